@@ -1,0 +1,53 @@
+"""The extension modules and how Cython compiles them; everything else is in pyproject.toml."""
+
+import os
+import sys
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+# One line per module, floor by floor: a .pyx is Cython, a .py is plain Python with a .pxd beside it.
+MODULES = [
+    "tensix/core/device.pyx",
+    "tensix/core/intrusive_ptr.pyx",
+    "tensix/core/raw.pyx",
+    "tensix/core/data_ptr.pyx",
+    "tensix/core/allocator.pyx",
+    "tensix/core/memory_reporter.pyx",
+    "tensix/core/cpu_allocator.pyx",
+    "tensix/core/storage_impl.pyx",
+    "tensix/core/cow_context.pyx",
+    "tensix/core/refcounted_deleter.pyx",
+    "tensix/core/storage.pyx",
+    "tensix/core/cow.pyx",
+]
+
+# TENSIX_DEBUG=1 turns Cython's own checks back on, for whoever hunts a crash.
+DEBUG = os.environ.get("TENSIX_DEBUG") == "1"
+DIRECTIVES = {
+    "language_level": 3,
+    "binding": True,
+    "boundscheck": DEBUG,
+    "wraparound": False,
+    "initializedcheck": DEBUG,
+    "nonecheck": DEBUG,
+    "cdivision": True,
+    "auto_pickle": False,  # counts and addresses must never be pickled by accident
+}
+COMPILE_ARGS = ["/O2", "/std:c11"] if sys.platform == "win32" else ["-O2", "-fno-strict-aliasing", "-Wno-unused-function"]
+
+extensions = [
+    Extension(
+        path.rpartition(".")[0].replace("/", "."),
+        [path],
+        include_dirs=["tensix/include"],
+        extra_compile_args=COMPILE_ARGS + os.environ.get("TENSIX_CFLAGS", "").split(),
+        extra_link_args=os.environ.get("TENSIX_LDFLAGS", "").split(),
+    )
+    for path in MODULES
+]
+
+setup(
+    ext_modules=cythonize(extensions, compiler_directives=DIRECTIVES, nthreads=os.cpu_count() or 1, annotate=DEBUG),
+    options={"build_ext": {"parallel": os.cpu_count() or 1}},
+)

@@ -1,0 +1,329 @@
+"""The allocator interface, the registry per device type, and overrides for a scope.
+
+Which allocator serves a request: the innermost `use_allocator` scope of this context, else the one registered for
+the device type with the highest priority. Every storage keeps its allocator alive and every block remembers its
+own deleter, so swapping allocators never frees with the wrong function.
+"""
+cimport cython
+from contextvars import ContextVar
+
+from libc.stdint cimport int8_t, uint64_t, uintptr_t
+from libc.string cimport memcpy
+from tensix.core.data_ptr cimport (
+    DataPtr,
+    DataPtr_borrow,
+    DataPtr_move_out,
+    DataPtr_wrap,
+    address_from_any,
+    data_ptr_destroy,
+    data_ptr_t,
+    deleter_t,
+)
+from tensix.core.device cimport CPU, DEVICE_TYPE_COUNT, device_type_from_any, device_type_name
+
+__all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "use_allocator"]
+
+
+class OutOfMemoryError(MemoryError):
+    """Say that memory could not be had.
+
+    Attributes
+    ----------
+    nbytes : int
+        Bytes asked for.
+    alignment : int
+        Alignment asked for, in bytes.
+    in_use : int
+        Bytes that the allocator had given out and not yet got back.
+    limit : int or None
+        The bound that was reached, if it was one of ours rather than the system's.
+
+    Examples
+    --------
+    >>> from tensix.core import OutOfMemoryError
+    >>> print(OutOfMemoryError(4096, 64, 1024))
+    cannot allocate 4,096 bytes (alignment 64): in use 1,024. Free tensors or ask for less.
+    """
+
+    def __init__(self, nbytes, alignment, in_use, limit=None):
+        super().__init__(nbytes, alignment, in_use, limit)  # what pickle calls the class with
+        self.nbytes, self.alignment, self.in_use, self.limit = nbytes, alignment, in_use, limit
+
+    def __str__(self):
+        bound = "" if self.limit is None else f"limit {self.limit:,}, "
+        remedy = "Free tensors or ask for less." if self.limit is None else "Free tensors or raise the limit."
+        return (
+            f"cannot allocate {self.nbytes:,} bytes (alignment {self.alignment}): {bound}in use {self.in_use:,}. "
+            + remedy
+        )
+
+
+cdef class Allocator:
+    """Give out memory; subclass it and override `allocate`.
+
+    The other methods have defaults that fit an allocator whose blocks are plain CPU memory with ``data == ctx``.
+
+    Notes
+    -----
+    Lifetime: a storage keeps the allocator that made it alive. What a block's deleter needs, the block's `DataPtr`
+    has to keep alive itself; a bound method handed to `DataPtr.from_callable` does.
+
+    Thread-safety: `allocate` is called with the GIL held, deleters with or without it.
+
+    Examples
+    --------
+    >>> from tensix.core import Allocator, CPUAllocator, Storage
+    >>> class Counting(Allocator):
+    ...     count = 0
+    ...     upstream = CPUAllocator()
+    ...     def allocate(self, nbytes):
+    ...         self.count += 1
+    ...         return self.upstream.allocate(nbytes)
+    >>> counting = Counting()
+    >>> storage = Storage(100, counting)
+    >>> counting.count, storage.allocator is counting
+    (1, True)
+    """
+
+    def allocate(self, nbytes):
+        """Return a `DataPtr` to at least `nbytes` bytes; a null one is right for 0.
+
+        Raises
+        ------
+        OutOfMemoryError
+            If there is no memory.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must override allocate(nbytes) -> DataPtr.")
+
+    def clone(self, address, nbytes):
+        """Return a new block holding a copy of `nbytes` bytes at `address`.
+
+        Parameters
+        ----------
+        address : int
+            Any address inside memory that this allocator made.
+        nbytes : int
+            Bytes to copy.
+
+        Returns
+        -------
+        DataPtr
+            Only bytes are cloned: its context is a new one.
+        """
+        cdef data_ptr_t copy
+        allocate_copy(self, <void*>address_from_any(address, "address"), nbytes_from_any(nbytes), &copy)
+        return DataPtr_wrap(&copy)
+
+    def is_simple_data_ptr(self, DataPtr data_ptr not None):
+        """Return whether the context is nothing but the allocation, so that it can be wrapped in another one."""
+        return data_ptr.seen.data == data_ptr.seen.ctx
+
+    def raw_deleter(self):
+        """Return the address of the function that frees any of our blocks, or 0 if there is no single one."""
+        return 0
+
+    def raw_allocate(self, nbytes):
+        """Return the address of a block that the caller frees with `raw_deallocate`.
+
+        Raises
+        ------
+        RuntimeError
+            If this allocator's blocks need more than an address to be freed.
+        """
+        cdef data_ptr_t block
+        if not self.raw_deleter():
+            raise RuntimeError(
+                f"{type(self).__name__} has no raw_deleter(), so an address alone could not be freed. Use allocate()."
+            )
+        self.c_allocate(nbytes_from_any(nbytes), &block)
+        if block.data != block.ctx:
+            data_ptr_destroy(&block)
+            raise RuntimeError(
+                f"{type(self).__name__} keeps a context apart from the data, so an address alone could not be freed. "
+                "Use allocate()."
+            )
+        address, block.ctx = <uintptr_t>block.ctx, NULL
+        data_ptr_destroy(&block)
+        return address
+
+    def raw_deallocate(self, address):
+        """Free a block by its address alone; 0 is accepted.
+
+        Raises
+        ------
+        RuntimeError
+            If this allocator has no `raw_deleter`.
+        """
+        cdef deleter_t free_block = <deleter_t><uintptr_t>address_from_any(self.raw_deleter(), "raw_deleter()")
+        cdef void* block = <void*>address_from_any(address, "address")
+        if free_block == NULL:
+            raise RuntimeError(f"{type(self).__name__} has no raw_deleter(): it cannot free by address alone.")
+        if block != NULL:
+            free_block(block)
+
+    def copy_data(self, dst, src, nbytes):
+        """Copy `nbytes` bytes from address `src` to address `dst`; the two must not overlap."""
+        copy_bytes(
+            <void*>address_from_any(dst, "dst"), <void*>address_from_any(src, "src"), nbytes_from_any(nbytes)
+        )
+
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
+        block = self.allocate(nbytes)
+        if not isinstance(block, DataPtr):
+            raise TypeError(
+                f"{type(self).__name__}.allocate({nbytes}) must return a DataPtr, found {type(block).__name__}."
+            )
+        DataPtr_move_out(block, out)
+        if nbytes != 0 and out.data == NULL:
+            data_ptr_destroy(out)
+            raise RuntimeError(
+                f"{type(self).__name__}.allocate({nbytes}) returned a null address. "
+                "Raise OutOfMemoryError when there is no memory."
+            )
+        return 0
+
+    cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
+        if type(self).is_simple_data_ptr is Allocator.is_simple_data_ptr:
+            return pointer.data == pointer.ctx
+        return self.is_simple_data_ptr(DataPtr_borrow(<data_ptr_t*>pointer, self))
+
+    cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1:
+        if type(self).copy_data is Allocator.copy_data:
+            return copy_bytes(dst, src, nbytes)
+        self.copy_data(<uintptr_t>dst, <uintptr_t>src, nbytes)
+        return 0
+
+
+class use_allocator:
+    """Serve every request made in a scope by one allocator.
+
+    Parameters
+    ----------
+    allocator : Allocator
+        Who serves, instead of the registered one.
+    device : str or Device, optional
+        The device type served.
+
+    Notes
+    -----
+    The scope follows the context (`contextvars`): other threads and other asyncio tasks do not see it. Scopes
+    nest. Blocks made inside stay valid after it.
+
+    Examples
+    --------
+    >>> from tensix.core import CPUAllocator, Storage, get_allocator, use_allocator
+    >>> aligned = CPUAllocator(alignment=4096)
+    >>> with use_allocator(aligned):
+    ...     storage = Storage(10)
+    >>> storage.data_ptr() % 4096, get_allocator("cpu") is aligned
+    (0, False)
+    """
+
+    def __init__(self, allocator, device="cpu"):
+        global scopes_were_used
+        if not isinstance(allocator, Allocator):
+            raise TypeError(f"use_allocator() needs an Allocator, found {type(allocator).__name__}.")
+        self.allocator = allocator
+        self._type_code = device_type_from_any(device)
+        self._tokens = []
+        scopes_were_used = True
+
+    def __enter__(self):
+        self._tokens.append(SCOPED.set({**SCOPED.get(), self._type_code: self.allocator}))
+        return self.allocator
+
+    def __exit__(self, *exc_info):
+        SCOPED.reset(self._tokens.pop())
+
+
+def set_allocator(device_type, Allocator allocator not None, priority=0):
+    """Register the allocator of a device type.
+
+    Parameters
+    ----------
+    device_type : str or Device
+        Such as ``"cpu"``.
+    allocator : Allocator
+        Kept alive while it is registered.
+    priority : int, 0 to 255, optional
+        A registration is kept unless a later one has the same priority or a higher one; a lower one is ignored.
+    """
+    cdef int8_t type_code = device_type_from_any(device_type)
+    if not 0 <= priority <= 255:
+        raise ValueError(f"a priority must be from 0 to 255, found {priority}.")
+    registered = REGISTRY[type_code]
+    if registered is None or priority >= registered[1]:  # one list slot, replaced whole: readers see old or new
+        REGISTRY[type_code] = (allocator, priority)
+
+
+def get_allocator(device_type="cpu"):
+    """Return the allocator that serves a device type in this context.
+
+    Raises
+    ------
+    RuntimeError
+        If none is registered.
+    """
+    return current_allocator(device_type_from_any(device_type))
+
+
+cdef list REGISTRY = [None] * DEVICE_TYPE_COUNT  # device type -> (allocator, priority) or None
+SCOPED = ContextVar("tensix_allocators", default={})
+cdef bint scopes_were_used = False  # until the first scope is made, nobody pays for the context look-up
+
+
+cdef Allocator current_allocator(int8_t device_type):
+    if scopes_were_used:
+        scoped = SCOPED.get().get(device_type)
+        if scoped is not None:
+            return scoped
+    registered = REGISTRY[device_type]
+    if registered is None:
+        raise RuntimeError(
+            f"Allocator for {device_type_name(device_type)} is not set. Register one with set_allocator()."
+        )
+    return <Allocator>(<tuple>registered)[0]
+
+
+cdef int Allocator_clone(Allocator self, const void* src, size_t nbytes, data_ptr_t* out) except -1:
+    """Clone as `self` does it, without making a Python object where nothing is overridden."""
+    if type(self).clone is Allocator.clone:
+        return allocate_copy(self, src, nbytes, out)
+    copy = self.clone(<uintptr_t>src, nbytes)
+    if not isinstance(copy, DataPtr):
+        raise TypeError(f"{type(self).__name__}.clone() must return a DataPtr, found {type(copy).__name__}.")
+    return DataPtr_move_out(copy, out)
+
+
+cdef int allocate_copy(Allocator self, const void* src, size_t nbytes, data_ptr_t* out) except -1:
+    """Allocate and copy; on failure nothing is left behind."""
+    self.c_allocate(nbytes, out)
+    try:
+        self.c_copy_data(out.data, src, nbytes)
+    except BaseException:
+        data_ptr_destroy(out)
+        raise
+    return 0
+
+
+cdef int copy_bytes(void* dst, const void* src, size_t nbytes) except -1:
+    if nbytes == 0:
+        return 0
+    if dst == NULL or src == NULL:
+        raise RuntimeError(f"cannot copy {nbytes:,} bytes from or to a null address: no memory was allocated there.")
+    with nogil:
+        memcpy(dst, src, nbytes)
+    return 0
+
+
+cdef size_t nbytes_from_any(object nbytes) except? 0xFFFFFFFFFFFFFFFF:
+    """Return a size in bytes given as an int, from 0 to 2**64-1."""
+    try:
+        number = nbytes.__index__()
+    except AttributeError:
+        raise TypeError(f"a size in bytes must be an int, found {type(nbytes).__name__}.") from None
+    if number < 0:
+        raise ValueError(f"a size in bytes must be 0 or more, found {number}.")
+    if number >= 1 << 64:
+        raise OverflowError(f"a size in bytes must fit in 64 bits, found {number}.")
+    return number

@@ -1,0 +1,11 @@
+"""Private: the functions of include/tensix/atomics.h. Public .pxd files never cimport this one."""
+from libc.stdint cimport uint64_t
+
+
+cdef extern from "tensix/atomics.h" nogil:
+    uint64_t tx_load_relaxed(const uint64_t* word)
+    uint64_t tx_load_acquire(const uint64_t* word)
+    void tx_store_relaxed(uint64_t* word, uint64_t value)
+    uint64_t tx_fetch_add_relaxed(uint64_t* word, uint64_t amount)
+    uint64_t tx_fetch_sub_acq_rel(uint64_t* word, uint64_t amount)
+    bint tx_compare_exchange_acquire(uint64_t* word, uint64_t* expected, uint64_t desired)

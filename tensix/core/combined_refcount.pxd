@@ -1,0 +1,139 @@
+"""Private: the one 64-bit word that holds both counts of an intrusive target.
+
+Note [The combined reference count]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+::
+
+    bit 63      bits 62..32                     bits 31..0
+    dead        weak count                      strong count
+
+* The weak count is the number of weak handles, plus one while the strong count is above zero.
+* A word of 0 belongs to a target that no handle has owned yet. Both counts are 0 after death too, so the dead
+  bit keeps the two apart: a dead target can never be taken for a newborn one.
+* Birth is a plain store and the death of a uniquely owned target a plain load and a plain store: nobody else
+  can see the target then, so nothing has to be ordered against anything.
+* Increments are relaxed: whoever adds a count already holds one, so the target cannot die meanwhile. Decrements
+  are acquire-release: everything done through a handle happens before the clean-up that the last one starts.
+* ``lock`` adds a strong count only to a word whose strong count is not 0, by compare-and-swap, so the strong
+  count never rises from 0.
+
+Locked instructions on x86-64, per path:
+
+==========================================  ======
+make, first handle                          0
+copy a strong or weak handle                1
+drop a strong handle, not the last          1
+drop the last strong handle, no weak ones   0
+drop the last strong handle, weak ones left 2
+drop a weak handle                          1
+drop the last weak handle of a dead target  0
+lock                                        1
+==========================================  ======
+"""
+from libc.stdint cimport uint32_t, uint64_t
+from tensix.core.atomics cimport (
+    tx_compare_exchange_acquire,
+    tx_fetch_add_relaxed,
+    tx_fetch_sub_acq_rel,
+    tx_load_acquire,
+    tx_load_relaxed,
+    tx_store_relaxed,
+)
+
+cdef enum:
+    ADAPTED_COUNT = 0x0FFFFFFF  # "never dies through counting", for targets that some arena owns
+
+cdef enum Death:
+    """What a decrement asks its caller to do."""
+    NOT_OWNED = -1   # misuse: the count was 0 already, nothing was changed
+    STILL_ALIVE = 0
+    DELETE = 1       # nobody is left: run the destructor, give back the counts' Python reference
+    RELEASE = 2      # weak handles are left: release_resources(), then drop the weak unit of the strong side
+
+
+cdef inline uint64_t strong_unit() noexcept nogil:
+    return 1
+
+cdef inline uint64_t weak_unit() noexcept nogil:
+    return <uint64_t>1 << 32
+
+cdef inline uint64_t unique_word() noexcept nogil:
+    return strong_unit() | weak_unit()
+
+cdef inline uint64_t dead_word() noexcept nogil:
+    return <uint64_t>1 << 63
+
+cdef inline uint32_t strong_of(uint64_t word) noexcept nogil:
+    return <uint32_t>word
+
+cdef inline uint32_t weak_of(uint64_t word) noexcept nogil:
+    return <uint32_t>(word >> 32) & 0x7FFFFFFF
+
+cdef inline bint is_dead(uint64_t word) noexcept nogil:
+    """Whether the strong count once was above 0 and no longer is."""
+    return strong_of(word) == 0 and word != 0
+
+
+cdef inline bint incref_word(uint64_t* word) noexcept nogil:
+    """Add a strong count; False, with nothing changed, if there was none to add to."""
+    if strong_of(tx_fetch_add_relaxed(word, strong_unit())) != 0:
+        return True
+    tx_fetch_sub_acq_rel(word, strong_unit())
+    return False
+
+
+cdef inline Death decref_word(uint64_t* word) noexcept nogil:
+    """Take a strong count away."""
+    cdef uint64_t seen = tx_load_acquire(word)
+    if seen == unique_word():
+        tx_store_relaxed(word, dead_word())
+        return DELETE
+    if strong_of(seen) == 0:
+        return NOT_OWNED
+    seen = tx_fetch_sub_acq_rel(word, strong_unit()) - strong_unit()
+    if strong_of(seen) != 0:
+        return STILL_ALIVE
+    if weak_of(seen) == 1:
+        tx_store_relaxed(word, dead_word())
+        return DELETE
+    return RELEASE
+
+
+cdef inline bint weak_incref_word(uint64_t* word) noexcept nogil:
+    """Add a weak count; False, with nothing changed, if no count of either kind was there."""
+    if weak_of(tx_fetch_add_relaxed(word, weak_unit())) != 0:
+        return True
+    tx_fetch_sub_acq_rel(word, weak_unit())
+    return False
+
+
+cdef inline Death weak_decref_word(uint64_t* word) noexcept nogil:
+    """Take a weak count away."""
+    cdef uint64_t seen = tx_load_acquire(word)
+    if seen == weak_unit():
+        tx_store_relaxed(word, dead_word())
+        return DELETE
+    if weak_of(seen) == 0 or weak_of(seen) == 1:  # with a strong count left, the one unit is the strong side's
+        return NOT_OWNED
+    seen = tx_fetch_sub_acq_rel(word, weak_unit()) - weak_unit()
+    if weak_of(seen) != 0:
+        return STILL_ALIVE
+    tx_store_relaxed(word, dead_word())
+    return DELETE
+
+
+cdef inline Death drop_strong_side_unit(uint64_t* word) noexcept nogil:
+    """Take away the weak unit that the strong side held, after release_resources()."""
+    if weak_of(tx_fetch_sub_acq_rel(word, weak_unit()) - weak_unit()) != 0:
+        return STILL_ALIVE
+    tx_store_relaxed(word, dead_word())
+    return DELETE
+
+
+cdef inline bint lock_word(uint64_t* word) noexcept nogil:
+    """Add a strong count if one is left."""
+    cdef uint64_t seen = tx_load_relaxed(word)
+    while strong_of(seen) != 0:
+        if tx_compare_exchange_acquire(word, &seen, seen + strong_unit()):
+            return True
+    return False

@@ -1,0 +1,106 @@
+"""Copy-on-write between storages: share the bytes, copy them at the first write.
+
+Note [Copy before giving up the share]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+A lazy clone moves the source's block into a counted context; source and clone then both point to it and carry a
+materializer. At its first write a storage
+
+* takes the block back, without copying, if it is the only one left and may write it;
+* otherwise copies first and gives up its share afterwards. A failed allocation therefore leaves a valid storage.
+
+No lock is needed. While a storage copies it holds a share, plus one more taken for the copy, so the block cannot
+be freed, and nobody else can be "the only one left" and write it. Two storages that copy at the same time copy
+once too often, and that is all. The copy runs without the GIL; if another thread has meanwhile materialized the
+same storage, its result stands and ours is thrown away.
+
+A lazy clone counts as a read of its source, materializing as a write to that storage alone.
+
+Which blocks can be shared: those whose context is nothing but the allocation ("simple"), those shared already, and
+those of a read-only storage, whatever their context, as long as nobody outside can write them. A block from a
+read-only storage is never taken back, since its pages may not be writable: its last sharer copies as well.
+"""
+from tensix.core.allocator cimport Allocator, Allocator_clone, current_allocator
+from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_move, data_ptr_t
+from tensix.core.shared_context cimport (
+    shared_context_decrement,
+    shared_context_increment,
+    shared_context_is_unique,
+    shared_context_point,
+    shared_context_t,
+    shared_context_wrap,
+)
+from libc.stdlib cimport free
+from tensix.core.storage_impl cimport (
+    StorageImpl,
+    StorageImpl_check_readable,
+    StorageImpl_clear_materializer,
+    StorageImpl_replace_block,
+    StorageImpl_set_materializer,
+)
+
+
+cdef void cow_deleter(void* ctx) noexcept nogil:
+    """Drop a share of a block that its last sharer may write."""
+    shared_context_decrement(<shared_context_t*>ctx)
+
+
+cdef void cow_readonly_deleter(void* ctx) noexcept nogil:
+    """Drop a share of a block that nobody may write."""
+    shared_context_decrement(<shared_context_t*>ctx)
+
+
+cdef bint cow_is_cow(const data_ptr_t* block) noexcept nogil:
+    return block.deleter == cow_deleter or block.deleter == cow_readonly_deleter
+
+
+cdef bint cow_is_simple(StorageImpl storage) except -1:
+    """Return whether the block's context is nothing but the allocation."""
+    if storage.owner is not None:
+        return storage.owner.c_is_simple(&storage.block)
+    return storage.block.data == storage.block.ctx
+
+
+cdef StorageImpl cow_lazy_clone(StorageImpl source):
+    """Return a new storage, without owners, that shares the bytes; None if this block cannot be shared."""
+    cdef StorageImpl clone
+    cdef shared_context_t* context
+    if source.guarded:
+        StorageImpl_check_readable(source)
+    if not cow_is_cow(&source.block):
+        if source.is_exported or source.materializer != NULL:
+            return None
+        if not source.is_readonly and not cow_is_simple(source):
+            return None
+        shared_context_wrap(&source.block, cow_readonly_deleter if source.is_readonly else cow_deleter)
+        StorageImpl_set_materializer(source, cow_materialize)
+    clone = StorageImpl.__new__(StorageImpl)
+    context = <shared_context_t*>source.block.ctx
+    shared_context_increment(context)
+    shared_context_point(context, &clone.block, source.block.deleter)
+    clone.size_bytes, clone.owner, clone.is_resizable = source.size_bytes, source.owner, source.is_resizable
+    StorageImpl_set_materializer(clone, cow_materialize)
+    return clone
+
+
+cdef int cow_materialize(StorageImpl storage) except -1:
+    """Make the bytes the storage's own. See Note [Copy before giving up the share]."""
+    cdef shared_context_t* context = <shared_context_t*>storage.block.ctx
+    cdef data_ptr_t block
+    cdef Allocator allocator
+    if storage.block.deleter == cow_deleter and shared_context_is_unique(context):
+        data_ptr_move(&storage.block, &context.original)
+        free(context)
+        StorageImpl_clear_materializer(storage)
+        return 0
+    allocator = storage.owner if storage.owner is not None else current_allocator(storage.block.device_type)
+    shared_context_increment(context)
+    try:
+        Allocator_clone(allocator, storage.block.data, storage.size_bytes, &block)
+        if storage.block.ctx == context:
+            StorageImpl_replace_block(storage, &block)
+            StorageImpl_clear_materializer(storage)
+        else:
+            data_ptr_destroy(&block)
+    finally:
+        shared_context_decrement(context)
+    return 0

@@ -1,0 +1,264 @@
+"""Aligned blocks of main memory, each with a small header in front of it.
+
+Note [CPU block header]
+~~~~~~~~~~~~~~~~~~~~~~~
+::
+
+    base            data - 32                        data (aligned)
+    |  padding ...  | base | nbytes | mapped | seal | nbytes bytes ...
+
+The header is why a free knows the exact size (reports and ``bytes_in_use`` need no table and no lock), why zeroed
+blocks can come from ``calloc`` at any alignment, and why a foreign or twice-freed address is noticed: the seal is
+the block's own address mixed with a constant, and is broken before the block goes. ``data == ctx`` all the same,
+so blocks are simple and can be shared copy-on-write.
+
+Locked instructions: one to allocate and one to free, both for ``bytes_in_use``.
+"""
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.stdlib cimport calloc, free, malloc
+from tensix.core.allocator cimport Allocator, nbytes_from_any
+from tensix.core.atomics cimport tx_fetch_add_relaxed, tx_load_relaxed
+from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_t
+from tensix.core.device cimport CPU
+from tensix.core.memory_reporter cimport report_memory_usage, report_out_of_memory, reporter_count
+from tensix.core.python_reference cimport may_run_python
+
+from tensix.core.allocator import OutOfMemoryError, set_allocator
+
+__all__ = ["CPUAllocator"]
+
+cdef extern from "tensix/pages.h" nogil:
+    void* tx_map_pages(size_t nbytes)
+    void tx_unmap_pages(void* address, size_t nbytes)
+    bint tx_is_mapped(const void* address)
+    int tx_advise_huge_pages(void* address, size_t nbytes)
+    int tx_bind_to_node(void* address, size_t nbytes, int node)
+
+DEFAULT_ALIGNMENT_BYTES = 64      # a cache line, and the widest vector register
+
+cdef enum:
+    MALLOC_ALIGNMENT_BYTES = 16   # what every 64-bit C library promises
+    HUGE_PAGE_BYTES = 2097152     # x86-64 and ARM64 with 4 KiB pages
+    MIN_BOUND_BYTES = 65536       # smaller blocks are not worth pages of their own to bind
+
+cdef uint64_t SEAL = 0x7E5517A110CA7ED5
+cdef uint32_t JUNK = 0x7FEDBEEF   # a NaN as float32, a huge int: PyTorch's pattern
+cdef uint64_t in_use = 0          # bytes given out by every CPUAllocator of this process
+
+
+cdef struct block_header_t:
+    void* base
+    size_t nbytes
+    size_t mapped_bytes  # length of a region of our own, 0 for a block of the C library's heap
+    uint64_t seal
+
+
+cdef class CPUAllocator(Allocator):
+    """Give out aligned blocks of main memory.
+
+    Parameters
+    ----------
+    alignment : int, bytes, a power of two from 16 to 2**30, optional
+        Every block's address is a multiple of it.
+    zero_fill : bool, optional
+        Fill new blocks with zeros; pages that come fresh from the system are not touched for it.
+    junk_fill : bool, optional
+        Fill new blocks with a pattern that is NaN as float32, to find reads of uninitialised memory.
+    huge_pages : bool, optional
+        Give blocks of 2 MiB and more a region of their own, with advice to back it by huge pages.
+    numa_node : int, 0 to 63, or None, optional
+        Give blocks of 64 KiB and more a region of their own whose pages prefer this node.
+
+    Raises
+    ------
+    ValueError
+        If the alignment is no power of two in its range, or both fills are asked for.
+
+    Notes
+    -----
+    Lifetime: blocks do not need the allocator; they may outlive it.
+
+    Thread-safety: any number of threads may allocate and free at once.
+
+    Examples
+    --------
+    >>> from tensix.core import CPUAllocator
+    >>> block = CPUAllocator(alignment=4096).allocate(100)
+    >>> block.get() % 4096
+    0
+    """
+
+    def __init__(self, alignment=DEFAULT_ALIGNMENT_BYTES, *, zero_fill=False, junk_fill=False, huge_pages=False,
+                 numa_node=None):
+        size = nbytes_from_any(alignment)
+        if size < MALLOC_ALIGNMENT_BYTES or size > 1 << 30 or size & (size - 1):
+            raise ValueError(f"alignment must be a power of two from 16 to 2**30 bytes, found {alignment}.")
+        if zero_fill and junk_fill:
+            raise ValueError("Cannot request both zero-fill and junk-fill at the same time: choose one.")
+        if numa_node is not None and not 0 <= numa_node < 64:
+            raise ValueError(f"numa_node must be from 0 to 63 or None, found {numa_node}.")
+        self.alignment = size
+        self.zero_fill, self.junk_fill, self.huge_pages = zero_fill, junk_fill, huge_pages
+        self.node = -1 if numa_node is None else numa_node
+
+    def __cinit__(self):
+        self.alignment = DEFAULT_ALIGNMENT_BYTES
+        self.node = -1
+
+    @property
+    def numa_node(self):
+        """The NUMA node that pages prefer, or None."""
+        return None if self.node == -1 else self.node
+
+    @staticmethod
+    def bytes_in_use():
+        """Return the bytes given out by every `CPUAllocator` of this process and not yet freed."""
+        return tx_load_relaxed(&in_use)
+
+    def allocate(self, nbytes):
+        """Return a `DataPtr` to `nbytes` bytes, null for 0.
+
+        Raises
+        ------
+        OutOfMemoryError
+            If the system has no memory; a `MemoryError`.
+        """
+        cdef data_ptr_t block
+        CPUAllocator_allocate(self, nbytes_from_any(nbytes), &block)
+        return DataPtr_wrap(&block)
+
+    def raw_deleter(self):
+        """Return the address of the function that frees any CPU block."""
+        return <uintptr_t>free_cpu
+
+    def raw_deallocate(self, address):
+        """Free a block by its address alone; 0 is accepted.
+
+        Raises
+        ------
+        RuntimeError
+            If no `CPUAllocator` made the block, or it was freed already.
+        """
+        cdef void* data = <void*>address_from_any(address, "address")
+        if data == NULL:
+            return
+        if not (is_aligned(data) and tx_is_mapped(header_of(data)) and is_sealed(data)):
+            raise RuntimeError(
+                f"cannot free {address:#x}: no living block of a CPUAllocator starts there. "
+                "Was it freed before, or does it come from elsewhere?"
+            )
+        free_cpu(data)
+
+    def __repr__(self):
+        options = "".join(f", {name}=True" for name in ("zero_fill", "junk_fill", "huge_pages") if getattr(self, name))
+        node = "" if self.node == -1 else f", numa_node={self.node}"
+        return f"{type(self).__name__}(alignment={self.alignment}{options}{node})"
+
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
+        if type(self) is CPUAllocator or type(self).allocate is CPUAllocator.allocate:
+            return CPUAllocator_allocate(self, nbytes, out)
+        return Allocator.c_allocate(self, nbytes, out)
+
+
+cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out) except -1:
+    cdef void* data = NULL
+    cdef int64_t total
+    if nbytes != 0:
+        data = alloc_cpu(self, nbytes)
+        if data == NULL:
+            if reporter_count != 0:
+                report_out_of_memory(nbytes, <int64_t>tx_load_relaxed(&in_use), CPU)
+            raise OutOfMemoryError(nbytes, self.alignment, tx_load_relaxed(&in_use))
+        total = <int64_t>(tx_fetch_add_relaxed(&in_use, nbytes) + nbytes)
+        if reporter_count != 0:
+            report_memory_usage(data, <int64_t>nbytes, total, CPU)
+        if self.junk_fill:
+            with nogil:
+                fill_with_junk(<uint8_t*>data, nbytes)
+    data_ptr_init(out, data, data, free_cpu)
+    return 0
+
+
+cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
+    """Return a sealed block, NULL if there is no memory. See Note [CPU block header]."""
+    cdef bint own_region = (self.huge_pages and nbytes >= HUGE_PAGE_BYTES) or (
+        self.node != -1 and nbytes >= MIN_BOUND_BYTES)
+    cdef size_t alignment = self.alignment
+    if own_region and self.huge_pages and alignment < HUGE_PAGE_BYTES:
+        alignment = HUGE_PAGE_BYTES
+    cdef size_t padded = nbytes + sizeof(block_header_t) + alignment - MALLOC_ALIGNMENT_BYTES
+    if nbytes >> 63 or padded < nbytes:
+        return NULL
+    cdef void* base
+    if own_region:
+        base = tx_map_pages(padded)
+    elif self.zero_fill:
+        base = calloc(1, padded)
+    else:
+        base = malloc(padded)
+    if base == NULL:
+        return NULL
+    cdef void* data = <void*>((<uintptr_t>base + sizeof(block_header_t) + alignment - 1) & ~(<uintptr_t>alignment - 1))
+    if own_region:
+        if self.huge_pages:
+            tx_advise_huge_pages(data, nbytes & ~(<size_t>HUGE_PAGE_BYTES - 1))  # advice: refusing it costs nothing
+        if self.node != -1:
+            tx_bind_to_node(base, padded, self.node)  # a preference: so does refusing this
+    cdef block_header_t* header = header_of(data)
+    header.base = base
+    header.nbytes = nbytes
+    header.mapped_bytes = padded if own_region else 0
+    header.seal = SEAL ^ <uintptr_t>data
+    return data
+
+
+cdef void free_cpu(void* data) noexcept nogil:
+    """Free a block; the deleter of them all."""
+    if not is_sealed(data):
+        if may_run_python():
+            with gil:
+                report_broken_block(<uintptr_t>data)
+        return
+    cdef block_header_t* header = header_of(data)
+    cdef void* base = header.base
+    cdef size_t mapped_bytes = header.mapped_bytes
+    cdef int64_t nbytes = <int64_t>header.nbytes
+    cdef int64_t total = <int64_t>tx_fetch_add_relaxed(&in_use, <uint64_t>-nbytes) - nbytes
+    if reporter_count != 0:
+        report_memory_usage(data, -nbytes, total, CPU)
+    header.seal = 0
+    if mapped_bytes:
+        tx_unmap_pages(base, mapped_bytes)
+    else:
+        free(base)
+
+
+cdef int report_broken_block(uintptr_t data) noexcept:
+    raise RuntimeError(
+        f"CPU block at {data:#x} was not freed: its header is broken. "
+        "It was freed before, something wrote in front of it, or it is not a block of a CPUAllocator."
+    )
+
+
+cdef inline block_header_t* header_of(void* data) noexcept nogil:
+    return <block_header_t*>data - 1
+
+
+cdef inline bint is_aligned(void* data) noexcept nogil:
+    return <uintptr_t>data % MALLOC_ALIGNMENT_BYTES == 0
+
+
+cdef inline bint is_sealed(void* data) noexcept nogil:
+    return header_of(data).seal == SEAL ^ <uintptr_t>data
+
+
+cdef void fill_with_junk(uint8_t* data, size_t nbytes) noexcept nogil:
+    """Write the pattern over and over; a rest of 1 to 3 bytes gets its first bytes."""
+    cdef size_t i
+    for i in range(nbytes // 4):
+        (<uint32_t*>data)[i] = JUNK
+    for i in range(nbytes & ~<size_t>3, nbytes):
+        data[i] = (<uint8_t*>&JUNK)[i & 3]
+
+
+set_allocator("cpu", CPUAllocator())

@@ -1,0 +1,330 @@
+"""Memory with two pointers: where the bytes are, and what has to be freed.
+
+``data`` is the address of the bytes and is not owned. ``ctx`` is owned and handed to ``deleter``, a plain C
+function, when the owner dies. The two may differ: guard zones, parts of larger blocks, Python objects, shared
+contexts. The facts are those of PyTorch's ``UniqueVoidPtr`` and ``DataPtr``, save that a moved-from pointer here
+reads as empty.
+"""
+cimport cython
+import ctypes
+
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
+from cpython.ref cimport Py_INCREF, Py_XINCREF, PyObject
+from libc.stdint cimport uintptr_t
+from libc.stdlib cimport free, malloc
+from tensix.core.device cimport CPU, Device, Device_from_any, Device_get
+from tensix.core.python_reference cimport drop_python_reference, may_run_python
+
+__all__ = ["DataPtr"]
+
+cdef object CTYPES_FUNCTION = ctypes._CFuncPtr
+
+
+@cython.freelist(16)
+@cython.no_gc_clear  # __dealloc__ still needs the lender
+cdef class DataPtr:
+    """Own memory through a context and a deleter.
+
+    Parameters
+    ----------
+    data : int, optional
+        Address of the bytes; not owned.
+    ctx : int, optional
+        Address handed to the deleter; 0 owns nothing.
+    deleter : ctypes function, PyCapsule named ``"tensix.deleter"``, int or None, optional
+        A C function ``void (*)(void *)``; it must not raise, and is called from any thread with or without the
+        GIL. A function object or capsule is kept alive with the memory.
+    device : str or Device, optional
+        Where the bytes are.
+
+    Notes
+    -----
+    Lifetime: the deleter runs once, with `ctx`, when the pointer or whoever it was handed to dies; only if `ctx`
+    is not 0. Handing a `DataPtr` to an owner moves it: it is empty afterwards.
+
+    Thread-safety: as any Python object; the deleter may run on another thread than the one that made it.
+
+    Examples
+    --------
+    >>> from tensix.core import DataPtr
+    >>> freed = []
+    >>> pointer = DataPtr.from_callable(0x1000, freed.append)
+    >>> pointer.get() == 0x1000, bool(pointer)
+    (True, True)
+    >>> pointer.clear()
+    >>> freed
+    [4096]
+    """
+
+    def __cinit__(self):
+        self.seen = &self.own
+
+    def __init__(self, data=0, ctx=0, deleter=None, device="cpu"):
+        if self.lender is not None or self.own.ctx != NULL or self.own.data != NULL:
+            raise RuntimeError("a DataPtr is filled once: make a new one instead of calling __init__ again.")
+        cdef uintptr_t data_address = address_from_any(data, "data")
+        cdef uintptr_t ctx_address = address_from_any(ctx, "ctx")
+        cdef Device where = Device_from_any(device)
+        cdef PyObject* keep_alive = NULL
+        cdef deleter_t function = deleter_from_any(deleter, &keep_alive)
+        data_ptr_init(&self.own, <void*>data_address, <void*>ctx_address, function)
+        self.own.keep_alive = keep_alive
+        self.own.device_type, self.own.device_index = where.type_code, where.index
+
+    def __dealloc__(self):
+        data_ptr_destroy(&self.own)
+
+    @staticmethod
+    def from_callable(data, function, device="cpu"):
+        """Make a pointer whose memory is freed by any Python callable.
+
+        Parameters
+        ----------
+        data : int
+            Address of the bytes, handed to `function` when the owner dies.
+        function : callable
+            Called once with `data`. What it raises goes to `sys.unraisablehook`. It is not called after
+            finalisation has begun.
+        device : str or Device, optional
+            Where the bytes are.
+
+        Returns
+        -------
+        DataPtr
+            Its context is a closure; that costs one small block more than a C function does.
+
+        Raises
+        ------
+        TypeError
+            If `function` is not callable.
+        """
+        if not callable(function):
+            raise TypeError(f"from_callable() needs a callable, found {type(function).__name__}.")
+        cdef DataPtr made = DataPtr(data, 0, None, device)
+        cdef closure_t* closure = <closure_t*>malloc(sizeof(closure_t))
+        if closure == NULL:
+            raise MemoryError("no memory for the context of a DataPtr.")
+        closure.function = <PyObject*>function
+        Py_INCREF(function)
+        closure.data = made.own.data
+        made.own.ctx = closure
+        made.own.deleter = run_closure
+        return made
+
+    @property
+    def device(self):
+        """The device that the pointer is labelled with."""
+        return Device_get(self.seen.device_type, self.seen.device_index)
+
+    def get(self):
+        """Return the address of the bytes, 0 for none."""
+        return <uintptr_t>self.seen.data
+
+    def get_context(self):
+        """Return the address that the deleter will get, 0 for none."""
+        return <uintptr_t>self.seen.ctx
+
+    def get_deleter(self):
+        """Return the address of the deleter, 0 for none."""
+        return <uintptr_t>self.seen.deleter
+
+    def clear(self):
+        """Free the context and forget the address; the deleter stays attached."""
+        DataPtr_check_owner(self, "clear")
+        data_ptr_clear(&self.own)
+
+    def release_context(self):
+        """Give the context out without freeing it; the address stays readable.
+
+        Returns
+        -------
+        int
+            The context; freeing it is now the caller's work.
+        """
+        DataPtr_check_owner(self, "release the context of")
+        ctx = <uintptr_t>self.own.ctx
+        self.own.ctx = NULL
+        return ctx
+
+    def cast_context(self, deleter):
+        """Return the context if `deleter` is the one attached, else 0."""
+        return <uintptr_t>self.seen.ctx if self.seen.deleter == function_of(deleter) else 0
+
+    def compare_exchange_deleter(self, expected, new):
+        """Attach another deleter if `expected` is the one attached.
+
+        Parameters
+        ----------
+        expected, new : ctypes function, PyCapsule, int or None
+            As in the constructor.
+
+        Returns
+        -------
+        bool
+            Whether the deleter was exchanged.
+        """
+        DataPtr_check_owner(self, "exchange the deleter of")
+        if self.own.deleter != function_of(expected):
+            return False
+        cdef PyObject* keep_alive = NULL
+        self.own.deleter = deleter_from_any(new, &keep_alive)
+        keep_alive, self.own.keep_alive = self.own.keep_alive, keep_alive
+        drop_python_reference(keep_alive)
+        return True
+
+    def unsafe_reset_data_and_ctx(self, address):
+        """Point both address and context to `address`, if no deleter is attached.
+
+        Returns
+        -------
+        bool
+            Whether it was done. The old context is not freed.
+        """
+        DataPtr_check_owner(self, "reset")
+        if self.own.deleter != NULL:
+            return False
+        self.own.data = self.own.ctx = <void*>address_from_any(address, "address")
+        return True
+
+    def unsafe_set_device(self, device):
+        """Change the device label; no byte moves."""
+        DataPtr_check_owner(self, "relabel")
+        cdef Device where = Device_from_any(device)
+        self.own.device_type, self.own.device_index = where.type_code, where.index
+
+    def __bool__(self):
+        return self.seen.data != NULL or self.seen.ctx != NULL
+
+    def __repr__(self):
+        return (
+            f"DataPtr(data={<uintptr_t>self.seen.data:#x}, ctx={<uintptr_t>self.seen.ctx:#x}, "
+            f"deleter={<uintptr_t>self.seen.deleter:#x}, device='{self.device}')"
+        )
+
+
+cdef struct closure_t:
+    PyObject* function  # owned
+    void* data
+
+
+cdef void run_closure(void* ctx) noexcept nogil:
+    """Call the closure's function once and free the closure. See Note [GIL and finalisation]."""
+    if may_run_python():
+        with gil:
+            closure_call(<closure_t*>ctx)
+        free(ctx)
+
+
+cdef int closure_call(closure_t* closure) noexcept:
+    function = <object>closure.function
+    drop_python_reference(closure.function)
+    function(<uintptr_t>closure.data)  # noexcept: Cython hands what it raises to sys.unraisablehook
+    return 0
+
+
+cdef void data_ptr_init(data_ptr_t* self, void* data, void* ctx, deleter_t deleter) noexcept nogil:
+    """Fill a struct that owns nothing yet; the device is the CPU."""
+    self.data = data
+    self.ctx = ctx
+    self.deleter = deleter
+    self.keep_alive = NULL
+    self.device_type = CPU
+    self.device_index = -1
+
+
+cdef void data_ptr_clear(data_ptr_t* self) noexcept nogil:
+    """Free the context; the deleter stays. The fields are emptied first, a deleter may look at its owner."""
+    cdef void* ctx = self.ctx
+    self.data = self.ctx = NULL
+    if ctx == NULL or self.deleter == NULL:
+        return
+    # A deleter with a Python object behind it may be Python code (a ctypes callback): not after finalisation.
+    if self.keep_alive == NULL or may_run_python():
+        self.deleter(ctx)
+
+
+cdef void data_ptr_destroy(data_ptr_t* self) noexcept nogil:
+    """Free the context and whatever the deleter needed."""
+    cdef PyObject* keep_alive = self.keep_alive
+    data_ptr_clear(self)
+    self.deleter = NULL
+    self.keep_alive = NULL
+    if keep_alive != NULL:
+        drop_python_reference(keep_alive)
+
+
+cdef void data_ptr_move(data_ptr_t* self, data_ptr_t* source) noexcept nogil:
+    """Move `source`, which is empty afterwards, into a struct that owns nothing."""
+    self[0] = source[0]
+    source.data = source.ctx = NULL
+    source.deleter = NULL
+    source.keep_alive = NULL
+
+
+cdef DataPtr DataPtr_wrap(data_ptr_t* source):
+    """Return an owner of what `source` owned."""
+    cdef DataPtr made = DataPtr.__new__(DataPtr)
+    data_ptr_move(&made.own, source)
+    return made
+
+
+cdef DataPtr DataPtr_borrow(data_ptr_t* source, object lender):
+    """Return a look at what `lender` owns; it stays current and keeps the lender's Python object alive."""
+    cdef DataPtr made = DataPtr.__new__(DataPtr)
+    made.seen = source
+    made.lender = lender
+    return made
+
+
+cdef int DataPtr_move_out(DataPtr self, data_ptr_t* target) except -1:
+    """Move the contents into a struct that owns nothing."""
+    if self is None:
+        raise TypeError("a DataPtr is needed, found None.")
+    DataPtr_check_owner(self, "hand over")
+    data_ptr_move(target, &self.own)
+    return 0
+
+
+cdef int DataPtr_check_owner(DataPtr self, str verb) except -1:
+    if self.lender is not None:
+        raise RuntimeError(
+            f"cannot {verb} a borrowed DataPtr: a {type(self.lender).__name__} owns it. "
+            "Take it out with set_data_ptr() first."
+        )
+    return 0
+
+
+cdef uintptr_t address_from_any(object address, str what) except? 0:
+    """Return an address given as an int, from 0 to 2**64-1."""
+    try:
+        number = address.__index__()
+    except AttributeError:
+        raise TypeError(f"{what} must be an address given as an int, found {type(address).__name__}.") from None
+    if number < 0:
+        raise ValueError(f"{what} must be an address, 0 or more, found {number}.")
+    return number  # beyond 64 bits: OverflowError
+
+
+cdef deleter_t function_of(object deleter) except? NULL:
+    """Return the C function that a deleter in any accepted form means; NULL for None."""
+    if deleter is None:
+        return NULL
+    if isinstance(deleter, CTYPES_FUNCTION):
+        return <deleter_t><uintptr_t>(ctypes.cast(deleter, ctypes.c_void_p).value or 0)
+    if PyCapsule_IsValid(deleter, "tensix.deleter"):
+        return <deleter_t>PyCapsule_GetPointer(deleter, "tensix.deleter")
+    if isinstance(deleter, int):
+        return <deleter_t><uintptr_t>address_from_any(deleter, "deleter")
+    raise TypeError(
+        "a deleter is a ctypes function, a PyCapsule named 'tensix.deleter' or the address of a C function, found "
+        f"{type(deleter).__name__}. For a Python callable use DataPtr.from_callable()."
+    )
+
+
+cdef deleter_t deleter_from_any(object deleter, PyObject** keep_alive) except? NULL:
+    """As function_of(), and take a reference to the object that the function needs, if any."""
+    cdef deleter_t function = function_of(deleter)
+    if function != NULL and not isinstance(deleter, int):
+        keep_alive[0] = <PyObject*>deleter
+        Py_XINCREF(keep_alive[0])
+    return function

@@ -1,0 +1,124 @@
+"""Devices: a type such as ``cpu`` and an index, -1 where none is given."""
+cimport cython
+from libc.stdint cimport int8_t
+
+__all__ = ["Device"]
+
+# PyTorch's numbers (c10/core/DeviceType.h), so that a code means the same on both sides of an exchange.
+DEVICE_TYPE_NAMES = (
+    "cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "maia", "xla", "vulkan",
+    "metal", "xpu", "mps", "meta", "hpu", "ve", "lazy", "ipu", "mtia", "privateuseone",
+)
+cdef dict TYPE_CODES = {name: code for code, name in enumerate(DEVICE_TYPE_NAMES)}
+cdef dict INTERNED = {}  # (type, index) -> Device, so that equal devices are mostly one object
+
+
+@cython.final
+cdef class Device:
+    """Name a device: a type and, where there are several of it, an index.
+
+    Parameters
+    ----------
+    device : str or Device
+        ``"cpu"``, ``"cuda:1"``, … or a device to copy.
+    index : int, -1 to 127, optional
+        The index, if `device` does not carry one; -1 means "the current one".
+
+    Raises
+    ------
+    ValueError
+        If the string names no device.
+
+    Notes
+    -----
+    ``cpu`` and ``cpu:0`` are not equal, as in PyTorch. Devices are immutable and hashable.
+
+    Examples
+    --------
+    >>> from tensix import Device
+    >>> Device("cuda:1")
+    Device('cuda:1')
+    >>> Device("cpu") == Device("cpu:0")
+    False
+    """
+
+    def __init__(self, device, index=None):
+        cdef Device parsed = Device_from_any(device)
+        self.type_code, self.index = parsed.type_code, parsed.index
+        if index is not None:
+            if parsed.index != -1:
+                raise ValueError(f"device {device!r} carries an index already, cannot take index={index} as well.")
+            if not -1 <= index <= 127:
+                raise ValueError(f"a device index must be from -1 to 127, found {index}.")
+            self.index = index
+
+    @property
+    def type(self):
+        """The device type as a string, such as ``"cpu"``."""
+        return DEVICE_TYPE_NAMES[self.type_code]
+
+    def __eq__(self, other):
+        if isinstance(other, Device):
+            return self.type_code == (<Device>other).type_code and self.index == (<Device>other).index
+        return str(self) == other if isinstance(other, str) else NotImplemented
+
+    def __hash__(self):
+        return hash(str(self))  # equal to the string's, as the device is
+
+    def __str__(self):
+        return self.type if self.index == -1 else f"{self.type}:{self.index}"
+
+    def __repr__(self):
+        return f"Device('{self}')"
+
+    def __reduce__(self):
+        return Device, (str(self),)
+
+
+cdef Device Device_get(int8_t type_code, int8_t index):
+    """Return the one device object of this type and index."""
+    key = (type_code, index)
+    found = INTERNED.get(key)
+    if found is None:
+        made = <Device>Device.__new__(Device)
+        made.type_code, made.index = type_code, index
+        found = INTERNED.setdefault(key, made)
+    return found
+
+
+cdef Device Device_from_any(object device):
+    """Return the device that a string or a device means."""
+    if isinstance(device, Device):
+        return device
+    if not isinstance(device, str):
+        raise TypeError(f"a device is given as a string or a Device, found {type(device).__name__}.")
+    if not device:
+        raise ValueError("Device string must not be empty.")
+    name, colon, digits = device.partition(":")
+    if not name.replace("_", "").isalpha() or not name.isascii():
+        raise ValueError(f"Invalid device string: '{device}'. Write a type and an optional index, such as 'cuda:1'.")
+    cdef int8_t index = -1
+    if colon:
+        if not (digits.isascii() and digits.isdigit()) or (len(digits) > 1 and digits[0] == "0") or int(digits) > 127:
+            raise ValueError(
+                f"Could not parse device index '{digits}' in device string '{device}': "
+                "a decimal number from 0 to 127 without leading zeros is needed."
+            )
+        index = int(digits)
+    return Device_get(device_type_from_any(name), index)
+
+
+cdef int8_t device_type_from_any(object device_type) except -1:
+    """Return the code of a device type given as a string or through a device."""
+    if isinstance(device_type, Device):
+        return (<Device>device_type).type_code
+    code = TYPE_CODES.get(device_type) if isinstance(device_type, str) else None
+    if code is None:
+        raise ValueError(
+            f"Expected one of {', '.join(DEVICE_TYPE_NAMES)} device type at start of device string: {device_type}"
+        )
+    return code
+
+
+cdef str device_type_name(int8_t type_code):
+    return DEVICE_TYPE_NAMES[type_code]

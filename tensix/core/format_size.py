@@ -1,0 +1,22 @@
+"""Sizes for a person's eyes."""
+
+__all__ = ["format_size"]
+
+
+def format_size(nbytes):
+    """Return a number of bytes as a person reads it.
+
+    Up to 1,024 in bytes, then in KiB, MiB or GiB with two decimals, as PyTorch writes it.
+
+    Examples
+    --------
+    >>> from tensix.core import format_size
+    >>> format_size(1024), format_size(67_108_864)
+    ('1024 bytes', '64.00 MiB')
+    """
+    if abs(nbytes) <= 1024:
+        return f"{nbytes} bytes"
+    for exponent, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
+        if abs(nbytes) >= 1024**exponent:
+            break
+    return f"{nbytes / 1024**exponent:.2f} {unit}"

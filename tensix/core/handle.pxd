@@ -1,0 +1,21 @@
+"""Private: how Python handles (which hold the GIL) take and drop strong counts, inline."""
+from cpython.ref cimport Py_DECREF
+from tensix.core.combined_refcount cimport DELETE, STILL_ALIVE, Death, decref_word, incref_word
+from tensix.core.intrusive_ptr cimport IntrusiveTarget, IntrusiveTarget_on_death
+
+
+cdef inline void retain(IntrusiveTarget target) noexcept:
+    """Add a strong count to a target that is known to be alive."""
+    incref_word(&target.combined_refcount)
+
+
+cdef inline void drop(IntrusiveTarget target) noexcept:
+    """Take a strong count away; the common deaths stay inline, the rare ones go out of line."""
+    cdef Death death = decref_word(&target.combined_refcount)
+    if death == STILL_ALIVE:
+        return
+    if death == DELETE:
+        target.destroy()
+        Py_DECREF(target)  # the counts' own reference
+    else:
+        IntrusiveTarget_on_death(target, death)

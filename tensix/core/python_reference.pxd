@@ -1,0 +1,33 @@
+"""Private: giving back Python references from code that may run without the GIL.
+
+Note [GIL and finalisation]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~
+Counts, deleters and contexts die on whatever thread drops them last, with or without the GIL. Three rules hold:
+
+* The GIL is the outermost lock: nothing in tensix waits for it while holding a lock of its own.
+* Code that needs Python takes the GIL itself (``with gil`` costs little where it is already held), so nobody
+  has to know what a deleter does before calling it.
+* After finalisation has begun, a thread that asks for the GIL hangs or is ended, and modules are being taken
+  apart. From then on no Python callable is run and a reference is dropped only by the thread that already
+  holds the GIL; otherwise it is left to the operating system.
+"""
+from cpython.ref cimport Py_XDECREF, PyObject
+
+
+cdef extern from "tensix/finalization.h" nogil:
+    bint tx_is_finalizing()
+
+cdef extern from "Python.h" nogil:
+    int PyGILState_Check()
+
+
+cdef inline bint may_run_python() noexcept nogil:
+    """Whether Python callables may still be called. See Note [GIL and finalisation]."""
+    return not tx_is_finalizing()
+
+
+cdef inline void drop_python_reference(PyObject* reference) noexcept nogil:
+    """Give back one reference, with or without the GIL; null is accepted."""
+    if reference != NULL and (not tx_is_finalizing() or PyGILState_Check()):
+        with gil:
+            Py_XDECREF(reference)

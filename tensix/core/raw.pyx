@@ -1,0 +1,103 @@
+"""Counts on bare targets, as C code keeps them: nothing here owns anything, every call is a promise.
+
+C and Cython code calls the functions of the same names in ``tensix/core/intrusive_ptr.pxd``, which need no GIL.
+From Python each call checks what C++ leaves undefined. None stands for a null pointer.
+"""
+from tensix.core.combined_refcount cimport lock_word, weak_incref_word
+from tensix.core.intrusive_ptr cimport (
+    IntrusiveTarget,
+    IntrusiveTarget_check_unclaimed,
+    IntrusiveTarget_check_weak_unclaimed,
+    IntrusiveTarget_no_owner,
+)
+from tensix.core cimport intrusive_ptr
+
+__all__ = ["decref", "incref", "lock", "make_weak", "use_count", "weak_decref", "weak_incref"]
+
+
+def incref(IntrusiveTarget target):
+    """Add a strong count.
+
+    Raises
+    ------
+    RuntimeError
+        If the target has no owner: a strong count never rises from zero.
+
+    Examples
+    --------
+    >>> from tensix.core import IntrusiveTarget, make_intrusive, raw
+    >>> pointer = make_intrusive(IntrusiveTarget)
+    >>> raw.incref(pointer.get())
+    >>> raw.use_count(pointer.get())
+    2
+    >>> raw.decref(pointer.get())
+    """
+    # By compare-and-swap, not by the faster fetch-and-add of C code: a mistaken call must not be seen by others.
+    if target is not None and not lock_word(&target.combined_refcount):
+        raise RuntimeError(IntrusiveTarget_no_owner(target, "incref"))
+
+
+def decref(IntrusiveTarget target):
+    """Take away a strong count that no handle holds.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no such count.
+    """
+    if target is not None:
+        IntrusiveTarget_check_unclaimed(target, "decref")
+        intrusive_ptr.decref(target)
+
+
+def use_count(IntrusiveTarget target):
+    """Return the strong count, 0 for None or an expired target."""
+    return intrusive_ptr.use_count(target)
+
+
+def make_weak(IntrusiveTarget target):
+    """Add a weak count and return the target, for `weak_decref()` or `WeakIntrusivePtr.reclaim()` to take.
+
+    Raises
+    ------
+    RuntimeError
+        If the target has no owner.
+    """
+    weak_incref(target)
+    return target
+
+
+def weak_incref(IntrusiveTarget target):
+    """Add a weak count.
+
+    Raises
+    ------
+    RuntimeError
+        If the target has no count of either kind.
+    """
+    if target is not None and not weak_incref_word(&target.combined_refcount):
+        raise RuntimeError(IntrusiveTarget_no_owner(target, "weak_incref"))
+
+
+def weak_decref(IntrusiveTarget target):
+    """Take away a weak count.
+
+    Raises
+    ------
+    RuntimeError
+        If there is none.
+    """
+    if target is not None:
+        IntrusiveTarget_check_weak_unclaimed(target, "weak_decref")
+        intrusive_ptr.weak_decref(target)
+
+
+def lock(IntrusiveTarget target):
+    """Add a strong count if one is left.
+
+    Returns
+    -------
+    IntrusiveTarget or None
+        The target, now with one more strong count that the caller must drop; None if it has expired.
+    """
+    return target if intrusive_ptr.lock(target) else None

@@ -1,0 +1,44 @@
+"""Reference-counted blocks: several storages over the same bytes, each write seen by all.
+
+Unlike copy-on-write nothing is ever copied. The facts are those of PyTorch's ``c10/core/RefcountedDeleter.h``.
+"""
+from tensix.core.data_ptr cimport data_ptr_t
+from tensix.core.shared_context cimport (
+    shared_context_decrement,
+    shared_context_increment,
+    shared_context_point,
+    shared_context_t,
+    shared_context_wrap,
+)
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_mutable_data
+
+
+cdef void refcounted_deleter(void* ctx) noexcept nogil:
+    shared_context_decrement(<shared_context_t*>ctx)
+
+
+cdef bint refcounted_is_shared_alias(StorageImpl a, StorageImpl b) noexcept:
+    """Return whether two storages share a reference-counted block."""
+    return a.block.deleter == refcounted_deleter and b.block.deleter == refcounted_deleter \
+        and a.block.ctx == b.block.ctx
+
+
+cdef int refcounted_apply(StorageImpl storage) except -1:
+    """Put the block into a counted context; nothing happens if it is in one."""
+    if storage.block.deleter != refcounted_deleter:
+        if not storage.is_readonly:
+            StorageImpl_mutable_data(storage)  # a copy-on-write share must not be written by others
+        shared_context_wrap(&storage.block, refcounted_deleter)
+    return 0
+
+
+cdef StorageImpl refcounted_alias(StorageImpl storage):
+    """Return a new storage, without owners, over the same bytes."""
+    refcounted_apply(storage)
+    cdef StorageImpl alias = StorageImpl.__new__(StorageImpl)
+    cdef shared_context_t* context = <shared_context_t*>storage.block.ctx
+    shared_context_increment(context)
+    shared_context_point(context, &alias.block, refcounted_deleter)
+    alias.size_bytes, alias.owner = storage.size_bytes, storage.owner
+    alias.is_readonly, alias.guarded = storage.is_readonly, storage.is_readonly
+    return alias

@@ -1,0 +1,50 @@
+"""Private: a block that several storages share, counted outside of them.
+
+Copy-on-write and reference-counted deleters both put the block into such a context and hand out pointers to it,
+each with a deleter of its own, so that the two cannot be taken for one another.
+"""
+from libc.stdint cimport uint64_t
+from libc.stdlib cimport free, malloc
+from tensix.core.atomics cimport tx_fetch_add_relaxed, tx_fetch_sub_acq_rel, tx_load_acquire
+from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_move, data_ptr_t, deleter_t
+
+
+cdef struct shared_context_t:
+    uint64_t count
+    data_ptr_t original
+
+
+cdef inline shared_context_t* shared_context_wrap(data_ptr_t* block, deleter_t deleter) except NULL:
+    """Move `block` into a new context with a count of one, and point `block` at it; its address stays."""
+    cdef shared_context_t* context = <shared_context_t*>malloc(sizeof(shared_context_t))
+    if context == NULL:
+        raise MemoryError("no memory for the context of a shared block.")
+    context.count = 1
+    data_ptr_move(&context.original, block)
+    shared_context_point(context, block, deleter)
+    return context
+
+
+cdef inline void shared_context_point(shared_context_t* self, data_ptr_t* block, deleter_t deleter) noexcept nogil:
+    """Make `block`, which owns nothing, an owner of a count that the caller has taken."""
+    block.data = self.original.data
+    block.ctx = self
+    block.deleter = deleter
+    block.keep_alive = NULL
+    block.device_type = self.original.device_type
+    block.device_index = self.original.device_index
+
+
+cdef inline void shared_context_increment(shared_context_t* self) noexcept nogil:
+    tx_fetch_add_relaxed(&self.count, 1)
+
+
+cdef inline void shared_context_decrement(shared_context_t* self) noexcept nogil:
+    """Drop a count; the last one frees the block."""
+    if tx_fetch_sub_acq_rel(&self.count, 1) == 1:
+        data_ptr_destroy(&self.original)
+        free(self)
+
+
+cdef inline bint shared_context_is_unique(shared_context_t* self) noexcept nogil:
+    return tx_load_acquire(&self.count) == 1

@@ -1,0 +1,13 @@
+"""The handle on a storage. The class is public and opaque; its one field is private to tensix."""
+from tensix.core.storage_impl cimport StorageImpl
+
+
+cdef class Storage:
+    cdef StorageImpl target  # None when null
+
+
+# With the GIL.
+cdef Storage Storage_from_new(StorageImpl impl)
+cdef Storage Storage_from_owned(StorageImpl impl)
+cdef StorageImpl StorageImpl_lazy_clone(StorageImpl impl)
+cdef StorageImpl StorageImpl_clone(StorageImpl impl)

@@ -1,0 +1,424 @@
+"""The thin handle on a storage, and the table of factories that make storages for a device type."""
+cimport cython
+
+from libc.stdint cimport uint64_t, uintptr_t
+from libc.string cimport memcpy
+from tensix.core.allocator cimport Allocator, Allocator_clone, current_allocator, nbytes_from_any
+from tensix.core.cow_context cimport cow_is_cow, cow_lazy_clone
+from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_t
+from tensix.core.device cimport Device, Device_from_any, device_type_from_any, device_type_name
+from tensix.core.handle cimport drop, retain
+from tensix.core.intrusive_ptr cimport (
+    IntrusivePtr,
+    IntrusiveTarget_start_unique,
+    WeakIntrusivePtr,
+    steal_from_new,
+    use_count,
+    weak_use_count,
+)
+from tensix.core.refcounted_deleter cimport refcounted_is_shared_alias
+from tensix.core.storage_impl cimport (
+    StorageImpl,
+    StorageImpl_allocate,
+    StorageImpl_check_readable,
+    StorageImpl_clear_materializer,
+    StorageImpl_const_data,
+    StorageImpl_mutable_data,
+    StorageImpl_replace_block,
+)
+
+__all__ = ["Storage", "make_storage_impl", "set_storage_impl_create"]
+
+
+@cython.final
+@cython.freelist(32)
+@cython.no_gc  # a StorageImpl takes no part in collection either
+cdef class Storage:
+    """Own a storage with one strong count.
+
+    Parameters
+    ----------
+    nbytes : int, optional
+        Size in bytes.
+    allocator : Allocator or None, optional
+        Who makes the block; None means the current CPU allocator.
+    resizable : bool, optional
+        Whether `resize_` is allowed.
+
+    Raises
+    ------
+    ValueError, OverflowError
+        If the size is negative, or beyond 64 bits.
+    OutOfMemoryError
+        If there is no memory.
+
+    Notes
+    -----
+    Lifetime: the bytes live as long as any `Storage` or tensor owns them. Equality and hash are those of the
+    storage owned, not of its bytes.
+
+    Thread-safety: as any Python object; bytes are not locked.
+
+    Examples
+    --------
+    >>> from tensix.core import Storage
+    >>> storage = Storage(100)
+    >>> clone = storage.lazy_clone()
+    >>> clone.data_ptr() == storage.data_ptr(), clone.is_cow()
+    (True, True)
+    >>> clone.mutable_data_ptr() == storage.data_ptr()
+    False
+    """
+
+    def __init__(self, nbytes=0, Allocator allocator=None, resizable=False):
+        if self.target is not None:
+            raise RuntimeError("a Storage is filled once: make a new one instead of calling __init__ again.")
+        cdef size_t size = nbytes_from_any(nbytes)
+        if allocator is None:
+            allocator = current_allocator(0)
+        Storage_own_new(self, StorageImpl_allocate(size, allocator, resizable))
+
+    def __dealloc__(self):
+        if self.target is not None:
+            self.target.handle_count -= 1
+            drop(self.target)
+
+    @staticmethod
+    def from_data_ptr(nbytes, DataPtr data_ptr not None, Allocator allocator=None, resizable=False):
+        """Make a storage of an existing block, which is moved in.
+
+        Parameters
+        ----------
+        nbytes : int
+            Size in bytes.
+        data_ptr : DataPtr
+            The block; empty afterwards.
+        allocator : Allocator or None, optional
+            Who resizes the block and makes its copies.
+        resizable : bool, optional
+            Whether `resize_` is allowed; needs an allocator.
+        """
+        return Storage_from_new(StorageImpl(nbytes, data_ptr, allocator, resizable))
+
+    @staticmethod
+    def from_impl(IntrusivePtr impl not None):
+        """Make a handle of a pointer to a `StorageImpl`, which keeps its own count; null gives a null storage."""
+        cdef Storage made = Storage.__new__(Storage)
+        if impl.target is None:
+            return made
+        if not isinstance(impl.target, StorageImpl):
+            raise TypeError(f"from_impl() needs a pointer to a StorageImpl, found one to {type(impl.target).__name__}.")
+        retain(impl.target)
+        return Storage_from_owned(<StorageImpl>impl.target)
+
+    @staticmethod
+    def create_legacy(device="cpu"):
+        """Make an empty, resizable storage from the device's allocator."""
+        cdef Device where = Device_from_any(device)
+        return Storage_from_new(StorageImpl_allocate(0, current_allocator(where.type_code), True))
+
+    @property
+    def impl(self):
+        """The bare `StorageImpl`, or None."""
+        return self.target
+
+    @property
+    def allocator(self):
+        """Who makes and resizes the block, or None."""
+        return owned(self).allocator
+
+    @property
+    def device(self):
+        """Where the bytes are."""
+        return owned(self).device
+
+    @property
+    def resizable(self):
+        """Whether the size may change; setting it needs an allocator."""
+        return owned(self).resizable
+
+    @resizable.setter
+    def resizable(self, resizable):
+        owned(self).resizable = resizable
+
+    @property
+    def readonly(self):
+        """Whether writing is refused; can be set, not unset."""
+        return owned(self).readonly
+
+    @readonly.setter
+    def readonly(self, readonly):
+        owned(self).readonly = readonly
+
+    def nbytes(self):
+        """Return the size in bytes."""
+        return owned(self).size_bytes
+
+    def data_ptr(self):
+        """Return the address for reading, 0 for none; never materializes."""
+        return <uintptr_t>StorageImpl_const_data(owned(self))
+
+    def mutable_data_ptr(self):
+        """Return the address for writing; a copy-on-write storage gets its own bytes first.
+
+        Raises
+        ------
+        RuntimeError
+            If the storage is read-only.
+        OutOfMemoryError
+            If there is no memory for the copy; the storage is unchanged then.
+        """
+        return <uintptr_t>StorageImpl_mutable_data(owned(self))
+
+    def data_ptr_object(self):
+        """Return a borrowed look at the block's `DataPtr`; it stays current."""
+        return owned(self).data_ptr_object()
+
+    def set_data_ptr(self, data_ptr):
+        """Move another block in, after materializing, and return the old one; sizes do not change."""
+        return owned(self).set_data_ptr(data_ptr)
+
+    def set_data_ptr_noswap(self, data_ptr):
+        """Move another block in and free the old one, without materializing."""
+        owned(self).set_data_ptr_noswap(data_ptr)
+
+    def resize_(self, nbytes):
+        """Change the size, keeping the first bytes that fit; new bytes are not initialised.
+
+        Returns
+        -------
+        Storage
+            Itself. Addresses change; a copy-on-write storage gets its own bytes.
+
+        Raises
+        ------
+        RuntimeError
+            If it is not resizable or read-only. Nothing changes then, nor when memory runs out.
+        """
+        cdef StorageImpl impl = owned(self)
+        cdef size_t size = nbytes_from_any(nbytes)
+        cdef data_ptr_t block
+        if not impl.is_resizable:
+            raise RuntimeError(
+                f"cannot resize to {size:,} bytes: the storage is not resizable. Make it with resizable=True."
+            )
+        if impl.is_readonly:
+            raise RuntimeError("cannot resize a read-only storage. Make a writable copy with clone().")
+        StorageImpl_check_readable(impl)
+        if size == impl.size_bytes:
+            return self
+        impl.owner.c_allocate(size, &block)
+        kept = min(size, impl.size_bytes)
+        if kept and impl.block.data != NULL:
+            try:
+                impl.owner.c_copy_data(block.data, impl.block.data, kept)
+            except BaseException:
+                data_ptr_destroy(&block)
+                raise
+        StorageImpl_replace_block(impl, &block)
+        StorageImpl_clear_materializer(impl)
+        impl.size_bytes = size
+        return self
+
+    def clone(self):
+        """Return a storage with a copy of the bytes, made at once and writable."""
+        return Storage_from_new(StorageImpl_clone(owned(self)))
+
+    def lazy_clone(self):
+        """Return a storage that shares the bytes until one of the two is written (copy-on-write).
+
+        Bytes that others could change behind our back are copied at once: external memory whose context is not
+        plainly the allocation, and storages whose memory was handed out for writing.
+
+        Returns
+        -------
+        Storage
+            Writable, also if this one is read-only.
+        """
+        return Storage_from_new(StorageImpl_lazy_clone(owned(self)))
+
+    def is_cow(self):
+        """Return whether the bytes may be shared copy-on-write, so that a first write may copy."""
+        return cow_is_cow(&owned(self).block)
+
+    def is_alias_of(self, Storage other not None):
+        """Return whether a write to one is seen by the other; copy-on-write sharers are no aliases."""
+        if self.target is None or other.target is None:
+            return False
+        return self.target is other.target or refcounted_is_shared_alias(self.target, other.target)
+
+    def use_count(self):
+        """Return how many handles and tensors own the storage, 0 for null."""
+        return use_count(self.target)
+
+    def weak_use_count(self):
+        """Return the number of weak handles plus one, 0 for null."""
+        return weak_use_count(self.target)
+
+    def unique(self):
+        """Return whether this handle is the only owner."""
+        return use_count(self.target) == 1
+
+    def weak(self):
+        """Return a weak pointer to the `StorageImpl`; it keeps no byte alive."""
+        return WeakIntrusivePtr.reclaim_copy(self.target)
+
+    def reset(self):
+        """Give the storage up and become null."""
+        cdef StorageImpl impl = self.target
+        if impl is not None:
+            self.target = None
+            impl.handle_count -= 1
+            drop(impl)
+
+    def unsafe_release_storage_impl(self):
+        """Give out the bare `StorageImpl` with its strong count and become null."""
+        cdef StorageImpl impl = self.target
+        if impl is not None:
+            self.target = None
+            impl.handle_count -= 1
+        return impl
+
+    def __bool__(self):
+        return self.target is not None
+
+    def __eq__(self, other):
+        return self.target is (<Storage>other).target if isinstance(other, Storage) else NotImplemented
+
+    def __hash__(self):
+        return hash(<uintptr_t><void*>self.target)
+
+    def __copy__(self):
+        cdef Storage twin = Storage.__new__(Storage)
+        if self.target is not None:
+            retain(self.target)
+            self.target.handle_count += 1
+            twin.target = self.target
+        return twin
+
+    def __repr__(self):
+        if self.target is None:
+            return "Storage(null)"
+        flags = "".join(
+            f", {name}" for name, is_set in (
+                ("resizable", self.target.is_resizable), ("readonly", self.target.is_readonly),
+                ("copy-on-write", self.is_cow()),
+            ) if is_set
+        )
+        return (
+            f"Storage(nbytes={self.target.size_bytes}, device='{self.device}', "
+            f"data={<uintptr_t>self.target.block.data:#x}{flags})"
+        )
+
+
+cdef dict FACTORIES = {}  # device type -> callable
+
+
+def set_storage_impl_create(device_type, fn):
+    """Register the factory that makes the storages of a device type.
+
+    Parameters
+    ----------
+    device_type : str or Device
+        Such as ``"privateuseone"``.
+    fn : callable or None
+        ``fn(nbytes, data_ptr, allocator, resizable) -> StorageImpl``, a new one without owners. None takes the
+        registration back.
+
+    Raises
+    ------
+    RuntimeError
+        If another factory is registered.
+    """
+    type_code = device_type_from_any(device_type)
+    if fn is None:
+        FACTORIES.pop(type_code, None)
+        return
+    if not callable(fn):
+        raise TypeError(f"a storage factory must be callable, found {type(fn).__name__}.")
+    if FACTORIES.setdefault(type_code, fn) is not fn:
+        raise RuntimeError(
+            f"device type {device_type_name(type_code)} has a storage factory already: {FACTORIES[type_code]!r}. "
+            "Take it back with set_storage_impl_create(device_type, None) first."
+        )
+
+
+def make_storage_impl(nbytes, DataPtr data_ptr=None, Allocator allocator=None, resizable=False, device="cpu"):
+    """Make a storage by the device's factory, or a plain one if it has none.
+
+    Parameters
+    ----------
+    nbytes : int
+        Size in bytes.
+    data_ptr : DataPtr or None, optional
+        The block, moved in; None asks the allocator for one.
+    allocator : Allocator or None, optional
+        None with no `data_ptr` means the device's current allocator.
+    resizable : bool, optional
+        Whether the size may change.
+    device : str or Device, optional
+        Whose factory is asked.
+
+    Returns
+    -------
+    Storage
+        The only owner of what was made.
+    """
+    cdef Device where = Device_from_any(device)
+    factory = FACTORIES.get(where.type_code)
+    if data_ptr is None and allocator is None:
+        allocator = current_allocator(where.type_code)
+    if factory is None:
+        return Storage_from_new(StorageImpl(nbytes, data_ptr, allocator, resizable))
+    made = factory(nbytes, data_ptr, allocator, resizable)
+    if not isinstance(made, StorageImpl):
+        raise TypeError(
+            f"the storage factory of {where.type} must return a StorageImpl, found {type(made).__name__}."
+        )
+    return Storage_from_new(made)
+
+
+cdef StorageImpl owned(Storage self):
+    """Return the storage; raise if the handle is null."""
+    if self.target is None:
+        raise RuntimeError("the Storage is null: it was reset or released and owns nothing.")
+    return self.target
+
+
+cdef int Storage_own_new(Storage self, StorageImpl impl) except -1:
+    IntrusiveTarget_start_unique(impl)
+    impl.handle_count = 1
+    self.target = impl
+    return 0
+
+
+cdef Storage Storage_from_new(StorageImpl impl):
+    """Return the first owner of a new storage."""
+    cdef Storage made = Storage.__new__(Storage)
+    Storage_own_new(made, impl)
+    return made
+
+
+cdef Storage Storage_from_owned(StorageImpl impl):
+    """Return a handle that takes over a strong count."""
+    cdef Storage made = Storage.__new__(Storage)
+    impl.handle_count += 1
+    made.target = impl
+    return made
+
+
+cdef StorageImpl StorageImpl_clone(StorageImpl impl):
+    """Return a new storage, without owners, with a copy of the bytes."""
+    cdef StorageImpl clone = StorageImpl.__new__(StorageImpl)
+    cdef Allocator allocator = impl.owner
+    if allocator is None:
+        allocator = current_allocator(impl.block.device_type)
+    Allocator_clone(allocator, StorageImpl_const_data(impl), impl.size_bytes, &clone.block)
+    clone.size_bytes, clone.owner, clone.is_resizable = impl.size_bytes, allocator, impl.is_resizable
+    return clone
+
+
+cdef StorageImpl StorageImpl_lazy_clone(StorageImpl impl):
+    """Return a new storage, without owners, that shares the bytes, or holds a copy where they cannot be shared."""
+    clone = cow_lazy_clone(impl)
+    return StorageImpl_clone(impl) if clone is None else clone

@@ -1,0 +1,43 @@
+"""The counted owner of a block of bytes. Fields are private to tensix; the class is opaque to others."""
+from libc.stdint cimport uint8_t
+from tensix.core.allocator cimport Allocator
+from tensix.core.data_ptr cimport data_ptr_t
+from tensix.core.intrusive_ptr cimport IntrusiveTarget
+
+# Makes the bytes of a storage its own before they are written; with the GIL.
+ctypedef int (*materializer_t)(StorageImpl) except -1
+
+
+cdef class StorageImpl(IntrusiveTarget):
+    cdef data_ptr_t block
+    cdef size_t size_bytes
+    cdef Allocator owner            # the allocator, or None
+    cdef materializer_t materializer
+    cdef str access_error           # text for those who access the data although they must not, or None
+    cdef uint8_t guarded            # the summary flag: whether anything below, or a materializer, is set
+    cdef uint8_t throw_on_mutable
+    cdef uint8_t throw_on_immutable
+    cdef uint8_t warn_on_mutable    # once
+    cdef uint8_t is_readonly
+    cdef uint8_t is_resizable
+    cdef uint8_t is_exported        # a writable pointer left tensix: bytes may change behind our back
+
+
+cdef inline void* StorageImpl_mutable_data(StorageImpl self) except? NULL:
+    """Return the address for writing; one branch unless a rare state is set."""
+    if self.guarded:
+        StorageImpl_pass_guards(self)
+    return self.block.data
+
+cdef inline const void* StorageImpl_const_data(StorageImpl self) except? NULL:
+    """Return the address for reading; never materializes."""
+    if self.guarded:
+        StorageImpl_check_readable(self)
+    return self.block.data
+
+cdef int StorageImpl_pass_guards(StorageImpl self) except -1
+cdef int StorageImpl_check_readable(StorageImpl self) except -1
+cdef int StorageImpl_set_materializer(StorageImpl self, materializer_t materializer) except -1
+cdef void StorageImpl_clear_materializer(StorageImpl self) noexcept
+cdef void StorageImpl_replace_block(StorageImpl self, data_ptr_t* block) noexcept
+cdef StorageImpl StorageImpl_allocate(size_t nbytes, Allocator allocator, bint resizable)

@@ -1,0 +1,360 @@
+"""The counted owner of a block of bytes: block, size, allocator, and the rare states that guard its use.
+
+Note [One flag before the rare states]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+Writing asks for the address very often and is refused, warned about or made to copy very seldom. ``guarded`` says
+whether any such state is set; without it the address is one load and one branch away. Whoever changes a state
+calls ``refresh_guard``. Order of the guards when writing: data that may not be read, data that may not be written,
+read-only, the warning, the materializer.
+
+Two tensors alias exactly if they have the same `StorageImpl`; storages that share bytes copy-on-write are
+different ones. The facts are those of PyTorch 2.13's ``c10/core/StorageImpl.h``; a materializer that is left behind
+by `set_data_ptr_noswap` there is cleared here.
+"""
+cimport cython
+import warnings
+
+from libc.stdint cimport uintptr_t
+from tensix.core.allocator cimport Allocator, current_allocator, nbytes_from_any
+from tensix.core.combined_refcount cimport is_dead
+from tensix.core.data_ptr cimport (
+    DataPtr,
+    DataPtr_borrow,
+    DataPtr_move_out,
+    DataPtr_wrap,
+    data_ptr_destroy,
+    data_ptr_move,
+    data_ptr_t,
+)
+from tensix.core.device cimport CPU, Device_get
+from tensix.core.intrusive_ptr cimport IntrusiveTarget, use_count
+
+__all__ = ["StorageImpl"]
+
+
+@cython.no_gc  # what it holds, an allocator, holds no storages; tensors must not pay for the collector
+cdef class StorageImpl(IntrusiveTarget):
+    """Own a block of bytes; the target that `Storage` handles and tensors count.
+
+    Parameters
+    ----------
+    nbytes : int, optional
+        Size in bytes.
+    data_ptr : DataPtr or None, optional
+        The block, moved in; None asks the allocator for one.
+    allocator : Allocator or None, optional
+        Who makes and resizes the block; None with no `data_ptr` means the current CPU allocator.
+    resizable : bool, optional
+        Whether `Storage.resize_` may change the size; needs an allocator.
+
+    Raises
+    ------
+    ValueError
+        If it shall be resizable without an allocator.
+    RuntimeError
+        From every method, once the last owner is gone.
+
+    Notes
+    -----
+    Lifetime: the bytes go with the last strong count, whatever bare references are left.
+
+    Thread-safety: reading needs none; writing the same bytes from two threads is the caller's business.
+
+    Examples
+    --------
+    >>> from tensix.core import StorageImpl, make_intrusive
+    >>> pointer = make_intrusive(StorageImpl, 100)
+    >>> impl = pointer.get()
+    >>> impl.nbytes(), impl.data_ptr() % 64
+    (100, 0)
+    >>> pointer.reset()
+    >>> impl.nbytes()
+    Traceback (most recent call last):
+    RuntimeError: the StorageImpl has expired: its last owner is gone and its bytes with it.
+    """
+
+    def __init__(self, nbytes=0, DataPtr data_ptr=None, Allocator allocator=None, resizable=False):
+        if self.combined_refcount != 0 or self.block.ctx != NULL or self.size_bytes != 0:
+            raise RuntimeError("a StorageImpl is filled once: make a new one instead of calling __init__ again.")
+        cdef size_t size = nbytes_from_any(nbytes)
+        if data_ptr is None:
+            if allocator is None:
+                allocator = current_allocator(CPU)
+            allocator.c_allocate(size, &self.block)
+        else:
+            if resizable and allocator is None:
+                raise ValueError("For resizable storage, allocator must be provided.")
+            DataPtr_move_out(data_ptr, &self.block)
+        self.size_bytes, self.owner, self.is_resizable = size, allocator, resizable
+
+    def __dealloc__(self):
+        data_ptr_destroy(&self.block)
+
+    def __copy__(self):
+        raise TypeError("a StorageImpl cannot be copied: its identity is what aliasing means. Use Storage.clone().")
+
+    cdef void destroy(self) noexcept nogil:
+        data_ptr_destroy(&self.block)
+
+    cpdef release_resources(self):
+        """Free the bytes; weak handles may still look at the husk."""
+        data_ptr_destroy(&self.block)
+
+    @property
+    def allocator(self):
+        """Who makes and resizes the block, or None."""
+        check_alive(self)
+        return self.owner
+
+    @allocator.setter
+    def allocator(self, Allocator allocator):
+        check_alive(self)
+        if self.is_resizable and allocator is None:
+            raise RuntimeError("cannot take the allocator from a resizable storage: set resizable to False first.")
+        self.owner = allocator
+
+    @property
+    def device(self):
+        """Where the bytes are."""
+        check_alive(self)
+        return Device_get(self.block.device_type, self.block.device_index)
+
+    @property
+    def resizable(self):
+        """Whether the size may change; setting it needs an allocator."""
+        check_alive(self)
+        return bool(self.is_resizable)
+
+    @resizable.setter
+    def resizable(self, bint resizable):
+        check_alive(self)
+        if resizable and self.owner is None:
+            raise RuntimeError("For resizable storage, allocator must be provided: set the allocator first.")
+        self.is_resizable = resizable
+
+    @property
+    def readonly(self):
+        """Whether writing is refused; once true it stays, a writable copy is made by `Storage.clone`."""
+        check_alive(self)
+        return bool(self.is_readonly)
+
+    @readonly.setter
+    def readonly(self, bint readonly):
+        check_alive(self)
+        if self.is_readonly and not readonly:
+            raise RuntimeError("a read-only storage stays read-only: make a writable one with clone().")
+        self.is_readonly = readonly
+        refresh_guard(self)
+
+    def nbytes(self):
+        """Return the size in bytes."""
+        check_alive(self)
+        return self.size_bytes
+
+    def set_nbytes(self, nbytes):
+        """Change the recorded size; no byte is allocated or freed."""
+        check_alive(self)
+        self.size_bytes = nbytes_from_any(nbytes)
+
+    def data_ptr(self):
+        """Return the address for reading, 0 for none; never materializes.
+
+        Raises
+        ------
+        RuntimeError
+            If the data may not be accessed.
+        """
+        check_alive(self)
+        return <uintptr_t>StorageImpl_const_data(self)
+
+    def mutable_data_ptr(self):
+        """Return the address for writing, 0 for none; a copy-on-write storage gets its own bytes first.
+
+        Raises
+        ------
+        RuntimeError
+            If the storage is read-only or the data may not be accessed.
+        OutOfMemoryError
+            If there is no memory for the copy; the storage is unchanged then.
+        """
+        check_alive(self)
+        return <uintptr_t>StorageImpl_mutable_data(self)
+
+    def data_ptr_object(self):
+        """Return a borrowed look at the block's `DataPtr`; it stays current."""
+        check_alive(self)
+        return DataPtr_borrow(&self.block, self)
+
+    def set_data_ptr(self, DataPtr data_ptr not None):
+        """Move another block in, after materializing, and return the old one."""
+        check_alive(self)
+        cdef data_ptr_t old
+        StorageImpl_mutable_data(self)
+        swap_in(self, data_ptr, &old)
+        return DataPtr_wrap(&old)
+
+    def set_data_ptr_noswap(self, DataPtr data_ptr not None):
+        """Move another block in and free the old one, without materializing."""
+        check_alive(self)
+        cdef data_ptr_t old
+        swap_in(self, data_ptr, &old)
+        StorageImpl_clear_materializer(self)
+        data_ptr_destroy(&old)
+
+    def swap_data_ptr(self, StorageImpl other not None):
+        """Exchange block, size, allocator and access states with another storage, after materializing both."""
+        check_alive(self)
+        check_alive(other)
+        StorageImpl_mutable_data(self)
+        StorageImpl_mutable_data(other)
+        self.block, other.block = other.block, self.block
+        self.size_bytes, other.size_bytes = other.size_bytes, self.size_bytes
+        self.owner, other.owner = other.owner, self.owner
+        self.is_resizable, other.is_resizable = other.is_resizable, self.is_resizable
+        self.is_exported, other.is_exported = other.is_exported, self.is_exported
+        self.throw_on_mutable, other.throw_on_mutable = other.throw_on_mutable, self.throw_on_mutable
+        self.throw_on_immutable, other.throw_on_immutable = other.throw_on_immutable, self.throw_on_immutable
+        refresh_guard(self)
+        refresh_guard(other)
+
+    def reset(self):
+        """Free the bytes and set the size to 0."""
+        check_alive(self)
+        StorageImpl_clear_materializer(self)
+        data_ptr_destroy(&self.block)
+        self.size_bytes = 0
+
+    def unique_storage_share_external_pointer(self, DataPtr data_ptr not None, nbytes):
+        """Take external memory over in place of the own block; the storage has no allocator afterwards.
+
+        Raises
+        ------
+        RuntimeError
+            If anybody else owns the storage.
+        """
+        check_alive(self)
+        cdef size_t size = nbytes_from_any(nbytes)
+        if use_count(self) != 1:
+            raise RuntimeError(
+                "UniqueStorageShareExternalPointer can only be called when use_count == 1, "
+                f"found {use_count(self)}: others would see their bytes change."
+            )
+        self.set_data_ptr_noswap(data_ptr)
+        self.size_bytes, self.owner, self.is_resizable = size, None, False
+
+    def set_throw_on_mutable_data_ptr(self):
+        """Refuse every later access for writing."""
+        check_alive(self)
+        self.throw_on_mutable = True
+        refresh_guard(self)
+
+    def set_throw_on_immutable_data_ptr(self):
+        """Refuse every later access, for reading too."""
+        check_alive(self)
+        self.throw_on_immutable = True
+        refresh_guard(self)
+
+    def set_warn_deprecated_on_mutable_data_ptr(self):
+        """Warn once, at the next access for writing."""
+        check_alive(self)
+        self.warn_on_mutable = True
+        refresh_guard(self)
+
+    def release_data_and_set_meta_custom_data_ptr_error_msg(self, str message not None):
+        """Free the bytes; whoever accesses them later gets `message`."""
+        check_alive(self)
+        StorageImpl_clear_materializer(self)
+        data_ptr_destroy(&self.block)
+        self.access_error, self.throw_on_immutable = message, True
+        refresh_guard(self)
+
+    def clear_meta_custom_data_ptr_error_msg(self):
+        """Allow access again; the bytes stay gone until a new block is set."""
+        check_alive(self)
+        self.access_error, self.throw_on_immutable = None, False
+        refresh_guard(self)
+
+    def __repr__(self):
+        if is_dead(self.combined_refcount):
+            return "StorageImpl(expired)"
+        return f"StorageImpl(nbytes={self.size_bytes}, data={<uintptr_t>self.block.data:#x}, device='{self.device}')"
+
+
+cdef int check_alive(StorageImpl self) except -1:
+    if is_dead(self.combined_refcount):
+        raise RuntimeError("the StorageImpl has expired: its last owner is gone and its bytes with it.")
+    return 0
+
+
+cdef void refresh_guard(StorageImpl self) noexcept:
+    self.guarded = (
+        self.throw_on_mutable or self.throw_on_immutable or self.warn_on_mutable or self.is_readonly
+        or self.materializer != NULL
+    )
+
+
+cdef int StorageImpl_check_readable(StorageImpl self) except -1:
+    if self.throw_on_immutable:
+        raise RuntimeError(self.access_error or "Cannot access data pointer of Storage that is invalid.")
+    return 0
+
+
+cdef int StorageImpl_pass_guards(StorageImpl self) except -1:
+    """Refuse, warn or materialize before a write. See Note [One flag before the rare states]."""
+    StorageImpl_check_readable(self)
+    if self.throw_on_mutable:
+        raise RuntimeError(
+            "Cannot access data pointer of Storage for writing: it was marked as not writable. "
+            "If you only read, use data_ptr()."
+        )
+    if self.is_readonly:
+        raise RuntimeError(
+            "cannot write to a read-only storage. Make a writable copy with clone() or lazy_clone(); "
+            "to read, use data_ptr()."
+        )
+    if self.warn_on_mutable:
+        self.warn_on_mutable = False
+        refresh_guard(self)
+        warnings.warn("Accessing the data pointer of this storage for writing is deprecated.", stacklevel=2)
+    while self.materializer != NULL:  # it clears itself when done; if it fails, the next write tries again
+        self.materializer(self)
+    return 0
+
+
+cdef int StorageImpl_set_materializer(StorageImpl self, materializer_t materializer) except -1:
+    """Have a function called before the first write."""
+    if self.materializer != NULL:
+        raise RuntimeError("Cannot set materializer: a materializer is already active on this storage.")
+    self.materializer = materializer
+    self.guarded = True
+    return 0
+
+
+cdef void StorageImpl_clear_materializer(StorageImpl self) noexcept:
+    self.materializer = NULL
+    refresh_guard(self)
+
+
+cdef void StorageImpl_replace_block(StorageImpl self, data_ptr_t* block) noexcept:
+    """Move a block in and free the old one."""
+    cdef data_ptr_t old
+    data_ptr_move(&old, &self.block)
+    data_ptr_move(&self.block, block)
+    data_ptr_destroy(&old)
+
+
+cdef int swap_in(StorageImpl self, DataPtr data_ptr, data_ptr_t* old) except -1:
+    """Move the contents of `data_ptr` in and the old block out."""
+    cdef data_ptr_t new
+    DataPtr_move_out(data_ptr, &new)
+    data_ptr_move(old, &self.block)
+    data_ptr_move(&self.block, &new)
+    return 0
+
+
+cdef StorageImpl StorageImpl_allocate(size_t nbytes, Allocator allocator, bint resizable):
+    """Return a new storage without owners, its block made by `allocator`."""
+    cdef StorageImpl self = StorageImpl.__new__(StorageImpl)
+    allocator.c_allocate(nbytes, &self.block)
+    self.size_bytes, self.owner, self.is_resizable = nbytes, allocator, resizable
+    return self

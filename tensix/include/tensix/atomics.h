@@ -1,0 +1,98 @@
+/* Atomics on plain integer fields: C11 <stdatomic.h>, and MSVC's intrinsics where that header is missing.
+ *
+ * The fields stay plain integers, so that the structs which hold them can be described to Cython without this
+ * header; only whoever touches them atomically includes it. Every operation names its memory order. There is no
+ * state here: each extension module compiles its own copies.
+ */
+#ifndef TENSIX_ATOMICS_H
+#define TENSIX_ATOMICS_H
+
+#include <stdint.h>
+
+#if defined(_MSC_VER) && !defined(__clang__)
+
+#include <intrin.h>
+
+/* On x86-64 and ARM64 the _Interlocked functions are full barriers, stronger than every order named below.
+ * Plain volatile loads and stores of aligned 64-bit words are atomic; the barriers keep the compiler, and on
+ * ARM64 the processor, from moving other accesses across them. */
+static __inline uint64_t tx_load_relaxed(const uint64_t *word)
+{
+    return *(const volatile uint64_t *)word;
+}
+
+static __inline uint64_t tx_load_acquire(const uint64_t *word)
+{
+    uint64_t value = *(const volatile uint64_t *)word;
+#if defined(_M_ARM64)
+    __dmb(_ARM64_BARRIER_ISHLD);
+#endif
+    _ReadWriteBarrier();
+    return value;
+}
+
+static __inline void tx_store_relaxed(uint64_t *word, uint64_t value)
+{
+    *(volatile uint64_t *)word = value;
+}
+
+static __inline uint64_t tx_fetch_add_relaxed(uint64_t *word, uint64_t amount)
+{
+    return (uint64_t)_InterlockedExchangeAdd64((volatile __int64 *)word, (__int64)amount);
+}
+
+static __inline uint64_t tx_fetch_sub_acq_rel(uint64_t *word, uint64_t amount)
+{
+    return (uint64_t)_InterlockedExchangeAdd64((volatile __int64 *)word, -(__int64)amount);
+}
+
+static __inline int tx_compare_exchange_acquire(uint64_t *word, uint64_t *expected, uint64_t desired)
+{
+    __int64 seen = _InterlockedCompareExchange64((volatile __int64 *)word, (__int64)desired, (__int64)*expected);
+    if ((uint64_t)seen == *expected) return 1;
+    *expected = (uint64_t)seen;
+    return 0;
+}
+
+#else
+
+#include <stdatomic.h>
+
+#define TX_ATOMIC(word) ((_Atomic uint64_t *)(word))
+
+static inline uint64_t tx_load_relaxed(const uint64_t *word)
+{
+    return atomic_load_explicit((const _Atomic uint64_t *)word, memory_order_relaxed);
+}
+
+static inline uint64_t tx_load_acquire(const uint64_t *word)
+{
+    return atomic_load_explicit((const _Atomic uint64_t *)word, memory_order_acquire);
+}
+
+static inline void tx_store_relaxed(uint64_t *word, uint64_t value)
+{
+    atomic_store_explicit(TX_ATOMIC(word), value, memory_order_relaxed);
+}
+
+static inline uint64_t tx_fetch_add_relaxed(uint64_t *word, uint64_t amount)
+{
+    return atomic_fetch_add_explicit(TX_ATOMIC(word), amount, memory_order_relaxed);
+}
+
+static inline uint64_t tx_fetch_sub_acq_rel(uint64_t *word, uint64_t amount)
+{
+    return atomic_fetch_sub_explicit(TX_ATOMIC(word), amount, memory_order_acq_rel);
+}
+
+/* Weak: may fail although the values are equal, so call it in a loop. *expected takes the value seen. */
+static inline int tx_compare_exchange_acquire(uint64_t *word, uint64_t *expected, uint64_t desired)
+{
+    return atomic_compare_exchange_weak_explicit(
+        TX_ATOMIC(word), (uint64_t *)expected, desired, memory_order_acquire, memory_order_relaxed);
+}
+
+#undef TX_ATOMIC
+
+#endif
+#endif /* TENSIX_ATOMICS_H */
