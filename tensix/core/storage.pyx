@@ -16,7 +16,7 @@ from tensix.core.intrusive_ptr cimport (
     use_count,
     weak_use_count,
 )
-from tensix.core.refcounted_deleter cimport refcounted_is_shared_alias
+from tensix.core.refcounted_deleter cimport refcounted_alias, refcounted_apply, refcounted_is_shared_alias
 from tensix.core.storage_impl cimport (
     StorageImpl,
     StorageImpl_allocate,
@@ -236,6 +236,20 @@ cdef class Storage:
             Writable, also if this one is read-only.
         """
         return Storage_from_new(StorageImpl_lazy_clone(owned(self)))
+
+    def maybe_apply_refcounted_deleter(self):
+        """Put the block under a reference count of its own, so that `share` can be called; idempotent."""
+        refcounted_apply(owned(self))
+
+    def share(self):
+        """Return another storage over the same bytes: each write through one is seen through the other.
+
+        Returns
+        -------
+        Storage
+            A different `StorageImpl`, not resizable; the block lives as long as one of them.
+        """
+        return Storage_from_new(refcounted_alias(owned(self)))
 
     def is_cow(self):
         """Return whether the bytes may be shared copy-on-write, so that a first write may copy."""
