@@ -32,6 +32,7 @@ DIRECTIVES = {
     "initializedcheck": DEBUG,
     "nonecheck": DEBUG,
     "cdivision": True,
+    "autotestdict": False,  # doctests are found by their docstrings; a second copy would run them twice
     "auto_pickle": False,  # counts and addresses must never be pickled by accident
 }
 COMPILE_ARGS = ["/O2", "/std:c11"] if sys.platform == "win32" else ["-O2", "-fno-strict-aliasing", "-Wno-unused-function"]

@@ -35,7 +35,7 @@ cdef class Device:
 
     Examples
     --------
-    >>> from tensix import Device
+    >>> from tensix.core import Device
     >>> Device("cuda:1")
     Device('cuda:1')
     >>> Device("cpu") == Device("cpu:0")

@@ -39,7 +39,7 @@ cdef class MemoryReporter:
     ...     def report_memory_usage(self, address, nbytes, total_allocated, device):
     ...         print(nbytes)
     >>> with Printer():
-    ...     del (storage := Storage(100))
+    ...     Storage(100).reset()
     100
     -100
     """
