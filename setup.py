@@ -3,6 +3,7 @@
 import os
 import sys
 
+import numpy as np
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
@@ -20,6 +21,21 @@ MODULES = [
     "tensix/core/refcounted_deleter.pyx",
     "tensix/core/storage.pyx",
     "tensix/core/cow.pyx",
+    "tensix/tensors/dtype.py",
+    "tensix/tensors/tensor_impl.py",
+    "tensix/tensors/tensor_base.py",
+    "tensix/dispatch/dispatch_key.py",
+    "tensix/dispatch/dispatcher.py",
+    "tensix/tensors/ndarray.py",
+    "tensix/tensors/tensor.py",
+    "tensix/tensors/views.py",
+    "tensix/tensors/promotion.py",
+    "tensix/functions/kernels/iterator.pyx",
+    "tensix/functions/kernels/empty.pyx",
+    "tensix/functions/kernels/copy.pyx",
+    "tensix/functions/kernels/ufunc.pyx",
+    "tensix/functions/kernels/random.pyx",
+    "tensix/functions/creation.pyx",
 ]
 
 # TENSIX_DEBUG=1 turns Cython's own checks back on, for whoever hunts a crash.
@@ -41,7 +57,8 @@ extensions = [
     Extension(
         path.rpartition(".")[0].replace("/", "."),
         [path],
-        include_dirs=["tensix/include"],
+        include_dirs=["tensix/include", np.get_include()],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         extra_compile_args=COMPILE_ARGS + os.environ.get("TENSIX_CFLAGS", "").split(),
         extra_link_args=os.environ.get("TENSIX_LDFLAGS", "").split(),
     )

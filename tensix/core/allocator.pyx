@@ -7,7 +7,8 @@ own deleter, so swapping allocators never frees with the wrong function.
 cimport cython
 from contextvars import ContextVar
 
-from libc.stdint cimport int8_t, uint64_t, uintptr_t
+from cpython.number cimport PyIndex_Check, PyNumber_Index
+from libc.stdint cimport int8_t, uintptr_t
 from libc.string cimport memcpy
 from tensix.core.data_ptr cimport (
     DataPtr,
@@ -318,10 +319,9 @@ cdef int copy_bytes(void* dst, const void* src, size_t nbytes) except -1:
 
 cdef size_t nbytes_from_any(object nbytes) except? 0xFFFFFFFFFFFFFFFF:
     """Return a size in bytes given as an int, from 0 to 2**64-1."""
-    try:
-        number = nbytes.__index__()
-    except AttributeError:
-        raise TypeError(f"a size in bytes must be an int, found {type(nbytes).__name__}.") from None
+    if not PyIndex_Check(nbytes):
+        raise TypeError(f"a size in bytes must be an int, found {type(nbytes).__name__}.")
+    number = PyNumber_Index(nbytes)
     if number < 0:
         raise ValueError(f"a size in bytes must be 0 or more, found {number}.")
     if number >= 1 << 64:

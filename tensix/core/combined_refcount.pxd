@@ -75,11 +75,14 @@ cdef inline bint is_dead(uint64_t word) noexcept nogil:
 
 
 cdef inline bint incref_word(uint64_t* word) noexcept nogil:
-    """Add a strong count; False, with nothing changed, if there was none to add to."""
-    if strong_of(tx_fetch_add_relaxed(word, strong_unit())) != 0:
-        return True
-    tx_fetch_sub_acq_rel(word, strong_unit())
-    return False
+    """Add a strong count; False, with nothing changed, if there is none to add to.
+
+    Whoever adds rightly holds a count, so the word cannot fall to zero between the look and the addition.
+    """
+    if strong_of(tx_load_relaxed(word)) == 0:
+        return False
+    tx_fetch_add_relaxed(word, strong_unit())
+    return True
 
 
 cdef inline Death decref_word(uint64_t* word) noexcept nogil:
@@ -100,11 +103,11 @@ cdef inline Death decref_word(uint64_t* word) noexcept nogil:
 
 
 cdef inline bint weak_incref_word(uint64_t* word) noexcept nogil:
-    """Add a weak count; False, with nothing changed, if no count of either kind was there."""
-    if weak_of(tx_fetch_add_relaxed(word, weak_unit())) != 0:
-        return True
-    tx_fetch_sub_acq_rel(word, weak_unit())
-    return False
+    """Add a weak count; False, with nothing changed, if there is no count of either kind."""
+    if weak_of(tx_load_relaxed(word)) == 0:
+        return False
+    tx_fetch_add_relaxed(word, weak_unit())
+    return True
 
 
 cdef inline Death weak_decref_word(uint64_t* word) noexcept nogil:

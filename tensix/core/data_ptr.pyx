@@ -8,6 +8,7 @@ reads as empty.
 cimport cython
 import ctypes
 
+from cpython.number cimport PyIndex_Check, PyNumber_Index
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from cpython.ref cimport Py_INCREF, Py_XINCREF, PyObject
 from libc.stdint cimport uintptr_t
@@ -296,10 +297,9 @@ cdef int DataPtr_check_owner(DataPtr self, str verb) except -1:
 
 cdef uintptr_t address_from_any(object address, str what) except? 0:
     """Return an address given as an int, from 0 to 2**64-1."""
-    try:
-        number = address.__index__()
-    except AttributeError:
-        raise TypeError(f"{what} must be an address given as an int, found {type(address).__name__}.") from None
+    if not PyIndex_Check(address):
+        raise TypeError(f"{what} must be an address given as an int, found {type(address).__name__}.")
+    number = PyNumber_Index(address)
     if number < 0:
         raise ValueError(f"{what} must be an address, 0 or more, found {number}.")
     return number  # beyond 64 bits: OverflowError

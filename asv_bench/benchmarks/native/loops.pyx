@@ -1,0 +1,54 @@
+# cython: language_level=3, freethreading_compatible=True
+"""Loops over the public functions of tensix, as an extension module of somebody else would write them."""
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from libc.stdint cimport uintptr_t
+
+from tensix cimport IntrusiveTarget, decref, incref, lock, steal_from_new
+
+
+cdef class Target(IntrusiveTarget):
+    """Carries nothing but its counts, as the target of the C++ loops."""
+
+
+def incref_decref(IntrusiveTarget target not None, Py_ssize_t times):
+    """Take and drop a strong count, without the GIL."""
+    cdef Py_ssize_t _
+    with nogil:
+        for _ in range(times):
+            incref(target)
+            decref(target)
+
+
+def lock_decref(IntrusiveTarget target not None, Py_ssize_t times):
+    """Take a strong count if one is left and drop it, without the GIL."""
+    cdef Py_ssize_t _
+    with nogil:
+        for _ in range(times):
+            if lock(target):
+                decref(target)
+
+
+def make_destroy(Py_ssize_t times):
+    """Make a target and its first handle, and destroy both."""
+    cdef Py_ssize_t _
+    for _ in range(times):
+        steal_from_new(Target.__new__(Target))
+
+
+def touch(uintptr_t address, size_t nbytes):
+    """Write one byte of every page."""
+    touch_pages(<volatile char*>address, nbytes)
+
+
+def touch_buffer(exporter):
+    """Write one byte of every page of an object that gives out its memory by the buffer protocol."""
+    cdef Py_buffer view
+    PyObject_GetBuffer(exporter, &view, PyBUF_WRITABLE)
+    touch_pages(<volatile char*>view.buf, view.len)
+    PyBuffer_Release(&view)
+
+
+cdef void touch_pages(volatile char* data, size_t nbytes) noexcept nogil:
+    cdef size_t offset
+    for offset in range(0, nbytes, 4096):
+        data[offset] = 1

@@ -1,0 +1,162 @@
+"""Print how long tensix takes compared with c10, PyTorch and NumPy, one ratio per row.
+
+Both sides of a row do the same work, turn by turn in one process, and each is judged by its best round: noise only
+ever adds time. Below 1 tensix is faster; "ok" means at or below the target.
+"""
+
+import argparse
+import ctypes
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from timeit import Timer
+
+import numpy as np
+from benchmarks.allocation import KIB, MIB, SIZES
+from benchmarks.copy_on_write import SHARED_SIZES
+from benchmarks.native import loops
+from benchmarks.native.build import HERE, build_extension
+from benchmarks.storage import touched
+
+from tensix.core import IntrusiveTarget, Storage, make_intrusive
+
+try:
+    import torch
+    from torch.utils.cpp_extension import include_paths, library_paths
+except ImportError:
+    sys.exit("compare.py measures against PyTorch, which is missing. Run: pip install torch")
+
+Work = Callable[[int], object]  # does it so many times
+
+ROUND_SECONDS = 2e-3  # of one side: long against the clock's grain, short against a burst of noise
+FAULTING_BYTES = 32 * MIB  # from here the peers fault in every page of every block
+
+
+@dataclass
+class Race:
+    """Our best time over that of each peer."""
+
+    name: str
+    target: float
+    ours: Work
+    peers: dict[str, Work]
+
+    def ratios(self, rounds):
+        ours, *theirs = best_times([self.ours, *self.peers.values()], rounds)
+        return {peer: ours / seconds for peer, seconds in zip(self.peers, theirs, strict=True)}
+
+
+@dataclass
+class Spread:
+    """The slowest of our own works over the fastest."""
+
+    name: str
+    target: float
+    works: list[Work]
+
+    def ratios(self, rounds):
+        times = best_times(self.works, rounds)
+        return {"itself": max(times) / min(times)}
+
+
+def statement(code: str, **names) -> Work:
+    """Return the work of running Python code in a loop that costs next to nothing."""
+    return Timer(code, globals=names).timeit
+
+
+def refcount_rows():
+    c10 = ctypes.CDLL(str(build_c10_loops()))
+    for function in (c10.copy_destroy, c10.make_destroy):
+        function.argtypes, function.restype = [ctypes.c_longlong], None
+    target = make_intrusive(IntrusiveTarget).release()  # never freed: it outlives the measurement
+    yield Race("incref + decref, C loop", 1.0, lambda n: loops.incref_decref(target, n), {"c10": c10.copy_destroy})
+    yield Race("make + destroy, Cython loop", 4.0, loops.make_destroy, {"c10": c10.make_destroy})
+
+
+def build_c10_loops():
+    return build_extension(
+        "c10_loops", HERE / "c10_loops.cpp", language="c++", libraries=["c10"], include_dirs=include_paths(),
+        library_dirs=library_paths(), extra_compile_args=["-O2", "-std=c++20", "-DNDEBUG"],
+    )
+
+
+def lazy_clone_rows():
+    all_ours = []
+    for nbytes in SHARED_SIZES:
+        ours = statement("storage.lazy_clone()", storage=touched(nbytes))
+        tensor = torch.ones(nbytes, dtype=torch.uint8)
+        theirs = statement("lazy_clone(tensor)", lazy_clone=torch._lazy_clone, tensor=tensor)
+        yield Race(f"lazy_clone, {size(nbytes)}", 0.25, ours, {"torch": theirs})
+        all_ours.append(ours)
+    yield Spread("lazy_clone, slowest / fastest size", 1.25, all_ours)
+
+
+def allocation_rows():
+    """Yield allocate + free, then allocate + touch every page + free, for each size."""
+    names = {"Storage": Storage, "torch_empty": torch.empty, "numpy_empty": np.empty, "uint8": torch.uint8,
+             "numpy_uint8": np.dtype("u1"), "touch": loops.touch, "touch_buffer": loops.touch_buffer}
+    for nbytes in SIZES:
+        names["n"] = nbytes
+        yield Race(
+            f"allocate + free, {size(nbytes)}", 1.0, statement("Storage(n)", **names),
+            {"torch": statement("torch_empty(n, dtype=uint8)", **names),
+             "numpy": statement("numpy_empty(n, numpy_uint8)", **names)},
+        )
+    for nbytes in SIZES:
+        names["n"] = nbytes
+        yield Race(
+            f"allocate + touch + free, {size(nbytes)}", 0.1 if nbytes >= FAULTING_BYTES else 1.0,
+            statement("x = Storage(n); touch(x.mutable_data_ptr(), n); del x", **names),
+            {"torch": statement("x = torch_empty(n, dtype=uint8); touch(x.data_ptr(), n); del x", **names),
+             "numpy": statement("x = numpy_empty(n, numpy_uint8); touch_buffer(x); del x", **names)},
+        )
+
+
+def size(nbytes):
+    return next(f"{nbytes // one} {unit}" for one, unit in ((MIB, "MiB"), (KIB, "KiB"), (1, "B")) if nbytes >= one)
+
+
+def best_times(works: list[Work], rounds: int) -> list[float]:
+    """Return the seconds of one execution of each work, the best of rounds in which they take turns."""
+    repeats = [calibrated(work) for work in works]
+    best = [float("inf")] * len(works)
+    for _ in range(rounds):
+        for i, (work, repeat) in enumerate(zip(works, repeats, strict=True)):
+            best[i] = min(best[i], elapsed(work, repeat) / repeat)
+    return best
+
+
+def calibrated(work: Work) -> int:
+    """Return how often to do the work so that a round takes long enough to be measured."""
+    repeat = 1
+    while elapsed(work, repeat) < ROUND_SECONDS:
+        repeat *= 2
+    return repeat
+
+
+def elapsed(work: Work, repeat: int) -> float:
+    start = time.perf_counter()
+    work(repeat)
+    return time.perf_counter() - start
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=50, help="turns of each side (default: %(default)s)")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only the rows whose name contains this")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+
+    print(f"{'work':<36} {'against':<8} {'target':>6} {'ratio':>6}")
+    for rows in (refcount_rows(), lazy_clone_rows(), allocation_rows()):
+        for row in rows:
+            if options.only not in row.name:
+                continue
+            for peer, ratio in row.ratios(options.rounds).items():
+                verdict = "ok" if ratio <= row.target else "over"
+                print(f"{row.name:<36} {peer:<8} {row.target:>6.2f} {ratio:>6.2f}  {verdict}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

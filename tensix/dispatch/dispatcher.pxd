@@ -1,0 +1,67 @@
+"""Operators, their kernels per dispatch key, and the call that chooses one."""
+from cpython.ref cimport PyObject
+from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
+from tensix.tensors.tensor_base cimport TensorBase
+
+
+# The shapes of call that need no tuple of arguments.
+ctypedef object (*unary_t)(TensorBase a)
+ctypedef object (*binary_t)(TensorBase a, TensorBase b)
+ctypedef object (*with_t)(TensorBase a, object argument)
+ctypedef object (*empty_t)(int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
+
+
+cdef class Kernel:
+    cdef object call1(self, TensorBase a)
+    cdef object call2(self, TensorBase a, TensorBase b)
+    cdef object call_with(self, TensorBase a, object argument)
+    cdef object call_empty(
+        self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
+    cdef object call(self, tuple args, dict kwargs)
+
+
+cdef class PythonKernel(Kernel):
+    cdef object function
+    cdef object call(self, tuple args, dict kwargs)
+
+
+cdef class CKernel(Kernel):
+    cdef str name
+    cdef unary_t unary
+    cdef binary_t binary
+    cdef with_t with_argument
+    cdef empty_t empty
+    cdef object call1(self, TensorBase a)
+    cdef object call2(self, TensorBase a, TensorBase b)
+    cdef object call_with(self, TensorBase a, object argument)
+    cdef object call_empty(
+        self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
+    cdef object call(self, tuple args, dict kwargs)
+
+
+cdef class MissingKernel(Kernel):
+    cdef OperatorTable table
+    cdef object key
+    cdef object call(self, tuple args, dict kwargs)
+
+
+cdef class OperatorTable:
+    cdef readonly object schema
+    cdef dict registered          # slot or alias -> Kernel
+    cdef PyObject* slots[110]     # borrowed from `resolved`; never NULL
+    cdef list resolved
+    cdef object call1(self, TensorBase a)
+    cdef object call2(self, TensorBase a, TensorBase b)
+    cdef object call_with(self, TensorBase a, object argument)
+    cdef object call_empty(
+        self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
+    cdef object call(self, tuple args, dict kwargs, uint64_t keys)
+
+
+cdef CKernel CKernel_unary(str name, unary_t function)
+cdef CKernel CKernel_binary(str name, binary_t function)
+cdef CKernel CKernel_with(str name, with_t function)
+cdef CKernel CKernel_empty(str name, empty_t function)
+cdef uint64_t keys_of(object values) except? 0
+
+cdef bint watched  # whether anything but the keys of the arguments has a say in calls

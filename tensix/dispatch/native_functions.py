@@ -1,0 +1,44 @@
+"""The operators of tensix, declared once each; their kernels are registered by the floors above.
+
+`define` returns the operator's table, which is also what its callers hold: no call looks an operator up by name.
+"""
+
+from tensix.dispatch.dispatcher import dispatcher
+
+define = dispatcher.define
+OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+
+# creation
+EMPTY = define(f"empty.memory_format(int[] size, *, {OPTIONS}) -> Tensor")
+ZEROS = define(f"zeros(int[] size, *, {OPTIONS}) -> Tensor")
+ONES = define(f"ones(int[] size, *, {OPTIONS}) -> Tensor")
+FULL = define(f"full(int[] size, Scalar fill_value, *, {OPTIONS}) -> Tensor")
+RAND = define(f"rand(int[] size, *, Generator? generator=None, {OPTIONS}) -> Tensor")
+RANDN = define(f"randn(int[] size, *, Generator? generator=None, {OPTIONS}) -> Tensor")
+CLONE = define("clone(Tensor self) -> Tensor")
+CONTIGUOUS_COPY = define("contiguous_copy(Tensor self) -> Tensor")
+LAZY_CLONE = define("lazy_clone(Tensor self) -> Tensor")
+
+# in place
+COPY_ = define("copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)")
+FILL_ = define("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)")
+UNIFORM_ = define("uniform_(Tensor(a!) self, Generator? generator=None) -> Tensor(a!)")
+NORMAL_ = define("normal_(Tensor(a!) self, Generator? generator=None) -> Tensor(a!)")
+
+# views
+INDEX = define("index.basic(Tensor(a) self, Index index) -> Tensor(a)")
+VIEW = define("view(Tensor(a) self, int[] size) -> Tensor(a)")
+RESHAPE = define("reshape(Tensor(a) self, int[] shape) -> Tensor(a)")
+PERMUTE = define("permute(Tensor(a) self, int[] dims) -> Tensor(a)")
+TRANSPOSE = define("transpose.int(Tensor(a) self, int[2] dims) -> Tensor(a)")
+REVERSE_DIMS = define("numpy_T(Tensor(a) self) -> Tensor(a)")
+EXPAND = define("expand(Tensor(a) self, int[] size) -> Tensor(a)")
+SQUEEZE = define("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)")
+UNSQUEEZE = define("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")
+
+# arithmetic
+ADD = define("add.Tensor(Tensor self, Tensor other) -> Tensor")
+SUB = define("sub.Tensor(Tensor self, Tensor other) -> Tensor")
+MUL = define("mul.Tensor(Tensor self, Tensor other) -> Tensor")
+DIV = define("div.Tensor(Tensor self, Tensor other) -> Tensor")
+NEG = define("neg(Tensor self) -> Tensor")

@@ -1,0 +1,259 @@
+"""New tensors. A factory that fills is `empty` and a filling operator, one after the other."""
+from libc.stdint cimport int8_t, int64_t, uint8_t
+from tensix.core.device cimport Device, Device_from_any
+from tensix.dispatch.dispatch_key cimport dense_keys_of_device
+from tensix.dispatch.dispatcher cimport OperatorTable
+from tensix.tensors.dtype cimport default_float_code, dtype_from_any
+from tensix.tensors.ndarray cimport impl_of_ndarray
+from tensix.tensors.tensor cimport Tensor, Tensor_wrap
+from tensix.tensors.tensor_base cimport TensorBase
+
+import numpy as np
+
+from tensix.dispatch import native_functions
+
+__all__ = ["empty", "from_numpy", "full", "ones", "rand", "randn", "tensor", "zeros"]
+
+cdef OperatorTable EMPTY = native_functions.EMPTY
+cdef OperatorTable ZEROS = native_functions.ZEROS
+cdef OperatorTable ONES = native_functions.ONES
+cdef OperatorTable FULL = native_functions.FULL
+cdef OperatorTable RAND = native_functions.RAND
+cdef OperatorTable RANDN = native_functions.RANDN
+cdef OperatorTable FILL_ = native_functions.FILL_
+cdef OperatorTable UNIFORM_ = native_functions.UNIFORM_
+cdef OperatorTable NORMAL_ = native_functions.NORMAL_
+
+
+def empty(*shape, dtype=None, device=None):
+    """Return a tensor whose elements are whatever the memory held.
+
+    Parameters
+    ----------
+    *shape : int, or one sequence of int
+        The sizes, 0 or more each.
+    dtype : DType, optional
+        The element type; float32 if not given.
+    device : str or Device, optional
+        Where the elements are; the CPU if not given.
+
+    Returns
+    -------
+    Tensor
+        In row-major order, on a resizable storage.
+
+    Raises
+    ------
+    ValueError
+        If a size is negative, or the bytes cannot be counted in 63 bits.
+    OutOfMemoryError
+        If there is no memory.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.empty(3, 4).shape
+    (3, 4)
+    """
+    return new_empty(shape, dtype, device)
+
+
+def zeros(*shape, dtype=None, device=None):
+    """Return a tensor of zeros; parameters as for `empty`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.zeros(2)
+    tensor([0., 0.])
+    """
+    return factory(ZEROS, shape, dtype, device)
+
+
+def ones(*shape, dtype=None, device=None):
+    """Return a tensor of ones; parameters as for `empty`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.ones(2)
+    tensor([1., 1.])
+    """
+    return factory(ONES, shape, dtype, device)
+
+
+def full(shape, fill_value, *, dtype=None, device=None):
+    """Return a tensor of one value, of the value's type if none is given.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.full((2,), 7)
+    tensor([7, 7])
+    """
+    if dtype is None:
+        dtype = type(fill_value)
+    return FULL.call((as_shape(shape), fill_value), options_of(dtype, device), keys_of_device(device))
+
+
+def rand(*shape, dtype=None, device=None, generator=None):
+    """Return a tensor of random numbers from [0, 1).
+
+    Parameters
+    ----------
+    *shape : int, or one sequence of int
+        The sizes.
+    dtype : DType, optional
+        float32 (the default) or float64.
+    device : str or Device, optional
+        Where the elements are.
+    generator : Generator, optional
+        Who makes them; the default generator if not given.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.rand(3, 4).shape
+    (3, 4)
+    """
+    return random_factory(RAND, shape, dtype, device, generator)
+
+
+def randn(*shape, dtype=None, device=None, generator=None):
+    """Return a tensor of random numbers of mean 0 and standard deviation 1; parameters as for `rand`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.randn(3, 4).shape
+    (3, 4)
+    """
+    return random_factory(RANDN, shape, dtype, device, generator)
+
+
+def tensor(data, *, dtype=None):
+    """Return a tensor with a copy of nested sequences of numbers, an array or a tensor.
+
+    Floats become float32 unless they come from an array or `dtype` says otherwise.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.tensor([[1, 2], [3, 4]])
+    tensor([[1, 2],
+            [3, 4]])
+    """
+    wanted = None if dtype is None else dtype_from_any(dtype).numpy
+    if isinstance(data, Tensor):
+        data = np.asarray(data.tolist())
+    array = np.array(data, dtype=wanted)
+    if wanted is None and array.dtype == np.float64 and not isinstance(data, (np.ndarray, np.generic)):
+        array = array.astype(np.float32)
+    return (<Tensor>from_numpy(array)).clone()
+
+
+def from_numpy(array):
+    """Return a tensor over an array's memory; nothing is copied, and a read-only array gives a read-only tensor.
+
+    Notes
+    -----
+    Lifetime: the tensor keeps the array alive. A write to one is seen in the other.
+
+    Examples
+    --------
+    >>> import numpy, tensix
+    >>> array = numpy.zeros(2)
+    >>> tensix.from_numpy(array).fill_(1)
+    tensor([1., 1.], dtype=tensix.float64)
+    >>> array
+    array([1., 1.])
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"from_numpy() takes a numpy.ndarray, found {type(array).__name__}.")
+    return Tensor_wrap(impl_of_ndarray(array, not array.flags.writeable))
+
+
+cdef object new_empty(object shape, object dtype, object device):
+    """Call `empty` with its arguments unpacked, or as they are if somebody watches."""
+    cdef int64_t sizes[64]
+    cdef Device where
+    cdef int ndim = 0
+    cdef uint8_t code = default_float_code() if dtype is None else dtype_from_any(dtype).code
+    cdef int8_t device_type = 0
+    cdef int8_t device_index = -1
+    if device is not None:
+        where = Device_from_any(device)
+        device_type, device_index = where.type_code, where.index
+    for size in as_shape(shape):
+        if ndim == 64:
+            raise ValueError(f"a tensor has at most 64 dimensions, found {len(as_shape(shape))}.")
+        sizes[ndim] = size
+        ndim += 1
+    return EMPTY.call_empty(ndim, sizes, code, device_type, device_index)
+
+
+cdef tuple as_shape(object shape):
+    """Return sizes given as ``f(3, 4)``, ``f((3, 4))`` or ``f(3)``."""
+    if type(shape) is tuple:
+        if len(<tuple>shape) != 1 or isinstance((<tuple>shape)[0], int):
+            return <tuple>shape
+        shape = (<tuple>shape)[0]
+    return (shape,) if isinstance(shape, int) else tuple(shape)
+
+
+cdef dict options_of(object dtype, object device):
+    """Return the options that were given, as keyword arguments."""
+    options = {}
+    if dtype is not None:
+        options["dtype"] = dtype
+    if device is not None:
+        options["device"] = device
+    return options
+
+
+cdef object keys_of_device(object device):
+    return dense_keys_of_device(0 if device is None else Device_from_any(device).type_code)
+
+
+cdef object factory(OperatorTable table, object shape, object dtype, object device):
+    return table.call((as_shape(shape),), options_of(dtype, device), keys_of_device(device))
+
+
+cdef object random_factory(OperatorTable table, object shape, object dtype, object device, object generator):
+    options = options_of(dtype, device)
+    if generator is not None:
+        options["generator"] = generator
+    return table.call((as_shape(shape),), options, keys_of_device(device))
+
+
+# ---- kernels: each is made of other operators, so it serves every device
+
+
+def zeros_kernel(size, dtype=None, device=None):
+    return FILL_.call_with(new_empty(size, dtype, device), 0)
+
+
+def ones_kernel(size, dtype=None, device=None):
+    return FILL_.call_with(new_empty(size, dtype, device), 1)
+
+
+def full_kernel(size, fill_value, dtype=None, device=None):
+    return FILL_.call_with(new_empty(size, dtype, device), fill_value)
+
+
+def rand_kernel(size, generator=None, dtype=None, device=None):
+    return filled(UNIFORM_, new_empty(size, dtype, device), generator)
+
+
+def randn_kernel(size, generator=None, dtype=None, device=None):
+    return filled(NORMAL_, new_empty(size, dtype, device), generator)
+
+
+cdef object filled(OperatorTable fill, TensorBase target, object generator):
+    return fill.call1(target) if generator is None else fill.call_with(target, generator)
+
+
+for _table, _kernel in (
+    (ZEROS, zeros_kernel), (ONES, ones_kernel), (FULL, full_kernel), (RAND, rand_kernel), (RANDN, randn_kernel),
+):
+    _table.register("CompositeExplicitAutograd", _kernel)

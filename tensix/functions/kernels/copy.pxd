@@ -1,0 +1,5 @@
+"""Copying elements from tensor to tensor."""
+from tensix.tensors.tensor_impl cimport TensorImpl
+
+
+cdef int copy_elements(TensorImpl target, TensorImpl source) except -1

@@ -1,0 +1,190 @@
+"""Copying elements: clone, lazy clone, copy_ and fill_.
+
+Elements of the same type move as bytes; where the type changes, NumPy converts over zero-copy views.
+"""
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+from numpy cimport npy_intp
+from tensix.core.handle cimport drop
+from tensix.core.intrusive_ptr cimport IntrusiveTarget_start_unique
+from tensix.core.storage cimport StorageImpl_lazy_clone
+from tensix.core.storage_impl cimport StorageImpl
+from tensix.dispatch.dispatcher cimport CKernel_binary, CKernel_unary, CKernel_with
+from tensix.functions.kernels.empty cimport empty_impl, empty_strided_impl
+from tensix.functions.kernels.iterator cimport (
+    GRAIN_ELEMENTS,
+    inner_loop_t,
+    iterator_add,
+    iterator_run,
+    iterator_start,
+    iterator_t,
+)
+from tensix.tensors.dtype cimport dtype_of_code
+from tensix.tensors.ndarray cimport ndarray_of_impl
+from tensix.tensors.tensor cimport Tensor_wrap
+from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.tensor_impl cimport (
+    CONTIGUOUS,
+    DENSE,
+    TensorImpl,
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_sizes,
+    TensorImpl_strides,
+    TensorImpl_view,
+)
+
+import numpy as np
+
+from tensix.dispatch import native_functions
+
+ctypedef struct sixteen_bytes_t:
+    uint64_t low
+    uint64_t high
+
+ctypedef fused item_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+    sixteen_bytes_t
+
+
+cdef void copy_items(item_t* of_type, char** data, const npy_intp* count, const npy_intp* steps) noexcept nogil:
+    cdef char* target = data[0]
+    cdef char* source = data[1]
+    cdef npy_intp i
+    if steps[0] == sizeof(item_t) and steps[1] == sizeof(item_t):
+        memcpy(target, source, count[0] * sizeof(item_t))
+        return
+    for i in range(count[0]):
+        (<item_t*>target)[0] = (<item_t*>source)[0]
+        target += steps[0]
+        source += steps[1]
+
+cdef void copy_1(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    copy_items(<uint8_t*>NULL, data, count, steps)
+
+cdef void copy_2(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    copy_items(<uint16_t*>NULL, data, count, steps)
+
+cdef void copy_4(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    copy_items(<uint32_t*>NULL, data, count, steps)
+
+cdef void copy_8(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    copy_items(<uint64_t*>NULL, data, count, steps)
+
+cdef void copy_16(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    copy_items(<sixteen_bytes_t*>NULL, data, count, steps)
+
+
+cdef inner_loop_t loop_for(int itemsize) noexcept nogil:
+    if itemsize == 1:
+        return copy_1
+    if itemsize == 2:
+        return copy_2
+    if itemsize == 4:
+        return copy_4
+    return copy_8 if itemsize == 8 else copy_16
+
+
+cdef int copy_elements(TensorImpl target, TensorImpl source) except -1:
+    """Write the elements of `source`, broadcast and converted, to `target`, which must not overlap it."""
+    cdef iterator_t iterator
+    cdef void* data = TensorImpl_mutable_data(target)
+    if target.dtype_code != source.dtype_code:
+        np.copyto(ndarray_of_impl(target, True), ndarray_of_impl(source, False), casting="unsafe")
+        return 0
+    iterator_start(&iterator, target.ndim, TensorImpl_sizes(target))
+    iterator_add(&iterator, target, data)
+    iterator_add(&iterator, source, <void*>TensorImpl_const_data(source))
+    iterator_run(&iterator, loop_for(dtype_of_code(target.dtype_code).itemsize), NULL)
+    return 0
+
+
+cdef object clone(TensorBase a):
+    """Copy at once; dense strides are kept, so that the bytes move in one piece."""
+    cdef TensorImpl source = a.impl
+    cdef TensorImpl target = empty_strided_impl(source)
+    cdef size_t nbytes = source.numel * dtype_of_code(source.dtype_code).itemsize
+    cdef void* to
+    cdef const void* origin
+    made = Tensor_wrap(target)
+    if source.numel == 0:
+        return made
+    if source.geometry & DENSE and same_strides(source, target):
+        to = TensorImpl_mutable_data(target)
+        origin = TensorImpl_const_data(source)
+        if source.numel < GRAIN_ELEMENTS:
+            memcpy(to, origin, nbytes)
+        else:
+            with nogil:
+                memcpy(to, origin, nbytes)
+    else:
+        copy_elements(target, source)
+    return made
+
+
+cdef bint same_strides(TensorImpl a, TensorImpl b) noexcept nogil:
+    cdef int i
+    for i in range(a.ndim):
+        if TensorImpl_sizes(a)[i] != 1 and TensorImpl_strides(a)[i] != TensorImpl_strides(b)[i]:
+            return False
+    return True
+
+
+cdef object contiguous_copy(TensorBase a):
+    """Copy into row-major order."""
+    cdef TensorImpl source = a.impl
+    cdef TensorImpl target = empty_impl(
+        source.ndim, TensorImpl_sizes(source), source.dtype_code, source.device_type, source.device_index)
+    made = Tensor_wrap(target)
+    copy_elements(target, source)
+    return made
+
+
+cdef object lazy_clone(TensorBase a):
+    """Look in the same way at a storage that shares the bytes until the first write."""
+    cdef TensorImpl source = a.impl
+    if source.storage is None:
+        raise RuntimeError("the tensor has no memory that could be shared.")
+    cdef StorageImpl storage = StorageImpl_lazy_clone(source.storage)
+    IntrusiveTarget_start_unique(storage)
+    cdef TensorImpl target
+    try:
+        target = TensorImpl_view(source, source.ndim)
+    except BaseException:
+        drop(storage)
+        raise
+    drop(target.storage)
+    target.storage = storage  # takes the one count over
+    target.version_counter = None
+    cdef int i
+    for i in range(source.ndim):
+        TensorImpl_sizes(target)[i] = TensorImpl_sizes(source)[i]
+        TensorImpl_strides(target)[i] = TensorImpl_strides(source)[i]
+    target.numel = source.numel
+    target.geometry = source.geometry
+    return Tensor_wrap(target)
+
+
+cdef object copy_(TensorBase target, TensorBase source):
+    """Write another tensor's elements; one that shares bytes with the target is copied first."""
+    cdef TensorBase origin = source
+    if source.impl.storage is target.impl.storage:
+        origin = clone(source)
+    copy_elements(target.impl, origin.impl)
+    return target
+
+
+cdef object fill_(TensorBase target, value):
+    """Write one value everywhere."""
+    ndarray_of_impl(target.impl, True)[...] = value
+    return target
+
+
+native_functions.CLONE.register("CPU", CKernel_unary("clone", clone))
+native_functions.CONTIGUOUS_COPY.register("CPU", CKernel_unary("contiguous_copy", contiguous_copy))
+native_functions.LAZY_CLONE.register("CompositeExplicitAutograd", CKernel_unary("lazy_clone", lazy_clone))
+native_functions.COPY_.register("CPU", CKernel_binary("copy_", copy_))
+native_functions.FILL_.register("CPU", CKernel_with("fill_", fill_))

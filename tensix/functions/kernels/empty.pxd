@@ -1,0 +1,8 @@
+"""New tensors without values."""
+from libc.stdint cimport int8_t, int64_t, uint8_t
+from tensix.tensors.tensor_impl cimport TensorImpl
+
+
+cdef TensorImpl empty_impl(
+    int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
+cdef TensorImpl empty_strided_impl(TensorImpl like)

@@ -1,0 +1,73 @@
+"""New tensors without values: the device's allocator makes the block, the storage owns it, a body looks at it."""
+from libc.stdint cimport int8_t, int64_t, uint8_t
+from tensix.core.allocator cimport current_allocator
+from tensix.core.handle cimport drop
+from tensix.core.intrusive_ptr cimport IntrusiveTarget_start_unique
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
+from tensix.dispatch.dispatch_key cimport dense_keys_of_device
+from tensix.dispatch.dispatcher cimport CKernel_empty
+from tensix.tensors.dtype cimport dtype_of_code
+from tensix.tensors.tensor cimport Tensor_wrap
+from tensix.tensors.tensor_impl cimport (
+    CONTIGUOUS,
+    DENSE,
+    TensorImpl,
+    TensorImpl_new,
+    TensorImpl_refresh,
+    TensorImpl_sizes,
+    TensorImpl_strides,
+    contiguous_strides,
+)
+
+from tensix.dispatch import native_functions
+
+
+cdef TensorImpl new_impl(
+        int64_t numel, int ndim, uint8_t dtype_code, int8_t device_type, int8_t device_index):
+    """Return a body, its geometry still to be set, over a new storage for `numel` elements."""
+    cdef int64_t itemsize = dtype_of_code(dtype_code).itemsize
+    if numel > 0x7FFFFFFFFFFFFFFF // itemsize:
+        raise ValueError(f"Storage size calculation overflowed: {numel:,} elements of {itemsize} bytes.")
+    cdef StorageImpl storage = StorageImpl_allocate(numel * itemsize, current_allocator(device_type), True)
+    storage.block.device_type, storage.block.device_index = device_type, device_index
+    IntrusiveTarget_start_unique(storage)
+    try:
+        return TensorImpl_new(storage, dtype_code, dense_keys_of_device(device_type), ndim)
+    finally:
+        drop(storage)
+
+
+cdef TensorImpl empty_impl(
+        int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index):
+    """Return a row-major tensor's body, without owners and values."""
+    cdef int64_t strides[64]
+    if ndim > 64:
+        raise ValueError(f"a tensor has at most 64 dimensions, found {ndim}.")
+    cdef int64_t numel = contiguous_strides(ndim, sizes, strides)
+    cdef TensorImpl impl = new_impl(numel, ndim, dtype_code, device_type, device_index)
+    for i in range(ndim):
+        TensorImpl_sizes(impl)[i] = sizes[i]
+        TensorImpl_strides(impl)[i] = strides[i]
+    impl.numel = numel
+    impl.geometry = CONTIGUOUS | DENSE
+    return impl
+
+
+cdef TensorImpl empty_strided_impl(TensorImpl like):
+    """Return a body of the same shape, type and device: with the same strides if those are dense, else row-major."""
+    if not like.geometry & DENSE or like.geometry & CONTIGUOUS:
+        return empty_impl(like.ndim, TensorImpl_sizes(like), like.dtype_code, like.device_type, like.device_index)
+    cdef TensorImpl impl = new_impl(like.numel, like.ndim, like.dtype_code, like.device_type, like.device_index)
+    for i in range(like.ndim):
+        TensorImpl_sizes(impl)[i] = TensorImpl_sizes(like)[i]
+        TensorImpl_strides(impl)[i] = TensorImpl_strides(like)[i]
+    TensorImpl_refresh(impl)
+    return impl
+
+
+cdef object empty(
+        int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index):
+    return Tensor_wrap(empty_impl(ndim, sizes, dtype_code, device_type, device_index))
+
+
+native_functions.EMPTY.register("CPU", CKernel_empty("empty", empty))

@@ -1,0 +1,217 @@
+"""Filling tensors with random numbers from NumPy's bit generators.
+
+Uniform numbers are made here, straight from the bits, as NumPy makes them: the highest 24 or 53 bits, scaled to
+[0, 1). Normal numbers are NumPy's own, written into a zero-copy view.
+"""
+cimport cython
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from cpython.pythread cimport (
+    PyThread_acquire_lock,
+    PyThread_allocate_lock,
+    PyThread_free_lock,
+    PyThread_release_lock,
+    PyThread_type_lock,
+    WAIT_LOCK,
+    NOWAIT_LOCK,
+)
+from libc.stdint cimport uint64_t
+from numpy.random cimport bitgen_t
+from tensix.dispatch.dispatcher cimport Kernel
+from tensix.functions.kernels.iterator cimport GRAIN_ELEMENTS
+from tensix.tensors.dtype cimport dtype_of_code
+from tensix.tensors.ndarray cimport ndarray_of_impl
+from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.tensor_impl cimport CONTIGUOUS, TensorImpl, TensorImpl_mutable_data
+
+import numpy as np
+
+from tensix.dispatch import native_functions
+
+__all__ = ["Generator", "default_generator", "manual_seed"]
+
+
+@cython.final
+cdef class Generator:
+    """Make random numbers; the same seed gives the same numbers.
+
+    Parameters
+    ----------
+    seed : int or None, optional
+        Any int of 0 or more; None takes fresh entropy from the system.
+
+    Notes
+    -----
+    The bits come from NumPy's PCG64. Thread-safety: calls from several threads take turns; which thread gets which
+    numbers is then a matter of chance.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> a = tensix.rand(2, generator=tensix.Generator(7))
+    >>> b = tensix.rand(2, generator=tensix.Generator(7))
+    >>> a.tolist() == b.tolist()
+    True
+    """
+
+    cdef object source          # numpy.random.Generator
+    cdef bitgen_t* bits         # of source; kept alive by it
+    cdef PyThread_type_lock lock
+
+    def __cinit__(self):
+        self.lock = PyThread_allocate_lock()
+        if self.lock == NULL:
+            raise MemoryError("no memory for the lock of a Generator.")
+
+    def __init__(self, seed=None):
+        self.manual_seed(seed)
+
+    def __dealloc__(self):
+        if self.lock != NULL:
+            PyThread_free_lock(self.lock)
+
+    def manual_seed(self, seed):
+        """Start again from a seed and return this generator."""
+        source = np.random.Generator(np.random.PCG64(seed))
+        Generator_lock(self)
+        try:
+            self.bits = <bitgen_t*>PyCapsule_GetPointer(source.bit_generator.capsule, "BitGenerator")
+            self.source = source
+        finally:
+            PyThread_release_lock(self.lock)
+        return self
+
+    def get_state(self):
+        """Return the state, a dict that `set_state` takes."""
+        return self.source.bit_generator.state
+
+    def set_state(self, state):
+        """Go on from a state that `get_state` returned."""
+        Generator_lock(self)
+        try:
+            self.source.bit_generator.state = state
+        finally:
+            PyThread_release_lock(self.lock)
+
+
+cdef int Generator_lock(Generator self) except -1:
+    """Take the lock; give the GIL away only if another thread has it. See Note [GIL and finalisation]."""
+    if not PyThread_acquire_lock(self.lock, NOWAIT_LOCK):
+        with nogil:
+            PyThread_acquire_lock(self.lock, WAIT_LOCK)
+    return 0
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed):
+    """Start the default generator again from a seed and return it.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> _ = tensix.manual_seed(0)
+    >>> first = tensix.rand(3)
+    >>> _ = tensix.manual_seed(0)
+    >>> first.tolist() == tensix.rand(3).tolist()
+    True
+    """
+    return default_generator.manual_seed(seed)
+
+
+cdef class UniformKernel(Kernel):
+    """Fill with numbers from [0, 1)."""
+
+    cdef object call1(self, TensorBase a):
+        return uniform_(a, default_generator)
+
+    cdef object call_with(self, TensorBase a, object generator):
+        return uniform_(a, generator)
+
+    cdef object call(self, tuple args, dict kwargs):
+        return fill_by(uniform_, args, kwargs)
+
+    def __repr__(self):
+        return "uniform_"
+
+
+cdef class NormalKernel(Kernel):
+    """Fill with numbers of mean 0 and standard deviation 1."""
+
+    cdef object call1(self, TensorBase a):
+        return normal_(a, default_generator)
+
+    cdef object call_with(self, TensorBase a, object generator):
+        return normal_(a, generator)
+
+    cdef object call(self, tuple args, dict kwargs):
+        return fill_by(normal_, args, kwargs)
+
+    def __repr__(self):
+        return "normal_"
+
+
+ctypedef object (*fill_t)(TensorBase, Generator)
+
+
+cdef object fill_by(fill_t fill, tuple args, dict kwargs):
+    """Take ``(self, generator=None)`` from a boxed call."""
+    generator = args[1] if len(args) > 1 else (kwargs or {}).get("generator")
+    return fill(args[0], default_generator if generator is None else generator)
+
+
+cdef object uniform_(TensorBase a, Generator generator):
+    cdef TensorImpl impl = a.impl
+    cdef void* data
+    cdef bint single = dtype_of_code(impl.dtype_code).name == "float32"
+    if not single and dtype_of_code(impl.dtype_code).name != "float64":
+        raise TypeError(f"uniform_() fills float32 and float64 tensors, found {dtype_of_code(impl.dtype_code).name}.")
+    if not impl.geometry & CONTIGUOUS:
+        view = ndarray_of_impl(impl, True)
+        Generator_lock(generator)
+        try:
+            view[...] = generator.source.random(view.shape, view.dtype)
+        finally:
+            PyThread_release_lock(generator.lock)
+        return a
+    data = TensorImpl_mutable_data(impl)
+    Generator_lock(generator)
+    try:
+        if impl.numel < GRAIN_ELEMENTS:
+            fill_uniform(generator.bits, data, impl.numel, single)
+        else:
+            with nogil:
+                fill_uniform(generator.bits, data, impl.numel, single)
+    finally:
+        PyThread_release_lock(generator.lock)
+    return a
+
+
+cdef void fill_uniform(bitgen_t* bits, void* data, Py_ssize_t count, bint single) noexcept nogil:
+    cdef Py_ssize_t i
+    if single:
+        for i in range(count):
+            (<float*>data)[i] = (bits.next_uint32(bits.state) >> 8) * <float>(1.0 / 16777216.0)
+    else:
+        for i in range(count):
+            (<double*>data)[i] = bits.next_double(bits.state)
+
+
+cdef object normal_(TensorBase a, Generator generator):
+    cdef TensorImpl impl = a.impl
+    view = ndarray_of_impl(impl, True)
+    if view.dtype not in (np.float32, np.float64):
+        raise TypeError(f"normal_() fills float32 and float64 tensors, found {view.dtype}.")
+    Generator_lock(generator)
+    try:
+        if impl.geometry & CONTIGUOUS:
+            generator.source.standard_normal(None, view.dtype, view)
+        else:
+            view[...] = generator.source.standard_normal(view.shape, view.dtype)
+    finally:
+        PyThread_release_lock(generator.lock)
+    return a
+
+
+native_functions.UNIFORM_.register("CPU", UniformKernel())
+native_functions.NORMAL_.register("CPU", NormalKernel())

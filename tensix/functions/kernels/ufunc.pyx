@@ -1,0 +1,184 @@
+"""Kernels made of NumPy's own inner loops.
+
+A ufunc carries a C loop per combination of types, with NumPy's vectorised code in it, callable without the GIL. At
+import they are entered into a table per operator, a row per element type: the second stage of dispatch is one look
+into it.
+"""
+from libc.stdint cimport int64_t, uint8_t
+from numpy cimport ufunc
+from tensix.dispatch.dispatcher cimport Kernel
+from tensix.functions.kernels.copy cimport copy_elements
+from tensix.functions.kernels.empty cimport empty_impl
+from tensix.functions.kernels.iterator cimport (
+    GRAIN_ELEMENTS,
+    broadcast_sizes,
+    inner_loop_t,
+    iterator_add,
+    iterator_run,
+    iterator_start,
+    iterator_t,
+)
+from numpy cimport npy_intp
+from tensix.tensors.dtype cimport dtype_from_any, dtype_of_code
+from tensix.tensors.promotion cimport promote_codes
+from tensix.tensors.tensor cimport Tensor_wrap
+from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.tensor_impl cimport (
+    CONTIGUOUS,
+    TensorImpl,
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_sizes,
+)
+
+import numpy as np
+
+from tensix.dispatch import native_functions
+
+cdef enum:
+    DTYPE_COUNT = 47
+
+
+cdef struct typed_loop_t:
+    inner_loop_t function  # NULL: NumPy has none for this type
+    void* data
+    uint8_t result_code
+
+
+cdef class UfuncKernel(Kernel):
+    """Run a ufunc's loop for the type of the arguments."""
+
+    cdef str name
+    cdef typed_loop_t loops[47]
+
+    def __init__(self, function):
+        self.name = function.__name__
+        UfuncKernel_take_loops(self, function)
+
+    cdef object call1(self, TensorBase a):
+        cdef typed_loop_t* loop = UfuncKernel_loop(self, a.impl.dtype_code)
+        return Tensor_wrap(run_unary(loop, a.impl))
+
+    cdef object call2(self, TensorBase a, TensorBase b):
+        cdef TensorImpl x = a.impl
+        cdef TensorImpl y = b.impl
+        if x.dtype_code != y.dtype_code:
+            code = promote_codes(x.dtype_code, y.dtype_code)
+            x = converted(x, code)
+            y = converted(y, code)
+        return Tensor_wrap(run_binary(UfuncKernel_loop(self, x.dtype_code), x, y))
+
+    cdef object call(self, tuple args, dict kwargs):
+        if not kwargs and len(args) == 1:
+            return self.call1(args[0])
+        if not kwargs and len(args) == 2:
+            return self.call2(args[0], args[1])
+        raise TypeError(f"{self.name}() takes one or two tensors, found {len(args)} arguments.")
+
+    def __repr__(self):
+        return f"numpy.{self.name} loops"
+
+
+cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function) except -1:
+    """Enter every loop whose inputs are of one type that tensix has."""
+    cdef int i, k
+    for i in range(function.ntypes):
+        types = [np.dtype(chr(function.types[i * function.nargs + k])) for k in range(function.nargs)]
+        if any(kind != types[0] for kind in types[:function.nin]):
+            continue
+        try:
+            code = dtype_from_any(types[0]).code
+            result_code = dtype_from_any(types[function.nin]).code
+        except TypeError:
+            continue  # times, objects, long double: no types of ours
+        if self.loops[code].function == NULL:
+            self.loops[code].function = <inner_loop_t>function.functions[i]
+            self.loops[code].data = <void*>function.data[i] if function.data != NULL else NULL
+            self.loops[code].result_code = result_code
+    return 0
+
+
+cdef typed_loop_t* UfuncKernel_loop(UfuncKernel self, uint8_t code) except NULL:
+    """Return the loop for an element type: dispatch's second stage."""
+    if self.loops[code].function == NULL:
+        raise TypeError(f"{self.name}() is not defined for {dtype_of_code(code).name}.")
+    return &self.loops[code]
+
+
+cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x):
+    cdef iterator_t iterator
+    cdef TensorImpl out = empty_impl(x.ndim, TensorImpl_sizes(x), loop.result_code, x.device_type, x.device_index)
+    iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
+    iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
+    iterator_add(&iterator, out, TensorImpl_mutable_data(out))
+    iterator_run(&iterator, loop.function, loop.data)
+    return out
+
+
+cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y):
+    cdef int64_t sizes[64]
+    cdef iterator_t iterator
+    cdef int ndim
+    cdef TensorImpl out
+    if x.geometry & y.geometry & CONTIGUOUS and same_sizes(x, y):
+        out = empty_impl(x.ndim, TensorImpl_sizes(x), loop.result_code, x.device_type, x.device_index)
+        run_flat(loop, x, y, out)
+        return out
+    ndim = broadcast_sizes(x, y, sizes)
+    out = empty_impl(ndim, sizes, loop.result_code, x.device_type, x.device_index)
+    iterator_start(&iterator, ndim, sizes)
+    iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
+    iterator_add(&iterator, y, <void*>TensorImpl_const_data(y))
+    iterator_add(&iterator, out, TensorImpl_mutable_data(out))
+    iterator_run(&iterator, loop.function, loop.data)
+    return out
+
+
+cdef int run_flat(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out) except -1:
+    """Run over three tensors that lie in memory as one run each."""
+    cdef npy_intp count = x.numel
+    cdef npy_intp steps[3]
+    cdef char* data[3]
+    steps[0] = steps[1] = dtype_of_code(x.dtype_code).itemsize
+    steps[2] = dtype_of_code(out.dtype_code).itemsize
+    data[0] = <char*>TensorImpl_const_data(x)
+    data[1] = <char*>TensorImpl_const_data(y)
+    data[2] = <char*>TensorImpl_mutable_data(out)
+    if count == 0:
+        return 0
+    if count < GRAIN_ELEMENTS:
+        loop.function(data, &count, steps, loop.data)
+    else:
+        with nogil:
+            loop.function(data, &count, steps, loop.data)
+    return 0
+
+
+cdef bint same_sizes(TensorImpl x, TensorImpl y) noexcept nogil:
+    cdef int i
+    if x.ndim != y.ndim:
+        return False
+    for i in range(x.ndim):
+        if TensorImpl_sizes(x)[i] != TensorImpl_sizes(y)[i]:
+            return False
+    return True
+
+
+cdef TensorImpl converted(TensorImpl source, uint8_t code):
+    """Return the tensor in another element type; itself if it has that."""
+    if source.dtype_code == code:
+        return source
+    cdef TensorImpl target = empty_impl(
+        source.ndim, TensorImpl_sizes(source), code, source.device_type, source.device_index)
+    copy_elements(target, source)
+    return target
+
+
+for _table, _function in (
+    (native_functions.ADD, np.add),
+    (native_functions.SUB, np.subtract),
+    (native_functions.MUL, np.multiply),
+    (native_functions.DIV, np.divide),
+    (native_functions.NEG, np.negative),
+):
+    _table.register("CPU", UfuncKernel(_function))

@@ -1,0 +1,133 @@
+"""Element types.
+
+The codes are PyTorch's ScalarType numbers, which are its serialisation order and never change.
+"""
+
+import builtins
+
+import cython
+import numpy as np
+
+__all__ = [
+    "DType", "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64",
+    "complex128", "bfloat16", "uint16", "uint32", "uint64",
+]  # fmt: skip
+
+DTYPE_COUNT = 47
+
+
+@cython.final
+@cython.cclass
+class DType:
+    """Name an element type; there is one object of each.
+
+    Attributes
+    ----------
+    code : int
+        PyTorch's ScalarType number.
+    name : str
+        Such as ``"float32"``.
+    itemsize : int
+        Bytes per element.
+    kind : str
+        ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"real floating"`` or ``"complex floating"``.
+    numpy : numpy.dtype or None
+        NumPy's type of the same bytes, if NumPy has one.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.float32, tensix.float32.itemsize
+    (tensix.float32, 4)
+    """
+
+    def __init__(self):
+        raise TypeError("element types are not made by hand: use tensix.float32, tensix.int64, ...")
+
+    def __repr__(self):
+        return f"tensix.{self.name}"
+
+    def __str__(self):
+        return self.name
+
+    def __reduce__(self):
+        return dtype_named, (self.name,)
+
+
+BY_CODE = cython.declare(list, [None] * DTYPE_COUNT)
+BY_NAME = cython.declare(dict, {})
+BY_NUMPY = cython.declare(dict, {})
+
+
+def dtype_named(name):
+    """Return the element type of a name.
+
+    Raises
+    ------
+    TypeError
+        If there is none of this name.
+    """
+    found = BY_NAME.get(name)
+    if found is None:
+        raise TypeError(f"no element type is called {name!r}; there are {', '.join(BY_NAME)}.")
+    return found
+
+
+def dtype_of_code(code):
+    return BY_CODE[code]
+
+
+def dtype_from_any(dtype):
+    """Return the element type that a DType, a NumPy dtype, a Python scalar type or a name means."""
+    if isinstance(dtype, DType):
+        return dtype
+    if isinstance(dtype, str):
+        return dtype_named(dtype)
+    if dtype is builtins.float:
+        return BY_CODE[default_float_code()]
+    if dtype is builtins.int:
+        return BY_NAME["int64"]
+    found = None
+    try:
+        found = BY_NUMPY.get(np.dtype(dtype))
+    except TypeError:
+        pass
+    if found is None:
+        raise TypeError(f"{dtype!r} is no element type of tensix; there are {', '.join(BY_NAME)}.")
+    return found
+
+
+def default_float_code():
+    return 6  # float32
+
+
+@cython.cfunc
+def register(code, name, itemsize, kind, numpy_dtype):
+    """Make the one object of an element type and enter it into the tables."""
+    dtype: DType = DType.__new__(DType)
+    dtype.code, dtype.name, dtype.itemsize, dtype.kind, dtype.numpy = code, name, itemsize, kind, numpy_dtype
+    BY_CODE[code] = BY_NAME[name] = dtype
+    if numpy_dtype is not None:
+        BY_NUMPY[numpy_dtype] = dtype
+    return dtype
+
+
+# What an undefined tensor has: in the table of codes, but of no name.
+undefined = register(46, "undefined", 0, "undefined", None)
+del BY_NAME["undefined"]
+
+uint8 = register(0, "uint8", 1, "unsigned integer", np.dtype("u1"))
+int8 = register(1, "int8", 1, "signed integer", np.dtype("i1"))
+int16 = register(2, "int16", 2, "signed integer", np.dtype("i2"))
+int32 = register(3, "int32", 4, "signed integer", np.dtype("i4"))
+int64 = register(4, "int64", 8, "signed integer", np.dtype("i8"))
+float16 = register(5, "float16", 2, "real floating", np.dtype("f2"))
+float32 = register(6, "float32", 4, "real floating", np.dtype("f4"))
+float64 = register(7, "float64", 8, "real floating", np.dtype("f8"))
+complex64 = register(9, "complex64", 8, "complex floating", np.dtype("c8"))
+complex128 = register(10, "complex128", 16, "complex floating", np.dtype("c16"))
+bool = register(11, "bool", 1, "bool", np.dtype("?"))
+bfloat16 = register(15, "bfloat16", 2, "real floating", None)
+uint16 = register(27, "uint16", 2, "unsigned integer", np.dtype("u2"))
+uint32 = register(28, "uint32", 4, "unsigned integer", np.dtype("u4"))
+uint64 = register(29, "uint64", 8, "unsigned integer", np.dtype("u8"))

@@ -1,0 +1,23 @@
+"""Zero-copy views between tensors and NumPy arrays, for the floors above."""
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF
+from numpy cimport ndarray, npy_intp
+from tensix.tensors.tensor_impl cimport TensorImpl
+
+cdef extern from "numpy/arrayobject.h":
+    ctypedef struct PyArray_Descr:
+        pass
+    object PyArray_NewFromDescr(
+        PyTypeObject* subtype, PyArray_Descr* descr, int nd, const npy_intp* dims, const npy_intp* strides, void* data,
+        int flags, PyObject* obj)
+
+
+cdef inline object new_array(
+        object descr, int ndim, const npy_intp* shape, const npy_intp* strides, void* data, int flags):
+    """Return an array over memory that somebody else keeps alive."""
+    Py_INCREF(descr)  # PyArray_NewFromDescr takes a reference over
+    return PyArray_NewFromDescr(
+        <PyTypeObject*>ndarray, <PyArray_Descr*>descr, ndim, shape, strides, data, flags, NULL)
+
+cdef object ndarray_of_impl(TensorImpl impl, bint writable)
+cdef TensorImpl impl_of_ndarray(object array, bint readonly)

@@ -1,0 +1,101 @@
+"""Zero-copy views between tensors and NumPy arrays.
+
+What lies over NumPy's arrays in either direction: printing, and every operation that NumPy does for us.
+"""
+
+import cython
+import numpy as np
+from cython.cimports import numpy as cnp
+from cython.cimports.cpython.ref import Py_INCREF, PyObject
+from cython.cimports.libc.stdint import int64_t
+from cython.cimports.tensix.core.data_ptr import data_ptr_init
+from cython.cimports.tensix.core.handle import retain
+from cython.cimports.tensix.core.intrusive_ptr import IntrusiveTarget_start_unique
+from cython.cimports.tensix.core.storage import Storage_from_owned
+from cython.cimports.tensix.core.storage_impl import StorageImpl
+from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
+from cython.cimports.tensix.tensors.dtype import dtype_from_any, dtype_of_code
+from cython.cimports.tensix.tensors.tensor_impl import (
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_new,
+    TensorImpl_refresh,
+    TensorImpl_sizes,
+    TensorImpl_strides,
+)
+
+__all__ = []
+
+cnp.import_array()
+
+
+def ndarray_of_impl(impl, writable):
+    """Return an array over the tensor's memory that keeps the storage alive."""
+    dtype = dtype_of_code(impl.dtype_code)
+    if dtype.numpy is None:
+        raise TypeError(f"NumPy has no type for {dtype}.")
+    shape: cnp.npy_intp[64]
+    strides: cnp.npy_intp[64]
+    sizes = TensorImpl_sizes(impl)
+    steps = TensorImpl_strides(impl)
+    for i in range(impl.ndim):
+        shape[i] = sizes[i]
+        strides[i] = steps[i] * dtype.itemsize
+    if writable:
+        data = TensorImpl_mutable_data(impl)
+    else:
+        data = cython.cast(cython.p_void, TensorImpl_const_data(impl))
+    if data == cython.NULL:
+        return np.empty(tuple([sizes[i] for i in range(impl.ndim)]), dtype.numpy)  # no elements, nothing to share
+    array = new_array(dtype.numpy, impl.ndim, shape, strides, data, cnp.NPY_ARRAY_WRITEABLE if writable else 0)
+    retain(impl.storage)
+    cnp.set_array_base(array, Storage_from_owned(impl.storage))
+    return array
+
+
+def impl_of_ndarray(array, readonly):
+    """Return a body without owners over an array's memory, which keeps the array alive.
+
+    Raises
+    ------
+    TypeError
+        If tensix has no such element type.
+    ValueError
+        If the bytes are not in the machine's order, not aligned, or a stride is no multiple of the item size.
+    """
+    source: cnp.ndarray = array
+    if not source.dtype.isnative:
+        raise ValueError(f"the array's bytes are not in the machine's order: {source.dtype}. Convert it with astype().")
+    dtype = dtype_from_any(source.dtype)
+    if not cnp.PyArray_ISALIGNED(source):
+        raise ValueError("the array's elements are not aligned for their type. Copy it first.")
+    storage: StorageImpl = StorageImpl.__new__(StorageImpl)
+    first: int64_t = 0
+    extent: int64_t = 1
+    for i in range(source.ndim):
+        if source.strides[i] % dtype.itemsize:
+            raise ValueError(f"a stride of {source.strides[i]} bytes is no multiple of {dtype.itemsize}. Copy it first.")
+        extent *= source.shape[i] != 0
+    last: int64_t = 0
+    for i in range(source.ndim):
+        span: int64_t = source.strides[i] * (source.shape[i] - 1) if extent else 0
+        first += span if span < 0 else 0
+        last += span if span > 0 else 0
+    data_ptr_init(cython.address(storage.block), cython.cast(cython.p_char, source.data) + first, cython.NULL, cython.NULL)
+    storage.block.keep_alive = cython.cast(cython.pointer(PyObject), array)
+    Py_INCREF(array)
+    storage.size_bytes = last - first + dtype.itemsize if extent else 0
+    storage.is_exported = True  # the array's other holders may write it
+    storage.is_readonly = storage.guarded = readonly
+    IntrusiveTarget_start_unique(storage)
+    holder = Storage_from_owned(storage)  # drops the storage if what follows fails
+    impl = TensorImpl_new(storage, dtype.code, dense_keys_of_device(0), source.ndim)
+    sizes = TensorImpl_sizes(impl)
+    strides = TensorImpl_strides(impl)
+    for i in range(source.ndim):
+        sizes[i] = source.shape[i]
+        strides[i] = source.strides[i] // dtype.itemsize
+    impl.storage_offset = -first // dtype.itemsize
+    TensorImpl_refresh(impl)
+    del holder
+    return impl

@@ -1,0 +1,80 @@
+"""Type promotion.
+
+Within a kind the array API standard says what two types meet in. Between kinds, where it leaves the answer open,
+PyTorch's rule holds: the higher kind of bool, integer, real and complex wins and keeps its own precision, so int64
+and float32 meet in float32. What neither defines (uint64 with a signed integer) is an error.
+"""
+
+import cython
+from cython.cimports.tensix.tensors.dtype import DType, dtype_from_any, dtype_of_code
+
+from tensix.tensors.dtype import DTYPE_COUNT, dtype_named
+
+__all__ = ["promote_types"]
+
+RANKS = {"bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2, "complex floating": 3}
+TABLE = cython.declare(cython.uchar[47][47])  # DTYPE_COUNT squared; 46, "undefined", where two types do not meet
+UNDEFINED_CODE = 46
+
+
+def promote_types(a, b):
+    """Return the element type that two others meet in.
+
+    Raises
+    ------
+    TypeError
+        If there is none.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> from tensix.tensors.promotion import promote_types
+    >>> promote_types(tensix.int64, tensix.float32), promote_types(tensix.uint8, tensix.int8)
+    (tensix.float32, tensix.int16)
+    """
+    return dtype_of_code(promote_codes(dtype_from_any(a).code, dtype_from_any(b).code))
+
+
+def promote_codes(a, b):
+    """Return the code of the element type that two others meet in."""
+    code: cython.int = TABLE[a][b]
+    if code == UNDEFINED_CODE:
+        raise TypeError(
+            f"{dtype_of_code(a).name} and {dtype_of_code(b).name} do not promote to a common type. "
+            "Convert one of them first."
+        )
+    return code
+
+
+def meet(a: DType, b: DType):
+    """Return the name of the type that two types meet in, None if they do not."""
+    if a is b:
+        return a.name
+    rank_a, rank_b = RANKS[a.kind], RANKS[b.kind]
+    low, high = (a, b) if (rank_a, a.itemsize) <= (rank_b, b.itemsize) else (b, a)
+    if rank_a != rank_b:
+        if high.kind == "complex floating" and low.name == "float64":
+            return "complex128"
+        return high.name
+    if low.itemsize == high.itemsize and low.kind == "real floating":
+        return "float32"  # float16 and bfloat16
+    if low.kind == high.kind:
+        return high.name
+    unsigned, signed = (low, high) if low.kind == "unsigned integer" else (high, low)
+    if signed.itemsize > unsigned.itemsize:
+        return signed.name
+    return {1: "int16", 2: "int32", 4: "int64"}.get(unsigned.itemsize)
+
+
+def fill_table():
+    """Enter every pair of types."""
+    for a in range(DTYPE_COUNT):
+        for b in range(DTYPE_COUNT):
+            TABLE[a][b] = UNDEFINED_CODE
+            if dtype_of_code(a) is not None and dtype_of_code(b) is not None and UNDEFINED_CODE not in (a, b):
+                name = meet(dtype_of_code(a), dtype_of_code(b))
+                if name is not None:
+                    TABLE[a][b] = dtype_named(name).code
+
+
+fill_table()

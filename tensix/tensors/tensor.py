@@ -1,0 +1,437 @@
+"""The tensor that users hold: a handle whose methods call operators.
+
+A method does three things: it takes its arguments in the forms that users write, calls the operator's table, and
+returns what came back. What an operator does stands in its kernel.
+"""
+
+import cython
+from cython.cimports.libc.stdint import uintptr_t
+from cython.cimports.tensix.core.device import Device_get
+from cython.cimports.tensix.core.handle import retain
+from cython.cimports.tensix.core.cow_context import cow_is_cow
+from cython.cimports.tensix.core.intrusive_ptr import use_count, weak_use_count
+from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
+from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
+from cython.cimports.tensix.dispatch.dispatcher import OperatorTable
+from cython.cimports.tensix.tensors.dtype import default_float_code, dtype_from_any, dtype_of_code
+from cython.cimports.tensix.tensors.ndarray import ndarray_of_impl
+from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase, TensorBase_own_new
+from cython.cimports.tensix.tensors.tensor_impl import (
+    CONTIGUOUS,
+    TensorImpl_check_bounds,
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_new,
+    TensorImpl_refresh,
+    TensorImpl_shape,
+    TensorImpl_sizes,
+    TensorImpl_stride,
+    TensorImpl_strides,
+    wrap_dim,
+)
+
+from tensix.dispatch import native_functions
+from tensix.tensors.dtype import dtype_named
+from tensix.tensors.formatting import format_tensor
+
+__all__ = ["Tensor"]
+
+ADD = cython.declare(OperatorTable, native_functions.ADD)
+SUB = cython.declare(OperatorTable, native_functions.SUB)
+MUL = cython.declare(OperatorTable, native_functions.MUL)
+DIV = cython.declare(OperatorTable, native_functions.DIV)
+NEG = cython.declare(OperatorTable, native_functions.NEG)
+INDEX = cython.declare(OperatorTable, native_functions.INDEX)
+VIEW = cython.declare(OperatorTable, native_functions.VIEW)
+RESHAPE = cython.declare(OperatorTable, native_functions.RESHAPE)
+PERMUTE = cython.declare(OperatorTable, native_functions.PERMUTE)
+TRANSPOSE = cython.declare(OperatorTable, native_functions.TRANSPOSE)
+REVERSE_DIMS = cython.declare(OperatorTable, native_functions.REVERSE_DIMS)
+EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
+EXPAND = cython.declare(OperatorTable, native_functions.EXPAND)
+SQUEEZE = cython.declare(OperatorTable, native_functions.SQUEEZE)
+UNSQUEEZE = cython.declare(OperatorTable, native_functions.UNSQUEEZE)
+CLONE = cython.declare(OperatorTable, native_functions.CLONE)
+LAZY_CLONE = cython.declare(OperatorTable, native_functions.LAZY_CLONE)
+COPY_ = cython.declare(OperatorTable, native_functions.COPY_)
+FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
+
+
+@cython.cclass
+class Tensor(TensorBase):
+    """Hold a tensor: a typed, shaped view on a storage.
+
+    ``Tensor()`` is undefined, the null of tensors; use `tensor`, `empty`, `rand`, … to make one.
+
+    Notes
+    -----
+    Lifetime: the body lives as long as a handle holds it, the storage as long as any body does. A view keeps the
+    storage alive, not the tensor it was made from.
+
+    Thread-safety: as any Python object; elements are not locked.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> x = tensix.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> x[0] + x[1]
+    tensor([4., 6.])
+    >>> x[0].is_alias_of(x)
+    True
+    """
+
+    @staticmethod
+    def from_storage(storage: Storage, storage_offset, shape, stride, dtype):
+        """Make a tensor over a storage.
+
+        Parameters
+        ----------
+        storage : Storage
+            Kept alive by the tensor.
+        storage_offset : int
+            Of the first element, in elements.
+        shape, stride : sequence of int
+            Sizes, and steps in elements; a step may be negative.
+        dtype : DType
+            How the bytes are read.
+
+        Raises
+        ------
+        RuntimeError
+            If an element would lie outside the storage.
+        """
+        if storage.target is None:
+            raise RuntimeError("cannot make a tensor of a null Storage.")
+        if len(shape) != len(stride):
+            raise ValueError(
+                f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(stride)})."
+            )
+        target = storage.target
+        impl = TensorImpl_new(
+            target, dtype_from_any(dtype).code, dense_keys_of_device(target.block.device_type), len(shape)
+        )
+        sizes = TensorImpl_sizes(impl)
+        strides = TensorImpl_strides(impl)
+        for i in range(impl.ndim):
+            if shape[i] < 0:
+                raise ValueError(f"Trying to create tensor with negative dimension {shape[i]}: {list(shape)}.")
+            sizes[i], strides[i] = shape[i], stride[i]
+        impl.storage_offset = storage_offset
+        TensorImpl_refresh(impl)
+        TensorImpl_check_bounds(impl)
+        return Tensor_wrap(impl)
+
+    # ---- what it is
+
+    @property
+    def shape(self):
+        """The sizes, a tuple of ints."""
+        return TensorImpl_shape(self.impl)
+
+    @property
+    def dtype(self):
+        """The element type."""
+        return dtype_of_code(self.impl.dtype_code)
+
+    @property
+    def device(self):
+        """Where the elements are."""
+        return Device_get(self.impl.device_type, self.impl.device_index)
+
+    @property
+    def ndim(self):
+        """The number of dimensions."""
+        return self.impl.ndim
+
+    @property
+    def size(self):
+        """The number of elements."""
+        return self.impl.numel
+
+    @property
+    def itemsize(self):
+        """Bytes per element."""
+        return dtype_of_code(self.impl.dtype_code).itemsize
+
+    @property
+    def nbytes(self):
+        """Bytes of all elements, gaps not counted."""
+        return self.impl.numel * dtype_of_code(self.impl.dtype_code).itemsize
+
+    @property
+    def readonly(self):
+        """Whether writing is refused."""
+        return self.impl.storage is not None and self.impl.storage.is_readonly != 0
+
+    @property
+    def allocator(self):
+        """Who made the memory, or None for memory from outside."""
+        return None if self.impl.storage is None else self.impl.storage.owner
+
+    def numel(self):
+        """Return the number of elements."""
+        return self.impl.numel
+
+    def stride(self, dim=None):
+        """Return the steps between neighbours, in elements: a tuple, or that of one dimension."""
+        strides = TensorImpl_stride(self.impl)
+        return strides if dim is None else strides[wrap_dim(dim, self.impl.ndim)]
+
+    def storage_offset(self):
+        """Return where in the storage the first element is, in elements."""
+        return self.impl.storage_offset
+
+    def is_contiguous(self):
+        """Return whether the elements lie in row-major order without gaps."""
+        return self.impl.geometry & CONTIGUOUS != 0
+
+    def defined(self):
+        """Return whether this is a tensor at all."""
+        return self.impl is not UNDEFINED
+
+    # ---- who owns what
+
+    def storage(self):
+        """Return a handle on the storage.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor has none.
+        """
+        if self.impl.storage is None:
+            raise RuntimeError("the tensor has no storage.")
+        retain(self.impl.storage)
+        return Storage_from_owned(self.impl.storage)
+
+    def data_ptr(self):
+        """Return the address of the first element for reading; never materializes."""
+        return cython.cast(uintptr_t, TensorImpl_const_data(self.impl))
+
+    def mutable_data_ptr(self):
+        """Return the address of the first element for writing; a copy-on-write tensor gets its own bytes first."""
+        return cython.cast(uintptr_t, TensorImpl_mutable_data(self.impl))
+
+    def use_count(self):
+        """Return how many handles own the body, 0 if undefined."""
+        return use_count(self.impl) if self.impl is not UNDEFINED else 0
+
+    def weak_use_count(self):
+        """Return the number of weak handles plus one, 0 if undefined."""
+        return weak_use_count(self.impl) if self.impl is not UNDEFINED else 0
+
+    def is_cow(self):
+        """Return whether the bytes may be shared copy-on-write, so that a first write may copy."""
+        return self.impl.storage is not None and cow_is_cow(cython.address(self.impl.storage.block))
+
+    def is_alias_of(self, other: Tensor):
+        """Return whether both have the same storage, so that a write to one may be seen in the other."""
+        return self.impl.storage is not None and self.storage().is_alias_of(other.storage())
+
+    def clone(self):
+        """Return a copy, made at once; dense strides are kept."""
+        return CLONE.call1(self)
+
+    def lazy_clone(self):
+        """Return a tensor that shares the bytes until one of the two is written (copy-on-write)."""
+        return LAZY_CLONE.call1(self)
+
+    # ---- views
+
+    def __getitem__(self, index):
+        return INDEX.call_with(self, index)
+
+    def __setitem__(self, index, value):
+        target: Tensor = INDEX.call_with(self, index)
+        if isinstance(value, Tensor):
+            COPY_.call2(target, value)
+        else:
+            FILL_.call_with(target, value)
+
+    @property
+    def T(self):
+        """The view with its dimensions in reverse order."""
+        return REVERSE_DIMS.call1(self)
+
+    def view(self, *shape):
+        """Return a view of another shape with the same elements in the same order; never copies.
+
+        Raises
+        ------
+        ValueError
+            If the strides do not allow it, or the number of elements differs.
+        """
+        return VIEW.call_with(self, sizes_of(shape))
+
+    def reshape(self, *shape):
+        """Return the same elements in another shape: a view where strides allow it, else a copy."""
+        return RESHAPE.call_with(self, sizes_of(shape))
+
+    def permute(self, *dims):
+        """Return the view with its dimensions in the given order."""
+        return PERMUTE.call_with(self, sizes_of(dims))
+
+    def transpose(self, dim0, dim1):
+        """Return the view with two dimensions exchanged."""
+        return TRANSPOSE.call_with(self, (dim0, dim1))
+
+    def expand(self, *shape):
+        """Return the view with dimensions of size 1 repeated, and new ones in front; -1 keeps a size."""
+        return EXPAND.call_with(self, sizes_of(shape))
+
+    def squeeze(self, dim):
+        """Return the view without dimensions of size 1; `dim` is one or a tuple."""
+        return SQUEEZE.call_with(self, dim if isinstance(dim, tuple) else (dim,))
+
+    def unsqueeze(self, dim):
+        """Return the view with a dimension of size 1 before `dim`."""
+        return UNSQUEEZE.call_with(self, dim)
+
+    def select(self, dim, index):
+        """Return the view at one index of a dimension, which goes away."""
+        where = wrap_dim(dim, self.impl.ndim)
+        return INDEX.call_with(self, (slice(None),) * where + (index,))
+
+    def narrow(self, dim, start, length):
+        """Return the view on `length` indices of a dimension, from `start` on.
+
+        Raises
+        ------
+        IndexError
+            If they are not all there.
+        """
+        where = wrap_dim(dim, self.impl.ndim)
+        extent = TensorImpl_sizes(self.impl)[where]
+        begin = start + extent if start < 0 else start
+        if length < 0 or begin < 0 or begin + length > extent:
+            raise IndexError(f"start ({start}) + length ({length}) exceeds dimension size ({extent}).")
+        return INDEX.call_with(self, (slice(None),) * where + (slice(begin, begin + length),))
+
+    # ---- in place
+
+    def copy_(self, src: Tensor):
+        """Write the elements of another tensor, broadcast and converted, and return this one."""
+        return COPY_.call2(self, src)
+
+    def fill_(self, value):
+        """Write one value everywhere and return this tensor."""
+        return FILL_.call_with(self, value)
+
+    def zero_(self):
+        """Write zeros and return this tensor."""
+        return FILL_.call_with(self, 0)
+
+    # ---- operators
+
+    def __add__(self, other):
+        return binary(ADD, self, other)
+
+    def __radd__(self, other):
+        return binary(ADD, other, self)
+
+    def __sub__(self, other):
+        return binary(SUB, self, other)
+
+    def __rsub__(self, other):
+        return binary(SUB, other, self)
+
+    def __mul__(self, other):
+        return binary(MUL, self, other)
+
+    def __rmul__(self, other):
+        return binary(MUL, other, self)
+
+    def __truediv__(self, other):
+        return binary(DIV, self, other)
+
+    def __rtruediv__(self, other):
+        return binary(DIV, other, self)
+
+    def __neg__(self):
+        return NEG.call1(self)
+
+    # ---- conversions
+
+    def tolist(self):
+        """Return the elements as nested lists of Python numbers."""
+        return ndarray_of_impl(self.impl, False).tolist()
+
+    def item(self):
+        """Return the only element as a Python number.
+
+        Raises
+        ------
+        ValueError
+            If there is not exactly one.
+        """
+        if self.impl.numel != 1:
+            raise ValueError(f"only a tensor with one element is a number, this one has {self.impl.numel}.")
+        return ndarray_of_impl(self.impl, False).item()
+
+    def __float__(self):
+        return float(self.item())
+
+    def __int__(self):
+        return int(self.item())
+
+    def __bool__(self):
+        return bool(self.item())
+
+    def __len__(self):
+        if self.impl.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return TensorImpl_sizes(self.impl)[0]
+
+    def __repr__(self):
+        if self.impl is UNDEFINED:
+            return "Tensor(undefined)"
+        return format_tensor(ndarray_of_impl(self.impl, False), self.dtype, self.readonly)
+
+
+def Tensor_wrap(impl):
+    """Return the first handle on a new body."""
+    made: Tensor = Tensor.__new__(Tensor)
+    TensorBase_own_new(made, impl)
+    return made
+
+
+@cython.cfunc
+def sizes_of(shape: tuple) -> tuple:
+    """Return sizes given as ``f(3, 4)`` or ``f((3, 4))``."""
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+        return tuple(shape[0])
+    return shape
+
+
+@cython.cfunc
+def scalar_like(tensor: TensorBase, value) -> TensorBase:
+    """Return a number as a tensor without dimensions, of the tensor's type unless its kind is too low."""
+    impl = tensor.impl
+    code = impl.dtype_code
+    kind = dtype_of_code(code).kind
+    if isinstance(value, complex) and kind != "complex floating":
+        code = dtype_named("complex128" if code == dtype_named("float64").code else "complex64").code
+    elif isinstance(value, float) and "floating" not in kind:
+        code = default_float_code()
+    elif kind == "bool" and not isinstance(value, bool):
+        code = dtype_named("int64").code
+    made = EMPTY.call_empty(0, cython.NULL, code, impl.device_type, impl.device_index)
+    return FILL_.call_with(made, value)
+
+
+@cython.cfunc
+def binary(table: OperatorTable, left, right):
+    """Call a binary operator; a Python number becomes a tensor of the other side's type, without dimensions."""
+    a: TensorBase
+    b: TensorBase
+    if isinstance(left, Tensor):
+        a = left
+        if isinstance(right, Tensor):
+            return table.call2(a, right)
+        if not isinstance(right, (int, float, complex)):
+            return NotImplemented
+        return table.call2(a, scalar_like(a, right))
+    if not isinstance(left, (int, float, complex)):
+        return NotImplemented
+    b = right
+    return table.call2(scalar_like(b, left), b)

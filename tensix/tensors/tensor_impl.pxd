@@ -1,0 +1,63 @@
+"""The counted body of a tensor: a view on a storage. Fields are private to tensix."""
+from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
+from tensix.core.intrusive_ptr cimport IntrusiveTarget
+from tensix.core.storage_impl cimport StorageImpl
+
+cdef enum:
+    INLINE_DIMS = 5
+    MAX_DIMS = 64
+
+cdef enum Layout:
+    STRIDED = 0
+    SPARSE_COO = 1
+
+cdef enum Geometry:  # bits of `geometry`
+    CONTIGUOUS = 1   # elements in row-major order without gaps
+    DENSE = 2        # some order of the dimensions is without gaps or overlaps
+
+
+cdef union dims_t:
+    int64_t within[10]     # 5 sizes, then 5 strides
+    int64_t* outline       # ndim sizes, then ndim strides; on the heap beyond 5 dimensions
+
+
+cdef class TensorImpl(IntrusiveTarget):
+    cdef StorageImpl storage     # with one strong count; None: no memory
+    cdef object autograd_meta    # for whoever records gradients; released before the storage
+    cdef object version_counter  # None: that of the storage
+    cdef dims_t dims
+    cdef int64_t storage_offset  # elements
+    cdef int64_t numel
+    cdef uint64_t key_set
+    cdef uint8_t dtype_code
+    cdef int8_t device_type
+    cdef int8_t device_index
+    cdef uint8_t layout
+    cdef uint8_t ndim
+    cdef uint8_t geometry
+    cdef void destroy(self) noexcept nogil
+    cpdef release_resources(self)
+
+
+cdef inline int64_t* TensorImpl_sizes(TensorImpl self) noexcept nogil:
+    if self.ndim <= INLINE_DIMS:
+        return &self.dims.within[0]
+    return self.dims.outline
+
+cdef inline int64_t* TensorImpl_strides(TensorImpl self) noexcept nogil:
+    if self.ndim <= INLINE_DIMS:
+        return &self.dims.within[INLINE_DIMS]
+    return self.dims.outline + self.ndim
+
+cdef TensorImpl TensorImpl_new(StorageImpl storage, uint8_t dtype_code, uint64_t key_set, int ndim)
+cdef TensorImpl TensorImpl_view(TensorImpl base, int ndim)
+cdef int TensorImpl_refresh(TensorImpl self) except -1
+cdef int64_t contiguous_strides(int ndim, const int64_t* sizes, int64_t* strides) except -1
+cdef int TensorImpl_check_bounds(TensorImpl self) except -1
+cdef int TensorImpl_check_alive(TensorImpl self) except -1
+cdef void* TensorImpl_mutable_data(TensorImpl self) except? NULL
+cdef const void* TensorImpl_const_data(TensorImpl self) except? NULL
+cdef void* TensorImpl_no_data(TensorImpl self) except? NULL
+cdef tuple TensorImpl_shape(TensorImpl self)
+cdef tuple TensorImpl_stride(TensorImpl self)
+cdef int wrap_dim(int64_t dim, int ndim) except -1

@@ -1,0 +1,268 @@
+"""The counted body of a tensor: which elements of which storage, in what order.
+
+Sizes and strides lie inside the object up to five dimensions. Strides and the storage offset are counted in
+elements; a stride may be negative. ``TensorImpl_refresh`` must follow every change of the geometry: it recomputes
+the number of elements and the cached flags.
+"""
+
+import cython
+from cython.cimports.cpython.long import PyLong_FromLongLong
+from cython.cimports.cpython.ref import Py_INCREF
+from cython.cimports.cpython.tuple import PyTuple_New, PyTuple_SET_ITEM
+from cython.cimports.libc.stdint import int64_t
+from cython.cimports.libc.stdlib import free, malloc
+from cython.cimports.tensix.core.combined_refcount import is_dead
+from cython.cimports.tensix.core.handle import retain
+from cython.cimports.tensix.core.intrusive_ptr import decref
+from cython.cimports.tensix.core.storage_impl import (
+    StorageImpl,
+    StorageImpl_const_data,
+    StorageImpl_mutable_data,
+)
+from cython.cimports.tensix.tensors.dtype import dtype_of_code
+
+__all__ = ["TensorImpl"]
+
+UNDEFINED_CODE = cython.declare(cython.int, 46)
+
+
+@cython.no_gc  # holds a storage, which holds no Python objects that could lead back
+@cython.cclass
+class TensorImpl:
+    """Be the body of a tensor; made by tensix, owned by `Tensor` handles.
+
+    Raises
+    ------
+    RuntimeError
+        From every method, once the last owner is gone.
+    """
+
+    def __dealloc__(self):
+        if self.ndim > INLINE_DIMS:
+            free(self.dims.outline)
+        if self.storage is not None and not is_dead(self.combined_refcount):
+            decref(self.storage)  # never owned, so nobody has called destroy()
+
+    def destroy(self):
+        if self.autograd_meta is not None:
+            with cython.gil:
+                self.autograd_meta = None
+        decref(self.storage)
+
+    def release_resources(self):
+        """Free what gradients hold, then the storage; weak handles may still look at sizes and dtype."""
+        self.autograd_meta = None
+        storage = self.storage
+        self.storage = None
+        decref(storage)
+
+    def __copy__(self):
+        raise TypeError("a TensorImpl cannot be copied by itself: use Tensor.clone() or a view.")
+
+    @property
+    def shape(self):
+        """The sizes, a tuple of ints."""
+        TensorImpl_check_alive(self)
+        return TensorImpl_shape(self)
+
+    @property
+    def dtype(self):
+        """The element type."""
+        TensorImpl_check_alive(self)
+        return dtype_of_code(self.dtype_code)
+
+    def __repr__(self):
+        if is_dead(self.combined_refcount):
+            return "TensorImpl(expired)"
+        return f"TensorImpl(shape={TensorImpl_shape(self)}, dtype={dtype_of_code(self.dtype_code)})"
+
+
+def TensorImpl_check_alive(self):
+    if is_dead(self.combined_refcount):
+        raise RuntimeError("the TensorImpl has expired: its last owner is gone and its storage with it.")
+    return 0
+
+
+def TensorImpl_new(storage, dtype_code, key_set, ndim):
+    """Return a body without owners over a storage (or None), whose sizes and strides are still to be set."""
+    self: TensorImpl = TensorImpl.__new__(TensorImpl)
+    TensorImpl_reserve(self, ndim)
+    if storage is not None:
+        retain(storage)
+        self.storage = storage
+        self.device_type, self.device_index = storage.block.device_type, storage.block.device_index
+    self.dtype_code, self.key_set = dtype_code, key_set
+    return self
+
+
+def TensorImpl_view(base, ndim):
+    """Return a body without owners that shares everything of `base` but the geometry, still to be set."""
+    if base.dtype_code == UNDEFINED_CODE:
+        raise RuntimeError("the tensor is undefined: there is nothing to look at. Make one with empty() or tensor().")
+    self: TensorImpl = TensorImpl.__new__(TensorImpl)
+    TensorImpl_reserve(self, ndim)
+    if base.storage is not None:
+        retain(base.storage)
+        self.storage = base.storage
+    self.version_counter = base.version_counter
+    self.storage_offset, self.key_set = base.storage_offset, base.key_set
+    self.dtype_code, self.layout = base.dtype_code, base.layout
+    self.device_type, self.device_index = base.device_type, base.device_index
+    return self
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def TensorImpl_reserve(self: TensorImpl, ndim: cython.int) -> cython.int:
+    """Make room for sizes and strides."""
+    if ndim > MAX_DIMS:
+        raise ValueError(f"a tensor has at most {MAX_DIMS} dimensions, found {ndim}.")
+    if ndim > INLINE_DIMS:
+        room = cython.cast(cython.pointer(int64_t), malloc(2 * ndim * cython.sizeof(int64_t)))
+        if room == cython.NULL:
+            raise MemoryError("Could not allocate memory for Tensor SizesAndStrides!")
+        self.dims.outline = room
+    self.ndim = ndim
+    return 0
+
+
+def TensorImpl_refresh(self):
+    """Recompute what is cached about the geometry.
+
+    A dimension of size 1 has no order, so its stride does not matter; without elements everything is contiguous.
+    """
+    sizes = TensorImpl_sizes(self)
+    strides = TensorImpl_strides(self)
+    expected: int64_t = 1
+    contiguous: cython.bint = True
+    for i in range(self.ndim - 1, -1, -1):
+        if sizes[i] != 1:
+            if strides[i] != expected:
+                contiguous = False
+            expected *= sizes[i]
+    self.numel = expected
+    if contiguous or expected == 0:
+        self.geometry = CONTIGUOUS | DENSE
+    else:
+        self.geometry = DENSE if is_dense(self.ndim, sizes, strides) else 0
+    return 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def is_dense(
+    ndim: cython.int, sizes: cython.pointer(cython.const[int64_t]), strides: cython.pointer(cython.const[int64_t])
+) -> cython.bint:
+    """Whether the dimensions, taken by ascending stride, follow each other without gaps or overlaps."""
+    expected: int64_t = 1
+    found: cython.bint
+    done: cython.ulonglong = 0
+    for _ in range(ndim):
+        found = False
+        for i in range(ndim):
+            if not (done >> i) & 1 and (sizes[i] == 1 or strides[i] == expected):
+                done |= cython.cast(cython.ulonglong, 1) << i
+                expected *= sizes[i]
+                found = True
+                break
+        if not found:
+            return False
+    return True
+
+
+def contiguous_strides(ndim, sizes, strides):
+    """Fill in row-major strides and return the number of elements; a product beyond 63 bits is refused."""
+    stride: int64_t = 1
+    numel: int64_t = 1
+    limit: int64_t = 0x7FFFFFFFFFFFFFFF
+    for i in range(ndim - 1, -1, -1):
+        if sizes[i] < 0:
+            raise ValueError(f"Trying to create tensor with negative dimension {sizes[i]}.")
+        strides[i] = stride
+        if sizes[i] > 1:
+            if stride > limit // sizes[i]:
+                raise ValueError("numel: integer multiplication overflow: the sizes' product exceeds 63 bits.")
+            stride *= sizes[i]
+        numel *= sizes[i] != 0
+    return stride if numel else 0
+
+
+def TensorImpl_check_bounds(self):
+    """Check that every element lies inside the storage."""
+    if self.numel == 0:
+        return 0
+    sizes = TensorImpl_sizes(self)
+    strides = TensorImpl_strides(self)
+    itemsize: int64_t = dtype_of_code(self.dtype_code).itemsize
+    first = last = int(self.storage_offset)  # Python ints: no overflow
+    for i in range(self.ndim):
+        span = int(strides[i]) * (sizes[i] - 1)
+        if span < 0:
+            first += span
+        else:
+            last += span
+    if first < 0 or (last + 1) * itemsize > self.storage.size_bytes:
+        raise RuntimeError(
+            f"shape {TensorImpl_shape(self)} with stride {TensorImpl_stride(self)} and storage offset "
+            f"{self.storage_offset} needs elements {first} to {last} ({(last + 1) * itemsize:,} bytes), "
+            f"the storage has {self.storage.size_bytes:,} bytes."
+        )
+    return 0
+
+
+def TensorImpl_mutable_data(self):
+    """Return the address of the first element for writing."""
+    TensorImpl_check_alive(self)
+    if self.storage is None:
+        raise RuntimeError("the tensor has no memory: its device keeps shapes only.")
+    data = cython.cast(cython.p_char, StorageImpl_mutable_data(self.storage))
+    if data == cython.NULL:
+        return TensorImpl_no_data(self)
+    return data + self.storage_offset * dtype_of_code(self.dtype_code).itemsize
+
+
+def TensorImpl_const_data(self):
+    """Return the address of the first element for reading; never materializes."""
+    TensorImpl_check_alive(self)
+    if self.storage is None:
+        raise RuntimeError("the tensor has no memory: its device keeps shapes only.")
+    data = cython.cast(cython.p_char, StorageImpl_const_data(self.storage))
+    if data == cython.NULL:
+        return TensorImpl_no_data(self)
+    return data + self.storage_offset * dtype_of_code(self.dtype_code).itemsize
+
+
+def TensorImpl_no_data(self):
+    """Be null for a tensor without elements, an error for one with."""
+    if self.numel == 0:
+        return cython.NULL
+    raise RuntimeError("The tensor has a non-zero number of elements, but its data is not allocated yet.")
+
+
+def TensorImpl_shape(self):
+    return tuple_of(TensorImpl_sizes(self), self.ndim)
+
+
+def TensorImpl_stride(self):
+    return tuple_of(TensorImpl_strides(self), self.ndim)
+
+
+@cython.cfunc
+def tuple_of(numbers: cython.pointer(cython.const[int64_t]), count: cython.int) -> tuple:
+    made = PyTuple_New(count)
+    for i in range(count):
+        number = PyLong_FromLongLong(numbers[i])
+        Py_INCREF(number)
+        PyTuple_SET_ITEM(made, i, number)
+    return made
+
+
+def wrap_dim(dim, ndim):
+    """Return a dimension counted from the front; negative ones count from the end."""
+    if 0 <= dim < ndim:
+        return dim
+    if -ndim <= dim < 0:
+        return dim + ndim
+    if ndim == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions.")
+    raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim}).")
