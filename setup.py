@@ -43,15 +43,19 @@ DEBUG = os.environ.get("TENSIX_DEBUG") == "1"
 DIRECTIVES = {
     "language_level": 3,
     "binding": True,
+    "infer_types": True,  # C integers stay C integers without a declaration each
     "boundscheck": DEBUG,
     "wraparound": False,
     "initializedcheck": DEBUG,
     "nonecheck": DEBUG,
     "cdivision": True,
     "autotestdict": False,  # doctests are found by their docstrings; a second copy would run them twice
+    "unraisable_tracebacks": False,  # True prints past sys.unraisablehook, and SystemExit would end the process
     "auto_pickle": False,  # counts and addresses must never be pickled by accident
 }
-COMPILE_ARGS = ["/O2", "/std:c11"] if sys.platform == "win32" else ["-O2", "-fno-strict-aliasing", "-Wno-unused-function"]
+COMPILE_ARGS = (
+    ["/O2", "/std:c11"] if sys.platform == "win32" else ["-O2", "-fno-strict-aliasing", "-Wno-unused-function"]
+)
 
 extensions = [
     Extension(

@@ -4,7 +4,6 @@ Which allocator serves a request: the innermost `use_allocator` scope of this co
 the device type with the highest priority. Every storage keeps its allocator alive and every block remembers its
 own deleter, so swapping allocators never frees with the wrong function.
 """
-cimport cython
 from contextvars import ContextVar
 
 from cpython.number cimport PyIndex_Check, PyNumber_Index
@@ -20,7 +19,7 @@ from tensix.core.data_ptr cimport (
     data_ptr_t,
     deleter_t,
 )
-from tensix.core.device cimport CPU, DEVICE_TYPE_COUNT, device_type_from_any, device_type_name
+from tensix.core.device cimport DEVICE_TYPE_COUNT, device_type_from_any, device_type_name
 
 __all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "use_allocator"]
 
@@ -66,7 +65,8 @@ cdef class Allocator:
 
     Notes
     -----
-    Lifetime: a storage keeps the allocator that made it alive. What a block's deleter needs, the block's `DataPtr`
+    Lifetime: a storage keeps the allocator that made it alive, and the collector does not look into storages: an
+    allocator that keeps its own storages is never freed. What a block's deleter needs, the block's `DataPtr`
     has to keep alive itself; a bound method handed to `DataPtr.from_callable` does.
 
     Thread-safety: `allocate` is called with the GIL held, deleters with or without it.
@@ -169,24 +169,16 @@ cdef class Allocator:
         )
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
-        block = self.allocate(nbytes)
-        if not isinstance(block, DataPtr):
-            raise TypeError(
-                f"{type(self).__name__}.allocate({nbytes}) must return a DataPtr, found {type(block).__name__}."
-            )
-        DataPtr_move_out(block, out)
-        if nbytes != 0 and out.data == NULL:
-            data_ptr_destroy(out)
-            raise RuntimeError(
-                f"{type(self).__name__}.allocate({nbytes}) returned a null address. "
-                "Raise OutOfMemoryError when there is no memory."
-            )
-        return 0
+        return Allocator_take(self, "allocate", self.allocate(nbytes), nbytes, out)
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
         if type(self).is_simple_data_ptr is Allocator.is_simple_data_ptr:
             return pointer.data == pointer.ctx
-        return self.is_simple_data_ptr(DataPtr_borrow(<data_ptr_t*>pointer, self))
+        cdef DataPtr look = DataPtr_borrow(<data_ptr_t*>pointer, self)
+        try:
+            return self.is_simple_data_ptr(look)
+        finally:
+            look.seen = &look.own  # a look that is kept must not outlive what it looked at
 
     cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1:
         if type(self).copy_data is Allocator.copy_data:
@@ -290,10 +282,21 @@ cdef int Allocator_clone(Allocator self, const void* src, size_t nbytes, data_pt
     """Clone as `self` does it, without making a Python object where nothing is overridden."""
     if type(self).clone is Allocator.clone:
         return allocate_copy(self, src, nbytes, out)
-    copy = self.clone(<uintptr_t>src, nbytes)
-    if not isinstance(copy, DataPtr):
-        raise TypeError(f"{type(self).__name__}.clone() must return a DataPtr, found {type(copy).__name__}.")
-    return DataPtr_move_out(copy, out)
+    return Allocator_take(self, "clone", self.clone(<uintptr_t>src, nbytes), nbytes, out)
+
+
+cdef int Allocator_take(Allocator self, str method, object block, size_t nbytes, data_ptr_t* out) except -1:
+    """Move out what an overridden method returned, if it is a block."""
+    if not isinstance(block, DataPtr):
+        raise TypeError(f"{type(self).__name__}.{method}() must return a DataPtr, found {type(block).__name__}.")
+    DataPtr_move_out(block, out)
+    if nbytes != 0 and out.data == NULL:
+        data_ptr_destroy(out)
+        raise RuntimeError(
+            f"{type(self).__name__}.{method}() returned a null address for {nbytes:,} bytes. "
+            "Raise OutOfMemoryError when there is no memory."
+        )
+    return 0
 
 
 cdef int allocate_copy(Allocator self, const void* src, size_t nbytes, data_ptr_t* out) except -1:

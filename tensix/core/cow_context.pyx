@@ -16,11 +16,13 @@ same storage, its result stands and ours is thrown away.
 A lazy clone counts as a read of its source, materializing as a write to that storage alone.
 
 Which blocks can be shared: those whose context is nothing but the allocation ("simple"), those shared already, and
-those of a read-only storage, whatever their context, as long as nobody outside can write them. A block from a
+those of a read-only storage, whatever their context, as long as nobody else can write them. A block from a
 read-only storage is never taken back, since its pages may not be writable: its last sharer copies as well.
 """
+from libc.stdlib cimport free
 from tensix.core.allocator cimport Allocator, Allocator_clone, current_allocator
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_move, data_ptr_t
+from tensix.core.refcounted_deleter cimport refcounted_is_shared_alias
 from tensix.core.shared_context cimport (
     shared_context_decrement,
     shared_context_increment,
@@ -29,7 +31,6 @@ from tensix.core.shared_context cimport (
     shared_context_t,
     shared_context_wrap,
 )
-from libc.stdlib cimport free
 from tensix.core.storage_impl cimport (
     StorageImpl,
     StorageImpl_check_readable,
@@ -55,8 +56,9 @@ cdef bint cow_is_cow(const data_ptr_t* block) noexcept nogil:
 
 cdef bint cow_is_simple(StorageImpl storage) except -1:
     """Return whether the block's context is nothing but the allocation."""
-    if storage.owner is not None:
-        return storage.owner.c_is_simple(&storage.block)
+    cdef Allocator allocator = storage.owner  # kept for the call, which may replace it
+    if allocator is not None:
+        return allocator.c_is_simple(&storage.block)
     return storage.block.data == storage.block.ctx
 
 
@@ -66,10 +68,12 @@ cdef StorageImpl cow_lazy_clone(StorageImpl source):
     cdef shared_context_t* context
     if source.guarded:
         StorageImpl_check_readable(source)
+    # Asking may run Python code, after which the block may be another: all other questions come later.
+    cdef bint can_share = source.is_readonly or cow_is_cow(&source.block) or cow_is_simple(source)
     if not cow_is_cow(&source.block):
-        if source.is_exported or source.materializer != NULL:
+        if source.is_exported or source.materializer != NULL or refcounted_is_shared_alias(source, source):
             return None
-        if not source.is_readonly and not cow_is_simple(source):
+        if not can_share:
             return None
         shared_context_wrap(&source.block, cow_readonly_deleter if source.is_readonly else cow_deleter)
         StorageImpl_set_materializer(source, cow_materialize)
@@ -87,6 +91,9 @@ cdef int cow_materialize(StorageImpl storage) except -1:
     cdef shared_context_t* context = <shared_context_t*>storage.block.ctx
     cdef data_ptr_t block
     cdef Allocator allocator
+    if not cow_is_cow(&storage.block):  # somebody took the block away meanwhile
+        StorageImpl_clear_materializer(storage)
+        return 0
     if storage.block.deleter == cow_deleter and shared_context_is_unique(context):
         data_ptr_move(&storage.block, &context.original)
         free(context)

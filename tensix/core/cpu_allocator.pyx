@@ -30,7 +30,7 @@ __all__ = ["CPUAllocator"]
 cdef extern from "tensix/pages.h" nogil:
     void* tx_map_pages(size_t nbytes)
     void tx_unmap_pages(void* address, size_t nbytes)
-    bint tx_is_mapped(const void* address)
+    bint tx_can_read(const void* address, size_t nbytes)
     int tx_advise_huge_pages(void* address, size_t nbytes)
     int tx_bind_to_node(void* address, size_t nbytes, int node)
 
@@ -142,7 +142,7 @@ cdef class CPUAllocator(Allocator):
         cdef void* data = <void*>address_from_any(address, "address")
         if data == NULL:
             return
-        if not (is_aligned(data) and tx_is_mapped(header_of(data)) and is_sealed(data)):
+        if not (is_aligned(data) and tx_can_read(header_of(data), sizeof(block_header_t)) and is_sealed(data)):
             raise RuntimeError(
                 f"cannot free {address:#x}: no living block of a CPUAllocator starts there. "
                 "Was it freed before, or does it come from elsewhere?"

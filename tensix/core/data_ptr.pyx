@@ -61,7 +61,7 @@ cdef class DataPtr:
         self.seen = &self.own
 
     def __init__(self, data=0, ctx=0, deleter=None, device="cpu"):
-        if self.lender is not None or self.own.ctx != NULL or self.own.data != NULL:
+        if self.lender is not None or self.own.ctx != NULL or self.own.data != NULL or self.own.deleter != NULL:
             raise RuntimeError("a DataPtr is filled once: make a new one instead of calling __init__ again.")
         cdef uintptr_t data_address = address_from_any(data, "data")
         cdef uintptr_t ctx_address = address_from_any(ctx, "ctx")
@@ -310,7 +310,8 @@ cdef deleter_t function_of(object deleter) except? NULL:
     if deleter is None:
         return NULL
     if isinstance(deleter, CTYPES_FUNCTION):
-        return <deleter_t><uintptr_t>(ctypes.cast(deleter, ctypes.c_void_p).value or 0)
+        # The function's address is the object's one word; ctypes.cast() would leave a reference cycle behind.
+        return (<deleter_t*><uintptr_t>ctypes.addressof(deleter))[0]
     if PyCapsule_IsValid(deleter, "tensix.deleter"):
         return <deleter_t>PyCapsule_GetPointer(deleter, "tensix.deleter")
     if isinstance(deleter, int):

@@ -13,6 +13,7 @@ cdef enum DeviceType:
 cdef class Device:
     cdef readonly int8_t type_code
     cdef readonly int8_t index
+    cdef bint is_filled
 
 
 # Private to tensix.

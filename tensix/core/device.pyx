@@ -44,6 +44,9 @@ cdef class Device:
 
     def __init__(self, device, index=None):
         cdef Device parsed = Device_from_any(device)
+        if self.is_filled:
+            raise RuntimeError("a Device is immutable: make a new one instead of calling __init__ again.")
+        self.is_filled = True
         self.type_code, self.index = parsed.type_code, parsed.index
         if index is not None:
             if parsed.index != -1:
@@ -81,7 +84,7 @@ cdef Device Device_get(int8_t type_code, int8_t index):
     found = INTERNED.get(key)
     if found is None:
         made = <Device>Device.__new__(Device)
-        made.type_code, made.index = type_code, index
+        made.type_code, made.index, made.is_filled = type_code, index, True
         found = INTERNED.setdefault(key, made)
     return found
 
@@ -99,7 +102,8 @@ cdef Device Device_from_any(object device):
         raise ValueError(f"Invalid device string: '{device}'. Write a type and an optional index, such as 'cuda:1'.")
     cdef int8_t index = -1
     if colon:
-        if not (digits.isascii() and digits.isdigit()) or (len(digits) > 1 and digits[0] == "0") or int(digits) > 127:
+        decimal = digits.isascii() and digits.isdigit() and len(digits) <= 3 and digits == str(int(digits))
+        if not decimal or int(digits) > 127:
             raise ValueError(
                 f"Could not parse device index '{digits}' in device string '{device}': "
                 "a decimal number from 0 to 127 without leading zeros is needed."

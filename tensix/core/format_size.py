@@ -6,7 +6,7 @@ __all__ = ["format_size"]
 def format_size(nbytes):
     """Return a number of bytes as a person reads it.
 
-    Up to 1,024 in bytes, then in KiB, MiB or GiB with two decimals, as PyTorch writes it.
+    Up to 1,024 in bytes, then in KiB, MiB or GiB with two decimals.
 
     Examples
     --------
@@ -16,7 +16,5 @@ def format_size(nbytes):
     """
     if abs(nbytes) <= 1024:
         return f"{nbytes} bytes"
-    for exponent, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
-        if abs(nbytes) >= 1024**exponent:
-            break
-    return f"{nbytes / 1024**exponent:.2f} {unit}"
+    exponent = 3 if abs(nbytes) >= 1024**3 else 2 if abs(nbytes) >= 1024**2 else 1
+    return f"{nbytes / 1024**exponent:.2f} {('KiB', 'MiB', 'GiB')[exponent - 1]}"

@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, uint32_t, uint64_t
 cdef class IntrusiveTarget:
     cdef uint64_t combined_refcount  # see Note [The combined reference count]
     cdef int32_t handle_count        # strong counts held by Python handles; guarded by the GIL
-    cdef uint32_t reserved           # free for subclasses; 0 at birth
+    cdef int32_t weak_handle_count   # the same for weak counts
     cdef void destroy(self) noexcept nogil
     cpdef release_resources(self)
 

@@ -17,8 +17,9 @@ The counts and their costs: Note [The combined reference count] in ``combined_re
 original are those of PyTorch 2.13's ``c10/util/intrusive_ptr.h``.
 """
 cimport cython
-from cpython.object cimport PyTypeObject, traverseproc, visitproc
-from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
+from cpython.object cimport Py_TPFLAGS_HAVE_GC, PyTypeObject, traverseproc, visitproc
+from cpython.ref cimport Py_INCREF, PyObject
+from cpython.type cimport PyType_Modified
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from tensix.core.combined_refcount cimport (
     ADAPTED_COUNT,
@@ -33,7 +34,6 @@ from tensix.core.combined_refcount cimport (
     is_dead,
     lock_word,
     strong_of,
-    strong_unit,
     unique_word,
     weak_decref_word,
     weak_incref_word,
@@ -43,6 +43,10 @@ from tensix.core.combined_refcount cimport (
 from tensix.core.atomics cimport tx_load_acquire, tx_load_relaxed, tx_store_relaxed
 from tensix.core.handle cimport drop
 from tensix.core.python_reference cimport drop_python_reference, may_run_python
+
+cdef extern from "Python.h":
+    ctypedef struct type_object_t "PyTypeObject":
+        PyObject* tp_dict
 
 __all__ = ["IntrusivePtr", "IntrusiveTarget", "WeakIntrusivePtr", "make_intrusive"]
 
@@ -80,14 +84,20 @@ cdef class IntrusiveTarget:
         """Free early what weak handles do not need; override it, the default frees nothing.
 
         Called when the last strong handle goes while weak ones are left, and only then: with no weak handle the
-        target is destroyed directly. An exception that it raises goes to `sys.unraisablehook`.
+        target is destroyed directly. An exception that it raises goes to `sys.unraisablehook`. In a cycle that the
+        collector breaks, attributes may be gone by then; ``__del__`` runs before that and finds them.
         """
 
     def __copy__(self):
         """Copy the attributes; counts belong to the address and never travel with a copy."""
         cls = type(self)
         twin = cls.__new__(cls)
-        twin.__dict__.update(self.__dict__)
+        state = object.__getstate__(self)
+        attributes, slots = state if isinstance(state, tuple) else (state, None)
+        if attributes:
+            twin.__dict__.update(attributes)
+        for name, value in (slots or {}).items():
+            setattr(twin, name, value)
         return twin
 
 
@@ -119,16 +129,15 @@ cdef class IntrusivePtr:
     """
 
     def __init__(self, other=None):
-        if other is None:
-            return
-        if not isinstance(other, IntrusivePtr):
+        if other is not None and not isinstance(other, IntrusivePtr):
             raise TypeError(
                 f"IntrusivePtr() copies another IntrusivePtr, found {type(other).__name__}. "
                 "Use make_intrusive() to make a target, or a class method such as reclaim() to adopt one."
             )
-        target = (<IntrusivePtr>other).target
-        if target is not None:
-            IntrusivePtr_adopt(self, target, counted=False)
+        if other is None or (<IntrusivePtr>other).target is None:
+            self.reset()
+        else:
+            IntrusivePtr_adopt(self, (<IntrusivePtr>other).target, counted=False)
 
     def __dealloc__(self):
         if self.target is not None:
@@ -176,8 +185,9 @@ cdef class IntrusivePtr:
             If the target has, or had, an owner.
         """
         cdef IntrusivePtr pointer = cls.__new__(cls)
-        IntrusiveTarget_start_unique(target)
-        IntrusivePtr_adopt(pointer, target, counted=True)
+        if target is not pointer.singleton():
+            IntrusiveTarget_start_unique(target)
+            IntrusivePtr_adopt(pointer, target, counted=True)
         return pointer
 
     @classmethod
@@ -211,6 +221,8 @@ cdef class IntrusivePtr:
             If the target has, or had, an owner.
         """
         cdef IntrusivePtr pointer = cls.__new__(cls)
+        if target is pointer.singleton():
+            return pointer
         if target.combined_refcount != 0:
             raise RuntimeError(IntrusiveTarget_not_newborn(target))
         if expected_decrefs > <uint32_t>1 << 31:
@@ -362,17 +374,15 @@ cdef class WeakIntrusivePtr:
     """
 
     def __init__(self, strong=None):
-        if strong is None:
-            return
-        if not isinstance(strong, IntrusivePtr):
+        if strong is not None and not isinstance(strong, IntrusivePtr):
             raise TypeError(
                 f"WeakIntrusivePtr() watches the target of an IntrusivePtr, found {type(strong).__name__}."
             )
         WeakIntrusivePtr_reset(self)
-        target = (<IntrusivePtr>strong).target
-        if target is not None:
-            weak_incref_word(&target.combined_refcount)
-            self.target = <PyObject*>target
+        if strong is None:
+            return
+        if (<IntrusivePtr>strong).target is not None:
+            WeakIntrusivePtr_watch(self, (<IntrusivePtr>strong).target)
 
     def __dealloc__(self):
         WeakIntrusivePtr_reset(self)
@@ -390,6 +400,7 @@ cdef class WeakIntrusivePtr:
         if target is None:
             return pointer
         IntrusiveTarget_check_weak_unclaimed(target, "reclaim")
+        target.weak_handle_count += 1
         pointer.target = <PyObject*>target
         return pointer
 
@@ -404,11 +415,7 @@ cdef class WeakIntrusivePtr:
         """
         cdef WeakIntrusivePtr pointer = cls.__new__(cls)
         if target is not None:
-            if not weak_incref_word(&target.combined_refcount):
-                raise RuntimeError(
-                    f"cannot watch {IntrusiveTarget_describe(target)}: it has no owner. Make one with make_intrusive()."
-                )
-            pointer.target = <PyObject*>target
+            WeakIntrusivePtr_watch(pointer, target)
         return pointer
 
     def lock(self):
@@ -418,6 +425,10 @@ cdef class WeakIntrusivePtr:
             strong.target = <IntrusiveTarget>self.target
             strong.target.handle_count += 1
         return strong
+
+    def __bool__(self):
+        """Return whether the pointer is not null; ask `expired` whether the target is alive."""
+        return self.target != NULL
 
     def expired(self):
         """Return whether no strong handle is left; True for null."""
@@ -440,6 +451,7 @@ cdef class WeakIntrusivePtr:
         if self.target == NULL:
             return None
         target = <IntrusiveTarget>self.target
+        target.weak_handle_count -= 1
         self.target = NULL
         return target
 
@@ -452,8 +464,7 @@ cdef class WeakIntrusivePtr:
         cls = type(self)
         cdef WeakIntrusivePtr twin = cls.__new__(cls)
         if self.target != NULL:
-            weak_incref_word(&(<IntrusiveTarget>self.target).combined_refcount)
-            twin.target = self.target
+            WeakIntrusivePtr_watch(twin, <IntrusiveTarget>self.target)
         return twin
 
     __copy__ = copy
@@ -560,7 +571,9 @@ cdef void weak_decref(IntrusiveTarget target) noexcept nogil:
     if target is None:
         return
     cdef Death death = weak_decref_word(&target.combined_refcount)
-    if death != STILL_ALIVE:
+    if death == NOT_OWNED:
+        IntrusiveTarget_report(target, "weak_decref")
+    elif death != STILL_ALIVE:
         IntrusiveTarget_on_death(target, death)
 
 
@@ -628,11 +641,12 @@ cdef int IntrusiveTarget_check_unclaimed(IntrusiveTarget self, str function) exc
 
 
 cdef int IntrusiveTarget_check_weak_unclaimed(IntrusiveTarget self, str function) except -1:
-    """Check that a weak count is there besides the strong side's own unit."""
+    """Check that a weak count is there that belongs neither to a handle nor to the strong side."""
     cdef uint64_t word = tx_load_acquire(&self.combined_refcount)
-    if weak_of(word) == 0 or (weak_of(word) == 1 and strong_of(word) > 0):
+    cdef int64_t weak = <int64_t>weak_of(word) - (strong_of(word) > 0)
+    if weak <= self.weak_handle_count:
         raise RuntimeError(
-            f"cannot {function} a weak count of {IntrusiveTarget_describe(self)}: no weak count is left. "
+            f"cannot {function} a weak count of {IntrusiveTarget_describe(self)}: every one belongs to a handle. "
             "Take only what WeakIntrusivePtr.release() or raw.make_weak() gave out, and only once."
         )
     return 0
@@ -670,9 +684,21 @@ cdef int IntrusiveTarget_traverse(PyObject* self, visitproc visit, void* arg) no
     return 0
 
 
-# The slot of the base class, which is not itself tracked by the collector: subclasses made in Python are, and
-# their traversal calls the base's.
-(<PyTypeObject*>IntrusiveTarget).tp_traverse = <traverseproc>IntrusiveTarget_traverse
+def init_subclass(cls, **kwargs):
+    """Let the collector see through a subclass. See Note [Cycles of strong pointers].
+
+    A subclass made in Python is tracked; its traversal calls that of the nearest extension type, which has none of
+    its own if it holds no Python objects.
+    """
+    super(IntrusiveTarget, cls).__init_subclass__(**kwargs)
+    for base in cls.__mro__:
+        if issubclass(base, IntrusiveTarget) and not base.__flags__ & Py_TPFLAGS_HAVE_GC:
+            (<PyTypeObject*>base).tp_traverse = <traverseproc>IntrusiveTarget_traverse
+
+
+# Cython has no syntax for __init_subclass__ in an extension type, so it is put into the type's namespace.
+(<dict>(<type_object_t*>IntrusiveTarget).tp_dict)["__init_subclass__"] = classmethod(init_subclass)
+PyType_Modified(IntrusiveTarget)
 
 
 cdef int IntrusivePtr_adopt(IntrusivePtr self, IntrusiveTarget target, bint counted) except -1:
@@ -685,16 +711,29 @@ cdef int IntrusivePtr_adopt(IntrusivePtr self, IntrusiveTarget target, bint coun
     return 0
 
 
-cdef uintptr_t IntrusivePtr_address(IntrusivePtr self) noexcept:
-    return 0 if self is None or self.target is None else <uintptr_t><PyObject*>self.target
+cdef uintptr_t IntrusivePtr_address(object pointer) noexcept:
+    """Return the address of the target of a pointer, 0 for a null one or None."""
+    if pointer is None or (<IntrusivePtr>pointer).target is None:
+        return 0
+    return <uintptr_t><PyObject*>(<IntrusivePtr>pointer).target
 
 
-cdef uintptr_t WeakIntrusivePtr_address(WeakIntrusivePtr self) noexcept:
-    return 0 if self is None else <uintptr_t>self.target
+cdef uintptr_t WeakIntrusivePtr_address(object pointer) noexcept:
+    return 0 if pointer is None else <uintptr_t>(<WeakIntrusivePtr>pointer).target
+
+
+cdef int WeakIntrusivePtr_watch(WeakIntrusivePtr self, IntrusiveTarget target) except -1:
+    """Take a weak count of a target; the pointer must be null."""
+    if not weak_incref_word(&target.combined_refcount):
+        raise RuntimeError(IntrusiveTarget_no_owner(target, "watch"))
+    target.weak_handle_count += 1
+    self.target = <PyObject*>target
+    return 0
 
 
 cdef void WeakIntrusivePtr_reset(WeakIntrusivePtr self) noexcept:
     cdef PyObject* target = self.target
     if target != NULL:
         self.target = NULL
+        (<IntrusiveTarget>target).weak_handle_count -= 1
         weak_decref(<IntrusiveTarget>target)

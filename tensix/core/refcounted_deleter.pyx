@@ -2,7 +2,6 @@
 
 Unlike copy-on-write nothing is ever copied. The facts are those of PyTorch's ``c10/core/RefcountedDeleter.h``.
 """
-from tensix.core.data_ptr cimport data_ptr_t
 from tensix.core.shared_context cimport (
     shared_context_decrement,
     shared_context_increment,

@@ -1,8 +1,7 @@
 """The thin handle on a storage, and the table of factories that make storages for a device type."""
 cimport cython
 
-from libc.stdint cimport uint64_t, uintptr_t
-from libc.string cimport memcpy
+from libc.stdint cimport uintptr_t
 from tensix.core.allocator cimport Allocator, Allocator_clone, current_allocator, nbytes_from_any
 from tensix.core.cow_context cimport cow_is_cow, cow_lazy_clone
 from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_t
@@ -12,7 +11,6 @@ from tensix.core.intrusive_ptr cimport (
     IntrusivePtr,
     IntrusiveTarget_start_unique,
     WeakIntrusivePtr,
-    steal_from_new,
     use_count,
     weak_use_count,
 )
@@ -207,11 +205,12 @@ cdef class Storage:
         StorageImpl_check_readable(impl)
         if size == impl.size_bytes:
             return self
-        impl.owner.c_allocate(size, &block)
+        cdef Allocator allocator = impl.owner  # kept for the calls, which may replace it
+        allocator.c_allocate(size, &block)
         kept = min(size, impl.size_bytes)
         if kept and impl.block.data != NULL:
             try:
-                impl.owner.c_copy_data(block.data, impl.block.data, kept)
+                allocator.c_copy_data(block.data, impl.block.data, kept)
             except BaseException:
                 data_ptr_destroy(&block)
                 raise
@@ -365,9 +364,9 @@ def make_storage_impl(nbytes, DataPtr data_ptr=None, Allocator allocator=None, r
     nbytes : int
         Size in bytes.
     data_ptr : DataPtr or None, optional
-        The block, moved in; None asks the allocator for one.
+        The block, moved in; None or a null one asks the allocator for one.
     allocator : Allocator or None, optional
-        None with no `data_ptr` means the device's current allocator.
+        None with no block means the device's current allocator.
     resizable : bool, optional
         Whether the size may change.
     device : str or Device, optional
@@ -380,9 +379,11 @@ def make_storage_impl(nbytes, DataPtr data_ptr=None, Allocator allocator=None, r
     """
     cdef Device where = Device_from_any(device)
     factory = FACTORIES.get(where.type_code)
-    if data_ptr is None and allocator is None:
-        allocator = current_allocator(where.type_code)
     if factory is None:
+        if data_ptr is not None and not data_ptr:
+            data_ptr = None
+        if data_ptr is None and allocator is None:
+            allocator = current_allocator(where.type_code)
         return Storage_from_new(StorageImpl(nbytes, data_ptr, allocator, resizable))
     made = factory(nbytes, data_ptr, allocator, resizable)
     if not isinstance(made, StorageImpl):
@@ -427,7 +428,12 @@ cdef StorageImpl StorageImpl_clone(StorageImpl impl):
     cdef Allocator allocator = impl.owner
     if allocator is None:
         allocator = current_allocator(impl.block.device_type)
-    Allocator_clone(allocator, StorageImpl_const_data(impl), impl.size_bytes, &clone.block)
+    StorageImpl_const_data(impl)
+    retain(impl)  # the copy runs without the GIL: the last handle may go meanwhile
+    try:
+        Allocator_clone(allocator, impl.block.data, impl.size_bytes, &clone.block)
+    finally:
+        drop(impl)
     clone.size_bytes, clone.owner, clone.is_resizable = impl.size_bytes, allocator, impl.is_resizable
     return clone
 

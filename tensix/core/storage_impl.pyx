@@ -207,6 +207,9 @@ cdef class StorageImpl(IntrusiveTarget):
         check_alive(other)
         StorageImpl_mutable_data(self)
         StorageImpl_mutable_data(other)
+        while self.materializer != NULL or other.materializer != NULL:  # cloned anew while the other one copied
+            StorageImpl_mutable_data(self)
+            StorageImpl_mutable_data(other)
         self.block, other.block = other.block, self.block
         self.size_bytes, other.size_bytes = other.size_bytes, self.size_bytes
         self.owner, other.owner = other.owner, self.owner

@@ -68,7 +68,8 @@ def key_from_any(key):
     try:
         return DispatchKey[key]
     except KeyError:
-        raise ValueError(f"no dispatch key is called {key!r}. Known are {', '.join(DispatchKey.__members__)}.") from None
+        known = ", ".join(DispatchKey.__members__)
+        raise ValueError(f"no dispatch key is called {key!r}. Known are {known}.") from None
 
 
 def bits_of_key(key):
@@ -97,7 +98,7 @@ def dense_keys_of_device(device_type):
     """Return the keys of a strided tensor on a device type."""
     keys = DEVICE_KEYS[device_type]
     if keys == 0:
-        raise NotImplementedError(f"device type {device_type_name(device_type)} has no backend that kernels could be for.")
+        raise NotImplementedError(f"no kernel can be for device type {device_type_name(device_type)}: no backend.")
     return keys
 
 

@@ -8,7 +8,6 @@ from tensix.tensors.tensor_base cimport TensorBase
 ctypedef object (*unary_t)(TensorBase a)
 ctypedef object (*binary_t)(TensorBase a, TensorBase b)
 ctypedef object (*with_t)(TensorBase a, object argument)
-ctypedef object (*empty_t)(int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
 
 
 cdef class Kernel:
@@ -30,12 +29,9 @@ cdef class CKernel(Kernel):
     cdef unary_t unary
     cdef binary_t binary
     cdef with_t with_argument
-    cdef empty_t empty
     cdef object call1(self, TensorBase a)
     cdef object call2(self, TensorBase a, TensorBase b)
     cdef object call_with(self, TensorBase a, object argument)
-    cdef object call_empty(
-        self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
     cdef object call(self, tuple args, dict kwargs)
 
 
@@ -61,7 +57,6 @@ cdef class OperatorTable:
 cdef CKernel CKernel_unary(str name, unary_t function)
 cdef CKernel CKernel_binary(str name, binary_t function)
 cdef CKernel CKernel_with(str name, with_t function)
-cdef CKernel CKernel_empty(str name, empty_t function)
 cdef uint64_t keys_of(object values) except? 0
 
 cdef bint watched  # whether anything but the keys of the arguments has a say in calls

@@ -7,7 +7,7 @@ else a kernel that says what is missing. A call is then: unite the keys of the t
 
 import cython
 from cython.cimports.cpython.ref import PyObject
-from cython.cimports.libc.stdint import uint64_t
+from cython.cimports.libc.stdint import int8_t, int64_t, uint8_t, uint64_t
 from cython.cimports.tensix.core.device import Device_get
 from cython.cimports.tensix.dispatch.dispatch_key import SLOT_COUNT, dense_keys_of_device, slot_of
 from cython.cimports.tensix.tensors.dtype import dtype_of_code
@@ -34,9 +34,8 @@ class Kernel:
         return self.call((a, argument), None)
 
     def call_empty(self, ndim, sizes, dtype_code, device_type, device_index):
-        shape = tuple([sizes[i] for i in range(ndim)])
-        options = {"dtype": dtype_of_code(dtype_code), "device": Device_get(device_type, device_index)}
-        return self.call((shape,), options)
+        args, options = empty_arguments(ndim, sizes, dtype_code, device_type, device_index)
+        return self.call(args, options)
 
     def call(self, args, kwargs):
         raise NotImplementedError(f"{type(self).__name__} cannot be called.")
@@ -73,9 +72,6 @@ class CKernel(Kernel):
             return self.call((a, argument), None)
         return self.with_argument(a, argument)
 
-    def call_empty(self, ndim, sizes, dtype_code, device_type, device_index):
-        return self.empty(ndim, sizes, dtype_code, device_type, device_index)
-
     def call(self, args, kwargs):
         count = len(args)
         if not kwargs and count and isinstance(args[0], TensorBase):
@@ -107,12 +103,6 @@ def CKernel_binary(name, function):
 def CKernel_with(name, function):
     kernel: CKernel = CKernel.__new__(CKernel)
     kernel.name, kernel.with_argument = name, function
-    return kernel
-
-
-def CKernel_empty(name, function):
-    kernel: CKernel = CKernel.__new__(CKernel)
-    kernel.name, kernel.empty = name, function
     return kernel
 
 
@@ -213,28 +203,22 @@ class OperatorTable:
         return cython.cast(Kernel, self.slots[slot_of(a.impl.key_set)]).call_with(a, argument)
 
     def call_empty(self, ndim, sizes, dtype_code, device_type, device_index):
-        keys: uint64_t = dense_keys_of_device(device_type)
-        if watched:
-            shape = tuple([sizes[i] for i in range(ndim)])
-            options = {"dtype": dtype_of_code(dtype_code), "device": Device_get(device_type, device_index)}
-            return self.call((shape,), options, keys)
-        kernel = cython.cast(Kernel, self.slots[slot_of(keys)])
-        return kernel.call_empty(ndim, sizes, dtype_code, device_type, device_index)
+        slot: cython.int = slot_of(dense_keys_of_device(device_type))
+        kernel = cython.cast(Kernel, self.slots[slot])
+        if not watched:
+            return kernel.call_empty(ndim, sizes, dtype_code, device_type, device_index)
+        args, options = empty_arguments(ndim, sizes, dtype_code, device_type, device_index)
+        announce(self, slot, args, options)
+        return conclude(self, slot, kernel.call_empty(ndim, sizes, dtype_code, device_type, device_index))
 
     def call(self, args, kwargs, keys):
         """Call with any arguments; listeners are told before and after."""
         slot: cython.int = slot_of(keys)
         kernel = cython.cast(Kernel, self.slots[slot])
-        listeners = LISTENERS
-        if not listeners:
+        if not watched:
             return kernel.call(args, kwargs)
-        key = DispatchKey(slot)
-        for listener in listeners:
-            listener.before_call(self, key, args, kwargs or {})
-        result = kernel.call(args, kwargs)
-        for listener in listeners:
-            listener.after_call(self, key, result)
-        return result
+        announce(self, slot, args, kwargs)
+        return conclude(self, slot, kernel.call(args, kwargs))
 
     def __call__(self, *args, **kwargs):
         return self.call(args, kwargs, keys_of(args) | keys_of(kwargs.values()))
@@ -266,6 +250,34 @@ def OperatorTable_resolve(self: OperatorTable) -> cython.void:
     for slot in range(SLOT_COUNT):
         self.slots[slot] = cython.cast(cython.pointer(PyObject), resolved[slot])
     self.resolved = resolved  # the old kernels go last, when no slot points to them
+
+
+@cython.cfunc
+def empty_arguments(
+    ndim: cython.int,
+    sizes: cython.pointer(cython.const[int64_t]),
+    dtype_code: uint8_t,
+    device_type: int8_t,
+    device_index: int8_t,
+):
+    """Return the arguments of `empty` as a tuple and a dict."""
+    shape = tuple([sizes[i] for i in range(ndim)])
+    return (shape,), {"dtype": dtype_of_code(dtype_code), "device": Device_get(device_type, device_index)}
+
+
+@cython.cfunc
+def announce(table: OperatorTable, slot: cython.int, args: tuple, kwargs: dict | None):
+    """Tell the listeners of a call that begins."""
+    for listener in LISTENERS:
+        listener.before_call(table, DispatchKey(slot), args, kwargs or {})
+
+
+@cython.cfunc
+def conclude(table: OperatorTable, slot: cython.int, result):
+    """Tell the listeners of a call that has returned, and return its result."""
+    for listener in LISTENERS:
+        listener.after_call(table, DispatchKey(slot), result)
+    return result
 
 
 def keys_of(values):
@@ -326,7 +338,13 @@ class Dispatcher:
         return sorted(self._tables)
 
     def add_listener(self, listener):
-        """Tell `listener` of every call: ``before_call(table, key, args, kwargs)``, ``after_call(table, key, result)``."""
+        """Tell `listener` of every call.
+
+        Parameters
+        ----------
+        listener : object
+            With methods ``before_call(table, key, args, kwargs)`` and ``after_call(table, key, result)``.
+        """
         global LISTENERS, watched
         LISTENERS = (*LISTENERS, listener)
         watched = True

@@ -4,6 +4,7 @@ The codes are PyTorch's ScalarType numbers, which are its serialisation order an
 """
 
 import builtins
+import contextlib
 
 import cython
 import numpy as np
@@ -88,10 +89,8 @@ def dtype_from_any(dtype):
     if dtype is builtins.int:
         return BY_NAME["int64"]
     found = None
-    try:
+    with contextlib.suppress(TypeError):  # NumPy's own text speaks of its types, ours follows
         found = BY_NUMPY.get(np.dtype(dtype))
-    except TypeError:
-        pass
     if found is None:
         raise TypeError(f"{dtype!r} is no element type of tensix; there are {', '.join(BY_NAME)}.")
     return found

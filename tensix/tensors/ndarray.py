@@ -41,10 +41,7 @@ def ndarray_of_impl(impl, writable):
     for i in range(impl.ndim):
         shape[i] = sizes[i]
         strides[i] = steps[i] * dtype.itemsize
-    if writable:
-        data = TensorImpl_mutable_data(impl)
-    else:
-        data = cython.cast(cython.p_void, TensorImpl_const_data(impl))
+    data = TensorImpl_mutable_data(impl) if writable else cython.cast(cython.p_void, TensorImpl_const_data(impl))
     if data == cython.NULL:
         return np.empty(tuple([sizes[i] for i in range(impl.ndim)]), dtype.numpy)  # no elements, nothing to share
     array = new_array(dtype.numpy, impl.ndim, shape, strides, data, cnp.NPY_ARRAY_WRITEABLE if writable else 0)
@@ -74,14 +71,15 @@ def impl_of_ndarray(array, readonly):
     extent: int64_t = 1
     for i in range(source.ndim):
         if source.strides[i] % dtype.itemsize:
-            raise ValueError(f"a stride of {source.strides[i]} bytes is no multiple of {dtype.itemsize}. Copy it first.")
+            raise ValueError(f"a stride of {source.strides[i]} bytes does not divide by {dtype.itemsize}: copy first.")
         extent *= source.shape[i] != 0
     last: int64_t = 0
     for i in range(source.ndim):
         span: int64_t = source.strides[i] * (source.shape[i] - 1) if extent else 0
         first += span if span < 0 else 0
         last += span if span > 0 else 0
-    data_ptr_init(cython.address(storage.block), cython.cast(cython.p_char, source.data) + first, cython.NULL, cython.NULL)
+    lowest = cython.cast(cython.p_char, source.data) + first
+    data_ptr_init(cython.address(storage.block), lowest, cython.NULL, cython.NULL)
     storage.block.keep_alive = cython.cast(cython.pointer(PyObject), array)
     Py_INCREF(array)
     storage.size_bytes = last - first + dtype.itemsize if extent else 0

@@ -6,9 +6,9 @@ returns what came back. What an operator does stands in its kernel.
 
 import cython
 from cython.cimports.libc.stdint import uintptr_t
+from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.device import Device_get
 from cython.cimports.tensix.core.handle import retain
-from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.intrusive_ptr import use_count, weak_use_count
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
@@ -219,6 +219,10 @@ class Tensor(TensorBase):
     def weak_use_count(self):
         """Return the number of weak handles plus one, 0 if undefined."""
         return weak_use_count(self.impl) if self.impl is not UNDEFINED else 0
+
+    def body_address(self):
+        """Return the address of the body, which tells whether two handles are on the same tensor."""
+        return cython.cast(uintptr_t, cython.cast(cython.p_void, self.impl))
 
     def is_cow(self):
         """Return whether the bytes may be shared copy-on-write, so that a first write may copy."""

@@ -7,7 +7,7 @@ they call, must not need that class.
 import cython
 from cython.cimports.tensix.core.handle import drop
 from cython.cimports.tensix.core.intrusive_ptr import IntrusiveTarget_start_unique
-from cython.cimports.tensix.tensors.tensor_impl import TensorImpl, TensorImpl_new, TensorImpl_sizes, TensorImpl_strides
+from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_new, TensorImpl_sizes, TensorImpl_strides
 
 __all__ = []
 

@@ -15,7 +15,6 @@ from cython.cimports.tensix.core.combined_refcount import is_dead
 from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.intrusive_ptr import decref
 from cython.cimports.tensix.core.storage_impl import (
-    StorageImpl,
     StorageImpl_const_data,
     StorageImpl_mutable_data,
 )

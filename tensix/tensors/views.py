@@ -203,7 +203,7 @@ def expand(a: TensorBase, sizes):
     for i, size in enumerate(sizes):
         extent: int64_t = TensorImpl_sizes(base)[i - new] if i >= new else 1
         wanted: int64_t = extent if size == -1 and i >= new else size
-        if wanted < 0 or (wanted != extent and extent != 1):
+        if wanted < 0 or extent not in (wanted, 1):
             raise ValueError(
                 f"cannot expand shape {TensorImpl_shape(base)} to {tuple(sizes)}: only dimensions of size 1 repeat."
             )

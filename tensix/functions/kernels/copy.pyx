@@ -24,7 +24,6 @@ from tensix.tensors.ndarray cimport ndarray_of_impl
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport (
-    CONTIGUOUS,
     DENSE,
     TensorImpl,
     TensorImpl_const_data,
@@ -53,11 +52,11 @@ ctypedef fused item_t:
 cdef void copy_items(item_t* of_type, char** data, const npy_intp* count, const npy_intp* steps) noexcept nogil:
     cdef char* target = data[0]
     cdef char* source = data[1]
-    cdef npy_intp i
+    cdef npy_intp _
     if steps[0] == sizeof(item_t) and steps[1] == sizeof(item_t):
         memcpy(target, source, count[0] * sizeof(item_t))
         return
-    for i in range(count[0]):
+    for _ in range(count[0]):
         (<item_t*>target)[0] = (<item_t*>source)[0]
         target += steps[0]
         source += steps[1]

@@ -1,12 +1,13 @@
 """New tensors without values: the device's allocator makes the block, the storage owns it, a body looks at it."""
 from libc.stdint cimport int8_t, int64_t, uint8_t
 from tensix.core.allocator cimport current_allocator
+from tensix.core.device cimport Device, Device_from_any
 from tensix.core.handle cimport drop
 from tensix.core.intrusive_ptr cimport IntrusiveTarget_start_unique
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
-from tensix.dispatch.dispatcher cimport CKernel_empty
-from tensix.tensors.dtype cimport dtype_of_code
+from tensix.dispatch.dispatcher cimport Kernel
+from tensix.tensors.dtype cimport default_float_code, dtype_from_any, dtype_of_code
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     CONTIGUOUS,
@@ -65,9 +66,30 @@ cdef TensorImpl empty_strided_impl(TensorImpl like):
     return impl
 
 
-cdef object empty(
-        int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index):
-    return Tensor_wrap(empty_impl(ndim, sizes, dtype_code, device_type, device_index))
+cdef class EmptyKernel(Kernel):
+    """Make a tensor without values."""
+
+    cdef object call_empty(
+            self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index):
+        return Tensor_wrap(empty_impl(ndim, sizes, dtype_code, device_type, device_index))
+
+    cdef object call(self, tuple args, dict kwargs):
+        return empty_boxed(*args, **(kwargs or {}))
+
+    def __repr__(self):
+        return "empty"
 
 
-native_functions.EMPTY.register("CPU", CKernel_empty("empty", empty))
+def empty_boxed(size, *, dtype=None, device=None):
+    """Be the kernel's call with Python arguments."""
+    cdef Device where = Device_from_any("cpu" if device is None else device)
+    cdef uint8_t dtype_code = default_float_code() if dtype is None else dtype_from_any(dtype).code
+    cdef int64_t sizes[64]
+    if len(size) > 64:
+        raise ValueError(f"a tensor has at most 64 dimensions, found {len(size)}.")
+    for i, extent in enumerate(size):
+        sizes[i] = extent
+    return Tensor_wrap(empty_impl(len(size), sizes, dtype_code, where.type_code, where.index))
+
+
+native_functions.EMPTY.register("CPU", EmptyKernel())

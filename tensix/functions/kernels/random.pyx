@@ -14,7 +14,6 @@ from cpython.pythread cimport (
     WAIT_LOCK,
     NOWAIT_LOCK,
 )
-from libc.stdint cimport uint64_t
 from numpy.random cimport bitgen_t
 from tensix.dispatch.dispatcher cimport Kernel
 from tensix.functions.kernels.iterator cimport GRAIN_ELEMENTS
@@ -101,7 +100,8 @@ cdef int Generator_lock(Generator self) except -1:
     return 0
 
 
-default_generator = Generator()
+cdef Generator DEFAULT = Generator()
+default_generator = DEFAULT
 
 
 def manual_seed(seed):
@@ -123,7 +123,7 @@ cdef class UniformKernel(Kernel):
     """Fill with numbers from [0, 1)."""
 
     cdef object call1(self, TensorBase a):
-        return uniform_(a, default_generator)
+        return uniform_(a, DEFAULT)
 
     cdef object call_with(self, TensorBase a, object generator):
         return uniform_(a, generator)
@@ -139,7 +139,7 @@ cdef class NormalKernel(Kernel):
     """Fill with numbers of mean 0 and standard deviation 1."""
 
     cdef object call1(self, TensorBase a):
-        return normal_(a, default_generator)
+        return normal_(a, DEFAULT)
 
     cdef object call_with(self, TensorBase a, object generator):
         return normal_(a, generator)
@@ -157,7 +157,7 @@ ctypedef object (*fill_t)(TensorBase, Generator)
 cdef object fill_by(fill_t fill, tuple args, dict kwargs):
     """Take ``(self, generator=None)`` from a boxed call."""
     generator = args[1] if len(args) > 1 else (kwargs or {}).get("generator")
-    return fill(args[0], default_generator if generator is None else generator)
+    return fill(args[0], DEFAULT if generator is None else generator)
 
 
 cdef object uniform_(TensorBase a, Generator generator):

@@ -24,11 +24,13 @@ static __inline void tx_unmap_pages(void *address, size_t nbytes)
     VirtualFree(address, 0, MEM_RELEASE);
 }
 
-static __inline int tx_is_mapped(const void *address)
+/* Whether a few bytes, all in one region, can be read. */
+static __inline int tx_can_read(const void *address, size_t nbytes)
 {
     MEMORY_BASIC_INFORMATION info;
     return VirtualQuery(address, &info, sizeof info) != 0 && info.State == MEM_COMMIT &&
-           !(info.Protect & (PAGE_NOACCESS | PAGE_GUARD));
+           !(info.Protect & (PAGE_NOACCESS | PAGE_GUARD)) &&
+           (const char *)address + nbytes <= (const char *)info.BaseAddress + info.RegionSize;
 }
 
 static __inline int tx_advise_huge_pages(void *address, size_t nbytes) { (void)address; (void)nbytes; return -1; }
@@ -60,11 +62,15 @@ static inline void tx_unmap_pages(void *address, size_t nbytes)
     munmap(address, nbytes);
 }
 
-/* Whether one byte can be looked at: msync fails with ENOMEM on pages that are not mapped. */
-static inline int tx_is_mapped(const void *address)
+/* Whether a few bytes can be read: the kernel tries, by writing them to a pipe, and says EFAULT if not. */
+static inline int tx_can_read(const void *address, size_t nbytes)
 {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    return msync((void *)((uintptr_t)address & ~(page - 1)), 1, MS_ASYNC) == 0 || errno != ENOMEM;
+    int ends[2], can_read;
+    if (pipe(ends) != 0) return 0;
+    can_read = write(ends[1], address, nbytes) == (ssize_t)nbytes;
+    close(ends[0]);
+    close(ends[1]);
+    return can_read;
 }
 
 static inline int tx_advise_huge_pages(void *address, size_t nbytes)

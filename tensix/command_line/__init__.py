@@ -1,0 +1,1 @@
+"""What ``python -m tensix`` can do, one module per command."""

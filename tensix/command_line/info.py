@@ -1,0 +1,44 @@
+"""``python -m tensix info``: what this tensix is and what it stands on."""
+
+import json
+import platform
+
+import numpy as np
+
+import tensix
+from tensix.command_line.paper import Paper
+from tensix.core import CPUAllocator, format_size, get_allocator
+from tensix.dispatch import dispatcher
+
+__all__ = ["add_parser"]
+
+
+def add_parser(commands):
+    """Add this command to the command line."""
+    parser = commands.add_parser("info", help="say what this tensix is", description="Say what this tensix is.")
+    parser.add_argument("--json", action="store_true", help="print JSON for a machine instead of text for a person")
+    parser.set_defaults(run=run)
+
+
+def run(arguments):
+    """Print the facts."""
+    facts = {
+        "tensix": tensix.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "platform": platform.platform(),
+        "cpu allocator": repr(get_allocator("cpu")),
+        "bytes in use": CPUAllocator.bytes_in_use(),
+        "operators": dispatcher.operators(),
+    }
+    if arguments.json:
+        print(json.dumps(facts, indent=2))
+        return 0
+    paper = Paper()
+    facts["bytes in use"] = format_size(facts["bytes in use"])
+    facts["operators"] = f"{len(facts['operators'])}: " + ", ".join(
+        name.partition("::")[2] for name in facts["operators"]
+    )
+    for name, value in facts.items():
+        print(f"{paper.strong(f'{name:<14}')} {value}")
+    return 0

@@ -1,0 +1,40 @@
+"""Colours, where the output is a terminal."""
+
+import os
+import sys
+
+__all__ = ["Paper"]
+
+
+class Paper:
+    """Dress words for the standard output; plain where it is no terminal or NO_COLOR is set."""
+
+    def __init__(self):
+        self._coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+    def _dress(self, code, text):
+        return f"\x1b[{code}m{text}\x1b[0m" if self._coloured else text
+
+    def strong(self, text):
+        """Bold."""
+        return self._dress("1", text)
+
+    def faint(self, text):
+        """Dim."""
+        return self._dress("2", text)
+
+    def accent(self, text):
+        """Cyan: structure."""
+        return self._dress("36", text)
+
+    def good(self, text):
+        """Green: made."""
+        return self._dress("32", text)
+
+    def warm(self, text):
+        """Yellow: gone."""
+        return self._dress("33", text)
+
+    def bad(self, text):
+        """Red: failed."""
+        return self._dress("31", text)

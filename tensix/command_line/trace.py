@@ -1,0 +1,199 @@
+"""``python -m tensix trace``: run an expression and tell the life of its tensors, step by step."""
+
+import argparse
+import ast
+import json
+
+import tensix
+from tensix.command_line.life import Life
+from tensix.command_line.paper import Paper
+from tensix.core import format_size
+from tensix.tensors.tensor import Tensor
+
+__all__ = ["add_parser"]
+
+EPILOG = """examples:
+  python -m tensix trace "rand(3, 4)[0] + rand(3, 4)"
+  python -m tensix trace "t = randn(1000, 1000); v = t[100:200, :]; c = t.clone()"
+"""
+
+
+def add_parser(commands):
+    """Add this command to the command line."""
+    parser = commands.add_parser(
+        "trace",
+        help="run an expression and tell the life of its tensors",
+        description="Run Python code in which every name of tensix is at hand, and tell what happened: operators, "
+        "dispatch keys, allocations, views, owners, frees, and a balance.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("code", help="an expression, or statements separated by ';' or lines")
+    parser.add_argument("--json", action="store_true", help="print JSON for a machine instead of text for a person")
+    parser.set_defaults(run=run)
+
+
+def run(arguments):
+    """Trace the code and print what was seen; the exit status is 1 if it raised."""
+    report = trace(arguments.code)
+    if arguments.json:
+        print(json.dumps(report, indent=2))
+    else:
+        print("\n".join(render(report)))
+    return 1 if report["error"] else 0
+
+
+def trace(code):
+    """Run code under the recorder.
+
+    Returns
+    -------
+    dict
+        ``"statements"`` with their events and results, ``"balance"``, and ``"error"``, None if nothing was raised.
+    """
+    report = {"code": code, "statements": [], "error": None}
+    namespace = {name: value for name, value in vars(tensix).items() if not name.startswith("_")}
+    known = dict(namespace)
+    life = Life()
+    try:
+        statements = ast.parse(code.strip()).body
+    except SyntaxError as error:
+        report["error"] = f"SyntaxError: {error}"
+        statements = []
+    with life:
+        for number, statement in enumerate(statements):
+            life.events = []
+            entry = {"source": ast.get_source_segment(code.strip(), statement), "events": life.events}
+            report["statements"].append(entry)
+            try:
+                value = execute(statement, namespace)
+            except Exception as error:
+                life.failed()
+                report["error"] = f"{type(error).__name__}: {error}"
+                break
+            if value is not None:
+                entry["result"] = repr(value)
+                entry["result_tensor"] = life.name_of(value) if isinstance(value, Tensor) else None
+                if number == len(statements) - 1:
+                    namespace["the result"] = value
+            del value  # a statement's value dies with it, unless it is the last: then it is the result
+        report["balance"] = balance(life, {k: v for k, v in namespace.items() if known.get(k) is not v})
+    return report
+
+
+def execute(statement, namespace):
+    """Run one statement; return the value of an expression."""
+    if isinstance(statement, ast.Expr):
+        return eval(compile(ast.Expression(statement.value), "<trace>", "eval"), namespace)
+    exec(compile(ast.Module([statement], []), "<trace>", "exec"), namespace)
+    return None
+
+
+def balance(life, variables):
+    """Return what was allocated and freed, and who holds what is left."""
+    alive = []
+    for block in life.blocks.values():
+        holders = [
+            name for name, value in variables.items() if isinstance(value, Tensor) and life.block_of(value) is block
+        ]
+        alive.append({"block": block["name"], "nbytes": block["nbytes"], "held_by": holders})
+    return {
+        "blocks_allocated": life.blocks_made,
+        "bytes_allocated": life.stat.allocated,
+        "blocks_freed": life.blocks_freed,
+        "bytes_freed": life.stat.freed,
+        "peak_bytes": life.stat.peak,
+        "alive": alive,
+    }
+
+
+# ---- for a person's eyes
+
+
+def render(report):
+    """Yield the lines of a report."""
+    paper = Paper()
+    step = 0
+    for entry in report["statements"]:
+        yield paper.strong(f">>> {entry['source']}")
+        for event in entry["events"]:
+            if event["kind"] == "call":
+                step += 1
+                yield from render_call(paper, event, str(step), 0)
+            else:
+                yield "    " + render_memory(paper, event)
+        if "result" in entry:
+            yield from entry["result"].splitlines()
+        yield ""
+    if report["error"]:
+        yield paper.bad(report["error"])
+        yield ""
+    if "balance" in report:
+        yield from render_balance(paper, report["balance"])
+
+
+def render_call(paper, call, number, depth):
+    """Yield the lines of one call and of what happened inside it."""
+    indent = "    " * depth
+    arguments = ", ".join(call["arguments"])
+    name = call["operator"].partition("::")[2]
+    yield f"{indent}{paper.accent(number + '.')} {paper.strong(name)}({arguments})"
+    indent += "    "
+    yield paper.faint(f"{indent}schema  {call['schema']}")
+    dtype = call["result"]["dtype"] if "result" in call else "none"
+    yield f"{indent}chosen  key {call['key']}, kernel {call['kernel']}, dtype {dtype}"
+    inner = 0
+    for event in call["events"]:
+        if event["kind"] == "call":
+            inner += 1
+            yield from render_call(paper, event, f"{number}.{inner}", depth + 1)
+        else:
+            yield indent + render_memory(paper, event)
+    if call.get("failed"):
+        yield indent + paper.bad("raised")
+    elif "result" in call:
+        yield f"{indent}gives   {render_result(paper, call['result'])}"
+        owners = [
+            f"{name} {call['owners_before'].get(name, 0)} -> {after}" for name, after in call["owners_after"].items()
+        ]
+        if owners:
+            yield f"{indent}owners  of the storage of {', '.join(owners)}"
+
+
+def render_memory(paper, event):
+    """Return the line of one event of memory."""
+    size = format_size(event["nbytes"])
+    if event["kind"] == "allocate":
+        maker = f", by {event['allocator']}" if "allocator" in event else ""
+        return paper.good(f"alloc   block {event['block']}: {size}, aligned to {event['aligned']}{maker}")
+    if event["kind"] == "free":
+        return paper.warm(f"freed   block {event['block']}: {size}")
+    return paper.bad(f"failed  {size} could not be had")
+
+
+def render_result(paper, result):
+    """Return what a call gave, in words."""
+    name = paper.strong(result["tensor"])
+    where = f"shape {result['shape']}, stride {result['stride']}, offset {result['storage_offset']}"
+    block = f"block {result['block']}" if result["block"] else "memory from outside"
+    if result["in_place"]:
+        return f"{name} again, written in place ({block})"
+    if result["view_of"]:
+        return f"{name}: {where}; {paper.accent('a view of ' + result['view_of'])} on {block}"
+    if result["copy_on_write_of"]:
+        sharing = paper.accent(f"shares {block} with {result['copy_on_write_of']}")
+        return f"{name}: {where}; {sharing} until a write"
+    return f"{name}: {where}; on {block}"
+
+
+def render_balance(paper, facts):
+    """Yield the lines of the balance."""
+    yield paper.strong("balance")
+    for word, which in (("allocated", "allocated"), ("freed", "freed")):
+        yield f"    {word:<10} {facts['blocks_' + which]:>3} blocks {format_size(facts['bytes_' + which]):>12}"
+    yield f"    {'peak':<21}{format_size(facts['peak_bytes']):>12}"
+    if not facts["alive"]:
+        yield "    still alive: nothing"
+    for block in facts["alive"]:
+        holders = ", ".join(block["held_by"]) or "nobody that has a name here"
+        yield f"    still alive: block {block['block']}, {format_size(block['nbytes'])}, held by {holders}"

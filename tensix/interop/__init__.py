@@ -1,0 +1,1 @@
+"""Exchange with others, one protocol per file."""

@@ -1,0 +1,68 @@
+"""What the tests of the memory core share."""
+
+import gc
+
+import pytest
+
+from tensix.core import CPUAllocator, Device, OutOfMemoryError, get_allocator, set_allocator
+
+DEVICES_FOR_TESTS = ("fpga", "ve", "ipu", "maia", "vulkan", "metal", "opengl", "opencl", "ideep", "mkldnn")
+
+
+class FailingAllocator(CPUAllocator):
+    """A CPU allocator that has no memory while `fails` is true."""
+
+    fails = False
+
+    def allocate(self, nbytes):
+        """Allocate, unless told to fail."""
+        if self.fails:
+            raise OutOfMemoryError(nbytes, self.alignment, 0)
+        return super().allocate(nbytes)
+
+
+@pytest.fixture
+def failing_allocator():
+    """Return an allocator that fails once its `fails` is set."""
+    return FailingAllocator()
+
+
+@pytest.fixture
+def cpu_allocator():
+    """Return the registered CPU allocator, and register it again, at its priority of 0, after the test."""
+    registered = get_allocator("cpu")
+    yield registered
+    set_allocator("cpu", registered, priority=0)
+    assert get_allocator("cpu") is registered
+
+
+@pytest.fixture
+def device_without_allocator():
+    """Return a device type for which nothing is registered: a registration can be replaced, not taken back."""
+
+    def is_free(device):
+        try:
+            get_allocator(device)
+        except RuntimeError:
+            return True
+        return False
+
+    return next(filter(is_free, DEVICES_FOR_TESTS))
+
+
+@pytest.fixture
+def no_leak():
+    """Assert that the test gives back every byte it takes."""
+    if CPUAllocator.bytes_in_use():
+        gc.collect()
+    before = CPUAllocator.bytes_in_use()
+    yield
+    if CPUAllocator.bytes_in_use() != before:
+        gc.collect()
+    assert CPUAllocator.bytes_in_use() == before
+
+
+@pytest.fixture
+def cpu():
+    """Return the CPU device."""
+    return Device("cpu")

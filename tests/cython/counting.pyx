@@ -1,0 +1,150 @@
+"""What other people's Cython does with `from tensix cimport ...`: no header, no include directory."""
+from libc.stdint cimport uint32_t
+
+from tensix cimport (
+    Allocator,
+    IntrusivePtr,
+    IntrusiveTarget,
+    Storage,
+    WeakIntrusivePtr,
+    decref,
+    incref,
+    lock,
+    steal_from_new,
+    use_count,
+    weak_decref,
+    weak_incref,
+    weak_use_count,
+)
+
+from tensix.core import CPUAllocator
+
+
+cdef class Plain(IntrusiveTarget):
+    """A target with C fields only, which the collector need not know."""
+    cdef public int value
+
+
+cdef class Recorder(IntrusiveTarget):
+    """Write down what happens to it."""
+    cdef object events
+
+    def __init__(self, events):
+        self.events = events
+
+    cdef void destroy(self) noexcept nogil:
+        with gil:
+            self.events.append("destroy")
+
+    cpdef release_resources(self):
+        self.events.append("release_resources")
+
+    def __dealloc__(self):
+        self.events.append("__dealloc__")
+
+
+cdef class Link(IntrusiveTarget):
+    """A target that can be part of a cycle."""
+    cdef object __weakref__
+    cdef public object next
+
+
+cdef class CountingAllocator(Allocator):
+    """An allocator over the default one."""
+    cdef readonly list sizes
+    cdef object upstream
+
+    def __init__(self):
+        self.sizes = []
+        self.upstream = CPUAllocator()
+
+    def allocate(self, nbytes):
+        self.sizes.append(nbytes)
+        return self.upstream.allocate(nbytes)
+
+
+def counts_of_null():
+    """Call every function that takes a null pointer; return what those that return something say."""
+    cdef IntrusiveTarget null = None
+    with nogil:
+        incref(null)
+        decref(null)
+        weak_incref(null)
+        weak_decref(null)
+    return lock(null), use_count(null), weak_use_count(null)
+
+
+def steal(IntrusiveTarget target):
+    cdef IntrusivePtr pointer = steal_from_new(target)
+    return pointer
+
+
+def counts(IntrusiveTarget target):
+    cdef uint32_t strong, weak
+    with nogil:
+        strong = use_count(target)
+        weak = weak_use_count(target)
+    return strong, weak
+
+
+def incref_and_decref(IntrusiveTarget target, int rounds):
+    cdef int _
+    with nogil:
+        for _ in range(rounds):
+            incref(target)
+            decref(target)
+
+
+def weak_incref_and_decref(IntrusiveTarget target, int rounds):
+    cdef int _
+    with nogil:
+        for _ in range(rounds):
+            weak_incref(target)
+            weak_decref(target)
+
+
+def lock_and_decref(IntrusiveTarget target, int rounds):
+    """Return how often the target could be locked."""
+    cdef int _, locked = 0
+    with nogil:
+        for _ in range(rounds):
+            if lock(target):
+                locked += 1
+                decref(target)
+    return locked
+
+
+def take_strong(IntrusiveTarget target, int count=1):
+    cdef int _
+    with nogil:
+        for _ in range(count):
+            incref(target)
+
+
+def take_weak(IntrusiveTarget target, int count=1):
+    cdef int _
+    with nogil:
+        for _ in range(count):
+            weak_incref(target)
+
+
+def drop_strong(IntrusiveTarget target, int count=1):
+    cdef int _
+    with nogil:
+        for _ in range(count):
+            decref(target)
+
+
+def drop_weak(IntrusiveTarget target, int count=1):
+    cdef int _
+    with nogil:
+        for _ in range(count):
+            weak_decref(target)
+
+
+def bytes_of(Storage storage):
+    return storage.nbytes()
+
+
+def lock_weak(WeakIntrusivePtr weak):
+    return weak.lock()
