@@ -129,6 +129,8 @@ def test_an_error_under_way_survives_the_deleter(unraisable):
     with pytest.raises(ValueError, match="under way"):
         fail()
     assert repr(unraisable[0]) == repr(LookupError("in the deleter"))
+    unraisable.clear()  # its context holds fail()'s frame, and with it the second pointer
+    assert repr(unraisable[0]) == repr(LookupError("in the deleter"))
 
 
 def test_a_deleter_may_look_at_its_owner_and_sees_it_empty_dp_6():
