@@ -38,7 +38,7 @@ MODULES = [
     "tensix/functions/creation.pyx",
 ]
 
-# TENSIX_DEBUG=1 turns Cython's own checks back on, for whoever hunts a crash.
+# TENSIX_DEBUG=1 turns Cython's own checks and debug symbols back on, for whoever hunts a crash.
 DEBUG = os.environ.get("TENSIX_DEBUG") == "1"
 DIRECTIVES = {
     "language_level": 3,
@@ -53,9 +53,10 @@ DIRECTIVES = {
     "unraisable_tracebacks": False,  # True prints past sys.unraisablehook, and SystemExit would end the process
     "auto_pickle": False,  # counts and addresses must never be pickled by accident
 }
-COMPILE_ARGS = (
-    ["/O2", "/std:c11"] if sys.platform == "win32" else ["-O2", "-fno-strict-aliasing", "-Wno-unused-function"]
-)
+if sys.platform == "win32":
+    COMPILE_ARGS = ["/O2", "/std:c11"]
+else:
+    COMPILE_ARGS = ["-O2", "-fno-strict-aliasing", "-Wno-unused-function", "-g" if DEBUG else "-g0"]
 
 extensions = [
     Extension(
