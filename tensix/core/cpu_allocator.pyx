@@ -30,7 +30,7 @@ __all__ = ["CPUAllocator"]
 cdef extern from "tensix/pages.h" nogil:
     void* tx_map_pages(size_t nbytes)
     void tx_unmap_pages(void* address, size_t nbytes)
-    bint tx_can_read(const void* address, size_t nbytes)
+    bint tx_read_bytes(void* to, const void* source, size_t nbytes)
     int tx_advise_huge_pages(void* address, size_t nbytes)
     int tx_bind_to_node(void* address, size_t nbytes, int node)
 
@@ -142,7 +142,13 @@ cdef class CPUAllocator(Allocator):
         cdef void* data = <void*>address_from_any(address, "address")
         if data == NULL:
             return
-        if not (is_aligned(data) and tx_can_read(header_of(data), sizeof(block_header_t)) and is_sealed(data)):
+        cdef block_header_t header
+        is_block = (
+            is_aligned(data)
+            and tx_read_bytes(&header, header_of(data), sizeof(header))
+            and header.seal == SEAL ^ <uintptr_t>data
+        )
+        if not is_block:
             raise RuntimeError(
                 f"cannot free {address:#x}: no living block of a CPUAllocator starts there. "
                 "Was it freed before, or does it come from elsewhere?"
@@ -155,7 +161,7 @@ cdef class CPUAllocator(Allocator):
         return f"{type(self).__name__}(alignment={self.alignment}{options}{node})"
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
-        if type(self) is CPUAllocator or type(self).allocate is CPUAllocator.allocate:
+        if type(self) is CPUAllocator or (<object>type(self)).allocate is (<object>CPUAllocator).allocate:
             return CPUAllocator_allocate(self, nbytes, out)
         return Allocator.c_allocate(self, nbytes, out)
 

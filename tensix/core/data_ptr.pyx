@@ -170,7 +170,7 @@ cdef class DataPtr:
         cdef PyObject* keep_alive = NULL
         self.own.deleter = deleter_from_any(new, &keep_alive)
         keep_alive, self.own.keep_alive = self.own.keep_alive, keep_alive
-        drop_python_reference(keep_alive)
+        drop_python_reference(keep_alive, False)
         return True
 
     def unsafe_reset_data_and_ctx(self, address):
@@ -218,7 +218,7 @@ cdef void run_closure(void* ctx) noexcept nogil:
 
 cdef int closure_call(closure_t* closure) noexcept:
     function = <object>closure.function
-    drop_python_reference(closure.function)
+    drop_python_reference(closure.function, True)
     function(<uintptr_t>closure.data)  # noexcept: Cython hands what it raises to sys.unraisablehook
     return 0
 
@@ -251,7 +251,7 @@ cdef void data_ptr_destroy(data_ptr_t* self) noexcept nogil:
     self.deleter = NULL
     self.keep_alive = NULL
     if keep_alive != NULL:
-        drop_python_reference(keep_alive)
+        drop_python_reference(keep_alive, False)
 
 
 cdef void data_ptr_move(data_ptr_t* self, data_ptr_t* source) noexcept nogil:

@@ -1,7 +1,8 @@
 """Private: how Python handles (which hold the GIL) take and drop strong counts, inline."""
-from cpython.ref cimport Py_DECREF
+from cpython.ref cimport PyObject
 from tensix.core.combined_refcount cimport DELETE, STILL_ALIVE, Death, decref_word, incref_word
 from tensix.core.intrusive_ptr cimport IntrusiveTarget, IntrusiveTarget_on_death
+from tensix.core.python_reference cimport drop_python_reference
 
 
 cdef inline void retain(IntrusiveTarget target) noexcept:
@@ -10,12 +11,17 @@ cdef inline void retain(IntrusiveTarget target) noexcept:
 
 
 cdef inline void drop(IntrusiveTarget target) noexcept:
+    """Take a strong count away while holding the GIL."""
+    drop_nogil(target, True)
+
+
+cdef inline void drop_nogil(IntrusiveTarget target, bint holds_gil) noexcept nogil:
     """Take a strong count away; the common deaths stay inline, the rare ones go out of line."""
     cdef Death death = decref_word(&target.combined_refcount)
     if death == STILL_ALIVE:
         return
     if death == DELETE:
-        target.destroy()
-        Py_DECREF(target)  # the counts' own reference
+        target.destroy(holds_gil)
+        drop_python_reference(<PyObject*>target, holds_gil)  # the counts' own
     else:
-        IntrusiveTarget_on_death(target, death)
+        IntrusiveTarget_on_death(target, death, holds_gil)

@@ -7,7 +7,7 @@ cdef class IntrusiveTarget:
     cdef uint64_t combined_refcount  # see Note [The combined reference count]
     cdef int32_t handle_count        # strong counts held by Python handles; guarded by the GIL
     cdef int32_t weak_handle_count   # the same for weak counts
-    cdef void destroy(self) noexcept nogil
+    cdef void destroy(self, bint holds_gil) noexcept nogil
     cpdef release_resources(self)
 
 
@@ -32,7 +32,7 @@ cdef void weak_decref(IntrusiveTarget target) noexcept nogil
 cdef IntrusivePtr steal_from_new(IntrusiveTarget target)
 
 # Private to tensix: what handles do when a count has died, and how a newborn gets its first count.
-cdef void IntrusiveTarget_on_death(IntrusiveTarget self, int death) noexcept nogil
+cdef void IntrusiveTarget_on_death(IntrusiveTarget self, int death, bint holds_gil) noexcept nogil
 cdef int IntrusiveTarget_start_unique(IntrusiveTarget self) except -1
 cdef int IntrusiveTarget_check_unclaimed(IntrusiveTarget self, str function) except -1
 cdef int IntrusiveTarget_check_weak_unclaimed(IntrusiveTarget self, str function) except -1

@@ -77,8 +77,11 @@ cdef class IntrusiveTarget:
     2
     """
 
-    cdef void destroy(self) noexcept nogil:
-        """Be the destructor: free what C owns. Called once, after release_resources() if that ran at all."""
+    cdef void destroy(self, bint holds_gil) noexcept nogil:
+        """Be the destructor: free what C owns. Called once, after release_resources() if that ran at all.
+
+        `holds_gil` says that the GIL is held for certain; without it, take the GIL for what needs it.
+        """
 
     cpdef release_resources(self):
         """Free early what weak handles do not need; override it, the default frees nothing.
@@ -547,7 +550,7 @@ cdef void decref(IntrusiveTarget target) noexcept nogil:
         return
     cdef Death death = decref_word(&target.combined_refcount)
     if death != STILL_ALIVE:
-        IntrusiveTarget_on_death(target, death)
+        IntrusiveTarget_on_death(target, death, False)
 
 
 cdef bint lock(IntrusiveTarget target) noexcept nogil:
@@ -574,7 +577,7 @@ cdef void weak_decref(IntrusiveTarget target) noexcept nogil:
     if death == NOT_OWNED:
         IntrusiveTarget_report(target, "weak_decref")
     elif death != STILL_ALIVE:
-        IntrusiveTarget_on_death(target, death)
+        IntrusiveTarget_on_death(target, death, False)
 
 
 cdef IntrusivePtr steal_from_new(IntrusiveTarget target):
@@ -596,7 +599,7 @@ cdef int IntrusiveTarget_start_unique(IntrusiveTarget self) except -1:
     return 0
 
 
-cdef void IntrusiveTarget_on_death(IntrusiveTarget self, int death) noexcept nogil:
+cdef void IntrusiveTarget_on_death(IntrusiveTarget self, int death, bint holds_gil) noexcept nogil:
     """Do what a decrement found out, with or without the GIL. See Note [GIL and finalisation]."""
     if death == NOT_OWNED:
         IntrusiveTarget_report(self, "decref")
@@ -607,8 +610,8 @@ cdef void IntrusiveTarget_on_death(IntrusiveTarget self, int death) noexcept nog
                 IntrusiveTarget_call_release_resources(self)
         if drop_strong_side_unit(&self.combined_refcount) != DELETE:
             return
-    self.destroy()
-    drop_python_reference(<PyObject*>self)
+    self.destroy(holds_gil)
+    drop_python_reference(<PyObject*>self, holds_gil)
 
 
 cdef int IntrusiveTarget_call_release_resources(IntrusiveTarget self) noexcept:

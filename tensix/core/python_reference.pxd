@@ -11,7 +11,7 @@ Counts, deleters and contexts die on whatever thread drops them last, with or wi
   apart. From then on no Python callable is run and a reference is dropped only by the thread that already
   holds the GIL; otherwise it is left to the operating system.
 """
-from cpython.ref cimport Py_XDECREF, PyObject
+from cpython.ref cimport PyObject
 
 
 cdef extern from "tensix/finalization.h" nogil:
@@ -19,6 +19,7 @@ cdef extern from "tensix/finalization.h" nogil:
 
 cdef extern from "Python.h" nogil:
     int PyGILState_Check()
+    void decref_with_gil "Py_XDECREF" (PyObject* reference)  # for code that holds the GIL without Cython's knowing
 
 
 cdef inline bint may_run_python() noexcept nogil:
@@ -26,8 +27,10 @@ cdef inline bint may_run_python() noexcept nogil:
     return not tx_is_finalizing()
 
 
-cdef inline void drop_python_reference(PyObject* reference) noexcept nogil:
-    """Give back one reference, with or without the GIL; null is accepted."""
-    if reference != NULL and (not tx_is_finalizing() or PyGILState_Check()):
+cdef inline void drop_python_reference(PyObject* reference, bint holds_gil) noexcept nogil:
+    """Give back one reference; null is accepted. `holds_gil`: the GIL is held for certain."""
+    if holds_gil:
+        decref_with_gil(reference)
+    elif reference != NULL and (not tx_is_finalizing() or PyGILState_Check()):
         with gil:
-            Py_XDECREF(reference)
+            decref_with_gil(reference)

@@ -93,7 +93,7 @@ cdef class StorageImpl(IntrusiveTarget):
     def __copy__(self):
         raise TypeError("a StorageImpl cannot be copied: its identity is what aliasing means. Use Storage.clone().")
 
-    cdef void destroy(self) noexcept nogil:
+    cdef void destroy(self, bint holds_gil) noexcept nogil:
         data_ptr_destroy(&self.block)
 
     cpdef release_resources(self):

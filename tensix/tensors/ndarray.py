@@ -16,6 +16,7 @@ from cython.cimports.tensix.core.storage_impl import StorageImpl
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import dtype_from_any, dtype_of_code
 from cython.cimports.tensix.tensors.tensor_impl import (
+    TensorImpl_adopt,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
     TensorImpl_new,
@@ -66,6 +67,7 @@ def impl_of_ndarray(array, readonly):
     dtype = dtype_from_any(source.dtype)
     if not cnp.PyArray_ISALIGNED(source):
         raise ValueError("the array's elements are not aligned for their type. Copy it first.")
+    impl = TensorImpl_new(dtype.code, dense_keys_of_device(0), source.ndim)
     storage: StorageImpl = StorageImpl.__new__(StorageImpl)
     first: int64_t = 0
     extent: int64_t = 1
@@ -86,8 +88,7 @@ def impl_of_ndarray(array, readonly):
     storage.is_exported = True  # the array's other holders may write it
     storage.is_readonly = storage.guarded = readonly
     IntrusiveTarget_start_unique(storage)
-    holder = Storage_from_owned(storage)  # drops the storage if what follows fails
-    impl = TensorImpl_new(storage, dtype.code, dense_keys_of_device(0), source.ndim)
+    TensorImpl_adopt(impl, storage)
     sizes = TensorImpl_sizes(impl)
     strides = TensorImpl_strides(impl)
     for i in range(source.ndim):
@@ -95,5 +96,4 @@ def impl_of_ndarray(array, readonly):
         strides[i] = source.strides[i] // dtype.itemsize
     impl.storage_offset = -first // dtype.itemsize
     TensorImpl_refresh(impl)
-    del holder
     return impl

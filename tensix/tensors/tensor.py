@@ -18,6 +18,7 @@ from cython.cimports.tensix.tensors.ndarray import ndarray_of_impl
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase, TensorBase_own_new
 from cython.cimports.tensix.tensors.tensor_impl import (
     CONTIGUOUS,
+    TensorImpl_adopt,
     TensorImpl_check_bounds,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
@@ -107,9 +108,9 @@ class Tensor(TensorBase):
                 f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(stride)})."
             )
         target = storage.target
-        impl = TensorImpl_new(
-            target, dtype_from_any(dtype).code, dense_keys_of_device(target.block.device_type), len(shape)
-        )
+        impl = TensorImpl_new(dtype_from_any(dtype).code, dense_keys_of_device(target.block.device_type), len(shape))
+        retain(target)
+        TensorImpl_adopt(impl, target)
         sizes = TensorImpl_sizes(impl)
         strides = TensorImpl_strides(impl)
         for i in range(impl.ndim):

@@ -11,7 +11,7 @@ from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_new, TensorImp
 
 __all__ = []
 
-UNDEFINED = TensorImpl_new(None, 46, 0, 1)  # the null of tensors: one dimension of size 0, no dtype, no keys
+UNDEFINED = TensorImpl_new(46, 0, 1)  # the null of tensors: one dimension of size 0, no dtype, no keys
 TensorImpl_sizes(UNDEFINED)[0] = 0
 TensorImpl_strides(UNDEFINED)[0] = 1
 

@@ -35,7 +35,7 @@ cdef class TensorImpl(IntrusiveTarget):
     cdef uint8_t layout
     cdef uint8_t ndim
     cdef uint8_t geometry
-    cdef void destroy(self) noexcept nogil
+    cdef void destroy(self, bint holds_gil) noexcept nogil
     cpdef release_resources(self)
 
 
@@ -49,7 +49,8 @@ cdef inline int64_t* TensorImpl_strides(TensorImpl self) noexcept nogil:
         return &self.dims.within[INLINE_DIMS]
     return self.dims.outline + self.ndim
 
-cdef TensorImpl TensorImpl_new(StorageImpl storage, uint8_t dtype_code, uint64_t key_set, int ndim)
+cdef TensorImpl TensorImpl_new(uint8_t dtype_code, uint64_t key_set, int ndim)
+cdef void TensorImpl_adopt(TensorImpl self, StorageImpl storage) noexcept
 cdef TensorImpl TensorImpl_view(TensorImpl base, int ndim)
 cdef int TensorImpl_refresh(TensorImpl self) except -1
 cdef int64_t contiguous_strides(int ndim, const int64_t* sizes, int64_t* strides) except -1

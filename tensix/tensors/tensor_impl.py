@@ -12,7 +12,7 @@ from cython.cimports.cpython.tuple import PyTuple_New, PyTuple_SET_ITEM
 from cython.cimports.libc.stdint import int64_t
 from cython.cimports.libc.stdlib import free, malloc
 from cython.cimports.tensix.core.combined_refcount import is_dead
-from cython.cimports.tensix.core.handle import retain
+from cython.cimports.tensix.core.handle import drop_nogil, retain
 from cython.cimports.tensix.core.intrusive_ptr import decref
 from cython.cimports.tensix.core.storage_impl import (
     StorageImpl_const_data,
@@ -42,11 +42,12 @@ class TensorImpl:
         if self.storage is not None and not is_dead(self.combined_refcount):
             decref(self.storage)  # never owned, so nobody has called destroy()
 
-    def destroy(self):
+    def destroy(self, holds_gil):
         if self.autograd_meta is not None:
             with cython.gil:
                 self.autograd_meta = None
-        decref(self.storage)
+        if self.storage is not None:
+            drop_nogil(self.storage, holds_gil)
 
     def release_resources(self):
         """Free what gradients hold, then the storage; weak handles may still look at sizes and dtype."""
@@ -82,16 +83,20 @@ def TensorImpl_check_alive(self):
     return 0
 
 
-def TensorImpl_new(storage, dtype_code, key_set, ndim):
-    """Return a body without owners over a storage (or None), whose sizes and strides are still to be set."""
+def TensorImpl_new(dtype_code, key_set, ndim):
+    """Return a body without owners and storage, whose sizes and strides are still to be set."""
     self: TensorImpl = TensorImpl.__new__(TensorImpl)
     TensorImpl_reserve(self, ndim)
-    if storage is not None:
-        retain(storage)
-        self.storage = storage
-        self.device_type, self.device_index = storage.block.device_type, storage.block.device_index
     self.dtype_code, self.key_set = dtype_code, key_set
     return self
+
+
+def TensorImpl_adopt(self, storage):
+    """Take over a strong count of a storage, in place of the one held so far."""
+    old = self.storage
+    self.storage = storage
+    self.device_type, self.device_index = storage.block.device_type, storage.block.device_index
+    decref(old)
 
 
 def TensorImpl_view(base, ndim):

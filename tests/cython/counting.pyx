@@ -32,7 +32,7 @@ cdef class Recorder(IntrusiveTarget):
     def __init__(self, events):
         self.events = events
 
-    cdef void destroy(self) noexcept nogil:
+    cdef void destroy(self, bint holds_gil) noexcept nogil:
         with gil:
             self.events.append("destroy")
 

@@ -5,7 +5,6 @@ Elements of the same type move as bytes; where the type changes, NumPy converts 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
-from tensix.core.handle cimport drop
 from tensix.core.intrusive_ptr cimport IntrusiveTarget_start_unique
 from tensix.core.storage cimport StorageImpl_lazy_clone
 from tensix.core.storage_impl cimport StorageImpl
@@ -26,6 +25,7 @@ from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport (
     DENSE,
     TensorImpl,
+    TensorImpl_adopt,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
     TensorImpl_sizes,
@@ -147,16 +147,10 @@ cdef object lazy_clone(TensorBase a):
     cdef TensorImpl source = a.impl
     if source.storage is None:
         raise RuntimeError("the tensor has no memory that could be shared.")
+    cdef TensorImpl target = TensorImpl_view(source, source.ndim)
     cdef StorageImpl storage = StorageImpl_lazy_clone(source.storage)
     IntrusiveTarget_start_unique(storage)
-    cdef TensorImpl target
-    try:
-        target = TensorImpl_view(source, source.ndim)
-    except BaseException:
-        drop(storage)
-        raise
-    drop(target.storage)
-    target.storage = storage  # takes the one count over
+    TensorImpl_adopt(target, storage)
     target.version_counter = None
     cdef int i
     for i in range(source.ndim):

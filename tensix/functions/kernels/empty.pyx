@@ -1,8 +1,7 @@
 """New tensors without values: the device's allocator makes the block, the storage owns it, a body looks at it."""
-from libc.stdint cimport int8_t, int64_t, uint8_t
+from libc.stdint cimport INT64_MAX, int8_t, int64_t, uint8_t
 from tensix.core.allocator cimport current_allocator
 from tensix.core.device cimport Device, Device_from_any
-from tensix.core.handle cimport drop
 from tensix.core.intrusive_ptr cimport IntrusiveTarget_start_unique
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
@@ -13,6 +12,7 @@ from tensix.tensors.tensor_impl cimport (
     CONTIGUOUS,
     DENSE,
     TensorImpl,
+    TensorImpl_adopt,
     TensorImpl_new,
     TensorImpl_refresh,
     TensorImpl_sizes,
@@ -27,15 +27,14 @@ cdef TensorImpl new_impl(
         int64_t numel, int ndim, uint8_t dtype_code, int8_t device_type, int8_t device_index):
     """Return a body, its geometry still to be set, over a new storage for `numel` elements."""
     cdef int64_t itemsize = dtype_of_code(dtype_code).itemsize
-    if numel > 0x7FFFFFFFFFFFFFFF // itemsize:
+    if numel > INT64_MAX // itemsize:
         raise ValueError(f"Storage size calculation overflowed: {numel:,} elements of {itemsize} bytes.")
+    cdef TensorImpl impl = TensorImpl_new(dtype_code, dense_keys_of_device(device_type), ndim)
     cdef StorageImpl storage = StorageImpl_allocate(numel * itemsize, current_allocator(device_type), True)
     storage.block.device_type, storage.block.device_index = device_type, device_index
     IntrusiveTarget_start_unique(storage)
-    try:
-        return TensorImpl_new(storage, dtype_code, dense_keys_of_device(device_type), ndim)
-    finally:
-        drop(storage)
+    TensorImpl_adopt(impl, storage)
+    return impl
 
 
 cdef TensorImpl empty_impl(

@@ -24,13 +24,11 @@ static __inline void tx_unmap_pages(void *address, size_t nbytes)
     VirtualFree(address, 0, MEM_RELEASE);
 }
 
-/* Whether a few bytes, all in one region, can be read. */
-static __inline int tx_can_read(const void *address, size_t nbytes)
+/* Copy a few bytes from any address, or return 0 where they cannot be read. */
+static __inline int tx_read_bytes(void *to, const void *from, size_t nbytes)
 {
-    MEMORY_BASIC_INFORMATION info;
-    return VirtualQuery(address, &info, sizeof info) != 0 && info.State == MEM_COMMIT &&
-           !(info.Protect & (PAGE_NOACCESS | PAGE_GUARD)) &&
-           (const char *)address + nbytes <= (const char *)info.BaseAddress + info.RegionSize;
+    SIZE_T count = 0;
+    return ReadProcessMemory(GetCurrentProcess(), from, to, nbytes, &count) && count == nbytes;
 }
 
 static __inline int tx_advise_huge_pages(void *address, size_t nbytes) { (void)address; (void)nbytes; return -1; }
@@ -46,6 +44,7 @@ static __inline int tx_bind_to_node(void *address, size_t nbytes, int node)
 #include <unistd.h>
 #if defined(__linux__)
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #endif
 #if !defined(MAP_ANONYMOUS)
 #define MAP_ANONYMOUS MAP_ANON
@@ -62,15 +61,23 @@ static inline void tx_unmap_pages(void *address, size_t nbytes)
     munmap(address, nbytes);
 }
 
-/* Whether a few bytes can be read: the kernel tries, by writing them to a pipe, and says EFAULT if not. */
-static inline int tx_can_read(const void *address, size_t nbytes)
+/* Copy a few bytes from any address, or return 0 where they cannot be read: the kernel looks, not we. Where reading
+ * our own process is forbidden to us or unknown, the bytes go through a pipe.
+ */
+static inline int tx_read_bytes(void *to, const void *from, size_t nbytes)
 {
-    int ends[2], can_read;
+    int ends[2], was_read;
+#if defined(__linux__) && defined(SYS_process_vm_readv)
+    struct iovec local = {to, nbytes}, remote = {(void *)from, nbytes};
+    long count = syscall(SYS_process_vm_readv, (long)getpid(), &local, 1L, &remote, 1L, 0L);
+    if (count == (long)nbytes) return 1;
+    if (count >= 0 || errno == EFAULT) return 0;
+#endif
     if (pipe(ends) != 0) return 0;
-    can_read = write(ends[1], address, nbytes) == (ssize_t)nbytes;
+    was_read = write(ends[1], from, nbytes) == (ssize_t)nbytes && read(ends[0], to, nbytes) == (ssize_t)nbytes;
     close(ends[0]);
     close(ends[1]);
-    return can_read;
+    return was_read;
 }
 
 static inline int tx_advise_huge_pages(void *address, size_t nbytes)
