@@ -247,7 +247,7 @@ cdef int report_broken_block(uintptr_t data) noexcept:
 
 
 cdef inline block_header_t* header_of(void* data) noexcept nogil:
-    return <block_header_t*>data - 1
+    return <block_header_t*>(<uintptr_t>data - sizeof(block_header_t))
 
 
 cdef inline bint is_aligned(void* data) noexcept nogil:

@@ -10,6 +10,7 @@ FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 new_capsule = ctypes.pythonapi.PyCapsule_New
 new_capsule.restype = ctypes.py_object
 new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+ANOTHER_NAME = b"another name"  # a capsule keeps the address of its name, so this has to stay
 
 
 BAD_ADDRESSES = pytest.mark.parametrize(
@@ -43,7 +44,7 @@ BAD_DELETERS = pytest.mark.parametrize(
         (print, TypeError),
         ("free", TypeError),
         (1.0, TypeError),
-        (new_capsule(8, b"another name", None), TypeError),
+        (new_capsule(8, ANOTHER_NAME, None), TypeError),
         (-1, ValueError),
         (1 << 64, OverflowError),
     ],
