@@ -14,6 +14,7 @@ by `set_data_ptr_noswap` there is cleared here.
 cimport cython
 import warnings
 
+from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport uintptr_t
 from tensix.core.allocator cimport Allocator, current_allocator, nbytes_from_any
 from tensix.core.combined_refcount cimport is_dead
@@ -27,6 +28,7 @@ from tensix.core.data_ptr cimport (
     data_ptr_t,
 )
 from tensix.core.device cimport CPU, Device_get
+from tensix.core.free_list cimport free_list_install, free_list_put, free_list_t, free_list_take
 from tensix.core.intrusive_ptr cimport IntrusiveTarget, use_count
 
 __all__ = ["StorageImpl"]
@@ -281,6 +283,17 @@ cdef class StorageImpl(IntrusiveTarget):
         if is_dead(self.combined_refcount):
             return "StorageImpl(expired)"
         return f"StorageImpl(nbytes={self.size_bytes}, data={<uintptr_t>self.block.data:#x}, device='{self.device}')"
+
+
+cdef free_list_t FREE
+
+cdef PyObject* allocate_object(PyTypeObject* type, Py_ssize_t extra) noexcept:
+    return free_list_take(&FREE, type, extra)
+
+cdef void free_object(void* dead) noexcept:
+    free_list_put(&FREE, dead)
+
+free_list_install(&FREE, StorageImpl, allocate_object, free_object)
 
 
 cdef int check_alive(StorageImpl self) except -1:

@@ -7,11 +7,13 @@ the number of elements and the cached flags.
 
 import cython
 from cython.cimports.cpython.long import PyLong_FromLongLong
+from cython.cimports.cpython.object import PyObject, PyTypeObject
 from cython.cimports.cpython.ref import Py_INCREF
 from cython.cimports.cpython.tuple import PyTuple_New, PyTuple_SET_ITEM
 from cython.cimports.libc.stdint import int64_t
 from cython.cimports.libc.stdlib import free, malloc
 from cython.cimports.tensix.core.combined_refcount import is_dead
+from cython.cimports.tensix.core.free_list import free_list_install, free_list_put, free_list_t, free_list_take
 from cython.cimports.tensix.core.handle import drop_nogil, retain
 from cython.cimports.tensix.core.intrusive_ptr import decref
 from cython.cimports.tensix.core.storage_impl import (
@@ -75,6 +77,24 @@ class TensorImpl:
         if is_dead(self.combined_refcount):
             return "TensorImpl(expired)"
         return f"TensorImpl(shape={TensorImpl_shape(self)}, dtype={dtype_of_code(self.dtype_code)})"
+
+
+FREE = cython.declare(free_list_t)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def allocate_object(type_: cython.pointer(PyTypeObject), extra: cython.Py_ssize_t) -> cython.pointer(PyObject):
+    return free_list_take(cython.address(FREE), type_, extra)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def free_object(dead: cython.p_void) -> cython.void:
+    free_list_put(cython.address(FREE), dead)
+
+
+free_list_install(cython.address(FREE), TensorImpl, allocate_object, free_object)
 
 
 def TensorImpl_check_alive(self):

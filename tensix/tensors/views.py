@@ -4,6 +4,7 @@ Every kernel here is composite: it touches sizes, strides and offset only, so it
 """
 
 import cython
+from cython.cimports.cpython.long import PyLong_AsLongLongAndOverflow
 from cython.cimports.cpython.slice import PySlice_AdjustIndices, PySlice_Unpack
 from cython.cimports.libc.stdint import int64_t
 from cython.cimports.tensix.dispatch.dispatcher import CKernel_unary, CKernel_with, OperatorTable
@@ -106,13 +107,11 @@ def index_int(base: TensorImpl, view: TensorImpl, source: cython.int, target: cy
             )
         key = key.__index__()
     extent = TensorImpl_sizes(base)[source]
-    try:
-        position: int64_t = key
-    except OverflowError:
-        position = 0x7FFFFFFFFFFFFFFF
+    overflow: cython.int = 0
+    position = PyLong_AsLongLongAndOverflow(key, cython.address(overflow))
     if position < 0:
         position += extent
-    if not 0 <= position < extent:
+    if overflow or not 0 <= position < extent:
         raise IndexError(f"index {key} is out of bounds for dimension {source} with size {extent}.")
     view.storage_offset += position * TensorImpl_strides(base)[source]
     return 0
@@ -137,14 +136,19 @@ def index_slice(base: TensorImpl, view: TensorImpl, source: cython.int, target: 
 
 
 @cython.cfunc
+@cython.inline
 @cython.exceptval(check=False)
 def copy_dims(
     base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, count: cython.int
 ) -> cython.void:
     """Take some dimensions over as they are."""
+    sizes = TensorImpl_sizes(base) + source
+    strides = TensorImpl_strides(base) + source
+    new_sizes = TensorImpl_sizes(view) + target
+    new_strides = TensorImpl_strides(view) + target
     for i in range(count):
-        TensorImpl_sizes(view)[target + i] = TensorImpl_sizes(base)[source + i]
-        TensorImpl_strides(view)[target + i] = TensorImpl_strides(base)[source + i]
+        new_sizes[i] = sizes[i]
+        new_strides[i] = strides[i]
 
 
 # ---- order of dimensions
