@@ -25,6 +25,8 @@ MODULES = [
     "tensix/tensors/tensor_impl.py",
     "tensix/tensors/tensor_base.py",
     "tensix/dispatch/dispatch_key.py",
+    "tensix/dispatch/local_state.pyx",
+    "tensix/dispatch/kernel.py",
     "tensix/dispatch/dispatcher.py",
     "tensix/tensors/ndarray.py",
     "tensix/tensors/tensor.py",

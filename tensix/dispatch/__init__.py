@@ -2,6 +2,11 @@
 
 from tensix.dispatch.dispatch_key import DispatchKey, DispatchKeySet
 from tensix.dispatch.dispatcher import OperatorTable, dispatcher
+from tensix.dispatch.kernel import fallthrough
+from tensix.dispatch.local_state import exclude_keys, include_keys
 from tensix.dispatch.schema import FunctionSchema
 
-__all__ = ["DispatchKey", "DispatchKeySet", "FunctionSchema", "OperatorTable", "dispatcher"]
+__all__ = [
+    "DispatchKey", "DispatchKeySet", "FunctionSchema", "OperatorTable", "dispatcher", "exclude_keys", "fallthrough",
+    "include_keys",
+]  # fmt: skip

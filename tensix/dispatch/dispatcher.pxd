@@ -1,50 +1,22 @@
 """Operators, their kernels per dispatch key, and the call that chooses one."""
 from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
+from tensix.dispatch.dispatch_key cimport BACKEND_BITS, slot_of, tx_highest_bit
+from tensix.dispatch.kernel cimport Kernel
 from tensix.tensors.tensor_base cimport TensorBase
-
-
-# The shapes of call that need no tuple of arguments.
-ctypedef object (*unary_t)(TensorBase a)
-ctypedef object (*binary_t)(TensorBase a, TensorBase b)
-ctypedef object (*with_t)(TensorBase a, object argument)
-
-
-cdef class Kernel:
-    cdef object call1(self, TensorBase a)
-    cdef object call2(self, TensorBase a, TensorBase b)
-    cdef object call_with(self, TensorBase a, object argument)
-    cdef object call_empty(
-        self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
-    cdef object call(self, tuple args, dict kwargs)
-
-
-cdef class PythonKernel(Kernel):
-    cdef object function
-    cdef object call(self, tuple args, dict kwargs)
-
-
-cdef class CKernel(Kernel):
-    cdef str name
-    cdef unary_t unary
-    cdef binary_t binary
-    cdef with_t with_argument
-    cdef object call1(self, TensorBase a)
-    cdef object call2(self, TensorBase a, TensorBase b)
-    cdef object call_with(self, TensorBase a, object argument)
-    cdef object call(self, tuple args, dict kwargs)
 
 
 cdef class MissingKernel(Kernel):
     cdef OperatorTable table
-    cdef object key
     cdef object call(self, tuple args, dict kwargs)
 
 
 cdef class OperatorTable:
     cdef readonly object schema
-    cdef dict registered          # slot or alias -> Kernel
+    cdef object __weakref__
+    cdef dict registered          # slot or alias -> list of (kernel, who registered it), newest first
     cdef PyObject* slots[110]     # borrowed from `resolved`; never NULL
+    cdef uint64_t masks[16]       # per backend: the functionalities that do not fall through
     cdef list resolved
     cdef object call1(self, TensorBase a)
     cdef object call2(self, TensorBase a, TensorBase b)
@@ -52,11 +24,15 @@ cdef class OperatorTable:
     cdef object call_empty(
         self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
     cdef object call(self, tuple args, dict kwargs, uint64_t keys)
+    cdef object call_slot(self, int slot, tuple args, dict kwargs)
 
 
-cdef CKernel CKernel_unary(str name, unary_t function)
-cdef CKernel CKernel_binary(str name, binary_t function)
-cdef CKernel CKernel_with(str name, with_t function)
+cdef inline int OperatorTable_slot(OperatorTable self, uint64_t keys) noexcept nogil:
+    """Return the slot that a set of keys selects, after what falls through is masked out."""
+    cdef uint64_t backends = keys & ((<uint64_t>1 << BACKEND_BITS) - 1)
+    if backends != 0:
+        keys &= self.masks[tx_highest_bit(backends)]
+    return slot_of(keys)
+
+
 cdef uint64_t keys_of(object values) except? 0
-
-cdef bint watched  # whether anything but the keys of the arguments has a say in calls

@@ -1,128 +1,67 @@
 """The dispatcher: from an operator and the keys of its arguments to a kernel.
 
-An operator is declared once by its schema and owns a table with a slot per dispatch key. A slot is resolved when a
-kernel is registered, not when the operator is called: a kernel registered for the key itself, else a composite one,
-else a kernel that says what is missing. A call is then: unite the keys of the tensor arguments, find the slot, jump.
+An operator is declared once by its schema and owns a table with a slot per dispatch key. A call is: unite the keys
+of the tensor arguments, mask out what falls through, find the slot, jump.
+
+Note [How a slot is resolved]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+Slots are filled when something is registered, not when the operator is called. The first that applies wins:
+
+1. the newest kernel registered for the key itself;
+2. CompositeExplicitAutograd, in the slots of backends and of no tensor at all;
+3. CompositeImplicitAutograd, unless an autograd slot stands over a backend that has a kernel of its own;
+4. Autograd, in the autograd slots;
+5. the fallback registered for the key;
+6. fallthrough, in the slots of functionalities that are not a backend's;
+7. a kernel that says what is missing.
 """
 
 import cython
 from cython.cimports.cpython.ref import PyObject
-from cython.cimports.libc.stdint import int8_t, int64_t, uint8_t, uint64_t
-from cython.cimports.tensix.core.device import Device_get
-from cython.cimports.tensix.dispatch.dispatch_key import SLOT_COUNT, dense_keys_of_device, slot_of
-from cython.cimports.tensix.tensors.dtype import dtype_of_code
+from cython.cimports.libc.stdint import uint64_t
+from cython.cimports.tensix.dispatch.dispatch_key import (
+    BACKEND_BITS,
+    BACKEND_MASK,
+    FIRST_SLOT,
+    FUNCTIONALITY_COUNT,
+    SLOT_COUNT,
+    dense_keys_of_device,
+)
+from cython.cimports.tensix.dispatch.kernel import FallbackKernel, FallthroughKernel, Kernel, PythonKernel, empty_arguments
+from cython.cimports.tensix.dispatch.local_state import interventions, intervene, local_keys
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
 
-from tensix.dispatch.dispatch_key import DispatchKey, key_from_any
+from tensix.dispatch.dispatch_key import DispatchKey, DispatchKeySet, key_from_any
+from tensix.dispatch.kernel import fallthrough
 from tensix.dispatch.schema import parse_schema
 
-__all__ = ["Dispatcher", "Kernel", "OperatorTable", "dispatcher"]
+__all__ = ["Dispatcher", "OperatorTable", "dispatcher"]
 
-FIRST_AUTOGRAD_SLOT = int(DispatchKey["AutogradOther"])
-
-
-class Kernel:
-    """Run an operator for one key; the base of all kernels, and by itself one that wraps a Python callable."""
-
-    def call1(self, a):
-        return self.call((a,), None)
-
-    def call2(self, a, b):
-        return self.call((a, b), None)
-
-    def call_with(self, a, argument):
-        return self.call((a, argument), None)
-
-    def call_empty(self, ndim, sizes, dtype_code, device_type, device_index):
-        args, options = empty_arguments(ndim, sizes, dtype_code, device_type, device_index)
-        return self.call(args, options)
-
-    def call(self, args, kwargs):
-        raise NotImplementedError(f"{type(self).__name__} cannot be called.")
-
-
-class PythonKernel(Kernel):
-    """Run a Python callable."""
-
-    def __init__(self, function):
-        self.function = function
-
-    def call(self, args, kwargs):
-        return self.function(*args, **kwargs) if kwargs else self.function(*args)
-
-    def __repr__(self):
-        return f"{self.function.__module__}.{self.function.__qualname__}"
-
-
-class CKernel(Kernel):
-    """Run a C function of one of the known shapes."""
-
-    def call1(self, a):
-        if self.unary == cython.NULL:
-            return self.call((a,), None)
-        return self.unary(a)
-
-    def call2(self, a, b):
-        if self.binary == cython.NULL:
-            return self.call((a, b), None)
-        return self.binary(a, b)
-
-    def call_with(self, a, argument):
-        if self.with_argument == cython.NULL:
-            return self.call((a, argument), None)
-        return self.with_argument(a, argument)
-
-    def call(self, args, kwargs):
-        count = len(args)
-        if not kwargs and count and isinstance(args[0], TensorBase):
-            if count == 1 and self.unary != cython.NULL:
-                return self.unary(args[0])
-            if count == 2 and self.with_argument != cython.NULL:
-                return self.with_argument(args[0], args[1])
-            if count == 2 and self.binary != cython.NULL and isinstance(args[1], TensorBase):
-                return self.binary(args[0], args[1])
-        given = ", ".join([type(value).__name__ for value in args] + [f"{name}=..." for name in kwargs or ()])
-        raise TypeError(f"{self.name}() cannot be called with ({given}).")
-
-    def __repr__(self):
-        return self.name
-
-
-def CKernel_unary(name, function):
-    kernel: CKernel = CKernel.__new__(CKernel)
-    kernel.name, kernel.unary = name, function
-    return kernel
-
-
-def CKernel_binary(name, function):
-    kernel: CKernel = CKernel.__new__(CKernel)
-    kernel.name, kernel.binary = name, function
-    return kernel
-
-
-def CKernel_with(name, function):
-    kernel: CKernel = CKernel.__new__(CKernel)
-    kernel.name, kernel.with_argument = name, function
-    return kernel
+FIRST_FUNCTIONALITY_SLOT = cython.declare(cython.int, int(DispatchKey["BackendSelect"]))
+FIRST_AUTOGRAD_SLOT = cython.declare(cython.int, int(DispatchKey["AutogradCPU"]))
 
 
 class MissingKernel(Kernel):
-    """Say that an operator has no kernel for a key."""
+    """Say that an operator has no kernel for the keys of a call."""
 
-    def __init__(self, table, key):
-        self.table, self.key = table, key
+    def __init__(self, table):
+        self.table = table
 
     def call(self, args, kwargs):
-        name = self.table.schema.qualified_name
-        if self.key is DispatchKey["Undefined"]:
+        schema = self.table.schema
+        keys = keys_of(args) | keys_of((kwargs or {}).values())
+        if "device" in (kwargs or {}) and keys == 0:
+            keys = dense_keys_of_device(kwargs["device"].type_code)
+        if keys == 0:
             raise RuntimeError(
-                f"There were no tensor arguments to this function, or undefined ones only, but no kernel is registered "
-                f"for schema {self.table.schema} without them."
+                "There were no tensor arguments to this function, or undefined ones only, but no kernel is registered "
+                f"for schema {schema} without them."
             )
         available = ", ".join(self.table.registered_keys()) or "no backend at all"
+        key = DispatchKey(OperatorTable_slot(self.table, local_keys(keys)))
         raise NotImplementedError(
-            f"Could not run '{name}' with arguments from the '{self.key.name}' backend. "
-            f"'{name}' is only available for these backends: [{available}]."
+            f"Could not run '{schema.qualified_name}' with arguments from the '{key.name}' backend. "
+            f"'{schema.qualified_name}' is only available for these backends: [{available}]."
         )
 
     def __repr__(self):
@@ -132,7 +71,7 @@ class MissingKernel(Kernel):
 @cython.final
 @cython.cclass
 class OperatorTable:
-    """Hold the kernels of one operator; calling it dispatches.
+    """Hold the kernels of one operator; calling it dispatches, printing it draws the table.
 
     Attributes
     ----------
@@ -151,9 +90,9 @@ class OperatorTable:
     def __init__(self, schema):
         self.schema = schema
         self.registered = {}
-        OperatorTable_resolve(self)
+        self.resolve()
 
-    def register(self, key, kernel):
+    def register(self, key, kernel, *, owner="tensix", allow_override=False):
         """Enter a kernel for a dispatch key.
 
         Parameters
@@ -161,73 +100,123 @@ class OperatorTable:
         key : DispatchKey or str
             A key, or the alias of many.
         kernel : Kernel or callable
-            Called with the operator's arguments.
+            Called with the operator's arguments; ``fallthrough`` masks the key out.
+        owner : str, optional
+            Who registers it, for error messages.
+        allow_override : bool, optional
+            Whether to cover a kernel that is there, until this one is unregistered.
+
+        Returns
+        -------
+        Kernel
+            For `unregister`.
 
         Raises
         ------
         RuntimeError
-            If the key has a kernel.
+            If the key has a kernel and `allow_override` is false.
         """
         key = key_from_any(key)
         if not isinstance(kernel, Kernel):
-            kernel = PythonKernel(kernel)
-        if self.registered.setdefault(int(key), kernel) is not kernel:
+            if not callable(kernel):
+                raise TypeError(f"a kernel must be callable, found {type(kernel).__name__}.")
+            kernel = PythonKernel(kernel, self.schema)
+        present = self.registered.setdefault(int(key), [])
+        if present and not allow_override:
             raise RuntimeError(
-                f"{self.schema.qualified_name} has a kernel for {key.name} already: {self.registered[int(key)]!r}; "
-                f"cannot register {kernel!r} as well."
+                f"{self.schema.qualified_name} has a kernel for {key.name} already: {present[0][0]!r}, registered by "
+                f"{present[0][1]}; cannot register {kernel!r} of {owner} as well. Pass allow_override=True to cover it."
             )
-        OperatorTable_resolve(self)
+        present.insert(0, (kernel, owner))
+        self.resolve()
+        return kernel
+
+    def unregister(self, key, kernel):
+        """Take a kernel back; what it covered is uncovered."""
+        slot = int(key_from_any(key))
+        left = [entry for entry in self.registered[slot] if entry[0] is not kernel]
+        if left:
+            self.registered[slot] = left
+        else:
+            del self.registered[slot]
+        self.resolve()
 
     def registered_keys(self):
         """Return the names of the keys that have a kernel, aliases included."""
-        return [DispatchKey(key).name for key in self.registered]
+        return [DispatchKey(key).name for key, entries in self.registered.items() if entries]
 
     def kernel_for(self, key):
-        """Return the kernel that runs for a key."""
+        """Return the kernel in the slot of a key."""
         return self.resolved[key_from_any(key)]
 
+    def redispatch(self, keys: DispatchKeySet, *args, **kwargs):
+        """Call the kernel for a set of keys as it is: neither arguments nor guards add to it."""
+        return self.call_slot(OperatorTable_slot(self, keys.bits), args, kwargs)
+
+    def resolve(self):
+        """Fill every slot. See Note [How a slot is resolved]."""
+        kernels = {slot: entries[0][0] for slot, entries in self.registered.items() if entries}
+        missing = MissingKernel(self)
+        resolved = [resolve_slot(self, kernels, slot) or missing for slot in range(SLOT_COUNT)]
+        for backend in range(BACKEND_BITS):
+            self.masks[backend] = mask_of(resolved, backend)
+        for slot in range(SLOT_COUNT):
+            self.slots[slot] = cython.cast(cython.pointer(PyObject), resolved[slot])
+        self.resolved = resolved  # the old kernels go last, when no slot points to them
+
     def call1(self, a):
-        if watched:
+        if interventions:
             return self.call((a,), None, a.impl.key_set)
-        return cython.cast(Kernel, self.slots[slot_of(a.impl.key_set)]).call1(a)
+        return cython.cast(Kernel, self.slots[OperatorTable_slot(self, a.impl.key_set)]).call1(a)
 
     def call2(self, a, b):
         keys: uint64_t = a.impl.key_set | b.impl.key_set
-        if watched:
+        if interventions:
             return self.call((a, b), None, keys)
-        return cython.cast(Kernel, self.slots[slot_of(keys)]).call2(a, b)
+        return cython.cast(Kernel, self.slots[OperatorTable_slot(self, keys)]).call2(a, b)
 
     def call_with(self, a, argument):
-        if watched:
+        if interventions:
             return self.call((a, argument), None, a.impl.key_set)
-        return cython.cast(Kernel, self.slots[slot_of(a.impl.key_set)]).call_with(a, argument)
+        return cython.cast(Kernel, self.slots[OperatorTable_slot(self, a.impl.key_set)]).call_with(a, argument)
 
     def call_empty(self, ndim, sizes, dtype_code, device_type, device_index):
-        slot: cython.int = slot_of(dense_keys_of_device(device_type))
-        kernel = cython.cast(Kernel, self.slots[slot])
-        if not watched:
-            return kernel.call_empty(ndim, sizes, dtype_code, device_type, device_index)
-        args, options = empty_arguments(ndim, sizes, dtype_code, device_type, device_index)
-        announce(self, slot, args, options)
-        return conclude(self, slot, kernel.call_empty(ndim, sizes, dtype_code, device_type, device_index))
+        keys: uint64_t = dense_keys_of_device(device_type)
+        if interventions:
+            args, options = empty_arguments(ndim, sizes, dtype_code, device_type, device_index)
+            return self.call(args, options, keys)
+        kernel = cython.cast(Kernel, self.slots[OperatorTable_slot(self, keys)])
+        return kernel.call_empty(ndim, sizes, dtype_code, device_type, device_index)
 
     def call(self, args, kwargs, keys):
-        """Call with any arguments; listeners are told before and after."""
-        slot: cython.int = slot_of(keys)
+        """Call with any arguments, whose keys are `keys`."""
+        return self.call_slot(OperatorTable_slot(self, local_keys(keys)), args, kwargs)
+
+    def call_slot(self, slot, args, kwargs):
+        """Run the kernel in a slot; listeners are told before and after."""
         kernel = cython.cast(Kernel, self.slots[slot])
-        if not watched:
-            return kernel.call(args, kwargs)
-        announce(self, slot, args, kwargs)
-        return conclude(self, slot, kernel.call(args, kwargs))
+        listeners = LISTENERS
+        for listener in listeners:
+            listener.before_call(self, DispatchKey(slot), args, kwargs or {})
+        result = kernel.call(args, kwargs)
+        for listener in listeners:
+            listener.after_call(self, DispatchKey(slot), result)
+        return result
 
     def __call__(self, *args, **kwargs):
+        args, kwargs = self.schema.bind(args, kwargs)
         return self.call(args, kwargs, keys_of(args) | keys_of(kwargs.values()))
 
     def __str__(self):
-        """Draw the table: one row per registered key or alias, then what is missing."""
+        """Draw the table: the schema, the kernels registered, and what each slot that differs resolves to."""
         rows = [f"{self.schema}"]
-        width = max((len(name) for name in self.registered_keys()), default=0)
-        rows += [f"  {DispatchKey(key).name:<{width}}  {kernel!r}" for key, kernel in self.registered.items()]
+        width = max((len(name) for name in DispatchKey.__members__), default=0)
+        for slot, entries in self.registered.items():
+            for kernel, owner in entries:
+                rows.append(f"  registered  {DispatchKey(slot).name:<{width}}  {kernel!r}, by {owner}")
+        for slot, kernel in enumerate(self.resolved):
+            if not isinstance(kernel, (MissingKernel, FallthroughKernel)):
+                rows.append(f"  runs for    {DispatchKey(slot).name:<{width}}  {kernel!r}")
         return "\n".join(rows)
 
     def __repr__(self):
@@ -235,49 +224,32 @@ class OperatorTable:
 
 
 @cython.cfunc
-def OperatorTable_resolve(self: OperatorTable) -> cython.void:
-    """Fill every slot: the key's own kernel, else a composite one, else one that says what is missing."""
-    explicit = self.registered.get(int(DispatchKey["CompositeExplicitAutograd"]))
-    implicit = self.registered.get(int(DispatchKey["CompositeImplicitAutograd"]))
-    resolved = []
-    for slot in range(SLOT_COUNT):
-        kernel = self.registered.get(slot)
-        if kernel is None and slot < FIRST_AUTOGRAD_SLOT:
-            kernel = explicit
-        if kernel is None:
-            kernel = implicit
-        resolved.append(MissingKernel(self, DispatchKey(slot)) if kernel is None else kernel)
-    for slot in range(SLOT_COUNT):
-        self.slots[slot] = cython.cast(cython.pointer(PyObject), resolved[slot])
-    self.resolved = resolved  # the old kernels go last, when no slot points to them
+def resolve_slot(table: OperatorTable, kernels: dict, slot: cython.int):
+    """Return the kernel of one slot, None if it is missing."""
+    key = DispatchKey(slot)
+    is_autograd = key.name.startswith("Autograd")
+    if slot in kernels:
+        return kernels[slot]
+    if slot < FIRST_FUNCTIONALITY_SLOT and EXPLICIT in kernels:
+        return kernels[EXPLICIT]
+    if IMPLICIT in kernels and not (is_autograd and slot - FIRST_AUTOGRAD_SLOT + FIRST_SLOT[1] in kernels):
+        return kernels[IMPLICIT]
+    if is_autograd and AUTOGRAD in kernels:
+        return kernels[AUTOGRAD]
+    if slot in FALLBACKS:
+        return FALLBACKS[slot] if FALLBACKS[slot] is fallthrough else FallbackKernel(FALLBACKS[slot], table)
+    return fallthrough if slot >= FIRST_FUNCTIONALITY_SLOT else None
 
 
 @cython.cfunc
-def empty_arguments(
-    ndim: cython.int,
-    sizes: cython.pointer(cython.const[int64_t]),
-    dtype_code: uint8_t,
-    device_type: int8_t,
-    device_index: int8_t,
-):
-    """Return the arguments of `empty` as a tuple and a dict."""
-    shape = tuple([sizes[i] for i in range(ndim)])
-    return (shape,), {"dtype": dtype_of_code(dtype_code), "device": Device_get(device_type, device_index)}
-
-
-@cython.cfunc
-def announce(table: OperatorTable, slot: cython.int, args: tuple, kwargs: dict | None):
-    """Tell the listeners of a call that begins."""
-    for listener in LISTENERS:
-        listener.before_call(table, DispatchKey(slot), args, kwargs or {})
-
-
-@cython.cfunc
-def conclude(table: OperatorTable, slot: cython.int, result):
-    """Tell the listeners of a call that has returned, and return its result."""
-    for listener in LISTENERS:
-        listener.after_call(table, DispatchKey(slot), result)
-    return result
+def mask_of(resolved: list, backend: cython.int) -> uint64_t:
+    """Return the bits that stay in a call on a backend: all but those of functionalities that fall through on it."""
+    mask: uint64_t = (cython.cast(uint64_t, 1) << BACKEND_BITS) - 1
+    for functionality in range(1, FUNCTIONALITY_COUNT):
+        slot: cython.int = FIRST_SLOT[functionality] + (backend if BACKEND_MASK[functionality] else 0)
+        if resolved[slot] is not fallthrough:
+            mask |= cython.cast(uint64_t, 1) << (BACKEND_BITS + functionality - 1)
+    return mask
 
 
 def keys_of(values):
@@ -292,12 +264,18 @@ def keys_of(values):
 
 
 class Dispatcher:
-    """Hold every operator; there is one, ``tensix.dispatch.dispatcher``."""
+    """Hold every operator; there is one, ``tensix.dispatch.dispatcher``.
+
+    Notes
+    -----
+    Thread-safety: calls need no lock; registration is done with the GIL held.
+    """
 
     def __init__(self):
         self._tables = {}
+        self._owners = {}
 
-    def define(self, schema):
+    def define(self, schema, namespace="tensix", owner="tensix"):
         """Declare an operator and return its table.
 
         Raises
@@ -305,14 +283,20 @@ class Dispatcher:
         RuntimeError
             If an operator of this name and overload is there.
         """
-        parsed = parse_schema(schema)
-        if parsed.qualified_name in self._tables:
+        parsed = parse_schema(schema, namespace)
+        name = parsed.qualified_name
+        if name in self._tables:
             raise RuntimeError(
                 f"Tried to register an operator ({parsed}) with the same name and overload name multiple times: "
-                f"found {self._tables[parsed.qualified_name].schema}."
+                f"{self._owners[name]} declared {self._tables[name].schema}, now {owner} declares it again."
             )
-        table = self._tables[parsed.qualified_name] = OperatorTable(parsed)
+        self._owners[name] = owner
+        table = self._tables[name] = OperatorTable(parsed)
         return table
+
+    def undefine(self, table):
+        """Take an operator's declaration back."""
+        del self._tables[table.schema.qualified_name], self._owners[table.schema.qualified_name]
 
     def get_op_table(self, schema):
         """Return the table of an operator.
@@ -333,9 +317,35 @@ class Dispatcher:
             raise RuntimeError(f"No functions are registered for schema {schema}.")
         return table
 
+    def overloads(self, namespace, name):
+        """Return the tables of every overload of an operator."""
+        start = f"{namespace}::{name}"
+        return [table for key, table in self._tables.items() if key == start or key.startswith(f"{start}.")]
+
     def operators(self):
         """Return the qualified names of all operators, sorted."""
         return sorted(self._tables)
+
+    def set_fallback(self, key, function):
+        """Serve every operator that has no kernel for a key by one callable, or by ``fallthrough``; None takes it back.
+
+        Raises
+        ------
+        RuntimeError
+            If the key has a fallback.
+        """
+        key = key_from_any(key)
+        if function is not None and int(key) in FALLBACKS:
+            raise RuntimeError(
+                f"Tried to register multiple backend fallbacks for the same dispatch key {key.name}: "
+                f"{FALLBACKS[int(key)]!r} is there, found {function!r} as well."
+            )
+        if function is None:
+            FALLBACKS.pop(int(key), None)
+        else:
+            FALLBACKS[int(key)] = function
+        for table in self._tables.values():
+            table.resolve()
 
     def add_listener(self, listener):
         """Tell `listener` of every call.
@@ -345,17 +355,21 @@ class Dispatcher:
         listener : object
             With methods ``before_call(table, key, args, kwargs)`` and ``after_call(table, key, result)``.
         """
-        global LISTENERS, watched
+        global LISTENERS
         LISTENERS = (*LISTENERS, listener)
-        watched = True
+        intervene(1)
 
     def remove_listener(self, listener):
         """Stop telling `listener`."""
-        global LISTENERS, watched
-        LISTENERS = tuple(other for other in LISTENERS if other is not listener)
-        watched = bool(LISTENERS)
+        global LISTENERS
+        left = tuple(other for other in LISTENERS if other is not listener)
+        intervene(len(left) - len(LISTENERS))
+        LISTENERS = left
 
 
+EXPLICIT = cython.declare(object, int(DispatchKey["CompositeExplicitAutograd"]))
+IMPLICIT = cython.declare(object, int(DispatchKey["CompositeImplicitAutograd"]))
+AUTOGRAD = cython.declare(object, int(DispatchKey["Autograd"]))
+FALLBACKS = cython.declare(dict, {})  # slot -> callable, or fallthrough
 LISTENERS = cython.declare(tuple, ())
-watched = False
 dispatcher = Dispatcher()

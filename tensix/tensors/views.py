@@ -7,7 +7,8 @@ import cython
 from cython.cimports.cpython.long import PyLong_AsLongLongAndOverflow
 from cython.cimports.cpython.slice import PySlice_AdjustIndices, PySlice_Unpack
 from cython.cimports.libc.stdint import int64_t
-from cython.cimports.tensix.dispatch.dispatcher import CKernel_unary, CKernel_with, OperatorTable
+from cython.cimports.tensix.dispatch.dispatcher import OperatorTable
+from cython.cimports.tensix.dispatch.kernel import CKernel_unary, CKernel_with
 from cython.cimports.tensix.tensors.tensor import Tensor_wrap
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (

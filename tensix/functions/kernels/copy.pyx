@@ -8,7 +8,7 @@ from numpy cimport npy_intp
 from tensix.core.intrusive_ptr cimport IntrusiveTarget_start_unique
 from tensix.core.storage cimport StorageImpl_lazy_clone
 from tensix.core.storage_impl cimport StorageImpl
-from tensix.dispatch.dispatcher cimport CKernel_binary, CKernel_unary, CKernel_with
+from tensix.dispatch.kernel cimport CKernel_binary, CKernel_unary, CKernel_with
 from tensix.functions.kernels.empty cimport empty_impl, empty_strided_impl
 from tensix.functions.kernels.iterator cimport (
     GRAIN_ELEMENTS,

@@ -5,7 +5,7 @@ from tensix.core.device cimport Device, Device_from_any
 from tensix.core.intrusive_ptr cimport IntrusiveTarget_start_unique
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
-from tensix.dispatch.dispatcher cimport Kernel
+from tensix.dispatch.kernel cimport Kernel
 from tensix.tensors.dtype cimport default_float_code, dtype_from_any, dtype_of_code
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_impl cimport (

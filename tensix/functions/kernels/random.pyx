@@ -15,7 +15,7 @@ from cpython.pythread cimport (
     NOWAIT_LOCK,
 )
 from numpy.random cimport bitgen_t
-from tensix.dispatch.dispatcher cimport Kernel
+from tensix.dispatch.kernel cimport Kernel
 from tensix.functions.kernels.iterator cimport GRAIN_ELEMENTS
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.tensors.ndarray cimport ndarray_of_impl

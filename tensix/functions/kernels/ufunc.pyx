@@ -6,7 +6,7 @@ into it.
 """
 from libc.stdint cimport int64_t, uint8_t
 from numpy cimport ufunc
-from tensix.dispatch.dispatcher cimport Kernel
+from tensix.dispatch.kernel cimport Kernel
 from tensix.functions.kernels.copy cimport copy_elements
 from tensix.functions.kernels.empty cimport empty_impl
 from tensix.functions.kernels.iterator cimport (

@@ -1,0 +1,102 @@
+"""Guards: scopes in which a thread includes dispatch keys in every call, or excludes them.
+
+A call's keys are those of its arguments, with the included ones, without the excluded ones. Exclusion wins.
+"""
+from libc.stdint cimport uint64_t
+from tensix.dispatch.dispatch_key cimport bits_of_key
+
+__all__ = ["exclude_keys", "include_keys"]
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER) && !defined(__clang__)
+    static __declspec(thread) uint64_t tx_included = 0, tx_excluded = 0;
+    #else
+    static _Thread_local uint64_t tx_included = 0, tx_excluded = 0;
+    #endif
+    """
+    uint64_t tx_included
+    uint64_t tx_excluded
+
+interventions = 0
+
+
+cdef void intervene(int change) noexcept:
+    """Count a guard or listener that comes or goes."""
+    global interventions
+    interventions += change
+
+
+cdef uint64_t local_keys(uint64_t keys) noexcept nogil:
+    """Return the keys of a call as this thread sees them."""
+    return (keys | tx_included) & ~tx_excluded
+
+
+cdef class Guard:
+    """Change the keys of this thread's calls within a scope; undo only what the scope changed."""
+
+    cdef uint64_t wanted
+    cdef list changed  # bits that were absent before, one entry per scope that is open
+
+    def __init__(self, *keys):
+        self.changed = []
+        for key in keys:
+            self.wanted |= bits_of_key(key)
+
+    cdef uint64_t* state(self) noexcept:
+        return NULL
+
+    def __enter__(self):
+        cdef uint64_t* state = self.state()
+        cdef uint64_t absent = self.wanted & ~state[0]
+        self.changed.append(absent)
+        state[0] |= absent
+        intervene(1)
+        return self
+
+    def __exit__(self, *exc_info):
+        cdef uint64_t absent = self.changed.pop()
+        self.state()[0] &= ~absent
+        intervene(-1)
+
+
+cdef class include_keys(Guard):
+    """Include dispatch keys in every call of this thread, within a scope.
+
+    Parameters
+    ----------
+    *keys : DispatchKey or str
+        Aliases add nothing.
+
+    Notes
+    -----
+    Thread-safety: a guard belongs to the thread that enters it; leave it on the same thread. Scopes nest.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> from tensix.dispatch import include_keys
+    >>> with include_keys("AutogradCPU"):  # nobody records gradients here, so the calls fall through to the CPU
+    ...     tensix.ones(2) + tensix.ones(2)
+    tensor([2., 2.])
+    """
+
+    cdef uint64_t* state(self) noexcept:
+        return &tx_included
+
+
+cdef class exclude_keys(Guard):
+    """Exclude dispatch keys from every call of this thread, within a scope; wins over `include_keys`.
+
+    Parameters
+    ----------
+    *keys : DispatchKey or str
+        Aliases take nothing away.
+
+    Notes
+    -----
+    Thread-safety: as for `include_keys`.
+    """
+
+    cdef uint64_t* state(self) noexcept:
+        return &tx_excluded
