@@ -13,6 +13,10 @@ cannot see is the one reference that the counts own; so a target whose strong co
 (``handle_count``) reports it by visiting itself. If any count belongs to C code, the target does not, looks
 referenced from outside, and stays. Tensors and storages hold no Python objects, take no part, and pay nothing.
 
+A dead target that only weak handles keep reports it too. Its attributes may then be cleared: nobody can lock it any
+more, and a ring of a strong pointer and a weak one back, which leaks in C++ unless release_resources() breaks it,
+is freed.
+
 The counts and their costs: Note [The combined reference count] in ``combined_refcount.pxd``. Facts about the
 original are those of PyTorch 2.13's ``c10/util/intrusive_ptr.h``.
 """
@@ -681,10 +685,12 @@ cdef str IntrusiveTarget_describe(IntrusiveTarget self):
 cdef int IntrusiveTarget_traverse(PyObject* self, visitproc visit, void* arg) noexcept:
     """Report the counts' own Python reference. See Note [Cycles of strong pointers]."""
     cdef IntrusiveTarget target = <IntrusiveTarget>self
-    cdef uint32_t strong = strong_of(tx_load_relaxed(&target.combined_refcount))
-    if strong > 0 and <int64_t>strong == target.handle_count:
-        return visit(self, arg)
-    return 0
+    cdef uint64_t word = tx_load_relaxed(&target.combined_refcount)
+    if strong_of(word) > 0:
+        is_all_handles = <int64_t>strong_of(word) == target.handle_count
+    else:
+        is_all_handles = weak_of(word) > 0 and <int64_t>weak_of(word) == target.weak_handle_count
+    return visit(self, arg) if is_all_handles else 0
 
 
 def init_subclass(cls, **kwargs):

@@ -143,13 +143,20 @@ def tensor(data, *, dtype=None):
     tensor([[1, 2],
             [3, 4]])
     """
-    wanted = None if dtype is None else dtype_from_any(dtype).numpy
     if isinstance(data, Tensor):
-        data = np.asarray(data.tolist())
+        return copied(data, dtype)
+    wanted = None if dtype is None else dtype_from_any(dtype).numpy
     array = np.array(data, dtype=wanted)
     if wanted is None and array.dtype == np.float64 and not isinstance(data, (np.ndarray, np.generic)):
         array = array.astype(np.float32)
     return (<Tensor>from_numpy(array)).clone()
+
+
+cdef object copied(Tensor source, object dtype):
+    """Return a copy of a tensor, converted to an element type unless that is None."""
+    if dtype is None or dtype_from_any(dtype).code == source.impl.dtype_code:
+        return source.clone()
+    return new_empty(source.shape, dtype, source.device).copy_(source)
 
 
 def from_numpy(array):

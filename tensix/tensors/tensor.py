@@ -5,6 +5,7 @@ returns what came back. What an operator does stands in its kernel.
 """
 
 import cython
+import numpy as np
 from cython.cimports.libc.stdint import uintptr_t
 from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.device import Device_get
@@ -372,6 +373,12 @@ class Tensor(TensorBase):
         if self.impl.numel != 1:
             raise ValueError(f"only a tensor with one element is a number, this one has {self.impl.numel}.")
         return ndarray_of_impl(self.impl, False).item()
+
+    def __array__(self, dtype=None, copy=None):
+        """Be an array for NumPy: a view on the same memory, unless it needs another type or asks for a copy."""
+        array = ndarray_of_impl(self.impl, not self.readonly)
+        self.impl.storage.is_exported = True  # whoever holds the array may write behind our back
+        return np.array(array, dtype, copy=copy)
 
     def __float__(self):
         return float(self.item())

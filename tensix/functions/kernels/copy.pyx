@@ -2,7 +2,7 @@
 
 Elements of the same type move as bytes; where the type changes, NumPy converts over zero-copy views.
 """
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 from tensix.core.intrusive_ptr cimport IntrusiveTarget_start_unique
@@ -162,12 +162,41 @@ cdef object lazy_clone(TensorBase a):
 
 
 cdef object copy_(TensorBase target, TensorBase source):
-    """Write another tensor's elements; one that shares bytes with the target is copied first."""
+    """Write another tensor's elements; a source whose memory overlaps the target's is copied first."""
     cdef TensorBase origin = source
-    if source.impl.storage is target.impl.storage:
+    TensorImpl_mutable_data(target.impl)  # a copy-on-write target gets its own bytes before anything is compared
+    if may_overlap(source.impl, target.impl):
         origin = clone(source)
     copy_elements(target.impl, origin.impl)
     return target
+
+
+cdef bint may_overlap(TensorImpl a, TensorImpl b) except -1:
+    """Return whether the memory of two tensors, from first to last byte, has a byte in common."""
+    cdef const char* first_a
+    cdef const char* last_a
+    cdef const char* first_b
+    cdef const char* last_b
+    if a.numel == 0 or b.numel == 0:
+        return False
+    bytes_of(a, &first_a, &last_a)
+    bytes_of(b, &first_b, &last_b)
+    return first_a < last_b and first_b < last_a
+
+
+cdef int bytes_of(TensorImpl self, const char** first, const char** last) except -1:
+    """Find the first byte of a tensor and the one after its last."""
+    cdef int64_t itemsize = dtype_of_code(self.dtype_code).itemsize
+    cdef int64_t span
+    first[0] = last[0] = <const char*>TensorImpl_const_data(self)
+    for i in range(self.ndim):
+        span = (TensorImpl_sizes(self)[i] - 1) * TensorImpl_strides(self)[i] * itemsize
+        if span < 0:
+            first[0] += span
+        else:
+            last[0] += span
+    last[0] += itemsize
+    return 0
 
 
 cdef object fill_(TensorBase target, value):

@@ -79,6 +79,9 @@ cdef class Generator:
             PyThread_release_lock(self.lock)
         return self
 
+    def __repr__(self):
+        return "Generator(PCG64)"
+
     def get_state(self):
         """Return the state, a dict that `set_state` takes."""
         return self.source.bit_generator.state

@@ -19,7 +19,7 @@ from tensix.functions.kernels.iterator cimport (
     iterator_t,
 )
 from numpy cimport npy_intp
-from tensix.tensors.dtype cimport dtype_from_any, dtype_of_code
+from tensix.tensors.dtype cimport default_float_code, dtype_from_any, dtype_of_code
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport TensorBase
@@ -56,17 +56,17 @@ cdef class UfuncKernel(Kernel):
         UfuncKernel_take_loops(self, function)
 
     cdef object call1(self, TensorBase a):
-        cdef typed_loop_t* loop = UfuncKernel_loop(self, a.impl.dtype_code)
-        return Tensor_wrap(run_unary(loop, a.impl))
+        cdef TensorImpl x = converted(a.impl, UfuncKernel_code(self, a.impl.dtype_code))
+        return Tensor_wrap(run_unary(&self.loops[x.dtype_code], x))
 
     cdef object call2(self, TensorBase a, TensorBase b):
         cdef TensorImpl x = a.impl
         cdef TensorImpl y = b.impl
-        if x.dtype_code != y.dtype_code:
-            code = promote_codes(x.dtype_code, y.dtype_code)
+        if x.dtype_code != y.dtype_code or self.loops[x.dtype_code].function == NULL:
+            code = UfuncKernel_code(self, promote_codes(x.dtype_code, y.dtype_code))
             x = converted(x, code)
             y = converted(y, code)
-        return Tensor_wrap(run_binary(UfuncKernel_loop(self, x.dtype_code), x, y))
+        return Tensor_wrap(run_binary(&self.loops[x.dtype_code], x, y))
 
     cdef object call(self, tuple args, dict kwargs):
         if not kwargs and len(args) == 1:
@@ -81,9 +81,9 @@ cdef class UfuncKernel(Kernel):
 
 cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function) except -1:
     """Enter every loop whose inputs are of one type that tensix has."""
-    cdef int i, k
-    for i in range(function.ntypes):
-        types = [np.dtype(chr(function.types[i * function.nargs + k])) for k in range(function.nargs)]
+    cdef int i
+    for i, letters in enumerate((<object>function).types):
+        types = [np.dtype(letter) for letter in letters.replace("->", "")]
         if any(kind != types[0] for kind in types[:function.nin]):
             continue
         try:
@@ -98,11 +98,17 @@ cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function) except -1:
     return 0
 
 
-cdef typed_loop_t* UfuncKernel_loop(UfuncKernel self, uint8_t code) except NULL:
-    """Return the loop for an element type: dispatch's second stage."""
-    if self.loops[code].function == NULL:
-        raise TypeError(f"{self.name}() is not defined for {dtype_of_code(code).name}.")
-    return &self.loops[code]
+cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1:
+    """Return the element type whose loop serves a type: dispatch's second stage.
+
+    Where NumPy has no loop for integers, as in division, they become the default floating type, as in PyTorch.
+    """
+    if self.loops[code].function != NULL:
+        return code
+    kind = dtype_of_code(code).kind
+    if (kind == "bool" or "integer" in kind) and self.loops[default_float_code()].function != NULL:
+        return default_float_code()
+    raise TypeError(f"{self.name}() is not defined for {dtype_of_code(code).name}.")
 
 
 cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x):

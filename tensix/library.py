@@ -1,0 +1,131 @@
+"""Operators and kernels from outside: everything a `Library` registers is undone when it closes."""
+
+import weakref
+
+from tensix.dispatch import dispatcher
+
+__all__ = ["Library"]
+
+
+class Library:
+    """Declare operators in a namespace, implement existing ones, set fallbacks; undo it all on `close`.
+
+    Parameters
+    ----------
+    namespace : str
+        Where `define` declares, and where `impl` looks for operators named without one; tensix's own operators are
+        in ``tensix``.
+
+    Notes
+    -----
+    Lifetime: what is registered stays until `close()`, the end of a ``with`` block, or the death of the library.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> from tensix.library import Library
+    >>> with Library("demo") as library:
+    ...     _ = library.define("twice(Tensor self) -> Tensor")
+    ...     _ = library.impl("twice", lambda x: x + x, "CompositeImplicitAutograd")
+    ...     tensix.ops.demo.twice(tensix.ones(2))
+    tensor([2., 2.])
+    """
+
+    def __init__(self, namespace):
+        if not isinstance(namespace, str) or not namespace.isidentifier():
+            raise ValueError(f"a namespace is a Python identifier, found {namespace!r}.")
+        self.namespace = namespace
+        self._undo = []  # callables, in the order of registration
+        self.close = weakref.finalize(self, undo_all, self._undo)
+        self.close.atexit = False
+
+    def define(self, schema):
+        """Declare an operator.
+
+        Parameters
+        ----------
+        schema : str
+            Such as ``"twice(Tensor self) -> Tensor"``.
+
+        Returns
+        -------
+        OperatorTable
+            Its table, still empty.
+
+        Raises
+        ------
+        RuntimeError
+            If an operator of this name and overload is there; the text names both.
+        """
+        self._check_open()
+        table = dispatcher.define(schema, self.namespace, repr(self))
+        self._undo.append(lambda: dispatcher.undefine(table))
+        return table
+
+    def impl(self, op, fn, key="CompositeImplicitAutograd", *, allow_override=False):
+        """Implement an operator for a dispatch key.
+
+        Parameters
+        ----------
+        op : str
+            Name, with or without namespace and overload.
+        fn : callable
+            Called with the operator's arguments; ``tensix.dispatch.fallthrough`` masks the key out.
+        key : str or DispatchKey, optional
+            Such as ``"CPU"``; the default serves every key.
+        allow_override : bool, optional
+            Whether to cover a kernel that is there, until this library closes.
+
+        Returns
+        -------
+        callable
+            `fn`, so that it can be used as a decorator's last step.
+
+        Raises
+        ------
+        RuntimeError
+            If there is no such operator, or the key has a kernel; the text names both registrations.
+        """
+        self._check_open()
+        table = dispatcher.get_op_table(op if "::" in op else f"{self.namespace}::{op}")
+        kernel = table.register(key, fn, owner=repr(self), allow_override=allow_override)
+        self._undo.append(lambda: table.unregister(key, kernel))
+        return fn
+
+    def fallback(self, fn, key):
+        """Serve every operator that has no kernel for a key.
+
+        Parameters
+        ----------
+        fn : callable
+            Called ``fn(op, *args, **kwargs)`` with the operator's table, or ``tensix.dispatch.fallthrough``.
+        key : str or DispatchKey
+            Such as ``"PrivateUse1"``.
+
+        Raises
+        ------
+        RuntimeError
+            If the key has a fallback.
+        """
+        self._check_open()
+        dispatcher.set_fallback(key, fn)
+        self._undo.append(lambda: dispatcher.set_fallback(key, None))
+
+    def _check_open(self):
+        if not self.close.alive:
+            raise RuntimeError(f"{self!r} is closed: make a new Library.")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        self.close()
+
+    def __repr__(self):
+        return f"Library({self.namespace!r})"
+
+
+def undo_all(undo):
+    """Undo registrations, the newest first."""
+    while undo:
+        undo.pop()()

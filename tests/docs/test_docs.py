@@ -1,0 +1,73 @@
+"""Every session and every console output in the documentation is true."""
+
+import doctest
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tensix
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.rst"))
+CONSOLES = sorted((DOCS / "console").glob("*.txt"))
+
+
+def run(command, folder):
+    """Run a command of the documentation with the tensix under test and return it, finished."""
+    environment = os.environ | {"PYTHONPATH": str(Path(tensix.__file__).parents[1]), "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(
+        [sys.executable, *command], capture_output=True, text=True, encoding="utf-8", check=False, cwd=folder,
+        env=environment, timeout=300,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_sessions(page, capsys):
+    result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS, encoding="utf-8")
+    assert result.failed == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("console", CONSOLES, ids=lambda console: console.stem)
+def test_console_outputs(console, tmp_path):
+    np.save(tmp_path / "weights.npy", np.arange(12, dtype=np.float32).reshape(3, 4))
+    prompt, _, expected = console.read_text(encoding="utf-8").partition("\n")
+    words = shlex.split(prompt)
+    assert words[:2] == ["$", "python"]
+    finished = run(words[2:], tmp_path)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    # How far beyond 64 bytes a block happens to be aligned is chance.
+    found = re.sub(r"aligned to \d+", "aligned to 64", finished.stdout)
+    assert doctest.OutputChecker().check_output(expected, found, doctest.ELLIPSIS), found
+
+
+def test_the_api_page_names_everything_public():
+    described = set(re.findall(r"[\w.]+", (DOCS / "api.rst").read_text(encoding="utf-8")))
+    names = set(tensix.__all__) | set(tensix.dispatch.__all__)
+    missing = {name for name in names if not any(word.split(".")[-1] == name for word in described)}
+    assert missing == set()
+
+
+def test_every_page_is_in_the_table_of_contents():
+    index = (DOCS / "index.rst").read_text(encoding="utf-8")
+    assert [page.stem for page in PAGES if page.stem != "index" and f"   {page.stem}\n" not in index] == []
+
+
+def test_the_cython_example_builds_and_counts(tmp_path):
+    for name in ("shelf.pyx", "setup.py"):
+        shutil.copy(ROOT / "examples" / "cython" / name, tmp_path)
+    built = run(["setup.py", "-q", "build_ext", "--inplace"], tmp_path)
+    assert built.returncode == 0, built.stdout + built.stderr
+    used = run(
+        ["-c", "import shelf; p = shelf.make_counter(3); s = shelf.Shelf(); s.put(p.get()); t = p.get(); p.reset()\n"
+               "print(shelf.count_of(t), t.value); s.clear(); print(shelf.count_of(t))"],
+        tmp_path,
+    )  # fmt: skip
+    assert (used.stdout.split(), used.stderr) == (["1", "3", "0"], "")
