@@ -1,11 +1,8 @@
 """A count that remembers its peak and its totals."""
 
-from dataclasses import dataclass
-
 __all__ = ["Stat"]
 
 
-@dataclass
 class Stat:
     """Follow a quantity that goes up and down.
 
@@ -26,10 +23,10 @@ class Stat:
     Stat(current=40, peak=100, allocated=100, freed=60)
     """
 
-    current: int = 0
-    peak: int = 0
-    allocated: int = 0
-    freed: int = 0
+    __slots__ = ("allocated", "current", "freed", "peak")
+
+    def __init__(self, current=0, peak=0, allocated=0, freed=0):
+        self.current, self.peak, self.allocated, self.freed = current, peak, allocated, freed
 
     def increase(self, amount):
         """Add to the current value."""
@@ -57,3 +54,13 @@ class Stat:
     def reset_peak(self):
         """Start the peak again at the current value."""
         self.peak = self.current
+
+    def __repr__(self):
+        return (
+            f"Stat(current={self.current}, peak={self.peak}, allocated={self.allocated}, freed={self.freed})"
+        )
+
+    def __eq__(self, other):
+        return repr(self) == repr(other) if isinstance(other, Stat) else NotImplemented
+
+    __hash__ = None

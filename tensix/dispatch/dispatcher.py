@@ -39,6 +39,8 @@ __all__ = ["Dispatcher", "OperatorTable", "dispatcher"]
 
 FIRST_FUNCTIONALITY_SLOT = cython.declare(cython.int, int(DispatchKey["BackendSelect"]))
 FIRST_AUTOGRAD_SLOT = cython.declare(cython.int, int(DispatchKey["AutogradCPU"]))
+AUTOGRAD_SLOTS = slice(FIRST_AUTOGRAD_SLOT, FIRST_AUTOGRAD_SLOT + BACKEND_BITS)
+DENSE = cython.declare(cython.int, 1)  # the first functionality
 
 
 class MissingKernel(Kernel):
@@ -156,8 +158,7 @@ class OperatorTable:
     def resolve(self):
         """Fill every slot. See Note [How a slot is resolved]."""
         kernels = {slot: entries[0][0] for slot, entries in self.registered.items() if entries}
-        missing = MissingKernel(self)
-        resolved = [resolve_slot(self, kernels, slot) or missing for slot in range(SLOT_COUNT)]
+        resolved = resolved_slots(self, kernels)
         for backend in range(BACKEND_BITS):
             self.masks[backend] = mask_of(resolved, backend)
         for slot in range(SLOT_COUNT):
@@ -224,21 +225,26 @@ class OperatorTable:
 
 
 @cython.cfunc
-def resolve_slot(table: OperatorTable, kernels: dict, slot: cython.int):
-    """Return the kernel of one slot, None if it is missing."""
-    key = DispatchKey(slot)
-    is_autograd = key.name.startswith("Autograd")
-    if slot in kernels:
-        return kernels[slot]
-    if slot < FIRST_FUNCTIONALITY_SLOT and EXPLICIT in kernels:
-        return kernels[EXPLICIT]
-    if IMPLICIT in kernels and not (is_autograd and slot - FIRST_AUTOGRAD_SLOT + FIRST_SLOT[1] in kernels):
-        return kernels[IMPLICIT]
-    if is_autograd and AUTOGRAD in kernels:
-        return kernels[AUTOGRAD]
-    if slot in FALLBACKS:
-        return FALLBACKS[slot] if FALLBACKS[slot] is fallthrough else FallbackKernel(FALLBACKS[slot], table)
-    return fallthrough if slot >= FIRST_FUNCTIONALITY_SLOT else None
+def resolved_slots(table: OperatorTable, kernels: dict) -> list:
+    """Return the kernel of every slot: what wins is written over what it wins against."""
+    slots = [MissingKernel(table)] * FIRST_FUNCTIONALITY_SLOT
+    slots += [fallthrough] * (SLOT_COUNT - FIRST_FUNCTIONALITY_SLOT)
+    for slot, function in FALLBACKS.items():
+        slots[slot] = function if function is fallthrough else FallbackKernel(function, table)
+    if AUTOGRAD in kernels:
+        slots[AUTOGRAD_SLOTS] = [kernels[AUTOGRAD]] * BACKEND_BITS
+    if IMPLICIT in kernels:
+        over_backends = slots[AUTOGRAD_SLOTS]
+        slots = [kernels[IMPLICIT]] * SLOT_COUNT
+        for backend in range(BACKEND_BITS):
+            if FIRST_SLOT[DENSE] + backend in kernels:
+                slots[FIRST_AUTOGRAD_SLOT + backend] = over_backends[backend]
+    if EXPLICIT in kernels:
+        slots[:FIRST_FUNCTIONALITY_SLOT] = [kernels[EXPLICIT]] * FIRST_FUNCTIONALITY_SLOT
+    for slot, kernel in kernels.items():
+        if slot < SLOT_COUNT:
+            slots[slot] = kernel
+    return slots
 
 
 @cython.cfunc

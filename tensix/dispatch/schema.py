@@ -6,8 +6,6 @@ defaults, what is keyword-only, and what comes back. ``Tensor(a)`` marks what al
 
 import ast
 import re
-from dataclasses import dataclass
-
 from tensix.core import Device
 from tensix.tensors.dtype import DType
 from tensix.tensors.tensor_base import TensorBase
@@ -22,23 +20,32 @@ HEAD = re.compile(r"\s*(?:(\w+)::)?(\w+)(?:\.(\w+))?\s*\((.*)\)\s*->\s*(.+?)\s*$
 ARGUMENT = re.compile(r"\s*(\w+)(?:\((\w+)(!)?\))?(\[\d*\])?(\?)?\s+(\w+)(?:\s*=\s*(.+?))?\s*$")
 
 
-@dataclass(frozen=True)
 class Argument:
     """Describe one argument of an operator."""
 
-    name: str
-    type: str
-    default: object = None
-    has_default: bool = False
-    optional: bool = False
-    keyword_only: bool = False
-    alias: str | None = None
-    is_write: bool = False
+    __slots__ = ("alias", "default", "has_default", "is_write", "keyword_only", "name", "optional", "type")
+
+    def __init__(self, name, type, default, has_default, optional, keyword_only, alias, is_write):
+        self.name, self.type, self.default, self.has_default = name, type, default, has_default
+        self.optional, self.keyword_only, self.alias, self.is_write = optional, keyword_only, alias, is_write
+
+    def __repr__(self):
+        return f"Argument({self.type} {self.name})"
 
 
-@dataclass(frozen=True)
 class FunctionSchema:
     """Describe how an operator is called.
+
+    Attributes
+    ----------
+    namespace, name, overload : str
+        The parts of its name.
+    arguments : tuple of Argument
+        In order.
+    returns : str
+        What comes back.
+    text : str
+        The line it was read from, without the namespace.
 
     Examples
     --------
@@ -48,12 +55,11 @@ class FunctionSchema:
     ('tensix::add.Tensor', ['self', 'other', 'alpha'])
     """
 
-    namespace: str
-    name: str
-    overload: str
-    arguments: tuple[Argument, ...]
-    returns: str
-    text: str
+    __slots__ = ("arguments", "name", "namespace", "overload", "returns", "text")
+
+    def __init__(self, namespace, name, overload, arguments, returns, text):
+        self.namespace, self.name, self.overload = namespace, name, overload
+        self.arguments, self.returns, self.text = arguments, returns, text
 
     @property
     def qualified_name(self):

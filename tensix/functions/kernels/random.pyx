@@ -62,7 +62,7 @@ cdef class Generator:
             raise MemoryError("no memory for the lock of a Generator.")
 
     def __init__(self, seed=None):
-        self.manual_seed(seed)
+        Generator_start(self, seed)
 
     def __dealloc__(self):
         if self.lock != NULL:
@@ -70,11 +70,9 @@ cdef class Generator:
 
     def manual_seed(self, seed):
         """Start again from a seed and return this generator."""
-        source = np.random.Generator(np.random.PCG64(seed))
         Generator_lock(self)
         try:
-            self.bits = <bitgen_t*>PyCapsule_GetPointer(source.bit_generator.capsule, "BitGenerator")
-            self.source = source
+            Generator_start(self, seed)
         finally:
             PyThread_release_lock(self.lock)
         return self
@@ -84,7 +82,11 @@ cdef class Generator:
 
     def get_state(self):
         """Return the state, a dict that `set_state` takes."""
-        return self.source.bit_generator.state
+        Generator_lock(self)
+        try:
+            return self.source.bit_generator.state
+        finally:
+            PyThread_release_lock(self.lock)
 
     def set_state(self, state):
         """Go on from a state that `get_state` returned."""
@@ -96,14 +98,29 @@ cdef class Generator:
 
 
 cdef int Generator_lock(Generator self) except -1:
-    """Take the lock; give the GIL away only if another thread has it. See Note [GIL and finalisation]."""
+    """Take the lock, giving the GIL away only if another thread has it, and see to it that there is a state."""
     if not PyThread_acquire_lock(self.lock, NOWAIT_LOCK):
         with nogil:
             PyThread_acquire_lock(self.lock, WAIT_LOCK)
+    if self.source is None:
+        try:
+            Generator_start(self, None)
+        except BaseException:
+            PyThread_release_lock(self.lock)
+            raise
     return 0
 
 
-cdef Generator DEFAULT = Generator()
+cdef int Generator_start(Generator self, seed) except -1:
+    """Take a seed; the lock must be held, unless nobody else has the generator."""
+    source = np.random.Generator(np.random.PCG64(seed))
+    self.bits = <bitgen_t*>PyCapsule_GetPointer(source.bit_generator.capsule, "BitGenerator")
+    self.source = source
+    return 0
+
+
+# Made without a seed: its first use takes one, so that importing tensix need not load numpy.random.
+cdef Generator DEFAULT = Generator.__new__(Generator)
 default_generator = DEFAULT
 
 
