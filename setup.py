@@ -10,7 +10,9 @@ from setuptools import Extension, setup
 # One line per module, floor by floor: a .pyx is Cython, a .py is plain Python with a .pxd beside it.
 MODULES = [
     "tensix/core/device.pyx",
+    "tensix/core/intrusive_target.pyx",
     "tensix/core/intrusive_ptr.pyx",
+    "tensix/core/weak_intrusive_ptr.pyx",
     "tensix/core/raw.pyx",
     "tensix/core/data_ptr.pyx",
     "tensix/core/allocator.pyx",

@@ -3,17 +3,16 @@
 The classes are opaque: use the functions. See docs/cython.md for what is promised.
 """
 from tensix.core.allocator cimport Allocator
-from tensix.core.intrusive_ptr cimport (
-    IntrusivePtr,
+from tensix.core.intrusive_ptr cimport IntrusivePtr, steal_from_new
+from tensix.core.intrusive_target cimport (
     IntrusiveTarget,
-    WeakIntrusivePtr,
     decref,
     incref,
     lock,
-    steal_from_new,
     use_count,
     weak_decref,
     weak_incref,
     weak_use_count,
 )
 from tensix.core.storage cimport Storage
+from tensix.core.weak_intrusive_ptr cimport WeakIntrusivePtr

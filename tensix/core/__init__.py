@@ -6,11 +6,13 @@ from tensix.core.cpu_allocator import CPUAllocator
 from tensix.core.data_ptr import DataPtr
 from tensix.core.device import Device
 from tensix.core.format_size import format_size
-from tensix.core.intrusive_ptr import IntrusivePtr, IntrusiveTarget, WeakIntrusivePtr, make_intrusive
+from tensix.core.intrusive_ptr import IntrusivePtr, make_intrusive
+from tensix.core.intrusive_target import IntrusiveTarget
 from tensix.core.memory_reporter import MemoryReporter
 from tensix.core.stat import Stat
 from tensix.core.storage import Storage, make_storage_impl, set_storage_impl_create
 from tensix.core.storage_impl import StorageImpl
+from tensix.core.weak_intrusive_ptr import WeakIntrusivePtr
 
 __all__ = [
     "Allocator", "CPUAllocator", "DataPtr", "Device", "IntrusivePtr", "IntrusiveTarget", "MemoryReporter",

@@ -163,7 +163,15 @@ cdef class Allocator:
             free_block(block)
 
     def copy_data(self, dst, src, nbytes):
-        """Copy `nbytes` bytes from address `src` to address `dst`; the two must not overlap."""
+        """Copy bytes between two blocks, which must not overlap.
+
+        Parameters
+        ----------
+        dst, src : int
+            Addresses to copy to and from.
+        nbytes : int
+            Bytes to copy.
+        """
         copy_bytes(
             <void*>address_from_any(dst, "dst"), <void*>address_from_any(src, "src"), nbytes_from_any(nbytes)
         )

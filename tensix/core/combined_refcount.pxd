@@ -16,19 +16,6 @@ Note [The combined reference count]
   are acquire-release: everything done through a handle happens before the clean-up that the last one starts.
 * ``lock`` adds a strong count only to a word whose strong count is not 0, by compare-and-swap, so the strong
   count never rises from 0.
-
-Locked instructions on x86-64, per path:
-
-==========================================  ======
-make, first handle                          0
-copy a strong or weak handle                1
-drop a strong handle, not the last          1
-drop the last strong handle, no weak ones   0
-drop the last strong handle, weak ones left 2
-drop a weak handle                          1
-drop the last weak handle of a dead target  0
-lock                                        1
-==========================================  ======
 """
 from libc.stdint cimport uint32_t, uint64_t
 from tensix.core.atomics cimport (

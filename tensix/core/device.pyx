@@ -24,6 +24,11 @@ cdef class Device:
     index : int, -1 to 127, optional
         The index, if `device` does not carry one; -1 means "the current one".
 
+    Attributes
+    ----------
+    type_code : int
+        PyTorch's number of the device type.
+
     Raises
     ------
     ValueError

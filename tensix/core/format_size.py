@@ -3,7 +3,7 @@
 __all__ = ["format_size"]
 
 
-def format_size(nbytes):
+def format_size(nbytes: int) -> str:
     """Return a number of bytes as a person reads it.
 
     Up to 1,024 in bytes, then in KiB, MiB or GiB with two decimals.

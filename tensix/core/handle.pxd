@@ -1,7 +1,7 @@
 """Private: how Python handles (which hold the GIL) take and drop strong counts, inline."""
 from cpython.ref cimport PyObject
 from tensix.core.combined_refcount cimport DELETE, STILL_ALIVE, Death, decref_word, incref_word
-from tensix.core.intrusive_ptr cimport IntrusiveTarget, IntrusiveTarget_on_death
+from tensix.core.intrusive_target cimport IntrusiveTarget, IntrusiveTarget_on_death
 from tensix.core.python_reference cimport drop_python_reference
 
 

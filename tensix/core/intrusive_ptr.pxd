@@ -1,39 +1,10 @@
-"""Intrusive reference counting. The classes and the free functions are public; fields and vtables are frozen."""
-from cpython.ref cimport PyObject
-from libc.stdint cimport int32_t, uint32_t, uint64_t
-
-
-cdef class IntrusiveTarget:
-    cdef uint64_t combined_refcount  # see Note [The combined reference count]
-    cdef int32_t handle_count        # strong counts held by Python handles; guarded by the GIL
-    cdef int32_t weak_handle_count   # the same for weak counts
-    cdef void destroy(self, bint holds_gil) noexcept nogil
-    cpdef release_resources(self)
+"""Intrusive reference counting: the strong pointer. Class and function are public; the field is frozen."""
+from tensix.core.intrusive_target cimport IntrusiveTarget
 
 
 cdef class IntrusivePtr:
     cdef IntrusiveTarget target  # None when null
 
 
-cdef class WeakIntrusivePtr:
-    cdef PyObject* target  # borrowed: the weak count keeps the object; NULL when null
-
-
-# Without the GIL. None stands for a null pointer and is accepted everywhere.
-cdef void incref(IntrusiveTarget target) noexcept nogil
-cdef void decref(IntrusiveTarget target) noexcept nogil
-cdef bint lock(IntrusiveTarget target) noexcept nogil
-cdef uint32_t use_count(IntrusiveTarget target) noexcept nogil
-cdef uint32_t weak_use_count(IntrusiveTarget target) noexcept nogil
-cdef void weak_incref(IntrusiveTarget target) noexcept nogil
-cdef void weak_decref(IntrusiveTarget target) noexcept nogil
-
 # With the GIL.
 cdef IntrusivePtr steal_from_new(IntrusiveTarget target)
-
-# Private to tensix: what handles do when a count has died, and how a newborn gets its first count.
-cdef void IntrusiveTarget_on_death(IntrusiveTarget self, int death, bint holds_gil) noexcept nogil
-cdef int IntrusiveTarget_start_unique(IntrusiveTarget self) except -1
-cdef int IntrusiveTarget_check_unclaimed(IntrusiveTarget self, str function) except -1
-cdef int IntrusiveTarget_check_weak_unclaimed(IntrusiveTarget self, str function) except -1
-cdef str IntrusiveTarget_no_owner(IntrusiveTarget self, str function)

@@ -60,7 +60,17 @@ cdef class MemoryReporter:
         """
 
     def report_out_of_memory(self, nbytes, total_allocated, device):
-        """Take one failure: `nbytes` bytes could not be had."""
+        """Take one failure: `nbytes` bytes could not be had.
+
+        Parameters
+        ----------
+        nbytes : int
+            Bytes asked for.
+        total_allocated : int
+            Bytes that the allocators of this device type had given out then.
+        device : Device
+            Where the block was to be.
+        """
 
     def __enter__(self):
         global LISTENERS, reporter_count

@@ -1,16 +1,16 @@
 """Counts on bare targets, as C code keeps them: nothing here owns anything, every call is a promise.
 
-C and Cython code calls the functions of the same names in ``tensix/core/intrusive_ptr.pxd``, which need no GIL.
+C and Cython code calls the functions of the same names in ``tensix/core/intrusive_target.pxd``, which need no GIL.
 From Python each call checks what C++ leaves undefined. None stands for a null pointer.
 """
 from tensix.core.combined_refcount cimport lock_word, weak_incref_word
-from tensix.core.intrusive_ptr cimport (
+from tensix.core.intrusive_target cimport (
     IntrusiveTarget,
     IntrusiveTarget_check_unclaimed,
     IntrusiveTarget_check_weak_unclaimed,
     IntrusiveTarget_no_owner,
 )
-from tensix.core cimport intrusive_ptr
+from tensix.core cimport intrusive_target
 
 __all__ = ["decref", "incref", "lock", "make_weak", "use_count", "weak_decref", "weak_incref"]
 
@@ -47,12 +47,12 @@ def decref(IntrusiveTarget target):
     """
     if target is not None:
         IntrusiveTarget_check_unclaimed(target, "decref")
-        intrusive_ptr.decref(target)
+        intrusive_target.decref(target)
 
 
 def use_count(IntrusiveTarget target):
     """Return the strong count, 0 for None or an expired target."""
-    return intrusive_ptr.use_count(target)
+    return intrusive_target.use_count(target)
 
 
 def make_weak(IntrusiveTarget target):
@@ -89,7 +89,7 @@ def weak_decref(IntrusiveTarget target):
     """
     if target is not None:
         IntrusiveTarget_check_weak_unclaimed(target, "weak_decref")
-        intrusive_ptr.weak_decref(target)
+        intrusive_target.weak_decref(target)
 
 
 def lock(IntrusiveTarget target):
@@ -100,4 +100,4 @@ def lock(IntrusiveTarget target):
     IntrusiveTarget or None
         The target, now with one more strong count that the caller must drop; None if it has expired.
     """
-    return target if intrusive_ptr.lock(target) else None
+    return target if intrusive_target.lock(target) else None

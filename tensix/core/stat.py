@@ -28,13 +28,13 @@ class Stat:
     def __init__(self, current=0, peak=0, allocated=0, freed=0):
         self.current, self.peak, self.allocated, self.freed = current, peak, allocated, freed
 
-    def increase(self, amount):
+    def increase(self, amount: int) -> None:
         """Add to the current value."""
         self.current += amount
         self.peak = max(self.peak, self.current)
         self.allocated += amount
 
-    def decrease(self, amount):
+    def decrease(self, amount: int) -> None:
         """Take from the current value.
 
         Raises
@@ -47,11 +47,11 @@ class Stat:
         self.current -= amount
         self.freed += amount
 
-    def reset_accumulated(self):
+    def reset_accumulated(self) -> None:
         """Start the totals again at 0."""
         self.allocated = self.freed = 0
 
-    def reset_peak(self):
+    def reset_peak(self) -> None:
         """Start the peak again at the current value."""
         self.peak = self.current
 

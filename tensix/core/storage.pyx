@@ -7,13 +7,9 @@ from tensix.core.cow_context cimport cow_is_cow, cow_lazy_clone
 from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_t
 from tensix.core.device cimport Device, Device_from_any, device_type_from_any, device_type_name
 from tensix.core.handle cimport drop, retain
-from tensix.core.intrusive_ptr cimport (
-    IntrusivePtr,
-    IntrusiveTarget_start_unique,
-    WeakIntrusivePtr,
-    use_count,
-    weak_use_count,
-)
+from tensix.core.intrusive_ptr cimport IntrusivePtr
+from tensix.core.intrusive_target cimport IntrusiveTarget_start_unique, use_count, weak_use_count
+from tensix.core.weak_intrusive_ptr cimport WeakIntrusivePtr
 from tensix.core.refcounted_deleter cimport refcounted_alias, refcounted_apply, refcounted_is_shared_alias
 from tensix.core.storage_impl cimport (
     StorageImpl,

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t
 from tensix.core.allocator cimport Allocator
 from tensix.core.data_ptr cimport data_ptr_t
-from tensix.core.intrusive_ptr cimport IntrusiveTarget
+from tensix.core.intrusive_target cimport IntrusiveTarget
 
 # Makes the bytes of a storage its own before they are written; with the GIL.
 ctypedef int (*materializer_t)(StorageImpl) except -1

@@ -29,7 +29,7 @@ from tensix.core.data_ptr cimport (
 )
 from tensix.core.device cimport CPU, Device_get
 from tensix.core.free_list cimport free_list_install, free_list_put, free_list_t, free_list_take
-from tensix.core.intrusive_ptr cimport IntrusiveTarget, use_count
+from tensix.core.intrusive_target cimport IntrusiveTarget, use_count
 
 __all__ = ["StorageImpl"]
 

@@ -92,6 +92,7 @@ for _device_type, _backend in (
     (15, "HPU"), (16, "VE"), (17, "Lazy"), (18, "IPU"), (19, "MTIA"), (20, "PrivateUse1"),
 ):  # fmt: skip
     DEVICE_KEYS[_device_type] = bits_of_key(_backend)
+del _device_type, _backend
 
 
 def dense_keys_of_device(device_type):
@@ -111,6 +112,11 @@ class DispatchKeySet:
     ----------
     *keys : DispatchKey or str
         Aliases such as ``CompositeImplicitAutograd`` add nothing.
+
+    Attributes
+    ----------
+    bits : int
+        The word: backends in the low 16 bits, functionalities above.
 
     Examples
     --------

@@ -27,8 +27,14 @@ from cython.cimports.tensix.dispatch.dispatch_key import (
     SLOT_COUNT,
     dense_keys_of_device,
 )
-from cython.cimports.tensix.dispatch.kernel import FallbackKernel, FallthroughKernel, Kernel, PythonKernel, empty_arguments
-from cython.cimports.tensix.dispatch.local_state import interventions, intervene, local_keys
+from cython.cimports.tensix.dispatch.kernel import (
+    FallbackKernel,
+    FallthroughKernel,
+    Kernel,
+    PythonKernel,
+    empty_arguments,
+)
+from cython.cimports.tensix.dispatch.local_state import intervene, interventions, local_keys
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
 
 from tensix.dispatch.dispatch_key import DispatchKey, DispatchKeySet, key_from_any

@@ -6,6 +6,7 @@ defaults, what is keyword-only, and what comes back. ``Tensor(a)`` marks what al
 
 import ast
 import re
+
 from tensix.core import Device
 from tensix.tensors.dtype import DType
 from tensix.tensors.tensor_base import TensorBase
@@ -62,7 +63,7 @@ class FunctionSchema:
         self.arguments, self.returns, self.text = arguments, returns, text
 
     @property
-    def qualified_name(self):
+    def qualified_name(self) -> str:
         """The key of the dispatcher's table: ``namespace::name.overload``."""
         return f"{self.namespace}::{self.name}" + (f".{self.overload}" if self.overload else "")
 
@@ -97,7 +98,7 @@ class FunctionSchema:
             raise TypeError(f"{self.qualified_name}(): {problem} The signature is {self}.")
         return bound
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.namespace}::{self.text}"
 
 
@@ -131,7 +132,7 @@ def fit(schema, args, kwargs):
 def accepts(argument, value):
     """Return whether a value is of an argument's type."""
     if value is None:
-        return argument.optional or argument.default is None and argument.has_default
+        return argument.optional or (argument.default is None and argument.has_default)
     if argument.type.endswith("]"):
         kind = argument.type.partition("[")[0]
         if isinstance(value, (tuple, list)):
@@ -149,7 +150,7 @@ def is_of(kind, value):
     return isinstance(value, python_types) and not (kind == "int" and isinstance(value, bool))
 
 
-def parse_schema(text, namespace="tensix"):
+def parse_schema(text: str, namespace: str = "tensix") -> FunctionSchema:
     """Return the schema that a line describes.
 
     Parameters

@@ -1,4 +1,5 @@
 """New tensors. A factory that fills is `empty` and a filling operator, one after the other."""
+from cpython.number cimport PyIndex_Check
 from libc.stdint cimport int8_t, int64_t, uint8_t
 from tensix.core.device cimport Device, Device_from_any
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
@@ -83,7 +84,18 @@ def ones(*shape, dtype=None, device=None):
 
 
 def full(shape, fill_value, *, dtype=None, device=None):
-    """Return a tensor of one value, of the value's type if none is given.
+    """Return a tensor of one value.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The sizes.
+    fill_value : bool, int, float or complex
+        The value of every element.
+    dtype : DType, optional
+        The element type; that of the value if not given.
+    device : str or Device, optional
+        Where the elements are; the CPU if not given.
 
     Examples
     --------
@@ -202,10 +214,10 @@ cdef object new_empty(object shape, object dtype, object device):
 cdef tuple as_shape(object shape):
     """Return sizes given as ``f(3, 4)``, ``f((3, 4))`` or ``f(3)``."""
     if type(shape) is tuple:
-        if len(<tuple>shape) != 1 or isinstance((<tuple>shape)[0], int):
+        if len(<tuple>shape) != 1 or PyIndex_Check((<tuple>shape)[0]):
             return <tuple>shape
         shape = (<tuple>shape)[0]
-    return (shape,) if isinstance(shape, int) else tuple(shape)
+    return (shape,) if PyIndex_Check(shape) else tuple(shape)
 
 
 cdef dict options_of(object dtype, object device):

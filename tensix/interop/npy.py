@@ -11,11 +11,12 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from tensix.functions.creation import from_numpy
+from tensix.tensors.tensor import Tensor
 
 __all__ = ["load_npy"]
 
 
-def load_npy(path):
+def load_npy(path: str | os.PathLike[str]) -> Tensor:
     """Return a read-only tensor over a mapped ``.npy`` file.
 
     Parameters

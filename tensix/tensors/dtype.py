@@ -90,7 +90,7 @@ def dtype_from_any(dtype):
         return BY_NAME["int64"]
     found = None
     with contextlib.suppress(TypeError):  # NumPy's own text speaks of its types, ours follows
-        found = BY_NUMPY.get(np.dtype(dtype))
+        found = None if dtype is None else BY_NUMPY.get(np.dtype(dtype))
     if found is None:
         raise TypeError(f"{dtype!r} is no element type of tensix; there are {', '.join(BY_NAME)}.")
     return found

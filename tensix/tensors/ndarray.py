@@ -10,7 +10,7 @@ from cython.cimports.cpython.ref import Py_INCREF, PyObject
 from cython.cimports.libc.stdint import int64_t
 from cython.cimports.tensix.core.data_ptr import data_ptr_init
 from cython.cimports.tensix.core.handle import retain
-from cython.cimports.tensix.core.intrusive_ptr import IntrusiveTarget_start_unique
+from cython.cimports.tensix.core.intrusive_target import IntrusiveTarget_start_unique
 from cython.cimports.tensix.core.storage import Storage_from_owned
 from cython.cimports.tensix.core.storage_impl import StorageImpl
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device

@@ -6,28 +6,20 @@ returns what came back. What an operator does stands in its kernel.
 
 import cython
 import numpy as np
-from cython.cimports.libc.stdint import uintptr_t
-from cython.cimports.tensix.core.cow_context import cow_is_cow
-from cython.cimports.tensix.core.device import Device_get
+from cython.cimports.cpython.number import PyIndex_Check
 from cython.cimports.tensix.core.handle import retain
-from cython.cimports.tensix.core.intrusive_ptr import use_count, weak_use_count
-from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
+from cython.cimports.tensix.core.storage import Storage
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.dispatch.dispatcher import OperatorTable
 from cython.cimports.tensix.tensors.dtype import default_float_code, dtype_from_any, dtype_of_code
 from cython.cimports.tensix.tensors.ndarray import ndarray_of_impl
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase, TensorBase_own_new
 from cython.cimports.tensix.tensors.tensor_impl import (
-    CONTIGUOUS,
     TensorImpl_adopt,
     TensorImpl_check_bounds,
-    TensorImpl_const_data,
-    TensorImpl_mutable_data,
     TensorImpl_new,
     TensorImpl_refresh,
-    TensorImpl_shape,
     TensorImpl_sizes,
-    TensorImpl_stride,
     TensorImpl_strides,
     wrap_dim,
 )
@@ -123,116 +115,7 @@ class Tensor(TensorBase):
         TensorImpl_check_bounds(impl)
         return Tensor_wrap(impl)
 
-    # ---- what it is
-
-    @property
-    def shape(self):
-        """The sizes, a tuple of ints."""
-        return TensorImpl_shape(self.impl)
-
-    @property
-    def dtype(self):
-        """The element type."""
-        return dtype_of_code(self.impl.dtype_code)
-
-    @property
-    def device(self):
-        """Where the elements are."""
-        return Device_get(self.impl.device_type, self.impl.device_index)
-
-    @property
-    def ndim(self):
-        """The number of dimensions."""
-        return self.impl.ndim
-
-    @property
-    def size(self):
-        """The number of elements."""
-        return self.impl.numel
-
-    @property
-    def itemsize(self):
-        """Bytes per element."""
-        return dtype_of_code(self.impl.dtype_code).itemsize
-
-    @property
-    def nbytes(self):
-        """Bytes of all elements, gaps not counted."""
-        return self.impl.numel * dtype_of_code(self.impl.dtype_code).itemsize
-
-    @property
-    def readonly(self):
-        """Whether writing is refused."""
-        return self.impl.storage is not None and self.impl.storage.is_readonly != 0
-
-    @property
-    def allocator(self):
-        """Who made the memory, or None for memory from outside."""
-        return None if self.impl.storage is None else self.impl.storage.owner
-
-    def numel(self):
-        """Return the number of elements."""
-        return self.impl.numel
-
-    def stride(self, dim=None):
-        """Return the steps between neighbours, in elements: a tuple, or that of one dimension."""
-        strides = TensorImpl_stride(self.impl)
-        return strides if dim is None else strides[wrap_dim(dim, self.impl.ndim)]
-
-    def storage_offset(self):
-        """Return where in the storage the first element is, in elements."""
-        return self.impl.storage_offset
-
-    def is_contiguous(self):
-        """Return whether the elements lie in row-major order without gaps."""
-        return self.impl.geometry & CONTIGUOUS != 0
-
-    def defined(self):
-        """Return whether this is a tensor at all."""
-        return self.impl is not UNDEFINED
-
-    # ---- who owns what
-
-    def storage(self):
-        """Return a handle on the storage.
-
-        Raises
-        ------
-        RuntimeError
-            If the tensor has none.
-        """
-        if self.impl.storage is None:
-            raise RuntimeError("the tensor has no storage.")
-        retain(self.impl.storage)
-        return Storage_from_owned(self.impl.storage)
-
-    def data_ptr(self):
-        """Return the address of the first element for reading; never materializes."""
-        return cython.cast(uintptr_t, TensorImpl_const_data(self.impl))
-
-    def mutable_data_ptr(self):
-        """Return the address of the first element for writing; a copy-on-write tensor gets its own bytes first."""
-        return cython.cast(uintptr_t, TensorImpl_mutable_data(self.impl))
-
-    def use_count(self):
-        """Return how many handles own the body, 0 if undefined."""
-        return use_count(self.impl) if self.impl is not UNDEFINED else 0
-
-    def weak_use_count(self):
-        """Return the number of weak handles plus one, 0 if undefined."""
-        return weak_use_count(self.impl) if self.impl is not UNDEFINED else 0
-
-    def body_address(self):
-        """Return the address of the body, which tells whether two handles are on the same tensor."""
-        return cython.cast(uintptr_t, cython.cast(cython.p_void, self.impl))
-
-    def is_cow(self):
-        """Return whether the bytes may be shared copy-on-write, so that a first write may copy."""
-        return self.impl.storage is not None and cow_is_cow(cython.address(self.impl.storage.block))
-
-    def is_alias_of(self, other: Tensor):
-        """Return whether both have the same storage, so that a write to one may be seen in the other."""
-        return self.impl.storage is not None and self.storage().is_alias_of(other.storage())
+    # ---- copies
 
     def clone(self):
         """Return a copy, made at once; dense strides are kept."""
@@ -299,7 +182,14 @@ class Tensor(TensorBase):
         return INDEX.call_with(self, (slice(None),) * where + (index,))
 
     def narrow(self, dim, start, length):
-        """Return the view on `length` indices of a dimension, from `start` on.
+        """Return the view on a stretch of one dimension.
+
+        Parameters
+        ----------
+        dim : int
+            The dimension.
+        start, length : int
+            The first index, and how many; a negative start counts from the end.
 
         Raises
         ------
@@ -410,7 +300,7 @@ def Tensor_wrap(impl):
 @cython.cfunc
 def sizes_of(shape: tuple) -> tuple:
     """Return sizes given as ``f(3, 4)`` or ``f((3, 4))``."""
-    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+    if len(shape) == 1 and not PyIndex_Check(shape[0]):
         return tuple(shape[0])
     return shape
 

@@ -1,13 +1,28 @@
-"""The handle on a tensor, without operators: what the dispatcher needs to know of tensors.
+"""The handle on a tensor, without operators: what the dispatcher needs to know of tensors, and what they are.
 
 PyTorch splits ``at::Tensor`` in the same way: operators are methods of the full class, and the dispatcher, which
 they call, must not need that class.
 """
 
 import cython
-from cython.cimports.tensix.core.handle import drop
-from cython.cimports.tensix.core.intrusive_ptr import IntrusiveTarget_start_unique
-from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_new, TensorImpl_sizes, TensorImpl_strides
+from cython.cimports.libc.stdint import uintptr_t
+from cython.cimports.tensix.core.cow_context import cow_is_cow
+from cython.cimports.tensix.core.device import Device_get
+from cython.cimports.tensix.core.handle import drop, retain
+from cython.cimports.tensix.core.intrusive_target import IntrusiveTarget_start_unique, use_count, weak_use_count
+from cython.cimports.tensix.core.storage import Storage_from_owned
+from cython.cimports.tensix.tensors.dtype import dtype_of_code
+from cython.cimports.tensix.tensors.tensor_impl import (
+    CONTIGUOUS,
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_new,
+    TensorImpl_shape,
+    TensorImpl_sizes,
+    TensorImpl_stride,
+    TensorImpl_strides,
+    wrap_dim,
+)
 
 __all__ = []
 
@@ -20,7 +35,7 @@ TensorImpl_strides(UNDEFINED)[0] = 1
 @cython.no_gc  # a body takes no part in collection either
 @cython.cclass
 class TensorBase:
-    """Own a tensor's body with one strong count."""
+    """Own a tensor's body with one strong count, and say what it is."""
 
     def __cinit__(self):
         self.impl = UNDEFINED
@@ -28,6 +43,117 @@ class TensorBase:
     def __dealloc__(self):
         if self.impl is not UNDEFINED:
             drop(self.impl)
+
+    # ---- what it is
+
+    @property
+    def shape(self):
+        """The sizes, a tuple of ints."""
+        return TensorImpl_shape(self.impl)
+
+    @property
+    def dtype(self):
+        """The element type."""
+        return dtype_of_code(self.impl.dtype_code)
+
+    @property
+    def device(self):
+        """Where the elements are."""
+        return Device_get(self.impl.device_type, self.impl.device_index)
+
+    @property
+    def ndim(self):
+        """The number of dimensions."""
+        return self.impl.ndim
+
+    @property
+    def size(self):
+        """The number of elements."""
+        return self.impl.numel
+
+    @property
+    def itemsize(self):
+        """Bytes per element."""
+        return dtype_of_code(self.impl.dtype_code).itemsize
+
+    @property
+    def nbytes(self):
+        """Bytes of all elements, gaps not counted."""
+        return self.impl.numel * dtype_of_code(self.impl.dtype_code).itemsize
+
+    @property
+    def readonly(self):
+        """Whether writing is refused."""
+        return self.impl.storage is not None and self.impl.storage.is_readonly != 0
+
+    @property
+    def allocator(self):
+        """Who made the memory, or None for memory from outside."""
+        return None if self.impl.storage is None else self.impl.storage.owner
+
+    def numel(self):
+        """Return the number of elements."""
+        return self.impl.numel
+
+    def stride(self, dim=None):
+        """Return the steps between neighbours, in elements: a tuple, or that of one dimension."""
+        strides = TensorImpl_stride(self.impl)
+        return strides if dim is None else strides[wrap_dim(dim, self.impl.ndim)]
+
+    def storage_offset(self):
+        """Return where in the storage the first element is, in elements."""
+        return self.impl.storage_offset
+
+    def is_contiguous(self):
+        """Return whether the elements lie in row-major order without gaps."""
+        return self.impl.geometry & CONTIGUOUS != 0
+
+    def defined(self):
+        """Return whether this is a tensor at all."""
+        return self.impl is not UNDEFINED
+
+    # ---- who owns what
+
+    def storage(self):
+        """Return a handle on the storage.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor has none.
+        """
+        if self.impl.storage is None:
+            raise RuntimeError("the tensor has no storage.")
+        retain(self.impl.storage)
+        return Storage_from_owned(self.impl.storage)
+
+    def data_ptr(self):
+        """Return the address of the first element for reading; never materializes."""
+        return cython.cast(uintptr_t, TensorImpl_const_data(self.impl))
+
+    def mutable_data_ptr(self):
+        """Return the address of the first element for writing; a copy-on-write tensor gets its own bytes first."""
+        return cython.cast(uintptr_t, TensorImpl_mutable_data(self.impl))
+
+    def use_count(self):
+        """Return how many handles own the body, 0 if undefined."""
+        return use_count(self.impl) if self.impl is not UNDEFINED else 0
+
+    def weak_use_count(self):
+        """Return the number of weak handles plus one, 0 if undefined."""
+        return weak_use_count(self.impl) if self.impl is not UNDEFINED else 0
+
+    def body_address(self):
+        """Return the address of the body, which tells whether two handles are on the same tensor."""
+        return cython.cast(uintptr_t, cython.cast(cython.p_void, self.impl))
+
+    def is_cow(self):
+        """Return whether the bytes may be shared copy-on-write, so that a first write may copy."""
+        return self.impl.storage is not None and cow_is_cow(cython.address(self.impl.storage.block))
+
+    def is_alias_of(self, other: TensorBase):
+        """Return whether both have the same storage, so that a write to one may be seen in the other."""
+        return self.impl.storage is not None and self.storage().is_alias_of(other.storage())
 
 
 def TensorBase_own_new(self, impl):

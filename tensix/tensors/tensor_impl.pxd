@@ -1,6 +1,6 @@
 """The counted body of a tensor: a view on a storage. Fields are private to tensix."""
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
-from tensix.core.intrusive_ptr cimport IntrusiveTarget
+from tensix.core.intrusive_target cimport IntrusiveTarget
 from tensix.core.storage_impl cimport StorageImpl
 
 cdef enum:

@@ -15,7 +15,7 @@ from cython.cimports.libc.stdlib import free, malloc
 from cython.cimports.tensix.core.combined_refcount import is_dead
 from cython.cimports.tensix.core.free_list import free_list_install, free_list_put, free_list_t, free_list_take
 from cython.cimports.tensix.core.handle import drop_nogil, retain
-from cython.cimports.tensix.core.intrusive_ptr import decref
+from cython.cimports.tensix.core.intrusive_target import decref
 from cython.cimports.tensix.core.storage_impl import (
     StorageImpl_const_data,
     StorageImpl_mutable_data,

@@ -5,7 +5,7 @@ Elements of the same type move as bytes; where the type changes, NumPy converts 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
-from tensix.core.intrusive_ptr cimport IntrusiveTarget_start_unique
+from tensix.core.intrusive_target cimport IntrusiveTarget_start_unique
 from tensix.core.storage cimport StorageImpl_lazy_clone
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport CKernel_binary, CKernel_unary, CKernel_with

@@ -2,7 +2,7 @@
 from libc.stdint cimport INT64_MAX, int8_t, int64_t, uint8_t
 from tensix.core.allocator cimport current_allocator
 from tensix.core.device cimport Device, Device_from_any
-from tensix.core.intrusive_ptr cimport IntrusiveTarget_start_unique
+from tensix.core.intrusive_target cimport IntrusiveTarget_start_unique
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport Kernel

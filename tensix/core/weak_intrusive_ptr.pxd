@@ -1,0 +1,6 @@
+"""Intrusive reference counting: the weak pointer. The class is public; the field is frozen."""
+from cpython.ref cimport PyObject
+
+
+cdef class WeakIntrusivePtr:
+    cdef PyObject* target  # borrowed: the weak count keeps the object; NULL when null

@@ -1,0 +1,70 @@
+from collections.abc import Iterable
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from tensix.core.device import Device
+from tensix.functions.kernels.random import Generator
+from tensix.tensors.dtype import _DTypeLike
+from tensix.tensors.tensor import Tensor
+
+__all__ = ["empty", "from_numpy", "full", "ones", "rand", "randn", "tensor", "zeros"]
+
+@overload
+def empty(
+    shape: Iterable[int], /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None
+) -> Tensor: ...
+@overload
+def empty(*shape: int, dtype: _DTypeLike | None = None, device: str | Device | None = None) -> Tensor: ...
+@overload
+def zeros(
+    shape: Iterable[int], /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None
+) -> Tensor: ...
+@overload
+def zeros(*shape: int, dtype: _DTypeLike | None = None, device: str | Device | None = None) -> Tensor: ...
+@overload
+def ones(shape: Iterable[int], /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None) -> Tensor: ...
+@overload
+def ones(*shape: int, dtype: _DTypeLike | None = None, device: str | Device | None = None) -> Tensor: ...
+@overload
+def rand(
+    shape: Iterable[int],
+    /,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    generator: Generator | None = None,
+) -> Tensor: ...
+@overload
+def rand(
+    *shape: int,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    generator: Generator | None = None,
+) -> Tensor: ...
+@overload
+def randn(
+    shape: Iterable[int],
+    /,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    generator: Generator | None = None,
+) -> Tensor: ...
+@overload
+def randn(
+    *shape: int,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    generator: Generator | None = None,
+) -> Tensor: ...
+def full(
+    shape: int | Iterable[int],
+    fill_value: int | float | complex,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+) -> Tensor: ...
+def tensor(data: npt.ArrayLike | Tensor, *, dtype: _DTypeLike | None = None) -> Tensor: ...
+def from_numpy(array: np.ndarray[Any, Any]) -> Tensor: ...

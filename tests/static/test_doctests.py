@@ -1,0 +1,16 @@
+"""The examples in docstrings do what they say, those of compiled modules too."""
+
+import doctest
+import re
+import tempfile
+
+
+def test_examples(exemplary_module, source, tmp_path, monkeypatch):
+    """Each prompt in the source is found and run: an example that doctest cannot see is an error."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    runner = doctest.DocTestRunner()
+    report = []
+    for example in doctest.DocTestFinder().find(exemplary_module):
+        runner.run(example, out=report.append)
+    assert runner.failures == 0, "".join(report)
+    assert runner.tries == len(re.findall(r"^\s*>>> ", source, re.MULTILINE))

@@ -1,0 +1,50 @@
+"""What the package consists of agrees with what its build says."""
+
+import ast
+import importlib
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import tensix
+from tensix._version import __version__
+
+ROOT = Path(__file__).parents[2]
+METADATA = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def listed_extensions():
+    """Return the list MODULES of setup.py without running it."""
+    for node in ast.parse((ROOT / "setup.py").read_text()).body:
+        if isinstance(node, ast.Assign) and node.targets[0].id == "MODULES":
+            return ast.literal_eval(node.value)
+    raise AssertionError("setup.py has no list MODULES")
+
+
+def test_version_has_one_source():
+    assert METADATA["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "tensix._version.__version__"}
+    assert "version" not in METADATA["project"]
+    assert tensix.__version__ == __version__
+    spelled = [path for path in ROOT.glob("tensix/**/*.py") if f'"{__version__}"' in path.read_text()]
+    assert spelled == [ROOT / "tensix/_version.py"]
+
+
+def test_package_says_that_it_is_typed():
+    assert Path(tensix.__file__).with_name("py.typed").exists()
+    assert {"*.pyi", "py.typed"} <= set(METADATA["tool"]["setuptools"]["package-data"]["*"])
+
+
+def test_setup_lists_every_extension():
+    """A .pyx is one, and so is a .py that imports cython."""
+    written = [*ROOT.glob("tensix/**/*.pyx")]
+    written += [path for path in ROOT.glob("tensix/**/*.py") if "\nimport cython\n" in path.read_text()]
+    assert sorted(listed_extensions()) == sorted(path.relative_to(ROOT).as_posix() for path in written)
+
+
+@pytest.mark.parametrize("source", listed_extensions())
+def test_public_extension_has_a_stub(source):
+    """Private is what exports nothing; it has no stub."""
+    path = Path(source).with_suffix("")
+    is_public = bool(getattr(importlib.import_module(".".join(path.parts)), "__all__", []))
+    assert (ROOT / path).with_suffix(".pyi").exists() == is_public

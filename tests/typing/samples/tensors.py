@@ -1,0 +1,57 @@
+"""What a type checker knows about tensors; it learns nothing of shapes and element types."""
+
+from typing import assert_type
+
+import numpy as np
+
+import tensix
+from tensix import Generator, Storage, Tensor
+from tensix.core import Allocator, Device
+from tensix.tensors.dtype import DType
+from tensix.tensors.promotion import promote_types
+
+# shapes are given as f(3, 4) or f((3, 4))
+assert_type(tensix.empty(3, 4), Tensor)
+assert_type(tensix.zeros((3, 4), dtype=tensix.int64, device="cpu"), Tensor)
+assert_type(tensix.ones([3, 4], dtype="float64"), Tensor)
+assert_type(tensix.full((2,), 1.5, dtype=float), Tensor)
+assert_type(tensix.rand(3, generator=Generator(7)), Tensor)
+assert_type(tensix.randn(3, dtype=np.dtype("f8")), Tensor)
+assert_type(tensix.tensor([[1, 2], [3, 4]]), Tensor)
+assert_type(tensix.from_numpy(np.zeros(3)), Tensor)
+assert_type(tensix.manual_seed(0), Generator)
+
+x = tensix.rand(3, 4)
+assert_type(x.shape, tuple[int, ...])
+assert_type(x.stride(), tuple[int, ...])
+assert_type(x.stride(0), int)
+assert_type(x.dtype, DType)
+assert_type(x.device, Device)
+assert_type(x.storage(), Storage)
+assert_type(x.allocator, Allocator | None)
+assert_type(Tensor.from_storage(x.storage(), 0, x.shape, x.stride(), x.dtype), Tensor)
+
+# `tensix.bool` is an element type; what methods return is Python's
+assert_type(tensix.bool, DType)
+assert_type(x.is_cow(), bool)
+assert_type(bool(x[0, 0]), bool)
+assert_type(promote_types(tensix.int64, "float32"), DType)
+assert_type(tensix.float32.numpy, np.dtype | None)
+
+# views, indexing and arithmetic
+assert_type(x[0], Tensor)
+assert_type(x[1:3, ::2], Tensor)
+assert_type(x[..., None, -1], Tensor)
+assert_type(x.view(4, 3), Tensor)
+assert_type(x.reshape((2, 6)).T, Tensor)
+assert_type(x.unsqueeze(0).squeeze((0,)).permute(1, 0).transpose(0, 1), Tensor)
+assert_type(x.lazy_clone().zero_().fill_(2).copy_(x), Tensor)
+assert_type(x + x, Tensor)
+assert_type(1 - x * 2.0 / x, Tensor)
+assert_type(-x, Tensor)
+x[0] = 1.0
+x[1] = x[0]
+
+assert_type(x[0, 0].item(), int | float | complex)
+assert_type(float(x[0, 0]), float)
+assert_type(len(x), int)

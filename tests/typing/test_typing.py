@@ -1,0 +1,37 @@
+"""The stubs say what is true: mypy reads the samples by them, and stubtest compares them with the running modules."""
+
+import runpy
+from pathlib import Path
+
+import mypy.api
+import mypy.stubtest
+import pytest
+
+import tensix
+
+HERE = Path(__file__).parent
+PACKAGE = Path(tensix.__file__).parent
+STUBS = sorted(PACKAGE.rglob("*.pyi"))
+SAMPLES = sorted(HERE.glob("samples/*.py"))
+RUNNABLE = [sample for sample in SAMPLES if sample.stem != "mistakes"]
+
+
+def test_samples_pass_strict_checking(tmp_path, monkeypatch):
+    """From an empty folder, so that mypy finds tensix as users' mypy does: on sys.path, by its py.typed."""
+    monkeypatch.chdir(tmp_path)
+    report, failure, status = mypy.api.run(["--strict", "--config-file=", *map(str, SAMPLES)])
+    assert (report, failure, status) == (f"Success: no issues found in {len(SAMPLES)} source files\n", "", 0)
+
+
+@pytest.mark.parametrize("sample", RUNNABLE, ids=lambda path: path.stem)
+def test_sample_runs(sample):
+    runpy.run_path(str(sample))
+
+
+def test_stubs_fit_the_modules(tmp_path, monkeypatch, capsys):
+    """From an empty folder too; an entry of the allowlist that nothing needs is an error."""
+    monkeypatch.chdir(tmp_path)
+    modules = [".".join(stub.relative_to(PACKAGE.parent).with_suffix("").parts) for stub in STUBS]
+    options = ["--concise", f"--mypy-config-file={HERE}/stubtest.ini", f"--allowlist={HERE}/allowlist.txt"]
+    status = mypy.stubtest.test_stubs(mypy.stubtest.parse_options([*options, *modules]))
+    assert (status, capsys.readouterr().out) == (0, "")
