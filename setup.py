@@ -29,7 +29,7 @@ MODULES = [
     "tensix/dispatch/dispatch_key.py",
     "tensix/dispatch/local_state.pyx",
     "tensix/dispatch/kernel.py",
-    "tensix/dispatch/dispatcher.py",
+    "tensix/dispatch/operator_table.py",
     "tensix/tensors/ndarray.py",
     "tensix/tensors/tensor.py",
     "tensix/tensors/views.py",

@@ -30,7 +30,7 @@ def run(arguments):
         print(json.dumps(facts, indent=2))
         return 0
     paper = Paper()
-    more = ", …" if facts["elements"] > FIRST_VALUES else ""
+    more = ", ..." if facts["elements"] > FIRST_VALUES else ""
     shown = facts | {
         "bytes": format_size(facts["bytes"]),
         "alignment": f"{facts['alignment']} bytes",
@@ -57,7 +57,7 @@ def facts_of(path):
         "elements": tensor.numel(),
         "bytes": tensor.nbytes,
         "alignment": min(address & -address, 4096),
-        "mapped": address != 0 and tensor.readonly,
+        "mapped": tensor.numel() != 0 and tensor.readonly,
         "first_values": [str(value) for value in first_values(tensor).tolist()],
     }
 

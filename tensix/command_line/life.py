@@ -94,10 +94,9 @@ class Life(MemoryReporter):
                 self._open[-1][2].add(result.body_address())  # so that the outer call knows it again
         call["owners_after"] = self._owners(tensors + shown)
 
-    def failed(self):
-        """Close the calls that an exception ended."""
-        while self._open:
-            self._open.pop()[0]["failed"] = True
+    def failed_call(self, table, key):
+        """Take the end of a call that raised."""
+        self._open.pop()[0]["failed"] = True
 
     # ---- names
 
@@ -111,7 +110,7 @@ class Life(MemoryReporter):
 
     def block_of(self, tensor):
         """Return the record of the block that a tensor's bytes are in, None if it is older than the recording."""
-        return self.blocks.get(tensor.storage().data_ptr())
+        return self.blocks.get(tensor.storage().data_ptr()) if tensor.defined() else None
 
     def _add(self, event):
         (self._open[-1][0]["events"] if self._open else self.events).append(event)
@@ -126,14 +125,15 @@ class Life(MemoryReporter):
 
     def _owners(self, tensors):
         """Return how many owners the storage of each tensor has, our look not counted."""
-        return {self.name_of(tensor): tensor.storage().use_count() - 1 for tensor in tensors}
+        return {self.name_of(tensor): tensor.storage().use_count() - 1 for tensor in tensors if tensor.defined()}
 
     def _result(self, result, arguments, made):
         same = next((a for a in arguments if a.body_address() == result.body_address()), None)
         if same is None and result.body_address() not in made:
             self._tensors.pop(result.body_address(), None)  # a body that died had this address
         base = next((a for a in arguments if a is not same and result.is_alias_of(a)), None)
-        sharer = next((a for a in arguments if a is not same and a.data_ptr() == result.data_ptr()), None)
+        others = [a for a in arguments if a is not same and a.defined()]
+        sharer = next((a for a in others if result.is_cow() and a.data_ptr() == result.data_ptr()), None)
         block = self.block_of(result)
         facts = {
             "tensor": self.name_of(result),

@@ -3,6 +3,7 @@
 import argparse
 import ast
 import json
+import textwrap
 
 import tensix
 from tensix.command_line.life import Life
@@ -51,24 +52,24 @@ def trace(code):
     dict
         ``"statements"`` with their events and results, ``"balance"``, and ``"error"``, None if nothing was raised.
     """
+    code = textwrap.dedent(code).strip()
     report = {"code": code, "statements": [], "error": None}
     namespace = {name: value for name, value in vars(tensix).items() if not name.startswith("_")}
     known = dict(namespace)
     life = Life()
     try:
-        statements = ast.parse(code.strip()).body
-    except SyntaxError as error:
-        report["error"] = f"SyntaxError: {error}"
+        statements = ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        report["error"] = f"{type(error).__name__}: {error}"
         statements = []
     with life:
         for number, statement in enumerate(statements):
             life.events = []
-            entry = {"source": ast.get_source_segment(code.strip(), statement), "events": life.events}
+            entry = {"source": ast.get_source_segment(code, statement), "events": life.events}
             report["statements"].append(entry)
             try:
                 value = execute(statement, namespace)
             except Exception as error:
-                life.failed()
                 report["error"] = f"{type(error).__name__}: {error}"
                 break
             if value is not None:

@@ -1,21 +1,6 @@
 """Private: the one 64-bit word that holds both counts of an intrusive target.
 
-Note [The combined reference count]
-~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-::
-
-    bit 63      bits 62..32                     bits 31..0
-    dead        weak count                      strong count
-
-* The weak count is the number of weak handles, plus one while the strong count is above zero.
-* A word of 0 belongs to a target that no handle has owned yet. Both counts are 0 after death too, so the dead
-  bit keeps the two apart: a dead target can never be taken for a newborn one.
-* Birth is a plain store and the death of a uniquely owned target a plain load and a plain store: nobody else
-  can see the target then, so nothing has to be ordered against anything.
-* Increments are relaxed: whoever adds a count already holds one, so the target cannot die meanwhile. Decrements
-  are acquire-release: everything done through a handle happens before the clean-up that the last one starts.
-* ``lock`` adds a strong count only to a word whose strong count is not 0, by compare-and-swap, so the strong
-  count never rises from 0.
+What it means and costs: Note [The combined reference count] in ``intrusive_target.pyx``.
 """
 from libc.stdint cimport uint32_t, uint64_t
 from tensix.core.atomics cimport (

@@ -3,8 +3,24 @@
 A target is owned by handles, never by a bare Python reference. The counts together own exactly one Python
 reference, taken when the first handle is made and given back when the weak count reaches zero: a bare reference
 is what a raw pointer is in C++, safe to touch but possibly expired. That single reference is also why ``incref``
-and ``decref`` need no GIL. The word that holds the counts: Note [The combined reference count] in
-``combined_refcount.pxd``. Facts about the original are those of PyTorch 2.13's ``c10/util/intrusive_ptr.h``.
+and ``decref`` need no GIL. Facts about the original are those of PyTorch 2.13's ``c10/util/intrusive_ptr.h``.
+
+Note [The combined reference count]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+::
+
+    bit 63      bits 62..32                     bits 31..0
+    dead        weak count                      strong count
+
+* The weak count is the number of weak handles, plus one while the strong count is above zero.
+* A word of 0 belongs to a target that no handle has owned yet. Both counts are 0 after death too, so the dead
+  bit keeps the two apart: a dead target can never be taken for a newborn one.
+* Birth is a plain store and the death of a uniquely owned target a plain load and a plain store: nobody else
+  can see the target then, so nothing has to be ordered against anything.
+* Increments are relaxed: whoever adds a count already holds one, so the target cannot die meanwhile. Decrements
+  are acquire-release: everything done through a handle happens before the clean-up that the last one starts.
+* ``lock`` adds a strong count only to a word whose strong count is not 0, by compare-and-swap, so the strong
+  count never rises from 0.
 
 Locked instructions on x86-64, per path:
 

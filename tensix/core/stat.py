@@ -23,9 +23,7 @@ class Stat:
     Stat(current=40, peak=100, allocated=100, freed=60)
     """
 
-    __slots__ = ("allocated", "current", "freed", "peak")
-
-    def __init__(self, current=0, peak=0, allocated=0, freed=0):
+    def __init__(self, current: int = 0, peak: int = 0, allocated: int = 0, freed: int = 0) -> None:
         self.current, self.peak, self.allocated, self.freed = current, peak, allocated, freed
 
     def increase(self, amount: int) -> None:
@@ -55,12 +53,12 @@ class Stat:
         """Start the peak again at the current value."""
         self.peak = self.current
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"Stat(current={self.current}, peak={self.peak}, allocated={self.allocated}, freed={self.freed})"
         )
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return repr(self) == repr(other) if isinstance(other, Stat) else NotImplemented
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]

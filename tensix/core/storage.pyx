@@ -19,6 +19,7 @@ from tensix.core.storage_impl cimport (
     StorageImpl_const_data,
     StorageImpl_mutable_data,
     StorageImpl_replace_block,
+    StorageImpl_set_nbytes,
 )
 
 __all__ = ["Storage", "make_storage_impl", "set_storage_impl_create"]
@@ -212,7 +213,7 @@ cdef class Storage:
                 raise
         StorageImpl_replace_block(impl, &block)
         StorageImpl_clear_materializer(impl)
-        impl.size_bytes = size
+        StorageImpl_set_nbytes(impl, size)
         return self
 
     def clone(self):

@@ -20,6 +20,7 @@ cdef class StorageImpl(IntrusiveTarget):
     cdef uint8_t warn_on_mutable    # once
     cdef uint8_t is_readonly
     cdef uint8_t is_resizable
+    cdef uint8_t was_shrunk         # a tensor may look beyond the end: it has to compare before it reads
     cdef uint8_t is_exported        # a writable pointer left tensix: bytes may change behind our back
 
 
@@ -39,5 +40,6 @@ cdef int StorageImpl_pass_guards(StorageImpl self) except -1
 cdef int StorageImpl_check_readable(StorageImpl self) except -1
 cdef int StorageImpl_set_materializer(StorageImpl self, materializer_t materializer) except -1
 cdef void StorageImpl_clear_materializer(StorageImpl self) noexcept
+cdef void StorageImpl_set_nbytes(StorageImpl self, size_t nbytes) noexcept
 cdef void StorageImpl_replace_block(StorageImpl self, data_ptr_t* block) noexcept
 cdef StorageImpl StorageImpl_allocate(size_t nbytes, Allocator allocator, bint resizable)

@@ -156,7 +156,7 @@ cdef class StorageImpl(IntrusiveTarget):
     def set_nbytes(self, nbytes):
         """Change the recorded size; no byte is allocated or freed."""
         check_alive(self)
-        self.size_bytes = nbytes_from_any(nbytes)
+        StorageImpl_set_nbytes(self, nbytes_from_any(nbytes))
 
     def data_ptr(self):
         """Return the address for reading, 0 for none; never materializes.
@@ -214,6 +214,7 @@ cdef class StorageImpl(IntrusiveTarget):
             StorageImpl_mutable_data(other)
         self.block, other.block = other.block, self.block
         self.size_bytes, other.size_bytes = other.size_bytes, self.size_bytes
+        self.was_shrunk = other.was_shrunk = True  # one of them, or neither: comparing costs little
         self.owner, other.owner = other.owner, self.owner
         self.is_resizable, other.is_resizable = other.is_resizable, self.is_resizable
         self.is_exported, other.is_exported = other.is_exported, self.is_exported
@@ -227,7 +228,7 @@ cdef class StorageImpl(IntrusiveTarget):
         check_alive(self)
         StorageImpl_clear_materializer(self)
         data_ptr_destroy(&self.block)
-        self.size_bytes = 0
+        StorageImpl_set_nbytes(self, 0)
 
     def unique_storage_share_external_pointer(self, DataPtr data_ptr not None, nbytes):
         """Take external memory over in place of the own block; the storage has no allocator afterwards.
@@ -245,7 +246,8 @@ cdef class StorageImpl(IntrusiveTarget):
                 f"found {use_count(self)}: others would see their bytes change."
             )
         self.set_data_ptr_noswap(data_ptr)
-        self.size_bytes, self.owner, self.is_resizable = size, None, False
+        StorageImpl_set_nbytes(self, size)
+        self.owner, self.is_resizable = None, False
 
     def set_throw_on_mutable_data_ptr(self):
         """Refuse every later access for writing."""
@@ -349,6 +351,12 @@ cdef int StorageImpl_set_materializer(StorageImpl self, materializer_t materiali
 cdef void StorageImpl_clear_materializer(StorageImpl self) noexcept:
     self.materializer = NULL
     refresh_guard(self)
+
+
+cdef void StorageImpl_set_nbytes(StorageImpl self, size_t nbytes) noexcept:
+    """Record another size."""
+    self.was_shrunk = self.was_shrunk or nbytes < self.size_bytes
+    self.size_bytes = nbytes
 
 
 cdef void StorageImpl_replace_block(StorageImpl self, data_ptr_t* block) noexcept:

@@ -1,278 +1,11 @@
-"""The dispatcher: from an operator and the keys of its arguments to a kernel.
+"""The dispatcher: every operator by its name."""
 
-An operator is declared once by its schema and owns a table with a slot per dispatch key. A call is: unite the keys
-of the tensor arguments, mask out what falls through, find the slot, jump.
-
-Note [How a slot is resolved]
-~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-Slots are filled when something is registered, not when the operator is called. The first that applies wins:
-
-1. the newest kernel registered for the key itself;
-2. CompositeExplicitAutograd, in the slots of backends and of no tensor at all;
-3. CompositeImplicitAutograd, unless an autograd slot stands over a backend that has a kernel of its own;
-4. Autograd, in the autograd slots;
-5. the fallback registered for the key;
-6. fallthrough, in the slots of functionalities that are not a backend's;
-7. a kernel that says what is missing.
-"""
-
-import cython
-from cython.cimports.cpython.ref import PyObject
-from cython.cimports.libc.stdint import uint64_t
-from cython.cimports.tensix.dispatch.dispatch_key import (
-    BACKEND_BITS,
-    BACKEND_MASK,
-    FIRST_SLOT,
-    FUNCTIONALITY_COUNT,
-    SLOT_COUNT,
-    dense_keys_of_device,
-)
-from cython.cimports.tensix.dispatch.kernel import (
-    FallbackKernel,
-    FallthroughKernel,
-    Kernel,
-    PythonKernel,
-    empty_arguments,
-)
-from cython.cimports.tensix.dispatch.local_state import intervene, interventions, local_keys
-from cython.cimports.tensix.tensors.tensor_base import TensorBase
-
-from tensix.dispatch.dispatch_key import DispatchKey, DispatchKeySet, key_from_any
-from tensix.dispatch.kernel import fallthrough
+from tensix.dispatch import operator_table
+from tensix.dispatch.dispatch_key import key_from_any
+from tensix.dispatch.operator_table import OperatorTable
 from tensix.dispatch.schema import parse_schema
 
-__all__ = ["Dispatcher", "OperatorTable", "dispatcher"]
-
-FIRST_FUNCTIONALITY_SLOT = cython.declare(cython.int, int(DispatchKey["BackendSelect"]))
-FIRST_AUTOGRAD_SLOT = cython.declare(cython.int, int(DispatchKey["AutogradCPU"]))
-AUTOGRAD_SLOTS = slice(FIRST_AUTOGRAD_SLOT, FIRST_AUTOGRAD_SLOT + BACKEND_BITS)
-DENSE = cython.declare(cython.int, 1)  # the first functionality
-
-
-class MissingKernel(Kernel):
-    """Say that an operator has no kernel for the keys of a call."""
-
-    def __init__(self, table):
-        self.table = table
-
-    def call(self, args, kwargs):
-        schema = self.table.schema
-        keys = keys_of(args) | keys_of((kwargs or {}).values())
-        if "device" in (kwargs or {}) and keys == 0:
-            keys = dense_keys_of_device(kwargs["device"].type_code)
-        if keys == 0:
-            raise RuntimeError(
-                "There were no tensor arguments to this function, or undefined ones only, but no kernel is registered "
-                f"for schema {schema} without them."
-            )
-        available = ", ".join(self.table.registered_keys()) or "no backend at all"
-        key = DispatchKey(OperatorTable_slot(self.table, local_keys(keys)))
-        raise NotImplementedError(
-            f"Could not run '{schema.qualified_name}' with arguments from the '{key.name}' backend. "
-            f"'{schema.qualified_name}' is only available for these backends: [{available}]."
-        )
-
-    def __repr__(self):
-        return "missing"
-
-
-@cython.final
-@cython.cclass
-class OperatorTable:
-    """Hold the kernels of one operator; calling it dispatches, printing it draws the table.
-
-    Attributes
-    ----------
-    schema : FunctionSchema
-        How it is called.
-
-    Examples
-    --------
-    >>> import tensix
-    >>> from tensix.dispatch import dispatcher
-    >>> add = dispatcher.get_op_table("tensix::add.Tensor")
-    >>> add(tensix.ones(2), tensix.ones(2))
-    tensor([2., 2.])
-    """
-
-    def __init__(self, schema):
-        self.schema = schema
-        self.registered = {}
-        self.resolve()
-
-    def register(self, key, kernel, *, owner="tensix", allow_override=False):
-        """Enter a kernel for a dispatch key.
-
-        Parameters
-        ----------
-        key : DispatchKey or str
-            A key, or the alias of many.
-        kernel : Kernel or callable
-            Called with the operator's arguments; ``fallthrough`` masks the key out.
-        owner : str, optional
-            Who registers it, for error messages.
-        allow_override : bool, optional
-            Whether to cover a kernel that is there, until this one is unregistered.
-
-        Returns
-        -------
-        Kernel
-            For `unregister`.
-
-        Raises
-        ------
-        RuntimeError
-            If the key has a kernel and `allow_override` is false.
-        """
-        key = key_from_any(key)
-        if not isinstance(kernel, Kernel):
-            if not callable(kernel):
-                raise TypeError(f"a kernel must be callable, found {type(kernel).__name__}.")
-            kernel = PythonKernel(kernel, self.schema)
-        present = self.registered.setdefault(int(key), [])
-        if present and not allow_override:
-            raise RuntimeError(
-                f"{self.schema.qualified_name} has a kernel for {key.name} already: {present[0][0]!r}, registered by "
-                f"{present[0][1]}; cannot register {kernel!r} of {owner} as well. Pass allow_override=True to cover it."
-            )
-        present.insert(0, (kernel, owner))
-        self.resolve()
-        return kernel
-
-    def unregister(self, key, kernel):
-        """Take a kernel back; what it covered is uncovered."""
-        slot = int(key_from_any(key))
-        left = [entry for entry in self.registered[slot] if entry[0] is not kernel]
-        if left:
-            self.registered[slot] = left
-        else:
-            del self.registered[slot]
-        self.resolve()
-
-    def registered_keys(self):
-        """Return the names of the keys that have a kernel, aliases included."""
-        return [DispatchKey(key).name for key, entries in self.registered.items() if entries]
-
-    def kernel_for(self, key):
-        """Return the kernel in the slot of a key."""
-        return self.resolved[key_from_any(key)]
-
-    def redispatch(self, keys: DispatchKeySet, *args, **kwargs):
-        """Call the kernel for a set of keys as it is: neither arguments nor guards add to it."""
-        return self.call_slot(OperatorTable_slot(self, keys.bits), args, kwargs)
-
-    def resolve(self):
-        """Fill every slot. See Note [How a slot is resolved]."""
-        kernels = {slot: entries[0][0] for slot, entries in self.registered.items() if entries}
-        resolved = resolved_slots(self, kernels)
-        for backend in range(BACKEND_BITS):
-            self.masks[backend] = mask_of(resolved, backend)
-        for slot in range(SLOT_COUNT):
-            self.slots[slot] = cython.cast(cython.pointer(PyObject), resolved[slot])
-        self.resolved = resolved  # the old kernels go last, when no slot points to them
-
-    def call1(self, a):
-        if interventions:
-            return self.call((a,), None, a.impl.key_set)
-        return cython.cast(Kernel, self.slots[OperatorTable_slot(self, a.impl.key_set)]).call1(a)
-
-    def call2(self, a, b):
-        keys: uint64_t = a.impl.key_set | b.impl.key_set
-        if interventions:
-            return self.call((a, b), None, keys)
-        return cython.cast(Kernel, self.slots[OperatorTable_slot(self, keys)]).call2(a, b)
-
-    def call_with(self, a, argument):
-        if interventions:
-            return self.call((a, argument), None, a.impl.key_set)
-        return cython.cast(Kernel, self.slots[OperatorTable_slot(self, a.impl.key_set)]).call_with(a, argument)
-
-    def call_empty(self, ndim, sizes, dtype_code, device_type, device_index):
-        keys: uint64_t = dense_keys_of_device(device_type)
-        if interventions:
-            args, options = empty_arguments(ndim, sizes, dtype_code, device_type, device_index)
-            return self.call(args, options, keys)
-        kernel = cython.cast(Kernel, self.slots[OperatorTable_slot(self, keys)])
-        return kernel.call_empty(ndim, sizes, dtype_code, device_type, device_index)
-
-    def call(self, args, kwargs, keys):
-        """Call with any arguments, whose keys are `keys`."""
-        return self.call_slot(OperatorTable_slot(self, local_keys(keys)), args, kwargs)
-
-    def call_slot(self, slot, args, kwargs):
-        """Run the kernel in a slot; listeners are told before and after."""
-        kernel = cython.cast(Kernel, self.slots[slot])
-        listeners = LISTENERS
-        for listener in listeners:
-            listener.before_call(self, DispatchKey(slot), args, kwargs or {})
-        result = kernel.call(args, kwargs)
-        for listener in listeners:
-            listener.after_call(self, DispatchKey(slot), result)
-        return result
-
-    def __call__(self, *args, **kwargs):
-        args, kwargs = self.schema.bind(args, kwargs)
-        return self.call(args, kwargs, keys_of(args) | keys_of(kwargs.values()))
-
-    def __str__(self):
-        """Draw the table: the schema, the kernels registered, and what each slot that differs resolves to."""
-        rows = [f"{self.schema}"]
-        width = max((len(name) for name in DispatchKey.__members__), default=0)
-        for slot, entries in self.registered.items():
-            for kernel, owner in entries:
-                rows.append(f"  registered  {DispatchKey(slot).name:<{width}}  {kernel!r}, by {owner}")
-        for slot, kernel in enumerate(self.resolved):
-            if not isinstance(kernel, (MissingKernel, FallthroughKernel)):
-                rows.append(f"  runs for    {DispatchKey(slot).name:<{width}}  {kernel!r}")
-        return "\n".join(rows)
-
-    def __repr__(self):
-        return f"OperatorTable({self.schema})"
-
-
-@cython.cfunc
-def resolved_slots(table: OperatorTable, kernels: dict) -> list:
-    """Return the kernel of every slot: what wins is written over what it wins against."""
-    slots = [MissingKernel(table)] * FIRST_FUNCTIONALITY_SLOT
-    slots += [fallthrough] * (SLOT_COUNT - FIRST_FUNCTIONALITY_SLOT)
-    for slot, function in FALLBACKS.items():
-        slots[slot] = function if function is fallthrough else FallbackKernel(function, table)
-    if AUTOGRAD in kernels:
-        slots[AUTOGRAD_SLOTS] = [kernels[AUTOGRAD]] * BACKEND_BITS
-    if IMPLICIT in kernels:
-        over_backends = slots[AUTOGRAD_SLOTS]
-        slots = [kernels[IMPLICIT]] * SLOT_COUNT
-        for backend in range(BACKEND_BITS):
-            if FIRST_SLOT[DENSE] + backend in kernels:
-                slots[FIRST_AUTOGRAD_SLOT + backend] = over_backends[backend]
-    if EXPLICIT in kernels:
-        slots[:FIRST_FUNCTIONALITY_SLOT] = [kernels[EXPLICIT]] * FIRST_FUNCTIONALITY_SLOT
-    for slot, kernel in kernels.items():
-        if slot < SLOT_COUNT:
-            slots[slot] = kernel
-    return slots
-
-
-@cython.cfunc
-def mask_of(resolved: list, backend: cython.int) -> uint64_t:
-    """Return the bits that stay in a call on a backend: all but those of functionalities that fall through on it."""
-    mask: uint64_t = (cython.cast(uint64_t, 1) << BACKEND_BITS) - 1
-    for functionality in range(1, FUNCTIONALITY_COUNT):
-        slot: cython.int = FIRST_SLOT[functionality] + (backend if BACKEND_MASK[functionality] else 0)
-        if resolved[slot] is not fallthrough:
-            mask |= cython.cast(uint64_t, 1) << (BACKEND_BITS + functionality - 1)
-    return mask
-
-
-def keys_of(values):
-    """Unite the keys of the tensors among some arguments, those inside lists and tuples included."""
-    keys: uint64_t = 0
-    for value in values:
-        if isinstance(value, TensorBase):
-            keys |= cython.cast(TensorBase, value).impl.key_set
-        elif isinstance(value, (list, tuple)):
-            keys |= keys_of(value)
-    return keys
+__all__ = ["Dispatcher", "dispatcher"]
 
 
 class Dispatcher:
@@ -286,9 +19,17 @@ class Dispatcher:
     def __init__(self):
         self._tables = {}
         self._owners = {}
+        self._listeners = ()
 
     def define(self, schema, namespace="tensix", owner="tensix"):
         """Declare an operator and return its table.
+
+        Parameters
+        ----------
+        schema : str
+            How it is called.
+        namespace, owner : str, optional
+            Where it belongs, and who declares it.
 
         Raises
         ------
@@ -347,15 +88,13 @@ class Dispatcher:
             If the key has a fallback.
         """
         key = key_from_any(key)
-        if function is not None and int(key) in FALLBACKS:
+        present = operator_table.get_fallback(int(key))
+        if function is not None and present is not None:
             raise RuntimeError(
                 f"Tried to register multiple backend fallbacks for the same dispatch key {key.name}: "
-                f"{FALLBACKS[int(key)]!r} is there, found {function!r} as well."
+                f"{present!r} is there, found {function!r} as well."
             )
-        if function is None:
-            FALLBACKS.pop(int(key), None)
-        else:
-            FALLBACKS[int(key)] = function
+        operator_table.set_fallback(int(key), function)
         for table in self._tables.values():
             table.resolve()
 
@@ -365,23 +104,16 @@ class Dispatcher:
         Parameters
         ----------
         listener : object
-            With methods ``before_call(table, key, args, kwargs)`` and ``after_call(table, key, result)``.
+            With methods ``before_call(table, key, args, kwargs)``, and ``after_call(table, key, result)`` or
+            ``failed_call(table, key)``.
         """
-        global LISTENERS
-        LISTENERS = (*LISTENERS, listener)
-        intervene(1)
+        self._listeners = (*self._listeners, listener)
+        operator_table.set_listeners(self._listeners)
 
     def remove_listener(self, listener):
         """Stop telling `listener`."""
-        global LISTENERS
-        left = tuple(other for other in LISTENERS if other is not listener)
-        intervene(len(left) - len(LISTENERS))
-        LISTENERS = left
+        self._listeners = tuple(other for other in self._listeners if other is not listener)
+        operator_table.set_listeners(self._listeners)
 
 
-EXPLICIT = cython.declare(object, int(DispatchKey["CompositeExplicitAutograd"]))
-IMPLICIT = cython.declare(object, int(DispatchKey["CompositeImplicitAutograd"]))
-AUTOGRAD = cython.declare(object, int(DispatchKey["Autograd"]))
-FALLBACKS = cython.declare(dict, {})  # slot -> callable, or fallthrough
-LISTENERS = cython.declare(tuple, ())
 dispatcher = Dispatcher()

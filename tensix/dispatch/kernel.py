@@ -49,7 +49,8 @@ class PythonKernel(Kernel):
         return result
 
     def __repr__(self):
-        return f"{self.function.__module__}.{getattr(self.function, '__qualname__', type(self.function).__name__)}"
+        name = getattr(self.function, "__qualname__", None)
+        return f"{self.function.__module__}.{name}" if name else repr(self.function)
 
 
 class FallbackKernel(Kernel):

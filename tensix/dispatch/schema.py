@@ -18,17 +18,27 @@ PYTHON_TYPES = {
     "str": str, "ScalarType": DType, "Device": (Device, str),
 }  # fmt: skip
 HEAD = re.compile(r"\s*(?:(\w+)::)?(\w+)(?:\.(\w+))?\s*\((.*)\)\s*->\s*(.+?)\s*$")
-ARGUMENT = re.compile(r"\s*(\w+)(?:\((\w+)(!)?\))?(\[\d*\])?(\?)?\s+(\w+)(?:\s*=\s*(.+?))?\s*$")
+ARGUMENT = re.compile(r"\s*(\w+)(?:\((\w+)(!)?\))?(?:\?(?=\[))?(\[\d*\])?(\?)?\s+(\w+)(?:\s*=\s*(.+?))?\s*$")
 
 
 class Argument:
     """Describe one argument of an operator."""
 
-    __slots__ = ("alias", "default", "has_default", "is_write", "keyword_only", "name", "optional", "type")
+    default: object
 
-    def __init__(self, name, type, default, has_default, optional, keyword_only, alias, is_write):
+    def __init__(
+        self, name, type, default=None, *, has_default=False, optional=False, keyword_only=False, alias=None,
+        is_write=False,
+    ):  # fmt: skip
         self.name, self.type, self.default, self.has_default = name, type, default, has_default
         self.optional, self.keyword_only, self.alias, self.is_write = optional, keyword_only, alias, is_write
+
+    def __eq__(self, other):
+        if not isinstance(other, Argument):
+            return NotImplemented
+        return vars(self) == vars(other)
+
+    __hash__ = None
 
     def __repr__(self):
         return f"Argument({self.type} {self.name})"
@@ -56,9 +66,9 @@ class FunctionSchema:
     ('tensix::add.Tensor', ['self', 'other', 'alpha'])
     """
 
-    __slots__ = ("arguments", "name", "namespace", "overload", "returns", "text")
+    arguments: tuple[Argument, ...]
 
-    def __init__(self, namespace, name, overload, arguments, returns, text):
+    def __init__(self, namespace, name, overload, *, arguments, returns, text):
         self.namespace, self.name, self.overload = namespace, name, overload
         self.arguments, self.returns, self.text = arguments, returns, text
 
@@ -71,6 +81,11 @@ class FunctionSchema:
     def returns_one_tensor(self):
         """Whether a single tensor comes back."""
         return re.fullmatch(r"Tensor(\(.*\))?", self.returns) is not None
+
+    @property
+    def has_device(self):
+        """Whether a call says where its result shall be."""
+        return any(argument.name == "device" for argument in self.arguments)
 
     def bind(self, args, kwargs):
         """Fit arguments to the schema.
@@ -97,6 +112,12 @@ class FunctionSchema:
         if problem:
             raise TypeError(f"{self.qualified_name}(): {problem} The signature is {self}.")
         return bound
+
+    def __eq__(self, other):
+        return str(self) == str(other) if isinstance(other, FunctionSchema) else NotImplemented
+
+    def __hash__(self):
+        return hash(str(self))
 
     def __str__(self) -> str:
         return f"{self.namespace}::{self.text}"
@@ -171,13 +192,14 @@ def parse_schema(text: str, namespace: str = "tensix") -> FunctionSchema:
     own_namespace, name, overload, arguments, returns = match.groups()
     line = text.strip().removeprefix(f"{own_namespace}::") if own_namespace else text.strip()
     return FunctionSchema(
-        own_namespace or namespace, name, overload or "", tuple(parse_arguments(arguments, text)), returns, line
-    )
+        own_namespace or namespace, name, overload or "", arguments=tuple(parse_arguments(arguments, text)),
+        returns=returns, text=line,
+    )  # fmt: skip
 
 
 def parse_arguments(text, schema):
     """Yield the arguments of a schema's parentheses."""
-    keyword_only = False
+    keyword_only, names = False, set()
     for part in filter(None, (part.strip() for part in split_outside_brackets(text))):
         if part == "*":
             keyword_only = True
@@ -186,16 +208,23 @@ def parse_arguments(text, schema):
         if match is None:
             raise ValueError(f"cannot read the argument {part!r} of the schema {schema!r}: 'Type name' is needed.")
         kind, alias, write, brackets, optional, name, default = match.groups()
+        if name in names:
+            raise ValueError(f"the schema {schema!r} names the argument '{name}' twice.")
+        names.add(name)
         yield Argument(
-            name, kind + (brackets or ""), None if default is None else literal(default), default is not None,
-            optional is not None, keyword_only, alias, write is not None,
+            name, kind + (brackets or ""), default=None if default is None else literal(default),
+            has_default=default is not None, optional=optional is not None, keyword_only=keyword_only, alias=alias,
+            is_write=write is not None,
         )  # fmt: skip
 
 
 def split_outside_brackets(text):
-    """Split at the commas that are not inside brackets."""
-    depth, start = 0, 0
+    """Split at the commas that are not inside brackets or quotes."""
+    depth, start, quote = 0, 0, ""
     for position, character in enumerate(text):
+        if quote or character in "'\"":
+            quote = "" if character == quote else quote or character
+            continue
         depth += (character in "([") - (character in ")]")
         if character == "," and depth == 0:
             yield text[start:position]

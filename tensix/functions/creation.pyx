@@ -3,11 +3,12 @@ from cpython.number cimport PyIndex_Check
 from libc.stdint cimport int8_t, int64_t, uint8_t
 from tensix.core.device cimport Device, Device_from_any
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
-from tensix.dispatch.dispatcher cimport OperatorTable
+from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.tensors.dtype cimport default_float_code, dtype_from_any
 from tensix.tensors.ndarray cimport impl_of_ndarray
 from tensix.tensors.tensor cimport Tensor, Tensor_wrap
 from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.tensor_impl cimport int64_of
 
 import numpy as np
 
@@ -157,11 +158,14 @@ def tensor(data, *, dtype=None):
     """
     if isinstance(data, Tensor):
         return copied(data, dtype)
-    wanted = None if dtype is None else dtype_from_any(dtype).numpy
-    array = np.array(data, dtype=wanted)
-    if wanted is None and array.dtype == np.float64 and not isinstance(data, (np.ndarray, np.generic)):
-        array = array.astype(np.float32)
-    return (<Tensor>from_numpy(array)).clone()
+    wanted = None if dtype is None else dtype_from_any(dtype)
+    if wanted is not None and wanted.numpy is None:
+        raise TypeError(f"tensor() cannot convert to {wanted}: NumPy has no such type. Copy into empty() with copy_().")
+    array = np.array(data, None if wanted is None else wanted.numpy)
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    if wanted is None and not isinstance(data, (np.ndarray, np.generic)):
+        array = array.astype(DEFAULTS.get(array.dtype, array.dtype), copy=False)
+    return adopt_array(array).clone()
 
 
 cdef object copied(Tensor source, object dtype):
@@ -189,7 +193,19 @@ def from_numpy(array):
     """
     if not isinstance(array, np.ndarray):
         raise TypeError(f"from_numpy() takes a numpy.ndarray, found {type(array).__name__}.")
-    return Tensor_wrap(impl_of_ndarray(array, not array.flags.writeable))
+    return Tensor_wrap(impl_of_ndarray(array, True))
+
+
+def adopt_array(array):
+    """Return a tensor over the memory of an array that nobody else holds, so that it can be lazily cloned.
+
+    A read-only array gives a read-only tensor.
+    """
+    return Tensor_wrap(impl_of_ndarray(array, False))
+
+
+# What Python's own numbers become, where NumPy would take twice the precision.
+cdef dict DEFAULTS = {np.dtype("f8"): np.dtype("f4"), np.dtype("c16"): np.dtype("c8")}
 
 
 cdef object new_empty(object shape, object dtype, object device):
@@ -206,7 +222,7 @@ cdef object new_empty(object shape, object dtype, object device):
     for size in as_shape(shape):
         if ndim == 64:
             raise ValueError(f"a tensor has at most 64 dimensions, found {len(as_shape(shape))}.")
-        sizes[ndim] = size
+        sizes[ndim] = int64_of(size)
         ndim += 1
     return EMPTY.call_empty(ndim, sizes, code, device_type, device_index)
 

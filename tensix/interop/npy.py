@@ -6,11 +6,12 @@ that copies at its first write.
 
 import mmap
 import os
+import tokenize
 
 import numpy as np
 from numpy.lib import format as npy_format
 
-from tensix.functions.creation import from_numpy
+from tensix.functions.creation import adopt_array
 from tensix.tensors.tensor import Tensor
 
 __all__ = ["load_npy"]
@@ -65,7 +66,7 @@ def load_npy(path: str | os.PathLike[str]) -> Tensor:
             elements.flags.writeable = False
         else:
             elements = np.frombuffer(mmap.mmap(file.fileno(), needed, access=mmap.ACCESS_READ), dtype, count, start)
-    return from_numpy(elements.reshape(shape, order="F" if column_major else "C"))
+    return adopt_array(elements.reshape(shape, order="F" if column_major else "C"))
 
 
 def read_header(file, path):
@@ -74,8 +75,9 @@ def read_header(file, path):
         version = npy_format.read_magic(file)
         if version == (1, 0):
             return npy_format.read_array_header_1_0(file)
-        if version == (2, 0):
+        if version in ((2, 0), (3, 0)):  # they differ in how names of structures' fields are written
             return npy_format.read_array_header_2_0(file)
-    except ValueError as error:
-        raise ValueError(f"{path} is no .npy file that can be read: {error}") from None
-    raise ValueError(f"{path} has version {version} of the .npy format, which stores structures; tensix has none.")
+    except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"{path} is no .npy file that can be read: {reason}") from None
+    raise ValueError(f"{path} has version {version} of the .npy format, which is not known here.")

@@ -86,6 +86,8 @@ def dtype_from_any(dtype):
         return dtype_named(dtype)
     if dtype is builtins.float:
         return BY_CODE[default_float_code()]
+    if dtype is builtins.complex:
+        return BY_NAME["complex64"]
     if dtype is builtins.int:
         return BY_NAME["int64"]
     found = None

@@ -20,4 +20,5 @@ cdef inline object new_array(
         <PyTypeObject*>ndarray, <PyArray_Descr*>descr, ndim, shape, strides, data, flags, NULL)
 
 cdef object ndarray_of_impl(TensorImpl impl, bint writable)
-cdef TensorImpl impl_of_ndarray(object array, bint readonly)
+cdef object printable_of_impl(TensorImpl impl)
+cdef TensorImpl impl_of_ndarray(object array, bint is_shared)

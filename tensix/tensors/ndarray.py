@@ -16,6 +16,7 @@ from cython.cimports.tensix.core.storage_impl import StorageImpl
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import dtype_from_any, dtype_of_code
 from cython.cimports.tensix.tensors.tensor_impl import (
+    TensorImpl,
     TensorImpl_adopt,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
@@ -35,24 +36,41 @@ def ndarray_of_impl(impl, writable):
     dtype = dtype_of_code(impl.dtype_code)
     if dtype.numpy is None:
         raise TypeError(f"NumPy has no type for {dtype}.")
+    return ndarray_of_type(impl, dtype.numpy, writable)
+
+
+@cython.cfunc
+def ndarray_of_type(impl: TensorImpl, descr, writable: cython.bint):
+    """Return an array that reads the tensor's memory as elements of a NumPy type of the same size."""
+    itemsize: int64_t = dtype_of_code(impl.dtype_code).itemsize
     shape: cnp.npy_intp[64]
     strides: cnp.npy_intp[64]
     sizes = TensorImpl_sizes(impl)
     steps = TensorImpl_strides(impl)
     for i in range(impl.ndim):
         shape[i] = sizes[i]
-        strides[i] = steps[i] * dtype.itemsize
+        strides[i] = steps[i] * itemsize
     data = TensorImpl_mutable_data(impl) if writable else cython.cast(cython.p_void, TensorImpl_const_data(impl))
     if data == cython.NULL:
-        return np.empty(tuple([sizes[i] for i in range(impl.ndim)]), dtype.numpy)  # no elements, nothing to share
-    array = new_array(dtype.numpy, impl.ndim, shape, strides, data, cnp.NPY_ARRAY_WRITEABLE if writable else 0)
+        return np.empty(tuple([sizes[i] for i in range(impl.ndim)]), descr)  # no elements, nothing to share
+    array = new_array(descr, impl.ndim, shape, strides, data, cnp.NPY_ARRAY_WRITEABLE if writable else 0)
     retain(impl.storage)
     cnp.set_array_base(array, Storage_from_owned(impl.storage))
     return array
 
 
-def impl_of_ndarray(array, readonly):
+def printable_of_impl(impl):
+    """Return an array with the tensor's elements, in a wider type where NumPy has none: bfloat16 as float32."""
+    if dtype_of_code(impl.dtype_code).numpy is not None:
+        return ndarray_of_impl(impl, False)
+    bits = ndarray_of_type(impl, np.dtype(np.uint16), False)
+    return (bits.astype(np.uint32) << 16).view(np.float32)  # the upper half of a float32
+
+
+def impl_of_ndarray(array, is_shared):
     """Return a body without owners over an array's memory, which keeps the array alive.
+
+    `is_shared` says that others hold the array and may write it. A read-only array makes a read-only storage.
 
     Raises
     ------
@@ -85,8 +103,8 @@ def impl_of_ndarray(array, readonly):
     storage.block.keep_alive = cython.cast(cython.pointer(PyObject), array)
     Py_INCREF(array)
     storage.size_bytes = last - first + dtype.itemsize if extent else 0
-    storage.is_exported = True  # the array's other holders may write it
-    storage.is_readonly = storage.guarded = readonly
+    storage.is_exported = is_shared
+    storage.is_readonly = storage.guarded = not cnp.PyArray_ISWRITEABLE(source)
     IntrusiveTarget_start_unique(storage)
     TensorImpl_adopt(impl, storage)
     sizes = TensorImpl_sizes(impl)

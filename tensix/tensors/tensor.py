@@ -10,9 +10,9 @@ from cython.cimports.cpython.number import PyIndex_Check
 from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.storage import Storage
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
-from cython.cimports.tensix.dispatch.dispatcher import OperatorTable
+from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.dtype import default_float_code, dtype_from_any, dtype_of_code
-from cython.cimports.tensix.tensors.ndarray import ndarray_of_impl
+from cython.cimports.tensix.tensors.ndarray import impl_of_ndarray, ndarray_of_impl, printable_of_impl
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase, TensorBase_own_new
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_adopt,
@@ -21,6 +21,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_refresh,
     TensorImpl_sizes,
     TensorImpl_strides,
+    int64_of,
     wrap_dim,
 )
 
@@ -74,6 +75,12 @@ class Tensor(TensorBase):
     True
     """
 
+    __array_ufunc__ = None  # NumPy's operators leave ours the word
+
+    def __init__(self, *args):
+        if args:
+            raise TypeError("Tensor() takes nothing and is undefined: use tensor() to make one of numbers.")
+
     @staticmethod
     def from_storage(storage: Storage, storage_offset, shape, stride, dtype):
         """Make a tensor over a storage.
@@ -107,10 +114,10 @@ class Tensor(TensorBase):
         sizes = TensorImpl_sizes(impl)
         strides = TensorImpl_strides(impl)
         for i in range(impl.ndim):
-            if shape[i] < 0:
+            sizes[i], strides[i] = int64_of(shape[i]), int64_of(stride[i])
+            if sizes[i] < 0:
                 raise ValueError(f"Trying to create tensor with negative dimension {shape[i]}: {list(shape)}.")
-            sizes[i], strides[i] = shape[i], stride[i]
-        impl.storage_offset = storage_offset
+        impl.storage_offset = int64_of(storage_offset)
         TensorImpl_refresh(impl)
         TensorImpl_check_bounds(impl)
         return Tensor_wrap(impl)
@@ -134,6 +141,9 @@ class Tensor(TensorBase):
         target: Tensor = INDEX.call_with(self, index)
         if isinstance(value, Tensor):
             COPY_.call2(target, value)
+        elif isinstance(value, (list, tuple, np.ndarray)):
+            array = np.array(value, self.dtype.numpy)
+            COPY_.call2(target, Tensor_wrap(impl_of_ndarray(array, False)))
         else:
             FILL_.call_with(target, value)
 
@@ -178,7 +188,7 @@ class Tensor(TensorBase):
 
     def select(self, dim, index):
         """Return the view at one index of a dimension, which goes away."""
-        where = wrap_dim(dim, self.impl.ndim)
+        where = wrap_dim(int64_of(dim), self.impl.ndim)
         return INDEX.call_with(self, (slice(None),) * where + (index,))
 
     def narrow(self, dim, start, length):
@@ -196,7 +206,7 @@ class Tensor(TensorBase):
         IndexError
             If they are not all there.
         """
-        where = wrap_dim(dim, self.impl.ndim)
+        where = wrap_dim(int64_of(dim), self.impl.ndim)
         extent = TensorImpl_sizes(self.impl)[where]
         begin = start + extent if start < 0 else start
         if length < 0 or begin < 0 or begin + length > extent:
@@ -284,10 +294,15 @@ class Tensor(TensorBase):
             raise TypeError("len() of a 0-d tensor")
         return TensorImpl_sizes(self.impl)[0]
 
+    def __iter__(self):
+        if self.impl.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return (self[i] for i in range(len(self)))
+
     def __repr__(self):
         if self.impl is UNDEFINED:
             return "Tensor(undefined)"
-        return format_tensor(ndarray_of_impl(self.impl, False), self.dtype, self.readonly)
+        return format_tensor(printable_of_impl(self.impl), self.dtype, self.readonly)
 
 
 def Tensor_wrap(impl):
@@ -309,6 +324,10 @@ def sizes_of(shape: tuple) -> tuple:
 def scalar_like(tensor: TensorBase, value) -> TensorBase:
     """Return a number as a tensor without dimensions, of the tensor's type unless its kind is too low."""
     impl = tensor.impl
+    if impl is UNDEFINED:
+        raise RuntimeError("the tensor is undefined: there is nothing to reckon with.")
+    if isinstance(value, np.generic):
+        value = value.item()
     code = impl.dtype_code
     kind = dtype_of_code(code).kind
     if isinstance(value, complex) and kind != "complex floating":
@@ -330,10 +349,10 @@ def binary(table: OperatorTable, left, right):
         a = left
         if isinstance(right, Tensor):
             return table.call2(a, right)
-        if not isinstance(right, (int, float, complex)):
+        if not isinstance(right, (int, float, complex, np.generic)):
             return NotImplemented
         return table.call2(a, scalar_like(a, right))
-    if not isinstance(left, (int, float, complex)):
+    if not isinstance(left, (int, float, complex, np.generic)):
         return NotImplemented
     b = right
     return table.call2(scalar_like(b, left), b)

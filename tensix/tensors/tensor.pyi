@@ -1,6 +1,8 @@
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import Any, Self, SupportsIndex, TypeAlias, overload
+from typing import Any, Never, Self, SupportsIndex, TypeAlias, overload
+
+import numpy.typing as npt
 
 from tensix.core.allocator import Allocator
 from tensix.core.device import Device
@@ -14,7 +16,9 @@ _Sizes: TypeAlias = tuple[int, ...] | list[int]
 _Key: TypeAlias = SupportsIndex | slice | EllipsisType | None
 
 class Tensor:
-    def __init__(self) -> None: ...
+    __array_ufunc__: None
+    def __init__(self, *args: Never) -> None: ...
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
     @staticmethod
     def from_storage(
         storage: Storage, storage_offset: int, shape: Sequence[int], stride: Sequence[int], dtype: _DTypeLike

@@ -21,6 +21,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_sizes,
     TensorImpl_stride,
     TensorImpl_strides,
+    int64_of,
     wrap_dim,
 )
 
@@ -98,7 +99,7 @@ class TensorBase:
     def stride(self, dim=None):
         """Return the steps between neighbours, in elements: a tuple, or that of one dimension."""
         strides = TensorImpl_stride(self.impl)
-        return strides if dim is None else strides[wrap_dim(dim, self.impl.ndim)]
+        return strides if dim is None else strides[wrap_dim(int64_of(dim), self.impl.ndim)]
 
     def storage_offset(self):
         """Return where in the storage the first element is, in elements."""
@@ -153,7 +154,9 @@ class TensorBase:
 
     def is_alias_of(self, other: TensorBase):
         """Return whether both have the same storage, so that a write to one may be seen in the other."""
-        return self.impl.storage is not None and self.storage().is_alias_of(other.storage())
+        if self.impl.storage is None or other.impl.storage is None:
+            return False
+        return self.storage().is_alias_of(other.storage())
 
 
 def TensorBase_own_new(self, impl):

@@ -61,4 +61,5 @@ cdef const void* TensorImpl_const_data(TensorImpl self) except? NULL
 cdef void* TensorImpl_no_data(TensorImpl self) except? NULL
 cdef tuple TensorImpl_shape(TensorImpl self)
 cdef tuple TensorImpl_stride(TensorImpl self)
+cdef int64_t int64_of(object number) except? -1
 cdef int wrap_dim(int64_t dim, int ndim) except -1

@@ -6,11 +6,12 @@ the number of elements and the cached flags.
 """
 
 import cython
-from cython.cimports.cpython.long import PyLong_FromLongLong
+from cython.cimports.cpython.long import PyLong_AsLongLong, PyLong_FromLongLong
+from cython.cimports.cpython.number import PyNumber_Index
 from cython.cimports.cpython.object import PyObject, PyTypeObject
 from cython.cimports.cpython.ref import Py_INCREF
 from cython.cimports.cpython.tuple import PyTuple_New, PyTuple_SET_ITEM
-from cython.cimports.libc.stdint import int64_t
+from cython.cimports.libc.stdint import INT64_MAX, int64_t
 from cython.cimports.libc.stdlib import free, malloc
 from cython.cimports.tensix.core.combined_refcount import is_dead
 from cython.cimports.tensix.core.free_list import free_list_install, free_list_put, free_list_t, free_list_take
@@ -163,6 +164,8 @@ def TensorImpl_refresh(self):
         if sizes[i] != 1:
             if strides[i] != expected:
                 contiguous = False
+            if sizes[i] > 1 and expected > INT64_MAX // sizes[i]:
+                raise ValueError(f"numel: integer multiplication overflow: shape {TensorImpl_shape(self)}.")
             expected *= sizes[i]
     self.numel = expected
     if contiguous or expected == 0:
@@ -198,13 +201,12 @@ def contiguous_strides(ndim, sizes, strides):
     """Fill in row-major strides and return the number of elements; a product beyond 63 bits is refused."""
     stride: int64_t = 1
     numel: int64_t = 1
-    limit: int64_t = 0x7FFFFFFFFFFFFFFF
     for i in range(ndim - 1, -1, -1):
         if sizes[i] < 0:
             raise ValueError(f"Trying to create tensor with negative dimension {sizes[i]}.")
         strides[i] = stride
         if sizes[i] > 1:
-            if stride > limit // sizes[i]:
+            if stride > INT64_MAX // sizes[i]:
                 raise ValueError("numel: integer multiplication overflow: the sizes' product exceeds 63 bits.")
             stride *= sizes[i]
         numel *= sizes[i] != 0
@@ -234,11 +236,24 @@ def TensorImpl_check_bounds(self):
     return 0
 
 
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1)
+def TensorImpl_check_memory(self: TensorImpl) -> cython.int:
+    """Check that there is a storage that still holds the elements."""
+    if self.storage is None:
+        TensorImpl_check_alive(self)
+        if self.dtype_code == UNDEFINED_CODE:
+            raise RuntimeError("the tensor is undefined: it has no elements. Make one with empty() or tensor().")
+        raise RuntimeError("the tensor has no memory: its device keeps shapes only.")
+    if self.storage.was_shrunk:
+        TensorImpl_check_bounds(self)
+    return 0
+
+
 def TensorImpl_mutable_data(self):
     """Return the address of the first element for writing."""
-    TensorImpl_check_alive(self)
-    if self.storage is None:
-        raise RuntimeError("the tensor has no memory: its device keeps shapes only.")
+    TensorImpl_check_memory(self)
     data = cython.cast(cython.p_char, StorageImpl_mutable_data(self.storage))
     if data == cython.NULL:
         return TensorImpl_no_data(self)
@@ -247,9 +262,7 @@ def TensorImpl_mutable_data(self):
 
 def TensorImpl_const_data(self):
     """Return the address of the first element for reading; never materializes."""
-    TensorImpl_check_alive(self)
-    if self.storage is None:
-        raise RuntimeError("the tensor has no memory: its device keeps shapes only.")
+    TensorImpl_check_memory(self)
     data = cython.cast(cython.p_char, StorageImpl_const_data(self.storage))
     if data == cython.NULL:
         return TensorImpl_no_data(self)
@@ -279,6 +292,11 @@ def tuple_of(numbers: cython.pointer(cython.const[int64_t]), count: cython.int) 
         Py_INCREF(number)
         PyTuple_SET_ITEM(made, i, number)
     return made
+
+
+def int64_of(number):
+    """Return a size, step, offset or dimension given as an int; a float is a TypeError, however whole it is."""
+    return PyLong_AsLongLong(PyNumber_Index(number))
 
 
 def wrap_dim(dim, ndim):

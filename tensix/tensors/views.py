@@ -7,8 +7,8 @@ import cython
 from cython.cimports.cpython.long import PyLong_AsLongLongAndOverflow
 from cython.cimports.cpython.slice import PySlice_AdjustIndices, PySlice_Unpack
 from cython.cimports.libc.stdint import int64_t
-from cython.cimports.tensix.dispatch.dispatcher import OperatorTable
 from cython.cimports.tensix.dispatch.kernel import CKernel_unary, CKernel_with
+from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.tensor import Tensor_wrap
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (
@@ -21,6 +21,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_strides,
     TensorImpl_view,
     contiguous_strides,
+    int64_of,
     wrap_dim,
 )
 
@@ -173,7 +174,7 @@ def permute(a: TensorBase, dims):
     view = TensorImpl_view(base, base.ndim)
     seen: cython.ulonglong = 0
     for i, dim in enumerate(dims):
-        source = wrap_dim(dim, base.ndim)
+        source = wrap_dim(int64_of(dim), base.ndim)
         if seen >> source & 1:
             raise ValueError(f"permute() needs each dimension once, found {tuple(dims)}.")
         seen |= cython.cast(cython.ulonglong, 1) << source
@@ -185,8 +186,10 @@ def permute(a: TensorBase, dims):
 @cython.cfunc
 def transpose(a: TensorBase, dims):
     base = a.impl
-    first = wrap_dim(dims[0], base.ndim)
-    second = wrap_dim(dims[1], base.ndim)
+    if len(dims) != 2:
+        raise ValueError(f"transpose() exchanges two dimensions, found {tuple(dims)}.")
+    first = wrap_dim(int64_of(dims[0]), base.ndim)
+    second = wrap_dim(int64_of(dims[1]), base.ndim)
     view = TensorImpl_view(base, base.ndim)
     copy_dims(base, view, 0, 0, base.ndim)
     copy_dims(base, view, first, second, 1)
@@ -207,7 +210,9 @@ def expand(a: TensorBase, sizes):
     view = TensorImpl_view(base, len(sizes))
     for i, size in enumerate(sizes):
         extent: int64_t = TensorImpl_sizes(base)[i - new] if i >= new else 1
-        wanted: int64_t = extent if size == -1 and i >= new else size
+        wanted: int64_t = int64_of(size)
+        if wanted == -1 and i >= new:
+            wanted = extent
         if wanted < 0 or extent not in (wanted, 1):
             raise ValueError(
                 f"cannot expand shape {TensorImpl_shape(base)} to {tuple(sizes)}: only dimensions of size 1 repeat."
@@ -223,7 +228,7 @@ def squeeze(a: TensorBase, dims):
     base = a.impl
     gone: cython.ulonglong = 0
     for dim in dims:
-        where = wrap_dim(dim, base.ndim)
+        where = wrap_dim(int64_of(dim), base.ndim)
         if TensorImpl_sizes(base)[where] != 1:
             raise ValueError(f"cannot squeeze dimension {dim} of shape {TensorImpl_shape(base)}: its size is not 1.")
         gone |= cython.cast(cython.ulonglong, 1) << where
@@ -238,7 +243,7 @@ def squeeze(a: TensorBase, dims):
 @cython.cfunc
 def unsqueeze(a: TensorBase, dim):
     base = a.impl
-    where = wrap_dim(dim, base.ndim + 1)
+    where = wrap_dim(int64_of(dim), base.ndim + 1)
     view = TensorImpl_view(base, base.ndim + 1)
     copy_dims(base, view, 0, 0, where)
     TensorImpl_sizes(view)[where] = 1
@@ -286,18 +291,20 @@ def fill_in_sizes(base: TensorImpl, shape, sizes: cython.pointer(int64_t)) -> cy
     """Take the wanted sizes, of which one may be -1, and check that they hold as many elements."""
     known: int64_t = 1
     unknown: cython.int = -1
-    for i, size in enumerate(shape):
+    for i, item in enumerate(shape):
+        size = int64_of(item)
         if size == -1 and unknown == -1:
             unknown = i
         elif size < 0:
             raise ValueError(f"sizes must be 0 or more, one of them may be -1, found {tuple(shape)}.")
         else:
             sizes[i] = size
-            known *= sizes[i]
-    if unknown != -1 and known != 0 and base.numel % known == 0:
-        sizes[unknown] = base.numel // known
-        known = base.numel
-    if known != base.numel or (unknown != -1 and known == 0):
+            known *= size
+    fits = known == base.numel
+    if unknown != -1:
+        fits = known != 0 and base.numel % known == 0  # known of 0 would leave any size to choose from
+        sizes[unknown] = base.numel // known if fits else 0
+    if not fits:
         raise ValueError(
             f"cannot give {base.numel} elements of shape {TensorImpl_shape(base)} the shape {tuple(shape)}."
         )

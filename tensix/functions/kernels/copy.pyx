@@ -146,7 +146,7 @@ cdef object lazy_clone(TensorBase a):
     """Look in the same way at a storage that shares the bytes until the first write."""
     cdef TensorImpl source = a.impl
     if source.storage is None:
-        raise RuntimeError("the tensor has no memory that could be shared.")
+        raise RuntimeError("the tensor has no storage that could be shared.")
     cdef TensorImpl target = TensorImpl_view(source, source.ndim)
     cdef StorageImpl storage = StorageImpl_lazy_clone(source.storage)
     IntrusiveTarget_start_unique(storage)
@@ -164,6 +164,7 @@ cdef object lazy_clone(TensorBase a):
 cdef object copy_(TensorBase target, TensorBase source):
     """Write another tensor's elements; a source whose memory overlaps the target's is copied first."""
     cdef TensorBase origin = source
+    check_writable_once(target.impl)
     TensorImpl_mutable_data(target.impl)  # a copy-on-write target gets its own bytes before anything is compared
     if may_overlap(source.impl, target.impl):
         origin = clone(source)
@@ -201,8 +202,26 @@ cdef int bytes_of(TensorImpl self, const char** first, const char** last) except
 
 cdef object fill_(TensorBase target, value):
     """Write one value everywhere."""
-    ndarray_of_impl(target.impl, True)[...] = value
+    check_writable_once(target.impl)
+    if value is None:
+        raise TypeError("fill_() writes one number, found None.")
+    # Before any address is taken: converting may run the value's own code, which may do anything.
+    element = np.array(value, dtype_of_code(target.impl.dtype_code).numpy)
+    if element.ndim != 0:
+        raise ValueError(f"fill_() writes one number, found {type(value).__name__} of shape {element.shape}.")
+    ndarray_of_impl(target.impl, True)[...] = element
     return target
+
+
+cdef int check_writable_once(TensorImpl self) except -1:
+    """Check that no two elements are known to lie at the same place."""
+    for i in range(self.ndim):
+        if TensorImpl_strides(self)[i] == 0 and TensorImpl_sizes(self)[i] > 1:
+            raise RuntimeError(
+                "cannot write in place: more than one element refers to a single memory location, as expand() makes "
+                "them. Write to a clone()."
+            )
+    return 0
 
 
 native_functions.CLONE.register("CPU", CKernel_unary("clone", clone))

@@ -18,6 +18,7 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_sizes,
     TensorImpl_strides,
     contiguous_strides,
+    int64_of,
 )
 
 from tensix.dispatch import native_functions
@@ -87,7 +88,7 @@ def empty_boxed(size, *, dtype=None, device=None):
     if len(size) > 64:
         raise ValueError(f"a tensor has at most 64 dimensions, found {len(size)}.")
     for i, extent in enumerate(size):
-        sizes[i] = extent
+        sizes[i] = int64_of(extent)
     return Tensor_wrap(empty_impl(len(size), sizes, dtype_code, where.type_code, where.index))
 
 

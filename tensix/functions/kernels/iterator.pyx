@@ -28,6 +28,11 @@ cdef int iterator_add(iterator_t* self, TensorImpl operand, void* data) except -
     cdef int64_t itemsize = dtype_of_code(operand.dtype_code).itemsize
     cdef int missing = self.ndim - operand.ndim
     cdef int slot = self.operands
+    if missing < 0:
+        raise ValueError(
+            f"cannot broadcast shape {TensorImpl_shape(operand)} to fewer dimensions: "
+            f"{tuple([self.sizes[j] for j in range(self.ndim)])}."
+        )
     for i in range(self.ndim):
         if i < missing or (sizes[i - missing] == 1 and self.sizes[i] != 1):
             self.steps[i][slot] = 0

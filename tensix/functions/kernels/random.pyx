@@ -146,7 +146,7 @@ cdef class UniformKernel(Kernel):
         return uniform_(a, DEFAULT)
 
     cdef object call_with(self, TensorBase a, object generator):
-        return uniform_(a, generator)
+        return fill_by(uniform_, (a, generator), None)
 
     cdef object call(self, tuple args, dict kwargs):
         return fill_by(uniform_, args, kwargs)
@@ -162,7 +162,7 @@ cdef class NormalKernel(Kernel):
         return normal_(a, DEFAULT)
 
     cdef object call_with(self, TensorBase a, object generator):
-        return normal_(a, generator)
+        return fill_by(normal_, (a, generator), None)
 
     cdef object call(self, tuple args, dict kwargs):
         return fill_by(normal_, args, kwargs)
@@ -171,12 +171,16 @@ cdef class NormalKernel(Kernel):
         return "normal_"
 
 
+NoneType = type(None)
+
 ctypedef object (*fill_t)(TensorBase, Generator)
 
 
 cdef object fill_by(fill_t fill, tuple args, dict kwargs):
     """Take ``(self, generator=None)`` from a boxed call."""
     generator = args[1] if len(args) > 1 else (kwargs or {}).get("generator")
+    if not isinstance(args[0], TensorBase) or not isinstance(generator, (Generator, NoneType)):
+        raise TypeError("a random fill takes a tensor and a Generator or None.")
     return fill(args[0], DEFAULT if generator is None else generator)
 
 

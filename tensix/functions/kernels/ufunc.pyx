@@ -49,17 +49,23 @@ cdef class UfuncKernel(Kernel):
     """Run a ufunc's loop for the type of the arguments."""
 
     cdef str name
+    cdef int inputs
+    cdef bint divides  # whether integers become the default floating type, as in true division
     cdef typed_loop_t loops[47]
 
-    def __init__(self, function):
-        self.name = function.__name__
+    def __init__(self, function, divides=False):
+        self.name, self.inputs, self.divides = function.__name__, function.nin, divides
         UfuncKernel_take_loops(self, function)
 
     cdef object call1(self, TensorBase a):
+        if self.inputs != 1:
+            return self.call((a,), None)
         cdef TensorImpl x = converted(a.impl, UfuncKernel_code(self, a.impl.dtype_code))
         return Tensor_wrap(run_unary(&self.loops[x.dtype_code], x))
 
     cdef object call2(self, TensorBase a, TensorBase b):
+        if self.inputs != 2:
+            return self.call((a, b), None)
         cdef TensorImpl x = a.impl
         cdef TensorImpl y = b.impl
         if x.dtype_code != y.dtype_code or self.loops[x.dtype_code].function == NULL:
@@ -69,11 +75,9 @@ cdef class UfuncKernel(Kernel):
         return Tensor_wrap(run_binary(&self.loops[x.dtype_code], x, y))
 
     cdef object call(self, tuple args, dict kwargs):
-        if not kwargs and len(args) == 1:
-            return self.call1(args[0])
-        if not kwargs and len(args) == 2:
-            return self.call2(args[0], args[1])
-        raise TypeError(f"{self.name}() takes one or two tensors, found {len(args)} arguments.")
+        if kwargs or len(args) != self.inputs or not all([isinstance(value, TensorBase) for value in args]):
+            raise TypeError(f"{self.name}() takes {self.inputs} tensors and nothing else.")
+        return self.call1(args[0]) if self.inputs == 1 else self.call2(args[0], args[1])
 
     def __repr__(self):
         return f"numpy.{self.name} loops"
@@ -99,14 +103,11 @@ cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function) except -1:
 
 
 cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1:
-    """Return the element type whose loop serves a type: dispatch's second stage.
-
-    Where NumPy has no loop for integers, as in division, they become the default floating type, as in PyTorch.
-    """
+    """Return the element type whose loop serves a type: dispatch's second stage."""
     if self.loops[code].function != NULL:
         return code
     kind = dtype_of_code(code).kind
-    if (kind == "bool" or "integer" in kind) and self.loops[default_float_code()].function != NULL:
+    if self.divides and (kind == "bool" or "integer" in kind):
         return default_float_code()
     raise TypeError(f"{self.name}() is not defined for {dtype_of_code(code).name}.")
 
@@ -180,11 +181,8 @@ cdef TensorImpl converted(TensorImpl source, uint8_t code):
     return target
 
 
-for _table, _function in (
-    (native_functions.ADD, np.add),
-    (native_functions.SUB, np.subtract),
-    (native_functions.MUL, np.multiply),
-    (native_functions.DIV, np.divide),
-    (native_functions.NEG, np.negative),
-):
-    _table.register("CPU", UfuncKernel(_function))
+native_functions.ADD.register("CPU", UfuncKernel(np.add))
+native_functions.SUB.register("CPU", UfuncKernel(np.subtract))
+native_functions.MUL.register("CPU", UfuncKernel(np.multiply))
+native_functions.DIV.register("CPU", UfuncKernel(np.divide, divides=True))
+native_functions.NEG.register("CPU", UfuncKernel(np.negative))

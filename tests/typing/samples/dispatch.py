@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, assert_type
 
 from tensix.dispatch import DispatchKey, DispatchKeySet, FunctionSchema, OperatorTable, dispatcher
-from tensix.dispatch.dispatcher import Kernel
+from tensix.dispatch.kernel import Kernel
 from tensix.dispatch.schema import parse_schema
 
 
@@ -21,6 +21,9 @@ class Names:
 
     def after_call(self, table: OperatorTable, key: DispatchKey, result: Any) -> None:
         self.names.append(key.name)
+
+    def failed_call(self, table: OperatorTable, key: DispatchKey) -> None:
+        self.names.append("failed")
 
 
 keys = DispatchKeySet(DispatchKey.CPU, "AutogradCPU")

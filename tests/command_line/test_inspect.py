@@ -1,0 +1,120 @@
+"""``python -m tensix inspect``: what is in a .npy file, for persons and for machines."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tensix.__main__ import main
+
+
+@pytest.fixture
+def inspect(tmp_path, capsys):
+    """Return a function that saves an array and returns the facts that are printed of it."""
+
+    def run(array):
+        path = tmp_path / "x.npy"
+        np.save(path, array)
+        assert main(["inspect", str(path), "--json"]) == 0
+        facts = json.loads(capsys.readouterr().out)
+        assert facts.pop("file") == str(path)
+        return facts
+
+    return run
+
+
+def test_facts(inspect):
+    facts = inspect(np.arange(12, dtype="f4").reshape(3, 4))
+    assert facts.pop("alignment") >= 64
+    assert facts == {
+        "shape": [3, 4], "dtype": "float32", "strides": [4, 1], "order": "row-major", "elements": 12, "bytes": 48,
+        "mapped": True, "first_values": ["0.0", "1.0", "2.0", "3.0", "4.0", "5.0"],
+    }  # fmt: skip
+
+
+def test_column_major(inspect):
+    facts = inspect(np.asfortranarray(np.arange(12).reshape(3, 4)))
+    assert (facts["order"], facts["strides"], facts["first_values"]) == ("column-major", [1, 3], ["0", "1", "2", "3"])
+
+
+@pytest.mark.parametrize("array, values", [
+    (np.array(2.5), ["2.5"]), (np.array([True]), ["True"]), (np.array([1 + 2j]), ["(1+2j)"]),
+    (np.array([np.nan, np.inf]), ["nan", "inf"]), (np.arange(7, dtype="u1"), ["0", "1", "2", "3", "4", "5"]),
+])
+def test_values(inspect, array, values):
+    facts = inspect(array)
+    assert facts["first_values"] == values and facts["dtype"] == str(array.dtype)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0, 2)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_no_elements(inspect, shape, order):
+    facts = inspect(np.zeros(shape, order=order))
+    assert (facts["shape"], facts["elements"], facts["bytes"], facts["first_values"]) == (list(shape), 0, 0, [])
+    assert facts["mapped"] is False
+
+
+def test_text_has_the_facts(tmp_path, capsys):
+    path = tmp_path / "weights.npy"
+    np.save(path, np.arange(1_000_000.0).reshape(1000, 1000))
+    assert main(["inspect", str(path)]) == 0
+    captured = capsys.readouterr()
+    for words in (str(path), "(1000, 1000)", "float64", "(1000, 1) elements", "row-major", "1000000", "7.63 MiB",
+                  "read-only, nothing copied", "[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, "):  # fmt: skip
+        assert words in captured.out
+    assert captured.err == "" and "\x1b" not in captured.out
+
+
+def truncated(path):
+    np.save(path, np.arange(3.0))
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def saving(array):
+    return lambda path: np.save(path, array)
+
+
+HUGE = (b"\x93NUMPY\x01\x00\x76\x00" + b"{'descr': '<f8', 'fortran_order': False, 'shape': (%d, 0), }" % 2**70).ljust(
+    127
+) + b"\n"
+OPEN = (b"\x93NUMPY\x01\x00\x76\x00" + b"{'descr': (").ljust(127) + b"\n"
+
+REFUSED = {
+    "missing": (lambda path: None, "No such file"),
+    "directory": (lambda path: path.mkdir(), "directory"),
+    "empty": (lambda path: path.touch(), "no .npy file"),
+    "text": (lambda path: path.write_text("hello, this is no array"), "no .npy file"),
+    "truncated": (truncated, "cut short"),
+    "objects": (saving(np.array([None])), ""),
+    "structures": (saving(np.zeros(2, [("a", "f4")])), "no element type"),
+    "big-endian": (saving(np.zeros(2, ">f4")), "not in the machine's order"),
+    "beyond 64 bits": (lambda path: path.write_bytes(HUGE), ""),
+    "open bracket": (lambda path: path.write_bytes(OPEN), ""),
+}
+
+
+@pytest.mark.parametrize("make, words", REFUSED.values(), ids=REFUSED)
+def test_file_that_is_refused(tmp_path, capsys, make, words):
+    path = tmp_path / "x.npy"
+    make(path)
+    status = main(["inspect", str(path)])
+    captured = capsys.readouterr()
+    assert (status, captured.out) == (2, "")
+    assert captured.err.startswith("tensix: ") and captured.err.count("\n") == 1 and words in captured.err
+
+
+def test_as_a_program(tmp_path):
+    path = tmp_path / "x.npy"
+    np.save(path, np.arange(100))
+    command = [sys.executable, "-m", "tensix", "inspect", str(path)]
+    finished = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
+    assert json.loads(finished.stdout)["elements"] == 100
+    narrow = os.environ | {"PYTHONIOENCODING": "ascii"}
+    finished = subprocess.run(command, capture_output=True, text=True, check=False, env=narrow)
+    assert (finished.returncode, finished.stderr) == (0, "") and "elements" in finished.stdout
+    path.unlink()
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert finished.returncode == 2 and "No such file" in finished.stderr and "Traceback" not in finished.stderr

@@ -1,0 +1,277 @@
+"""The dispatcher: declaring, registering, choosing, missing kernels, printing, listening."""
+
+import functools
+
+import pytest
+
+import tensix
+from tensix import Tensor
+from tensix.dispatch import DispatchKey, OperatorTable, dispatcher
+from tensix.dispatch.dispatcher import Dispatcher
+
+SCHEMA = "mine::f.Tensor(Tensor a, Tensor b) -> Tensor"
+
+
+@pytest.fixture
+def table():
+    """Return the table of an operator without kernels, in a dispatcher of its own."""
+    return Dispatcher().define(SCHEMA)
+
+
+def first(a, b=None):
+    return a
+
+
+def second(a, b):
+    return b
+
+
+# ---- declaring
+
+
+def test_operator_is_declared_once():
+    own = Dispatcher()
+    table = own.define(SCHEMA)
+    with pytest.raises(RuntimeError, match=r"multiple times: tensix declared mine::f.Tensor"):
+        own.define("mine::f.Tensor(Tensor other) -> Tensor")
+    assert own.get_op_table("mine::f.Tensor") is table and own.operators() == ["mine::f.Tensor"]
+    assert own.define("mine::f.Scalar(Tensor a) -> Tensor") is not table
+    assert own.operators() == ["mine::f.Scalar", "mine::f.Tensor"]
+
+
+@pytest.mark.parametrize("name", ["tensix::add.Tensor", "add.Tensor", "add.Tensor(Tensor self, Tensor other) -> Tensor",
+                                  "tensix::add.Tensor(Tensor self, Tensor other) -> Tensor"])
+def test_table_is_found_by_name_or_schema(name):
+    table = dispatcher.get_op_table(name)
+    assert isinstance(table, OperatorTable) and str(table.schema).startswith("tensix::add.Tensor(")
+    assert table(tensix.ones(2), tensix.ones(2)).tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("name", ["add", "tensix::add", "aten::add.Tensor", "", "nothing(Tensor a) -> Tensor"])
+def test_unknown_operator_old_4(name):
+    with pytest.raises(RuntimeError, match="No functions are registered for schema"):
+        dispatcher.get_op_table(name)
+
+
+def test_refused_schema_declares_nothing():
+    own = Dispatcher()
+    with pytest.raises(ValueError, match="cannot read"):
+        own.define("mine::f(Tensor) -> Tensor")
+    assert own.operators() == []
+
+
+# ---- registering
+
+
+def test_taken_key_is_refused_and_both_kernels_are_named(table):
+    table.register("CPU", first)
+    with pytest.raises(RuntimeError, match=r"already: .*first, registered by tensix; cannot register .*second"):
+        table.register(DispatchKey["CPU"], second)
+    assert table.registered_keys() == ["CPU"] and table(tensix.zeros(1), tensix.ones(1)).item() == 0.0
+
+
+@pytest.mark.parametrize("key", ["cpu", None, 5, "Composite"])
+def test_unknown_key(table, key):
+    with pytest.raises(ValueError, match="no dispatch key is called"):
+        table.register(key, first)
+    assert table.registered_keys() == []
+
+
+@pytest.mark.parametrize("kernel", [5, None, "first"])
+def test_kernel_must_be_callable(table, kernel):
+    with pytest.raises(TypeError):
+        table.register("CPU", kernel)
+
+
+class Callable:
+    def __call__(self, a, b):
+        return b
+
+
+@pytest.mark.parametrize("kernel", [functools.partial(second), Callable(), max, lambda a, b: b, [].append])
+def test_any_callable_is_a_kernel_with_a_name(table, kernel):
+    table.register("CPU", kernel)
+    assert "CPU" in str(table) and repr(table.kernel_for("CPU"))
+    with pytest.raises(RuntimeError, match="already"):
+        table.register("CPU", first)
+
+
+# ---- choosing
+
+
+def kernels_of(table, *keys):
+    return [repr(table.kernel_for(key)).rpartition(".")[2] for key in keys]
+
+
+def test_own_kernel_before_explicit_before_implicit_dk_15(table):
+    keys = ("CPU", "CUDA", "Undefined", "AutogradCPU", "Tracer")
+    assert kernels_of(table, *keys) == ["missing"] * 3 + ["fallthrough"] * 2
+    table.register("CompositeImplicitAutograd", first)
+    assert kernels_of(table, *keys) == ["first"] * 5
+    table.register("CompositeExplicitAutograd", second)
+    assert kernels_of(table, *keys) == ["second"] * 3 + ["first"] * 2
+    table.register("CPU", kernels_of)
+    assert kernels_of(table, *keys) == ["kernels_of", "second", "second", "fallthrough", "first"]
+    assert table.registered_keys() == ["CompositeImplicitAutograd", "CompositeExplicitAutograd", "CPU"]
+
+
+def test_alias_autograd_stands_for_the_autograd_keys_dk_15(table):
+    table.register("CPU", first)
+    table.register("Autograd", second)
+    assert kernels_of(table, "CPU", "AutogradCPU", "AutogradCUDA") == ["first", "second", "second"]
+
+
+def test_alias_is_no_slot(table):
+    with pytest.raises(ValueError, match="CompositeExplicitAutograd"):
+        table.kernel_for("CompositeExplicitAutograd")
+
+
+def test_keys_of_all_arguments_count():
+    table = Dispatcher().define("mine::g(Scalar? a=None, Tensor[]? b=None, *, Tensor? c=None) -> int")
+    table.register("CPU", lambda *args, **kwargs: (len(args), sorted(kwargs)))
+    x = tensix.ones(1)
+    assert table(1, [x]) == table(None, [x]) == (2, [])
+    assert table(b=[x]) == (0, ["b"]) and table(c=x) == (0, ["c"])
+
+
+def test_python_kernels_get_what_was_given():
+    table = Dispatcher().define("mine::g(Tensor a, str b, int c) -> Any")
+    table.register("CPU", lambda *args: args)
+    x = tensix.ones(1)
+    assert table(x, "text", 5) == (x, "text", 5)
+
+
+def test_errors_of_kernels_pass_through(table):
+    table.register("CPU", lambda a, b: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        table(tensix.ones(1), tensix.ones(1))
+
+
+# ---- missing
+
+
+def test_missing_backend_names_what_there_is_dk_19(table):
+    table.register("CUDA", first)
+    with pytest.raises(NotImplementedError, match="Could not run 'mine::f.Tensor' with arguments from the 'CPU' backend"
+                       r".*only available for these backends: \[CUDA\]"):
+        table(tensix.ones(1), tensix.ones(1))
+
+
+def test_missing_everywhere(table):
+    with pytest.raises(NotImplementedError, match=r"\[no backend at all\]"):
+        table(tensix.ones(1), tensix.ones(1))
+
+
+def test_missing_tensors_dk_19(table):
+    table.register("CPU", first)
+    with pytest.raises(RuntimeError, match=r"There were no tensor arguments.*schema mine::f\.Tensor\("):
+        table(Tensor(), Tensor())
+
+
+@pytest.mark.parametrize("args, problem", [
+    ((), "'a' is missing"), ((1, 2), "'a' must be Tensor, found int"), ((tensix.ones(1),) * 3, "takes 2 arguments"),
+])
+def test_arguments_that_do_not_fit_are_shown_the_signature(table, args, problem):
+    table.register("CPU", first)
+    with pytest.raises(TypeError, match=f"{problem}.*The signature is mine::f.Tensor"):
+        table(*args)
+
+
+def test_missing_device():
+    with pytest.raises(NotImplementedError, match="'CUDA' backend"):
+        tensix.empty(2, device="cuda")
+
+
+@pytest.mark.parametrize("name, args", [("empty.memory_format", ((2, 3),)), ("zeros", ((2, 3),)),
+                                        ("full", ((2, 3), 1.5)), ("rand", ((2, 3),))])
+def test_factories_need_no_tensor(name, args):
+    assert dispatcher.get_op_table(name)(*args).shape == (2, 3)
+    assert dispatcher.get_op_table(name)(*args, dtype=tensix.float64, device="cpu").dtype is tensix.float64
+
+
+# ---- printing
+
+
+def test_table_prints_schema_and_kernels(table):
+    assert str(table) == SCHEMA
+    table.register("CPU", first)
+    table.register("CompositeExplicitAutograd", second)
+    head, *rows = str(table).splitlines()
+    said = [row.split()[:2] for row in rows if row.split()[0] == "registered"]
+    assert head == SCHEMA and said == [["registered", "CPU"], ["registered", "CompositeExplicitAutograd"]]
+    runs = {row.split()[2]: row.rpartition(".")[2] for row in rows if row.split()[0] == "runs"}
+    assert runs["CPU"] == "first" and runs["CUDA"] == runs["Undefined"] == "second" and "AutogradCPU" not in runs
+    assert repr(table) == f"OperatorTable({SCHEMA})"
+
+
+def test_every_operator_prints():
+    for name in dispatcher.operators():
+        assert len(str(dispatcher.get_op_table(name)).splitlines()) >= 2
+
+
+# ---- listening
+
+
+class Listener:
+    """Keep what was said; a context manager."""
+
+    def __init__(self):
+        self.said = []
+
+    def before_call(self, table, key, args, kwargs):
+        self.said.append(("before", table.schema.qualified_name, key.name, len(args), sorted(kwargs)))
+
+    def after_call(self, table, key, result):
+        self.said.append(("after", table.schema.qualified_name, key.name, type(result).__name__))
+
+    def __enter__(self):
+        dispatcher.add_listener(self)
+        return self
+
+    def __exit__(self, *exc_info):
+        dispatcher.remove_listener(self)
+
+
+def test_listeners_are_told_of_nested_calls():
+    with Listener() as listener:
+        tensix.ones(2, dtype=tensix.float64)
+    assert listener.said == [
+        ("before", "tensix::ones", "CPU", 1, ["dtype"]),
+        ("before", "tensix::empty.memory_format", "CPU", 1, ["device", "dtype"]),
+        ("after", "tensix::empty.memory_format", "CPU", "Tensor"),
+        ("before", "tensix::fill_.Scalar", "CPU", 2, []),
+        ("after", "tensix::fill_.Scalar", "CPU", "Tensor"),
+        ("after", "tensix::ones", "CPU", "Tensor"),
+    ]
+    tensix.ones(2)
+    assert len(listener.said) == 6
+
+
+def test_results_are_the_same_while_watched():
+    x = tensix.tensor([[1.0, 2.0], [3.0, 4.0]])
+
+    def work():
+        y = (x.T[::-1] + 2) * x / 2 - x.lazy_clone().fill_(1)
+        return (-y).reshape(4)[None].squeeze(0).expand(2, 4).clone().tolist()
+
+    expected = work()
+    with Listener() as one, Listener() as two:
+        assert work() == expected
+    assert one.said == two.said and len(one.said) > 20
+
+
+def test_listener_that_fails_fails_the_call():
+    class Fails(Listener):
+        def before_call(self, table, key, args, kwargs):
+            raise KeyError(table.schema.name)
+
+    x = tensix.ones(1)
+    with Fails(), pytest.raises(KeyError, match="neg"):
+        -x
+
+
+def test_removing_a_stranger_changes_nothing():
+    with Listener() as listener:
+        dispatcher.remove_listener(object())
+        -tensix.ones(1)
+    assert len(listener.said) > 0

@@ -1,0 +1,92 @@
+"""Schemas: the line that says how an operator is called."""
+
+import pytest
+
+from tensix.dispatch import FunctionSchema, dispatcher
+from tensix.dispatch.schema import Argument, parse_schema
+
+
+def arguments(text):
+    return parse_schema(f"f({text}) -> Tensor").arguments
+
+
+@pytest.mark.parametrize("line, namespace, name, overload, qualified", [
+    ("add.Tensor(Tensor self) -> Tensor", "tensix", "add", "Tensor", "tensix::add.Tensor"),
+    ("aten::add(Tensor self) -> Tensor", "aten", "add", "", "aten::add"),
+    ("  x::copy_.out ( Tensor a )  ->  Tensor(a!)  ", "x", "copy_", "out", "x::copy_.out"),
+    ("__and__(Tensor a) -> ()", "tensix", "__and__", "", "tensix::__and__"),
+])
+def test_names(line, namespace, name, overload, qualified):
+    schema = parse_schema(line)
+    assert (schema.namespace, schema.name, schema.overload) == (namespace, name, overload)
+    assert schema.qualified_name == qualified
+
+
+def test_namespace_from_outside():
+    assert parse_schema("f() -> Tensor", namespace="mine").qualified_name == "mine::f"
+    assert parse_schema("own::f() -> Tensor", namespace="mine").qualified_name == "own::f"
+
+
+@pytest.mark.parametrize("returns", ["Tensor", "()", "(Tensor, Tensor)", "Tensor(a!)", "Tensor[]"])
+def test_returns(returns):
+    assert parse_schema(f"f(Tensor a) -> {returns}").returns == returns
+
+
+@pytest.mark.parametrize("text, argument", [
+    ("Tensor self", Argument("self", "Tensor")),
+    ("Tensor(a) self", Argument("self", "Tensor", alias="a")),
+    ("Tensor(a!) self", Argument("self", "Tensor", alias="a", is_write=True)),
+    ("int[2] stride=[1, 2]", Argument("stride", "int[2]", [1, 2], has_default=True)),
+    ("Scalar alpha=1", Argument("alpha", "Scalar", 1, has_default=True)),
+    ("float eps=1e-05", Argument("eps", "float", 1e-5, has_default=True)),
+    ("bool keepdim=False", Argument("keepdim", "bool", False, has_default=True)),
+    ("ScalarType? dtype=None", Argument("dtype", "ScalarType", None, has_default=True, optional=True)),
+    ("Generator? generator", Argument("generator", "Generator", optional=True)),
+    ("MemoryFormat format=contiguous_format",
+     Argument("format", "MemoryFormat", "contiguous_format", has_default=True)),
+    ("str mode='mean'", Argument("mode", "str", "mean", has_default=True)),
+    ("int[] size", Argument("size", "int[]")),
+])
+def test_one_argument(text, argument):
+    assert arguments(text) == (argument,)
+
+
+def test_many_arguments():
+    found = arguments("Tensor self, int[2] pad=[0, 0], *, Scalar alpha=1, Tensor(b!)? out=None")
+    assert [(argument.name, argument.keyword_only) for argument in found] == [
+        ("self", False), ("pad", False), ("alpha", True), ("out", True),
+    ]  # fmt: skip
+    assert arguments("") == arguments("  ") == ()
+
+
+def test_text_is_the_line_with_its_namespace():
+    line = "add.Tensor(Tensor self, Tensor other) -> Tensor"
+    assert str(parse_schema(line)) == f"tensix::{line}"
+    assert str(parse_schema(f"aten::{line}")) == f"aten::{line}"
+    assert parse_schema(str(parse_schema(line))).qualified_name == "tensix::add.Tensor"
+
+
+@pytest.mark.parametrize("line", ["", "add", "add(Tensor a)", "add(Tensor a) ->", "(Tensor a) -> Tensor", "a b() -> T",
+                                  "add.a.b(Tensor x) -> Tensor", "add(Tensor a -> Tensor", "x::y::z() -> Tensor"])
+def test_line_that_is_no_schema(line):
+    with pytest.raises(ValueError, match=r"cannot read the schema .* must look like"):
+        parse_schema(line)
+
+
+@pytest.mark.parametrize("text", ["Tensor", "Tensor a b", "self: Tensor", "Tensor self=", "Tensor 1a-b", "[] a"])
+def test_argument_that_is_none_is_named(text):
+    with pytest.raises(ValueError, match=r"cannot read the argument .* of the schema"):
+        arguments(f"Tensor first, {text}")
+
+
+def test_schemas_are_values():
+    line = "f(Tensor a) -> Tensor"
+    assert parse_schema(line) == parse_schema(line) and hash(parse_schema(line)) == hash(parse_schema(line))
+    assert parse_schema(line) != parse_schema("g(Tensor a) -> Tensor")
+
+
+def test_every_operator_has_one():
+    for name in dispatcher.operators():
+        schema = dispatcher.get_op_table(name).schema
+        assert isinstance(schema, FunctionSchema) and schema.qualified_name == name
+        assert dispatcher.get_op_table(str(schema)) is dispatcher.get_op_table(name)

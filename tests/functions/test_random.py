@@ -1,0 +1,141 @@
+"""Random numbers: NumPy's streams, seeds, states, ranges, types, threads."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import tensix
+from tensix import Generator, rand, randn
+
+
+def numpys(seed):
+    return np.random.Generator(np.random.PCG64(seed))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(), (7,), (3, 5), (200, 200), (0, 3)])
+def test_numbers_are_numpys(shape, dtype):
+    uniform = rand(shape, dtype=dtype, generator=Generator(7))
+    assert uniform.tolist() == numpys(7).random(shape, dtype).tolist()
+    normal = randn(shape, dtype=dtype, generator=Generator(7))
+    assert normal.tolist() == numpys(7).standard_normal(shape, dtype).tolist()
+    assert uniform.dtype is normal.dtype is getattr(tensix, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_ranges(dtype):
+    uniform = np.array(rand(100_000, dtype=dtype, generator=Generator(1)).tolist())
+    assert 0 <= uniform.min() < 0.001 and 0.999 < uniform.max() < 1 and abs(uniform.mean() - 0.5) < 0.01
+    normal = np.array(randn(100_000, dtype=dtype, generator=Generator(1)).tolist())
+    assert abs(normal.mean()) < 0.02 and abs(normal.std() - 1) < 0.02
+
+
+def test_seed_of_the_default_generator():
+    for make in (rand, randn):
+        tensix.manual_seed(3)
+        first, later = make(5).tolist(), make(5).tolist()
+        tensix.manual_seed(3)
+        assert make(5).tolist() == first != later
+    assert isinstance(tensix.manual_seed(0), Generator)
+
+
+def test_generators_do_not_disturb_each_other():
+    tensix.manual_seed(3)
+    expected = rand(4).tolist()
+    tensix.manual_seed(3)
+    rand(100, generator=Generator(5))
+    assert rand(4).tolist() == expected
+
+
+def test_without_a_seed_every_generator_differs():
+    assert rand(4, generator=Generator()).tolist() != rand(4, generator=Generator()).tolist()
+    generator = Generator(1)
+    assert generator.manual_seed(2) is generator
+    assert rand(3, generator=generator).tolist() == rand(3, generator=Generator(2)).tolist()
+
+
+@pytest.mark.parametrize("drawn", [0, 1, 3])
+def test_state(drawn):
+    generator = Generator(9)
+    rand(drawn, generator=generator)  # an odd count leaves half a word behind
+    state = generator.get_state()
+    first = rand(5, generator=generator).tolist()
+    generator.set_state(state)
+    assert rand(5, generator=generator).tolist() == first
+    other = Generator(1)
+    other.set_state(state)
+    assert rand(5, generator=other).tolist() == first
+
+
+@pytest.mark.parametrize("seed, error", [(-1, ValueError), ("a", (TypeError, ValueError)), (1.5, (TypeError,))])
+def test_seed_that_is_none(seed, error):
+    generator = Generator(4)
+    for use in (Generator, generator.manual_seed):
+        with pytest.raises(error):
+            use(seed)
+    assert rand(2, generator=generator).tolist() == rand(2, generator=Generator(4)).tolist()
+
+
+@pytest.mark.parametrize("state", [None, {}, 5, {"bit_generator": "MT19937"}])
+def test_state_that_is_none(state):
+    generator = Generator(4)
+    with pytest.raises((TypeError, ValueError, KeyError)):
+        generator.set_state(state)
+    assert rand(2, generator=generator).tolist() == rand(2, generator=Generator(4)).tolist()
+
+
+@pytest.mark.parametrize("make", [rand, randn])
+@pytest.mark.parametrize("dtype", ["int64", "bool", "float16", "complex64"])
+def test_types_without_random_numbers(make, dtype):
+    with pytest.raises(TypeError, match=f"fills float32 and float64 tensors, found {dtype}"):
+        make(2, dtype=dtype)
+
+
+@pytest.mark.parametrize("make", [rand, randn])
+def test_generator_of_another_kind(make):
+    with pytest.raises(TypeError):
+        make(2, generator=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", ["uniform_", "normal_"])
+def test_filling_a_view_touches_nothing_else(name):
+    fill = tensix.dispatch.dispatcher.get_op_table(name)
+    x = tensix.full((4, 6), -100.0)
+    view = x[1:3, ::2]
+    assert fill(view, Generator(5)) is view
+    plain = fill(tensix.empty(2, 3), Generator(5))
+    assert view.tolist() == plain.tolist() and (np.array(x.tolist()) == -100).sum() == 18
+    assert fill(tensix.empty(2, 3), generator=Generator(5)).tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize("name", ["uniform_", "normal_"])
+def test_filling_respects_the_owner(name):
+    fill = tensix.dispatch.dispatcher.get_op_table(name)
+    x = tensix.zeros(3)
+    clone = x.lazy_clone()
+    fill(clone)
+    assert x.tolist() == [0.0] * 3 and clone.data_ptr() != x.data_ptr()
+    array = np.zeros(3)
+    array.flags.writeable = False
+    with pytest.raises(RuntimeError, match="read-only"):
+        fill(tensix.from_numpy(array))
+    assert array.tolist() == [0.0] * 3
+
+
+@pytest.mark.parametrize("count", [100, 40_000])
+def test_eight_threads_share_a_generator(count):
+    """They take turns call by call: together they get the numbers of one thread, in some order of the calls."""
+    generator, found = Generator(11), []
+
+    def work():
+        found.extend(rand(count, dtype="float64", generator=generator) for _ in range(4))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    alone = Generator(11)
+    expected = [rand(count, dtype="float64", generator=alone).tolist() for _ in range(32)]
+    assert sorted(x.tolist() for x in found) == sorted(expected)

@@ -1,0 +1,78 @@
+"""Element types: one object each, PyTorch's numbers, and every form in which users name them."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import tensix
+from tensix.tensors.dtype import DType
+
+# name -> (PyTorch's ScalarType number, bytes, NumPy's name)
+TYPES = {
+    "uint8": (0, 1, "u1"), "int8": (1, 1, "i1"), "int16": (2, 2, "i2"), "int32": (3, 4, "i4"), "int64": (4, 8, "i8"),
+    "float16": (5, 2, "f2"), "float32": (6, 4, "f4"), "float64": (7, 8, "f8"), "complex64": (9, 8, "c8"),
+    "complex128": (10, 16, "c16"), "bool": (11, 1, "?"), "bfloat16": (15, 2, None), "uint16": (27, 2, "u2"),
+    "uint32": (28, 4, "u4"), "uint64": (29, 8, "u8"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_facts(name):
+    code, itemsize, numpy_name = TYPES[name]
+    dtype = getattr(tensix, name)
+    assert (dtype.code, dtype.name, dtype.itemsize) == (code, name, itemsize)
+    assert (repr(dtype), str(dtype)) == (f"tensix.{name}", name)
+    assert dtype.numpy == (None if numpy_name is None else np.dtype(numpy_name))
+
+
+def test_kinds_are_those_of_the_standard():
+    kinds = {name: getattr(tensix, name).kind for name in TYPES}
+    assert kinds["bool"] == "bool"
+    assert {kinds[name] for name in ("int8", "int16", "int32", "int64")} == {"signed integer"}
+    assert {kinds[name] for name in ("uint8", "uint16", "uint32", "uint64")} == {"unsigned integer"}
+    assert {kinds[name] for name in ("float16", "bfloat16", "float32", "float64")} == {"real floating"}
+    assert {kinds[name] for name in ("complex64", "complex128")} == {"complex floating"}
+
+
+def test_every_type_is_public():
+    assert set(TYPES) <= set(tensix.__all__)
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda dtype: pickle.loads(pickle.dumps(dtype))])
+def test_copies_are_the_same_object(again):
+    assert again(tensix.float32) is tensix.float32
+
+
+def test_not_made_by_hand_and_not_changed():
+    with pytest.raises(TypeError, match="not made by hand"):
+        DType()
+    with pytest.raises(AttributeError):
+        tensix.float32.itemsize = 8
+    with pytest.raises(TypeError):
+        type("Mine", (DType,), {})
+
+
+@pytest.mark.parametrize(
+    "given, meant",
+    [
+        (tensix.int16, "int16"), ("float64", "float64"), (float, "float32"), (int, "int64"), (bool, "bool"),
+        (complex, "complex64"), (np.float32, "float32"), (np.dtype("u4"), "uint32"), (np.longlong, "int64"),
+    ],
+)  # fmt: skip
+def test_forms_in_which_a_type_is_named(given, meant):
+    """Python's float and complex mean the default types: float32 and its complex."""
+    assert tensix.empty(0, dtype=given).dtype is getattr(tensix, meant)
+
+
+@pytest.mark.parametrize("given", ["float", "f4", "", np.dtype(">f4"), object, str, 6, [("a", "f4")]])
+def test_what_is_no_type_of_ours_is_refused(given):
+    with pytest.raises(TypeError, match="element type"):
+        tensix.empty(0, dtype=given)
+
+
+def test_none_is_no_type_where_one_is_needed():
+    """np.dtype(None) is float64; nobody means that here."""
+    with pytest.raises(TypeError, match="element type"):
+        tensix.Tensor.from_storage(tensix.Storage(8), 0, (1,), (1,), None)

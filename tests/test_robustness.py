@@ -1,0 +1,95 @@
+"""Misuse from Python raises; it never crashes, reads or writes memory that is not there.
+
+Each case runs in an interpreter of its own, since one that is wrong may take the process with it.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+PRELUDE = """
+import gc
+from tensix import *
+from tensix.dispatch import OperatorTable, dispatcher
+from tensix.dispatch.kernel import Kernel
+table = dispatcher.get_op_table
+x = ones(3)
+
+def shrunk():
+    storage = Storage(1 << 16, resizable=True)
+    tensor = Tensor.from_storage(storage, 0, (3,), ((1 << 13) - 1,), float32)
+    storage.resize_(64)
+    return tensor
+
+class Shrinks:
+    def __float__(self):
+        target.storage().resize_(0)
+        return 1.0
+"""
+
+# code -> the exceptions that are right
+MISUSE = {
+    "table('add.Tensor')(x, None)": "TypeError",
+    "table('add.Tensor')(None, x)": "TypeError",
+    "table('add.Tensor')(x, [x])": "TypeError",
+    "table('add.Tensor')(x, 1)": "TypeError",
+    "table('add.Tensor')(x)": "TypeError",
+    "table('add.Tensor')(x, x, x)": "TypeError",
+    "table('neg')(x, x)": "TypeError",
+    "table('neg')([x])": "TypeError",
+    "table('clone')(x, x)": "TypeError",
+    "table('copy_')(x, None)": "TypeError",
+    "table('uniform_')(x, 5)": "TypeError",
+    "table('uniform_')([x])": "TypeError",
+    "table('transpose.int')(x, ())": "ValueError",
+    "table('transpose.int')(x, (0,))": "ValueError",
+    "table('permute')(x, None)": "TypeError",
+    "table('view')(x, None)": "TypeError",
+    "table('squeeze.dims')(x, None)": "TypeError",
+    "table('expand')(x, (2,) * 100)": "ValueError",
+    "x.copy_(None)": "TypeError",
+    "from_numpy(None)": "TypeError",
+    "rand(2, generator=5)": "TypeError",
+    "OperatorTable.__new__(OperatorTable)(x)": "RuntimeError TypeError",
+    "OperatorTable.__new__(OperatorTable).register('CPU', print)": "RuntimeError TypeError AttributeError",
+    "OperatorTable(None)(x)": "RuntimeError TypeError AttributeError",
+    "Kernel().call": "AttributeError",
+    "Tensor.__new__(Tensor) + 1": "RuntimeError TypeError",
+    "Tensor.from_storage(None, 0, (), (), float32)": "TypeError",
+    "shrunk().tolist()": "RuntimeError",
+    "shrunk().fill_(1)": "RuntimeError",
+    "shrunk().clone()": "RuntimeError",
+    "target = zeros(100000); target.fill_(Shrinks()); raise RuntimeError('nothing was written')": "RuntimeError",
+    "Tensor.from_storage(Storage(8), 0, (2**40, 2**40), (0, 0), float32).fill_(1)": "ValueError OverflowError",
+    "ones(1).expand(2**40, 2**40)": "ValueError OverflowError",
+}  # fmt: skip
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", PRELUDE + code], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("code", MISUSE)
+def test_misuse_raises(code):
+    finished = run(code)
+    assert finished.returncode == 1, finished.stderr
+    last = finished.stderr.strip().splitlines()[-1]
+    assert last.partition(":")[0].rpartition(".")[2] in MISUSE[code].split(), last
+
+
+ALIVE_AT_EXIT = [
+    "y = x[0]",
+    "import builtins; builtins.kept = x[::2].lazy_clone()",
+    "import numpy; y = from_numpy(numpy.ones(3)); z = y.lazy_clone()",
+    "cycle = [x]; cycle.append(cycle); gc.disable(); del x",
+    "generator = Generator(0); y = rand(3, generator=generator)",
+    "L = type('L', (), {'before_call': print, 'after_call': print}); dispatcher.add_listener(L()); y = x + x",
+    "import threading; threading.Thread(target=lambda: [rand(1000) for _ in range(10**6)], daemon=True).start()",
+]
+
+
+@pytest.mark.parametrize("code", ALIVE_AT_EXIT)
+def test_interpreter_ends_quietly(code):
+    finished = run(code)
+    assert (finished.returncode, finished.stderr) == (0, "")
