@@ -16,9 +16,18 @@ SAMPLES = sorted(HERE.glob("samples/*.py"))
 RUNNABLE = [sample for sample in SAMPLES if sample.stem != "mistakes"]
 
 
-def test_samples_pass_strict_checking(tmp_path, monkeypatch):
-    """From an empty folder, so that mypy finds tensix as users' mypy does: on sys.path, by its py.typed."""
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """Work in an empty folder, so that mypy finds tensix as users' mypy does: where it is installed, by its py.typed.
+
+    An editable installation is an import hook, which no type checker runs: there mypy has to be told the place.
+    """
     monkeypatch.chdir(tmp_path)
+    if "site-packages" not in PACKAGE.parts:
+        monkeypatch.setenv("MYPYPATH", str(PACKAGE.parent))
+
+
+def test_samples_pass_strict_checking(elsewhere):
     report, failure, status = mypy.api.run(["--strict", "--config-file=", *map(str, SAMPLES)])
     assert (report, failure, status) == (f"Success: no issues found in {len(SAMPLES)} source files\n", "", 0)
 
@@ -28,9 +37,8 @@ def test_sample_runs(sample):
     runpy.run_path(str(sample))
 
 
-def test_stubs_fit_the_modules(tmp_path, monkeypatch, capsys):
-    """From an empty folder too; an entry of the allowlist that nothing needs is an error."""
-    monkeypatch.chdir(tmp_path)
+def test_stubs_fit_the_modules(elsewhere, capsys):
+    """An entry of the allowlist that nothing needs is an error."""
     modules = [".".join(stub.relative_to(PACKAGE.parent).with_suffix("").parts) for stub in STUBS]
     options = ["--concise", f"--mypy-config-file={HERE}/stubtest.ini", f"--allowlist={HERE}/allowlist.txt"]
     status = mypy.stubtest.test_stubs(mypy.stubtest.parse_options([*options, *modules]))
