@@ -67,10 +67,11 @@ def statement(code: str, **names) -> Work:
 
 def refcount_rows():
     c10 = ctypes.CDLL(str(build_c10_loops()))
-    for function in (c10.copy_destroy, c10.make_destroy):
+    for function in (c10.copy_destroy, c10.copy_destroy_with_python, c10.make_destroy):
         function.argtypes, function.restype = [ctypes.c_longlong], None
     target = make_intrusive(IntrusiveTarget).release()  # never freed: it outlives the measurement
-    yield Race("incref + decref, C loop", 1.0, lambda n: loops.incref_decref(target, n), {"c10": c10.copy_destroy})
+    peers = {"c10": c10.copy_destroy, "c10+py": c10.copy_destroy_with_python}  # ours is a Python object always
+    yield Race("incref + decref, C loop", 1.0, lambda n: loops.incref_decref(target, n), peers)
     yield Race("make + destroy, Cython loop", 4.0, loops.make_destroy, {"c10": c10.make_destroy})
 
 

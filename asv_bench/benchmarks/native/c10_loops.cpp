@@ -13,12 +13,22 @@ void keep(const c10::intrusive_ptr<T>& pointer) {
 
 }  // namespace
 
-extern "C" void copy_destroy(long long times) {
-  const auto pointer = c10::make_intrusive<Target>();
+template <class T>
+void copy_destroy_as(long long times) {
+  const c10::intrusive_ptr<T> pointer = c10::make_intrusive<Target>();
   for (long long i = 0; i < times; ++i) {
     auto copy = pointer;
     keep(copy);
   }
+}
+
+extern "C" void copy_destroy(long long times) {
+  copy_destroy_as<Target>(times);
+}
+
+// A pointer typed as the base looks after a Python object, as those to tensors and storages do.
+extern "C" void copy_destroy_with_python(long long times) {
+  copy_destroy_as<c10::intrusive_ptr_target>(times);
 }
 
 extern "C" void make_destroy(long long times) {
