@@ -13,6 +13,7 @@ from tensix.core.intrusive_target cimport (
     IntrusiveTarget_no_owner,
     IntrusiveTarget_not_newborn,
     IntrusiveTarget_start_unique,
+    compare_addresses,
     use_count,
     weak_use_count,
 )
@@ -232,30 +233,10 @@ cdef class IntrusivePtr:
     def __bool__(self):
         return self.target is not None
 
-    def __eq__(self, other):
+    def __richcmp__(self, other, int op):
         if other is not None and not isinstance(other, IntrusivePtr):
             return NotImplemented
-        return IntrusivePtr_address(self) == IntrusivePtr_address(other)
-
-    def __lt__(self, other):
-        if other is not None and not isinstance(other, IntrusivePtr):
-            return NotImplemented
-        return IntrusivePtr_address(self) < IntrusivePtr_address(other)
-
-    def __gt__(self, other):
-        if other is not None and not isinstance(other, IntrusivePtr):
-            return NotImplemented
-        return IntrusivePtr_address(self) > IntrusivePtr_address(other)
-
-    def __le__(self, other):
-        if other is not None and not isinstance(other, IntrusivePtr):
-            return NotImplemented
-        return IntrusivePtr_address(self) <= IntrusivePtr_address(other)
-
-    def __ge__(self, other):
-        if other is not None and not isinstance(other, IntrusivePtr):
-            return NotImplemented
-        return IntrusivePtr_address(self) >= IntrusivePtr_address(other)
+        return compare_addresses(IntrusivePtr_address(self), IntrusivePtr_address(other), op)
 
     def __hash__(self):
         return hash(IntrusivePtr_address(self))

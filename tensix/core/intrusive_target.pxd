@@ -1,5 +1,5 @@
 """Intrusive reference counting: the target. Class and free functions are public; fields and vtable are frozen."""
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t, uintptr_t
 
 
 cdef class IntrusiveTarget:
@@ -27,3 +27,4 @@ cdef int IntrusiveTarget_check_weak_unclaimed(IntrusiveTarget self, str function
 cdef str IntrusiveTarget_no_owner(IntrusiveTarget self, str function)
 cdef str IntrusiveTarget_not_newborn(IntrusiveTarget self)
 cdef str IntrusiveTarget_describe(IntrusiveTarget self)
+cdef bint compare_addresses(uintptr_t a, uintptr_t b, int op) noexcept

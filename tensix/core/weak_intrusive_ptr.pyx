@@ -11,6 +11,7 @@ from tensix.core.intrusive_target cimport (
     IntrusiveTarget_check_weak_unclaimed,
     IntrusiveTarget_describe,
     IntrusiveTarget_no_owner,
+    compare_addresses,
     use_count,
     weak_decref,
     weak_use_count,
@@ -155,30 +156,10 @@ cdef class WeakIntrusivePtr:
         """Return the bare target even if it has expired; None when null."""
         return None if self.target == NULL else <IntrusiveTarget>self.target
 
-    def __eq__(self, other):
+    def __richcmp__(self, other, int op):
         if other is not None and not isinstance(other, WeakIntrusivePtr):
             return NotImplemented
-        return WeakIntrusivePtr_address(self) == WeakIntrusivePtr_address(other)
-
-    def __lt__(self, other):
-        if other is not None and not isinstance(other, WeakIntrusivePtr):
-            return NotImplemented
-        return WeakIntrusivePtr_address(self) < WeakIntrusivePtr_address(other)
-
-    def __gt__(self, other):
-        if other is not None and not isinstance(other, WeakIntrusivePtr):
-            return NotImplemented
-        return WeakIntrusivePtr_address(self) > WeakIntrusivePtr_address(other)
-
-    def __le__(self, other):
-        if other is not None and not isinstance(other, WeakIntrusivePtr):
-            return NotImplemented
-        return WeakIntrusivePtr_address(self) <= WeakIntrusivePtr_address(other)
-
-    def __ge__(self, other):
-        if other is not None and not isinstance(other, WeakIntrusivePtr):
-            return NotImplemented
-        return WeakIntrusivePtr_address(self) >= WeakIntrusivePtr_address(other)
+        return compare_addresses(WeakIntrusivePtr_address(self), WeakIntrusivePtr_address(other), op)
 
     def __hash__(self):
         return hash(<uintptr_t>self.target)

@@ -139,49 +139,34 @@ def manual_seed(seed):
     return default_generator.manual_seed(seed)
 
 
-cdef class UniformKernel(Kernel):
-    """Fill with numbers from [0, 1)."""
-
-    cdef object call1(self, TensorBase a):
-        return uniform_(a, DEFAULT)
-
-    cdef object call_with(self, TensorBase a, object generator):
-        return fill_by(uniform_, (a, generator), None)
-
-    cdef object call(self, tuple args, dict kwargs):
-        return fill_by(uniform_, args, kwargs)
-
-    def __repr__(self):
-        return "uniform_"
-
-
-cdef class NormalKernel(Kernel):
-    """Fill with numbers of mean 0 and standard deviation 1."""
-
-    cdef object call1(self, TensorBase a):
-        return normal_(a, DEFAULT)
-
-    cdef object call_with(self, TensorBase a, object generator):
-        return fill_by(normal_, (a, generator), None)
-
-    cdef object call(self, tuple args, dict kwargs):
-        return fill_by(normal_, args, kwargs)
-
-    def __repr__(self):
-        return "normal_"
-
-
+ctypedef object (*fill_t)(TensorBase, Generator)
 NoneType = type(None)
 
-ctypedef object (*fill_t)(TensorBase, Generator)
+
+cdef class FillKernel(Kernel):
+    """Fill a tensor with random numbers."""
+
+    cdef str name
+    cdef fill_t fill
+
+    cdef object call1(self, TensorBase a):
+        return self.fill(a, DEFAULT)
+
+    cdef object call(self, tuple args, dict kwargs):
+        """Take ``(self, generator=None)``."""
+        generator = args[1] if len(args) > 1 else (kwargs or {}).get("generator")
+        if not isinstance(args[0], TensorBase) or not isinstance(generator, (Generator, NoneType)):
+            raise TypeError(f"{self.name}() takes a tensor and a Generator or None.")
+        return self.fill(args[0], DEFAULT if generator is None else generator)
+
+    def __repr__(self):
+        return self.name
 
 
-cdef object fill_by(fill_t fill, tuple args, dict kwargs):
-    """Take ``(self, generator=None)`` from a boxed call."""
-    generator = args[1] if len(args) > 1 else (kwargs or {}).get("generator")
-    if not isinstance(args[0], TensorBase) or not isinstance(generator, (Generator, NoneType)):
-        raise TypeError("a random fill takes a tensor and a Generator or None.")
-    return fill(args[0], DEFAULT if generator is None else generator)
+cdef FillKernel FillKernel_of(str name, fill_t fill):
+    kernel = <FillKernel>FillKernel.__new__(FillKernel)
+    kernel.name, kernel.fill = name, fill
+    return kernel
 
 
 cdef object uniform_(TensorBase a, Generator generator):
@@ -237,5 +222,5 @@ cdef object normal_(TensorBase a, Generator generator):
     return a
 
 
-native_functions.UNIFORM_.register("CPU", UniformKernel())
-native_functions.NORMAL_.register("CPU", NormalKernel())
+native_functions.UNIFORM_.register("CPU", FillKernel_of("uniform_", uniform_))
+native_functions.NORMAL_.register("CPU", FillKernel_of("normal_", normal_))
