@@ -13,7 +13,6 @@ from cython.cimports.tensix.core.intrusive_target import IntrusiveTarget_start_u
 from cython.cimports.tensix.core.storage import Storage_from_owned
 from cython.cimports.tensix.tensors.dtype import dtype_of_code
 from cython.cimports.tensix.tensors.tensor_impl import (
-    CONTIGUOUS,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
     TensorImpl_new,
@@ -107,7 +106,7 @@ class TensorBase:
 
     def is_contiguous(self):
         """Return whether the elements lie in row-major order without gaps."""
-        return self.impl.geometry & CONTIGUOUS != 0
+        return self.impl.contiguous != 0
 
     def defined(self):
         """Return whether this is a tensor at all."""

@@ -3,6 +3,9 @@ from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
 from tensix.core.intrusive_target cimport IntrusiveTarget
 from tensix.core.storage_impl cimport StorageImpl
 
+cdef extern from "tensix/bits.h" nogil:
+    bint tx_multiply_overflows(int64_t a, int64_t b, int64_t* product)
+
 cdef enum:
     INLINE_DIMS = 5
     MAX_DIMS = 64
@@ -10,10 +13,6 @@ cdef enum:
 cdef enum Layout:
     STRIDED = 0
     SPARSE_COO = 1
-
-cdef enum Geometry:  # bits of `geometry`
-    CONTIGUOUS = 1   # elements in row-major order without gaps
-    DENSE = 2        # some order of the dimensions is without gaps or overlaps
 
 
 cdef union dims_t:
@@ -34,7 +33,7 @@ cdef class TensorImpl(IntrusiveTarget):
     cdef int8_t device_index
     cdef uint8_t layout
     cdef uint8_t ndim
-    cdef uint8_t geometry
+    cdef uint8_t contiguous      # elements in row-major order without gaps
     cdef void destroy(self, bint holds_gil) noexcept nogil
     cpdef release_resources(self)
 
@@ -53,6 +52,7 @@ cdef TensorImpl TensorImpl_new(uint8_t dtype_code, uint64_t key_set, int ndim)
 cdef void TensorImpl_adopt(TensorImpl self, StorageImpl storage) noexcept
 cdef TensorImpl TensorImpl_view(TensorImpl base, int ndim)
 cdef int TensorImpl_refresh(TensorImpl self) except -1
+cdef bint TensorImpl_is_dense(TensorImpl self) noexcept nogil
 cdef int64_t contiguous_strides(int ndim, const int64_t* sizes, int64_t* strides) except -1
 cdef int TensorImpl_check_bounds(TensorImpl self) except -1
 cdef int TensorImpl_check_alive(TensorImpl self) except -1

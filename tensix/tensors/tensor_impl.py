@@ -11,7 +11,7 @@ from cython.cimports.cpython.number import PyNumber_Index
 from cython.cimports.cpython.object import PyObject, PyTypeObject
 from cython.cimports.cpython.ref import Py_INCREF
 from cython.cimports.cpython.tuple import PyTuple_New, PyTuple_SET_ITEM
-from cython.cimports.libc.stdint import INT64_MAX, int64_t
+from cython.cimports.libc.stdint import int64_t
 from cython.cimports.libc.stdlib import free, malloc
 from cython.cimports.tensix.core.combined_refcount import is_dead
 from cython.cimports.tensix.core.free_list import free_list_install, free_list_put, free_list_t, free_list_take
@@ -160,33 +160,43 @@ def TensorImpl_refresh(self):
     strides = TensorImpl_strides(self)
     expected: int64_t = 1
     contiguous: cython.bint = True
+    fits: cython.bint = True
     for i in range(self.ndim - 1, -1, -1):
         if sizes[i] != 1:
             if strides[i] != expected:
                 contiguous = False
-            if sizes[i] > 1 and expected > INT64_MAX // sizes[i]:
-                raise ValueError(f"numel: integer multiplication overflow: shape {TensorImpl_shape(self)}.")
-            expected *= sizes[i]
+            fits = fits and not tx_multiply_overflows(expected, sizes[i], cython.address(expected))
+    if not fits:
+        refuse_overflow(TensorImpl_shape(self))
     self.numel = expected
-    if contiguous or expected == 0:
-        self.geometry = CONTIGUOUS | DENSE
-    else:
-        self.geometry = DENSE if is_dense(self.ndim, sizes, strides) else 0
+    self.contiguous = contiguous or expected == 0
     return 0
 
 
 @cython.cfunc
-@cython.exceptval(check=False)
-def is_dense(
-    ndim: cython.int, sizes: cython.pointer(cython.const[int64_t]), strides: cython.pointer(cython.const[int64_t])
-) -> cython.bint:
+@cython.exceptval(-1)
+def refuse_overflow(shape: tuple) -> cython.int:
+    raise ValueError(f"numel: integer multiplication overflow: shape {shape} has more elements than 63 bits count.")
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def refuse_negative(size: int64_t) -> cython.int:
+    raise ValueError(f"Trying to create tensor with negative dimension {size}.")
+
+
+def TensorImpl_is_dense(self):
     """Whether the dimensions, taken by ascending stride, follow each other without gaps or overlaps."""
+    if self.contiguous:
+        return True
+    sizes = TensorImpl_sizes(self)
+    strides = TensorImpl_strides(self)
     expected: int64_t = 1
     found: cython.bint
     done: cython.ulonglong = 0
-    for _ in range(ndim):
+    for _ in range(self.ndim):
         found = False
-        for i in range(ndim):
+        for i in range(self.ndim):
             if not (done >> i) & 1 and (sizes[i] == 1 or strides[i] == expected):
                 done |= cython.cast(cython.ulonglong, 1) << i
                 expected *= sizes[i]
@@ -203,12 +213,10 @@ def contiguous_strides(ndim, sizes, strides):
     numel: int64_t = 1
     for i in range(ndim - 1, -1, -1):
         if sizes[i] < 0:
-            raise ValueError(f"Trying to create tensor with negative dimension {sizes[i]}.")
+            refuse_negative(sizes[i])
         strides[i] = stride
-        if sizes[i] > 1:
-            if stride > INT64_MAX // sizes[i]:
-                raise ValueError("numel: integer multiplication overflow: the sizes' product exceeds 63 bits.")
-            stride *= sizes[i]
+        if sizes[i] > 1 and tx_multiply_overflows(stride, sizes[i], cython.address(stride)):
+            refuse_overflow(tuple_of(sizes, ndim))
         numel *= sizes[i] != 0
     return stride if numel else 0
 
@@ -296,7 +304,7 @@ def tuple_of(numbers: cython.pointer(cython.const[int64_t]), count: cython.int) 
 
 def int64_of(number):
     """Return a size, step, offset or dimension given as an int; a float is a TypeError, however whole it is."""
-    return PyLong_AsLongLong(PyNumber_Index(number))
+    return PyLong_AsLongLong(number if type(number) is int else PyNumber_Index(number))
 
 
 def wrap_dim(dim, ndim):

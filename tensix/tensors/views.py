@@ -12,7 +12,6 @@ from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.tensor import Tensor_wrap
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (
-    CONTIGUOUS,
     TensorImpl,
     TensorImpl_refresh,
     TensorImpl_shape,
@@ -22,6 +21,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_view,
     contiguous_strides,
     int64_of,
+    tx_multiply_overflows,
     wrap_dim,
 )
 
@@ -40,7 +40,7 @@ def index(a: TensorBase, key):
     """Take ints, slices, Ellipsis and None, alone or in a tuple."""
     base = a.impl
     view: TensorImpl
-    if isinstance(key, int) and not isinstance(key, bool) and base.ndim != 0:
+    if type(key) is int and base.ndim != 0:
         view = TensorImpl_view(base, base.ndim - 1)
         index_int(base, view, 0, 0, key)
         copy_dims(base, view, 1, 0, base.ndim - 1)
@@ -102,21 +102,31 @@ def index_tuple(base: TensorImpl, keys: tuple) -> TensorImpl:
 @cython.exceptval(-1)
 def index_int(base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key) -> cython.int:
     """Move the offset to one index of a dimension."""
-    if not isinstance(key, int) or isinstance(key, bool):
-        if isinstance(key, bool) or not hasattr(key, "__index__"):
-            raise IndexError(
-                f"an index is made of ints, slices, Ellipsis and None, found {type(key).__name__}."
-            )
-        key = key.__index__()
+    if type(key) is not int:
+        key = index_of(key)
     extent = TensorImpl_sizes(base)[source]
     overflow: cython.int = 0
     position = PyLong_AsLongLongAndOverflow(key, cython.address(overflow))
     if position < 0:
         position += extent
     if overflow or not 0 <= position < extent:
-        raise IndexError(f"index {key} is out of bounds for dimension {source} with size {extent}.")
+        refuse_index(key, source, extent)
     view.storage_offset += position * TensorImpl_strides(base)[source]
     return 0
+
+
+@cython.cfunc
+def index_of(key):
+    """Return an index that is no plain int as one."""
+    if isinstance(key, bool) or not hasattr(key, "__index__"):
+        raise IndexError(f"an index is made of ints, slices, Ellipsis and None, found {type(key).__name__}.")
+    return key.__index__()
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def refuse_index(key, dim: cython.int, extent: int64_t) -> cython.int:
+    raise IndexError(f"index {key} is out of bounds for dimension {dim} with size {extent}.")
 
 
 @cython.cfunc
@@ -277,7 +287,7 @@ def view_or_none(base: TensorImpl, shape):
     sizes = TensorImpl_sizes(made)
     strides = TensorImpl_strides(made)
     fill_in_sizes(base, shape, sizes)
-    if base.geometry & CONTIGUOUS:
+    if base.contiguous:
         contiguous_strides(made.ndim, sizes, strides)
     elif not strides_of_view(base, made.ndim, sizes, strides):
         return None
@@ -291,6 +301,7 @@ def fill_in_sizes(base: TensorImpl, shape, sizes: cython.pointer(int64_t)) -> cy
     """Take the wanted sizes, of which one may be -1, and check that they hold as many elements."""
     known: int64_t = 1
     unknown: cython.int = -1
+    fits: cython.bint = True
     for i, item in enumerate(shape):
         size = int64_of(item)
         if size == -1 and unknown == -1:
@@ -299,10 +310,11 @@ def fill_in_sizes(base: TensorImpl, shape, sizes: cython.pointer(int64_t)) -> cy
             raise ValueError(f"sizes must be 0 or more, one of them may be -1, found {tuple(shape)}.")
         else:
             sizes[i] = size
-            known *= size
-    fits = known == base.numel
-    if unknown != -1:
-        fits = known != 0 and base.numel % known == 0  # known of 0 would leave any size to choose from
+            fits = fits and not tx_multiply_overflows(known, size, cython.address(known))
+    if unknown == -1:
+        fits = fits and known == base.numel
+    else:
+        fits = fits and known != 0 and base.numel % known == 0  # known of 0 would leave any size to choose from
         sizes[unknown] = base.numel // known if fits else 0
     if not fits:
         raise ValueError(

@@ -23,10 +23,10 @@ from tensix.tensors.ndarray cimport ndarray_of_impl
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport (
-    DENSE,
     TensorImpl,
     TensorImpl_adopt,
     TensorImpl_const_data,
+    TensorImpl_is_dense,
     TensorImpl_mutable_data,
     TensorImpl_sizes,
     TensorImpl_strides,
@@ -111,7 +111,7 @@ cdef object clone(TensorBase a):
     made = Tensor_wrap(target)
     if source.numel == 0:
         return made
-    if source.geometry & DENSE and same_strides(source, target):
+    if source.contiguous or (TensorImpl_is_dense(source) and same_strides(source, target)):
         to = TensorImpl_mutable_data(target)
         origin = TensorImpl_const_data(source)
         if source.numel < GRAIN_ELEMENTS:
@@ -157,7 +157,7 @@ cdef object lazy_clone(TensorBase a):
         TensorImpl_sizes(target)[i] = TensorImpl_sizes(source)[i]
         TensorImpl_strides(target)[i] = TensorImpl_strides(source)[i]
     target.numel = source.numel
-    target.geometry = source.geometry
+    target.contiguous = source.contiguous
     return Tensor_wrap(target)
 
 

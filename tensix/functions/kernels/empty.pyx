@@ -1,5 +1,5 @@
 """New tensors without values: the device's allocator makes the block, the storage owns it, a body looks at it."""
-from libc.stdint cimport INT64_MAX, int8_t, int64_t, uint8_t
+from libc.stdint cimport int8_t, int64_t, uint8_t
 from tensix.core.allocator cimport current_allocator
 from tensix.core.device cimport Device, Device_from_any
 from tensix.core.intrusive_target cimport IntrusiveTarget_start_unique
@@ -9,16 +9,16 @@ from tensix.dispatch.kernel cimport Kernel
 from tensix.tensors.dtype cimport default_float_code, dtype_from_any, dtype_of_code
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
-    CONTIGUOUS,
-    DENSE,
     TensorImpl,
     TensorImpl_adopt,
+    TensorImpl_is_dense,
     TensorImpl_new,
     TensorImpl_refresh,
     TensorImpl_sizes,
     TensorImpl_strides,
     contiguous_strides,
     int64_of,
+    tx_multiply_overflows,
 )
 
 from tensix.dispatch import native_functions
@@ -28,10 +28,11 @@ cdef TensorImpl new_impl(
         int64_t numel, int ndim, uint8_t dtype_code, int8_t device_type, int8_t device_index):
     """Return a body, its geometry still to be set, over a new storage for `numel` elements."""
     cdef int64_t itemsize = dtype_of_code(dtype_code).itemsize
-    if numel > INT64_MAX // itemsize:
+    cdef int64_t nbytes = 0
+    if tx_multiply_overflows(numel, itemsize, &nbytes):
         raise ValueError(f"Storage size calculation overflowed: {numel:,} elements of {itemsize} bytes.")
     cdef TensorImpl impl = TensorImpl_new(dtype_code, dense_keys_of_device(device_type), ndim)
-    cdef StorageImpl storage = StorageImpl_allocate(numel * itemsize, current_allocator(device_type), True)
+    cdef StorageImpl storage = StorageImpl_allocate(nbytes, current_allocator(device_type), True)
     storage.block.device_type, storage.block.device_index = device_type, device_index
     IntrusiveTarget_start_unique(storage)
     TensorImpl_adopt(impl, storage)
@@ -50,13 +51,13 @@ cdef TensorImpl empty_impl(
         TensorImpl_sizes(impl)[i] = sizes[i]
         TensorImpl_strides(impl)[i] = strides[i]
     impl.numel = numel
-    impl.geometry = CONTIGUOUS | DENSE
+    impl.contiguous = True
     return impl
 
 
 cdef TensorImpl empty_strided_impl(TensorImpl like):
     """Return a body of the same shape, type and device: with the same strides if those are dense, else row-major."""
-    if not like.geometry & DENSE or like.geometry & CONTIGUOUS:
+    if like.contiguous or not TensorImpl_is_dense(like):
         return empty_impl(like.ndim, TensorImpl_sizes(like), like.dtype_code, like.device_type, like.device_index)
     cdef TensorImpl impl = new_impl(like.numel, like.ndim, like.dtype_code, like.device_type, like.device_index)
     for i in range(like.ndim):

@@ -20,7 +20,7 @@ from tensix.functions.kernels.iterator cimport GRAIN_ELEMENTS
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.tensors.ndarray cimport ndarray_of_impl
 from tensix.tensors.tensor_base cimport TensorBase
-from tensix.tensors.tensor_impl cimport CONTIGUOUS, TensorImpl, TensorImpl_mutable_data
+from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_mutable_data
 
 import numpy as np
 
@@ -175,7 +175,7 @@ cdef object uniform_(TensorBase a, Generator generator):
     cdef bint single = dtype_of_code(impl.dtype_code).name == "float32"
     if not single and dtype_of_code(impl.dtype_code).name != "float64":
         raise TypeError(f"uniform_() fills float32 and float64 tensors, found {dtype_of_code(impl.dtype_code).name}.")
-    if not impl.geometry & CONTIGUOUS:
+    if not impl.contiguous:
         view = ndarray_of_impl(impl, True)
         Generator_lock(generator)
         try:
@@ -213,7 +213,7 @@ cdef object normal_(TensorBase a, Generator generator):
         raise TypeError(f"normal_() fills float32 and float64 tensors, found {view.dtype}.")
     Generator_lock(generator)
     try:
-        if impl.geometry & CONTIGUOUS:
+        if impl.contiguous:
             generator.source.standard_normal(None, view.dtype, view)
         else:
             view[...] = generator.source.standard_normal(view.shape, view.dtype)

@@ -24,7 +24,6 @@ from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport (
-    CONTIGUOUS,
     TensorImpl,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
@@ -127,7 +126,7 @@ cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y):
     cdef iterator_t iterator
     cdef int ndim
     cdef TensorImpl out
-    if x.geometry & y.geometry & CONTIGUOUS and same_sizes(x, y):
+    if x.contiguous and y.contiguous and same_sizes(x, y):
         out = empty_impl(x.ndim, TensorImpl_sizes(x), loop.result_code, x.device_type, x.device_index)
         run_flat(loop, x, y, out)
         return out
