@@ -6,7 +6,7 @@ contexts. The facts are those of PyTorch's ``UniqueVoidPtr`` and ``DataPtr``, sa
 reads as empty.
 """
 cimport cython
-import ctypes
+import sys
 
 from cpython.number cimport PyIndex_Check, PyNumber_Index
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
@@ -17,8 +17,6 @@ from tensix.core.device cimport CPU, Device, Device_from_any, Device_get
 from tensix.core.python_reference cimport drop_python_reference, may_run_python
 
 __all__ = ["DataPtr"]
-
-cdef object CTYPES_FUNCTION = ctypes._CFuncPtr
 
 
 @cython.freelist(16)
@@ -309,7 +307,8 @@ cdef deleter_t function_of(object deleter) except? NULL:
     """Return the C function that a deleter in any accepted form means; NULL for None."""
     if deleter is None:
         return NULL
-    if isinstance(deleter, CTYPES_FUNCTION):
+    ctypes = sys.modules.get("ctypes")  # who has not loaded it has no function of it, and need not pay for it
+    if ctypes is not None and isinstance(deleter, ctypes._CFuncPtr):
         # The function's address is the object's one word; ctypes.cast() would leave a reference cycle behind.
         return (<deleter_t*><uintptr_t>ctypes.addressof(deleter))[0]
     if PyCapsule_IsValid(deleter, "tensix.deleter"):

@@ -52,6 +52,7 @@ COPY_ = cython.declare(OperatorTable, native_functions.COPY_)
 FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
 
 
+@cython.no_gc  # as its base: nothing that a tensor holds can lead back to it
 @cython.cclass
 class Tensor(TensorBase):
     """Hold a tensor: a typed, shaped view on a storage.

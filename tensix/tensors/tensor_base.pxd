@@ -1,8 +1,9 @@
 """The handle on a tensor, without operators."""
-from libc.stdint cimport uint64_t
+cimport cython
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 
+@cython.no_gc  # said here too: a subclass in another module believes this file
 cdef class TensorBase:
     cdef TensorImpl impl          # with one strong count, or UNDEFINED, which is never counted
     cdef object __weakref__

@@ -14,7 +14,6 @@ from cpython.pythread cimport (
     WAIT_LOCK,
     NOWAIT_LOCK,
 )
-from numpy.random cimport bitgen_t
 from tensix.dispatch.kernel cimport Kernel
 from tensix.functions.kernels.iterator cimport GRAIN_ELEMENTS
 from tensix.tensors.dtype cimport dtype_of_code
@@ -27,6 +26,13 @@ import numpy as np
 from tensix.dispatch import native_functions
 
 __all__ = ["Generator", "default_generator", "manual_seed"]
+
+# Declared here and not cimported: cimporting numpy.random would load it with tensix, which costs a third of the import.
+cdef extern from "numpy/random/bitgen.h":
+    ctypedef struct bitgen_t:
+        void* state
+        unsigned int (*next_uint32)(void* state) noexcept nogil
+        double (*next_double)(void* state) noexcept nogil
 
 
 @cython.final
