@@ -29,7 +29,7 @@ def run(command, folder):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
 def test_sessions(page, capsys):
     result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS, encoding="utf-8")
     assert result.failed == 0, capsys.readouterr().out
