@@ -19,7 +19,8 @@ from benchmarks.native import loops
 from benchmarks.native.build import HERE, build_extension
 from benchmarks.storage import touched
 
-from tensix.core import IntrusiveTarget, Storage, make_intrusive
+import tensix
+from tensix.core import IntrusiveTarget, make_intrusive
 
 try:
     import torch
@@ -94,13 +95,14 @@ def lazy_clone_rows():
 
 
 def allocation_rows():
-    """Yield allocate + free, then allocate + touch every page + free, for each size."""
-    names = {"Storage": Storage, "torch_empty": torch.empty, "numpy_empty": np.empty, "uint8": torch.uint8,
+    """Yield allocate + free, then allocate + touch every page + free, for each size; a whole tensor on every side."""
+    names = {"empty": tensix.empty, "our_uint8": tensix.uint8,
+             "torch_empty": torch.empty, "numpy_empty": np.empty, "uint8": torch.uint8,
              "numpy_uint8": np.dtype("u1"), "touch": loops.touch, "touch_buffer": loops.touch_buffer}
     for nbytes in SIZES:
         names["n"] = nbytes
         yield Race(
-            f"allocate + free, {size(nbytes)}", 1.0, statement("Storage(n)", **names),
+            f"allocate + free, {size(nbytes)}", 1.0, statement("empty(n, dtype=our_uint8)", **names),
             {"torch": statement("torch_empty(n, dtype=uint8)", **names),
              "numpy": statement("numpy_empty(n, numpy_uint8)", **names)},
         )
@@ -108,7 +110,7 @@ def allocation_rows():
         names["n"] = nbytes
         yield Race(
             f"allocate + touch + free, {size(nbytes)}", 0.1 if nbytes >= FAULTING_BYTES else 1.0,
-            statement("x = Storage(n); touch(x.mutable_data_ptr(), n); del x", **names),
+            statement("x = empty(n, dtype=our_uint8); touch(x.mutable_data_ptr(), n); del x", **names),
             {"torch": statement("x = torch_empty(n, dtype=uint8); touch(x.data_ptr(), n); del x", **names),
              "numpy": statement("x = numpy_empty(n, numpy_uint8); touch_buffer(x); del x", **names)},
         )
