@@ -10,10 +10,6 @@ cdef enum:
     INLINE_DIMS = 5
     MAX_DIMS = 64
 
-cdef enum Layout:
-    STRIDED = 0
-    SPARSE_COO = 1
-
 
 cdef union dims_t:
     int64_t within[10]     # 5 sizes, then 5 strides
@@ -23,7 +19,6 @@ cdef union dims_t:
 cdef class TensorImpl(IntrusiveTarget):
     cdef StorageImpl storage     # with one strong count; None: no memory
     cdef object autograd_meta    # for whoever records gradients; released before the storage
-    cdef object version_counter  # None: that of the storage
     cdef dims_t dims
     cdef int64_t storage_offset  # elements
     cdef int64_t numel
@@ -31,7 +26,6 @@ cdef class TensorImpl(IntrusiveTarget):
     cdef uint8_t dtype_code
     cdef int8_t device_type
     cdef int8_t device_index
-    cdef uint8_t layout
     cdef uint8_t ndim
     cdef uint8_t contiguous      # elements in row-major order without gaps
     cdef void destroy(self, bint holds_gil) noexcept nogil

@@ -129,9 +129,8 @@ def TensorImpl_view(base, ndim):
     if base.storage is not None:
         retain(base.storage)
         self.storage = base.storage
-    self.version_counter = base.version_counter
     self.storage_offset, self.key_set = base.storage_offset, base.key_set
-    self.dtype_code, self.layout = base.dtype_code, base.layout
+    self.dtype_code = base.dtype_code
     self.device_type, self.device_index = base.device_type, base.device_index
     return self
 

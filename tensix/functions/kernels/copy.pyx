@@ -151,7 +151,6 @@ cdef object lazy_clone(TensorBase a):
     cdef StorageImpl storage = StorageImpl_lazy_clone(source.storage)
     IntrusiveTarget_start_unique(storage)
     TensorImpl_adopt(target, storage)
-    target.version_counter = None
     cdef int i
     for i in range(source.ndim):
         TensorImpl_sizes(target)[i] = TensorImpl_sizes(source)[i]
