@@ -1,9 +1,9 @@
 """The tensor that users hold."""
-from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.operator_methods cimport OperatorMethods
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 
-cdef class Tensor(TensorBase):
+cdef class Tensor(OperatorMethods):
     pass
 
 

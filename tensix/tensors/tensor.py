@@ -1,19 +1,20 @@
 """The tensor that users hold: a handle whose methods call operators.
 
 A method does three things: it takes its arguments in the forms that users write, calls the operator's table, and
-returns what came back. What an operator does stands in its kernel.
+returns what came back. What an operator does stands in its kernel. The methods stand in chapters, each a class on the
+one before: `TensorBase` (what a tensor is), `ViewMethods`, `OperatorMethods`, and here the rest.
 """
 
 import cython
 import numpy as np
-from cython.cimports.cpython.number import PyIndex_Check
 from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.storage import Storage
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
-from cython.cimports.tensix.tensors.dtype import default_float_code, dtype_from_any, dtype_of_code
+from cython.cimports.tensix.tensors.dtype import dtype_from_any
 from cython.cimports.tensix.tensors.ndarray import impl_of_ndarray, ndarray_of_impl, printable_of_impl
-from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase, TensorBase_own_new
+from cython.cimports.tensix.tensors.operator_methods import OperatorMethods
+from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase_own_new
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_adopt,
     TensorImpl_check_bounds,
@@ -22,30 +23,14 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_sizes,
     TensorImpl_strides,
     int64_of,
-    wrap_dim,
 )
 
 from tensix.dispatch import native_functions
-from tensix.tensors.dtype import dtype_named
 from tensix.tensors.formatting import format_tensor
 
 __all__ = ["Tensor"]
 
-ADD = cython.declare(OperatorTable, native_functions.ADD)
-SUB = cython.declare(OperatorTable, native_functions.SUB)
-MUL = cython.declare(OperatorTable, native_functions.MUL)
-DIV = cython.declare(OperatorTable, native_functions.DIV)
-NEG = cython.declare(OperatorTable, native_functions.NEG)
 INDEX = cython.declare(OperatorTable, native_functions.INDEX)
-VIEW = cython.declare(OperatorTable, native_functions.VIEW)
-RESHAPE = cython.declare(OperatorTable, native_functions.RESHAPE)
-PERMUTE = cython.declare(OperatorTable, native_functions.PERMUTE)
-TRANSPOSE = cython.declare(OperatorTable, native_functions.TRANSPOSE)
-REVERSE_DIMS = cython.declare(OperatorTable, native_functions.REVERSE_DIMS)
-EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
-EXPAND = cython.declare(OperatorTable, native_functions.EXPAND)
-SQUEEZE = cython.declare(OperatorTable, native_functions.SQUEEZE)
-UNSQUEEZE = cython.declare(OperatorTable, native_functions.UNSQUEEZE)
 CLONE = cython.declare(OperatorTable, native_functions.CLONE)
 LAZY_CLONE = cython.declare(OperatorTable, native_functions.LAZY_CLONE)
 COPY_ = cython.declare(OperatorTable, native_functions.COPY_)
@@ -54,7 +39,7 @@ FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
 
 @cython.no_gc  # as its base: nothing that a tensor holds can lead back to it
 @cython.cclass
-class Tensor(TensorBase):
+class Tensor(OperatorMethods):
     """Hold a tensor: a typed, shaped view on a storage.
 
     ``Tensor()`` is undefined, the null of tensors; use `tensor`, `empty`, `rand`, … to make one.
@@ -133,7 +118,7 @@ class Tensor(TensorBase):
         """Return a tensor that shares the bytes until one of the two is written (copy-on-write)."""
         return LAZY_CLONE.call1(self)
 
-    # ---- views
+    # ---- elements
 
     def __getitem__(self, index):
         return INDEX.call_with(self, index)
@@ -148,72 +133,6 @@ class Tensor(TensorBase):
         else:
             FILL_.call_with(target, value)
 
-    @property
-    def T(self):
-        """The view with its dimensions in reverse order."""
-        return REVERSE_DIMS.call1(self)
-
-    def view(self, *shape):
-        """Return a view of another shape with the same elements in the same order; never copies.
-
-        Raises
-        ------
-        ValueError
-            If the strides do not allow it, or the number of elements differs.
-        """
-        return VIEW.call_with(self, sizes_of(shape))
-
-    def reshape(self, *shape):
-        """Return the same elements in another shape: a view where strides allow it, else a copy."""
-        return RESHAPE.call_with(self, sizes_of(shape))
-
-    def permute(self, *dims):
-        """Return the view with its dimensions in the given order."""
-        return PERMUTE.call_with(self, sizes_of(dims))
-
-    def transpose(self, dim0, dim1):
-        """Return the view with two dimensions exchanged."""
-        return TRANSPOSE.call_with(self, (dim0, dim1))
-
-    def expand(self, *shape):
-        """Return the view with dimensions of size 1 repeated, and new ones in front; -1 keeps a size."""
-        return EXPAND.call_with(self, sizes_of(shape))
-
-    def squeeze(self, dim):
-        """Return the view without dimensions of size 1; `dim` is one or a tuple."""
-        return SQUEEZE.call_with(self, dim if isinstance(dim, tuple) else (dim,))
-
-    def unsqueeze(self, dim):
-        """Return the view with a dimension of size 1 before `dim`."""
-        return UNSQUEEZE.call_with(self, dim)
-
-    def select(self, dim, index):
-        """Return the view at one index of a dimension, which goes away."""
-        where = wrap_dim(int64_of(dim), self.impl.ndim)
-        return INDEX.call_with(self, (slice(None),) * where + (index,))
-
-    def narrow(self, dim, start, length):
-        """Return the view on a stretch of one dimension.
-
-        Parameters
-        ----------
-        dim : int
-            The dimension.
-        start, length : int
-            The first index, and how many; a negative start counts from the end.
-
-        Raises
-        ------
-        IndexError
-            If they are not all there.
-        """
-        where = wrap_dim(int64_of(dim), self.impl.ndim)
-        extent = TensorImpl_sizes(self.impl)[where]
-        begin = start + extent if start < 0 else start
-        if length < 0 or begin < 0 or begin + length > extent:
-            raise IndexError(f"start ({start}) + length ({length}) exceeds dimension size ({extent}).")
-        return INDEX.call_with(self, (slice(None),) * where + (slice(begin, begin + length),))
-
     # ---- in place
 
     def copy_(self, src: Tensor):
@@ -227,35 +146,6 @@ class Tensor(TensorBase):
     def zero_(self):
         """Write zeros and return this tensor."""
         return FILL_.call_with(self, 0)
-
-    # ---- operators
-
-    def __add__(self, other):
-        return binary(ADD, self, other)
-
-    def __radd__(self, other):
-        return binary(ADD, other, self)
-
-    def __sub__(self, other):
-        return binary(SUB, self, other)
-
-    def __rsub__(self, other):
-        return binary(SUB, other, self)
-
-    def __mul__(self, other):
-        return binary(MUL, self, other)
-
-    def __rmul__(self, other):
-        return binary(MUL, other, self)
-
-    def __truediv__(self, other):
-        return binary(DIV, self, other)
-
-    def __rtruediv__(self, other):
-        return binary(DIV, other, self)
-
-    def __neg__(self):
-        return NEG.call1(self)
 
     # ---- conversions
 
@@ -311,49 +201,3 @@ def Tensor_wrap(impl):
     made: Tensor = Tensor.__new__(Tensor)
     TensorBase_own_new(made, impl)
     return made
-
-
-@cython.cfunc
-def sizes_of(shape: tuple) -> tuple:
-    """Return sizes given as ``f(3, 4)`` or ``f((3, 4))``."""
-    if len(shape) == 1 and not PyIndex_Check(shape[0]):
-        return tuple(shape[0])
-    return shape
-
-
-@cython.cfunc
-def scalar_like(tensor: TensorBase, value) -> TensorBase:
-    """Return a number as a tensor without dimensions, of the tensor's type unless its kind is too low."""
-    impl = tensor.impl
-    if impl is UNDEFINED:
-        raise RuntimeError("the tensor is undefined: there is nothing to reckon with.")
-    if isinstance(value, np.generic):
-        value = value.item()
-    code = impl.dtype_code
-    kind = dtype_of_code(code).kind
-    if isinstance(value, complex) and kind != "complex floating":
-        code = dtype_named("complex128" if code == dtype_named("float64").code else "complex64").code
-    elif isinstance(value, float) and "floating" not in kind:
-        code = default_float_code()
-    elif kind == "bool" and not isinstance(value, bool):
-        code = dtype_named("int64").code
-    made = EMPTY.call_empty(0, cython.NULL, code, impl.device_type, impl.device_index)
-    return FILL_.call_with(made, value)
-
-
-@cython.cfunc
-def binary(table: OperatorTable, left, right):
-    """Call a binary operator; a Python number becomes a tensor of the other side's type, without dimensions."""
-    a: TensorBase
-    b: TensorBase
-    if isinstance(left, Tensor):
-        a = left
-        if isinstance(right, Tensor):
-            return table.call2(a, right)
-        if not isinstance(right, (int, float, complex, np.generic)):
-            return NotImplemented
-        return table.call2(a, scalar_like(a, right))
-    if not isinstance(left, (int, float, complex, np.generic)):
-        return NotImplemented
-    b = right
-    return table.call2(scalar_like(b, left), b)

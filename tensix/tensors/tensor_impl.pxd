@@ -42,6 +42,15 @@ cdef inline int64_t* TensorImpl_strides(TensorImpl self) noexcept nogil:
         return &self.dims.within[INLINE_DIMS]
     return self.dims.outline + self.ndim
 
+cdef inline void TensorImpl_copy_dims(
+        TensorImpl base, TensorImpl view, int source, int target, int count) noexcept nogil:
+    """Take some dimensions over as they are."""
+    cdef int i
+    for i in range(count):
+        TensorImpl_sizes(view)[target + i] = TensorImpl_sizes(base)[source + i]
+        TensorImpl_strides(view)[target + i] = TensorImpl_strides(base)[source + i]
+
+
 cdef TensorImpl TensorImpl_new(uint8_t dtype_code, uint64_t key_set, int ndim)
 cdef void TensorImpl_adopt(TensorImpl self, StorageImpl storage) noexcept
 cdef TensorImpl TensorImpl_view(TensorImpl base, int ndim)
