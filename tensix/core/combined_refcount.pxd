@@ -2,10 +2,11 @@
 
 What it means and costs: Note [The combined reference count] in ``intrusive_target.pyx``.
 """
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from tensix.core.atomics cimport (
-    tx_compare_exchange_acquire,
-    tx_fetch_add_relaxed,
+    tx_add_fetch_acq_rel,
+    tx_add_fetch_relaxed,
+    tx_compare_exchange_acq_rel,
     tx_fetch_sub_acq_rel,
     tx_load_acquire,
     tx_load_relaxed,
@@ -29,17 +30,23 @@ cdef inline uint64_t strong_unit() noexcept nogil:
 cdef inline uint64_t weak_unit() noexcept nogil:
     return <uint64_t>1 << 32
 
-cdef inline uint64_t unique_word() noexcept nogil:
-    return strong_unit() | weak_unit()
+cdef inline uint64_t alive_bit() noexcept nogil:
+    return <uint64_t>1 << 63
 
 cdef inline uint64_t dead_word() noexcept nogil:
-    return <uint64_t>1 << 63
+    return <uint64_t>1 << 62
+
+cdef inline uint64_t unique_word() noexcept nogil:
+    return alive_bit() | weak_unit() | strong_unit()
 
 cdef inline uint32_t strong_of(uint64_t word) noexcept nogil:
     return <uint32_t>word
 
 cdef inline uint32_t weak_of(uint64_t word) noexcept nogil:
-    return <uint32_t>(word >> 32) & 0x7FFFFFFF
+    return <uint32_t>(word >> 32) & 0x3FFFFFFF
+
+cdef inline bint is_alive(uint64_t word) noexcept nogil:
+    return <int64_t>word < 0
 
 cdef inline bint is_dead(uint64_t word) noexcept nogil:
     """Whether the strong count once was above 0 and no longer is."""
@@ -49,56 +56,54 @@ cdef inline bint is_dead(uint64_t word) noexcept nogil:
 cdef inline bint incref_word(uint64_t* word) noexcept nogil:
     """Add a strong count; False, with nothing changed, if there is none to add to.
 
-    Whoever adds rightly holds a count, so the word cannot fall to zero between the look and the addition.
+    One locked instruction, whose sign flag is the test: there is nothing to load first.
     """
-    if strong_of(tx_load_relaxed(word)) == 0:
-        return False
-    tx_fetch_add_relaxed(word, strong_unit())
-    return True
+    if is_alive(tx_add_fetch_relaxed(word, strong_unit())):
+        return True
+    tx_fetch_sub_acq_rel(word, strong_unit())
+    return False
 
 
 cdef inline Death decref_word(uint64_t* word) noexcept nogil:
     """Take a strong count away."""
     cdef uint64_t seen = tx_load_acquire(word)
-    if seen == unique_word():
-        tx_store_relaxed(word, dead_word())
-        return DELETE
-    if strong_of(seen) == 0:
-        return NOT_OWNED
-    seen = tx_fetch_sub_acq_rel(word, strong_unit()) - strong_unit()
-    if strong_of(seen) != 0:
+    while strong_of(seen) <= 1:
+        if seen == unique_word():
+            tx_store_relaxed(word, dead_word())
+            return DELETE
+        if strong_of(seen) == 0 or not is_alive(seen):
+            return NOT_OWNED
+        if tx_compare_exchange_acq_rel(word, &seen, seen - strong_unit() - alive_bit() + dead_word()):
+            return RELEASE
+    if strong_of(tx_fetch_sub_acq_rel(word, strong_unit())) > 1:
         return STILL_ALIVE
-    if weak_of(seen) == 1:
-        tx_store_relaxed(word, dead_word())
-        return DELETE
-    return RELEASE
+    if weak_of(tx_add_fetch_acq_rel(word, dead_word() - alive_bit())) != 1:  # the others went at the same time
+        return RELEASE
+    tx_store_relaxed(word, dead_word())
+    return DELETE
 
 
 cdef inline bint weak_incref_word(uint64_t* word) noexcept nogil:
     """Add a weak count; False, with nothing changed, if there is no count of either kind."""
     if weak_of(tx_load_relaxed(word)) == 0:
         return False
-    tx_fetch_add_relaxed(word, weak_unit())
+    tx_add_fetch_relaxed(word, weak_unit())
     return True
 
 
 cdef inline Death weak_decref_word(uint64_t* word) noexcept nogil:
     """Take a weak count away."""
     cdef uint64_t seen = tx_load_acquire(word)
-    if seen == weak_unit():
+    if seen == dead_word() + weak_unit():
         tx_store_relaxed(word, dead_word())
         return DELETE
-    if weak_of(seen) == 0 or weak_of(seen) == 1:  # with a strong count left, the one unit is the strong side's
+    if weak_of(seen) <= 1:  # with a strong count left, the one unit is the strong side's
         return NOT_OWNED
-    seen = tx_fetch_sub_acq_rel(word, weak_unit()) - weak_unit()
-    if weak_of(seen) != 0:
-        return STILL_ALIVE
-    tx_store_relaxed(word, dead_word())
-    return DELETE
+    return drop_weak_unit(word)
 
 
-cdef inline Death drop_strong_side_unit(uint64_t* word) noexcept nogil:
-    """Take away the weak unit that the strong side held, after release_resources()."""
+cdef inline Death drop_weak_unit(uint64_t* word) noexcept nogil:
+    """Take away a weak unit that is there for certain: the strong side's, after release_resources()."""
     if weak_of(tx_fetch_sub_acq_rel(word, weak_unit()) - weak_unit()) != 0:
         return STILL_ALIVE
     tx_store_relaxed(word, dead_word())
@@ -108,7 +113,7 @@ cdef inline Death drop_strong_side_unit(uint64_t* word) noexcept nogil:
 cdef inline bint lock_word(uint64_t* word) noexcept nogil:
     """Add a strong count if one is left."""
     cdef uint64_t seen = tx_load_relaxed(word)
-    while strong_of(seen) != 0:
-        if tx_compare_exchange_acquire(word, &seen, seen + strong_unit()):
+    while is_alive(seen) and strong_of(seen) != 0:
+        if tx_compare_exchange_acq_rel(word, &seen, seen + strong_unit()):
             return True
     return False

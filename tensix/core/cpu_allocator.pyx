@@ -17,7 +17,7 @@ Locked instructions: one to allocate and one to free, both for ``bytes_in_use``.
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from tensix.core.allocator cimport Allocator, nbytes_from_any
-from tensix.core.atomics cimport tx_fetch_add_relaxed, tx_load_relaxed
+from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_load_relaxed
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.memory_reporter cimport report_memory_usage, report_out_of_memory, reporter_count
@@ -175,7 +175,7 @@ cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out
             if reporter_count != 0:
                 report_out_of_memory(nbytes, <int64_t>tx_load_relaxed(&in_use), CPU)
             raise OutOfMemoryError(nbytes, self.alignment, tx_load_relaxed(&in_use))
-        total = <int64_t>(tx_fetch_add_relaxed(&in_use, nbytes) + nbytes)
+        total = <int64_t>tx_add_fetch_relaxed(&in_use, nbytes)
         if reporter_count != 0:
             report_memory_usage(data, <int64_t>nbytes, total, CPU)
         if self.junk_fill:
@@ -229,7 +229,7 @@ cdef void free_cpu(void* data) noexcept nogil:
     cdef void* base = header.base
     cdef size_t mapped_bytes = header.mapped_bytes
     cdef int64_t nbytes = <int64_t>header.nbytes
-    cdef int64_t total = <int64_t>tx_fetch_add_relaxed(&in_use, <uint64_t>-nbytes) - nbytes
+    cdef int64_t total = <int64_t>tx_add_fetch_relaxed(&in_use, <uint64_t>-nbytes)
     if reporter_count != 0:
         report_memory_usage(data, -nbytes, total, CPU)
     header.seal = 0

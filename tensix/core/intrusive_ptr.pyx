@@ -5,7 +5,7 @@ from types import GenericAlias
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint32_t, uint64_t, uintptr_t
 from tensix.core.atomics cimport tx_load_acquire, tx_store_relaxed
-from tensix.core.combined_refcount cimport ADAPTED_COUNT, incref_word, lock_word, unique_word, weak_unit
+from tensix.core.combined_refcount cimport ADAPTED_COUNT, alive_bit, incref_word, lock_word, unique_word, weak_unit
 from tensix.core.handle cimport drop
 from tensix.core.intrusive_target cimport (
     IntrusiveTarget,
@@ -150,7 +150,8 @@ cdef class IntrusivePtr:
         if expected_decrefs > <uint32_t>1 << 31:
             raise ValueError(f"expected_decrefs must be at most 2**31, found {expected_decrefs}.")
         tx_store_relaxed(
-            &target.combined_refcount, ADAPTED_COUNT * weak_unit() + ADAPTED_COUNT + <uint64_t>expected_decrefs
+            &target.combined_refcount,
+            alive_bit() + ADAPTED_COUNT * weak_unit() + ADAPTED_COUNT + <uint64_t>expected_decrefs,
         )
         IntrusivePtr_adopt(pointer, target, counted=True)
         return pointer

@@ -9,12 +9,14 @@ Note [The combined reference count]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 ::
 
-    bit 63      bits 62..32                     bits 31..0
-    dead        weak count                      strong count
+    bit 63    bit 62    bits 61..32    bits 31..0
+    alive     dead      weak count     strong count
 
 * The weak count is the number of weak handles, plus one while the strong count is above zero.
 * A word of 0 belongs to a target that no handle has owned yet. Both counts are 0 after death too, so the dead
   bit keeps the two apart: a dead target can never be taken for a newborn one.
+* The alive bit is set while the strong count is above 0. It is the sign bit, so an increment that leaves the word
+  positive was misuse and is taken back: the test costs a jump on a flag that the locked instruction sets anyway.
 * Birth is a plain store and the death of a uniquely owned target a plain load and a plain store: nobody else
   can see the target then, so nothing has to be ordered against anything.
 * Increments are relaxed: whoever adds a count already holds one, so the target cannot die meanwhile. Decrements
@@ -60,7 +62,7 @@ from tensix.core.combined_refcount cimport (
     STILL_ALIVE,
     Death,
     decref_word,
-    drop_strong_side_unit,
+    drop_weak_unit,
     incref_word,
     is_dead,
     lock_word,
@@ -132,17 +134,15 @@ cdef class IntrusiveTarget:
         return twin
 
 
-cdef void incref(IntrusiveTarget target) noexcept nogil:
-    if target is not None and not incref_word(&target.combined_refcount):
-        IntrusiveTarget_report(target, "incref")
+cdef void IntrusiveTarget_incref(IntrusiveTarget self) noexcept nogil:
+    if not incref_word(&self.combined_refcount):
+        IntrusiveTarget_report(self, "incref")
 
 
-cdef void decref(IntrusiveTarget target) noexcept nogil:
-    if target is None:
-        return
-    cdef Death death = decref_word(&target.combined_refcount)
+cdef void IntrusiveTarget_decref(IntrusiveTarget self) noexcept nogil:
+    cdef Death death = decref_word(&self.combined_refcount)
     if death != STILL_ALIVE:
-        IntrusiveTarget_on_death(target, death, False)
+        IntrusiveTarget_on_death(self, death, False)
 
 
 cdef bint lock(IntrusiveTarget target) noexcept nogil:
@@ -192,7 +192,7 @@ cdef void IntrusiveTarget_on_death(IntrusiveTarget self, int death, bint holds_g
         if may_run_python():
             with gil:
                 IntrusiveTarget_call_release_resources(self)
-        if drop_strong_side_unit(&self.combined_refcount) != DELETE:
+        if drop_weak_unit(&self.combined_refcount) != DELETE:
             return
     self.destroy(holds_gil)
     drop_python_reference(<PyObject*>self, holds_gil)

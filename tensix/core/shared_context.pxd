@@ -5,7 +5,7 @@ each with a deleter of its own, so that the two cannot be taken for one another.
 """
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
-from tensix.core.atomics cimport tx_fetch_add_relaxed, tx_fetch_sub_acq_rel, tx_load_acquire
+from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_load_acquire
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_move, data_ptr_t, deleter_t
 
 
@@ -36,7 +36,7 @@ cdef inline void shared_context_point(shared_context_t* self, data_ptr_t* block,
 
 
 cdef inline void shared_context_increment(shared_context_t* self) noexcept nogil:
-    tx_fetch_add_relaxed(&self.count, 1)
+    tx_add_fetch_relaxed(&self.count, 1)
 
 
 cdef inline void shared_context_decrement(shared_context_t* self) noexcept nogil:

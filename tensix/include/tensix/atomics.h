@@ -36,9 +36,14 @@ static __inline void tx_store_relaxed(uint64_t *word, uint64_t value)
     *(volatile uint64_t *)word = value;
 }
 
-static __inline uint64_t tx_fetch_add_relaxed(uint64_t *word, uint64_t amount)
+static __inline uint64_t tx_add_fetch_relaxed(uint64_t *word, uint64_t amount)
 {
-    return (uint64_t)_InterlockedExchangeAdd64((volatile __int64 *)word, (__int64)amount);
+    return (uint64_t)_InterlockedExchangeAdd64((volatile __int64 *)word, (__int64)amount) + amount;
+}
+
+static __inline uint64_t tx_add_fetch_acq_rel(uint64_t *word, uint64_t amount)
+{
+    return tx_add_fetch_relaxed(word, amount);
 }
 
 static __inline uint64_t tx_fetch_sub_acq_rel(uint64_t *word, uint64_t amount)
@@ -46,7 +51,7 @@ static __inline uint64_t tx_fetch_sub_acq_rel(uint64_t *word, uint64_t amount)
     return (uint64_t)_InterlockedExchangeAdd64((volatile __int64 *)word, -(__int64)amount);
 }
 
-static __inline int tx_compare_exchange_acquire(uint64_t *word, uint64_t *expected, uint64_t desired)
+static __inline int tx_compare_exchange_acq_rel(uint64_t *word, uint64_t *expected, uint64_t desired)
 {
     __int64 seen = _InterlockedCompareExchange64((volatile __int64 *)word, (__int64)desired, (__int64)*expected);
     if ((uint64_t)seen == *expected) return 1;
@@ -75,9 +80,15 @@ static inline void tx_store_relaxed(uint64_t *word, uint64_t value)
     atomic_store_explicit(TX_ATOMIC(word), value, memory_order_relaxed);
 }
 
-static inline uint64_t tx_fetch_add_relaxed(uint64_t *word, uint64_t amount)
+/* These return the new value: compared with 0, it need not be fetched, for the instruction sets the flags. */
+static inline uint64_t tx_add_fetch_relaxed(uint64_t *word, uint64_t amount)
 {
-    return atomic_fetch_add_explicit(TX_ATOMIC(word), amount, memory_order_relaxed);
+    return atomic_fetch_add_explicit(TX_ATOMIC(word), amount, memory_order_relaxed) + amount;
+}
+
+static inline uint64_t tx_add_fetch_acq_rel(uint64_t *word, uint64_t amount)
+{
+    return atomic_fetch_add_explicit(TX_ATOMIC(word), amount, memory_order_acq_rel) + amount;
 }
 
 static inline uint64_t tx_fetch_sub_acq_rel(uint64_t *word, uint64_t amount)
@@ -86,10 +97,10 @@ static inline uint64_t tx_fetch_sub_acq_rel(uint64_t *word, uint64_t amount)
 }
 
 /* Weak: may fail although the values are equal, so call it in a loop. *expected takes the value seen. */
-static inline int tx_compare_exchange_acquire(uint64_t *word, uint64_t *expected, uint64_t desired)
+static inline int tx_compare_exchange_acq_rel(uint64_t *word, uint64_t *expected, uint64_t desired)
 {
     return atomic_compare_exchange_weak_explicit(
-        TX_ATOMIC(word), (uint64_t *)expected, desired, memory_order_acquire, memory_order_relaxed);
+        TX_ATOMIC(word), (uint64_t *)expected, desired, memory_order_acq_rel, memory_order_acquire);
 }
 
 #undef TX_ATOMIC
