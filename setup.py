@@ -23,6 +23,7 @@ MODULES = [
     "tensix/core/refcounted_deleter.pyx",
     "tensix/core/storage.pyx",
     "tensix/core/cow.pyx",
+    "tensix/memory/caching_allocator.pyx",
     "tensix/tensors/dtype.py",
     "tensix/tensors/tensor_impl.py",
     "tensix/tensors/tensor_base.py",

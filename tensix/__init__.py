@@ -1,6 +1,6 @@
 """Tensors whose memory you can see and steer."""
 
-from tensix import core, dispatch, functions, library, ops
+from tensix import core, dispatch, functions, library, memory, ops
 from tensix._version import __version__
 from tensix.core import *  # noqa: F403
 from tensix.functions import *  # noqa: F403
@@ -9,7 +9,7 @@ from tensix.tensors.dtype import *  # noqa: F403
 from tensix.tensors.tensor import Tensor
 from tensix.tensors.tensor_impl import TensorImpl
 
-__all__ = ["Tensor", "TensorImpl", "__version__", "core", "dispatch", "library", "ops"]
+__all__ = ["Tensor", "TensorImpl", "__version__", "core", "dispatch", "library", "memory", "ops"]
 __all__ += core.__all__
 __all__ += functions.__all__
 __all__ += _dtype.__all__

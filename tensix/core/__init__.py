@@ -5,7 +5,7 @@ from tensix.core.allocator import Allocator, OutOfMemoryError, get_allocator, se
 from tensix.core.cpu_allocator import CPUAllocator
 from tensix.core.data_ptr import DataPtr
 from tensix.core.device import Device
-from tensix.core.format_size import format_size
+from tensix.core.format_size import format_size, parse_size
 from tensix.core.intrusive_ptr import IntrusivePtr, make_intrusive
 from tensix.core.intrusive_target import IntrusiveTarget
 from tensix.core.memory_reporter import MemoryReporter
@@ -17,5 +17,6 @@ from tensix.core.weak_intrusive_ptr import WeakIntrusivePtr
 __all__ = [
     "Allocator", "CPUAllocator", "DataPtr", "Device", "IntrusivePtr", "IntrusiveTarget", "MemoryReporter",
     "OutOfMemoryError", "Stat", "Storage", "StorageImpl", "WeakIntrusivePtr", "cow", "format_size", "get_allocator",
-    "make_intrusive", "make_storage_impl", "raw", "set_allocator", "set_storage_impl_create", "use_allocator",
+    "make_intrusive", "make_storage_impl", "parse_size", "raw", "set_allocator", "set_storage_impl_create",
+    "use_allocator",
 ]

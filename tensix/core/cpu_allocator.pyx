@@ -167,22 +167,34 @@ cdef class CPUAllocator(Allocator):
 
 
 cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out) except -1:
+    CPUAllocator_reserve(self, nbytes, out)
+    out.deleter = free_cpu
+    if nbytes != 0:
+        CPUAllocator_count(out.data, <int64_t>nbytes)
+    return 0
+
+
+cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, data_ptr_t* out) except -1:
+    """Make a block that does not count as in use yet."""
     cdef void* data = NULL
-    cdef int64_t total
     if nbytes != 0:
         data = alloc_cpu(self, nbytes)
         if data == NULL:
             if reporter_count != 0:
                 report_out_of_memory(nbytes, <int64_t>tx_load_relaxed(&in_use), CPU)
             raise OutOfMemoryError(nbytes, self.alignment, tx_load_relaxed(&in_use))
-        total = <int64_t>tx_add_fetch_relaxed(&in_use, nbytes)
-        if reporter_count != 0:
-            report_memory_usage(data, <int64_t>nbytes, total, CPU)
         if self.junk_fill:
             with nogil:
                 fill_with_junk(<uint8_t*>data, nbytes)
-    data_ptr_init(out, data, data, free_cpu)
+    data_ptr_init(out, data, data, release_cpu)
     return 0
+
+
+cdef void CPUAllocator_count(void* data, int64_t nbytes) noexcept nogil:
+    """Count and report bytes that are given out, or come back if the number is negative."""
+    cdef int64_t total = <int64_t>tx_add_fetch_relaxed(&in_use, <uint64_t>nbytes)
+    if reporter_count != 0:
+        report_memory_usage(data, nbytes, total, CPU)
 
 
 cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
@@ -219,7 +231,14 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
 
 
 cdef void free_cpu(void* data) noexcept nogil:
-    """Free a block; the deleter of them all."""
+    """Free a block that counts as in use; the deleter of them all."""
+    if is_sealed(data):
+        CPUAllocator_count(data, -<int64_t>header_of(data).nbytes)
+    release_cpu(data)
+
+
+cdef void release_cpu(void* data) noexcept nogil:
+    """Free a block that is not counted."""
     if not is_sealed(data):
         if may_run_python():
             with gil:
@@ -228,10 +247,6 @@ cdef void free_cpu(void* data) noexcept nogil:
     cdef block_header_t* header = header_of(data)
     cdef void* base = header.base
     cdef size_t mapped_bytes = header.mapped_bytes
-    cdef int64_t nbytes = <int64_t>header.nbytes
-    cdef int64_t total = <int64_t>tx_add_fetch_relaxed(&in_use, <uint64_t>-nbytes)
-    if reporter_count != 0:
-        report_memory_usage(data, -nbytes, total, CPU)
     header.seal = 0
     if mapped_bytes:
         tx_unmap_pages(base, mapped_bytes)

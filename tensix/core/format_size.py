@@ -1,6 +1,12 @@
-"""Sizes for a person's eyes."""
+"""Sizes for a person's eyes, and from a person's hand."""
 
-__all__ = ["format_size"]
+import re
+
+__all__ = ["format_size", "parse_size"]
+
+UNITS = {"": 1, "b": 1, "byte": 1, "bytes": 1}
+for _exponent, _letter in enumerate("kmgt", 1):
+    UNITS[f"{_letter}b"], UNITS[f"{_letter}ib"] = 1000**_exponent, 1024**_exponent
 
 
 def format_size(nbytes: int) -> str:
@@ -18,3 +24,29 @@ def format_size(nbytes: int) -> str:
         return f"{nbytes} bytes"
     exponent = 3 if abs(nbytes) >= 1024**3 else 2 if abs(nbytes) >= 1024**2 else 1
     return f"{nbytes / 1024**exponent:.2f} {('KiB', 'MiB', 'GiB')[exponent - 1]}"
+
+
+def parse_size(size: int | str) -> int:
+    """Return the bytes that a number or a text such as ``"1.5GiB"`` means.
+
+    Raises
+    ------
+    ValueError
+        If the text is no number with a unit of bytes, or the size is negative.
+
+    Examples
+    --------
+    >>> from tensix.core import parse_size
+    >>> parse_size("64 KiB"), parse_size("2 MB"), parse_size(100)
+    (65536, 2000000, 100)
+    """
+    if isinstance(size, str):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", size.lower())
+        if match is None or match[2] not in UNITS:
+            raise ValueError(f"a size is a number and a unit such as '512MiB' or '2 GB', found {size!r}.")
+        return int(float(match[1]) * UNITS[match[2]]) if "." in match[1] else int(match[1]) * UNITS[match[2]]
+    if isinstance(size, bool) or not isinstance(size, int):
+        raise TypeError(f"a size is an int or a text such as '512MiB', found {type(size).__name__}.")
+    if size < 0:
+        raise ValueError(f"a size in bytes must be 0 or more, found {size}.")
+    return size

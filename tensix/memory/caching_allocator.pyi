@@ -1,0 +1,30 @@
+from typing import NamedTuple
+
+from typing_extensions import disjoint_base
+
+from tensix.core.allocator import Allocator
+
+__all__ = ["CachingAllocator", "CachingStats"]
+
+class CachingStats(NamedTuple):
+    in_use: int
+    cached: int
+    max_cached: int
+    hits: int
+    misses: int
+    @property
+    def reserved(self) -> int: ...
+    @property
+    def hit_rate(self) -> float: ...
+
+@disjoint_base
+class CachingAllocator(Allocator):
+    def __init__(self, upstream: Allocator | None = None, max_cached: int | str | None = None) -> None: ...
+    @property
+    def upstream(self) -> Allocator: ...
+    @property
+    def max_cached(self) -> int: ...
+    @max_cached.setter
+    def max_cached(self, value: int | str) -> None: ...
+    def trim(self) -> int: ...
+    def stats(self) -> CachingStats: ...

@@ -1,0 +1,250 @@
+"""Large blocks are kept, bounded, given back under pressure, and never mixed up."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import tensix
+from tensix.core import Allocator, CPUAllocator, DataPtr, MemoryReporter, OutOfMemoryError, Storage, cow
+from tensix.memory import CachingAllocator
+
+MIB = 1 << 20
+
+
+class Fake(Allocator):
+    """Addresses without memory; writes down what it gave and what came back."""
+
+    def __init__(self, room=1 << 62):
+        self.room, self.next, self.given, self.back = room, 1 << 44, [], []
+
+    def allocate(self, nbytes):
+        if nbytes > self.room:
+            raise OutOfMemoryError(nbytes, 64, 0)
+        self.room -= nbytes
+        self.next += 1 << 32
+        self.given.append(nbytes)
+        return DataPtr.from_callable(self.next, lambda address: self.freed(nbytes))
+
+    def freed(self, nbytes):
+        self.room += nbytes
+        self.back.append(nbytes)
+
+
+@pytest.fixture
+def fake():
+    return Fake()
+
+
+def test_it_is_the_default():
+    assert type(tensix.get_allocator("cpu")) is CachingAllocator
+    assert tensix.empty(3).allocator is tensix.get_allocator("cpu")
+
+
+@pytest.mark.parametrize("upstream", [None, CPUAllocator(alignment=4096)])
+def test_a_large_block_is_reused_with_its_bytes(upstream):
+    caching = CachingAllocator(upstream)
+    x = Storage(8 * MIB, caching)
+    tensix.Tensor.from_storage(x, 0, (8 * MIB,), (1,), "uint8").fill_(7)
+    address = x.data_ptr()
+    x.reset()
+    again = Storage(8 * MIB, caching)
+    assert again.data_ptr() == address
+    assert tensix.Tensor.from_storage(again, 0, (8 * MIB,), (1,), "uint8")[::MIB].tolist() == [7] * 8
+    assert (caching.stats().hits, caching.stats().misses) == (1, 1)
+    assert address % (64 if upstream is None else 4096) == 0
+
+
+@pytest.mark.parametrize("nbytes", [MIB, MIB + 1, 3 * MIB - 1, 5 * MIB + 12345, 64 * MIB, (1 << 40) + 1, (1 << 60) + 1])
+def test_a_block_is_large_enough_and_at_most_an_eighth_larger(fake, nbytes):
+    CachingAllocator(fake).allocate(nbytes).clear()
+    assert nbytes <= fake.given[0] <= nbytes + nbytes // 8 + 8
+
+
+def test_every_size_finds_the_block_that_was_made_for_its_class(fake):
+    caching = CachingAllocator(fake, max_cached=1 << 62)
+    for nbytes in range(MIB, 5 * MIB, 40961):
+        caching.allocate(nbytes).clear()
+        hits, made = caching.stats().hits, len(fake.given)
+        block = caching.allocate(fake.given[-1] if made else nbytes)
+        assert caching.stats().hits == hits + 1 and len(fake.given) == made
+        block.clear()
+    assert len(fake.given) < 30  # eight classes per doubling
+
+
+def test_small_blocks_go_straight_through(fake):
+    caching = CachingAllocator(fake)
+    caching.allocate(MIB - 1).clear()
+    assert fake.given == fake.back == [MIB - 1]
+    assert caching.stats().reserved == 0
+
+
+def test_the_longest_unused_goes_first_when_the_bound_is_reached(fake):
+    caching = CachingAllocator(fake, max_cached=4 * MIB)
+    blocks = [caching.allocate(n * MIB) for n in (1, 2, 3)]
+    for block in blocks:
+        block.clear()  # 1, then 1 + 2, then 2 + 3 would be too much: 1 and 2 go
+    assert fake.back == [1 * MIB, 2 * MIB]
+    assert caching.stats().cached == 3 * MIB
+    caching.allocate(5 * MIB).clear()  # more than the bound by itself
+    assert fake.back[-1] == 5 * MIB and caching.stats().cached == 3 * MIB
+
+
+def test_trim_gives_everything_back(fake):
+    caching = CachingAllocator(fake)
+    held = caching.allocate(2 * MIB)
+    caching.allocate(MIB).clear()
+    assert caching.stats()[:2] == (2 * MIB, MIB)
+    assert (caching.trim(), caching.trim()) == (MIB, 0)
+    assert fake.back == [MIB]
+    held.clear()
+    assert caching.stats()[:2] == (0, 2 * MIB)
+
+
+def test_max_cached_can_be_set_and_acts_at_once(fake):
+    caching = CachingAllocator(fake, "1GiB")
+    assert caching.max_cached == 1 << 30
+    caching.allocate(2 * MIB).clear()
+    caching.max_cached = 0
+    assert fake.back == [2 * MIB]
+    caching.allocate(2 * MIB).clear()
+    assert caching.stats().cached == 0
+    with pytest.raises(ValueError, match="a size is a number and a unit"):
+        caching.max_cached = "lots"
+    with pytest.raises(ValueError, match="0 or more, found -1"):
+        CachingAllocator(max_cached=-1)
+
+
+def test_under_pressure_everything_kept_is_given_back_before_failing():
+    fake = Fake(room=10 * MIB)
+    caching = CachingAllocator(fake)
+    caching.allocate(8 * MIB).clear()
+    block = caching.allocate(4 * MIB)  # 8 + 4 would not fit
+    assert fake.back == [8 * MIB] and block
+    with pytest.raises(OutOfMemoryError):
+        caching.allocate(8 * MIB)
+    assert caching.stats()[:2] == (4 * MIB, 0)
+
+
+def test_an_upstream_that_raises_leaves_nothing_behind():
+    class Broken(Allocator):
+        def allocate(self, nbytes):
+            raise LookupError("no luck")
+
+    caching = CachingAllocator(Broken())
+    with pytest.raises(LookupError, match="no luck"):
+        caching.allocate(MIB)
+    assert caching.stats() == (0, 0, caching.max_cached, 0, 0)
+
+
+def test_blocks_outlive_the_allocator(fake):
+    caching = CachingAllocator(fake)
+    kept, held = caching.allocate(MIB), caching.allocate(2 * MIB)
+    kept.clear()
+    del caching
+    assert fake.back == [MIB]
+    held.clear()
+    assert fake.back == [MIB, 2 * MIB]
+
+
+def test_reports_and_bytes_in_use_are_of_what_is_given_out():
+    events = []
+
+    class Listener(MemoryReporter):
+        def report_memory_usage(self, address, nbytes, total_allocated, device):
+            events.append((nbytes, total_allocated - before))
+
+    caching, before = CachingAllocator(), CPUAllocator.bytes_in_use()
+    with Listener():
+        for _ in range(2):
+            caching.allocate(3 * MIB - 5).clear()
+        caching.trim()
+    assert events == [(3 * MIB - 5, 3 * MIB - 5), (5 - 3 * MIB, 0)] * 2
+    assert CPUAllocator.bytes_in_use() == before
+
+
+def test_large_storages_are_copied_on_write(fake):
+    for nbytes in (100, 2 * MIB):
+        x = Storage(nbytes, CachingAllocator())
+        assert cow.has_simple_data_ptr(x)
+        y = x.lazy_clone()
+        assert x.is_cow() and y.data_ptr() == x.data_ptr()
+        assert y.mutable_data_ptr() != x.data_ptr()
+    assert not cow.has_simple_data_ptr(Storage.from_data_ptr(8, DataPtr.from_callable(64, print), CachingAllocator()))
+
+
+def test_fills_are_refused():
+    with pytest.raises(ValueError, match="cannot fill blocks that are reused"):
+        CachingAllocator(CPUAllocator(zero_fill=True))
+
+
+def test_a_bare_instance_and_a_second_init_are_safe(fake):
+    bare = CachingAllocator.__new__(CachingAllocator)
+    bare.allocate(2 * MIB).clear()
+    assert bare.stats().cached == 0  # its bound is 0
+    bare.__init__()
+    held = bare.allocate(2 * MIB)
+    bare.__init__(fake)
+    held.clear()
+    bare.allocate(4 * MIB).clear()
+    assert fake.given == [4 * MIB]
+
+
+def test_eight_threads():
+    caching = CachingAllocator(max_cached=16 * MIB)
+    before = CPUAllocator.bytes_in_use()
+
+    def work(seed):
+        held = []
+        for i in range(300):
+            held.append(Storage(MIB + (seed * 7919 + i * 104729) % (4 * MIB), caching))
+            if len(held) > 3:
+                held.pop(i % 3)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    stats = caching.stats()
+    assert stats.in_use == 0 and stats.cached <= 16 * MIB and stats.hits + stats.misses == 2400
+    assert caching.trim() == stats.cached and CPUAllocator.bytes_in_use() == before
+    assert 0.0 < stats.hit_rate < 1.0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_goes_on():
+    script = """
+import os, threading, tensix
+from tensix.core import Storage
+stop = False
+def churn():
+    while not stop:
+        Storage(2 << 20)
+thread = threading.Thread(target=churn)
+thread.start()
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        for _ in range(10):
+            Storage(2 << 20); Storage(5 << 20)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+stop = True
+thread.join()
+"""
+    # Python warns of forks beside threads: that is what is tested.
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", script]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert (finished.returncode, finished.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("value, expected", [("3MiB", 3 * MIB), ("0", 0)])
+def test_the_bound_comes_from_the_environment(value, expected):
+    finished = subprocess.run(
+        [sys.executable, "-c", "import tensix; print(tensix.get_allocator().max_cached)"],
+        env={**os.environ, "TENSIX_MAX_CACHED": value}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert int(finished.stdout) == expected
