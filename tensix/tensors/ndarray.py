@@ -39,8 +39,7 @@ def ndarray_of_impl(impl, writable):
     return ndarray_of_type(impl, dtype.numpy, writable)
 
 
-@cython.cfunc
-def ndarray_of_type(impl: TensorImpl, descr, writable: cython.bint):
+def ndarray_of_type(impl, descr, writable):
     """Return an array that reads the tensor's memory as elements of a NumPy type of the same size."""
     itemsize: int64_t = dtype_of_code(impl.dtype_code).itemsize
     shape: cnp.npy_intp[64]
