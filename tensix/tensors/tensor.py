@@ -134,7 +134,7 @@ class Tensor(OperatorMethods):
         if is_basic(index):
             assign(INDEX.call_with(self, index), value)
         else:
-            values = assignable(self, value)
+            values: TensorBase = assignable(self, value)
             INDEX_PUT_.call((self, index, values), None, keys_with(self, index) | values.impl.key_set)
 
     def __delitem__(self, index):
@@ -243,7 +243,7 @@ def assign(target: TensorBase, value) -> cython.int:
     if is_number(value):
         FILL_.call_with(target, value)
         return 0
-    values = assignable(target, value)
+    values: TensorBase = assignable(target, value)
     extra = values.impl.ndim - target.impl.ndim
     for i in range(extra):
         if TensorImpl_sizes(values.impl)[i] != 1:

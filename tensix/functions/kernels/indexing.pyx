@@ -39,7 +39,9 @@ cdef object index(TensorBase a, object index):
         found = source[where]
     except IndexError as error:
         raise IndexError(in_our_words(error)) from None
-    made = impl_of_ndarray(np.asarray(found), False)  # NumPy gives a number where no dimension is left
+    # NumPy gives a number where no dimension is left, and a view if all keys are basic: whoever asks for this operator
+    # by name gets the copy that its schema promises.
+    made = impl_of_ndarray(apart(np.asarray(found), source), False)
     made.dtype_code = a.impl.dtype_code
     return Tensor_wrap(made)
 
