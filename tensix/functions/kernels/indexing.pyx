@@ -59,7 +59,7 @@ def index_put_(TensorBase self not None, index, TensorBase values not None):
         target[where] = source
     except IndexError as error:
         raise IndexError(in_our_words(error)) from None
-    except ValueError as error:
+    except (TypeError, ValueError) as error:  # of shapes; types have been looked at
         raise ValueError(in_our_words(error)) from None
     return self
 
@@ -78,7 +78,7 @@ cdef object plain_key(object key):
     if isinstance(key, slice):
         return slice(plain_bound(key.start), plain_bound(key.stop), plain_bound(key.step))
     if is_position(key):
-        return key.__index__()
+        return max(-LARGEST_POSITION, min(key.__index__(), LARGEST_POSITION))  # out of bounds in any case
     if isinstance(key, (str, bytes)):
         refuse_key(type(key).__name__)
     try:
