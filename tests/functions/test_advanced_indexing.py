@@ -66,7 +66,9 @@ def test_bool_tensors_are_masks(x, array):
     (tensix.ones(2), "found tensor of float32"), (tensix.empty(2, dtype="bfloat16"), "found tensor of bfloat16"),
     (np.ones(2), "found ndarray of float64"), ([0.5], "found list of float64"), ("0", "found str"), (b"0", "bytes"),
     (([0], "a"), "found str"), ([[1], [2, 3]], "different lengths"), ([None], "found list"), ({1: 2}, "found dict"),
-    ([2**70], "found list"), (([0], 2**70), "out of bounds for dimension 1"), (([0], -(2**70)), "out of bounds"), (np.array(["a"]), "found ndarray of <U1"), (object(), "object"),
+    ([2**70], "found list"),
+    (([0], 2**70), "out of bounds for dimension 1"), (([0], -(2**70)), "out of bounds"),
+    (np.array(["a"]), "found ndarray of <U1"), (object(), "object"),
     (tensix.Tensor(), "undefined"), (1j, "found complex"), ((0, 1.0), "found float"), ([slice(1)], "found list"),
 ])  # fmt: skip
 def test_refused_keys(x, array, key, text):
