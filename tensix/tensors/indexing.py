@@ -2,6 +2,7 @@
 
 import cython
 from cython.cimports.cpython.long import PyLong_AsLongLongAndOverflow
+from cython.cimports.cpython.number import PyNumber_Index
 from cython.cimports.cpython.slice import PySlice_AdjustIndices, PySlice_Unpack
 from cython.cimports.libc.stdint import int64_t
 from cython.cimports.tensix.dispatch.kernel import CKernel_with
@@ -107,7 +108,7 @@ def index_of(key):
     """Return an index that is no plain int as one."""
     if not is_position(key):
         raise IndexError(f"a basic index is made of ints, slices, Ellipsis and None, found {type(key).__name__}.")
-    return key.__index__()
+    return PyNumber_Index(key)
 
 
 @cython.cfunc

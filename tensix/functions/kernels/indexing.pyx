@@ -9,7 +9,7 @@ Keys may be any objects, and asking them what they mean runs their code, which m
 So all of them are asked before the first address is taken. What is written is made writable before anything is read:
 it may take its own bytes then, and what is read may be the same tensor.
 """
-from cpython.number cimport PyIndex_Check
+from cpython.number cimport PyNumber_Index
 from libc.stdint cimport uint8_t
 from tensix.dispatch.kernel cimport CKernel_with
 from tensix.functions.kernels.copy cimport check_writable_once, copy_elements
@@ -78,7 +78,7 @@ cdef object plain_key(object key):
     if isinstance(key, slice):
         return slice(plain_bound(key.start), plain_bound(key.stop), plain_bound(key.step))
     if is_position(key):
-        return max(-LARGEST_POSITION, min(key.__index__(), LARGEST_POSITION))  # out of bounds in any case
+        return max(-LARGEST_POSITION, min(PyNumber_Index(key), LARGEST_POSITION))  # out of bounds in any case
     if isinstance(key, (str, bytes)):
         refuse_key(type(key).__name__)
     try:
@@ -93,11 +93,7 @@ cdef object plain_key(object key):
 
 
 cdef object plain_bound(object bound):
-    if bound is None:
-        return None
-    if not PyIndex_Check(bound):
-        raise TypeError("slice indices must be integers or None or have an __index__ method")
-    return bound.__index__()
+    return None if bound is None else PyNumber_Index(bound)
 
 
 cdef int refuse_key(str found) except -1:
