@@ -40,6 +40,11 @@ OPERATIONS = {
     "overlapping copy": lambda x: x[1:].copy_(x[:-1]),
     "converted copy": lambda x: x.copy_(tensix.ones(4, dtype=tensix.int8)),
     "assignment": lambda x: x.__setitem__(0, x[1] + 1),
+    "advanced index": lambda x: (x[[0, 2]], x[..., tensix.tensor([1])], x[True]),
+    "advanced assignment": lambda x: x.__setitem__(([0, 1], tensix.tensor([1, 2])), x[:2, 0]),
+    "assignment of another type": lambda x: x.__setitem__([0], tensix.ones(4, dtype=tensix.int8)),
+    "assignment of a number to a mask": lambda x: x.__setitem__(tensix.tensor([True, False, True]), 5),
+    "overlapping advanced assignment": lambda x: x.__setitem__([0, 1, 2], x[::-1]),
     "text": lambda x: repr(x) + str(x.tolist()),
     "numbers out": lambda x: (x[0, 0].item(), float(x[0, 0]), bool(x[0, 0])),
     "boxed calls": lambda x: (table("add.Tensor")(x, x), table("zeros")((3,)), table("view")(x, (12,))),
@@ -54,6 +59,10 @@ FAILURES = {
     "reshape": lambda x: x.T.reshape(5, 5),
     "index": lambda x: x[0, 9],
     "slice": lambda x: x[:, ::0],
+    "advanced index": lambda x: x[[0, 1], tensix.tensor([0, 9])],
+    "mask": lambda x: x[tensix.tensor([True, False])],
+    "advanced assignment": lambda x: x.__setitem__([0, 9], tensix.ones(4, dtype=tensix.int8)),
+    "advanced assignment of too many": lambda x: x.__setitem__([0, 1], [1, 2, 3]),
     "too deep": lambda x: x[(None,) * 63],
     "permute": lambda x: x.permute(0, 0),
     "expand": lambda x: x.expand(7, 4),
@@ -122,9 +131,10 @@ class FailsAt(CPUAllocator):
         return super().allocate(nbytes)
 
 
-WRITING = {"lazy_clone and its source written", "overlapping copy", "converted copy", "assignment"}
+WRITING = {name for name in OPERATIONS if "assignment" in name or "copy" in name or "source written" in name}
 ALLOCATING = [name for name in OPERATIONS if name not in {
     "from_storage", "views", "deep view", "lazy_clone", "text", "numbers out", "counts", "undefined",
+    "overlapping advanced assignment",  # its copy is NumPy's
 }]  # fmt: skip
 
 

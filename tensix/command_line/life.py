@@ -116,7 +116,12 @@ class Life(MemoryReporter):
         (self._open[-1][0]["events"] if self._open else self.events).append(event)
 
     def _describe(self, value):
-        return self.name_of(value) if isinstance(value, Tensor) else repr(value)
+        """Return a value in one line; tensors inside an index by their names, too."""
+        if isinstance(value, Tensor):
+            return self.name_of(value)
+        if isinstance(value, tuple) and any(isinstance(item, Tensor) for item in value):
+            return "(" + ", ".join(map(self._describe, value)) + ("," if len(value) == 1 else "") + ")"
+        return " ".join(repr(value).split())
 
     def _note_allocator(self, event, result):
         block = self.blocks.get(event["address"])

@@ -19,9 +19,12 @@ CLONE = define("clone(Tensor self) -> Tensor")
 CONTIGUOUS_COPY = define("contiguous_copy(Tensor self) -> Tensor")
 LAZY_CLONE = define("lazy_clone(Tensor self) -> Tensor")
 
+INDEX_TENSOR = define("index.Tensor(Tensor self, Index index) -> Tensor")
+
 # in place
 COPY_ = define("copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)")
 FILL_ = define("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)")
+INDEX_PUT_ = define("index_put_(Tensor(a!) self, Index index, Tensor values) -> Tensor(a!)")
 UNIFORM_ = define("uniform_(Tensor(a!) self, Generator? generator=None) -> Tensor(a!)")
 NORMAL_ = define("normal_(Tensor(a!) self, Generator? generator=None) -> Tensor(a!)")
 

@@ -291,8 +291,10 @@ def keys_of(values):
     for value in values:
         if isinstance(value, TensorBase):
             keys |= cython.cast(TensorBase, value).impl.key_set
-        elif isinstance(value, (list, tuple)):
-            keys |= keys_of(value)
+        elif isinstance(value, (list, tuple)):  # no deeper: a list may lie in itself
+            for item in value:
+                if isinstance(item, TensorBase):
+                    keys |= cython.cast(TensorBase, item).impl.key_set
     return keys
 
 

@@ -2,6 +2,7 @@
 
 from tensix.functions.creation import empty, from_numpy, full, ones, rand, randn, tensor, zeros
 from tensix.functions.kernels import copy, ufunc  # noqa: F401
+from tensix.functions.kernels import indexing as advanced_indexing  # noqa: F401
 from tensix.functions.kernels.random import Generator, manual_seed
 from tensix.tensors import indexing, views  # noqa: F401
 

@@ -1,10 +1,12 @@
-"""Basic indexing: ints, slices, Ellipsis and None select a view."""
+"""Basic indexing: ints, slices, Ellipsis and None select a view. See Note [Basic and advanced keys]."""
 
 import cython
 from cython.cimports.cpython.long import PyLong_AsLongLongAndOverflow
+from cython.cimports.cpython.number import PyNumber_Index
 from cython.cimports.cpython.slice import PySlice_AdjustIndices, PySlice_Unpack
 from cython.cimports.libc.stdint import int64_t
 from cython.cimports.tensix.dispatch.kernel import CKernel_with
+from cython.cimports.tensix.tensors.index_key import is_position
 from cython.cimports.tensix.tensors.tensor import Tensor_wrap
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (
@@ -104,9 +106,9 @@ def index_int(base: TensorImpl, view: TensorImpl, source: cython.int, target: cy
 @cython.cfunc
 def index_of(key):
     """Return an index that is no plain int as one."""
-    if isinstance(key, bool) or not hasattr(key, "__index__"):
-        raise IndexError(f"an index is made of ints, slices, Ellipsis and None, found {type(key).__name__}.")
-    return key.__index__()
+    if not is_position(key):
+        raise IndexError(f"a basic index is made of ints, slices, Ellipsis and None, found {type(key).__name__}.")
+    return PyNumber_Index(key)
 
 
 @cython.cfunc

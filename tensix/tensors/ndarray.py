@@ -16,7 +16,6 @@ from cython.cimports.tensix.core.storage_impl import StorageImpl
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import dtype_from_any, dtype_of_code
 from cython.cimports.tensix.tensors.tensor_impl import (
-    TensorImpl,
     TensorImpl_adopt,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
@@ -39,8 +38,7 @@ def ndarray_of_impl(impl, writable):
     return ndarray_of_type(impl, dtype.numpy, writable)
 
 
-@cython.cfunc
-def ndarray_of_type(impl: TensorImpl, descr, writable: cython.bint):
+def ndarray_of_type(impl, descr, writable):
     """Return an array that reads the tensor's memory as elements of a NumPy type of the same size."""
     itemsize: int64_t = dtype_of_code(impl.dtype_code).itemsize
     shape: cnp.npy_intp[64]

@@ -7,14 +7,16 @@ one before: `TensorBase` (what a tensor is), `ViewMethods`, `OperatorMethods`, a
 
 import cython
 import numpy as np
+from cython.cimports.libc.stdint import uint64_t
 from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.storage import Storage
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
-from cython.cimports.tensix.tensors.dtype import dtype_from_any
+from cython.cimports.tensix.tensors.dtype import dtype_from_any, dtype_of_code
+from cython.cimports.tensix.tensors.index_key import is_basic
 from cython.cimports.tensix.tensors.ndarray import impl_of_ndarray, ndarray_of_impl, printable_of_impl
 from cython.cimports.tensix.tensors.operator_methods import OperatorMethods
-from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase_own_new
+from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase, TensorBase_own_new
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_adopt,
     TensorImpl_check_bounds,
@@ -31,6 +33,9 @@ from tensix.tensors.formatting import format_tensor
 __all__ = ["Tensor"]
 
 INDEX = cython.declare(OperatorTable, native_functions.INDEX)
+INDEX_TENSOR = cython.declare(OperatorTable, native_functions.INDEX_TENSOR)
+INDEX_PUT_ = cython.declare(OperatorTable, native_functions.INDEX_PUT_)
+EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
 CLONE = cython.declare(OperatorTable, native_functions.CLONE)
 LAZY_CLONE = cython.declare(OperatorTable, native_functions.LAZY_CLONE)
 COPY_ = cython.declare(OperatorTable, native_functions.COPY_)
@@ -121,17 +126,19 @@ class Tensor(OperatorMethods):
     # ---- elements
 
     def __getitem__(self, index):
-        return INDEX.call_with(self, index)
+        if is_basic(index):
+            return INDEX.call_with(self, index)
+        return INDEX_TENSOR.call((self, index), None, keys_with(self, index))
 
     def __setitem__(self, index, value):
-        target: Tensor = INDEX.call_with(self, index)
-        if isinstance(value, Tensor):
-            COPY_.call2(target, value)
-        elif isinstance(value, (list, tuple, np.ndarray)):
-            array = np.array(value, self.dtype.numpy)
-            COPY_.call2(target, Tensor_wrap(impl_of_ndarray(array, False)))
+        if is_basic(index):
+            assign(INDEX.call_with(self, index), value)
         else:
-            FILL_.call_with(target, value)
+            values: TensorBase = assignable(self, value)
+            INDEX_PUT_.call((self, index, values), None, keys_with(self, index) | values.impl.key_set)
+
+    def __delitem__(self, index):
+        raise TypeError("elements of a tensor cannot be deleted; an index of those to keep makes a smaller tensor.")
 
     # ---- in place
 
@@ -174,8 +181,19 @@ class Tensor(OperatorMethods):
     def __float__(self):
         return float(self.item())
 
+    def __complex__(self):
+        return complex(self.item())
+
     def __int__(self):
         return int(self.item())
+
+    def __index__(self):
+        if self.impl.ndim != 0 or "integer" not in dtype_of_code(self.impl.dtype_code).kind:
+            raise TypeError(
+                "only a tensor without dimensions and of an integer type stands for an integer, this one has "
+                f"{self.impl.ndim} dimensions and the type {dtype_of_code(self.impl.dtype_code)}."
+            )
+        return self.item()
 
     def __bool__(self):
         return bool(self.item())
@@ -201,3 +219,55 @@ def Tensor_wrap(impl):
     made: Tensor = Tensor.__new__(Tensor)
     TensorBase_own_new(made, impl)
     return made
+
+
+@cython.cfunc
+def keys_with(tensor: TensorBase, index) -> uint64_t:
+    """Unite the dispatch keys of a tensor and of the tensors in an index."""
+    keys = tensor.impl.key_set
+    for key in index if isinstance(index, tuple) else (index,):
+        if isinstance(key, TensorBase):
+            keys |= cython.cast(TensorBase, key).impl.key_set
+    return keys
+
+
+@cython.cfunc
+def is_number(value) -> cython.bint:
+    return isinstance(value, (int, float, complex, np.generic))
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def assign(target: TensorBase, value) -> cython.int:
+    """Write a value to a view; dimensions of size 1 that the value has in front of the view's are left out."""
+    if is_number(value):
+        FILL_.call_with(target, value)
+        return 0
+    values: TensorBase = assignable(target, value)
+    extra = values.impl.ndim - target.impl.ndim
+    for i in range(extra):
+        if TensorImpl_sizes(values.impl)[i] != 1:
+            break
+    else:
+        if extra > 0:
+            values = INDEX.call_with(values, (0,) * extra)
+    COPY_.call2(target, values)
+    return 0
+
+
+@cython.cfunc
+def assignable(target: TensorBase, value) -> TensorBase:
+    """Return what shall be written as a tensor: numbers and lists of the target's type, arrays of their own."""
+    if isinstance(value, Tensor):
+        return value
+    if value is None:
+        raise TypeError("what is assigned must be a tensor, a number, an array or nested lists of numbers, found None.")
+    impl = target.impl
+    if is_number(value):
+        scalar = EMPTY.call_empty(0, cython.NULL, impl.dtype_code, impl.device_type, impl.device_index)
+        return FILL_.call_with(scalar, value)
+    if isinstance(value, np.ndarray):
+        array = np.array(value, value.dtype.newbyteorder("="))
+    else:
+        array = np.array(value, dtype_of_code(impl.dtype_code).numpy)
+    return Tensor_wrap(impl_of_ndarray(array, False))

@@ -100,6 +100,25 @@ def test_views_and_clones(trace):
     assert_adds_up(report)
 
 
+def test_advanced_indexing(trace):
+    """A copy, not a view; and a key is named where it is a tensor."""
+    _, report = trace("x = ones(3, 4); i = tensor([0, 2]); x[i, 1:]; x[i] = 5; x[[[0], [1]], i]")
+    read, write = report["statements"][2]["events"][0], report["statements"][3]["events"][-1]
+    assert (read["operator"], read["arguments"]) == ("tensix::index.Tensor", ["t1", "(t3, slice(1, None, None))"])
+    assert (read["result"]["shape"], read["result"]["view_of"], read["result"]["in_place"]) == ([2, 3], None, False)
+    put = next(event for event in report["statements"][3]["events"] if event.get("operator") == "tensix::index_put_")
+    assert put["arguments"][:2] == ["t1", "t3"] and put["result"]["in_place"] and write["kind"] == "free"
+    assert report["statements"][4]["events"][0]["arguments"] == ["t1", "([[0], [1]], t3)"]
+    assert_adds_up(report)
+
+
+def test_keys_are_shown_in_one_line(trace):
+    _, report = trace("import numpy; ones(3, 4)[numpy.eye(3, 4) > 0]")
+    calls = calls_of(report["statements"][1]["events"])
+    (shown,) = (call["arguments"][1] for call in calls if call["operator"] == "tensix::index.Tensor")
+    assert shown.startswith("array([[ True,") and "\n" not in shown
+
+
 def test_copy_on_write(trace):
     _, report = trace("t = ones(8); c = t.lazy_clone(); c.fill_(2); t.fill_(3)")
     clone, first, second = (report["statements"][number]["events"][0] for number in (1, 2, 3))

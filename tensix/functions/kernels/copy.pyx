@@ -92,12 +92,23 @@ cdef int copy_elements(TensorImpl target, TensorImpl source) except -1:
     cdef iterator_t iterator
     cdef void* data = TensorImpl_mutable_data(target)
     if target.dtype_code != source.dtype_code:
+        check_cast(dtype_of_code(source.dtype_code).kind, target)
         np.copyto(ndarray_of_impl(target, True), ndarray_of_impl(source, False), casting="unsafe")
         return 0
     iterator_start(&iterator, target.ndim, TensorImpl_sizes(target))
     iterator_add(&iterator, target, data)
     iterator_add(&iterator, source, <void*>TensorImpl_const_data(source))
     iterator_run(&iterator, loop_for(dtype_of_code(target.dtype_code).itemsize), NULL)
+    return 0
+
+
+cdef int check_cast(str kind, TensorImpl target) except -1:
+    """Check that numbers of a kind can be written to a tensor: all but complex numbers to what is not complex."""
+    if kind == "complex floating" and dtype_of_code(target.dtype_code).kind != kind:
+        raise TypeError(
+            f"complex numbers can't be cast to the desired output type {dtype_of_code(target.dtype_code)}: their "
+            "imaginary parts would be lost."
+        )
     return 0
 
 
@@ -204,6 +215,8 @@ cdef object fill_(TensorBase target, value):
     check_writable_once(target.impl)
     if value is None:
         raise TypeError("fill_() writes one number, found None.")
+    if isinstance(value, (complex, np.complexfloating)):
+        check_cast("complex floating", target.impl)
     # Before any address is taken: converting may run the value's own code, which may do anything.
     element = np.array(value, dtype_of_code(target.impl.dtype_code).numpy)
     if element.ndim != 0:

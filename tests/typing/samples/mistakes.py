@@ -40,6 +40,8 @@ WeakIntrusivePtr(IntrusiveTarget())  # type: ignore[arg-type]
 
 x.shape = (1, 2)  # type: ignore[misc]
 x["a"]  # type: ignore[index]
+x[1.5]  # type: ignore[index]
+x[0] = "a"  # type: ignore[assignment]
 x + "a"  # type: ignore[operator]
 x.view(1, (2, 3))  # type: ignore[call-overload]
 tensix.empty(3.0)  # type: ignore[call-overload]

@@ -49,9 +49,16 @@ assert_type(x.lazy_clone().zero_().fill_(2).copy_(x), Tensor)
 assert_type(x + x, Tensor)
 assert_type(1 - x * 2.0 / x, Tensor)
 assert_type(-x, Tensor)
+assert_type(x[tensix.tensor([0, 1])], Tensor)
+assert_type(x[[0, 2], None, np.array([1, 2])], Tensor)
+assert_type(x[np.True_, tensix.tensor(0)], Tensor)
 x[0] = 1.0
 x[1] = x[0]
+x[[0, 1]] = [1, 2, 3, 4]
+x[..., range(2)] = np.ones(2)
 
 assert_type(x[0, 0].item(), int | float | complex)
 assert_type(float(x[0, 0]), float)
+assert_type([1, 2][tensix.tensor(0)], int)
+assert_type(complex(x[0, 0]), complex)
 assert_type(len(x), int)

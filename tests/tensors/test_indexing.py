@@ -1,0 +1,184 @@
+"""Basic indexing: ints, slices, Ellipsis and None, to read and to write; and tensors that stand for an int."""
+
+import operator
+
+import numpy as np
+import pytest
+
+import tensix
+from tensix.dispatch import dispatcher
+
+
+@pytest.fixture
+def x():
+    """Return elements 0 to 23 in the shape (2, 3, 4)."""
+    return tensix.tensor(np.arange(24, dtype=np.float32).reshape(2, 3, 4))
+
+
+@pytest.mark.parametrize("index, shape, stride, offset", [
+    (1, (3, 4), (4, 1), 12), (-1, (3, 4), (4, 1), 12), ((1, 2, 3), (), (), 23), ((-2, -3, -4), (), (), 0),
+    ((slice(None), 1), (2, 4), (12, 1), 4), (slice(1, None), (1, 3, 4), (12, 4, 1), 12),
+    ((..., 1), (2, 3), (12, 4), 1), (..., (2, 3, 4), (12, 4, 1), 0), ((), (2, 3, 4), (12, 4, 1), 0),
+    ((1, ..., 2), (3,), (4,), 14), ((..., 0, slice(None, None, 2)), (2, 2), (12, 2), 0),
+    ((slice(None), slice(None, None, -1)), (2, 3, 4), (12, -4, 1), 8),
+    ((..., slice(None, None, -3)), (2, 3, 2), (12, 4, -3), 3), ((..., slice(-100, 100)), (2, 3, 4), (12, 4, 1), 0),
+    ((0, 0, np.int8(2)), (), (), 2), ((slice(5, 9),), (0, 3, 4), (12, 4, 1), 0),
+])
+def test_basic_indexing(x, index, shape, stride, offset):
+    view = x[index]
+    assert (view.shape, view.stride(), view.storage_offset()) == (shape, stride, offset)
+    assert view.is_alias_of(x) and view.tolist() == np.arange(24).reshape(2, 3, 4)[index].tolist()
+
+
+@pytest.mark.parametrize("index, shape", [(None, (1, 2, 3, 4)), ((..., None), (2, 3, 4, 1)), ((0, None, 1), (1, 4)),
+                                          ((None, ..., None, 0), (1, 2, 3, 1)), ((None,) * 61, (1,) * 61 + (2, 3, 4))])
+def test_none_adds_a_dimension(x, index, shape):
+    assert x[index].shape == shape and x[index].is_alias_of(x)
+    assert x[index].reshape(-1).tolist() == np.arange(24).reshape(2, 3, 4)[index].ravel().tolist()
+
+
+@pytest.mark.parametrize("index, text", [
+    (2, "index 2 is out of bounds for dimension 0 with size 2"), (-3, "index -3 is out of bounds for dimension 0"),
+    ((0, 0, 4), "index 4 is out of bounds for dimension 2 with size 4"), (2**70, "out of bounds"),
+    (-(2**70), "out of bounds"), ((0, 0, 0, 0), "too many indices for a tensor of 3 dimensions: found 4"),
+    ((..., ...), "single ellipsis"), (1.0, "found float"), ("a", "found str"), ((0, 1.5), "found float"),
+])
+def test_refused_index(x, index, text):
+    with pytest.raises(IndexError, match=text):
+        x[index]
+
+
+@pytest.mark.parametrize("index, error", [
+    (slice(None, None, 0), ValueError), (slice(1.5, None), TypeError), ((None,) * 62, ValueError),
+])
+def test_refused_slice(x, index, error):
+    with pytest.raises(error):
+        x[index]
+    assert x.storage().use_count() == 2  # nothing kept by what failed
+
+
+def test_no_dimensions_to_index():
+    with pytest.raises(IndexError, match="too many indices"):
+        tensix.zeros(())[0]
+    assert tensix.zeros(())[...].shape == () and tensix.zeros(())[None].shape == (1,)
+
+
+def test_huge_slice_bounds(x):
+    assert x[-(2**70) : 2**70].shape == (2, 3, 4)
+    assert x[:: 2**62].shape == (1, 3, 4) and x[:: -(2**62)][0].tolist() == x[1].tolist()
+
+
+# ---- writing through an index
+
+
+@pytest.mark.parametrize("index, value", [
+    (0, 5), ((..., slice(None, None, -1)), [1, 2, 3, 4]), ((1, 2, 3), 7.5), (..., np.ones((3, 1))), (slice(0, 0), 9),
+])
+def test_assignment_to_an_index(x, index, value):
+    expected = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    expected[index] = value
+    x[index] = value
+    assert x.tolist() == expected.tolist()
+
+
+def test_assignment_of_a_tensor(x):
+    x[0] = x[1]
+    x[1, :, ::2] = tensix.zeros(3, 1)
+    assert x[0].tolist() == np.arange(12.0, 24).reshape(3, 4).tolist()
+    assert x[1, 0].tolist() == [0.0, 13.0, 0.0, 15.0]
+
+
+@pytest.mark.parametrize("value", [[1, 2], "a", tensix.ones(2), tensix.ones(2, 3, 4), np.ones((5, 3, 4))])
+def test_refused_assignment_writes_nothing(x, value):
+    with pytest.raises((ValueError, TypeError)):
+        x[0] = value
+    assert x.tolist() == np.arange(24).reshape(2, 3, 4).tolist()
+
+
+@pytest.mark.parametrize("value, error", [(np.ones(4) * 1j, TypeError), (1j, TypeError), (np.complex64(1), TypeError),
+                                          (None, TypeError), ([[1, 2], [3]], ValueError), (object(), TypeError),
+                                          (np.array(["a"]), TypeError), (tensix.ones(1, dtype="complex64"), TypeError)])
+def test_values_that_cannot_be_written(x, value, error):
+    with pytest.raises(error):
+        x[0, 0] = value
+    assert x.tolist() == np.arange(24).reshape(2, 3, 4).tolist()
+
+
+@pytest.mark.parametrize("value", [np.arange(3.0)[::-1], np.arange(3, dtype=">i2"), np.arange(3) > 1, range(3),
+                                   np.ones((1, 1, 3)), (0, 1.5, 2), [np.float32(1), True, 2],
+                                   np.frombuffer(bytes(25), np.float64, 3, 1), tensix.ones(1, 1, 1)])
+def test_values_of_many_kinds(value):
+    expected, found = np.zeros((2, 3), np.float32), tensix.zeros(2, 3)
+    expected[1], found[1] = np.asarray(value), value
+    assert found.tolist() == expected.tolist()
+
+
+def test_dimensions_of_size_1_in_front_are_left_out(x):
+    x[1, 2] = tensix.full((1, 1, 4), 5)
+    x[0, 0, 0] = [[[[-1]]]]
+    assert x[1, 2].tolist() == [5.0] * 4 and x[0, 0, 0].item() == -1
+    with pytest.raises(ValueError, match="broadcast"):
+        x[1, 2] = tensix.ones(2, 1, 4)
+
+
+def test_overlapping_source():
+    expected, x = np.arange(10.0), tensix.tensor(np.arange(10.0))
+    expected[1:] = expected[:-1].copy()
+    x[1:] = x[:-1]
+    assert x.tolist() == expected.tolist()
+    x[::-1] = x
+    assert x.tolist() == expected[::-1].tolist()
+
+
+def test_lazy_clones_are_written_apart(x):
+    clone = x.lazy_clone()
+    clone[0] = -1
+    x[1, :, 1] = clone[0, 0, 0]
+    assert clone[0].tolist() == [[-1] * 4] * 3 and clone[1].tolist() == np.arange(12, 24).reshape(3, 4).tolist()
+    assert x[0].tolist() == np.arange(12).reshape(3, 4).tolist() and x[1, :, 1].tolist() == [-1] * 3
+
+
+def test_elements_are_not_deleted(x):
+    for index in (0, slice(1), [0], ...):
+        with pytest.raises(TypeError, match="cannot be deleted"):
+            del x[index]
+    assert x.shape == (2, 3, 4)
+
+
+@pytest.mark.parametrize("key", [[0], True, np.array(0), tensix.tensor(0), 1.5, "a", np.True_])
+def test_the_basic_operator_takes_basic_keys_only(x, key):
+    with pytest.raises(IndexError, match=f"found {type(key).__name__}"):
+        dispatcher.get_op_table("index.basic")(x, key)
+
+
+class Second:
+    def __index__(self):
+        return 1
+
+
+@pytest.mark.parametrize("key", [Second(), np.uint8(1), np.int64(-1), (Second(), ...), slice(Second(), None)])
+def test_what_stands_for_an_int_selects_a_view(x, key):
+    assert x[key].is_alias_of(x) and x[key].reshape(-1).tolist() == list(range(12, 24))
+
+
+# ---- a tensor as an int
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"])
+def test_integer_tensor_without_dimensions_is_an_index(dtype):
+    number = tensix.full((), 3, dtype=dtype)
+    assert operator.index(number) == 3 and type(operator.index(number)) is int
+    assert (list(range(5))[number], "abcd"[number:], hex(number)) == (3, "d", "0x3")
+
+
+@pytest.mark.parametrize("number", [tensix.tensor([3]), tensix.tensor(3.0), tensix.tensor(True), tensix.Tensor(),
+                                    tensix.empty((), dtype="bfloat16")])
+def test_other_tensors_are_no_index(number):
+    with pytest.raises(TypeError, match="stands for an integer"):
+        operator.index(number)
+
+
+def test_complex():
+    assert complex(tensix.tensor([1 + 2j])) == 1 + 2j and complex(tensix.tensor(2)) == 2
+    with pytest.raises(ValueError, match="this one has 2"):
+        complex(tensix.ones(2))
