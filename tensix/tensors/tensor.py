@@ -179,7 +179,8 @@ class Tensor(SparseMethods):
 
     def tolist(self):
         """Return the elements as nested lists of Python numbers."""
-        return ndarray_of_impl(on_cpu(self).impl, False).tolist()
+        source = on_cpu(self)
+        return ndarray_of_impl(source.impl, False).tolist()
 
     def item(self):
         """Return the only element as a Python number.
@@ -191,7 +192,8 @@ class Tensor(SparseMethods):
         """
         if self.impl.numel != 1:
             raise ValueError(f"only a tensor with one element is a number, this one has {self.impl.numel}.")
-        return ndarray_of_impl(on_cpu(self).impl, False).item()
+        source = on_cpu(self)
+        return ndarray_of_impl(source.impl, False).item()
 
     def __array__(self, dtype=None, copy=None):
         """Be an array for NumPy: a view on the same memory, unless it needs another type or asks for a copy."""
@@ -234,13 +236,14 @@ class Tensor(SparseMethods):
 
 @cython.cfunc
 def on_cpu(tensor: TensorBase) -> TensorBase:
-    """Return the tensor on the CPU, itself if it is there."""
+    """Return the tensor on the CPU, itself if it is there. Hold it in a variable: it may be its body's only owner."""
     return tensor if tensor.impl.device_type == CPU else Tensor.to_device(tensor, "cpu")
 
 
 def printable(tensor: TensorBase):
     """Return a tensor's elements for printing, as an array."""
-    return printable_of_impl(on_cpu(tensor).impl)
+    source = on_cpu(tensor)
+    return printable_of_impl(source.impl)
 
 
 def Tensor_wrap(impl):
