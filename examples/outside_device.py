@@ -104,6 +104,23 @@ def attempt(text, function):
         print(f"{type(error).__name__}: {error}")
 
 
+def use(library):
+    """Make tensors on the device and do with them what it can, and what it cannot."""
+    print("\nx = ones(2, 3, device='npu')")
+    x = tensix.ones(2, 3, device="npu")
+    print("y = tensor([0., 1., 2.]).to_device('npu')")
+    y = tensix.tensor([0.0, 1.0, 2.0]).to_device("npu")
+    attempt("x + y", lambda: x + y)
+    attempt("x[1].fill_(7), a view: written in the storage of x", lambda: x[1].fill_(7))
+    attempt("x.T.to_device('cpu')", lambda: x.T.to_device("cpu"))
+    attempt("x + ones(3)", lambda: x + tensix.ones(3))
+    attempt("x * y, an operator that the device lacks", lambda: x * y)
+    library.fallback(run_on_cpu, "PrivateUse1")
+    attempt("x * y, with a fallback", lambda: x * y)
+    attempt("y.zero_() - x[1]", lambda: y.zero_() - x[1])
+    print(f"\nblocks on the device: {len(allocator.blocks)}")
+
+
 def main():
     """Register the device, use it, and take it back."""
     tensix.rename_privateuse1_backend("npu")
@@ -115,21 +132,7 @@ def main():
                              ("copy_", copy_)):  # fmt: skip
             library.impl(name, kernel, "PrivateUse1")
         print(dispatcher.get_op_table("add.Tensor"))
-
-        print("\nx = ones(2, 3, device='npu')")
-        x = tensix.ones(2, 3, device="npu")
-        print("y = tensor([0., 1., 2.]).to_device('npu')")
-        y = tensix.tensor([0.0, 1.0, 2.0]).to_device("npu")
-        attempt("x + y", lambda: x + y)
-        attempt("x[1].fill_(7), a view: written in the storage of x", lambda: x[1].fill_(7))
-        attempt("x.T.to_device('cpu')", lambda: x.T.to_device("cpu"))
-        attempt("x + ones(3)", lambda: x + tensix.ones(3))
-        attempt("x * y, an operator that the device lacks", lambda: x * y)
-        library.fallback(run_on_cpu, "PrivateUse1")
-        attempt("x * y, with a fallback", lambda: x * y)
-        attempt("x.clone().uniform_()", lambda: tensix.ops.tensix.uniform_(x.clone()).shape)
-        print(f"\nblocks on the device: {len(allocator.blocks)}")
-        del x, y
+        use(library)
     print(f"blocks after the last tensor is gone: {len(allocator.blocks)}")
     attempt("closed: empty(2, device='npu')", lambda: tensix.empty(2, device="npu"))
 

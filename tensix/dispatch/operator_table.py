@@ -34,7 +34,6 @@ from cython.cimports.tensix.dispatch.dispatch_key import (
 )
 from cython.cimports.tensix.dispatch.kernel import (
     FallbackKernel,
-    FallthroughKernel,
     Kernel,
     PythonKernel,
     empty_arguments,

@@ -43,7 +43,7 @@ def ndarray_of_impl(impl, writable):
 @cython.cfunc
 def ndarray_of_type(impl: TensorImpl, descr, writable: cython.bint):
     """Return an array that reads the tensor's memory as elements of a NumPy type of the same size."""
-    if impl.device_type != CPU and impl.device_type != META:
+    if impl.device_type not in (CPU, META):
         raise TypeError(
             f"NumPy cannot read the memory of {Device_get(impl.device_type, impl.device_index)}. Copy the tensor to "
             "the CPU with cpu()."
@@ -76,7 +76,8 @@ def printable_of_impl(impl):
     options = np.get_printoptions()
     edge = options["edgeitems"]
     if bits.size > options["threshold"] and bits.ndim:
-        bits = bits[np.ix_(*[[*range(edge + 1), *range(n - edge, n)] if n > 2 * edge else range(n) for n in bits.shape])]
+        taken = [[*range(edge + 1), *range(n - edge, n)] if n > 2 * edge else range(n) for n in bits.shape]
+        bits = bits[np.ix_(*taken)]
     return (bits.astype(np.uint32) << 16).view(np.float32)  # the upper half of a float32
 
 

@@ -7,7 +7,7 @@ from tensix.tensors.dtype cimport dtype_of_code
 from tensix.tensors.ndarray cimport ndarray_of_impl
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase
-from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_shape
+from tensix.tensors.tensor_impl cimport TensorImpl_shape
 
 import numpy as np
 

@@ -10,7 +10,6 @@ from tensix.core.data_ptr cimport DataPtr_wrap, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU, META, Device_get
 from tensix.core.storage_impl cimport StorageImpl_mutable_data
 from tensix.dispatch.kernel cimport CKernel_binary, CKernel_unary, CKernel_with
-from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.functions.kernels.copy cimport check_writable_once, fill_element
 from tensix.functions.kernels.empty cimport empty_impl, empty_strided_impl
 from tensix.functions.kernels.iterator cimport broadcast_sizes, iterator_add, iterator_start, iterator_t
@@ -63,10 +62,10 @@ cdef class MetaUfuncKernel(UfuncKernel):
         cdef int64_t sizes[64]
         if self.inputs != 2:
             return self.call((a, b), None)
-        result_code = self.loops[UfuncKernel_code(self, promote_codes(a.impl.dtype_code, b.impl.dtype_code))].result_code
+        code = UfuncKernel_code(self, promote_codes(a.impl.dtype_code, b.impl.dtype_code))
         index = index_of_common_device(a.impl, b.impl)
         ndim = broadcast_sizes(a.impl, b.impl, sizes)
-        return Tensor_wrap(empty_impl(ndim, sizes, result_code, META, index))
+        return Tensor_wrap(empty_impl(ndim, sizes, self.loops[code].result_code, META, index))
 
     def __repr__(self):
         return f"shape and type of {self.name}"

@@ -3,7 +3,7 @@
 They are NumPy's work over zero-copy views of indices and values. Indices are checked when a tensor is made and never
 change afterwards, so tensors share them; values are a tensor's own.
 """
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport uint8_t
 from tensix.dispatch.kernel cimport CKernel_binary, CKernel_unary
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.functions.kernels.matmul cimport matmul_shape
