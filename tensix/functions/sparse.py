@@ -1,5 +1,8 @@
 """Making sparse tensors."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from tensix.core import Device
@@ -10,7 +13,10 @@ from tensix.tensors.tensor import Tensor
 __all__ = ["sparse_coo_tensor"]
 
 
-def sparse_coo_tensor(indices, values, size=None, *, dtype=None, device=None):
+def sparse_coo_tensor(
+    indices: Any, values: Any, size: Sequence[int] | None = None, *, dtype: Any = None,
+    device: str | Device | None = None,
+) -> Tensor:  # fmt: skip
     """Return a sparse tensor of the given entries; all other elements are zero.
 
     Parameters
