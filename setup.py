@@ -35,6 +35,8 @@ MODULES = [
     "tensix/tensors/index_key.py",
     "tensix/tensors/view_methods.py",
     "tensix/tensors/operator_methods.py",
+    "tensix/tensors/sparse_tensor_impl.py",
+    "tensix/tensors/sparse_methods.py",
     "tensix/tensors/tensor.py",
     "tensix/tensors/indexing.py",
     "tensix/tensors/views.py",
@@ -44,7 +46,10 @@ MODULES = [
     "tensix/functions/kernels/copy.pyx",
     "tensix/functions/kernels/indexing.pyx",
     "tensix/functions/kernels/ufunc.pyx",
+    "tensix/functions/kernels/matmul.pyx",
+    "tensix/functions/kernels/sparse_coo.pyx",
     "tensix/functions/kernels/random.pyx",
+    "tensix/functions/kernels/meta.pyx",
     "tensix/functions/creation.pyx",
 ]
 

@@ -6,10 +6,13 @@ from tensix.core import *  # noqa: F403
 from tensix.functions import *  # noqa: F403
 from tensix.tensors import dtype as _dtype
 from tensix.tensors.dtype import *  # noqa: F403
+from tensix.tensors.layout import Layout, sparse_coo, strided
 from tensix.tensors.tensor import Tensor
 from tensix.tensors.tensor_impl import TensorImpl
 
-__all__ = ["Tensor", "TensorImpl", "__version__", "core", "dispatch", "library", "memory", "ops"]
+__all__ = [
+    "Layout", "Tensor", "TensorImpl", "__version__", "core", "dispatch", "library", "memory", "ops", "sparse_coo", "strided",
+]  # fmt: skip
 __all__ += core.__all__
 __all__ += functions.__all__
 __all__ += _dtype.__all__

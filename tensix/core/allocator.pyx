@@ -19,7 +19,7 @@ from tensix.core.data_ptr cimport (
     data_ptr_t,
     deleter_t,
 )
-from tensix.core.device cimport DEVICE_TYPE_COUNT, device_type_from_any, device_type_name
+from tensix.core.device cimport CPU, DEVICE_TYPE_COUNT, device_type_from_any, device_type_name
 
 __all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "use_allocator"]
 
@@ -237,24 +237,26 @@ class use_allocator:
         SCOPED.reset(self._tokens.pop())
 
 
-def set_allocator(device_type, Allocator allocator not None, priority=0):
+def set_allocator(device_type, Allocator allocator, priority=0):
     """Register the allocator of a device type.
 
     Parameters
     ----------
     device_type : str or Device
         Such as ``"cpu"``.
-    allocator : Allocator
-        Kept alive while it is registered.
+    allocator : Allocator or None
+        Kept alive while it is registered. None takes the registration back; not that of the CPU.
     priority : int, 0 to 255, optional
         A registration is kept unless a later one has the same priority or a higher one; a lower one is ignored.
     """
     cdef int8_t type_code = device_type_from_any(device_type)
     if not 0 <= priority <= 255:
         raise ValueError(f"a priority must be from 0 to 255, found {priority}.")
+    if allocator is None and type_code == CPU:
+        raise TypeError("the CPU always needs an Allocator, found None.")
     registered = REGISTRY[type_code]
     if registered is None or priority >= registered[1]:  # one list slot, replaced whole: readers see old or new
-        REGISTRY[type_code] = (allocator, priority)
+        REGISTRY[type_code] = None if allocator is None else (allocator, priority)
 
 
 def get_allocator(device_type="cpu"):

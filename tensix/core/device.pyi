@@ -1,6 +1,6 @@
 from typing import final
 
-__all__ = ["Device"]
+__all__ = ["Device", "rename_privateuse1_backend"]
 
 @final
 class Device:
@@ -13,3 +13,5 @@ class Device:
     def index(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+def rename_privateuse1_backend(name: str) -> None: ...

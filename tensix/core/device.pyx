@@ -2,13 +2,13 @@
 cimport cython
 from libc.stdint cimport int8_t
 
-__all__ = ["Device"]
+__all__ = ["Device", "rename_privateuse1_backend"]
 
 # PyTorch's numbers (c10/core/DeviceType.h), so that a code means the same on both sides of an exchange.
-DEVICE_TYPE_NAMES = (
+cdef list DEVICE_TYPE_NAMES = [
     "cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "maia", "xla", "vulkan",
     "metal", "xpu", "mps", "meta", "hpu", "ve", "lazy", "ipu", "mtia", "privateuseone",
-)
+]
 cdef dict TYPE_CODES = {name: code for code, name in enumerate(DEVICE_TYPE_NAMES)}
 cdef dict INTERNED = {}  # (type, index) -> Device, so that equal devices are mostly one object
 
@@ -81,6 +81,43 @@ cdef class Device:
 
     def __reduce__(self):
         return Device, (str(self),)
+
+
+def rename_privateuse1_backend(name):
+    """Give the device type ``privateuseone`` a name of its own; the old name is understood as well.
+
+    Do it once, before devices of this type are made: a device is hashed by its name.
+
+    Parameters
+    ----------
+    name : str
+        Letters and underscores, not the name of another device type.
+
+    Raises
+    ------
+    ValueError
+        If the name cannot be one, or is taken.
+    RuntimeError
+        If the device type has been given another name before.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.rename_privateuse1_backend("cuda")
+    Traceback (most recent call last):
+    ValueError: the device type privateuseone cannot be called 'cuda': that is another one's name.
+    """
+    if not isinstance(name, str) or not name.isascii() or not name.replace("_", "").isalpha():
+        raise ValueError(f"a device type's name is made of letters and underscores, found {name!r}.")
+    present = DEVICE_TYPE_NAMES[PRIVATE_USE_1]
+    if present == name:
+        return
+    if present != "privateuseone":
+        raise RuntimeError(f"the device type privateuseone is called '{present}' already, cannot call it '{name}'.")
+    if name in TYPE_CODES:
+        raise ValueError(f"the device type privateuseone cannot be called '{name}': that is another one's name.")
+    TYPE_CODES[name] = PRIVATE_USE_1
+    DEVICE_TYPE_NAMES[PRIVATE_USE_1] = name
 
 
 cdef Device Device_get(int8_t type_code, int8_t index):

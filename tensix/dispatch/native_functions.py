@@ -18,6 +18,7 @@ RANDN = define(f"randn(int[] size, *, Generator? generator=None, {OPTIONS}) -> T
 CLONE = define("clone(Tensor self) -> Tensor")
 CONTIGUOUS_COPY = define("contiguous_copy(Tensor self) -> Tensor")
 LAZY_CLONE = define("lazy_clone(Tensor self) -> Tensor")
+TO_COPY = define("_to_copy(Tensor self, *, Device device) -> Tensor")
 
 INDEX_TENSOR = define("index.Tensor(Tensor self, Index index) -> Tensor")
 
@@ -45,3 +46,14 @@ SUB = define("sub.Tensor(Tensor self, Tensor other) -> Tensor")
 MUL = define("mul.Tensor(Tensor self, Tensor other) -> Tensor")
 DIV = define("div.Tensor(Tensor self, Tensor other) -> Tensor")
 NEG = define("neg(Tensor self) -> Tensor")
+MATMUL = define("matmul(Tensor self, Tensor other) -> Tensor")
+
+# sparse
+SPARSE_COO_TENSOR = define("sparse_coo_tensor(Tensor indices, Tensor values, int[]? size=None) -> Tensor")
+INDICES = define("indices(Tensor(a) self) -> Tensor(a)")
+VALUES = define("values(Tensor(a) self) -> Tensor(a)")
+NNZ = define("_nnz(Tensor self) -> int")
+IS_COALESCED = define("is_coalesced(Tensor self) -> bool")
+COALESCE = define("coalesce(Tensor(a) self) -> Tensor(a)")
+TO_DENSE = define("to_dense(Tensor self) -> Tensor")
+TO_SPARSE = define("to_sparse(Tensor self) -> Tensor")

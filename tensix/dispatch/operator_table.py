@@ -8,12 +8,16 @@ Note [How a slot is resolved]
 Slots are filled when something is registered, not when the operator is called. The first that applies wins:
 
 1. the newest kernel registered for the key itself;
-2. CompositeExplicitAutograd, in the slots of backends and of no tensor at all;
+2. CompositeExplicitAutograd, in the dense slots of backends and of no tensor at all;
 3. CompositeImplicitAutograd, unless an autograd slot stands over a backend that has a kernel of its own;
 4. Autograd, in the autograd slots;
 5. the fallback registered for the key;
 6. fallthrough, in the slots of functionalities that are not a backend's;
 7. a kernel that says what is missing.
+
+Explicit kernels may look at strides and storage, as those of views do. Tensors of other layouts have neither, so they
+are not reached: their slots want a kernel of their own. (In PyTorch an alias for the dense slots alone exists beside
+one for all; here the one that is safe is enough.) Implicit kernels call operators only, so they serve every slot.
 """
 
 import cython
@@ -30,7 +34,6 @@ from cython.cimports.tensix.dispatch.dispatch_key import (
 )
 from cython.cimports.tensix.dispatch.kernel import (
     FallbackKernel,
-    FallthroughKernel,
     Kernel,
     PythonKernel,
     empty_arguments,
@@ -46,7 +49,7 @@ __all__ = ["OperatorTable"]
 FIRST_FUNCTIONALITY_SLOT = cython.declare(cython.int, int(DispatchKey["BackendSelect"]))
 FIRST_AUTOGRAD_SLOT = cython.declare(cython.int, int(DispatchKey["AutogradCPU"]))
 AUTOGRAD_SLOTS = slice(FIRST_AUTOGRAD_SLOT, FIRST_AUTOGRAD_SLOT + BACKEND_BITS)
-DENSE = cython.declare(cython.int, 1)  # the first functionality
+DENSE = cython.declare(cython.int, 1)  # the first functionality, and its first slot
 
 
 class MissingKernel(Kernel):
@@ -58,8 +61,9 @@ class MissingKernel(Kernel):
     def call(self, args, kwargs):
         schema = self.table.schema
         keys = keys_of(args) | keys_of((kwargs or {}).values())
-        if "device" in (kwargs or {}) and keys == 0:
-            keys = dense_keys_of_device(kwargs["device"].type_code)
+        device = (kwargs or {}).get("device")
+        if device is not None and keys == 0:
+            keys = dense_keys_of_device(Device_from_any(device).type_code)
         if keys == 0:
             raise RuntimeError(
                 "There were no tensor arguments to this function, or undefined ones only, but no kernel is registered "
@@ -236,16 +240,28 @@ class OperatorTable:
         return self.call(args, kwargs, keys)
 
     def __str__(self):
-        """Draw the table: the schema, the kernels registered, and what each slot that differs resolves to."""
-        rows = [f"{self.schema}"]
-        width = max((len(name) for name in DispatchKey.__members__), default=0)
-        for slot, entries in self.registered.items():
-            for kernel, owner in entries:
-                rows.append(f"  registered  {DispatchKey(slot).name:<{width}}  {kernel!r}, by {owner}")
-        for slot, kernel in enumerate(self.resolved):
-            if not isinstance(kernel, (MissingKernel, FallthroughKernel)):
-                rows.append(f"  runs for    {DispatchKey(slot).name:<{width}}  {kernel!r}")
-        return "\n".join(rows)
+        """Draw the table: for every key the kernel that runs, and why; neighbours that are equal share a row."""
+        said = [(repr(self.resolved[slot]), self.reason(slot)) for slot in range(SLOT_COUNT)]
+        rows = [("key", "kernel", "why")]
+        first: cython.int = 0
+        for slot in range(SLOT_COUNT):
+            if slot + 1 == SLOT_COUNT or said[slot + 1] != said[slot]:
+                start, stop = DispatchKey(first).name, DispatchKey(slot).name
+                rows.append((start if first == slot else f"{start} .. {stop}", *said[slot]))
+                first = slot + 1
+        widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+        lines = [f"  {key:<{widths[0]}}  {kernel:<{widths[1]}}  {why}" for key, kernel, why in rows]
+        return "\n".join([str(self.schema), *lines])
+
+    def reason(self, slot):
+        """Return why a slot's kernel runs there. See Note [How a slot is resolved]."""
+        kernel = self.resolved[slot]
+        for key in (slot, EXPLICIT, IMPLICIT, AUTOGRAD):
+            entries = self.registered.get(key)
+            if entries and entries[0][0] is kernel:
+                covered = "".join(f", covers {old!r} by {owner}" for old, owner in entries[1:])
+                return f"{DispatchKey(key).name if key != slot else 'direct'}, by {entries[0][1]}{covered}"
+        return "fallback" if slot in FALLBACKS else "nothing registered"
 
     def __repr__(self):
         return f"OperatorTable({self.schema})"
@@ -267,7 +283,7 @@ def resolved_slots(table: OperatorTable, kernels: dict) -> list:
             if FIRST_SLOT[DENSE] + backend in kernels:
                 slots[FIRST_AUTOGRAD_SLOT + backend] = over_backends[backend]
     if EXPLICIT in kernels:
-        slots[:FIRST_FUNCTIONALITY_SLOT] = [kernels[EXPLICIT]] * FIRST_FUNCTIONALITY_SLOT
+        slots[: DENSE + BACKEND_BITS] = [kernels[EXPLICIT]] * (DENSE + BACKEND_BITS)  # Undefined is the first slot
     for slot, kernel in kernels.items():
         if slot < SLOT_COUNT:
             slots[slot] = kernel

@@ -1,9 +1,13 @@
 """What is done with tensors; importing it registers the kernels."""
 
 from tensix.functions.creation import empty, from_numpy, full, ones, rand, randn, tensor, zeros
-from tensix.functions.kernels import copy, ufunc  # noqa: F401
+from tensix.functions.kernels import copy, matmul, meta, sparse_coo, ufunc  # noqa: F401
 from tensix.functions.kernels import indexing as advanced_indexing  # noqa: F401
 from tensix.functions.kernels.random import Generator, manual_seed
+from tensix.functions.sparse import sparse_coo_tensor
 from tensix.tensors import indexing, views  # noqa: F401
 
-__all__ = ["Generator", "empty", "from_numpy", "full", "manual_seed", "ones", "rand", "randn", "tensor", "zeros"]
+__all__ = [
+    "Generator", "empty", "from_numpy", "full", "manual_seed", "ones", "rand", "randn", "sparse_coo_tensor", "tensor",
+    "zeros",
+]  # fmt: skip

@@ -1,33 +1,90 @@
-"""Tensors as text, in the form that PyTorch users know, by NumPy's formatter."""
+"""Tensors as text, in the form that PyTorch users know, by NumPy's formatter.
+
+Note [How a tensor is printed]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+NumPy's print options apply (``numpy.set_printoptions``: threshold, edgeitems, linewidth, suppress, ...), except the
+precision: four digits after the point, as many in every number. Of a tensor beyond the threshold only the edges are
+read. After the elements stands what they do not tell: the device unless it is the CPU, the shape if elements are
+left out, the element type unless it is float32 or the numbers show that it is int64 or bool, and whether it can be
+written.
+"""
 
 import numpy as np
 
 __all__ = []
 
-UNNAMED_DTYPES = ("float32", "int64", "bool")  # what the numbers' own form tells
+PREFIX = "tensor("
+NEW_LINE = "\n" + " " * len(PREFIX)
+TOLD_BY_NUMBERS = ("float32", "int64", "bool")
 
 
-def format_tensor(array, dtype, readonly):
-    """Return the text of a tensor.
+def format_tensor(tensor, elements_of):
+    """Return the text of a tensor. See Note [How a tensor is printed].
 
     Parameters
     ----------
-    array : numpy.ndarray
-        Its elements.
-    dtype : DType
-        Named in the text unless the numbers tell it.
-    readonly : bool
-        Whether to say that it cannot be written.
+    tensor : Tensor
+        Of any layout on any device, but defined.
+    elements_of : callable
+        Returns the elements of a strided tensor as a `numpy.ndarray`.
     """
-    if array.size == 0:
-        elements = f"[], shape={array.shape}" if array.ndim != 1 else "[]"
+    if tensor.is_sparse:
+        return format_sparse(tensor, elements_of)
+    facts = []
+    if tensor.device.type != "cpu":
+        facts.append(f"device='{tensor.device}'")
+    is_meta = tensor.device.type == "meta"
+    if is_meta:
+        elements = "..."
+    elif tensor.size == 0:
+        elements = "[]"
     else:
-        elements = np.array2string(
-            array, separator=", ", prefix="tensor(", precision=4, floatmode="maxprec_equal", threshold=1000
-        )
-    facts = [elements]
-    if dtype.name not in UNNAMED_DTYPES:
-        facts.append(f"dtype={dtype!r}")
-    if readonly:
+        elements = format_elements(tensor, elements_of, PREFIX)
+    if is_meta or is_cut(tensor) or (tensor.size == 0 and tensor.ndim != 1):
+        facts.append(f"shape={tensor.shape}")
+    facts += type_facts(tensor, is_meta or tensor.size == 0)
+    if tensor.readonly:
         facts.append("readonly=True")
-    return f"tensor({', '.join(facts)})"
+    return join(elements, facts)
+
+
+def format_sparse(tensor, elements_of):
+    """Return the text of a sparse tensor, a line for the indices and one for the values."""
+    lines = []
+    for name, part in (("indices", tensor.indices()), ("values", tensor.values())):
+        prefix = f"{PREFIX}{name}="
+        elements = format_elements(part, elements_of, prefix) if part.size else f"[], shape={part.shape}"
+        lines.append(f"{name}={elements}")
+    facts = [f"shape={tensor.shape}", f"nnz={tensor.nnz}", *type_facts(tensor, tensor.nnz == 0)]
+    lines.append(", ".join([*facts, f"layout={tensor.layout!r}"]))
+    return PREFIX + f",{NEW_LINE}".join(lines) + ")"
+
+
+def format_elements(tensor, elements_of, prefix):
+    """Return nested brackets with the elements, whose lines are indented by the length of `prefix`."""
+    return np.array2string(
+        elements_of(tensor), separator=", ", prefix=prefix, suffix=")", precision=4, floatmode="maxprec_equal",
+        threshold=0 if is_cut(tensor) else tensor.size,
+    )  # fmt: skip
+
+
+def is_cut(tensor):
+    """Return whether elements are left out of the text."""
+    return tensor.size > np.get_printoptions()["threshold"]
+
+
+def type_facts(tensor, has_no_numbers):
+    """Return what is to be said of the element type."""
+    told = TOLD_BY_NUMBERS[:1] if has_no_numbers else TOLD_BY_NUMBERS
+    return [] if tensor.dtype.name in told else [f"dtype={tensor.dtype!r}"]
+
+
+def join(elements, facts):
+    """Return elements and facts in parentheses; the facts go on a line of their own where the last one is full."""
+    text = PREFIX + elements
+    if not facts:
+        return text + ")"
+    tail = ", ".join(facts) + ")"
+    last_line = text.rpartition("\n")[2]
+    is_full = len(last_line) + len(", ") + len(tail) > np.get_printoptions()["linewidth"]
+    return f"{text},{NEW_LINE if is_full else ' '}{tail}"

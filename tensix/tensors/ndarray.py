@@ -9,6 +9,7 @@ from cython.cimports import numpy as cnp
 from cython.cimports.cpython.ref import Py_INCREF, PyObject
 from cython.cimports.libc.stdint import int64_t
 from cython.cimports.tensix.core.data_ptr import data_ptr_init
+from cython.cimports.tensix.core.device import CPU, META, Device_get
 from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.intrusive_target import IntrusiveTarget_start_unique
 from cython.cimports.tensix.core.storage import Storage_from_owned
@@ -40,6 +41,11 @@ def ndarray_of_impl(impl, writable):
 
 def ndarray_of_type(impl, descr, writable):
     """Return an array that reads the tensor's memory as elements of a NumPy type of the same size."""
+    if impl.device_type not in (CPU, META):
+        raise TypeError(
+            f"NumPy cannot read the memory of {Device_get(impl.device_type, impl.device_index)}. Copy the tensor to "
+            "the CPU with cpu()."
+        )
     itemsize: int64_t = dtype_of_code(impl.dtype_code).itemsize
     shape: cnp.npy_intp[64]
     strides: cnp.npy_intp[64]
@@ -58,10 +64,18 @@ def ndarray_of_type(impl, descr, writable):
 
 
 def printable_of_impl(impl):
-    """Return an array with the tensor's elements, in a wider type where NumPy has none: bfloat16 as float32."""
+    """Return an array with the tensor's elements, in a wider type where NumPy has none: bfloat16 as float32.
+
+    Of what is widened and will be cut in print, only the edges are taken, and an item between, for NumPy to cut.
+    """
     if dtype_of_code(impl.dtype_code).numpy is not None:
         return ndarray_of_impl(impl, False)
     bits = ndarray_of_type(impl, np.dtype(np.uint16), False)
+    options = np.get_printoptions()
+    edge = options["edgeitems"]
+    if bits.size > options["threshold"] and bits.ndim:
+        taken = [[*range(edge + 1), *range(n - edge, n)] if n > 2 * edge else range(n) for n in bits.shape]
+        bits = bits[np.ix_(*taken)]
     return (bits.astype(np.uint32) << 16).view(np.float32)  # the upper half of a float32
 
 

@@ -16,6 +16,7 @@ ADD = cython.declare(OperatorTable, native_functions.ADD)
 SUB = cython.declare(OperatorTable, native_functions.SUB)
 MUL = cython.declare(OperatorTable, native_functions.MUL)
 DIV = cython.declare(OperatorTable, native_functions.DIV)
+MATMUL = cython.declare(OperatorTable, native_functions.MATMUL)
 NEG = cython.declare(OperatorTable, native_functions.NEG)
 EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
 FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
@@ -49,6 +50,12 @@ class OperatorMethods(ViewMethods):
 
     def __rtruediv__(self, other):
         return binary(DIV, other, self)
+
+    def __matmul__(self, other):
+        return MATMUL.call2(self, other) if isinstance(other, TensorBase) else NotImplemented
+
+    def __rmatmul__(self, other):
+        return MATMUL.call2(other, self) if isinstance(other, TensorBase) else NotImplemented
 
     def __neg__(self):
         return NEG.call1(self)

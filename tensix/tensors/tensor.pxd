@@ -1,9 +1,9 @@
 """The tensor that users hold."""
-from tensix.tensors.operator_methods cimport OperatorMethods
+from tensix.tensors.sparse_methods cimport SparseMethods
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 
-cdef class Tensor(OperatorMethods):
+cdef class Tensor(SparseMethods):
     pass
 
 

@@ -2,12 +2,13 @@
 
 A method does three things: it takes its arguments in the forms that users write, calls the operator's table, and
 returns what came back. What an operator does stands in its kernel. The methods stand in chapters, each a class on the
-one before: `TensorBase` (what a tensor is), `ViewMethods`, `OperatorMethods`, and here the rest.
+one before: `TensorBase` (what a tensor is), `ViewMethods`, `OperatorMethods`, `SparseMethods`, and here the rest.
 """
 
 import cython
 import numpy as np
 from cython.cimports.libc.stdint import uint64_t
+from cython.cimports.tensix.core.device import CPU, META, Device_from_any
 from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.storage import Storage
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
@@ -15,7 +16,7 @@ from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.dtype import dtype_from_any, dtype_of_code
 from cython.cimports.tensix.tensors.index_key import is_basic
 from cython.cimports.tensix.tensors.ndarray import impl_of_ndarray, ndarray_of_impl, printable_of_impl
-from cython.cimports.tensix.tensors.operator_methods import OperatorMethods
+from cython.cimports.tensix.tensors.sparse_methods import SparseMethods
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase, TensorBase_own_new
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_adopt,
@@ -38,13 +39,14 @@ INDEX_PUT_ = cython.declare(OperatorTable, native_functions.INDEX_PUT_)
 EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
 CLONE = cython.declare(OperatorTable, native_functions.CLONE)
 LAZY_CLONE = cython.declare(OperatorTable, native_functions.LAZY_CLONE)
+TO_COPY = cython.declare(OperatorTable, native_functions.TO_COPY)
 COPY_ = cython.declare(OperatorTable, native_functions.COPY_)
 FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
 
 
 @cython.no_gc  # as its base: nothing that a tensor holds can lead back to it
 @cython.cclass
-class Tensor(OperatorMethods):
+class Tensor(SparseMethods):
     """Hold a tensor: a typed, shaped view on a storage.
 
     ``Tensor()`` is undefined, the null of tensors; use `tensor`, `empty`, `rand`, … to make one.
@@ -123,6 +125,32 @@ class Tensor(OperatorMethods):
         """Return a tensor that shares the bytes until one of the two is written (copy-on-write)."""
         return LAZY_CLONE.call1(self)
 
+    def to_device(self, device, /, *, stream=None):
+        """Return the tensor on a device: itself if it is there, else a copy in row-major order.
+
+        Parameters
+        ----------
+        device : str or Device
+            Where the elements shall be.
+        stream : None, optional
+            No device of tensix has streams.
+
+        Raises
+        ------
+        NotImplementedError
+            If one of the two devices has no kernel to copy; ``meta`` has no elements to copy from.
+        """
+        if stream is not None:
+            raise ValueError(f"to_device() knows no streams, found stream={stream!r}.")
+        where = Device_from_any(device)
+        if where.type_code == self.impl.device_type and where.index in (-1, self.impl.device_index):
+            return self
+        return TO_COPY.call((self,), {"device": where}, self.impl.key_set)
+
+    def cpu(self):
+        """Return the tensor on the CPU, as `to_device` does."""
+        return self.to_device("cpu")
+
     # ---- elements
 
     def __getitem__(self, index):
@@ -158,7 +186,8 @@ class Tensor(OperatorMethods):
 
     def tolist(self):
         """Return the elements as nested lists of Python numbers."""
-        return ndarray_of_impl(self.impl, False).tolist()
+        source = on_cpu(self)
+        return ndarray_of_impl(source.impl, False).tolist()
 
     def item(self):
         """Return the only element as a Python number.
@@ -170,7 +199,8 @@ class Tensor(OperatorMethods):
         """
         if self.impl.numel != 1:
             raise ValueError(f"only a tensor with one element is a number, this one has {self.impl.numel}.")
-        return ndarray_of_impl(self.impl, False).item()
+        source = on_cpu(self)
+        return ndarray_of_impl(source.impl, False).item()
 
     def __array__(self, dtype=None, copy=None):
         """Be an array for NumPy: a view on the same memory, unless it needs another type or asks for a copy."""
@@ -211,7 +241,27 @@ class Tensor(OperatorMethods):
     def __repr__(self):
         if self.impl is UNDEFINED:
             return "Tensor(undefined)"
-        return format_tensor(printable_of_impl(self.impl), self.dtype, self.readonly)
+        return format_tensor(self, printable)
+
+    def __format__(self, spec):
+        """Format the only element of a tensor without dimensions like the number it is."""
+        if self.impl.ndim == 0 and self.impl.device_type != META:
+            return format(self.item(), spec)
+        if spec:
+            raise TypeError(f"a format such as {spec!r} needs a tensor without dimensions, found shape {self.shape}.")
+        return str(self)
+
+
+@cython.cfunc
+def on_cpu(tensor: TensorBase) -> TensorBase:
+    """Return the tensor on the CPU, itself if it is there. Hold it in a variable: it may be its body's only owner."""
+    return tensor if tensor.impl.device_type == CPU else Tensor.to_device(tensor, "cpu")
+
+
+def printable(tensor: TensorBase):
+    """Return a tensor's elements for printing, as an array."""
+    source = on_cpu(tensor)
+    return printable_of_impl(source.impl)
 
 
 def Tensor_wrap(impl):

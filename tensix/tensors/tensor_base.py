@@ -5,12 +5,13 @@ they call, must not need that class.
 """
 
 import cython
-from cython.cimports.libc.stdint import uintptr_t
+from cython.cimports.libc.stdint import uint64_t, uintptr_t
 from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.device import Device_get
 from cython.cimports.tensix.core.handle import drop, retain
 from cython.cimports.tensix.core.intrusive_target import IntrusiveTarget_start_unique, use_count, weak_use_count
 from cython.cimports.tensix.core.storage import Storage_from_owned
+from cython.cimports.tensix.dispatch.dispatch_key import bits_of_key
 from cython.cimports.tensix.tensors.dtype import dtype_of_code
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_const_data,
@@ -24,7 +25,11 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     wrap_dim,
 )
 
+from tensix.tensors.layout import sparse_coo, strided
+
 __all__ = []
+
+SPARSE = cython.declare(uint64_t, bits_of_key("SparseCPU") & ~bits_of_key("CPU"))  # the functionality alone
 
 UNDEFINED = TensorImpl_new(46, 0, 1)  # the null of tensors: one dimension of size 0, no dtype, no keys
 TensorImpl_sizes(UNDEFINED)[0] = 0
@@ -62,6 +67,11 @@ class TensorBase:
         return Device_get(self.impl.device_type, self.impl.device_index)
 
     @property
+    def layout(self):
+        """How the elements are kept: `strided` or `sparse_coo`."""
+        return sparse_coo if self.impl.key_set & SPARSE else strided
+
+    @property
     def ndim(self):
         """The number of dimensions."""
         return self.impl.ndim
@@ -97,15 +107,18 @@ class TensorBase:
 
     def stride(self, dim=None):
         """Return the steps between neighbours, in elements: a tuple, or that of one dimension."""
+        check_strided(self, "stride()")
         strides = TensorImpl_stride(self.impl)
         return strides if dim is None else strides[wrap_dim(int64_of(dim), self.impl.ndim)]
 
     def storage_offset(self):
         """Return where in the storage the first element is, in elements."""
+        check_strided(self, "storage_offset()")
         return self.impl.storage_offset
 
     def is_contiguous(self):
         """Return whether the elements lie in row-major order without gaps."""
+        check_strided(self, "is_contiguous()")
         return self.impl.contiguous != 0
 
     def defined(self):
@@ -122,8 +135,9 @@ class TensorBase:
         RuntimeError
             If the tensor has none.
         """
+        check_strided(self, "storage()")
         if self.impl.storage is None:
-            raise RuntimeError("the tensor has no storage.")
+            raise RuntimeError("the tensor has no storage: it is undefined. Make one with empty() or tensor().")
         retain(self.impl.storage)
         return Storage_from_owned(self.impl.storage)
 
@@ -156,6 +170,18 @@ class TensorBase:
         if self.impl.storage is None or other.impl.storage is None:
             return False
         return self.storage().is_alias_of(other.storage())
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1)
+def check_strided(self: TensorBase, method: str) -> cython.int:
+    """Check that there are strides to speak of. See Note [Sparse tensors have no storage]."""
+    if self.impl.key_set & SPARSE:
+        raise RuntimeError(
+            f"{method}: a sparse_coo tensor has neither storage nor strides. Ask its values(), or to_dense()."
+        )
+    return 0
 
 
 def TensorBase_own_new(self, impl):

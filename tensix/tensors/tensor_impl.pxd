@@ -52,6 +52,7 @@ cdef inline void TensorImpl_copy_dims(
 
 
 cdef TensorImpl TensorImpl_new(uint8_t dtype_code, uint64_t key_set, int ndim)
+cdef int TensorImpl_reserve(TensorImpl self, int ndim) except -1
 cdef void TensorImpl_adopt(TensorImpl self, StorageImpl storage) noexcept
 cdef TensorImpl TensorImpl_view(TensorImpl base, int ndim)
 cdef int TensorImpl_refresh(TensorImpl self) except -1

@@ -14,6 +14,7 @@ from cython.cimports.cpython.tuple import PyTuple_New, PyTuple_SET_ITEM
 from cython.cimports.libc.stdint import int64_t
 from cython.cimports.libc.stdlib import free, malloc
 from cython.cimports.tensix.core.combined_refcount import is_dead
+from cython.cimports.tensix.core.device import META
 from cython.cimports.tensix.core.free_list import free_list_install, free_list_put, free_list_t, free_list_take
 from cython.cimports.tensix.core.handle import drop_nogil, retain
 from cython.cimports.tensix.core.intrusive_target import decref
@@ -135,9 +136,7 @@ def TensorImpl_view(base, ndim):
     return self
 
 
-@cython.cfunc
-@cython.exceptval(-1)
-def TensorImpl_reserve(self: TensorImpl, ndim: cython.int) -> cython.int:
+def TensorImpl_reserve(self, ndim):
     """Make room for sizes and strides."""
     if ndim > MAX_DIMS:
         raise ValueError(f"a tensor has at most {MAX_DIMS} dimensions, found {ndim}.")
@@ -252,7 +251,9 @@ def TensorImpl_check_memory(self: TensorImpl) -> cython.int:
         TensorImpl_check_alive(self)
         if self.dtype_code == UNDEFINED_CODE:
             raise RuntimeError("the tensor is undefined: it has no elements. Make one with empty() or tensor().")
-        raise RuntimeError("the tensor has no memory: its device keeps shapes only.")
+        raise RuntimeError(
+            "the tensor is sparse: it has no memory, but indices() and values(). Make it dense with to_dense()."
+        )
     if self.storage.was_shrunk:
         TensorImpl_check_bounds(self)
     return 0
@@ -280,6 +281,8 @@ def TensorImpl_no_data(self):
     """Be null for a tensor without elements, an error for one with."""
     if self.numel == 0:
         return cython.NULL
+    if self.device_type == META:
+        raise NotImplementedError("the tensor has no memory: its device, meta, keeps shapes only.")
     raise RuntimeError("The tensor has a non-zero number of elements, but its data is not allocated yet.")
 
 

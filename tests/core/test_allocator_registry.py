@@ -45,6 +45,15 @@ def test_ignored_registration_keeps_the_stored_priority_al_8(device_without_allo
     assert get_allocator(device_without_allocator) is high
 
 
+def test_registration_is_taken_back_unless_a_higher_priority_holds_it(device_without_allocator):
+    set_allocator(device_without_allocator, CPUAllocator(), priority=2)
+    set_allocator(device_without_allocator, None, priority=1)
+    assert get_allocator(device_without_allocator) is not None
+    set_allocator(device_without_allocator, None, priority=2)
+    with pytest.raises(RuntimeError, match="is not set"):
+        get_allocator(device_without_allocator)
+
+
 def test_registering_twice_is_harmless_al_8(cpu_allocator):
     mine = CPUAllocator(128)
     set_allocator("cpu", mine)

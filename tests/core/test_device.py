@@ -3,10 +3,12 @@
 import contextlib
 import copy
 import pickle
+import subprocess
+import sys
 
 import pytest
 
-from tensix.core import Device
+from tensix.core import Device, rename_privateuse1_backend
 
 TYPES = [
     "cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "maia", "xla", "vulkan", "metal", "xpu", "mps",
@@ -104,3 +106,29 @@ def test_initialising_again_changes_nothing():
 def test_device_cannot_be_subclassed():
     with pytest.raises(TypeError):
         type("Derived", (Device,), {})
+
+
+RENAMING = """
+import tensix
+tensix.rename_privateuse1_backend("npu")
+tensix.rename_privateuse1_backend("npu")
+device = tensix.Device("npu:1")
+assert (str(device), device.type, device.type_code) == ("npu:1", "npu", 20)
+assert tensix.Device("privateuseone:1") is not None and tensix.Device("privateuseone:1") == device
+try:
+    tensix.rename_privateuse1_backend("other")
+except RuntimeError as error:
+    print(error)
+"""
+
+
+def test_renaming_is_done_once_dv_5():
+    run = subprocess.run([sys.executable, "-c", RENAMING], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "") and "called 'npu' already" in run.stdout
+
+
+@pytest.mark.parametrize("name", ["cpu", "cuda", "", "npu1", "n p", None, 5, "n\u00fcpu"])
+def test_name_that_is_none_or_taken_dv_5(name):
+    with pytest.raises(ValueError, match="device type"):
+        rename_privateuse1_backend(name)
+    assert str(Device("privateuseone")) == "privateuseone"

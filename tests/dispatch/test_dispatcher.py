@@ -189,26 +189,6 @@ def test_factories_need_no_tensor(name, args):
     assert dispatcher.get_op_table(name)(*args, dtype=tensix.float64, device="cpu").dtype is tensix.float64
 
 
-# ---- printing
-
-
-def test_table_prints_schema_and_kernels(table):
-    assert str(table) == SCHEMA
-    table.register("CPU", first)
-    table.register("CompositeExplicitAutograd", second)
-    head, *rows = str(table).splitlines()
-    said = [row.split()[:2] for row in rows if row.split()[0] == "registered"]
-    assert head == SCHEMA and said == [["registered", "CPU"], ["registered", "CompositeExplicitAutograd"]]
-    runs = {row.split()[2]: row.rpartition(".")[2] for row in rows if row.split()[0] == "runs"}
-    assert runs["CPU"] == "first" and runs["CUDA"] == runs["Undefined"] == "second" and "AutogradCPU" not in runs
-    assert repr(table) == f"OperatorTable({SCHEMA})"
-
-
-def test_every_operator_prints():
-    for name in dispatcher.operators():
-        assert len(str(dispatcher.get_op_table(name)).splitlines()) >= 2
-
-
 # ---- listening
 
 

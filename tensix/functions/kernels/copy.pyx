@@ -5,10 +5,12 @@ Elements of the same type move as bytes; where the type changes, NumPy converts 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
+from tensix.core.device cimport Device_from_any
 from tensix.core.intrusive_target cimport IntrusiveTarget_start_unique
 from tensix.core.storage cimport StorageImpl_lazy_clone
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport CKernel_binary, CKernel_unary, CKernel_with
+from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.functions.kernels.empty cimport empty_impl, empty_strided_impl
 from tensix.functions.kernels.iterator cimport (
     GRAIN_ELEMENTS,
@@ -21,7 +23,7 @@ from tensix.functions.kernels.iterator cimport (
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.tensors.ndarray cimport ndarray_of_impl
 from tensix.tensors.tensor cimport Tensor_wrap
-from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_adopt,
@@ -36,6 +38,9 @@ from tensix.tensors.tensor_impl cimport (
 import numpy as np
 
 from tensix.dispatch import native_functions
+
+cdef OperatorTable EMPTY = native_functions.EMPTY
+cdef OperatorTable COPY_ = native_functions.COPY_
 
 ctypedef struct sixteen_bytes_t:
     uint64_t low
@@ -171,6 +176,16 @@ cdef object lazy_clone(TensorBase a):
     return Tensor_wrap(target)
 
 
+def to_copy(TensorBase source not None, *, device):
+    """Copy to a device, in row-major order: whichever of the two is no CPU has the kernel that copies."""
+    cdef TensorImpl impl = source.impl
+    if impl is UNDEFINED:
+        raise RuntimeError("the tensor is undefined: it cannot be copied to a device.")
+    where = Device_from_any(device)
+    made = EMPTY.call_empty(impl.ndim, TensorImpl_sizes(impl), impl.dtype_code, where.type_code, where.index)
+    return COPY_.call2(made, source)
+
+
 cdef object copy_(TensorBase target, TensorBase source):
     """Write another tensor's elements; a source whose memory overlaps the target's is copied first."""
     cdef TensorBase origin = source
@@ -212,17 +227,23 @@ cdef int bytes_of(TensorImpl self, const char** first, const char** last) except
 
 cdef object fill_(TensorBase target, value):
     """Write one value everywhere."""
-    check_writable_once(target.impl)
+    # Before any address is taken: converting may run the value's own code, which may do anything.
+    element = fill_element(target.impl, value)
+    ndarray_of_impl(target.impl, True)[...] = element
+    return target
+
+
+cdef object fill_element(TensorImpl target, object value):
+    """Return the value to write as an array of the target's type, if it can be written there."""
+    check_writable_once(target)
     if value is None:
         raise TypeError("fill_() writes one number, found None.")
     if isinstance(value, (complex, np.complexfloating)):
-        check_cast("complex floating", target.impl)
-    # Before any address is taken: converting may run the value's own code, which may do anything.
-    element = np.array(value, dtype_of_code(target.impl.dtype_code).numpy)
+        check_cast("complex floating", target)
+    element = np.array(value, dtype_of_code(target.dtype_code).numpy)
     if element.ndim != 0:
         raise ValueError(f"fill_() writes one number, found {type(value).__name__} of shape {element.shape}.")
-    ndarray_of_impl(target.impl, True)[...] = element
-    return target
+    return element
 
 
 cdef int check_writable_once(TensorImpl self) except -1:
@@ -239,5 +260,6 @@ cdef int check_writable_once(TensorImpl self) except -1:
 native_functions.CLONE.register("CPU", CKernel_unary("clone", clone))
 native_functions.CONTIGUOUS_COPY.register("CPU", CKernel_unary("contiguous_copy", contiguous_copy))
 native_functions.LAZY_CLONE.register("CompositeExplicitAutograd", CKernel_unary("lazy_clone", lazy_clone))
+native_functions.TO_COPY.register("CompositeExplicitAutograd", to_copy)
 native_functions.COPY_.register("CPU", CKernel_binary("copy_", copy_))
 native_functions.FILL_.register("CPU", CKernel_with("fill_", fill_))

@@ -93,4 +93,6 @@ def empty_boxed(size, *, dtype=None, device=None):
     return Tensor_wrap(empty_impl(len(size), sizes, dtype_code, where.type_code, where.index))
 
 
-native_functions.EMPTY.register("CPU", EmptyKernel())
+# The kernel asks the device's allocator: that of meta tensors gives sizes without memory.
+for _key in ("CPU", "Meta"):
+    native_functions.EMPTY.register(_key, EmptyKernel())

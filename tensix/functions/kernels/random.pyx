@@ -145,25 +145,29 @@ def manual_seed(seed):
     return default_generator.manual_seed(seed)
 
 
+cdef enum:
+    FLOAT32 = 6
+    FLOAT64 = 7
+
 ctypedef object (*fill_t)(TensorBase, Generator)
 NoneType = type(None)
 
 
 cdef class FillKernel(Kernel):
-    """Fill a tensor with random numbers."""
+    """Fill a tensor with random numbers, if there is anything to fill."""
 
     cdef str name
-    cdef fill_t fill
+    cdef fill_t fill  # NULL: the device keeps shapes only
 
     cdef object call1(self, TensorBase a):
-        return self.fill(a, DEFAULT)
+        return FillKernel_run(self, a, DEFAULT)
 
     cdef object call(self, tuple args, dict kwargs):
         """Take ``(self, generator=None)``."""
         generator = args[1] if len(args) > 1 else (kwargs or {}).get("generator")
         if not isinstance(args[0], TensorBase) or not isinstance(generator, (Generator, NoneType)):
             raise TypeError(f"{self.name}() takes a tensor and a Generator or None.")
-        return self.fill(args[0], DEFAULT if generator is None else generator)
+        return FillKernel_run(self, args[0], DEFAULT if generator is None else generator)
 
     def __repr__(self):
         return self.name
@@ -175,12 +179,17 @@ cdef FillKernel FillKernel_of(str name, fill_t fill):
     return kernel
 
 
+cdef object FillKernel_run(FillKernel self, TensorBase a, Generator generator):
+    dtype = dtype_of_code(a.impl.dtype_code)
+    if dtype.code != FLOAT32 and dtype.code != FLOAT64:
+        raise TypeError(f"{self.name}() fills float32 and float64 tensors, found {dtype.name}.")
+    return a if self.fill == NULL else self.fill(a, generator)
+
+
 cdef object uniform_(TensorBase a, Generator generator):
     cdef TensorImpl impl = a.impl
     cdef void* data
-    cdef bint single = dtype_of_code(impl.dtype_code).name == "float32"
-    if not single and dtype_of_code(impl.dtype_code).name != "float64":
-        raise TypeError(f"uniform_() fills float32 and float64 tensors, found {dtype_of_code(impl.dtype_code).name}.")
+    cdef bint single = impl.dtype_code == FLOAT32
     if not impl.contiguous:
         view = ndarray_of_impl(impl, True)
         Generator_lock(generator)
@@ -215,8 +224,6 @@ cdef void fill_uniform(bitgen_t* bits, void* data, Py_ssize_t count, bint single
 cdef object normal_(TensorBase a, Generator generator):
     cdef TensorImpl impl = a.impl
     view = ndarray_of_impl(impl, True)
-    if view.dtype not in (np.float32, np.float64):
-        raise TypeError(f"normal_() fills float32 and float64 tensors, found {view.dtype}.")
     Generator_lock(generator)
     try:
         if impl.contiguous:
@@ -230,3 +237,5 @@ cdef object normal_(TensorBase a, Generator generator):
 
 native_functions.UNIFORM_.register("CPU", FillKernel_of("uniform_", uniform_))
 native_functions.NORMAL_.register("CPU", FillKernel_of("normal_", normal_))
+native_functions.UNIFORM_.register("Meta", FillKernel_of("uniform_", NULL))
+native_functions.NORMAL_.register("Meta", FillKernel_of("normal_", NULL))

@@ -34,23 +34,8 @@ import numpy as np
 
 from tensix.dispatch import native_functions
 
-cdef enum:
-    DTYPE_COUNT = 47
-
-
-cdef struct typed_loop_t:
-    inner_loop_t function  # NULL: NumPy has none for this type
-    void* data
-    uint8_t result_code
-
-
 cdef class UfuncKernel(Kernel):
     """Run a ufunc's loop for the type of the arguments."""
-
-    cdef str name
-    cdef int inputs
-    cdef bint divides  # whether integers become the default floating type, as in true division
-    cdef typed_loop_t loops[47]
 
     def __init__(self, function, divides=False):
         self.name, self.inputs, self.divides = function.__name__, function.nin, divides

@@ -5,7 +5,7 @@ from typing import assert_type
 import numpy as np
 
 import tensix
-from tensix import Generator, Storage, Tensor
+from tensix import Generator, Layout, Storage, Tensor
 from tensix.core import Allocator, Device
 from tensix.tensors.dtype import DType
 from tensix.tensors.promotion import promote_types
@@ -52,6 +52,7 @@ assert_type(-x, Tensor)
 assert_type(x[tensix.tensor([0, 1])], Tensor)
 assert_type(x[[0, 2], None, np.array([1, 2])], Tensor)
 assert_type(x[np.True_, tensix.tensor(0)], Tensor)
+assert_type(x @ x.T, Tensor)
 x[0] = 1.0
 x[1] = x[0]
 x[[0, 1]] = [1, 2, 3, 4]
@@ -62,3 +63,15 @@ assert_type(float(x[0, 0]), float)
 assert_type([1, 2][tensix.tensor(0)], int)
 assert_type(complex(x[0, 0]), complex)
 assert_type(len(x), int)
+
+# devices and layouts
+assert_type(x.to_device("meta", stream=None), Tensor)
+assert_type(x.cpu(), Tensor)
+assert_type(x.layout, Layout)
+assert_type(tensix.sparse_coo, Layout)
+s = tensix.sparse_coo_tensor([[0, 1], [1, 2]], [1.0, 2.0], (3, 3), dtype=tensix.float64)
+assert_type(s, Tensor)
+assert_type((s.indices(), s.values()), tuple[Tensor, Tensor])
+assert_type((s.nnz, s.is_sparse, s.is_coalesced()), tuple[int, bool, bool])
+assert_type(s.coalesce().to_dense().to_sparse() @ x, Tensor)
+assert_type(f"{x[0, 0]:.3f}", str)

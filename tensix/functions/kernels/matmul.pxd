@@ -1,0 +1,4 @@
+"""Products of matrices."""
+
+
+cdef tuple matmul_shape(tuple a, tuple b)

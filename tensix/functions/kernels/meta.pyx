@@ -1,0 +1,129 @@
+"""The device ``meta``: shapes, element types and strides, reckoned by the rules of the CPU's kernels, without memory.
+
+A meta tensor has a storage that knows its size, but the device's allocator gives no memory: the address is null, and
+whoever asks for an element is told so.
+"""
+cimport cython
+from libc.stdint cimport int64_t
+from tensix.core.allocator cimport Allocator, nbytes_from_any
+from tensix.core.data_ptr cimport DataPtr_wrap, data_ptr_init, data_ptr_t
+from tensix.core.device cimport CPU, META, Device_get
+from tensix.core.storage_impl cimport StorageImpl_mutable_data
+from tensix.dispatch.kernel cimport CKernel_binary, CKernel_unary, CKernel_with
+from tensix.functions.kernels.copy cimport check_writable_once, fill_element
+from tensix.functions.kernels.empty cimport empty_impl, empty_strided_impl
+from tensix.functions.kernels.iterator cimport broadcast_sizes, iterator_add, iterator_start, iterator_t
+from tensix.functions.kernels.ufunc cimport UfuncKernel, UfuncKernel_code
+from tensix.tensors.promotion cimport promote_codes
+from tensix.tensors.tensor cimport Tensor_wrap
+from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
+from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_sizes
+
+from tensix.core import set_allocator
+from tensix.dispatch import dispatcher, native_functions
+
+
+@cython.final
+cdef class MetaAllocator(Allocator):
+    """Give out blocks without memory."""
+
+    def allocate(self, nbytes):
+        """Return a null `DataPtr`, whatever the size."""
+        cdef data_ptr_t block
+        self.c_allocate(nbytes_from_any(nbytes), &block)
+        return DataPtr_wrap(&block)
+
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
+        data_ptr_init(out, NULL, NULL, NULL)
+        out.device_type = META
+        return 0
+
+    cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1:
+        return 0
+
+    def __repr__(self):
+        return "MetaAllocator()"
+
+
+cdef class MetaUfuncKernel(UfuncKernel):
+    """Give a ufunc's result the shape and type that the CPU's kernel gives it."""
+
+    def __init__(self, UfuncKernel rules not None):
+        self.name, self.inputs, self.divides, self.loops = rules.name, rules.inputs, rules.divides, rules.loops
+
+    cdef object call1(self, TensorBase a):
+        if self.inputs != 1:
+            return self.call((a,), None)
+        cdef TensorImpl x = a.impl
+        result_code = self.loops[UfuncKernel_code(self, x.dtype_code)].result_code
+        return Tensor_wrap(empty_impl(x.ndim, TensorImpl_sizes(x), result_code, META, x.device_index))
+
+    cdef object call2(self, TensorBase a, TensorBase b):
+        cdef int64_t sizes[64]
+        if self.inputs != 2:
+            return self.call((a, b), None)
+        code = UfuncKernel_code(self, promote_codes(a.impl.dtype_code, b.impl.dtype_code))
+        index = index_of_common_device(a.impl, b.impl)
+        ndim = broadcast_sizes(a.impl, b.impl, sizes)
+        return Tensor_wrap(empty_impl(ndim, sizes, self.loops[code].result_code, META, index))
+
+    def __repr__(self):
+        return f"shape and type of {self.name}"
+
+
+cdef int index_of_common_device(TensorImpl a, TensorImpl b) except? -1:
+    """Return the index of the meta device that both are on; a number on the CPU is as good as everywhere."""
+    if a.device_type == META and (b.device_type == META or (b.device_type == CPU and b.ndim == 0)):
+        return a.device_index
+    if b.device_type == META and a.device_type == CPU and a.ndim == 0:
+        return b.device_index
+    raise RuntimeError(
+        f"Expected all tensors to be on the same device, found {Device_get(a.device_type, a.device_index)} and "
+        f"{Device_get(b.device_type, b.device_index)}. Move one of them with to_device()."
+    )
+
+
+cdef object clone(TensorBase a):
+    return Tensor_wrap(empty_strided_impl(a.impl))
+
+
+cdef object contiguous_copy(TensorBase a):
+    cdef TensorImpl x = a.impl
+    return Tensor_wrap(empty_impl(x.ndim, TensorImpl_sizes(x), x.dtype_code, META, x.device_index))
+
+
+cdef object copy_(TensorBase target, TensorBase source):
+    """Check that the copy could be made: into a meta tensor from anywhere, out of one never."""
+    cdef iterator_t iterator
+    if target.impl.device_type != META:
+        raise NotImplementedError(
+            f"cannot copy out of a meta tensor to {target.device}: it has no memory, its device keeps shapes only. "
+            f"Make the tensor on {target.device} instead, with empty()."
+        )
+    if source.impl is UNDEFINED:
+        raise RuntimeError("the tensor is undefined: it has no elements to copy.")
+    check_writable_once(target.impl)
+    StorageImpl_mutable_data(target.impl.storage)  # its guards: read-only, copy-on-write
+    iterator_start(&iterator, target.impl.ndim, TensorImpl_sizes(target.impl))
+    iterator_add(&iterator, source.impl, NULL)
+    return target
+
+
+cdef object fill_(TensorBase target, value):
+    fill_element(target.impl, value)
+    StorageImpl_mutable_data(target.impl.storage)
+    return target
+
+
+set_allocator("meta", MetaAllocator())
+
+native_functions.CLONE.register("Meta", CKernel_unary("shape of clone", clone))
+native_functions.CONTIGUOUS_COPY.register("Meta", CKernel_unary("shape of contiguous_copy", contiguous_copy))
+native_functions.COPY_.register("Meta", CKernel_binary("check of copy_", copy_))
+native_functions.FILL_.register("Meta", CKernel_with("check of fill_", fill_))
+
+# What the CPU does by a ufunc's loops is done here by the same rules.
+for _name in dispatcher.operators():
+    _table = dispatcher.get_op_table(_name)
+    if isinstance(_table.kernel_for("CPU"), UfuncKernel):
+        _table.register("Meta", MetaUfuncKernel(_table.kernel_for("CPU")))

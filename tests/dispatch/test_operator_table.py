@@ -1,0 +1,74 @@
+"""How slots are resolved, and how a table prints."""
+
+import re
+
+import pytest
+
+from tensix.dispatch import dispatcher
+from tensix.dispatch.dispatcher import Dispatcher
+from tensix.library import Library
+
+SCHEMA = "mine::f.Tensor(Tensor a, Tensor b) -> Tensor"
+
+
+@pytest.fixture
+def table():
+    """Return the table of an operator without kernels, in a dispatcher of its own."""
+    return Dispatcher().define(SCHEMA)
+
+
+def first(a, b=None):
+    return a
+
+
+def second(a, b):
+    return b
+
+
+def rows_of(table):
+    """Return what a table prints, without the schema: [key, kernel, why] per row."""
+    head, titles, *rows = str(table).splitlines()
+    assert head == str(table.schema) and titles.split() == ["key", "kernel", "why"]
+    return [re.split(r"  +", row.strip()) for row in rows]
+
+
+def test_table_prints_a_row_for_each_run_of_equal_slots(table):
+    nothing = [["Undefined .. NestedTensorMeta", "missing", "nothing registered"],
+               ["BackendSelect .. PythonDispatcher", "fallthrough", "nothing registered"]]  # fmt: skip
+    assert rows_of(table) == nothing
+    kernel = table.register("CPU", first)
+    table.register("CompositeExplicitAutograd", second)
+    name = f"{__name__}.first"
+    assert rows_of(table) == [
+        ["Undefined", f"{__name__}.second", "CompositeExplicitAutograd, by tensix"], ["CPU", name, "direct, by tensix"],
+        ["CUDA .. Meta", f"{__name__}.second", "CompositeExplicitAutograd, by tensix"],
+        ["QuantizedCPU .. NestedTensorMeta", "missing", "nothing registered"], nothing[1],
+    ]
+    table.register("CPU", second, owner="me", allow_override=True)
+    assert rows_of(table)[1][2] == f"direct, by me, covers {name} by tensix"
+    table.unregister("CPU", kernel)
+    assert rows_of(table)[1] == ["CPU", f"{__name__}.second", "direct, by me"]
+    assert repr(table) == f"OperatorTable({SCHEMA})"
+
+
+def test_table_says_what_comes_from_an_alias_or_a_fallback(table):
+    table.register("CompositeImplicitAutograd", first)
+    assert rows_of(table) == [["Undefined .. PythonDispatcher", f"{__name__}.first",
+                               "CompositeImplicitAutograd, by tensix"]]  # fmt: skip
+    with Library("mine") as library:
+        library.fallback(second, "PrivateUse2")
+        shown = rows_of(dispatcher.get_op_table("neg"))
+        assert ["PrivateUse2", "fallback second", "fallback"] in shown
+
+
+def test_explicit_kernels_do_not_reach_other_layouts(table):
+    table.register("CompositeExplicitAutograd", first)
+    for key in ("CPU", "Meta", "Undefined"):
+        assert repr(table.kernel_for(key)).endswith("first")
+    for key in ("SparseCPU", "QuantizedCPU", "SparseCsrCUDA", "NestedTensorMeta"):
+        assert repr(table.kernel_for(key)) == "missing"
+
+
+def test_every_operator_prints():
+    for name in dispatcher.operators():
+        assert len(str(dispatcher.get_op_table(name)).splitlines()) >= 2
