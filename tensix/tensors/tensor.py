@@ -27,6 +27,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
 
 from tensix.dispatch import native_functions
 from tensix.tensors.formatting import format_tensor
+from tensix.tensors.memory_format import preserve_format
 
 __all__ = ["Tensor"]
 
@@ -110,9 +111,11 @@ class Tensor(OperatorMethods):
 
     # ---- copies
 
-    def clone(self):
-        """Return a copy, made at once; dense strides are kept."""
-        return CLONE.call1(self)
+    def clone(self, *, memory_format=preserve_format):
+        """Return a copy, made at once; dense strides are kept unless another memory format is asked for."""
+        if memory_format is preserve_format:
+            return CLONE.call1(self)
+        return CLONE.call((self,), {"memory_format": memory_format}, self.impl.key_set)
 
     def lazy_clone(self):
         """Return a tensor that shares the bytes until one of the two is written (copy-on-write)."""

@@ -12,6 +12,11 @@ from cython.cimports.tensix.core.handle import drop, retain
 from cython.cimports.tensix.core.intrusive_target import IntrusiveTarget_start_unique, use_count, weak_use_count
 from cython.cimports.tensix.core.storage import Storage_from_owned
 from cython.cimports.tensix.tensors.dtype import dtype_of_code
+from cython.cimports.tensix.tensors.memory_format import (
+    TensorImpl_is_channels_last,
+    TensorImpl_is_contiguous_in,
+    memory_format_from_any,
+)
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_const_data,
     TensorImpl_mutable_data,
@@ -23,6 +28,8 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     int64_of,
     wrap_dim,
 )
+
+from tensix.tensors.memory_format import channels_last, channels_last_3d, contiguous_format
 
 __all__ = []
 
@@ -104,9 +111,15 @@ class TensorBase:
         """Return where in the storage the first element is, in elements."""
         return self.impl.storage_offset
 
-    def is_contiguous(self):
-        """Return whether the elements lie in row-major order without gaps."""
-        return self.impl.contiguous != 0
+    def is_contiguous(self, memory_format=contiguous_format):
+        """Return whether the elements lie in the order of a memory format without gaps."""
+        return TensorImpl_is_contiguous_in(self.impl, memory_format_from_any(memory_format)) != 0
+
+    def suggest_memory_format(self):
+        """Return the memory format that the strides are like, gaps allowed: a channels-last one, or row-major."""
+        if not TensorImpl_is_channels_last(self.impl):
+            return contiguous_format
+        return channels_last if self.impl.ndim == 4 else channels_last_3d
 
     def defined(self):
         """Return whether this is a tensor at all."""

@@ -2,4 +2,5 @@
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 
+cdef int check_writable_once(TensorImpl self) except -1
 cdef int copy_elements(TensorImpl target, TensorImpl source) except -1

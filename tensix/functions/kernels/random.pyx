@@ -15,6 +15,7 @@ from cpython.pythread cimport (
     NOWAIT_LOCK,
 )
 from tensix.dispatch.kernel cimport Kernel
+from tensix.functions.kernels.copy cimport check_writable_once
 from tensix.functions.kernels.iterator cimport GRAIN_ELEMENTS
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.tensors.ndarray cimport ndarray_of_impl
@@ -181,6 +182,7 @@ cdef object uniform_(TensorBase a, Generator generator):
     cdef bint single = dtype_of_code(impl.dtype_code).name == "float32"
     if not single and dtype_of_code(impl.dtype_code).name != "float64":
         raise TypeError(f"uniform_() fills float32 and float64 tensors, found {dtype_of_code(impl.dtype_code).name}.")
+    check_writable_once(impl)
     if not impl.contiguous:
         view = ndarray_of_impl(impl, True)
         Generator_lock(generator)
@@ -214,6 +216,7 @@ cdef void fill_uniform(bitgen_t* bits, void* data, Py_ssize_t count, bint single
 
 cdef object normal_(TensorBase a, Generator generator):
     cdef TensorImpl impl = a.impl
+    check_writable_once(impl)
     view = ndarray_of_impl(impl, True)
     if view.dtype not in (np.float32, np.float64):
         raise TypeError(f"normal_() fills float32 and float64 tensors, found {view.dtype}.")
