@@ -86,7 +86,7 @@ class TensorBase:
     @property
     def nbytes(self):
         """Bytes of all elements, gaps not counted."""
-        return self.impl.numel * dtype_of_code(self.impl.dtype_code).itemsize
+        return int(self.impl.numel) * int(self.itemsize)  # Python ints: an expanded tensor may exceed 63 bits
 
     @property
     def readonly(self):

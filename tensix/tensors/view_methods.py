@@ -240,7 +240,7 @@ class ViewMethods(TensorBase):
 
         An int is the size of each part, of which the last may be smaller; a sequence gives the size of each.
         """
-        table = SPLIT if PyIndex_Check(split_size_or_sections) else SPLIT_WITH_SIZES
+        table = SPLIT_WITH_SIZES if isinstance(split_size_or_sections, (tuple, list)) else SPLIT
         return table.call((self, split_size_or_sections, dim), None, self.impl.key_set)
 
     def chunk(self, chunks, dim=0):
