@@ -135,7 +135,8 @@ class FailsAt(CPUAllocator):
 
 WRITING = {"lazy_clone and its source written", "overlapping copy", "converted copy", "assignment"}
 ALLOCATING = [name for name in OPERATIONS if name not in {
-    "from_storage", "views", "parts", "windows", "types", "deep view", "lazy_clone", "text", "numbers out", "counts", "undefined",
+    "from_storage", "views", "parts", "windows", "types", "deep view", "lazy_clone", "text", "numbers out", "counts",
+    "undefined",
 }]  # fmt: skip
 
 

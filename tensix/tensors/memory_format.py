@@ -9,7 +9,6 @@ import enum
 import cython
 from cython.cimports.libc.stdint import int64_t
 from cython.cimports.tensix.tensors.tensor_impl import (
-    TensorImpl,
     TensorImpl_sizes,
     TensorImpl_strides,
     contiguous_strides,
@@ -41,16 +40,16 @@ contiguous_format = MemoryFormat.contiguous_format
 preserve_format = MemoryFormat.preserve_format
 channels_last = MemoryFormat.channels_last
 channels_last_3d = MemoryFormat.channels_last_3d
+BY_NAME = cython.declare(dict, dict(MemoryFormat.__members__))
 
 
 def memory_format_from_any(memory_format):
     """Return the format that a MemoryFormat or a name means."""
     if isinstance(memory_format, MemoryFormat):
         return memory_format
-    found = MemoryFormat.__members__.get(memory_format) if isinstance(memory_format, str) else None
+    found = BY_NAME.get(memory_format) if isinstance(memory_format, str) else None
     if found is None:
-        names = ", ".join(MemoryFormat.__members__)
-        raise TypeError(f"{memory_format!r} is no memory format of tensix; there are {names}.")
+        raise TypeError(f"{memory_format!r} is no memory format of tensix; there are {', '.join(BY_NAME)}.")
     return found
 
 
@@ -112,7 +111,7 @@ def TensorImpl_is_channels_last(self):
 
     What fits both formats, such as one channel of one pixel, is taken for row-major.
     """
-    if (self.ndim != 4 and self.ndim != 5) or self.numel == 0:
+    if self.ndim not in (4, 5) or self.numel == 0:
         return False
     sizes = TensorImpl_sizes(self)
     strides = TensorImpl_strides(self)

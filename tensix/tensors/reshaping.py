@@ -42,11 +42,12 @@ CLONE = cython.declare(OperatorTable, native_functions.CLONE)
 
 
 @cython.cfunc
-def expand(a: TensorBase, sizes):
+def expand(a: TensorBase, wanted_sizes):
     base = a.impl
+    sizes = tuple(wanted_sizes)  # See Note [Lists that change]
     new: cython.int = len(sizes) - base.ndim
     if new < 0:
-        raise ValueError(f"cannot expand shape {TensorImpl_shape(base)} to {tuple(sizes)}: it has fewer dimensions.")
+        raise ValueError(f"cannot expand shape {TensorImpl_shape(base)} to {sizes}: it has fewer dimensions.")
     view = TensorImpl_view(base, len(sizes))
     for i, size in enumerate(sizes):
         extent: int64_t = TensorImpl_sizes(base)[i - new] if i >= new else 1
@@ -55,7 +56,7 @@ def expand(a: TensorBase, sizes):
             wanted = extent
         if wanted < 0 or extent not in (wanted, 1):
             raise ValueError(
-                f"cannot expand shape {TensorImpl_shape(base)} to {tuple(sizes)}: only dimensions of size 1 repeat."
+                f"cannot expand shape {TensorImpl_shape(base)} to {sizes}: only dimensions of size 1 repeat."
             )
         TensorImpl_sizes(view)[i] = wanted
         TensorImpl_strides(view)[i] = TensorImpl_strides(base)[i - new] if i >= new and wanted == extent else 0
@@ -172,12 +173,13 @@ def unflatten(a: TensorBase, args: tuple):
 @cython.cfunc
 def view_or_none(base: TensorImpl, shape):
     """Return the view of another shape, None if the strides do not allow one."""
+    shape = tuple(shape)  # See Note [Lists that change]
     made = TensorImpl_view(base, len(shape))
     sizes = TensorImpl_sizes(made)
     strides = TensorImpl_strides(made)
     if not fill_in_sizes(base.numel, shape, sizes):
         raise ValueError(
-            f"cannot give {base.numel} elements of shape {TensorImpl_shape(base)} the shape {tuple(shape)}."
+            f"cannot give {base.numel} elements of shape {TensorImpl_shape(base)} the shape {shape}."
         )
     if base.contiguous:
         contiguous_strides(made.ndim, sizes, strides)

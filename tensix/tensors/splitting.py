@@ -53,7 +53,7 @@ def split_with_sizes(a: TensorBase, args: tuple):
     dim = wrap_dim(int64_of(args[2]), base.ndim)
     extent = TensorImpl_sizes(base)[dim]
     left: int64_t = extent
-    lengths = [position_of(size) for size in args[1]]
+    lengths = [position_of(size) for size in tuple(args[1])]
     for length in lengths:
         if not 0 <= length <= left:
             left = -1

@@ -90,6 +90,7 @@ class Tensor(OperatorMethods):
         """
         if storage.target is None:
             raise RuntimeError("cannot make a tensor of a null Storage.")
+        shape, stride = tuple(shape), tuple(stride)  # See Note [Lists that change]
         if len(shape) != len(stride):
             raise ValueError(
                 f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(stride)})."

@@ -244,7 +244,7 @@ class ViewMethods(TensorBase):
         return table.call((self, split_size_or_sections, dim), None, self.impl.key_set)
 
     def chunk(self, chunks, dim=0):
-        """Return the views on so many parts of a dimension, or fewer: all as large as the first, the last may be less."""
+        """Return the views on so many equal parts of a dimension, or on fewer; the last may be smaller."""
         return CHUNK.call((self, chunks, dim), None, self.impl.key_set)
 
 

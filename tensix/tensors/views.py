@@ -6,6 +6,11 @@ Note [Positions beyond 64 bits]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 An index or a length beyond 64 bits is out of every range, and the error should say so. Such a number is taken for the
 largest or smallest of 64 bits, which is out of every range as well; the error's text shows the number as given.
+
+Note [Lists that change]
+~~~~~~~~~~~~~~~~~~~~~~~~
+Taking a number runs its ``__index__``, which may be anybody's code and may lengthen the list that the number came from.
+Kernels that make room for as many dimensions as a sequence has take a tuple of it first; of a tuple that is itself.
 """
 
 import cython
@@ -20,7 +25,6 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_check_bounds,
     TensorImpl_copy_dims,
     TensorImpl_refresh,
-    TensorImpl_shape,
     TensorImpl_sizes,
     TensorImpl_strides,
     TensorImpl_view,
@@ -72,16 +76,17 @@ def reverse_dims(a: TensorBase):
 
 
 @cython.cfunc
-def permute(a: TensorBase, dims):
+def permute(a: TensorBase, order):
     base = a.impl
+    dims = tuple(order)  # See Note [Lists that change]
     if len(dims) != base.ndim:
-        raise ValueError(f"permute() of {base.ndim} dimensions needs as many, found {tuple(dims)}.")
+        raise ValueError(f"permute() of {base.ndim} dimensions needs as many, found {dims}.")
     view = TensorImpl_view(base, base.ndim)
     seen: cython.ulonglong = 0
     for i, dim in enumerate(dims):
         source = wrap_dim(int64_of(dim), base.ndim)
         if seen >> source & 1:
-            raise ValueError(f"permute() needs each dimension once, found {tuple(dims)}.")
+            raise ValueError(f"permute() needs each dimension once, found {dims}.")
         seen |= cython.cast(cython.ulonglong, 1) << source
         TensorImpl_copy_dims(base, view, source, i, 1)
     TensorImpl_refresh(view)

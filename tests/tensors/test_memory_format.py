@@ -100,7 +100,8 @@ def test_only_its_number_of_dimensions_is_contiguous_in_a_format():
     ((2, 1, 1, 1), (1, 1, 1, 1), contiguous_format),  # fits both: N111
     ((2, 1, 1, 1), (4, 4, 4, 4), contiguous_format),  # a slice of N11W
     ((2, 1, 4, 1), (4, 1, 1, 1), channels_last), ((2, 1, 4, 1), (4, 4, 1, 1), contiguous_format),  # N1H1
-    ((1, 3, 1, 4), (12, 1, 12, 3), channels_last), ((1, 4, 1, 3), (12, 3, 3, 1), contiguous_format),  # 1C1W, and transposed
+    ((1, 3, 1, 4), (12, 1, 12, 3), channels_last),
+    ((1, 4, 1, 3), (12, 3, 3, 1), contiguous_format),  # 1C1W, and transposed
     ((1, 3, 1, 4), (12, 1, 3, 3), contiguous_format), ((2, 3, 4), (12, 1, 3), contiguous_format),
     ((2, 3, 4, 5, 6), (360, 1, 90, 18, 3), channels_last_3d), ((2, 3, 4, 5), (60, -1, 15, 3), contiguous_format),
     ((2, 3, 4, 5, 6), (360, 120, 30, 6, 1), contiguous_format), ((2,) * 6, (1,) * 6, contiguous_format),

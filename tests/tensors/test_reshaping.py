@@ -107,7 +107,8 @@ def test_view_of_another_type(x, array, dtype):
 def test_a_view_of_another_type_reads_and_writes_the_same_bytes(x, array):
     x.view(tensix.int32)[0, 0] = 0x3F800000
     assert array[0, 0].tolist() == [1.0] * 4
-    assert x[1:, :, 2:].view(tensix.int8)[0, 0].fill_(0).shape == (8,) and array[1, 0].tolist() == [12.0, 13.0, 0.0, 0.0]
+    assert x[1:, :, 2:].view(tensix.int8)[0, 0].fill_(0).shape == (8,)
+    assert array[1, 0].tolist() == [12.0, 13.0, 0.0, 0.0]
     halves = x[:, :, 2:].view(tensix.bfloat16)
     assert (halves.shape, halves.stride(), halves.storage_offset()) == ((2, 3, 4), (24, 8, 1), 4)
 
@@ -123,9 +124,10 @@ def storage_view(shape, stride, offset):
 
 @pytest.mark.parametrize("make, dtype, text", [
     (lambda x: x.T, "int8", "last stride must be 1, found 12"), (lambda x: x[..., ::-1], "int64", "found -1"),
-    (lambda x: x[0, 0, 0], "int8", "without dimensions"), (lambda x: x[..., 1:], "int64", "last size must be divisible"),
+    (lambda x: x[0, 0, 0], "int8", "without dimensions"),
+    (lambda x: x[..., 1:], "int64", "last size must be divisible by 2, found 3"),
     (lambda x: x[..., 1:3], "float64", "storage offset must be divisible by 2, found 1"),
-    (lambda x: storage_view((2, 2), (3, 1), 0), "float64", "stride of dimension 0 must be divisible by 2, found 3"),
+    (lambda x: storage_view((2, 2), (3, 1), 0), "float64", "stride of dimension 0 must be .* found 3"),
     (lambda x: x[..., :2], "complex128", "last size must be divisible by 4, found 2"),
 ])
 def test_refused_types(x, make, dtype, text):

@@ -58,7 +58,8 @@ def test_a_kernel_of_others_gets_what_the_schema_says(x):
 
 def test_listeners_hear_of_views(x):
     class Names:
-        heard = []
+        def __init__(self):
+            self.heard = []
 
         def before_call(self, table, key, args, kwargs):
             self.heard.append((table.schema.name, len(args), sorted(kwargs)))

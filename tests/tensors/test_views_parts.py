@@ -66,8 +66,10 @@ def test_a_diagonal_is_written_to(x, array):
     assert array[:, [0, 1, 2], [0, 1, 2]].tolist() == [[0.0] * 3] * 2 and array.sum() == 276 - 0 - 5 - 10 - 12 - 17 - 22
 
 
-@pytest.mark.parametrize("arguments, error", [((0, 1, 1), ValueError), ((0, 1, -2), ValueError), ((0, 0, 3), IndexError),
-                                              ((1.0,), TypeError), ((0, None, 1), TypeError)])
+@pytest.mark.parametrize("arguments, error", [
+    ((0, 1, 1), ValueError), ((0, 1, -2), ValueError), ((0, 0, 3), IndexError), ((1.0,), TypeError),
+    ((0, None, 1), TypeError),
+])
 def test_refused_diagonals(x, arguments, error):
     with pytest.raises(error):
         x.diagonal(*arguments)

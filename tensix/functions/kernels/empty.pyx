@@ -102,12 +102,13 @@ def empty_boxed(size, *, dtype=None, device=None, memory_format=None):
     cdef Device where = Device_from_any("cpu" if device is None else device)
     cdef uint8_t dtype_code = default_float_code() if dtype is None else dtype_from_any(dtype).code
     cdef int64_t sizes[64]
-    if len(size) > 64:
-        raise ValueError(f"a tensor has at most 64 dimensions, found {len(size)}.")
-    for i, extent in enumerate(size):
+    cdef tuple shape = tuple(size)  # See Note [Lists that change]
+    if len(shape) > 64:
+        raise ValueError(f"a tensor has at most 64 dimensions, found {len(shape)}.")
+    for i, extent in enumerate(shape):
         sizes[i] = int64_of(extent)
     memory_format = contiguous_format if memory_format is None else memory_format_from_any(memory_format)
-    return Tensor_wrap(empty_impl_in(memory_format, len(size), sizes, dtype_code, where.type_code, where.index))
+    return Tensor_wrap(empty_impl_in(memory_format, len(shape), sizes, dtype_code, where.type_code, where.index))
 
 
 native_functions.EMPTY.register("CPU", EmptyKernel())
