@@ -10,7 +10,7 @@ from tensix.core.intrusive_target cimport IntrusiveTarget_start_unique
 from tensix.core.storage cimport StorageImpl_lazy_clone
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_unary, CKernel_with
-from tensix.functions.kernels.empty cimport empty_impl_in, empty_strided_impl
+from tensix.functions.kernels.empty cimport empty_like_impl
 from tensix.functions.kernels.iterator cimport (
     GRAIN_ELEMENTS,
     inner_loop_t,
@@ -20,7 +20,6 @@ from tensix.functions.kernels.iterator cimport (
     iterator_t,
 )
 from tensix.tensors.dtype cimport dtype_of_code
-from tensix.tensors.memory_format cimport memory_format_from_any
 from tensix.tensors.ndarray cimport ndarray_of_impl
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport TensorBase
@@ -38,7 +37,6 @@ from tensix.tensors.tensor_impl cimport (
 import numpy as np
 
 from tensix.dispatch import native_functions
-from tensix.tensors.memory_format import preserve_format
 
 ctypedef struct sixteen_bytes_t:
     uint64_t low
@@ -107,14 +105,7 @@ cdef int copy_elements(TensorImpl target, TensorImpl source) except -1:
 cdef object clone(TensorBase a, tuple args):
     """Copy at once; unless a memory format is asked for, dense strides are kept and the bytes move in one piece."""
     cdef TensorImpl source = a.impl
-    cdef TensorImpl target
-    memory_format = preserve_format if args[1] is None else memory_format_from_any(args[1])
-    if memory_format is preserve_format:
-        target = empty_strided_impl(source)
-    else:
-        target = empty_impl_in(
-            memory_format, source.ndim, TensorImpl_sizes(source), source.dtype_code, source.device_type,
-            source.device_index)
+    cdef TensorImpl target = empty_like_impl(source, args[1])
     cdef size_t nbytes = source.numel * dtype_of_code(source.dtype_code).itemsize
     cdef void* to
     cdef const void* origin

@@ -23,7 +23,7 @@ from tensix.tensors.tensor_impl cimport (
 )
 
 from tensix.dispatch import native_functions
-from tensix.tensors.memory_format import contiguous_format
+from tensix.tensors.memory_format import contiguous_format, preserve_format
 
 
 cdef TensorImpl new_impl(
@@ -69,6 +69,16 @@ cdef TensorImpl empty_impl_in(
         TensorImpl_strides(impl)[i] = strides[i]
     TensorImpl_refresh(impl)
     return impl
+
+
+cdef TensorImpl empty_like_impl(TensorImpl like, object memory_format):
+    """Return a body of the same shape, type and device in the order of a memory format; None preserves."""
+    if memory_format is not None:
+        memory_format = memory_format_from_any(memory_format)
+        if memory_format is not preserve_format:
+            return empty_impl_in(
+                memory_format, like.ndim, TensorImpl_sizes(like), like.dtype_code, like.device_type, like.device_index)
+    return empty_strided_impl(like)
 
 
 cdef TensorImpl empty_strided_impl(TensorImpl like):
