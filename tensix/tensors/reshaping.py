@@ -42,9 +42,9 @@ CLONE = cython.declare(OperatorTable, native_functions.CLONE)
 
 
 @cython.cfunc
-def expand(a: TensorBase, wanted_sizes):
+def expand(a: TensorBase, sizes):
     base = a.impl
-    sizes = tuple(wanted_sizes)  # See Note [Lists that change]
+    sizes = tuple(sizes)  # See Note [Lists that change]
     new: cython.int = len(sizes) - base.ndim
     if new < 0:
         raise ValueError(f"cannot expand shape {TensorImpl_shape(base)} to {sizes}: it has fewer dimensions.")

@@ -76,9 +76,9 @@ def reverse_dims(a: TensorBase):
 
 
 @cython.cfunc
-def permute(a: TensorBase, order):
+def permute(a: TensorBase, dims):
     base = a.impl
-    dims = tuple(order)  # See Note [Lists that change]
+    dims = tuple(dims)  # See Note [Lists that change]
     if len(dims) != base.ndim:
         raise ValueError(f"permute() of {base.ndim} dimensions needs as many, found {dims}.")
     view = TensorImpl_view(base, base.ndim)
