@@ -25,6 +25,10 @@ OPERATIONS = {
     "from_numpy": lambda x: from_numpy(np.ones(1000)) + 1,
     "from_storage": lambda x: Tensor.from_storage(x.storage(), 0, (2,), (1,), tensix.float32),
     "views": lambda x: x[0][None].T.expand(5, 4, 3).permute(2, 0, 1)[::-1].squeeze(()).unsqueeze(1),
+    "parts": lambda x: (x.unbind(), x.split(2, 1), x.split([1, 3], 1), x.chunk(3), x.select(1, 0), x.narrow(0, 1, 2)),
+    "windows": lambda x: x.unfold(1, 2, 1).diagonal().movedim(0, 1).as_strided((2, 2), (1, 1), 3).mT.t(),
+    "types": lambda x: x.view(tensix.int8).view(tensix.float64).unflatten(1, (1, 2)).flatten(1),
+    "memory formats": lambda x: x.view(1, 3, 2, 2).contiguous(tensix.channels_last).contiguous(),
     "deep view": lambda x: x.reshape((1,) * 60 + x.shape),
     "reshape that copies": lambda x: x.T.reshape(-1),
     "clone": lambda x: x.T.clone(),
@@ -66,6 +70,13 @@ FAILURES = {
     "too deep": lambda x: x[(None,) * 63],
     "permute": lambda x: x.permute(0, 0),
     "expand": lambda x: x.expand(7, 4),
+    "parts": lambda x: x.split([1, 3]),
+    "windows": lambda x: x.unfold(0, 4, 1),
+    "strides": lambda x: x.as_strided((13,), (1,)),
+    "too deep to split": lambda x: x.unflatten(0, (3,) + (1,) * 63),
+    "type": lambda x: x.T.view(tensix.float64),
+    "memory format": lambda x: x.clone(memory_format=tensix.channels_last),
+    "overlap": lambda x: x.unfold(0, 2, 1).zero_(),
     "bounds": lambda x: Tensor.from_storage(x.storage(), 5, (10,), (1,), tensix.float32),
     "copy": lambda x: x.copy_(tensix.ones(7)),
     "copy and convert": lambda x: x.copy_(tensix.ones(7, dtype=tensix.int8)),
@@ -133,8 +144,9 @@ class FailsAt(CPUAllocator):
 
 WRITING = {name for name in OPERATIONS if "assignment" in name or "copy" in name or "source written" in name}
 ALLOCATING = [name for name in OPERATIONS if name not in {
-    "from_storage", "views", "deep view", "lazy_clone", "text", "numbers out", "counts", "undefined",
     "overlapping advanced assignment",  # its copy is NumPy's
+    "from_storage", "views", "parts", "windows", "types", "deep view", "lazy_clone", "text", "numbers out", "counts",
+    "undefined",
 }]  # fmt: skip
 
 

@@ -22,6 +22,14 @@ def shrunk():
     storage.resize_(64)
     return tensor
 
+def growing(*sizes):  # a list that becomes longer while it is read
+    class Number:
+        def __index__(self):
+            found.extend([1] * 100)
+            return 1
+    found = [*sizes, Number()]
+    return found
+
 class Shrinks:
     def __float__(self):
         target.storage().resize_(0)
@@ -42,12 +50,35 @@ MISUSE = {
     "table('copy_')(x, None)": "TypeError",
     "table('uniform_')(x, 5)": "TypeError",
     "table('uniform_')([x])": "TypeError",
-    "table('transpose.int')(x, ())": "ValueError",
-    "table('transpose.int')(x, (0,))": "ValueError",
+    "table('transpose.int')(x, (), 0)": "TypeError",
+    "table('transpose.int')(x, 0)": "TypeError",
+    "table('select.int')(x, None, 0)": "TypeError",
+    "table('diagonal')(x, None)": "TypeError",
+    "table('as_strided')(x, (2,), None)": "TypeError",
+    "table('view.dtype')(x, Tensor().dtype)": "TypeError",
+    "table('clone')(x, memory_format=None).view(Tensor().dtype)": "TypeError",
+    "table('split_with_sizes')(x, [None])": "TypeError",
+    "Tensor().unbind()": "RuntimeError",
+    "Tensor().contiguous()": "RuntimeError",
+    "x.as_strided((3,), (1 << 61,))": "RuntimeError",
+    "x.as_strided((2,), (-1 << 63,))": "RuntimeError",
+    "x.as_strided((1,), (1,), 1 << 62).tolist()": "RuntimeError",
+    "x.unfold(0, 1 << 62, 1)": "ValueError",
+    "x.is_contiguous(memory_format=None)": "TypeError",
+    "empty(2, memory_format=5)": "TypeError",
     "table('permute')(x, None)": "TypeError",
     "table('view')(x, None)": "TypeError",
     "table('squeeze.dims')(x, None)": "TypeError",
     "table('expand')(x, (2,) * 100)": "ValueError",
+    "table('view')(x, growing(3)); raise KeyError": "KeyError",
+    "table('permute')(x[None], growing(0)); raise KeyError": "KeyError",
+    "table('expand')(x, growing(3)); raise KeyError": "ValueError",
+    "table('as_strided')(x, growing(2), growing(1)); raise KeyError": "KeyError",
+    "table('unflatten.int')(x, 0, growing(3)); raise KeyError": "KeyError",
+    "table('split_with_sizes')(x, growing(2)); raise KeyError": "KeyError",
+    "table('empty.memory_format')(growing(2)); raise KeyError": "KeyError",
+    "x.movedim(growing(), growing()); raise KeyError": "IndexError",
+    "Tensor.from_storage(Storage(64), 0, growing(2), growing(1), float32); raise KeyError": "KeyError",
     "x.copy_(None)": "TypeError",
     "from_numpy(None)": "TypeError",
     "rand(2, generator=5)": "TypeError",

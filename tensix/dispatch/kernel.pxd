@@ -6,6 +6,7 @@ from tensix.tensors.tensor_base cimport TensorBase
 ctypedef object (*unary_t)(TensorBase a)
 ctypedef object (*binary_t)(TensorBase a, TensorBase b)
 ctypedef object (*with_t)(TensorBase a, object argument)
+ctypedef object (*arguments_t)(TensorBase a, tuple args)  # all of them: args[0] is for `a`
 
 
 cdef class Kernel:
@@ -41,6 +42,15 @@ cdef class CKernel(Kernel):
     cdef object call(self, tuple args, dict kwargs)
 
 
+cdef class ArgumentsKernel(Kernel):
+    cdef object schema
+    cdef arguments_t function
+    cdef int count
+    cdef tuple defaults           # what call1 stands for; None if it does not suffice
+    cdef object call1(self, TensorBase a)
+    cdef object call(self, tuple args, dict kwargs)
+
+
 cdef class FallthroughKernel(Kernel):
     pass
 
@@ -48,5 +58,6 @@ cdef class FallthroughKernel(Kernel):
 cdef CKernel CKernel_unary(str name, unary_t function)
 cdef CKernel CKernel_binary(str name, binary_t function)
 cdef CKernel CKernel_with(str name, with_t function)
+cdef ArgumentsKernel ArgumentsKernel_of(object schema, arguments_t function)
 cdef tuple empty_arguments(
     int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)

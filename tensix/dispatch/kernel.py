@@ -118,6 +118,35 @@ def CKernel_with(name, function):
     return kernel
 
 
+class ArgumentsKernel(Kernel):
+    """Run a C function of a tensor and the tuple of all arguments, that tensor first, none left out."""
+
+    def call1(self, a):
+        if self.defaults is None:
+            return self.call((a,), None)
+        return self.function(a, self.defaults)
+
+    def call(self, args, kwargs):
+        if kwargs or len(args) != self.count:
+            args, named = self.schema.bind(args, kwargs or {})
+            args += tuple([named.get(left.name, left.default) for left in self.schema.arguments[len(args) :]])
+        if not isinstance(args[0], TensorBase):
+            raise TypeError(f"{self.schema.name}() is for tensors, found {type(args[0]).__name__}.")
+        return self.function(args[0], args)
+
+    def __repr__(self):
+        return self.schema.name
+
+
+def ArgumentsKernel_of(schema, function):
+    kernel: ArgumentsKernel = ArgumentsKernel.__new__(ArgumentsKernel)
+    kernel.schema, kernel.function, kernel.count = schema, function, len(schema.arguments)
+    others = schema.arguments[1:]
+    if all([argument.has_default for argument in others]):
+        kernel.defaults = (None, *[argument.default for argument in others])
+    return kernel
+
+
 class FallthroughKernel(Kernel):
     """Stand in a table for "not me": its key is masked out of every call, so it is never called."""
 

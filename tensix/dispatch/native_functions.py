@@ -9,14 +9,13 @@ define = dispatcher.define
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
 # creation
-EMPTY = define(f"empty.memory_format(int[] size, *, {OPTIONS}) -> Tensor")
+EMPTY = define(f"empty.memory_format(int[] size, *, {OPTIONS}, MemoryFormat? memory_format=None) -> Tensor")
 ZEROS = define(f"zeros(int[] size, *, {OPTIONS}) -> Tensor")
 ONES = define(f"ones(int[] size, *, {OPTIONS}) -> Tensor")
 FULL = define(f"full(int[] size, Scalar fill_value, *, {OPTIONS}) -> Tensor")
 RAND = define(f"rand(int[] size, *, Generator? generator=None, {OPTIONS}) -> Tensor")
 RANDN = define(f"randn(int[] size, *, Generator? generator=None, {OPTIONS}) -> Tensor")
-CLONE = define("clone(Tensor self) -> Tensor")
-CONTIGUOUS_COPY = define("contiguous_copy(Tensor self) -> Tensor")
+CLONE = define("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor")
 LAZY_CLONE = define("lazy_clone(Tensor self) -> Tensor")
 TO_COPY = define("_to_copy(Tensor self, *, Device device) -> Tensor")
 
@@ -32,13 +31,29 @@ NORMAL_ = define("normal_(Tensor(a!) self, Generator? generator=None) -> Tensor(
 # views
 INDEX = define("index.basic(Tensor(a) self, Index index) -> Tensor(a)")
 VIEW = define("view(Tensor(a) self, int[] size) -> Tensor(a)")
+VIEW_DTYPE = define("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)")
+CONTIGUOUS = define("contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)")
+FLATTEN = define("flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
+UNFLATTEN = define("unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)")
 RESHAPE = define("reshape(Tensor(a) self, int[] shape) -> Tensor(a)")
 PERMUTE = define("permute(Tensor(a) self, int[] dims) -> Tensor(a)")
-TRANSPOSE = define("transpose.int(Tensor(a) self, int[2] dims) -> Tensor(a)")
+TRANSPOSE = define("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
+MOVEDIM = define("movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
+T = define("t(Tensor(a) self) -> Tensor(a)")
+MATRIX_TRANSPOSE = define("mT(Tensor(a) self) -> Tensor(a)")
 REVERSE_DIMS = define("numpy_T(Tensor(a) self) -> Tensor(a)")
 EXPAND = define("expand(Tensor(a) self, int[] size) -> Tensor(a)")
 SQUEEZE = define("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)")
 UNSQUEEZE = define("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")
+SELECT = define("select.int(Tensor(a) self, int dim, int index) -> Tensor(a)")
+NARROW = define("narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)")
+DIAGONAL = define("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
+UNFOLD = define("unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)")
+AS_STRIDED = define("as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)")
+UNBIND = define("unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]")
+SPLIT = define("split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]")
+SPLIT_WITH_SIZES = define("split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]")
+CHUNK = define("chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]")
 
 # arithmetic
 ADD = define("add.Tensor(Tensor self, Tensor other) -> Tensor")

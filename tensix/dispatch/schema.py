@@ -9,6 +9,7 @@ import re
 
 from tensix.core import Device
 from tensix.tensors.dtype import DType
+from tensix.tensors.memory_format import MemoryFormat
 from tensix.tensors.tensor_base import TensorBase
 
 __all__ = ["Argument", "FunctionSchema", "parse_schema"]
@@ -16,6 +17,7 @@ __all__ = ["Argument", "FunctionSchema", "parse_schema"]
 PYTHON_TYPES = {
     "Tensor": TensorBase, "Scalar": (int, float, complex, bool), "int": int, "float": (int, float), "bool": bool,
     "str": str, "ScalarType": DType, "Device": (Device, str),
+    "MemoryFormat": (MemoryFormat, str),
 }  # fmt: skip
 HEAD = re.compile(r"\s*(?:(\w+)::)?(\w+)(?:\.(\w+))?\s*\((.*)\)\s*->\s*(.+?)\s*$")
 ARGUMENT = re.compile(r"\s*(\w+)(?:\((\w+)(!)?\))?(?:\?(?=\[))?(\[\d*\])?(\?)?\s+(\w+)(?:\s*=\s*(.+?))?\s*$")

@@ -5,7 +5,7 @@ from tensix.functions.kernels import copy, matmul, meta, sparse_coo, ufunc  # no
 from tensix.functions.kernels import indexing as advanced_indexing  # noqa: F401
 from tensix.functions.kernels.random import Generator, manual_seed
 from tensix.functions.sparse import sparse_coo_tensor
-from tensix.tensors import indexing, views  # noqa: F401
+from tensix.tensors import indexing, reshaping, splitting, views  # noqa: F401
 
 __all__ = [
     "Generator", "empty", "from_numpy", "full", "manual_seed", "ones", "rand", "randn", "sparse_coo_tensor", "tensor",

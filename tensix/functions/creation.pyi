@@ -7,16 +7,27 @@ import numpy.typing as npt
 from tensix.core.device import Device
 from tensix.functions.kernels.random import Generator
 from tensix.tensors.dtype import _DTypeLike
+from tensix.tensors.memory_format import _MemoryFormatLike
 from tensix.tensors.tensor import Tensor
 
 __all__ = ["empty", "from_numpy", "full", "ones", "rand", "randn", "tensor", "zeros"]
 
 @overload
 def empty(
-    shape: Iterable[int], /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None
+    shape: Iterable[int],
+    /,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    memory_format: _MemoryFormatLike | None = None,
 ) -> Tensor: ...
 @overload
-def empty(*shape: int, dtype: _DTypeLike | None = None, device: str | Device | None = None) -> Tensor: ...
+def empty(
+    *shape: int,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    memory_format: _MemoryFormatLike | None = None,
+) -> Tensor: ...
 @overload
 def zeros(
     shape: Iterable[int], /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None

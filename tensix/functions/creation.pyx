@@ -27,7 +27,7 @@ cdef OperatorTable UNIFORM_ = native_functions.UNIFORM_
 cdef OperatorTable NORMAL_ = native_functions.NORMAL_
 
 
-def empty(*shape, dtype=None, device=None):
+def empty(*shape, dtype=None, device=None, memory_format=None):
     """Return a tensor whose elements are whatever the memory held.
 
     Parameters
@@ -38,16 +38,19 @@ def empty(*shape, dtype=None, device=None):
         The element type; float32 if not given.
     device : str or Device, optional
         Where the elements are; the CPU if not given.
+    memory_format : MemoryFormat, optional
+        The order of the elements; row-major if not given.
 
     Returns
     -------
     Tensor
-        In row-major order, on a resizable storage.
+        On a resizable storage.
 
     Raises
     ------
     ValueError
-        If a size is negative, or the bytes cannot be counted in 63 bits.
+        If a size is negative, the bytes cannot be counted in 63 bits, or the memory format is for another number of
+        dimensions.
     OutOfMemoryError
         If there is no memory.
 
@@ -57,7 +60,11 @@ def empty(*shape, dtype=None, device=None):
     >>> tensix.empty(3, 4).shape
     (3, 4)
     """
-    return new_empty(shape, dtype, device)
+    if memory_format is None:
+        return new_empty(shape, dtype, device)
+    options = options_of(dtype, device)
+    options["memory_format"] = memory_format
+    return EMPTY.call((as_shape(shape),), options, keys_of_device(device))
 
 
 def zeros(*shape, dtype=None, device=None):

@@ -30,6 +30,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
 
 from tensix.dispatch import native_functions
 from tensix.tensors.formatting import format_tensor
+from tensix.tensors.memory_format import preserve_format
 
 __all__ = ["Tensor"]
 
@@ -96,6 +97,7 @@ class Tensor(SparseMethods):
         """
         if storage.target is None:
             raise RuntimeError("cannot make a tensor of a null Storage.")
+        shape, stride = tuple(shape), tuple(stride)  # See Note [Lists that change]
         if len(shape) != len(stride):
             raise ValueError(
                 f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(stride)})."
@@ -117,9 +119,11 @@ class Tensor(SparseMethods):
 
     # ---- copies
 
-    def clone(self):
-        """Return a copy, made at once; dense strides are kept."""
-        return CLONE.call1(self)
+    def clone(self, *, memory_format=preserve_format):
+        """Return a copy, made at once; dense strides are kept unless another memory format is asked for."""
+        if memory_format is preserve_format:
+            return CLONE.call1(self)
+        return CLONE.call((self,), {"memory_format": memory_format}, self.impl.key_set)
 
     def lazy_clone(self):
         """Return a tensor that shares the bytes until one of the two is written (copy-on-write)."""

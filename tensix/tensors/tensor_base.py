@@ -13,6 +13,11 @@ from cython.cimports.tensix.core.intrusive_target import IntrusiveTarget_start_u
 from cython.cimports.tensix.core.storage import Storage_from_owned
 from cython.cimports.tensix.dispatch.dispatch_key import bits_of_key
 from cython.cimports.tensix.tensors.dtype import dtype_of_code
+from cython.cimports.tensix.tensors.memory_format import (
+    TensorImpl_is_channels_last,
+    TensorImpl_is_contiguous_in,
+    memory_format_from_any,
+)
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_const_data,
     TensorImpl_mutable_data,
@@ -26,6 +31,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
 )
 
 from tensix.tensors.layout import sparse_coo, strided
+from tensix.tensors.memory_format import channels_last, channels_last_3d, contiguous_format
 
 __all__ = []
 
@@ -89,7 +95,7 @@ class TensorBase:
     @property
     def nbytes(self):
         """Bytes of all elements, gaps not counted."""
-        return self.impl.numel * dtype_of_code(self.impl.dtype_code).itemsize
+        return int(self.impl.numel) * int(self.itemsize)  # Python ints: an expanded tensor may exceed 63 bits
 
     @property
     def readonly(self):
@@ -116,10 +122,17 @@ class TensorBase:
         check_strided(self, "storage_offset()")
         return self.impl.storage_offset
 
-    def is_contiguous(self):
-        """Return whether the elements lie in row-major order without gaps."""
+    def is_contiguous(self, memory_format=contiguous_format):
+        """Return whether the elements lie in the order of a memory format without gaps."""
         check_strided(self, "is_contiguous()")
-        return self.impl.contiguous != 0
+        return TensorImpl_is_contiguous_in(self.impl, memory_format_from_any(memory_format)) != 0
+
+    def suggest_memory_format(self):
+        """Return the memory format that the strides are like, gaps allowed: a channels-last one, or row-major."""
+        check_strided(self, "suggest_memory_format()")
+        if not TensorImpl_is_channels_last(self.impl):
+            return contiguous_format
+        return channels_last if self.impl.ndim == 4 else channels_last_3d
 
     def defined(self):
         """Return whether this is a tensor at all."""

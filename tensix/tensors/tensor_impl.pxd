@@ -51,6 +51,17 @@ cdef inline void TensorImpl_copy_dims(
         TensorImpl_strides(view)[target + i] = TensorImpl_strides(base)[source + i]
 
 
+cdef inline bint TensorImpl_same_sizes(TensorImpl a, TensorImpl b) noexcept nogil:
+    """Compare shapes: the entries in use only, since what a body had before may lie behind them."""
+    cdef int i
+    if a.ndim != b.ndim:
+        return False
+    for i in range(a.ndim):
+        if TensorImpl_sizes(a)[i] != TensorImpl_sizes(b)[i]:
+            return False
+    return True
+
+
 cdef TensorImpl TensorImpl_new(uint8_t dtype_code, uint64_t key_set, int ndim)
 cdef int TensorImpl_reserve(TensorImpl self, int ndim) except -1
 cdef void TensorImpl_adopt(TensorImpl self, StorageImpl storage) noexcept

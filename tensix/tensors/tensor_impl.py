@@ -306,7 +306,14 @@ def tuple_of(numbers: cython.pointer(cython.const[int64_t]), count: cython.int) 
 
 def int64_of(number):
     """Return a size, step, offset or dimension given as an int; a float is a TypeError, however whole it is."""
-    return PyLong_AsLongLong(number if type(number) is int else PyNumber_Index(number))
+    return PyLong_AsLongLong(number if type(number) is int else index_of(number))
+
+
+@cython.cfunc
+def index_of(number):
+    if isinstance(number, bool):
+        raise TypeError("sizes, steps and dimensions are ints, found bool.")
+    return PyNumber_Index(number)
 
 
 def wrap_dim(dim, ndim):

@@ -2,6 +2,7 @@
 
 import hypothesis.extra.numpy as hnp
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,8 +62,7 @@ def strided(draw):
     """Return an array and a tensor that a random chain of views has brought to the same place."""
     array, tensor = pair(draw(SHAPES))
     for _ in range(draw(st.integers(0, 4))):
-        step = draw(st.sampled_from(["index", "permute", "transpose", "T", "expand", "unsqueeze", "squeeze", "select"]))
-        array, tensor = STEPS[step](draw, array, tensor)
+        array, tensor = draw(st.sampled_from(STEPS))(draw, array, tensor)
     return array, tensor
 
 
@@ -118,10 +118,74 @@ def by_select(draw, array, tensor):
     return np.moveaxis(array, dim, 0)[where, ...], tensor.select(dim, where)
 
 
-STEPS = {
-    "index": by_index, "permute": by_permute, "transpose": by_transpose, "T": by_reversal, "expand": by_expand,
-    "unsqueeze": by_unsqueeze, "squeeze": by_squeeze, "select": by_select,
-}  # fmt: skip
+def by_narrow(draw, array, tensor):
+    if not array.ndim:
+        return array, tensor
+    dim = draw(st.integers(-array.ndim, array.ndim - 1))
+    extent = array.shape[dim]
+    start = draw(st.integers(0, extent))
+    length = draw(st.integers(0, extent - start))
+    place = draw(st.sampled_from([start, start - extent])) if start < extent else start
+    return np.moveaxis(np.moveaxis(array, dim, 0)[start : start + length], 0, dim), tensor.narrow(dim, place, length)
+
+
+def by_diagonal(draw, array, tensor):
+    if array.ndim < 2:
+        return array, tensor
+    offset, dims = draw(st.integers(-4, 4)), draw(st.permutations(range(array.ndim)))[:2]
+    return np.diagonal(array, offset, *dims), tensor.diagonal(offset, *dims)
+
+
+def by_unfold(draw, array, tensor):
+    if not array.ndim or not array.size:
+        return array, tensor
+    dim = draw(st.integers(-array.ndim, array.ndim - 1))
+    size, step = draw(st.integers(1, array.shape[dim])), draw(st.integers(1, 3))
+    windows = np.lib.stride_tricks.sliding_window_view(array, size, dim)
+    return windows[(slice(None),) * (dim % array.ndim) + (slice(None, None, step),)], tensor.unfold(dim, size, step)
+
+
+def by_movedim(draw, array, tensor):
+    count = draw(st.integers(0, array.ndim))
+    source, destination = (draw(st.permutations(range(array.ndim)))[:count] for _ in range(2))
+    return np.moveaxis(array, source, destination), tensor.movedim(source, [dim - array.ndim for dim in destination])
+
+
+def by_matrix_transpose(draw, array, tensor):
+    return (np.swapaxes(array, -1, -2), tensor.mT) if array.ndim > 1 else (array, tensor.t())
+
+
+def by_unflatten(draw, array, tensor):
+    dims = [dim for dim, size in enumerate(array.shape) if size]
+    if not dims:
+        return array, tensor
+    dim = draw(st.sampled_from(dims))
+    sizes = draw(shapes_of(array.shape[dim]))
+    whole = np.lib.stride_tricks.as_strided(np.empty(1), array.shape[dim : dim + 1], array.strides[dim : dim + 1])
+    parts = whole.reshape(sizes)  # a view, so NumPy says the strides
+    shape = (*array.shape[:dim], *parts.shape, *array.shape[dim + 1 :])
+    strides = (*array.strides[:dim], *parts.strides, *array.strides[dim + 1 :])
+    return np.lib.stride_tricks.as_strided(array, shape, strides), tensor.unflatten(dim, sizes)
+
+
+def by_parts(draw, array, tensor):
+    if not array.ndim:
+        return array, tensor
+    dim = draw(st.integers(-array.ndim, array.ndim - 1))
+    extent = array.shape[dim]
+    if extent and draw(st.booleans()):
+        index = draw(st.integers(0, extent - 1))
+        return np.moveaxis(array, dim, 0)[index, ...], tensor.unbind(dim)[index]
+    size = draw(st.integers(1, 5))
+    ends = range(size, extent, size)
+    index = draw(st.integers(0, len(ends)))
+    return np.split(array, ends, dim)[index], tensor.split(size, dim)[index]
+
+
+STEPS = [
+    by_index, by_permute, by_transpose, by_reversal, by_expand, by_unsqueeze, by_squeeze, by_select, by_narrow,
+    by_diagonal, by_unfold, by_movedim, by_matrix_transpose, by_unflatten, by_parts,
+]  # fmt: skip
 
 
 @given(strided())
@@ -184,3 +248,33 @@ def test_many_dimensions(ndim, data):
     flat = tensor.T.squeeze(tuple(dim for dim in range(ndim) if array.T.shape[dim] == 1))
     assert flat.tolist() == array.T.squeeze().tolist()
     assert (tensor.T + tensor.T).tolist() == (array.T + array.T).tolist()
+
+
+@given(strided(), st.sampled_from(["uint8", "int16", "float32", "int64", "complex128"]))
+def test_another_type_reads_the_same_bytes(both, dtype):
+    array, tensor = both
+    wanted = getattr(tensix, dtype)
+    try:
+        view = tensor.view(wanted)
+    except ValueError:
+        assert wanted.itemsize != 8  # which is always possible
+        assert array.ndim == 0 or tensor.stride(-1) != 1 or wanted.itemsize == 16
+        return
+    assert np.array(view).tobytes() == array.tobytes() and view.is_alias_of(tensor)
+    if array.size:
+        assert view.view(tensix.float64).stride() == tensor.stride()
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(-9, 9)), max_size=6), st.integers(0, 30))
+def test_any_strides_inside_the_storage_and_no_others(dims, offset):
+    shape, strides = [size for size, _ in dims], [stride for _, stride in dims]
+    places = offset + sum(
+        (np.arange(size).reshape([-1 if i == dim else 1 for i in range(len(dims))]) * stride
+         for dim, (size, stride) in enumerate(dims)), np.zeros(shape, int),
+    )  # fmt: skip
+    tensor = tensix.tensor(list(range(24)))
+    if ((places < 0) | (places >= 24)).any():
+        with pytest.raises(RuntimeError, match="the storage has 192 bytes"):
+            tensor.as_strided(shape, strides, offset)
+    else:
+        assert tensor.as_strided(shape, strides, offset).tolist() == places.tolist()

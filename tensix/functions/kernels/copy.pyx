@@ -3,15 +3,16 @@
 Elements of the same type move as bytes; where the type changes, NumPy converts over zero-copy views.
 """
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport llabs
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 from tensix.core.device cimport Device_from_any
 from tensix.core.intrusive_target cimport IntrusiveTarget_start_unique
 from tensix.core.storage cimport StorageImpl_lazy_clone
 from tensix.core.storage_impl cimport StorageImpl
-from tensix.dispatch.kernel cimport CKernel_binary, CKernel_unary, CKernel_with
+from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_unary, CKernel_with
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.functions.kernels.empty cimport empty_impl, empty_strided_impl
+from tensix.functions.kernels.empty cimport empty_like_impl
 from tensix.functions.kernels.iterator cimport (
     GRAIN_ELEMENTS,
     inner_loop_t,
@@ -117,17 +118,17 @@ cdef int check_cast(str kind, TensorImpl target) except -1:
     return 0
 
 
-cdef object clone(TensorBase a):
-    """Copy at once; dense strides are kept, so that the bytes move in one piece."""
+cdef object clone(TensorBase a, tuple args):
+    """Copy at once; unless a memory format is asked for, dense strides are kept and the bytes move in one piece."""
     cdef TensorImpl source = a.impl
-    cdef TensorImpl target = empty_strided_impl(source)
+    cdef TensorImpl target = empty_like_impl(source, args[1])
     cdef size_t nbytes = source.numel * dtype_of_code(source.dtype_code).itemsize
     cdef void* to
     cdef const void* origin
     made = Tensor_wrap(target)
     if source.numel == 0:
         return made
-    if source.contiguous or (TensorImpl_is_dense(source) and same_strides(source, target)):
+    if (source.contiguous and target.contiguous) or (same_strides(source, target) and TensorImpl_is_dense(source)):
         to = TensorImpl_mutable_data(target)
         origin = TensorImpl_const_data(source)
         if source.numel < GRAIN_ELEMENTS:
@@ -146,16 +147,6 @@ cdef bint same_strides(TensorImpl a, TensorImpl b) noexcept nogil:
         if TensorImpl_sizes(a)[i] != 1 and TensorImpl_strides(a)[i] != TensorImpl_strides(b)[i]:
             return False
     return True
-
-
-cdef object contiguous_copy(TensorBase a):
-    """Copy into row-major order."""
-    cdef TensorImpl source = a.impl
-    cdef TensorImpl target = empty_impl(
-        source.ndim, TensorImpl_sizes(source), source.dtype_code, source.device_type, source.device_index)
-    made = Tensor_wrap(target)
-    copy_elements(target, source)
-    return made
 
 
 cdef object lazy_clone(TensorBase a):
@@ -192,7 +183,7 @@ cdef object copy_(TensorBase target, TensorBase source):
     check_writable_once(target.impl)
     TensorImpl_mutable_data(target.impl)  # a copy-on-write target gets its own bytes before anything is compared
     if may_overlap(source.impl, target.impl):
-        origin = clone(source)
+        origin = clone(source, (source, None))
     copy_elements(target.impl, origin.impl)
     return target
 
@@ -247,18 +238,43 @@ cdef object fill_element(TensorImpl target, object value):
 
 
 cdef int check_writable_once(TensorImpl self) except -1:
-    """Check that no two elements are known to lie at the same place."""
+    """Check that no two elements are known to lie at the same place.
+
+    Two dimensions of strides s and t meet after s/g steps of the one and t/g of the other, g their greatest common
+    divisor, if both are that long. What only three dimensions together bring about is not looked for: that is a hard
+    problem, and no view but `as_strided` makes it.
+    """
+    cdef const int64_t* sizes = TensorImpl_sizes(self)
+    cdef const int64_t* strides = TensorImpl_strides(self)
+    cdef int64_t divisor
+    cdef int i, j
+    if self.contiguous:
+        return 0
     for i in range(self.ndim):
-        if TensorImpl_strides(self)[i] == 0 and TensorImpl_sizes(self)[i] > 1:
-            raise RuntimeError(
-                "cannot write in place: more than one element refers to a single memory location, as expand() makes "
-                "them. Write to a clone()."
-            )
+        if sizes[i] > 1 and strides[i] == 0:
+            refuse_to_write()
+        for j in range(i):
+            if sizes[i] > 1 and sizes[j] > 1:
+                divisor = greatest_common_divisor(strides[i], strides[j])
+                if llabs(strides[j]) // divisor < sizes[i] and llabs(strides[i]) // divisor < sizes[j]:
+                    refuse_to_write()
     return 0
 
 
-native_functions.CLONE.register("CPU", CKernel_unary("clone", clone))
-native_functions.CONTIGUOUS_COPY.register("CPU", CKernel_unary("contiguous_copy", contiguous_copy))
+cdef int64_t greatest_common_divisor(int64_t a, int64_t b) noexcept nogil:
+    while b != 0:
+        a, b = b, a % b
+    return llabs(a)
+
+
+cdef int refuse_to_write() except -1:
+    raise RuntimeError(
+        "cannot write in place: more than one element refers to a single memory location, as expand() and unfold() "
+        "make them. Write to a clone()."
+    )
+
+
+native_functions.CLONE.register("CPU", ArgumentsKernel_of(native_functions.CLONE.schema, clone))
 native_functions.LAZY_CLONE.register("CompositeExplicitAutograd", CKernel_unary("lazy_clone", lazy_clone))
 native_functions.TO_COPY.register("CompositeExplicitAutograd", to_copy)
 native_functions.COPY_.register("CPU", CKernel_binary("copy_", copy_))

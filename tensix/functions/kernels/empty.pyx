@@ -7,6 +7,7 @@ from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport Kernel
 from tensix.tensors.dtype cimport default_float_code, dtype_from_any, dtype_of_code
+from tensix.tensors.memory_format cimport memory_format_from_any, strides_of_format
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
@@ -22,6 +23,7 @@ from tensix.tensors.tensor_impl cimport (
 )
 
 from tensix.dispatch import native_functions
+from tensix.tensors.memory_format import contiguous_format, preserve_format
 
 
 cdef TensorImpl new_impl(
@@ -55,6 +57,30 @@ cdef TensorImpl empty_impl(
     return impl
 
 
+cdef TensorImpl empty_impl_in(
+        object memory_format, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type,
+        int8_t device_index):
+    """Return a tensor's body in the order of a memory format, without owners and values."""
+    cdef int64_t strides[64]
+    cdef int64_t numel = strides_of_format(memory_format, ndim, sizes, strides)
+    cdef TensorImpl impl = new_impl(numel, ndim, dtype_code, device_type, device_index)
+    for i in range(ndim):
+        TensorImpl_sizes(impl)[i] = sizes[i]
+        TensorImpl_strides(impl)[i] = strides[i]
+    TensorImpl_refresh(impl)
+    return impl
+
+
+cdef TensorImpl empty_like_impl(TensorImpl like, object memory_format):
+    """Return a body of the same shape, type and device in the order of a memory format; None preserves."""
+    if memory_format is not None:
+        memory_format = memory_format_from_any(memory_format)
+        if memory_format is not preserve_format:
+            return empty_impl_in(
+                memory_format, like.ndim, TensorImpl_sizes(like), like.dtype_code, like.device_type, like.device_index)
+    return empty_strided_impl(like)
+
+
 cdef TensorImpl empty_strided_impl(TensorImpl like):
     """Return a body of the same shape, type and device: with the same strides if those are dense, else row-major."""
     if like.contiguous or not TensorImpl_is_dense(like):
@@ -81,16 +107,18 @@ cdef class EmptyKernel(Kernel):
         return "empty"
 
 
-def empty_boxed(size, *, dtype=None, device=None):
+def empty_boxed(size, *, dtype=None, device=None, memory_format=None):
     """Be the kernel's call with Python arguments."""
     cdef Device where = Device_from_any("cpu" if device is None else device)
     cdef uint8_t dtype_code = default_float_code() if dtype is None else dtype_from_any(dtype).code
     cdef int64_t sizes[64]
-    if len(size) > 64:
-        raise ValueError(f"a tensor has at most 64 dimensions, found {len(size)}.")
-    for i, extent in enumerate(size):
+    cdef tuple shape = tuple(size)  # See Note [Lists that change]
+    if len(shape) > 64:
+        raise ValueError(f"a tensor has at most 64 dimensions, found {len(shape)}.")
+    for i, extent in enumerate(shape):
         sizes[i] = int64_of(extent)
-    return Tensor_wrap(empty_impl(len(size), sizes, dtype_code, where.type_code, where.index))
+    memory_format = contiguous_format if memory_format is None else memory_format_from_any(memory_format)
+    return Tensor_wrap(empty_impl_in(memory_format, len(shape), sizes, dtype_code, where.type_code, where.index))
 
 
 # The kernel asks the device's allocator: that of meta tensors gives sizes without memory.

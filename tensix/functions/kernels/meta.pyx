@@ -9,9 +9,9 @@ from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr_wrap, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU, META, Device_get
 from tensix.core.storage_impl cimport StorageImpl_mutable_data
-from tensix.dispatch.kernel cimport CKernel_binary, CKernel_unary, CKernel_with
+from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_with
 from tensix.functions.kernels.copy cimport check_writable_once, fill_element
-from tensix.functions.kernels.empty cimport empty_impl, empty_strided_impl
+from tensix.functions.kernels.empty cimport empty_impl, empty_like_impl
 from tensix.functions.kernels.iterator cimport broadcast_sizes, iterator_add, iterator_start, iterator_t
 from tensix.functions.kernels.ufunc cimport UfuncKernel, UfuncKernel_code
 from tensix.tensors.promotion cimport promote_codes
@@ -83,13 +83,8 @@ cdef int index_of_common_device(TensorImpl a, TensorImpl b) except? -1:
     )
 
 
-cdef object clone(TensorBase a):
-    return Tensor_wrap(empty_strided_impl(a.impl))
-
-
-cdef object contiguous_copy(TensorBase a):
-    cdef TensorImpl x = a.impl
-    return Tensor_wrap(empty_impl(x.ndim, TensorImpl_sizes(x), x.dtype_code, META, x.device_index))
+cdef object clone(TensorBase a, tuple args):
+    return Tensor_wrap(empty_like_impl(a.impl, args[1]))
 
 
 cdef object copy_(TensorBase target, TensorBase source):
@@ -117,8 +112,7 @@ cdef object fill_(TensorBase target, value):
 
 set_allocator("meta", MetaAllocator())
 
-native_functions.CLONE.register("Meta", CKernel_unary("shape of clone", clone))
-native_functions.CONTIGUOUS_COPY.register("Meta", CKernel_unary("shape of contiguous_copy", contiguous_copy))
+native_functions.CLONE.register("Meta", ArgumentsKernel_of(native_functions.CLONE.schema, clone))
 native_functions.COPY_.register("Meta", CKernel_binary("check of copy_", copy_))
 native_functions.FILL_.register("Meta", CKernel_with("check of fill_", fill_))
 

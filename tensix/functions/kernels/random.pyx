@@ -15,6 +15,7 @@ from cpython.pythread cimport (
     NOWAIT_LOCK,
 )
 from tensix.dispatch.kernel cimport Kernel
+from tensix.functions.kernels.copy cimport check_writable_once
 from tensix.functions.kernels.iterator cimport GRAIN_ELEMENTS
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.tensors.ndarray cimport ndarray_of_impl
@@ -190,6 +191,7 @@ cdef object uniform_(TensorBase a, Generator generator):
     cdef TensorImpl impl = a.impl
     cdef void* data
     cdef bint single = impl.dtype_code == FLOAT32
+    check_writable_once(impl)
     if not impl.contiguous:
         view = ndarray_of_impl(impl, True)
         Generator_lock(generator)
@@ -223,6 +225,7 @@ cdef void fill_uniform(bitgen_t* bits, void* data, Py_ssize_t count, bint single
 
 cdef object normal_(TensorBase a, Generator generator):
     cdef TensorImpl impl = a.impl
+    check_writable_once(impl)
     view = ndarray_of_impl(impl, True)
     Generator_lock(generator)
     try:

@@ -4,7 +4,7 @@ They are NumPy's work over zero-copy views of indices and values. Indices are ch
 change afterwards, so tensors share them; values are a tensor's own.
 """
 from libc.stdint cimport uint8_t
-from tensix.dispatch.kernel cimport CKernel_binary, CKernel_unary
+from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_unary
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.functions.kernels.matmul cimport matmul_shape
 from tensix.functions.kernels.ufunc cimport converted
@@ -153,7 +153,7 @@ cdef object itself(TensorBase a):
     return a
 
 
-cdef object clone(TensorBase a):
+cdef object clone(TensorBase a, tuple args):
     x = sparse_of(a)
     return like(x, x.indices, CLONE.call1(x.values), x.is_coalesced)
 
@@ -234,7 +234,7 @@ for _table, _kernel in (
     (native_functions.COALESCE, CKernel_unary("coalesce", coalesce)),
     (native_functions.TO_DENSE, CKernel_unary("to_dense", to_dense)),
     (native_functions.TO_SPARSE, CKernel_unary("itself", itself)),
-    (native_functions.CLONE, CKernel_unary("sparse clone", clone)),
+    (native_functions.CLONE, ArgumentsKernel_of(native_functions.CLONE.schema, clone)),
     (native_functions.NEG, CKernel_unary("sparse neg", neg)),
     (native_functions.ADD, CKernel_binary("sparse add", add)),
     (native_functions.MUL, CKernel_binary("sparse mul", mul)),

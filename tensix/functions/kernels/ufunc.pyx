@@ -27,6 +27,7 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
+    TensorImpl_same_sizes,
     TensorImpl_sizes,
 )
 
@@ -111,7 +112,7 @@ cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y):
     cdef iterator_t iterator
     cdef int ndim
     cdef TensorImpl out
-    if x.contiguous and y.contiguous and same_sizes(x, y):
+    if x.contiguous and y.contiguous and TensorImpl_same_sizes(x, y):
         out = empty_impl(x.ndim, TensorImpl_sizes(x), loop.result_code, x.device_type, x.device_index)
         run_flat(loop, x, y, out)
         return out
@@ -143,16 +144,6 @@ cdef int run_flat(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out
         with nogil:
             loop.function(data, &count, steps, loop.data)
     return 0
-
-
-cdef bint same_sizes(TensorImpl x, TensorImpl y) noexcept nogil:
-    cdef int i
-    if x.ndim != y.ndim:
-        return False
-    for i in range(x.ndim):
-        if TensorImpl_sizes(x)[i] != TensorImpl_sizes(y)[i]:
-            return False
-    return True
 
 
 cdef TensorImpl converted(TensorImpl source, uint8_t code):

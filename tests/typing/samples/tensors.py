@@ -5,7 +5,7 @@ from typing import assert_type
 import numpy as np
 
 import tensix
-from tensix import Generator, Layout, Storage, Tensor
+from tensix import Generator, Layout, MemoryFormat, Storage, Tensor
 from tensix.core import Allocator, Device
 from tensix.tensors.dtype import DType
 from tensix.tensors.promotion import promote_types
@@ -45,6 +45,11 @@ assert_type(x[..., None, -1], Tensor)
 assert_type(x.view(4, 3), Tensor)
 assert_type(x.reshape((2, 6)).T, Tensor)
 assert_type(x.unsqueeze(0).squeeze((0,)).permute(1, 0).transpose(0, 1), Tensor)
+assert_type(x.view("int32").view_as(x).reshape_as(x).expand_as(x), Tensor)
+assert_type(x.flatten().unflatten(0, (3, -1)).movedim(0, (1,)).mT.t(), Tensor)
+assert_type(x.select(0, 1).narrow(0, 1, 2).unfold(0, 2, 1).diagonal(offset=1), Tensor)
+assert_type(x.as_strided((2, 2), (1, 4), 3), Tensor)
+assert_type(x.unbind() + x.split(2) + x.split([1, 2], dim=0) + x.chunk(2), tuple[Tensor, ...])
 assert_type(x.lazy_clone().zero_().fill_(2).copy_(x), Tensor)
 assert_type(x + x, Tensor)
 assert_type(1 - x * 2.0 / x, Tensor)
@@ -53,6 +58,13 @@ assert_type(x[tensix.tensor([0, 1])], Tensor)
 assert_type(x[[0, 2], None, np.array([1, 2])], Tensor)
 assert_type(x[np.True_, tensix.tensor(0)], Tensor)
 assert_type(x @ x.T, Tensor)
+
+# memory formats are objects or their names
+images = tensix.empty(2, 3, 4, 4, memory_format=tensix.channels_last)
+assert_type(images.clone(memory_format="contiguous_format").contiguous(tensix.channels_last), Tensor)
+assert_type(images.suggest_memory_format(), MemoryFormat)
+assert_type(images.is_contiguous(memory_format=tensix.channels_last), bool)
+
 x[0] = 1.0
 x[1] = x[0]
 x[[0, 1]] = [1, 2, 3, 4]

@@ -1,0 +1,10 @@
+"""View operators that reorder dimensions or look at parts."""
+from libc.stdint cimport int64_t
+from tensix.tensors.tensor_impl cimport TensorImpl
+
+
+cdef TensorImpl TensorImpl_look_alike(TensorImpl base)
+cdef int check_defined(TensorImpl base) except -1
+cdef int64_t position_of(object number) except? -1
+cdef object selected(TensorImpl base, int dim, int64_t index)
+cdef object narrowed(TensorImpl base, int dim, int64_t start, int64_t length)
