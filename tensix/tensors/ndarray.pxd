@@ -20,5 +20,6 @@ cdef inline object new_array(
         <PyTypeObject*>ndarray, <PyArray_Descr*>descr, ndim, shape, strides, data, flags, NULL)
 
 cdef object ndarray_of_impl(TensorImpl impl, bint writable)
+cdef object ndarray_of_type(TensorImpl impl, object descr, bint writable)
 cdef object printable_of_impl(TensorImpl impl)
 cdef TensorImpl impl_of_ndarray(object array, bint is_shared)

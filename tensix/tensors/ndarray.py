@@ -14,7 +14,7 @@ from cython.cimports.tensix.core.intrusive_target import IntrusiveTarget_start_u
 from cython.cimports.tensix.core.storage import Storage_from_owned
 from cython.cimports.tensix.core.storage_impl import StorageImpl
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
-from cython.cimports.tensix.tensors.dtype import dtype_from_any, dtype_of_code
+from cython.cimports.tensix.tensors.dtype import BFLOAT16, dtype_from_any, dtype_of_code, numpy_dtype_of
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl,
     TensorImpl_adopt,
@@ -33,14 +33,10 @@ cnp.import_array()
 
 def ndarray_of_impl(impl, writable):
     """Return an array over the tensor's memory that keeps the storage alive."""
-    dtype = dtype_of_code(impl.dtype_code)
-    if dtype.numpy is None:
-        raise TypeError(f"NumPy has no type for {dtype}.")
-    return ndarray_of_type(impl, dtype.numpy, writable)
+    return ndarray_of_type(impl, numpy_dtype_of(dtype_of_code(impl.dtype_code)), writable)
 
 
-@cython.cfunc
-def ndarray_of_type(impl: TensorImpl, descr, writable: cython.bint):
+def ndarray_of_type(impl, descr, writable):
     """Return an array that reads the tensor's memory as elements of a NumPy type of the same size."""
     itemsize: int64_t = dtype_of_code(impl.dtype_code).itemsize
     shape: cnp.npy_intp[64]
@@ -60,8 +56,11 @@ def ndarray_of_type(impl: TensorImpl, descr, writable: cython.bint):
 
 
 def printable_of_impl(impl):
-    """Return an array with the tensor's elements, in a wider type where NumPy has none: bfloat16 as float32."""
-    if dtype_of_code(impl.dtype_code).numpy is not None:
+    """Return an array to read the elements of: a view, save that bfloat16 is copied to float32.
+
+    See Note [bfloat16 and NumPy].
+    """
+    if impl.dtype_code != BFLOAT16:
         return ndarray_of_impl(impl, False)
     bits = ndarray_of_type(impl, np.dtype(np.uint16), False)
     return (bits.astype(np.uint32) << 16).view(np.float32)  # the upper half of a float32

@@ -151,7 +151,7 @@ class Tensor(OperatorMethods):
 
     def tolist(self):
         """Return the elements as nested lists of Python numbers."""
-        return ndarray_of_impl(self.impl, False).tolist()
+        return printable_of_impl(self.impl).tolist()
 
     def item(self):
         """Return the only element as a Python number.
@@ -163,7 +163,7 @@ class Tensor(OperatorMethods):
         """
         if self.impl.numel != 1:
             raise ValueError(f"only a tensor with one element is a number, this one has {self.impl.numel}.")
-        return ndarray_of_impl(self.impl, False).item()
+        return printable_of_impl(self.impl).item()
 
     def __array__(self, dtype=None, copy=None):
         """Be an array for NumPy: a view on the same memory, unless it needs another type or asks for a copy."""
