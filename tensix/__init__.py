@@ -8,8 +8,13 @@ from tensix.tensors import dtype as _dtype
 from tensix.tensors.dtype import *  # noqa: F403
 from tensix.tensors.tensor import Tensor
 from tensix.tensors.tensor_impl import TensorImpl
+from tensix.tensors.type_meta import TypeIdentifier, TypeMeta, register_type
+from tensix.tensors.typed_storage import TypedStorage
 
-__all__ = ["Tensor", "TensorImpl", "__version__", "core", "dispatch", "library", "ops"]
+__all__ = [
+    "Tensor", "TensorImpl", "TypeIdentifier", "TypeMeta", "TypedStorage", "__version__", "core", "dispatch", "library",
+    "ops", "register_type",
+]  # fmt: skip
 __all__ += core.__all__
 __all__ += functions.__all__
 __all__ += _dtype.__all__

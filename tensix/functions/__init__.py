@@ -1,8 +1,12 @@
 """What is done with tensors; importing it registers the kernels."""
 
 from tensix.functions.creation import empty, from_numpy, full, ones, rand, randn, tensor, zeros
+from tensix.functions.data_types import can_cast, finfo, iinfo, isdtype, promote_types, result_type
 from tensix.functions.kernels import copy, ufunc  # noqa: F401
 from tensix.functions.kernels.random import Generator, manual_seed
 from tensix.tensors import indexing, views  # noqa: F401
 
-__all__ = ["Generator", "empty", "from_numpy", "full", "manual_seed", "ones", "rand", "randn", "tensor", "zeros"]
+__all__ = [
+    "Generator", "can_cast", "empty", "finfo", "from_numpy", "full", "iinfo", "isdtype", "manual_seed", "ones",
+    "promote_types", "rand", "randn", "result_type", "tensor", "zeros",
+]  # fmt: skip

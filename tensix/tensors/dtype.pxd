@@ -17,6 +17,6 @@ cdef class DType:
 
 
 cdef DType dtype_of_code(uint8_t code)
-cdef DType dtype_from_any(object dtype)
+cpdef DType dtype_from_any(object dtype)
 cdef object numpy_dtype_of(DType dtype)
 cdef uint8_t default_float_code() noexcept
