@@ -202,7 +202,7 @@ def construct_elements(context: context_p, count: cython.size_t) -> cython.int:
 
 
 @cython.cfunc
-def new_object(cls: type, type_index: uint16_t):
+def new_object(cls, type_index: uint16_t):
     """Call a class without arguments."""
     try:
         made = cls()

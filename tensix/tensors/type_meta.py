@@ -53,6 +53,9 @@ class TypeIdentifier:
     TypeIdentifier(0)
     """
 
+    def __init__(self):
+        """Be uninitialized; `TypeMeta.id` gives the others."""
+
     def __eq__(self, other):
         if not isinstance(other, TypeIdentifier):
             return NotImplemented
@@ -91,6 +94,9 @@ class TypeMeta:
 
     def __cinit__(self):
         self.index = UNDEFINED
+
+    def __init__(self):
+        """Be undefined; `make` gives the others."""
 
     @staticmethod
     def make(x):
@@ -244,7 +250,7 @@ def register_type(cls, *, itemsize=None, construct=None, copy=None, destroy=None
     data: type_meta_data_t
     if not isinstance(cls, type):
         raise TypeError(f"register_type() takes a class, found {type(cls).__name__}.")
-    if cls in (builtins.bool, int, float, complex) or issubclass(cls, np.generic):
+    if any([cls is number for number in (builtins.bool, int, float, complex)]) or issubclass(cls, np.generic):
         raise TypeError(f"{class_name(cls)} is a type of numbers, which tensix has already: see TypeMeta.make().")
     data.construct = cython.cast(placement_new_t, c_function_from_any(construct, "construct", ""))
     data.copy = cython.cast(placement_copy_t, c_function_from_any(copy, "copy", ""))
@@ -265,7 +271,7 @@ def register_type(cls, *, itemsize=None, construct=None, copy=None, destroy=None
 
 
 @cython.cfunc
-def enter(cls: type, data: cython.pointer(type_meta_data_t), functions: tuple) -> uint16_t:
+def enter(cls, data: cython.pointer(type_meta_data_t), functions: tuple) -> uint16_t:
     """Return the class's index in the table, a new one unless it has one; under the lock."""
     known = INDEX_OF_CLASS.get(address_of(cls))
     if known is not None:
