@@ -7,7 +7,8 @@ Note [bfloat16 and NumPy]
 NumPy has no bfloat16; the package ml_dtypes adds one. It is optional and imported when an array of that type is first
 needed, never with tensix. Arrays of it that come in are known by the name of their type, which needs no import.
 What needs no array of bfloat16 does without the package: a bfloat16 is the upper half of a float32, so printing,
-Python numbers and conversions go through float32.
+Python numbers, conversions and arithmetic go through float32. Both roundings of a sum, a product or a quotient, to
+float32 and on to bfloat16, give the nearest bfloat16: 24 bits are more than two times 8 plus 2.
 """
 
 import builtins
@@ -105,7 +106,7 @@ def dtype_from_any(dtype):
     if dtype is builtins.int:
         return BY_NAME["int64"]
     found = None
-    with contextlib.suppress(TypeError):  # NumPy's own text speaks of its types, ours follows
+    with contextlib.suppress(TypeError, ValueError):  # NumPy's own text speaks of its types, ours follows
         found = None if dtype is None else BY_NUMPY.get(np.dtype(dtype)) or dtype_of_extension(np.dtype(dtype))
     if found is None:
         raise TypeError(f"{dtype!r} is no element type of tensix; there are {', '.join(BY_NAME)}.")
