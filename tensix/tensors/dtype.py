@@ -107,7 +107,9 @@ def dtype_from_any(dtype):
         return BY_NAME["int64"]
     found = None
     with contextlib.suppress(TypeError, ValueError):  # NumPy's own text speaks of its types, ours follows
-        found = None if dtype is None else BY_NUMPY.get(np.dtype(dtype)) or dtype_of_extension(np.dtype(dtype))
+        if dtype is not None:
+            numpy_dtype = np.dtype(dtype)
+            found = BY_NUMPY.get(numpy_dtype) or dtype_of_extension(numpy_dtype)
     if found is None:
         raise TypeError(f"{dtype!r} is no element type of tensix; there are {', '.join(BY_NAME)}.")
     return found
@@ -123,10 +125,8 @@ def numpy_dtype_of(dtype):
     """Return NumPy's type of the same bytes; raise if there is none."""
     found = dtype.numpy_dtype or dtype.numpy
     if found is None:
-        raise TypeError(
-            f"NumPy has no type for {dtype.name}. "
-            + ("Install the package ml_dtypes, which adds it." if dtype.code == BFLOAT16 else "The tensor is undefined.")
-        )
+        remedy = "Install ml_dtypes, which adds it." if dtype.code == BFLOAT16 else "The tensor is undefined."
+        raise TypeError(f"NumPy has no type for {dtype.name}. {remedy}")
     return found
 
 

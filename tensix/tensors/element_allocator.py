@@ -237,7 +237,7 @@ def check_assignable(
     if not data.is_assignable:
         why = "its __copy__ is None" if data.is_reference else "it was registered with destroy, but without copy"
         raise TypeError(f"Type {TypeMeta_of_index(type_index).name} does not allow assignment: {why}.")
-    if count and (source == cython.NULL or target == cython.NULL):
+    if count and not (source and target):
         raise RuntimeError(f"cannot copy {count:,} elements from or to a null address.")
     return 0
 

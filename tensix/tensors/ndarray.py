@@ -16,7 +16,6 @@ from cython.cimports.tensix.core.storage_impl import StorageImpl
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import BFLOAT16, dtype_from_any, dtype_of_code, numpy_dtype_of
 from cython.cimports.tensix.tensors.tensor_impl import (
-    TensorImpl,
     TensorImpl_adopt,
     TensorImpl_const_data,
     TensorImpl_mutable_data,

@@ -13,7 +13,7 @@ import tensix
 from tensix import bfloat16, from_numpy
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
-SPECIAL = [0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, 1e-40, -1e-45, 3.3895e38, 3.3962e38, 1.00390625, 1.01171875, 65280.0]
+SPECIAL = [0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, 1e-40, -1e-45, 3.3895e38, 3.3962e38, 1.00390625, 1.01171875]
 
 
 def bits_of(tensor):
@@ -213,7 +213,7 @@ assert tensix.bfloat16.numpy is None and tensix.empty(2, dtype="int8").copy_(x).
 try:
     numpy.asarray(x)
 except TypeError as error:
-    assert "Install the package ml_dtypes" in str(error)
+    assert "Install ml_dtypes" in str(error)
 else:
     raise AssertionError
 """)

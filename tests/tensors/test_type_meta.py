@@ -58,7 +58,7 @@ def test_order_and_equality(make):
     assert low == make("uint8") and not low < make("uint8") and low <= make("uint8")
     assert low != 1 and low != "uint8" and sorted([high, low]) == [low, high]
     with pytest.raises(TypeError):
-        low < 1  # noqa: B015
+        low < 1
 
 
 def test_order_of_the_table():
@@ -106,7 +106,7 @@ def test_registered_once():
 
 
 def test_a_class_is_no_element_type():
-    with pytest.raises(TypeError, match="Unsupported TypeMeta.*Registered is a registered class"):
+    with pytest.raises(TypeError, match=r"Unsupported TypeMeta.*Registered is a registered class"):
         META.to_scalar_type()
     with pytest.raises(TypeError):
         TypeMeta.from_scalar_type(Registered)

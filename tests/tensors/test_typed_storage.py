@@ -97,7 +97,7 @@ def test_only_objects_of_the_class_go_in():
     things = TypedStorage(Thing, 1)
     first = things[0]
     for value in (None, 5, object(), Thing):
-        with pytest.raises(TypeError, match="must be a .*Thing, found"):
+        with pytest.raises(TypeError, match=r"must be a .*Thing, found"):
             things[0] = value
     things[0] = type("Derived", (Thing,), {})()
     assert things[0] is not first
@@ -128,7 +128,7 @@ def test_failed_construction_destroys_what_was_constructed(make):
 
 
 def test_not_default_constructible():
-    with pytest.raises(TypeError, match="Type .*NeedsArguments is not default-constructible: .*'argument'"):
+    with pytest.raises(TypeError, match=r"Type .*NeedsArguments is not default-constructible: .*'argument'"):
         TypedStorage(NeedsArguments, 2)
     assert len(TypedStorage(NeedsArguments, 0)) == 0
 
@@ -171,7 +171,7 @@ def test_not_assignable():
     singles = TypedStorage(Single, 2)
     first = singles[0]
     for copy in (singles.clone, singles.storage().clone, lambda: singles.__setitem__(0, Single())):
-        with pytest.raises(TypeError, match="Type .*Single does not allow assignment: its __copy__ is None"):
+        with pytest.raises(TypeError, match=r"Type .*Single does not allow assignment: its __copy__ is None"):
             copy()
     assert singles[0] is first
 
@@ -211,18 +211,18 @@ def test_dropped_objects_may_look_at_the_storage():
     class Nosy:
         def __del__(self):
             try:
-                seen.append(things[0] is kept)
+                seen.append(things[0] is box[0])
             except TypeError:
                 seen.append("no elements")
 
     register_type(Nosy)
-    seen, kept = [], Nosy()
+    seen, box = [], [Nosy()]
     things = TypedStorage(Nosy, 2)
-    things[0] = kept
+    things[0] = box[0]
     assert seen == [True]
     things.storage().impl.reset()
     assert seen == [True, "no elements"]
-    del kept
+    del box[0]
     assert seen == [True, "no elements", "no elements"]
 
 
@@ -268,7 +268,7 @@ def test_storage_that_holds_no_elements():
 def test_replaced_by_elements_of_another_type():
     things, singles = TypedStorage(Thing, 2), ElementAllocator(register_type(Single)).allocate(16)
     things.storage().set_data_ptr_noswap(singles)
-    with pytest.raises(TypeError, match="holds .*Single now"):
+    with pytest.raises(TypeError, match=r"holds .*Single now"):
         things[0]
 
 

@@ -161,7 +161,7 @@ def test_functions_as_addresses_and_capsules():
     capsule = make(ctypes.cast(destroy, ctypes.c_void_p), name, None)
     pairs = TypedStorage(registered(construct=address, copy=copy, destroy=capsule), 2)
     assert pair_at(pairs, 0).value == 0.5
-    with pytest.raises(TypeError, match="tensix.construct"):
+    with pytest.raises(TypeError, match=r"tensix\.construct"):
         registered(construct=capsule)
     del pairs
     assert Pair.owned == set()

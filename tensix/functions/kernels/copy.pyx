@@ -1,7 +1,7 @@
 """Copying elements: clone, lazy clone, copy_ and fill_.
 
-Elements of the same type move as bytes; where the type changes, NumPy converts over zero-copy views. Only to bfloat16 is
-rounded here, from float32: See Note [bfloat16 and NumPy].
+Elements of the same type move as bytes; where the type changes, NumPy converts over zero-copy views. Only bfloat16 is
+rounded to here, from float32. See Note [bfloat16 and NumPy].
 """
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
