@@ -167,20 +167,6 @@ def test_functions_as_addresses_and_capsules():
     assert Pair.owned == set()
 
 
-class Elsewhere(CPUAllocator):
-    """Label its blocks with another device."""
-
-    def allocate(self, nbytes):
-        block = super().allocate(nbytes)
-        block.unsafe_set_device("cuda")
-        return block
-
-
-def test_memory_of_another_device_is_refused():
-    with pytest.raises(ValueError, match="main memory"):
-        TypedStorage(Pair, 2, Elsewhere())
-
-
 PROGRAM = """
 import ctypes, sys, threading, time
 from tensix import *
