@@ -11,10 +11,12 @@ from tensix.tensors.layout import Layout, sparse_coo, strided
 from tensix.tensors.memory_format import *  # noqa: F403
 from tensix.tensors.tensor import Tensor
 from tensix.tensors.tensor_impl import TensorImpl
+from tensix.tensors.type_meta import TypeIdentifier, TypeMeta, register_type
+from tensix.tensors.typed_storage import TypedStorage
 
 __all__ = [
-    "Layout", "Tensor", "TensorImpl", "__version__", "core", "dispatch", "library", "memory", "ops", "sparse_coo",
-    "strided",
+    "Layout", "Tensor", "TensorImpl", "TypeIdentifier", "TypeMeta", "TypedStorage", "__version__", "core", "dispatch",
+    "library", "memory", "ops", "register_type", "sparse_coo", "strided",
 ]  # fmt: skip
 __all__ += core.__all__
 __all__ += functions.__all__

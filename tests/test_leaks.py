@@ -53,6 +53,8 @@ OPERATIONS = {
     "numbers out": lambda x: (x[0, 0].item(), float(x[0, 0]), bool(x[0, 0])),
     "boxed calls": lambda x: (table("add.Tensor")(x, x), table("zeros")((3,)), table("view")(x, (12,))),
     "counts": lambda x: (x.storage().weak(), x.use_count(), x.is_alias_of(x.T)),
+    "bfloat16": lambda x: tensix.empty(3, 4, dtype="bfloat16").copy_(x) + 1,
+    "elements": lambda x: [tensix.TypedStorage(tensix.register_type(list), 3).storage().lazy_clone()],
     "undefined": lambda x: (Tensor(), repr(Tensor()), Tensor().shape),
 }  # fmt: skip
 

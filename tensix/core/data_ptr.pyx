@@ -304,20 +304,25 @@ cdef uintptr_t address_from_any(object address, str what) except? 0:
 
 
 cdef deleter_t function_of(object deleter) except? NULL:
-    """Return the C function that a deleter in any accepted form means; NULL for None."""
-    if deleter is None:
+    return <deleter_t>c_function_from_any(deleter, "deleter", " For a Python callable use DataPtr.from_callable().")
+
+
+cdef void* c_function_from_any(object function, str role, str hint) except? NULL:
+    """Return the address of a C function given in any accepted form, NULL for None; errors end with `hint`."""
+    if function is None:
         return NULL
+    name = f"tensix.{role}".encode()
     ctypes = sys.modules.get("ctypes")  # who has not loaded it has no function of it, and need not pay for it
-    if ctypes is not None and isinstance(deleter, ctypes._CFuncPtr):
+    if ctypes is not None and isinstance(function, ctypes._CFuncPtr):
         # The function's address is the object's one word; ctypes.cast() would leave a reference cycle behind.
-        return (<deleter_t*><uintptr_t>ctypes.addressof(deleter))[0]
-    if PyCapsule_IsValid(deleter, "tensix.deleter"):
-        return <deleter_t>PyCapsule_GetPointer(deleter, "tensix.deleter")
-    if isinstance(deleter, int):
-        return <deleter_t><uintptr_t>address_from_any(deleter, "deleter")
+        return (<void**><uintptr_t>ctypes.addressof(function))[0]
+    if PyCapsule_IsValid(function, name):
+        return PyCapsule_GetPointer(function, name)
+    if isinstance(function, int):
+        return <void*><uintptr_t>address_from_any(function, role)
     raise TypeError(
-        "a deleter is a ctypes function, a PyCapsule named 'tensix.deleter' or the address of a C function, found "
-        f"{type(deleter).__name__}. For a Python callable use DataPtr.from_callable()."
+        f"a {role} is a ctypes function, a PyCapsule named 'tensix.{role}' or the address of a C function, found "
+        f"{type(function).__name__}.{hint}"
     )
 
 

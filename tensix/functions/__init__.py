@@ -1,6 +1,7 @@
 """What is done with tensors; importing it registers the kernels."""
 
 from tensix.functions.creation import empty, from_numpy, full, ones, rand, randn, tensor, zeros
+from tensix.functions.data_types import can_cast, finfo, iinfo, isdtype, promote_types, result_type
 from tensix.functions.kernels import copy, matmul, meta, sparse_coo, ufunc  # noqa: F401
 from tensix.functions.kernels import indexing as advanced_indexing  # noqa: F401
 from tensix.functions.kernels.random import Generator, manual_seed
@@ -8,6 +9,6 @@ from tensix.functions.sparse import sparse_coo_tensor
 from tensix.tensors import indexing, reshaping, splitting, views  # noqa: F401
 
 __all__ = [
-    "Generator", "empty", "from_numpy", "full", "manual_seed", "ones", "rand", "randn", "sparse_coo_tensor", "tensor",
-    "zeros",
+    "Generator", "can_cast", "empty", "finfo", "from_numpy", "full", "iinfo", "isdtype", "manual_seed", "ones",
+    "promote_types", "rand", "randn", "result_type", "sparse_coo_tensor", "tensor", "zeros",
 ]  # fmt: skip

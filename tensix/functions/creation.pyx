@@ -4,7 +4,7 @@ from libc.stdint cimport int8_t, int64_t, uint8_t
 from tensix.core.device cimport Device, Device_from_any
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.tensors.dtype cimport default_float_code, dtype_from_any
+from tensix.tensors.dtype cimport BFLOAT16, default_float_code, dtype_from_any
 from tensix.tensors.ndarray cimport impl_of_ndarray
 from tensix.tensors.tensor cimport Tensor, Tensor_wrap
 from tensix.tensors.tensor_base cimport TensorBase
@@ -166,8 +166,8 @@ def tensor(data, *, dtype=None):
     if isinstance(data, Tensor):
         return copied(data, dtype)
     wanted = None if dtype is None else dtype_from_any(dtype)
-    if wanted is not None and wanted.numpy is None:
-        raise TypeError(f"tensor() cannot convert to {wanted}: NumPy has no such type. Copy into empty() with copy_().")
+    if wanted is not None and wanted.code == BFLOAT16:  # See Note [bfloat16 and NumPy]
+        return copied(tensor(data, dtype="float32"), wanted)
     array = np.array(data, None if wanted is None else wanted.numpy)
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     if wanted is None and not isinstance(data, (np.ndarray, np.generic)):

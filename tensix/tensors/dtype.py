@@ -1,10 +1,19 @@
 """Element types.
 
 The codes are PyTorch's ScalarType numbers, which are its serialisation order and never change.
+
+Note [bfloat16 and NumPy]
+~~~~~~~~~~~~~~~~~~~~~~~~~
+NumPy has no bfloat16; the package ml_dtypes adds one. It is optional and imported when an array of that type is first
+needed, never with tensix. Arrays of it that come in are known by the name of their type, which needs no import.
+What needs no array of bfloat16 does without the package: a bfloat16 is the upper half of a float32, so printing,
+Python numbers, conversions and arithmetic go through float32. Both roundings of a sum, a product or a quotient, to
+float32 and on to bfloat16, give the nearest bfloat16: 24 bits are more than two times 8 plus 2.
 """
 
 import builtins
 import contextlib
+import importlib
 
 import cython
 import numpy as np
@@ -32,8 +41,6 @@ class DType:
         Bytes per element.
     kind : str
         ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"real floating"`` or ``"complex floating"``.
-    numpy : numpy.dtype or None
-        NumPy's type of the same bytes, if NumPy has one.
 
     Examples
     --------
@@ -44,6 +51,14 @@ class DType:
 
     def __init__(self):
         raise TypeError("element types are not made by hand: use tensix.float32, tensix.int64, ...")
+
+    @property
+    def numpy(self):
+        """NumPy's type of the same bytes, or None; that of bfloat16 is ml_dtypes', if installed."""
+        if self.numpy_dtype is None and self.code == BFLOAT16:
+            with contextlib.suppress(ImportError):  # See Note [bfloat16 and NumPy]
+                self.numpy_dtype = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
+        return self.numpy_dtype
 
     def __repr__(self):
         return f"tensix.{self.name}"
@@ -91,22 +106,39 @@ def dtype_from_any(dtype):
     if dtype is builtins.int:
         return BY_NAME["int64"]
     found = None
-    with contextlib.suppress(TypeError):  # NumPy's own text speaks of its types, ours follows
-        found = None if dtype is None else BY_NUMPY.get(np.dtype(dtype))
+    with contextlib.suppress(TypeError, ValueError):  # NumPy's own text speaks of its types, ours follows
+        if dtype is not None:
+            numpy_dtype = np.dtype(dtype)
+            found = BY_NUMPY.get(numpy_dtype) or dtype_of_extension(numpy_dtype)
     if found is None:
         raise TypeError(f"{dtype!r} is no element type of tensix; there are {', '.join(BY_NAME)}.")
     return found
 
 
+@cython.cfunc
+def dtype_of_extension(numpy_dtype):
+    """Return the element type of a NumPy dtype that another package defines, or None."""
+    return bfloat16 if numpy_dtype.name == "bfloat16" and numpy_dtype.itemsize == 2 else None
+
+
+def numpy_dtype_of(dtype):
+    """Return NumPy's type of the same bytes; raise if there is none."""
+    found = dtype.numpy_dtype or dtype.numpy
+    if found is None:
+        remedy = "Install ml_dtypes, which adds it." if dtype.code == BFLOAT16 else "The tensor is undefined."
+        raise TypeError(f"NumPy has no type for {dtype.name}. {remedy}")
+    return found
+
+
 def default_float_code():
-    return 6  # float32
+    return FLOAT32
 
 
 @cython.cfunc
 def register(code, name, itemsize, kind, numpy_dtype):
     """Make the one object of an element type and enter it into the tables."""
     dtype: DType = DType.__new__(DType)
-    dtype.code, dtype.name, dtype.itemsize, dtype.kind, dtype.numpy = code, name, itemsize, kind, numpy_dtype
+    dtype.code, dtype.name, dtype.itemsize, dtype.kind, dtype.numpy_dtype = code, name, itemsize, kind, numpy_dtype
     BY_CODE[code] = BY_NAME[name] = dtype
     if numpy_dtype is not None:
         BY_NUMPY[numpy_dtype] = dtype
@@ -114,7 +146,7 @@ def register(code, name, itemsize, kind, numpy_dtype):
 
 
 # What an undefined tensor has: in the table of codes, but of no name.
-undefined = register(46, "undefined", 0, "undefined", None)
+undefined = register(UNDEFINED, "undefined", 0, "undefined", None)
 del BY_NAME["undefined"]
 
 uint8 = register(0, "uint8", 1, "unsigned integer", np.dtype("u1"))
@@ -123,12 +155,12 @@ int16 = register(2, "int16", 2, "signed integer", np.dtype("i2"))
 int32 = register(3, "int32", 4, "signed integer", np.dtype("i4"))
 int64 = register(4, "int64", 8, "signed integer", np.dtype("i8"))
 float16 = register(5, "float16", 2, "real floating", np.dtype("f2"))
-float32 = register(6, "float32", 4, "real floating", np.dtype("f4"))
+float32 = register(FLOAT32, "float32", 4, "real floating", np.dtype("f4"))
 float64 = register(7, "float64", 8, "real floating", np.dtype("f8"))
 complex64 = register(9, "complex64", 8, "complex floating", np.dtype("c8"))
 complex128 = register(10, "complex128", 16, "complex floating", np.dtype("c16"))
 bool = register(11, "bool", 1, "bool", np.dtype("?"))
-bfloat16 = register(15, "bfloat16", 2, "real floating", None)
+bfloat16 = register(BFLOAT16, "bfloat16", 2, "real floating", None)
 uint16 = register(27, "uint16", 2, "unsigned integer", np.dtype("u2"))
 uint32 = register(28, "uint32", 4, "unsigned integer", np.dtype("u4"))
 uint64 = register(29, "uint64", 8, "unsigned integer", np.dtype("u8"))

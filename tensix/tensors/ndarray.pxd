@@ -22,4 +22,5 @@ cdef inline object new_array(
 cdef object ndarray_of_impl(TensorImpl impl, bint writable)
 cdef object ndarray_of_type(TensorImpl impl, object descr, bint writable)
 cdef object printable_of_impl(TensorImpl impl)
+cdef object readable_of_impl(TensorImpl impl)
 cdef TensorImpl impl_of_ndarray(object array, bint is_shared)

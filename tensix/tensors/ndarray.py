@@ -15,7 +15,7 @@ from cython.cimports.tensix.core.intrusive_target import IntrusiveTarget_start_u
 from cython.cimports.tensix.core.storage import Storage_from_owned
 from cython.cimports.tensix.core.storage_impl import StorageImpl
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
-from cython.cimports.tensix.tensors.dtype import dtype_from_any, dtype_of_code
+from cython.cimports.tensix.tensors.dtype import BFLOAT16, dtype_from_any, dtype_of_code, numpy_dtype_of
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_adopt,
     TensorImpl_const_data,
@@ -33,10 +33,7 @@ cnp.import_array()
 
 def ndarray_of_impl(impl, writable):
     """Return an array over the tensor's memory that keeps the storage alive."""
-    dtype = dtype_of_code(impl.dtype_code)
-    if dtype.numpy is None:
-        raise TypeError(f"NumPy has no type for {dtype}.")
-    return ndarray_of_type(impl, dtype.numpy, writable)
+    return ndarray_of_type(impl, numpy_dtype_of(dtype_of_code(impl.dtype_code)), writable)
 
 
 def ndarray_of_type(impl, descr, writable):
@@ -64,11 +61,11 @@ def ndarray_of_type(impl, descr, writable):
 
 
 def printable_of_impl(impl):
-    """Return an array with the tensor's elements, in a wider type where NumPy has none: bfloat16 as float32.
+    """Return an array to print the elements of.
 
-    Of what is widened and will be cut in print, only the edges are taken, and an item between, for NumPy to cut.
+    Of bfloat16 that will be cut in print, only the edges are widened, and an item between, for NumPy to cut.
     """
-    if dtype_of_code(impl.dtype_code).numpy is not None:
+    if impl.dtype_code != BFLOAT16:
         return ndarray_of_impl(impl, False)
     bits = ndarray_of_type(impl, np.dtype(np.uint16), False)
     options = np.get_printoptions()
@@ -76,7 +73,23 @@ def printable_of_impl(impl):
     if bits.size > options["threshold"] and bits.ndim:
         taken = [[*range(edge + 1), *range(n - edge, n)] if n > 2 * edge else range(n) for n in bits.shape]
         bits = bits[np.ix_(*taken)]
-    return (bits.astype(np.uint32) << 16).view(np.float32)  # the upper half of a float32
+    return widened(bits)
+
+
+@cython.cfunc
+def widened(bits):
+    """Return the float32 values whose upper halves are these bits."""
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def readable_of_impl(impl):
+    """Return an array to read the elements of: a view, save that bfloat16 is copied to float32.
+
+    See Note [bfloat16 and NumPy].
+    """
+    if impl.dtype_code != BFLOAT16:
+        return ndarray_of_impl(impl, False)
+    return widened(ndarray_of_type(impl, np.dtype(np.uint16), False))
 
 
 def impl_of_ndarray(array, is_shared):

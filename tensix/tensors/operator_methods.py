@@ -3,12 +3,12 @@
 import cython
 import numpy as np
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
-from cython.cimports.tensix.tensors.dtype import default_float_code, dtype_of_code
+from cython.cimports.tensix.tensors.dtype import dtype_of_code
+from cython.cimports.tensix.tensors.promotion import promote_number
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
 from cython.cimports.tensix.tensors.view_methods import ViewMethods
 
 from tensix.dispatch import native_functions
-from tensix.tensors.dtype import dtype_named
 
 __all__ = []
 
@@ -69,14 +69,7 @@ def scalar_like(tensor: TensorBase, value) -> TensorBase:
         raise RuntimeError("the tensor is undefined: there is nothing to reckon with.")
     if isinstance(value, np.generic):
         value = value.item()
-    code = impl.dtype_code
-    kind = dtype_of_code(code).kind
-    if isinstance(value, complex) and kind != "complex floating":
-        code = dtype_named("complex128" if code == dtype_named("float64").code else "complex64").code
-    elif isinstance(value, float) and "floating" not in kind:
-        code = default_float_code()
-    elif kind == "bool" and not isinstance(value, bool):
-        code = dtype_named("int64").code
+    code = promote_number(dtype_of_code(impl.dtype_code), value).code
     made = EMPTY.call_empty(0, cython.NULL, code, impl.device_type, impl.device_index)
     return FILL_.call_with(made, value)
 

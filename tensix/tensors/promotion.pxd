@@ -1,5 +1,7 @@
 """Which element type two others meet in."""
 from libc.stdint cimport uint8_t
+from tensix.tensors.dtype cimport DType
 
 
 cdef int promote_codes(uint8_t a, uint8_t b) except -1
+cpdef DType promote_number(DType dtype, object number)

@@ -6,7 +6,7 @@ and float32 meet in float32. What neither defines (uint64 with a signed integer)
 """
 
 import cython
-from cython.cimports.tensix.tensors.dtype import DType, dtype_from_any, dtype_of_code
+from cython.cimports.tensix.tensors.dtype import DType, default_float_code, dtype_from_any, dtype_of_code
 
 from tensix.tensors.dtype import DTYPE_COUNT, dtype_named
 
@@ -44,6 +44,18 @@ def promote_codes(a, b):
             "Convert one of them first."
         )
     return code
+
+
+def promote_number(dtype, number):
+    """Return the element type that one takes on beside a Python number: itself, unless the number's kind is higher."""
+    rank: cython.int = RANKS[dtype.kind]
+    if isinstance(number, complex) and rank < RANKS["complex floating"]:
+        return dtype_named("complex128" if dtype.name == "float64" else "complex64")
+    if isinstance(number, float) and rank < RANKS["real floating"]:
+        return dtype_of_code(default_float_code())
+    if rank == RANKS["bool"] and not isinstance(number, (bool, float, complex)):
+        return dtype_named("int64")
+    return dtype
 
 
 def meet(a: DType, b: DType):

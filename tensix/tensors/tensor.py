@@ -15,7 +15,12 @@ from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.dtype import dtype_from_any, dtype_of_code
 from cython.cimports.tensix.tensors.index_key import is_basic
-from cython.cimports.tensix.tensors.ndarray import impl_of_ndarray, ndarray_of_impl, printable_of_impl
+from cython.cimports.tensix.tensors.ndarray import (
+    impl_of_ndarray,
+    ndarray_of_impl,
+    printable_of_impl,
+    readable_of_impl,
+)
 from cython.cimports.tensix.tensors.sparse_methods import SparseMethods
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase, TensorBase_own_new
 from cython.cimports.tensix.tensors.tensor_impl import (
@@ -191,7 +196,7 @@ class Tensor(SparseMethods):
     def tolist(self):
         """Return the elements as nested lists of Python numbers."""
         source = on_cpu(self)
-        return ndarray_of_impl(source.impl, False).tolist()
+        return readable_of_impl(source.impl).tolist()
 
     def item(self):
         """Return the only element as a Python number.
@@ -204,7 +209,7 @@ class Tensor(SparseMethods):
         if self.impl.numel != 1:
             raise ValueError(f"only a tensor with one element is a number, this one has {self.impl.numel}.")
         source = on_cpu(self)
-        return ndarray_of_impl(source.impl, False).item()
+        return readable_of_impl(source.impl).item()
 
     def __array__(self, dtype=None, copy=None):
         """Be an array for NumPy: a view on the same memory, unless it needs another type or asks for a copy."""

@@ -137,11 +137,3 @@ def test_tensor_of_tensors():
 def test_data_that_is_no_tensor(data, error):
     with pytest.raises(error):
         tensix.tensor(data)
-
-
-def test_bfloat16_is_made_or_refused_never_replaced():
-    try:
-        dtype = tensix.tensor([1.0], dtype=tensix.bfloat16).dtype
-    except TypeError:
-        dtype = tensix.bfloat16
-    assert dtype is tensix.bfloat16

@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -13,7 +14,7 @@ from tensix.tensors.dtype import DType
 TYPES = {
     "uint8": (0, 1, "u1"), "int8": (1, 1, "i1"), "int16": (2, 2, "i2"), "int32": (3, 4, "i4"), "int64": (4, 8, "i8"),
     "float16": (5, 2, "f2"), "float32": (6, 4, "f4"), "float64": (7, 8, "f8"), "complex64": (9, 8, "c8"),
-    "complex128": (10, 16, "c16"), "bool": (11, 1, "?"), "bfloat16": (15, 2, None), "uint16": (27, 2, "u2"),
+    "complex128": (10, 16, "c16"), "bool": (11, 1, "?"), "bfloat16": (15, 2, "bfloat16"), "uint16": (27, 2, "u2"),
     "uint32": (28, 4, "u4"), "uint64": (29, 8, "u8"),
 }  # fmt: skip
 
@@ -24,7 +25,7 @@ def test_facts(name):
     dtype = getattr(tensix, name)
     assert (dtype.code, dtype.name, dtype.itemsize) == (code, name, itemsize)
     assert (repr(dtype), str(dtype)) == (f"tensix.{name}", name)
-    assert dtype.numpy == (None if numpy_name is None else np.dtype(numpy_name))
+    assert dtype.numpy == np.dtype(getattr(ml_dtypes, numpy_name, numpy_name))
 
 
 def test_kinds_are_those_of_the_standard():

@@ -1,6 +1,7 @@
 """Copying elements: clone, lazy clone, copy_ and fill_.
 
-Elements of the same type move as bytes; where the type changes, NumPy converts over zero-copy views.
+Elements of the same type move as bytes; where the type changes, NumPy converts over zero-copy views. Only bfloat16 is
+rounded to here, from float32. See Note [bfloat16 and NumPy].
 """
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport llabs
@@ -12,7 +13,7 @@ from tensix.core.storage cimport StorageImpl_lazy_clone
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_unary, CKernel_with
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.functions.kernels.empty cimport empty_like_impl
+from tensix.functions.kernels.empty cimport empty_impl, empty_like_impl
 from tensix.functions.kernels.iterator cimport (
     GRAIN_ELEMENTS,
     inner_loop_t,
@@ -21,8 +22,8 @@ from tensix.functions.kernels.iterator cimport (
     iterator_start,
     iterator_t,
 )
-from tensix.tensors.dtype cimport dtype_of_code
-from tensix.tensors.ndarray cimport ndarray_of_impl
+from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, dtype_of_code
+from tensix.tensors.ndarray cimport ndarray_of_impl, ndarray_of_type, readable_of_impl
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
 from tensix.tensors.tensor_impl cimport (
@@ -97,14 +98,18 @@ cdef int copy_elements(TensorImpl target, TensorImpl source) except -1:
     """Write the elements of `source`, broadcast and converted, to `target`, which must not overlap it."""
     cdef iterator_t iterator
     cdef void* data = TensorImpl_mutable_data(target)
+    cdef inner_loop_t loop = loop_for(dtype_of_code(target.dtype_code).itemsize)
     if target.dtype_code != source.dtype_code:
         check_cast(dtype_of_code(source.dtype_code).kind, target)
-        np.copyto(ndarray_of_impl(target, True), ndarray_of_impl(source, False), casting="unsafe")
-        return 0
+        if target.dtype_code != BFLOAT16:
+            np.copyto(ndarray_of_impl(target, True), readable_of_impl(source), casting="unsafe")
+            return 0
+        source = as_float32(source)
+        loop = round_to_bfloat16
     iterator_start(&iterator, target.ndim, TensorImpl_sizes(target))
     iterator_add(&iterator, target, data)
     iterator_add(&iterator, source, <void*>TensorImpl_const_data(source))
-    iterator_run(&iterator, loop_for(dtype_of_code(target.dtype_code).itemsize), NULL)
+    iterator_run(&iterator, loop, NULL)
     return 0
 
 
@@ -116,6 +121,33 @@ cdef int check_cast(str kind, TensorImpl target) except -1:
             "imaginary parts would be lost."
         )
     return 0
+
+
+cdef TensorImpl as_float32(TensorImpl source):
+    """Return the tensor in float32, itself if it is."""
+    if source.dtype_code == FLOAT32:
+        return source
+    cdef TensorImpl target = empty_impl(
+        source.ndim, TensorImpl_sizes(source), FLOAT32, source.device_type, source.device_index)
+    copy_elements(target, source)
+    return target
+
+
+cdef void round_to_bfloat16(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    cdef char* target = data[0]
+    cdef char* source = data[1]
+    cdef npy_intp _
+    for _ in range(count[0]):
+        (<uint16_t*>target)[0] = bfloat16_bits((<uint32_t*>source)[0])
+        target += steps[0]
+        source += steps[1]
+
+
+cdef inline uint16_t bfloat16_bits(uint32_t bits) noexcept nogil:
+    """Round the bits of a float32 to the nearest bfloat16, to the even one of two; beyond the largest is infinity."""
+    if (bits & 0x7FFFFFFF) > 0x7F800000:  # not a number: rounding could make it infinite
+        return ((bits >> 16) & 0x8000) | 0x7FC0
+    return (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
 
 
 cdef object clone(TensorBase a, tuple args):
@@ -220,18 +252,22 @@ cdef object fill_(TensorBase target, value):
     """Write one value everywhere."""
     # Before any address is taken: converting may run the value's own code, which may do anything.
     element = fill_element(target.impl, value)
-    ndarray_of_impl(target.impl, True)[...] = element
+    if target.impl.dtype_code == BFLOAT16:
+        ndarray_of_type(target.impl, np.dtype(np.uint16), True)[...] = bfloat16_bits(element.view(np.uint32))
+    else:
+        ndarray_of_impl(target.impl, True)[...] = element
     return target
 
 
 cdef object fill_element(TensorImpl target, object value):
-    """Return the value to write as an array of the target's type, if it can be written there."""
+    """Return the value to write as an array of the target's type, float32 for bfloat16, if it can be written there."""
     check_writable_once(target)
     if value is None:
         raise TypeError("fill_() writes one number, found None.")
     if isinstance(value, (complex, np.complexfloating)):
         check_cast("complex floating", target)
-    element = np.array(value, dtype_of_code(target.dtype_code).numpy)
+    is_bfloat16 = target.dtype_code == BFLOAT16
+    element = np.array(value, np.float32 if is_bfloat16 else dtype_of_code(target.dtype_code).numpy)
     if element.ndim != 0:
         raise ValueError(f"fill_() writes one number, found {type(value).__name__} of shape {element.shape}.")
     return element

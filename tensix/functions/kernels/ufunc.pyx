@@ -19,7 +19,7 @@ from tensix.functions.kernels.iterator cimport (
     iterator_t,
 )
 from numpy cimport npy_intp
-from tensix.tensors.dtype cimport default_float_code, dtype_from_any, dtype_of_code
+from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, default_float_code, dtype_from_any, dtype_of_code
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport TensorBase
@@ -46,7 +46,8 @@ cdef class UfuncKernel(Kernel):
         if self.inputs != 1:
             return self.call((a,), None)
         cdef TensorImpl x = converted(a.impl, UfuncKernel_code(self, a.impl.dtype_code))
-        return Tensor_wrap(run_unary(&self.loops[x.dtype_code], x))
+        cdef TensorImpl out = run_unary(&self.loops[x.dtype_code], x)
+        return Tensor_wrap(rounded(out) if a.impl.dtype_code == BFLOAT16 else out)
 
     cdef object call2(self, TensorBase a, TensorBase b):
         if self.inputs != 2:
@@ -54,9 +55,12 @@ cdef class UfuncKernel(Kernel):
         cdef TensorImpl x = a.impl
         cdef TensorImpl y = b.impl
         if x.dtype_code != y.dtype_code or self.loops[x.dtype_code].function == NULL:
-            code = UfuncKernel_code(self, promote_codes(x.dtype_code, y.dtype_code))
+            common = promote_codes(x.dtype_code, y.dtype_code)
+            code = UfuncKernel_code(self, common)
             x = converted(x, code)
             y = converted(y, code)
+            if common == BFLOAT16:
+                return Tensor_wrap(rounded(run_binary(&self.loops[code], x, y)))
         return Tensor_wrap(run_binary(&self.loops[x.dtype_code], x, y))
 
     cdef object call(self, tuple args, dict kwargs):
@@ -91,10 +95,17 @@ cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1:
     """Return the element type whose loop serves a type: dispatch's second stage."""
     if self.loops[code].function != NULL:
         return code
+    if code == BFLOAT16:  # See Note [bfloat16 and NumPy]
+        return UfuncKernel_code(self, FLOAT32)
     kind = dtype_of_code(code).kind
     if self.divides and (kind == "bool" or "integer" in kind):
         return default_float_code()
     raise TypeError(f"{self.name}() is not defined for {dtype_of_code(code).name}.")
+
+
+cdef TensorImpl rounded(TensorImpl result):
+    """Return a result that was computed in float32 for bfloat16, in bfloat16; one of another type as it is."""
+    return converted(result, BFLOAT16) if result.dtype_code == FLOAT32 else result
 
 
 cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x):

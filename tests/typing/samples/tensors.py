@@ -5,7 +5,7 @@ from typing import assert_type
 import numpy as np
 
 import tensix
-from tensix import Generator, Layout, MemoryFormat, Storage, Tensor
+from tensix import Generator, Layout, MemoryFormat, Storage, Tensor, TypeMeta
 from tensix.core import Allocator, Device
 from tensix.tensors.dtype import DType
 from tensix.tensors.promotion import promote_types
@@ -37,6 +37,30 @@ assert_type(x.is_cow(), bool)
 assert_type(bool(x[0, 0]), bool)
 assert_type(promote_types(tensix.int64, "float32"), DType)
 assert_type(tensix.float32.numpy, np.dtype | None)
+
+# data type functions, and types that are no numbers
+assert_type(tensix.can_cast(x, "float64"), bool)
+assert_type(tensix.isdtype(tensix.int8, ("integral", tensix.float32)), bool)
+assert_type(tensix.result_type(x, tensix.int8, 1.5, 2j), DType)
+assert_type(tensix.promote_types(tensix.int8, float), DType)
+assert_type(tensix.finfo(x).eps, float)
+assert_type(tensix.iinfo("int8").dtype, DType)
+
+
+class Task:
+    """Have elements."""
+
+
+meta = tensix.register_type(Task)
+assert_type(meta, tensix.TypeMeta)
+assert_type(meta.id, tensix.TypeIdentifier)
+assert_type(TypeMeta.make("float32").to_scalar_type(), DType)
+tasks = tensix.TypedStorage(meta, 3)
+assert_type(tasks.storage(), Storage)
+assert_type(tasks.clone(), tensix.TypedStorage)
+assert_type(tensix.TypedStorage.from_storage(tasks.storage()), tensix.TypedStorage)
+tasks[0] = Task()
+assert_type(len(tasks), int)
 
 # views, indexing and arithmetic
 assert_type(x[0], Tensor)

@@ -1,0 +1,224 @@
+"""The array API standard's chapter on element types: which fits into which, and what each can hold."""
+
+import builtins
+import functools
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tensix.tensors.dtype import DType, bfloat16, complex64, complex128, dtype_from_any, float16, float32, float64
+from tensix.tensors.dtype import bool as bool_
+from tensix.tensors.promotion import promote_number, promote_types
+from tensix.tensors.tensor import Tensor
+
+__all__ = ["can_cast", "finfo", "iinfo", "isdtype", "promote_types", "result_type"]
+
+# What a kind's name in `isdtype` covers, in the kinds that types have.
+KINDS = {
+    "bool": ("bool",),
+    "signed integer": ("signed integer",),
+    "unsigned integer": ("unsigned integer",),
+    "integral": ("signed integer", "unsigned integer"),
+    "real floating": ("real floating",),
+    "complex floating": ("complex floating",),
+    "numeric": ("signed integer", "unsigned integer", "real floating", "complex floating"),
+}
+ORDER = list(KINDS)
+
+# Bits of the fraction, and the largest exponent.
+LAYOUTS = {float16: (10, 15), bfloat16: (7, 127), float32: (23, 127), float64: (52, 1023)}
+REAL_PART = {complex64: float32, complex128: float64}
+
+
+class FloatInfo(NamedTuple):
+    """Limits of a floating type; see `finfo`."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: DType
+
+
+class IntInfo(NamedTuple):
+    """Limits of an integer type; see `iinfo`."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: DType
+
+
+def can_cast(from_, to, /):
+    """Return whether promotion may turn one element type into another.
+
+    That is, whether the two meet in the second: within a kind nothing is lost, and a higher kind takes any lower one.
+
+    Parameters
+    ----------
+    from_ : DType or Tensor
+        What shall be cast.
+    to : DType
+        The element type to cast to.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.can_cast(tensix.int8, tensix.int16), tensix.can_cast(tensix.ones(2), tensix.int64)
+    (True, False)
+    """
+    source, target = dtype_of(from_), dtype_from_any(to)
+    try:
+        return promote_types(source, target) is target
+    except TypeError:  # they do not meet
+        return False
+
+
+def finfo(type, /):
+    """Return the limits of a floating type, those of its parts if it is complex.
+
+    Parameters
+    ----------
+    type : DType or Tensor
+        A real or complex floating type, or a tensor of one.
+
+    Returns
+    -------
+    FloatInfo
+        With the attributes `bits`, `eps`, `max`, `min` and `smallest_normal`, Python numbers, and `dtype`.
+
+    Raises
+    ------
+    TypeError
+        If the type is not a floating one.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.finfo(tensix.bfloat16).eps, tensix.finfo(tensix.complex64).dtype
+    (0.0078125, tensix.float32)
+    """
+    dtype = dtype_of(type)
+    dtype = REAL_PART.get(dtype, dtype)
+    if dtype not in LAYOUTS:
+        raise TypeError(f"finfo() is for floating types, found {dtype.name}. Use iinfo() for integers.")
+    fraction, exponent = LAYOUTS[dtype]
+    eps = math.ldexp(1.0, -fraction)
+    largest = math.ldexp(2.0 - eps, exponent)
+    return FloatInfo(8 * dtype.itemsize, eps, largest, -largest, math.ldexp(1.0, 1 - exponent), dtype)
+
+
+def iinfo(type, /):
+    """Return the limits of an integer type.
+
+    Parameters
+    ----------
+    type : DType or Tensor
+        An integer type, or a tensor of one.
+
+    Returns
+    -------
+    IntInfo
+        With the attributes `bits`, `max` and `min`, Python numbers, and `dtype`.
+
+    Raises
+    ------
+    TypeError
+        If the type is not an integer one.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.iinfo(tensix.int8)
+    IntInfo(bits=8, max=127, min=-128, dtype=tensix.int8)
+    """
+    dtype = dtype_of(type)
+    if dtype.kind not in KINDS["integral"]:
+        raise TypeError(f"iinfo() is for integer types, found {dtype.name}. Use finfo() for floating types.")
+    bits = 8 * dtype.itemsize
+    if dtype.kind == "signed integer":
+        return IntInfo(bits, 2 ** (bits - 1) - 1, -(2 ** (bits - 1)), dtype)
+    return IntInfo(bits, 2**bits - 1, 0, dtype)
+
+
+def isdtype(dtype, kind):
+    """Return whether an element type is of a kind.
+
+    Parameters
+    ----------
+    dtype : DType
+        The element type.
+    kind : str, DType, or tuple of those
+        ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"integral"``, ``"real floating"``, ``"complex
+        floating"``, ``"numeric"``, or an element type; a tuple means any of its members.
+
+    Raises
+    ------
+    ValueError
+        If there is no kind of this name.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.isdtype(tensix.uint8, "integral"), tensix.isdtype(tensix.bool, ("numeric", tensix.int8))
+    (True, False)
+    """
+    found = dtype_from_any(dtype)
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    return any([is_of_kind(found, one) for one in kinds])  # a list: each kind is checked, also after a hit
+
+
+def is_of_kind(dtype, kind):
+    """Return whether an element type is of one kind."""
+    if not isinstance(kind, str):
+        return dtype is dtype_from_any(kind)
+    if kind not in KINDS:
+        raise ValueError(f"no kind of element types is called {kind!r}; there are {', '.join(map(repr, KINDS))}.")
+    return dtype.kind in KINDS[kind]
+
+
+def result_type(*arrays_and_dtypes):
+    """Return the element type that the result of an operation on these has.
+
+    Tensors count by their element type, those without dimensions too. Python's numbers give way: each changes the
+    type only if its kind is higher. Among themselves they are bool, int64, float32 and complex64.
+
+    Parameters
+    ----------
+    *arrays_and_dtypes : Tensor, DType, bool, int, float or complex
+        One or more; their order does not matter.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    TypeError
+        If the types do not meet.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.result_type(tensix.int8, tensix.ones(2, dtype=tensix.uint8), 1)
+    tensix.int16
+    >>> tensix.result_type(tensix.int64, 1.5)
+    tensix.float32
+    """
+    if not arrays_and_dtypes:
+        raise ValueError("result_type() needs at least one tensor, element type or number.")
+    plain = [x.item() if isinstance(x, np.generic) else x for x in arrays_and_dtypes]
+    numbers = [x for x in plain if isinstance(x, (builtins.bool, int, float, complex))]
+    types = [dtype_of(x) for x in plain if not isinstance(x, (builtins.bool, int, float, complex))]
+    # The highest kind first: uint64 and int8 meet nowhere, but both meet float32.
+    types.sort(key=lambda dtype: ORDER.index(dtype.kind), reverse=True)
+    result = functools.reduce(promote_types, types) if types else bool_
+    return functools.reduce(promote_number, numbers, result)
+
+
+def dtype_of(x):
+    """Return the element type of a tensor, or the one that is named."""
+    dtype = x.dtype if isinstance(x, Tensor) else dtype_from_any(x)
+    if dtype.kind not in KINDS:
+        raise RuntimeError("the tensor is undefined: it has no element type.")
+    return dtype
