@@ -116,6 +116,32 @@ def allocation_rows():
         )
 
 
+def small_call_rows():
+    """Yield calls on 3 x 4 tensors: so few elements that all time goes into the call itself."""
+    ours = {"x": tensix.rand(3, 4), "y": tensix.rand(3, 4), "lib": tensix}
+    torchs = {"x": torch.rand(3, 4), "y": torch.rand(3, 4), "lib": torch}
+    numpys = {"x": np.random.rand(3, 4).astype("f4"), "y": np.random.rand(3, 4).astype("f4"), "lib": np,
+              "rand": np.random.default_rng(0).random}
+    # where NumPy's or PyTorch's spelling differs: (name, ours, torch's, NumPy's)
+    for name, *codes in (
+        ("x[0]",), ("x[0:2]",), ("x[1:3, ::2]",), ("x.T",), ("x.reshape(4, 3)",), ("x + y",),
+        ("empty(3, 4)", "lib.empty(3, 4)", "lib.empty(3, 4)", "lib.empty((3, 4), 'f4')"),
+        ("x.clone()", "x.clone()", "x.clone()", "x.copy()"), ("x.sum()",), ("x * 2",),
+        ("rand(3, 4)[0] + rand(3, 4)", "lib.rand(3, 4)[0] + lib.rand(3, 4)", "lib.rand(3, 4)[0] + lib.rand(3, 4)",
+         "rand((3, 4), 'f4')[0] + rand((3, 4), 'f4')"),
+    ):  # fmt: skip
+        us, them, numpy = codes or [name] * 3
+        target = (0.25, 0.5) if name.startswith("rand") else (0.2, 1.0)
+        yield Race(name, target[0], statement(us, **ours), {"torch": statement(them, **torchs)})
+        yield Race(name, target[1], statement(us, **ours), {"numpy": statement(numpy, **numpys)})
+
+
+def dispatcher_rows():
+    """Yield the dispatcher's cost: a call through the operator's table less a direct call of its kernel."""
+    x, y = tensix.rand(3, 4), tensix.rand(3, 4)
+    yield Difference("dispatch of add", 30.0, loops.dispatched(x, y), loops.direct(x, y))
+
+
 def size(nbytes):
     return next(f"{nbytes // one} {unit}" for one, unit in ((MIB, "MiB"), (KIB, "KiB"), (1, "B")) if nbytes >= one)
 

@@ -35,6 +35,7 @@ from tensix.core.storage_impl cimport (
     StorageImpl,
     StorageImpl_check_readable,
     StorageImpl_clear_materializer,
+    StorageImpl_new,
     StorageImpl_replace_block,
     StorageImpl_set_materializer,
 )
@@ -77,7 +78,7 @@ cdef StorageImpl cow_lazy_clone(StorageImpl source):
             return None
         shared_context_wrap(&source.block, cow_readonly_deleter if source.is_readonly else cow_deleter)
         StorageImpl_set_materializer(source, cow_materialize)
-    clone = StorageImpl.__new__(StorageImpl)
+    clone = StorageImpl_new()
     context = <shared_context_t*>source.block.ctx
     shared_context_increment(context)
     shared_context_point(context, &clone.block, source.block.deleter)

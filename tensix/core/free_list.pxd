@@ -1,21 +1,25 @@
-"""Private: keeping the memory of a few dead Python objects for the next ones of the same type.
+"""Private: keeping a few dead objects of a type for the next ones.
 
-Cython's own freelists serve base classes only; bodies of tensors and storages are subclasses, and are born and die
-with every view. Take and put run with the GIL. Only objects of the exact type are kept, subclasses go their way.
+Note [Husks]
+~~~~~~~~~~~~
+Cython's tp_new and tp_dealloc of a class call those of every base, one module after the other; for handles and bodies of
+tensors, which are born and die with every view, that takes longer than the view. Such a type installs a tp_dealloc that
+does by itself what the chain would do, and keeps the object: a husk, with its C vtable in place, its fields as those of a
+newborn and None for objects. Taking one is giving it a reference count again.
+
+Only objects of the exact type without weak references are kept; others, and those that find the list full, go down the
+chain. Everything here runs with the GIL. A pending exception is looked after where Python code may run: a storage's
+``destroy``, and Note [GIL and finalisation].
 """
-from cpython.object cimport PyObject, PyTypeObject
-from libc.string cimport memset
+from cpython.object cimport PyObject, PyTypeObject, destructor
+from cpython.ref cimport Py_INCREF
 
 cdef extern from "Python.h":
-    ctypedef PyObject* (*allocfunc)(PyTypeObject* type, Py_ssize_t extra) noexcept
-    ctypedef void (*freefunc)(void* memory) noexcept
     ctypedef struct type_slots_t "PyTypeObject":
-        allocfunc tp_alloc
-        freefunc tp_free
-    PyObject* PyType_GenericAlloc(PyTypeObject* type, Py_ssize_t extra)
-    PyObject* PyObject_Init(PyObject* memory, PyTypeObject* type)
-    PyTypeObject* Py_TYPE(PyObject* o)
-    void PyObject_Free(void* memory)
+        destructor tp_dealloc
+        Py_ssize_t tp_weaklistoffset
+    PyTypeObject* type_of "Py_TYPE" (PyObject* o)
+    object revived "PyObject_Init" (PyObject* husk, PyTypeObject* type)
 
 cdef enum:
     FREE_LIST_LENGTH = 64
@@ -23,32 +27,40 @@ cdef enum:
 
 cdef struct free_list_t:
     PyTypeObject* type
+    destructor chain      # the tp_dealloc that Cython made
     int count
-    void* kept[64]
+    PyObject* husks[64]
 
 
-cdef inline void free_list_install(free_list_t* self, object type, allocfunc alloc, freefunc free) noexcept:
-    """Make `type` allocate and free its objects by two functions of its module, which call the two below."""
+cdef inline void free_list_install(free_list_t* self, object type, destructor dealloc) noexcept:
+    """Let a type's objects be deallocated by a function of its module, built of the functions below."""
     self.type = <PyTypeObject*>type
-    (<type_slots_t*>type).tp_alloc = alloc
-    (<type_slots_t*>type).tp_free = free
+    self.chain = (<type_slots_t*>type).tp_dealloc
+    (<type_slots_t*>type).tp_dealloc = dealloc
 
 
-cdef inline PyObject* free_list_take(free_list_t* self, PyTypeObject* type, Py_ssize_t extra) noexcept:
-    """Be the type's tp_alloc: return a zeroed object."""
-    cdef void* memory
-    if self.count == 0 or type != self.type:
-        return PyType_GenericAlloc(type, extra)
-    self.count -= 1
-    memory = self.kept[self.count]
-    memset(memory, 0, type.tp_basicsize)
-    return PyObject_Init(<PyObject*>memory, type)
+cdef inline bint free_list_accepts(free_list_t* self, PyObject* dead) noexcept:
+    """Whether a dead object can be kept; it then has a reference count again, so that it can be looked at."""
+    cdef Py_ssize_t weak_offset
+    if self.count == FREE_LIST_LENGTH or type_of(dead) != self.type:
+        return False
+    weak_offset = (<type_slots_t*>self.type).tp_weaklistoffset
+    if weak_offset != 0 and (<void**>(<char*>dead + weak_offset))[0] != NULL:
+        return False
+    Py_INCREF(<object>dead)
+    return True
 
 
-cdef inline void free_list_put(free_list_t* self, void* dead) noexcept:
-    """Be the type's tp_free."""
-    if self.count < FREE_LIST_LENGTH and Py_TYPE(<PyObject*>dead) == self.type:
-        self.kept[self.count] = dead
+cdef inline void free_list_keep(free_list_t* self, PyObject* husk) noexcept:
+    """Keep an object that was accepted and cleaned up."""
+    if self.count < FREE_LIST_LENGTH:
+        self.husks[self.count] = husk
         self.count += 1
-    else:
-        PyObject_Free(dead)
+    else:  # cleaning it up killed others of its type
+        self.chain(husk)
+
+
+cdef inline object free_list_take(free_list_t* self):
+    """Return a husk as a newborn; only if `count` is not 0."""
+    self.count -= 1
+    return revived(self.husks[self.count], self.type)

@@ -1,8 +1,15 @@
 """Private: how Python handles (which hold the GIL) take and drop strong counts, inline."""
-from cpython.ref cimport PyObject
-from tensix.core.combined_refcount cimport DELETE, STILL_ALIVE, Death, decref_word, incref_word
+from cpython.ref cimport Py_INCREF, PyObject
+from tensix.core.atomics cimport tx_store_relaxed
+from tensix.core.combined_refcount cimport DELETE, STILL_ALIVE, Death, decref_word, incref_word, unique_word
 from tensix.core.intrusive_target cimport IntrusiveTarget, IntrusiveTarget_on_death
 from tensix.core.python_reference cimport drop_python_reference
+
+
+cdef inline void own_newborn(IntrusiveTarget target) noexcept:
+    """Take the first strong count of a target that was just made, and the counts' Python reference."""
+    tx_store_relaxed(&target.combined_refcount, unique_word())
+    Py_INCREF(target)
 
 
 cdef inline void retain(IntrusiveTarget target) noexcept:

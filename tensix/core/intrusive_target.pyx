@@ -72,7 +72,13 @@ from tensix.core.combined_refcount cimport (
     weak_incref_word,
     weak_of,
 )
-from tensix.core.python_reference cimport drop_python_reference, may_run_python
+from tensix.core.python_reference cimport (
+    bring_exception_back,
+    drop_python_reference,
+    may_run_python,
+    pending_exception_t,
+    set_exception_aside,
+)
 
 __all__ = ["IntrusiveTarget"]
 
@@ -185,13 +191,16 @@ cdef int IntrusiveTarget_start_unique(IntrusiveTarget self) except -1:
 
 cdef void IntrusiveTarget_on_death(IntrusiveTarget self, int death, bint holds_gil) noexcept nogil:
     """Do what a decrement found out, with or without the GIL. See Note [GIL and finalisation]."""
+    cdef pending_exception_t pending
     if death == NOT_OWNED:
         IntrusiveTarget_report(self, "decref")
         return
     if death == RELEASE:
         if may_run_python():
             with gil:
+                pending = set_exception_aside()
                 IntrusiveTarget_call_release_resources(self)
+                bring_exception_back(pending)
         if drop_weak_unit(&self.combined_refcount) != DELETE:
             return
     self.destroy(holds_gil)
@@ -205,9 +214,12 @@ cdef int IntrusiveTarget_call_release_resources(IntrusiveTarget self) noexcept:
 
 cdef void IntrusiveTarget_report(IntrusiveTarget self, const char* function) noexcept nogil:
     """Report misuse from code that cannot raise; nothing was changed."""
+    cdef pending_exception_t pending
     if may_run_python():
         with gil:
+            pending = set_exception_aside()
             IntrusiveTarget_raise_unraisable(self, function)
+            bring_exception_back(pending)
 
 
 cdef int IntrusiveTarget_raise_unraisable(IntrusiveTarget self, const char* function) noexcept:

@@ -10,7 +10,10 @@ Counts, deleters and contexts die on whatever thread drops them last, with or wi
 * After finalisation has begun, a thread that asks for the GIL hangs or is ended, and modules are being taken
   apart. From then on no Python callable is run and a reference is dropped only by the thread that already
   holds the GIL; otherwise it is left to the operating system.
+
+Who runs Python code while something dies sets a pending exception aside: deallocation must not lose it.
 """
+from cpython.exc cimport PyErr_Fetch, PyErr_Restore
 from cpython.ref cimport PyObject
 
 
@@ -19,12 +22,30 @@ cdef extern from "tensix/finalization.h" nogil:
 
 cdef extern from "Python.h" nogil:
     int PyGILState_Check()
+    PyObject* pending_exception "PyErr_Occurred" ()  # for code that holds the GIL without Cython's knowing
     void decref_with_gil "Py_XDECREF" (PyObject* reference)  # for code that holds the GIL without Cython's knowing
 
 
 cdef inline bint may_run_python() noexcept nogil:
     """Whether Python callables may still be called. See Note [GIL and finalisation]."""
     return not tx_is_finalizing()
+
+
+cdef struct pending_exception_t:
+    PyObject* type
+    PyObject* value
+    PyObject* traceback
+
+
+cdef inline pending_exception_t set_exception_aside() noexcept:
+    """Take the pending exception, if there is one."""
+    cdef pending_exception_t pending
+    PyErr_Fetch(&pending.type, &pending.value, &pending.traceback)
+    return pending
+
+
+cdef inline void bring_exception_back(pending_exception_t pending) noexcept:
+    PyErr_Restore(pending.type, pending.value, pending.traceback)
 
 
 cdef inline void drop_python_reference(PyObject* reference, bint holds_gil) noexcept nogil:

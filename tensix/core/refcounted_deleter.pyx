@@ -9,7 +9,7 @@ from tensix.core.shared_context cimport (
     shared_context_t,
     shared_context_wrap,
 )
-from tensix.core.storage_impl cimport StorageImpl, StorageImpl_mutable_data
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_mutable_data, StorageImpl_new
 
 
 cdef void refcounted_deleter(void* ctx) noexcept nogil:
@@ -34,7 +34,7 @@ cdef int refcounted_apply(StorageImpl storage) except -1:
 cdef StorageImpl refcounted_alias(StorageImpl storage):
     """Return a new storage, without owners, over the same bytes."""
     refcounted_apply(storage)
-    cdef StorageImpl alias = StorageImpl.__new__(StorageImpl)
+    cdef StorageImpl alias = StorageImpl_new()
     cdef shared_context_t* context = <shared_context_t*>storage.block.ctx
     shared_context_increment(context)
     shared_context_point(context, &alias.block, refcounted_deleter)

@@ -18,6 +18,7 @@ from tensix.core.storage_impl cimport (
     StorageImpl_clear_materializer,
     StorageImpl_const_data,
     StorageImpl_mutable_data,
+    StorageImpl_new,
     StorageImpl_replace_block,
     StorageImpl_set_nbytes,
 )
@@ -421,7 +422,7 @@ cdef Storage Storage_from_owned(StorageImpl impl):
 
 cdef StorageImpl StorageImpl_clone(StorageImpl impl):
     """Return a new storage, without owners, with a copy of the bytes."""
-    cdef StorageImpl clone = StorageImpl.__new__(StorageImpl)
+    cdef StorageImpl clone = StorageImpl_new()
     cdef Allocator allocator = impl.owner
     if allocator is None:
         allocator = current_allocator(impl.block.device_type)

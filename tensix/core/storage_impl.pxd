@@ -1,5 +1,5 @@
 """The counted owner of a block of bytes. Fields are private to tensix; the class is opaque to others."""
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint32_t
 from tensix.core.allocator cimport Allocator
 from tensix.core.data_ptr cimport data_ptr_t
 from tensix.core.intrusive_target cimport IntrusiveTarget
@@ -11,6 +11,7 @@ ctypedef int (*materializer_t)(StorageImpl) except -1
 cdef class StorageImpl(IntrusiveTarget):
     cdef data_ptr_t block
     cdef size_t size_bytes
+    cdef uint32_t version           # how often the bytes were written in place, by tensix
     cdef Allocator owner            # the allocator, or None
     cdef materializer_t materializer
     cdef str access_error           # text for those who access the data although they must not, or None
@@ -42,4 +43,5 @@ cdef int StorageImpl_set_materializer(StorageImpl self, materializer_t materiali
 cdef void StorageImpl_clear_materializer(StorageImpl self) noexcept
 cdef void StorageImpl_set_nbytes(StorageImpl self, size_t nbytes) noexcept
 cdef void StorageImpl_replace_block(StorageImpl self, data_ptr_t* block) noexcept
+cdef StorageImpl StorageImpl_new()
 cdef StorageImpl StorageImpl_allocate(size_t nbytes, Allocator allocator, bint resizable)

@@ -14,7 +14,7 @@ by `set_data_ptr_noswap` there is cleared here.
 cimport cython
 import warnings
 
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyObject
 from libc.stdint cimport uintptr_t
 from tensix.core.allocator cimport Allocator, current_allocator, nbytes_from_any
 from tensix.core.combined_refcount cimport is_dead
@@ -28,8 +28,20 @@ from tensix.core.data_ptr cimport (
     data_ptr_t,
 )
 from tensix.core.device cimport CPU, Device_get
-from tensix.core.free_list cimport free_list_install, free_list_put, free_list_t, free_list_take
+from tensix.core.free_list cimport (
+    free_list_accepts,
+    free_list_install,
+    free_list_keep,
+    free_list_t,
+    free_list_take,
+)
 from tensix.core.intrusive_target cimport IntrusiveTarget, use_count
+from tensix.core.python_reference cimport (
+    bring_exception_back,
+    pending_exception,
+    pending_exception_t,
+    set_exception_aside,
+)
 
 __all__ = ["StorageImpl"]
 
@@ -96,7 +108,10 @@ cdef class StorageImpl(IntrusiveTarget):
         raise TypeError("a StorageImpl cannot be copied: its identity is what aliasing means. Use Storage.clone().")
 
     cdef void destroy(self, bint holds_gil) noexcept nogil:
-        data_ptr_destroy(&self.block)
+        if holds_gil and pending_exception() != NULL:
+            destroy_block_aside(&self.block)
+        else:
+            data_ptr_destroy(&self.block)
 
     cpdef release_resources(self):
         """Free the bytes; weak handles may still look at the husk."""
@@ -289,13 +304,45 @@ cdef class StorageImpl(IntrusiveTarget):
 
 cdef free_list_t FREE
 
-cdef PyObject* allocate_object(PyTypeObject* type, Py_ssize_t extra) noexcept:
-    return free_list_take(&FREE, type, extra)
+cdef void deallocate(PyObject* dead) noexcept:
+    """Be the type's tp_dealloc. See Note [Husks]."""
+    if free_list_accepts(&FREE, dead):
+        strip(<StorageImpl>dead)
+        free_list_keep(&FREE, dead)
+    else:
+        FREE.chain(dead)
 
-cdef void free_object(void* dead) noexcept:
-    free_list_put(&FREE, dead)
+free_list_install(&FREE, StorageImpl, deallocate)
 
-free_list_install(&FREE, StorageImpl, allocate_object, free_object)
+
+cdef void strip(StorageImpl self) noexcept:
+    """Leave the fields as those of a newborn."""
+    if self.block.ctx != NULL:  # never owned, so nobody has called destroy()
+        self.destroy(True)
+    self.owner = None
+    self.combined_refcount = 0
+    self.handle_count = self.weak_handle_count = 0
+    self.size_bytes = 0
+    self.version = 0
+    self.is_resizable = self.was_shrunk = self.is_exported = False
+    if self.guarded or self.access_error is not None:
+        self.access_error, self.materializer = None, NULL
+        self.throw_on_mutable = self.throw_on_immutable = self.warn_on_mutable = self.is_readonly = False
+        self.guarded = False
+
+
+cdef void destroy_block_aside(data_ptr_t* block) noexcept nogil:
+    """Free a block while an exception is pending: deleters may run Python code."""
+    cdef pending_exception_t pending
+    with gil:
+        pending = set_exception_aside()
+        data_ptr_destroy(block)
+        bring_exception_back(pending)
+
+
+cdef StorageImpl StorageImpl_new():
+    """Return an empty storage without owners."""
+    return <StorageImpl>free_list_take(&FREE) if FREE.count else StorageImpl.__new__(StorageImpl)
 
 
 cdef int check_alive(StorageImpl self) except -1:
@@ -378,7 +425,7 @@ cdef int swap_in(StorageImpl self, DataPtr data_ptr, data_ptr_t* old) except -1:
 
 cdef StorageImpl StorageImpl_allocate(size_t nbytes, Allocator allocator, bint resizable):
     """Return a new storage without owners, its block made by `allocator`."""
-    cdef StorageImpl self = StorageImpl.__new__(StorageImpl)
+    cdef StorageImpl self = StorageImpl_new()
     allocator.c_allocate(nbytes, &self.block)
     self.size_bytes, self.owner, self.is_resizable = nbytes, allocator, resizable
     return self

@@ -10,10 +10,9 @@ from cython.cimports.cpython.ref import Py_INCREF, PyObject
 from cython.cimports.libc.stdint import int64_t
 from cython.cimports.tensix.core.data_ptr import data_ptr_init
 from cython.cimports.tensix.core.device import CPU, META, Device_get
-from cython.cimports.tensix.core.handle import retain
-from cython.cimports.tensix.core.intrusive_target import IntrusiveTarget_start_unique
+from cython.cimports.tensix.core.handle import own_newborn, retain
 from cython.cimports.tensix.core.storage import Storage_from_owned
-from cython.cimports.tensix.core.storage_impl import StorageImpl
+from cython.cimports.tensix.core.storage_impl import StorageImpl, StorageImpl_new
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import BFLOAT16, dtype_from_any, dtype_of_code, numpy_dtype_of
 from cython.cimports.tensix.tensors.tensor_impl import (
@@ -111,7 +110,7 @@ def impl_of_ndarray(array, is_shared):
     if not cnp.PyArray_ISALIGNED(source):
         raise ValueError("the array's elements are not aligned for their type. Copy it first.")
     impl = TensorImpl_new(dtype.code, dense_keys_of_device(0), source.ndim)
-    storage: StorageImpl = StorageImpl.__new__(StorageImpl)
+    storage: StorageImpl = StorageImpl_new()
     first: int64_t = 0
     extent: int64_t = 1
     for i in range(source.ndim):
@@ -130,7 +129,7 @@ def impl_of_ndarray(array, is_shared):
     storage.size_bytes = last - first + dtype.itemsize if extent else 0
     storage.is_exported = is_shared
     storage.is_readonly = storage.guarded = not cnp.PyArray_ISWRITEABLE(source)
-    IntrusiveTarget_start_unique(storage)
+    own_newborn(storage)
     TensorImpl_adopt(impl, storage)
     sizes = TensorImpl_sizes(impl)
     strides = TensorImpl_strides(impl)

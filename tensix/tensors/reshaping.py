@@ -103,18 +103,20 @@ def unsqueeze(a: TensorBase, dim):
 
 
 @cython.cfunc
-def view(a: TensorBase, shape):
+def view(a: TensorBase, sizes):
+    shape: tuple = sizes if type(sizes) is tuple else tuple(sizes)  # See Note [Lists that change]
     made = view_or_none(a.impl, shape)
     if made is None:
         raise ValueError(
-            f"cannot view shape {TensorImpl_shape(a.impl)} with stride {TensorImpl_stride(a.impl)} as {tuple(shape)}: "
+            f"cannot view shape {TensorImpl_shape(a.impl)} with stride {TensorImpl_stride(a.impl)} as {shape}: "
             "a new dimension would have no single stride. Use reshape(), which copies then."
         )
     return made
 
 
 @cython.cfunc
-def reshape(a: TensorBase, shape):
+def reshape(a: TensorBase, sizes):
+    shape: tuple = sizes if type(sizes) is tuple else tuple(sizes)  # See Note [Lists that change]
     made = view_or_none(a.impl, shape)
     return view(contiguous_copy(a, contiguous_format), shape) if made is None else made
 
@@ -171,16 +173,13 @@ def unflatten(a: TensorBase, args: tuple):
 
 
 @cython.cfunc
-def view_or_none(base: TensorImpl, shape):
+def view_or_none(base: TensorImpl, shape: tuple):
     """Return the view of another shape, None if the strides do not allow one."""
-    shape = tuple(shape)  # See Note [Lists that change]
     made = TensorImpl_view(base, len(shape))
     sizes = TensorImpl_sizes(made)
     strides = TensorImpl_strides(made)
     if not fill_in_sizes(base.numel, shape, sizes):
-        raise ValueError(
-            f"cannot give {base.numel} elements of shape {TensorImpl_shape(base)} the shape {shape}."
-        )
+        refuse_shape(base, shape)
     if base.contiguous:
         contiguous_strides(made.ndim, sizes, strides)
     elif not strides_of_view(base, made.ndim, sizes, strides):
@@ -191,17 +190,23 @@ def view_or_none(base: TensorImpl, shape):
 
 @cython.cfunc
 @cython.exceptval(-1)
-def fill_in_sizes(numel: int64_t, shape, sizes: cython.pointer(int64_t)) -> cython.bint:
+def refuse_shape(base: TensorImpl, shape: tuple) -> cython.int:
+    raise ValueError(f"cannot give {base.numel} elements of shape {TensorImpl_shape(base)} the shape {shape}.")
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def fill_in_sizes(numel: int64_t, shape: tuple, sizes: cython.pointer(int64_t)) -> cython.bint:
     """Take the wanted sizes, of which one may be -1, and return whether they hold so many elements."""
     known: int64_t = 1
     unknown: cython.int = -1
     fits: cython.bint = True
-    for i, item in enumerate(shape):
-        size = int64_of(item)
+    for i in range(len(shape)):
+        size = int64_of(shape[i])
         if size == -1 and unknown == -1:
             unknown = i
         elif size < 0:
-            raise ValueError(f"sizes must be 0 or more, one of them may be -1, found {tuple(shape)}.")
+            raise ValueError(f"sizes must be 0 or more, one of them may be -1, found {shape}.")
         else:
             sizes[i] = size
             fits = fits and not tx_multiply_overflows(known, size, cython.address(known))

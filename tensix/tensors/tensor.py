@@ -7,9 +7,17 @@ one before: `TensorBase` (what a tensor is), `ViewMethods`, `OperatorMethods`, `
 
 import cython
 import numpy as np
+from cython.cimports.cpython.object import PyObject
 from cython.cimports.libc.stdint import uint64_t
 from cython.cimports.tensix.core.device import CPU, META, Device_from_any
-from cython.cimports.tensix.core.handle import retain
+from cython.cimports.tensix.core.free_list import (
+    free_list_accepts,
+    free_list_install,
+    free_list_keep,
+    free_list_t,
+    free_list_take,
+)
+from cython.cimports.tensix.core.handle import drop, own_newborn, retain
 from cython.cimports.tensix.core.storage import Storage
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
@@ -22,7 +30,7 @@ from cython.cimports.tensix.tensors.ndarray import (
     readable_of_impl,
 )
 from cython.cimports.tensix.tensors.sparse_methods import SparseMethods
-from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase, TensorBase_own_new
+from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_adopt,
     TensorImpl_check_bounds,
@@ -275,9 +283,36 @@ def printable(tensor: TensorBase):
 
 def Tensor_wrap(impl):
     """Return the first handle on a new body."""
-    made: Tensor = Tensor.__new__(Tensor)
-    TensorBase_own_new(made, impl)
+    made: Tensor = cython.cast(Tensor, free_list_take(cython.address(FREE))) if FREE.count else Tensor.__new__(Tensor)
+    own_newborn(impl)
+    made.impl = impl
     return made
+
+
+FREE = cython.declare(free_list_t)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def deallocate(dead: cython.pointer(PyObject)) -> cython.void:
+    """Be the type's tp_dealloc. See Note [Husks]."""
+    if free_list_accepts(cython.address(FREE), dead):
+        let_go(cython.cast(TensorBase, dead))
+        free_list_keep(cython.address(FREE), dead)
+    else:
+        FREE.chain(dead)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def let_go(tensor: TensorBase) -> cython.void:
+    """Drop the body."""
+    if tensor.impl is not UNDEFINED:
+        drop(tensor.impl)
+        tensor.impl = UNDEFINED
+
+
+free_list_install(cython.address(FREE), Tensor, deallocate)
 
 
 @cython.cfunc

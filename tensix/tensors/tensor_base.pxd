@@ -10,5 +10,3 @@ cdef class TensorBase:
 
 
 cdef TensorImpl UNDEFINED
-
-cdef int TensorBase_own_new(TensorBase self, TensorImpl impl) except -1

@@ -9,7 +9,7 @@ from cython.cimports.libc.stdint import uint64_t, uintptr_t
 from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.device import Device_get
 from cython.cimports.tensix.core.handle import drop, retain
-from cython.cimports.tensix.core.intrusive_target import IntrusiveTarget_start_unique, use_count, weak_use_count
+from cython.cimports.tensix.core.intrusive_target import use_count, weak_use_count
 from cython.cimports.tensix.core.storage import Storage_from_owned
 from cython.cimports.tensix.dispatch.dispatch_key import bits_of_key
 from cython.cimports.tensix.tensors.dtype import dtype_of_code
@@ -42,7 +42,6 @@ TensorImpl_sizes(UNDEFINED)[0] = 0
 TensorImpl_strides(UNDEFINED)[0] = 1
 
 
-@cython.freelist(64)
 @cython.no_gc  # a body takes no part in collection either
 @cython.cclass
 class TensorBase:
@@ -194,11 +193,4 @@ def check_strided(self: TensorBase, method: str) -> cython.int:
         raise RuntimeError(
             f"{method}: a sparse_coo tensor has neither storage nor strides. Ask its values(), or to_dense()."
         )
-    return 0
-
-
-def TensorBase_own_new(self, impl):
-    """Become the first owner of a new body."""
-    IntrusiveTarget_start_unique(impl)
-    self.impl = impl
     return 0

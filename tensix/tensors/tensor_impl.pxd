@@ -1,4 +1,5 @@
 """The counted body of a tensor: a view on a storage. Fields are private to tensix."""
+from cpython.long cimport PyLong_AsLongLong
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
 from tensix.core.intrusive_target cimport IntrusiveTarget
 from tensix.core.storage_impl cimport StorageImpl
@@ -76,5 +77,9 @@ cdef const void* TensorImpl_const_data(TensorImpl self) except? NULL
 cdef void* TensorImpl_no_data(TensorImpl self) except? NULL
 cdef tuple TensorImpl_shape(TensorImpl self)
 cdef tuple TensorImpl_stride(TensorImpl self)
-cdef int64_t int64_of(object number) except? -1
+cdef inline int64_t int64_of(object number) except? -1:
+    """Return a size, step, offset or dimension given as an int; a float is a TypeError, however whole it is."""
+    return PyLong_AsLongLong(number) if type(number) is int else int64_of_index(number)
+
+cdef int64_t int64_of_index(object number) except? -1
 cdef int wrap_dim(int64_t dim, int ndim) except -1

@@ -8,14 +8,20 @@ the number of elements and the cached flags.
 import cython
 from cython.cimports.cpython.long import PyLong_AsLongLong, PyLong_FromLongLong
 from cython.cimports.cpython.number import PyNumber_Index
-from cython.cimports.cpython.object import PyObject, PyTypeObject
+from cython.cimports.cpython.object import PyObject
 from cython.cimports.cpython.ref import Py_INCREF
 from cython.cimports.cpython.tuple import PyTuple_New, PyTuple_SET_ITEM
 from cython.cimports.libc.stdint import int64_t
 from cython.cimports.libc.stdlib import free, malloc
 from cython.cimports.tensix.core.combined_refcount import is_dead
 from cython.cimports.tensix.core.device import META
-from cython.cimports.tensix.core.free_list import free_list_install, free_list_put, free_list_t, free_list_take
+from cython.cimports.tensix.core.free_list import (
+    free_list_accepts,
+    free_list_install,
+    free_list_keep,
+    free_list_t,
+    free_list_take,
+)
 from cython.cimports.tensix.core.handle import drop_nogil, retain
 from cython.cimports.tensix.core.intrusive_target import decref
 from cython.cimports.tensix.core.storage_impl import (
@@ -86,17 +92,41 @@ FREE = cython.declare(free_list_t)
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def allocate_object(type_: cython.pointer(PyTypeObject), extra: cython.Py_ssize_t) -> cython.pointer(PyObject):
-    return free_list_take(cython.address(FREE), type_, extra)
+def deallocate(dead: cython.pointer(PyObject)) -> cython.void:
+    """Be the type's tp_dealloc. See Note [Husks]."""
+    if free_list_accepts(cython.address(FREE), dead):
+        strip(cython.cast(TensorImpl, dead))
+        free_list_keep(cython.address(FREE), dead)
+    else:
+        FREE.chain(dead)
 
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def free_object(dead: cython.p_void) -> cython.void:
-    free_list_put(cython.address(FREE), dead)
+def strip(self: TensorImpl) -> cython.void:
+    """Leave the fields as those of a newborn, but for what every maker sets."""
+    if self.ndim > INLINE_DIMS:
+        free(self.dims.outline)
+        self.ndim = 0
+    if self.storage is not None:
+        if not is_dead(self.combined_refcount):
+            decref(self.storage)  # never owned, so nobody has called destroy()
+        self.storage = None
+    if self.autograd_meta is not None:
+        self.autograd_meta = None
+    self.combined_refcount = 0
+    self.handle_count = self.weak_handle_count = 0
+    self.storage_offset = 0
 
 
-free_list_install(cython.address(FREE), TensorImpl, allocate_object, free_object)
+free_list_install(cython.address(FREE), TensorImpl, deallocate)
+
+
+@cython.cfunc
+@cython.inline
+def newborn() -> TensorImpl:
+    """Return a body of which only the counts are set."""
+    return cython.cast(TensorImpl, free_list_take(cython.address(FREE))) if FREE.count else TensorImpl.__new__(TensorImpl)
 
 
 def TensorImpl_check_alive(self):
@@ -107,7 +137,7 @@ def TensorImpl_check_alive(self):
 
 def TensorImpl_new(dtype_code, key_set, ndim):
     """Return a body without owners and storage, whose sizes and strides are still to be set."""
-    self: TensorImpl = TensorImpl.__new__(TensorImpl)
+    self: TensorImpl = newborn()
     TensorImpl_reserve(self, ndim)
     self.dtype_code, self.key_set = dtype_code, key_set
     return self
@@ -125,7 +155,7 @@ def TensorImpl_view(base, ndim):
     """Return a body without owners that shares everything of `base` but the geometry, still to be set."""
     if base.dtype_code == UNDEFINED_CODE:
         raise RuntimeError("the tensor is undefined: there is nothing to look at. Make one with empty() or tensor().")
-    self: TensorImpl = TensorImpl.__new__(TensorImpl)
+    self: TensorImpl = newborn()
     TensorImpl_reserve(self, ndim)
     if base.storage is not None:
         retain(base.storage)
@@ -304,16 +334,11 @@ def tuple_of(numbers: cython.pointer(cython.const[int64_t]), count: cython.int) 
     return made
 
 
-def int64_of(number):
-    """Return a size, step, offset or dimension given as an int; a float is a TypeError, however whole it is."""
-    return PyLong_AsLongLong(number if type(number) is int else index_of(number))
-
-
-@cython.cfunc
-def index_of(number):
+def int64_of_index(number):
+    """Return what is no plain int as one, if it can stand for an int."""
     if isinstance(number, bool):
         raise TypeError("sizes, steps and dimensions are ints, found bool.")
-    return PyNumber_Index(number)
+    return PyLong_AsLongLong(PyNumber_Index(number))
 
 
 def wrap_dim(dim, ndim):

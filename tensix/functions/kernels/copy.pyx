@@ -8,7 +8,7 @@ from libc.stdlib cimport llabs
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 from tensix.core.device cimport Device_from_any
-from tensix.core.intrusive_target cimport IntrusiveTarget_start_unique
+from tensix.core.handle cimport own_newborn
 from tensix.core.storage cimport StorageImpl_lazy_clone
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_unary, CKernel_with
@@ -188,7 +188,7 @@ cdef object lazy_clone(TensorBase a):
         raise RuntimeError("the tensor has no storage that could be shared.")
     cdef TensorImpl target = TensorImpl_view(source, source.ndim)
     cdef StorageImpl storage = StorageImpl_lazy_clone(source.storage)
-    IntrusiveTarget_start_unique(storage)
+    own_newborn(storage)
     TensorImpl_adopt(target, storage)
     cdef int i
     for i in range(source.ndim):

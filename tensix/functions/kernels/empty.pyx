@@ -2,7 +2,7 @@
 from libc.stdint cimport int8_t, int64_t, uint8_t
 from tensix.core.allocator cimport current_allocator
 from tensix.core.device cimport Device, Device_from_any
-from tensix.core.intrusive_target cimport IntrusiveTarget_start_unique
+from tensix.core.handle cimport own_newborn
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport Kernel
@@ -36,7 +36,7 @@ cdef TensorImpl new_impl(
     cdef TensorImpl impl = TensorImpl_new(dtype_code, dense_keys_of_device(device_type), ndim)
     cdef StorageImpl storage = StorageImpl_allocate(nbytes, current_allocator(device_type), True)
     storage.block.device_type, storage.block.device_index = device_type, device_index
-    IntrusiveTarget_start_unique(storage)
+    own_newborn(storage)
     TensorImpl_adopt(impl, storage)
     return impl
 
