@@ -41,6 +41,7 @@ MODULES = [
     "tensix/tensors/operator_methods.py",
     "tensix/tensors/sparse_tensor_impl.py",
     "tensix/tensors/sparse_methods.py",
+    "tensix/tensors/conversion_methods.py",
     "tensix/tensors/tensor.py",
     "tensix/tensors/indexing.py",
     "tensix/tensors/views.py",
@@ -72,6 +73,7 @@ DIRECTIVES = {
     "cdivision": True,
     "autotestdict": False,  # doctests are found by their docstrings; a second copy would run them twice
     "unraisable_tracebacks": False,  # True prints past sys.unraisablehook, and SystemExit would end the process
+    "embedsignature.format": "clinic",  # what inspect.signature reads where binding is off
     "auto_pickle": False,  # counts and addresses must never be pickled by accident
 }
 if sys.platform == "win32":

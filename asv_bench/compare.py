@@ -1,4 +1,4 @@
-"""Print how long tensix takes compared with c10, PyTorch and NumPy, one ratio per row.
+"""Print how long tensix takes compared with c10, PyTorch and NumPy, one ratio per row; the last row is in nanoseconds.
 
 Both sides of a row do the same work, turn by turn in one process, and each is judged by its best round: noise only
 ever adds time. Below 1 tensix is faster; "ok" means at or below the target.
@@ -15,7 +15,7 @@ from timeit import Timer
 import numpy as np
 from benchmarks.allocation import KIB, MIB, SIZES
 from benchmarks.copy_on_write import SHARED_SIZES
-from benchmarks.native import loops
+from benchmarks.native import dispatch_loops, loops
 from benchmarks.native.build import HERE, build_extension
 from benchmarks.storage import touched
 
@@ -59,6 +59,20 @@ class Spread:
     def ratios(self, rounds):
         times = best_times(self.works, rounds)
         return {"itself": max(times) / min(times)}
+
+
+@dataclass
+class Difference:
+    """Nanoseconds by which one work takes longer than another that is part of it."""
+
+    name: str
+    target: float
+    whole: Work
+    part: Work
+
+    def ratios(self, rounds):
+        whole, part = best_times([self.whole, self.part], rounds)
+        return {"kernel": (whole - part) * 1e9}
 
 
 def statement(code: str, **names) -> Work:
@@ -139,7 +153,10 @@ def small_call_rows():
 def dispatcher_rows():
     """Yield the dispatcher's cost: a call through the operator's table less a direct call of its kernel."""
     x, y = tensix.rand(3, 4), tensix.rand(3, 4)
-    yield Difference("dispatch of add", 30.0, loops.dispatched(x, y), loops.direct(x, y))
+    yield Difference(
+        "dispatch of add, ns", 30.0, lambda n: dispatch_loops.through_the_table(x, y, n),
+        lambda n: dispatch_loops.straight_to_the_kernel(x, y, n),
+    )  # fmt: skip
 
 
 def size(nbytes):
@@ -178,7 +195,7 @@ def main():
     torch.set_num_threads(1)
 
     print(f"{'work':<36} {'against':<8} {'target':>6} {'ratio':>6}")
-    for rows in (refcount_rows(), lazy_clone_rows(), allocation_rows()):
+    for rows in (refcount_rows(), lazy_clone_rows(), allocation_rows(), small_call_rows(), dispatcher_rows()):
         for row in rows:
             if options.only not in row.name:
                 continue

@@ -36,9 +36,7 @@ def run(arguments):
         return 0
     paper = Paper()
     facts["bytes in use"] = format_size(facts["bytes in use"])
-    facts["operators"] = f"{len(facts['operators'])}: " + ", ".join(
-        name.partition("::")[2] for name in facts["operators"]
-    )
+    facts["operators"] = f"{len(facts['operators'])}, named by --json"
     for name, value in facts.items():
         print(f"{paper.strong(f'{name:<14}')} {value}")
     return 0

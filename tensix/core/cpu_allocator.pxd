@@ -12,6 +12,7 @@ cdef class CPUAllocator(Allocator):
     cdef int node  # -1: none
 
 # Private to tensix.
+cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out) except -1
 cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, data_ptr_t* out) except -1
 cdef void CPUAllocator_count(void* data, int64_t nbytes) noexcept nogil
 cdef void free_cpu(void* data) noexcept nogil

@@ -2,10 +2,10 @@
 
 Note [Husks]
 ~~~~~~~~~~~~
-Cython's tp_new and tp_dealloc of a class call those of every base, one module after the other; for handles and bodies of
-tensors, which are born and die with every view, that takes longer than the view. Such a type installs a tp_dealloc that
-does by itself what the chain would do, and keeps the object: a husk, with its C vtable in place, its fields as those of a
-newborn and None for objects. Taking one is giving it a reference count again.
+Cython's tp_new and tp_dealloc of a class call those of every base, one module after the other; for handles and bodies
+of tensors, which are born and die with every view, that takes longer than the view. Such a type installs a tp_dealloc
+that does by itself what the chain would do, and keeps the object: a husk, with its C vtable in place, its fields as
+those of a newborn and None for objects. Taking one is giving it a reference count again.
 
 Only objects of the exact type without weak references are kept; others, and those that find the list full, go down the
 chain. Everything here runs with the GIL. A pending exception is looked after where Python code may run: a storage's

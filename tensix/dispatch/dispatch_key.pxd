@@ -28,5 +28,10 @@ cdef class DispatchKeySet:
     cdef readonly uint64_t bits
 
 
-cdef uint64_t dense_keys_of_device(int8_t device_type) except? 0
+cdef inline uint64_t dense_keys_of_device(int8_t device_type) except? 0:
+    """Return the keys of a strided tensor on a device type."""
+    cdef uint64_t keys = DEVICE_KEYS[device_type]
+    return keys if keys != 0 else refuse_device_type(device_type)
+
+cdef uint64_t refuse_device_type(int8_t device_type) except? 0
 cdef uint64_t bits_of_key(object key) except? 0

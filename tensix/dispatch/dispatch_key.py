@@ -95,12 +95,8 @@ for _device_type, _backend in (
 del _device_type, _backend
 
 
-def dense_keys_of_device(device_type):
-    """Return the keys of a strided tensor on a device type."""
-    keys = DEVICE_KEYS[device_type]
-    if keys == 0:
-        raise NotImplementedError(f"no kernel can be for device type {device_type_name(device_type)}: no backend.")
-    return keys
+def refuse_device_type(device_type):
+    raise NotImplementedError(f"no kernel can be for device type {device_type_name(device_type)}: no backend.")
 
 
 @cython.final

@@ -17,12 +17,14 @@ RAND = define(f"rand(int[] size, *, Generator? generator=None, {OPTIONS}) -> Ten
 RANDN = define(f"randn(int[] size, *, Generator? generator=None, {OPTIONS}) -> Tensor")
 CLONE = define("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor")
 LAZY_CLONE = define("lazy_clone(Tensor self) -> Tensor")
+DETACH = define("detach(Tensor(a) self) -> Tensor(a)")
 TO_COPY = define("_to_copy(Tensor self, *, Device device) -> Tensor")
 
 INDEX_TENSOR = define("index.Tensor(Tensor self, Index index) -> Tensor")
 
 # in place
 COPY_ = define("copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)")
+SET_ = define("set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)")
 FILL_ = define("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)")
 INDEX_PUT_ = define("index_put_(Tensor(a!) self, Index index, Tensor values) -> Tensor(a!)")
 UNIFORM_ = define("uniform_(Tensor(a!) self, Generator? generator=None) -> Tensor(a!)")

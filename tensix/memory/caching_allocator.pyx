@@ -29,7 +29,12 @@ from cpython.pythread cimport (
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free
 from tensix.core.allocator cimport Allocator, nbytes_from_any
-from tensix.core.cpu_allocator cimport CPUAllocator, CPUAllocator_count, CPUAllocator_reserve
+from tensix.core.cpu_allocator cimport (
+    CPUAllocator,
+    CPUAllocator_allocate,
+    CPUAllocator_count,
+    CPUAllocator_reserve,
+)
 from tensix.core.data_ptr cimport DataPtr_wrap, data_ptr_destroy, data_ptr_init, data_ptr_t
 
 from tensix.core.format_size import parse_size
@@ -141,6 +146,7 @@ cdef class CachingAllocator(Allocator):
     """
 
     cdef readonly Allocator upstream
+    cdef bint is_over_cpu  # whether upstream is just a CPUAllocator, which is asked without a detour
     cdef cache_t* cache
 
     def __cinit__(self):
@@ -152,12 +158,14 @@ cdef class CachingAllocator(Allocator):
         if self.cache.lock == NULL:
             raise MemoryError("no memory for the lock of a CachingAllocator.")
         self.upstream = CPUAllocator()
+        self.is_over_cpu = True
 
     def __init__(self, Allocator upstream=None, max_cached=None):
         if isinstance(upstream, CPUAllocator) and (upstream.zero_fill or upstream.junk_fill):
             raise ValueError(f"{upstream!r} cannot fill blocks that are reused. Take one that does not fill.")
         if upstream is not None:
             self.upstream = upstream
+            self.is_over_cpu = type(upstream) is CPUAllocator
         self.max_cached = default_max_cached() if max_cached is None else max_cached
         LIVING.add(self)
 
@@ -226,6 +234,8 @@ cdef class CachingAllocator(Allocator):
 
 cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, data_ptr_t* out) except -1:
     if nbytes < MIN_CACHED_BYTES or nbytes >> 62:
+        if self.is_over_cpu:
+            return CPUAllocator_allocate(self.upstream, nbytes, out)
         return self.upstream.c_allocate(nbytes, out)
     cdef kept_block_t* kept = take_kept(self.cache, nbytes)
     if kept == NULL:

@@ -16,6 +16,13 @@ cdef class DType:
     cdef object __weakref__
 
 
+cdef uint8_t ITEMSIZES[47]  # code -> bytes per element, 0 where there is no type
+
+
+cdef inline uint8_t itemsize_of(uint8_t code) noexcept nogil:
+    """Return the bytes per element without asking a Python object."""
+    return ITEMSIZES[code]
+
 cdef DType dtype_of_code(uint8_t code)
 cpdef DType dtype_from_any(object dtype)
 cdef object numpy_dtype_of(DType dtype)

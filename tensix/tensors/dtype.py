@@ -140,6 +140,7 @@ def register(code, name, itemsize, kind, numpy_dtype):
     dtype: DType = DType.__new__(DType)
     dtype.code, dtype.name, dtype.itemsize, dtype.kind, dtype.numpy_dtype = code, name, itemsize, kind, numpy_dtype
     BY_CODE[code] = BY_NAME[name] = dtype
+    ITEMSIZES[code] = itemsize
     if numpy_dtype is not None:
         BY_NUMPY[numpy_dtype] = dtype
     return dtype

@@ -14,7 +14,7 @@ from cython.cimports.tensix.core.handle import own_newborn, retain
 from cython.cimports.tensix.core.storage import Storage_from_owned
 from cython.cimports.tensix.core.storage_impl import StorageImpl, StorageImpl_new
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
-from cython.cimports.tensix.tensors.dtype import BFLOAT16, dtype_from_any, dtype_of_code, numpy_dtype_of
+from cython.cimports.tensix.tensors.dtype import BFLOAT16, dtype_from_any, dtype_of_code, itemsize_of, numpy_dtype_of
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_adopt,
     TensorImpl_const_data,
@@ -42,7 +42,7 @@ def ndarray_of_type(impl, descr, writable):
             f"NumPy cannot read the memory of {Device_get(impl.device_type, impl.device_index)}. Copy the tensor to "
             "the CPU with cpu()."
         )
-    itemsize: int64_t = dtype_of_code(impl.dtype_code).itemsize
+    itemsize: int64_t = itemsize_of(impl.dtype_code)
     shape: cnp.npy_intp[64]
     strides: cnp.npy_intp[64]
     sizes = TensorImpl_sizes(impl)

@@ -17,6 +17,7 @@ from cython.cimports.tensix.tensors.tensor_base import TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl,
     TensorImpl_copy_dims,
+    TensorImpl_look_alike,
     TensorImpl_refresh,
     TensorImpl_shape,
     TensorImpl_sizes,
@@ -28,7 +29,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     tx_multiply_overflows,
     wrap_dim,
 )
-from cython.cimports.tensix.tensors.views import TensorImpl_look_alike, check_defined
+from cython.cimports.tensix.tensors.views import check_defined
 
 from tensix.dispatch import native_functions
 from tensix.tensors.memory_format import contiguous_format
@@ -181,10 +182,11 @@ def view_or_none(base: TensorImpl, shape: tuple):
     if not fill_in_sizes(base.numel, shape, sizes):
         refuse_shape(base, shape)
     if base.contiguous:
-        contiguous_strides(made.ndim, sizes, strides)
-    elif not strides_of_view(base, made.ndim, sizes, strides):
+        made.numel, made.contiguous = contiguous_strides(made.ndim, sizes, strides), True
+    elif strides_of_view(base, made.ndim, sizes, strides):
+        TensorImpl_refresh(made)
+    else:
         return None
-    TensorImpl_refresh(made)
     return Tensor_wrap(made)
 
 

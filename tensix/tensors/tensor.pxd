@@ -1,9 +1,9 @@
 """The tensor that users hold."""
-from tensix.tensors.sparse_methods cimport SparseMethods
+from tensix.tensors.conversion_methods cimport ConversionMethods
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 
-cdef class Tensor(SparseMethods):
+cdef class Tensor(ConversionMethods):
     pass
 
 

@@ -2,14 +2,14 @@
 
 A method does three things: it takes its arguments in the forms that users write, calls the operator's table, and
 returns what came back. What an operator does stands in its kernel. The methods stand in chapters, each a class on the
-one before: `TensorBase` (what a tensor is), `ViewMethods`, `OperatorMethods`, `SparseMethods`, and here the rest.
+one before: `TensorBase` (what a tensor is), `ViewMethods`, `OperatorMethods`, `ConversionMethods`, and here the rest.
 """
 
 import cython
 import numpy as np
 from cython.cimports.cpython.object import PyObject
 from cython.cimports.libc.stdint import uint64_t
-from cython.cimports.tensix.core.device import CPU, META, Device_from_any
+from cython.cimports.tensix.core.device import Device_from_any
 from cython.cimports.tensix.core.free_list import (
     free_list_accepts,
     free_list_install,
@@ -18,20 +18,18 @@ from cython.cimports.tensix.core.free_list import (
     free_list_take,
 )
 from cython.cimports.tensix.core.handle import drop, own_newborn, retain
+from cython.cimports.tensix.core.intrusive_ptr import IntrusivePtr
+from cython.cimports.tensix.core.member_descriptors import adopt_members
 from cython.cimports.tensix.core.storage import Storage
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
+from cython.cimports.tensix.tensors.conversion_methods import ConversionMethods
 from cython.cimports.tensix.tensors.dtype import dtype_from_any, dtype_of_code
 from cython.cimports.tensix.tensors.index_key import is_basic
-from cython.cimports.tensix.tensors.ndarray import (
-    impl_of_ndarray,
-    ndarray_of_impl,
-    printable_of_impl,
-    readable_of_impl,
-)
-from cython.cimports.tensix.tensors.sparse_methods import SparseMethods
+from cython.cimports.tensix.tensors.ndarray import impl_of_ndarray
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (
+    TensorImpl,
     TensorImpl_adopt,
     TensorImpl_check_bounds,
     TensorImpl_new,
@@ -42,7 +40,6 @@ from cython.cimports.tensix.tensors.tensor_impl import (
 )
 
 from tensix.dispatch import native_functions
-from tensix.tensors.formatting import format_tensor
 from tensix.tensors.memory_format import preserve_format
 
 __all__ = ["Tensor"]
@@ -56,11 +53,13 @@ LAZY_CLONE = cython.declare(OperatorTable, native_functions.LAZY_CLONE)
 TO_COPY = cython.declare(OperatorTable, native_functions.TO_COPY)
 COPY_ = cython.declare(OperatorTable, native_functions.COPY_)
 FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
+DETACH = cython.declare(OperatorTable, native_functions.DETACH)
+SET_ = cython.declare(OperatorTable, native_functions.SET_)
 
 
 @cython.no_gc  # as its base: nothing that a tensor holds can lead back to it
 @cython.cclass
-class Tensor(SparseMethods):
+class Tensor(ConversionMethods):
     """Hold a tensor: a typed, shaped view on a storage.
 
     ``Tensor()`` is undefined, the null of tensors; use `tensor`, `empty`, `rand`, … to make one.
@@ -130,6 +129,19 @@ class Tensor(SparseMethods):
         TensorImpl_check_bounds(impl)
         return Tensor_wrap(impl)
 
+    @staticmethod
+    def from_impl(impl: IntrusivePtr):
+        """Make a handle of a pointer to a `TensorImpl`, which keeps its own count; null gives an undefined tensor."""
+        made = Tensor()
+        if impl.target is not None:
+            if not isinstance(impl.target, TensorImpl):
+                raise TypeError(
+                    f"from_impl() needs a pointer to a TensorImpl, found one to {type(impl.target).__name__}."
+                )
+            retain(impl.target)
+            made.impl = impl.target
+        return made
+
     # ---- copies
 
     def clone(self, *, memory_format=preserve_format):
@@ -168,6 +180,10 @@ class Tensor(SparseMethods):
         """Return the tensor on the CPU, as `to_device` does."""
         return self.to_device("cpu")
 
+    def detach(self):
+        """Return a tensor with a body of its own that looks at the same elements, without what records gradients."""
+        return DETACH.call1(self)
+
     # ---- elements
 
     def __getitem__(self, index):
@@ -199,86 +215,13 @@ class Tensor(SparseMethods):
         """Write zeros and return this tensor."""
         return FILL_.call_with(self, 0)
 
-    # ---- conversions
+    def set_(self, source: Tensor):
+        """Look at another tensor's elements from now on, in every handle on this tensor, and return this one.
 
-    def tolist(self):
-        """Return the elements as nested lists of Python numbers."""
-        source = on_cpu(self)
-        return readable_of_impl(source.impl).tolist()
-
-    def item(self):
-        """Return the only element as a Python number.
-
-        Raises
-        ------
-        ValueError
-            If there is not exactly one.
+        The body takes over storage, geometry, type, device and keys of `source`; it keeps its own identity and what
+        records its gradients.
         """
-        if self.impl.numel != 1:
-            raise ValueError(f"only a tensor with one element is a number, this one has {self.impl.numel}.")
-        source = on_cpu(self)
-        return readable_of_impl(source.impl).item()
-
-    def __array__(self, dtype=None, copy=None):
-        """Be an array for NumPy: a view on the same memory, unless it needs another type or asks for a copy."""
-        array = ndarray_of_impl(self.impl, not self.readonly)
-        self.impl.storage.is_exported = True  # whoever holds the array may write behind our back
-        return np.array(array, dtype, copy=copy)
-
-    def __float__(self):
-        return float(self.item())
-
-    def __complex__(self):
-        return complex(self.item())
-
-    def __int__(self):
-        return int(self.item())
-
-    def __index__(self):
-        if self.impl.ndim != 0 or "integer" not in dtype_of_code(self.impl.dtype_code).kind:
-            raise TypeError(
-                "only a tensor without dimensions and of an integer type stands for an integer, this one has "
-                f"{self.impl.ndim} dimensions and the type {dtype_of_code(self.impl.dtype_code)}."
-            )
-        return self.item()
-
-    def __bool__(self):
-        return bool(self.item())
-
-    def __len__(self):
-        if self.impl.ndim == 0:
-            raise TypeError("len() of a 0-d tensor")
-        return TensorImpl_sizes(self.impl)[0]
-
-    def __iter__(self):
-        if self.impl.ndim == 0:
-            raise TypeError("iteration over a 0-d tensor")
-        return (self[i] for i in range(len(self)))
-
-    def __repr__(self):
-        if self.impl is UNDEFINED:
-            return "Tensor(undefined)"
-        return format_tensor(self, printable)
-
-    def __format__(self, spec):
-        """Format the only element of a tensor without dimensions like the number it is."""
-        if self.impl.ndim == 0 and self.impl.device_type != META:
-            return format(self.item(), spec)
-        if spec:
-            raise TypeError(f"a format such as {spec!r} needs a tensor without dimensions, found shape {self.shape}.")
-        return str(self)
-
-
-@cython.cfunc
-def on_cpu(tensor: TensorBase) -> TensorBase:
-    """Return the tensor on the CPU, itself if it is there. Hold it in a variable: it may be its body's only owner."""
-    return tensor if tensor.impl.device_type == CPU else Tensor.to_device(tensor, "cpu")
-
-
-def printable(tensor: TensorBase):
-    """Return a tensor's elements for printing, as an array."""
-    source = on_cpu(tensor)
-    return printable_of_impl(source.impl)
+        return SET_.call2(self, source)
 
 
 def Tensor_wrap(impl):
@@ -313,6 +256,7 @@ def let_go(tensor: TensorBase) -> cython.void:
 
 
 free_list_install(cython.address(FREE), Tensor, deallocate)
+adopt_members(Tensor)
 
 
 @cython.cfunc

@@ -5,7 +5,7 @@ from tensix.tensors.tensor_impl cimport TensorImpl
 
 @cython.no_gc  # said here too: a subclass in another module believes this file
 cdef class TensorBase:
-    cdef TensorImpl impl          # with one strong count, or UNDEFINED, which is never counted
+    cdef readonly TensorImpl impl          # with one strong count, or UNDEFINED, which is never counted
     cdef object __weakref__
 
 

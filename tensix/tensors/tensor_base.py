@@ -12,7 +12,7 @@ from cython.cimports.tensix.core.handle import drop, retain
 from cython.cimports.tensix.core.intrusive_target import use_count, weak_use_count
 from cython.cimports.tensix.core.storage import Storage_from_owned
 from cython.cimports.tensix.dispatch.dispatch_key import bits_of_key
-from cython.cimports.tensix.tensors.dtype import dtype_of_code
+from cython.cimports.tensix.tensors.dtype import dtype_of_code, itemsize_of
 from cython.cimports.tensix.tensors.memory_format import (
     TensorImpl_is_channels_last,
     TensorImpl_is_contiguous_in,
@@ -30,6 +30,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     wrap_dim,
 )
 
+from tensix.core.weak_intrusive_ptr import WeakIntrusivePtr
 from tensix.tensors.layout import sparse_coo, strided
 from tensix.tensors.memory_format import channels_last, channels_last_3d, contiguous_format
 
@@ -45,7 +46,13 @@ TensorImpl_strides(UNDEFINED)[0] = 1
 @cython.no_gc  # a body takes no part in collection either
 @cython.cclass
 class TensorBase:
-    """Own a tensor's body with one strong count, and say what it is."""
+    """Own a tensor's body with one strong count, and say what it is.
+
+    Attributes
+    ----------
+    impl : TensorImpl
+        The bare body; of an undefined tensor, the one body that all of those share.
+    """
 
     def __cinit__(self):
         self.impl = UNDEFINED
@@ -89,7 +96,7 @@ class TensorBase:
     @property
     def itemsize(self):
         """Bytes per element."""
-        return dtype_of_code(self.impl.dtype_code).itemsize
+        return itemsize_of(self.impl.dtype_code)
 
     @property
     def nbytes(self):
@@ -100,6 +107,11 @@ class TensorBase:
     def readonly(self):
         """Whether writing is refused."""
         return self.impl.storage is not None and self.impl.storage.is_readonly != 0
+
+    @property
+    def version(self):
+        """How often the elements, or others in the same storage, were written in place; all views see the same."""
+        return self.impl.version
 
     @property
     def allocator(self):
@@ -168,6 +180,10 @@ class TensorBase:
     def weak_use_count(self):
         """Return the number of weak handles plus one, 0 if undefined."""
         return weak_use_count(self.impl) if self.impl is not UNDEFINED else 0
+
+    def weak(self):
+        """Return a weak pointer to the body; it keeps no element alive. `Tensor.from_impl` takes what it locks."""
+        return WeakIntrusivePtr.reclaim_copy(self.impl) if self.impl is not UNDEFINED else WeakIntrusivePtr()
 
     def body_address(self):
         """Return the address of the body, which tells whether two handles are on the same tensor."""

@@ -1,5 +1,4 @@
 """The counted body of a tensor: a view on a storage. Fields are private to tensix."""
-from cpython.long cimport PyLong_AsLongLong
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
 from tensix.core.intrusive_target cimport IntrusiveTarget
 from tensix.core.storage_impl cimport StorageImpl
@@ -19,11 +18,11 @@ cdef union dims_t:
 
 cdef class TensorImpl(IntrusiveTarget):
     cdef StorageImpl storage     # with one strong count; None: no memory
-    cdef object autograd_meta    # for whoever records gradients; released before the storage
+    cdef public object autograd_meta  # for whoever records gradients; released before the storage
     cdef dims_t dims
-    cdef int64_t storage_offset  # elements
-    cdef int64_t numel
-    cdef uint64_t key_set
+    cdef readonly int64_t storage_offset  # elements
+    cdef readonly int64_t numel
+    cdef readonly uint64_t key_set
     cdef uint8_t dtype_code
     cdef int8_t device_type
     cdef int8_t device_index
@@ -63,10 +62,29 @@ cdef inline bint TensorImpl_same_sizes(TensorImpl a, TensorImpl b) noexcept nogi
     return True
 
 
+cdef inline void TensorImpl_refresh_order(TensorImpl self, int64_t numel) noexcept nogil:
+    """Be TensorImpl_refresh where the number of elements is known, as that of a view which only orders them anew."""
+    cdef int64_t expected = 1
+    cdef int i = self.ndim - 1
+    self.numel = numel
+    while i >= 0 and (TensorImpl_sizes(self)[i] == 1 or TensorImpl_strides(self)[i] == expected):
+        expected *= TensorImpl_sizes(self)[i]
+        i -= 1
+    self.contiguous = i < 0 or numel == 0
+
+
+cdef inline void TensorImpl_bump_version(TensorImpl self) noexcept:
+    """Count a write in place; with the GIL. The count is the storage's, so whoever shares the bytes shares it."""
+    if self.storage is not None:
+        self.storage.version += 1
+
+
 cdef TensorImpl TensorImpl_new(uint8_t dtype_code, uint64_t key_set, int ndim)
 cdef int TensorImpl_reserve(TensorImpl self, int ndim) except -1
 cdef void TensorImpl_adopt(TensorImpl self, StorageImpl storage) noexcept
 cdef TensorImpl TensorImpl_view(TensorImpl base, int ndim)
+cdef TensorImpl TensorImpl_look_alike(TensorImpl base)
+cdef int TensorImpl_shallow_copy_from(TensorImpl self, TensorImpl source) except -1
 cdef int TensorImpl_refresh(TensorImpl self) except -1
 cdef bint TensorImpl_is_dense(TensorImpl self) noexcept nogil
 cdef int64_t contiguous_strides(int ndim, const int64_t* sizes, int64_t* strides) except -1
@@ -79,7 +97,7 @@ cdef tuple TensorImpl_shape(TensorImpl self)
 cdef tuple TensorImpl_stride(TensorImpl self)
 cdef inline int64_t int64_of(object number) except? -1:
     """Return a size, step, offset or dimension given as an int; a float is a TypeError, however whole it is."""
-    return PyLong_AsLongLong(number) if type(number) is int else int64_of_index(number)
+    return <int64_t>number if type(number) is int else int64_of_index(number)
 
 cdef int64_t int64_of_index(object number) except? -1
 cdef int wrap_dim(int64_t dim, int ndim) except -1

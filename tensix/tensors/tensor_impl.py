@@ -14,7 +14,7 @@ from cython.cimports.cpython.tuple import PyTuple_New, PyTuple_SET_ITEM
 from cython.cimports.libc.stdint import int64_t
 from cython.cimports.libc.stdlib import free, malloc
 from cython.cimports.tensix.core.combined_refcount import is_dead
-from cython.cimports.tensix.core.device import META
+from cython.cimports.tensix.core.device import META, Device_get
 from cython.cimports.tensix.core.free_list import (
     free_list_accepts,
     free_list_install,
@@ -24,11 +24,8 @@ from cython.cimports.tensix.core.free_list import (
 )
 from cython.cimports.tensix.core.handle import drop_nogil, retain
 from cython.cimports.tensix.core.intrusive_target import decref
-from cython.cimports.tensix.core.storage_impl import (
-    StorageImpl_const_data,
-    StorageImpl_mutable_data,
-)
-from cython.cimports.tensix.tensors.dtype import dtype_of_code
+from cython.cimports.tensix.core.storage_impl import StorageImpl_const_data, StorageImpl_mutable_data
+from cython.cimports.tensix.tensors.dtype import dtype_of_code, itemsize_of
 
 __all__ = ["TensorImpl"]
 
@@ -39,6 +36,16 @@ UNDEFINED_CODE = cython.declare(cython.int, 46)
 @cython.cclass
 class TensorImpl:
     """Be the body of a tensor; made by tensix, owned by `Tensor` handles.
+
+    Attributes
+    ----------
+    storage_offset, numel : int
+        Of the first element, and how many there are.
+    key_set : int
+        The bits of its dispatch keys, as in `DispatchKeySet`.
+    autograd_meta : object
+        For whoever records gradients; None if nobody does. Released before the storage. The collector does not look
+        into it: a cycle through it has to be broken by hand.
 
     Raises
     ------
@@ -74,6 +81,24 @@ class TensorImpl:
         """The sizes, a tuple of ints."""
         TensorImpl_check_alive(self)
         return TensorImpl_shape(self)
+
+    @property
+    def stride(self):
+        """The steps between neighbours, in elements: a tuple of ints."""
+        TensorImpl_check_alive(self)
+        return TensorImpl_stride(self)
+
+    @property
+    def device(self):
+        """Where the elements are."""
+        TensorImpl_check_alive(self)
+        return Device_get(self.device_type, self.device_index)
+
+    @property
+    def version(self):
+        """How often the storage was written in place."""
+        TensorImpl_check_alive(self)
+        return self.storage.version if self.storage is not None else 0
 
     @property
     def dtype(self):
@@ -126,7 +151,9 @@ free_list_install(cython.address(FREE), TensorImpl, deallocate)
 @cython.inline
 def newborn() -> TensorImpl:
     """Return a body of which only the counts are set."""
-    return cython.cast(TensorImpl, free_list_take(cython.address(FREE))) if FREE.count else TensorImpl.__new__(TensorImpl)
+    if FREE.count:
+        return cython.cast(TensorImpl, free_list_take(cython.address(FREE)))
+    return TensorImpl.__new__(TensorImpl)
 
 
 def TensorImpl_check_alive(self):
@@ -164,6 +191,26 @@ def TensorImpl_view(base, ndim):
     self.dtype_code = base.dtype_code
     self.device_type, self.device_index = base.device_type, base.device_index
     return self
+
+
+def TensorImpl_look_alike(base):
+    """Return a body without owners that looks at the same elements in the same way."""
+    self = TensorImpl_view(base, base.ndim)
+    TensorImpl_copy_dims(base, self, 0, 0, base.ndim)
+    self.numel, self.contiguous = base.numel, base.contiguous
+    return self
+
+
+def TensorImpl_shallow_copy_from(self, source):
+    """Look at what another body looks at; identity, counts and autograd_meta stay. Nothing changes on failure."""
+    twin = TensorImpl_look_alike(source)
+    self.dims, twin.dims = twin.dims, self.dims  # the twin takes what was here down with it
+    self.ndim, twin.ndim = twin.ndim, self.ndim
+    self.storage, twin.storage = twin.storage, self.storage
+    self.storage_offset, self.numel, self.contiguous = twin.storage_offset, twin.numel, twin.contiguous
+    self.key_set, self.dtype_code = twin.key_set, twin.dtype_code
+    self.device_type, self.device_index = twin.device_type, twin.device_index
+    return 0
 
 
 def TensorImpl_reserve(self, ndim):
@@ -255,7 +302,7 @@ def TensorImpl_check_bounds(self):
         return 0
     sizes = TensorImpl_sizes(self)
     strides = TensorImpl_strides(self)
-    itemsize: int64_t = dtype_of_code(self.dtype_code).itemsize
+    itemsize: int64_t = itemsize_of(self.dtype_code)
     first = last = int(self.storage_offset)  # Python ints: no overflow
     for i in range(self.ndim):
         span = int(strides[i]) * (sizes[i] - 1)
@@ -295,7 +342,7 @@ def TensorImpl_mutable_data(self):
     data = cython.cast(cython.p_char, StorageImpl_mutable_data(self.storage))
     if data == cython.NULL:
         return TensorImpl_no_data(self)
-    return data + self.storage_offset * dtype_of_code(self.dtype_code).itemsize
+    return data + self.storage_offset * itemsize_of(self.dtype_code)
 
 
 def TensorImpl_const_data(self):
@@ -304,7 +351,7 @@ def TensorImpl_const_data(self):
     data = cython.cast(cython.p_char, StorageImpl_const_data(self.storage))
     if data == cython.NULL:
         return TensorImpl_no_data(self)
-    return data + self.storage_offset * dtype_of_code(self.dtype_code).itemsize
+    return data + self.storage_offset * itemsize_of(self.dtype_code)
 
 
 def TensorImpl_no_data(self):

@@ -44,6 +44,8 @@ class ViewMethods(TensorBase):
 
     # ---- other shapes
 
+    @cython.embedsignature(True)
+    @cython.binding(False)  # one tuple less per call
     def view(self, *shape):
         """Return a view of another shape with the same elements in the same order, or of another type; never copies.
 
@@ -66,6 +68,8 @@ class ViewMethods(TensorBase):
         """Return a view of another tensor's shape; never copies."""
         return VIEW.call_with(self, other.shape)
 
+    @cython.embedsignature(True)
+    @cython.binding(False)  # one tuple less per call
     def reshape(self, *shape):
         """Return the same elements in another shape: a view where strides allow it, else a copy."""
         return RESHAPE.call_with(self, sizes_of(shape))
@@ -96,6 +100,8 @@ class ViewMethods(TensorBase):
 
     # ---- dimensions of size 1
 
+    @cython.embedsignature(True)
+    @cython.binding(False)  # one tuple less per call
     def expand(self, *shape):
         """Return the view with dimensions of size 1 repeated, and new ones in front; -1 keeps a size."""
         return EXPAND.call_with(self, sizes_of(shape))
@@ -128,6 +134,8 @@ class ViewMethods(TensorBase):
         """Return a matrix transposed; fewer than two dimensions stay as they are."""
         return T.call1(self)
 
+    @cython.embedsignature(True)
+    @cython.binding(False)  # one tuple less per call
     def permute(self, *dims):
         """Return the view with its dimensions in the given order."""
         return PERMUTE.call_with(self, sizes_of(dims))

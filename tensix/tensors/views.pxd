@@ -3,7 +3,6 @@ from libc.stdint cimport int64_t
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 
-cdef TensorImpl TensorImpl_look_alike(TensorImpl base)
 cdef int check_defined(TensorImpl base) except -1
 cdef int64_t position_of(object number) except? -1
 cdef object selected(TensorImpl base, int dim, int64_t index)

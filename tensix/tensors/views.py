@@ -17,14 +17,17 @@ import cython
 from cython.cimports.cpython.long import PyLong_AsLongLongAndOverflow
 from cython.cimports.cpython.number import PyIndex_Check
 from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t
-from cython.cimports.tensix.dispatch.kernel import ArgumentsKernel_of, CKernel_unary, CKernel_with
+from cython.cimports.tensix.dispatch.kernel import ArgumentsKernel_of, CKernel_binary, CKernel_unary, CKernel_with
 from cython.cimports.tensix.tensors.tensor import Tensor_wrap
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl,
     TensorImpl_check_bounds,
     TensorImpl_copy_dims,
+    TensorImpl_look_alike,
     TensorImpl_refresh,
+    TensorImpl_refresh_order,
+    TensorImpl_shallow_copy_from,
     TensorImpl_sizes,
     TensorImpl_strides,
     TensorImpl_view,
@@ -35,13 +38,6 @@ from cython.cimports.tensix.tensors.tensor_impl import (
 from tensix.dispatch import native_functions
 
 __all__ = []
-
-
-def TensorImpl_look_alike(base):
-    """Return a view of the same geometry, without owners, for a kernel to change; to be refreshed."""
-    view = TensorImpl_view(base, base.ndim)
-    TensorImpl_copy_dims(base, view, 0, 0, base.ndim)
-    return view
 
 
 def check_defined(base):
@@ -62,6 +58,22 @@ def position_of(number):
     return position
 
 
+# ---- the same elements in another body
+
+
+@cython.cfunc
+def detach(a: TensorBase):
+    return Tensor_wrap(TensorImpl_look_alike(a.impl))
+
+
+@cython.cfunc
+def set_(a: TensorBase, source: TensorBase):
+    check_defined(a.impl)
+    check_defined(source.impl)
+    TensorImpl_shallow_copy_from(a.impl, source.impl)
+    return a
+
+
 # ---- order of dimensions
 
 
@@ -69,9 +81,12 @@ def position_of(number):
 def reverse_dims(a: TensorBase):
     base = a.impl
     view = TensorImpl_view(base, base.ndim)
+    last: cython.int = base.ndim - 1
+    sizes, strides = TensorImpl_sizes(base), TensorImpl_strides(base)
+    new_sizes, new_strides = TensorImpl_sizes(view), TensorImpl_strides(view)
     for i in range(base.ndim):
-        TensorImpl_copy_dims(base, view, i, base.ndim - 1 - i, 1)
-    TensorImpl_refresh(view)
+        new_sizes[last - i], new_strides[last - i] = sizes[i], strides[i]
+    TensorImpl_refresh_order(view, base.numel)
     return Tensor_wrap(view)
 
 
@@ -89,7 +104,7 @@ def permute(a: TensorBase, dims):
             raise ValueError(f"permute() needs each dimension once, found {dims}.")
         seen |= cython.cast(cython.ulonglong, 1) << source
         TensorImpl_copy_dims(base, view, source, i, 1)
-    TensorImpl_refresh(view)
+    TensorImpl_refresh_order(view, base.numel)
     return Tensor_wrap(view)
 
 
@@ -106,7 +121,7 @@ def exchanged(base: TensorImpl, first: cython.int, second: cython.int):
     view = TensorImpl_look_alike(base)
     TensorImpl_copy_dims(base, view, first, second, 1)
     TensorImpl_copy_dims(base, view, second, first, 1)
-    TensorImpl_refresh(view)
+    TensorImpl_refresh_order(view, base.numel)
     return Tensor_wrap(view)
 
 
@@ -280,6 +295,8 @@ native_functions.T.register("CompositeExplicitAutograd", CKernel_unary("t", t))
 native_functions.MATRIX_TRANSPOSE.register("CompositeExplicitAutograd", CKernel_unary("mT", matrix_transpose))
 native_functions.PERMUTE.register("CompositeExplicitAutograd", CKernel_with("permute", permute))
 for _table, _kernel in (
+    (native_functions.DETACH, CKernel_unary("detach", detach)),
+    (native_functions.SET_, CKernel_binary("set_", set_)),
     (native_functions.TRANSPOSE, ArgumentsKernel_of(native_functions.TRANSPOSE.schema, transpose)),
     (native_functions.MOVEDIM, ArgumentsKernel_of(native_functions.MOVEDIM.schema, movedim)),
     (native_functions.SELECT, ArgumentsKernel_of(native_functions.SELECT.schema, select)),

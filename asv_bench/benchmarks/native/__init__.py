@@ -9,4 +9,8 @@ from .build import HERE, import_extension
 # Cython reads the .pxd files of the installed tensix, so they are part of what the build depends on.
 PACKAGE = Path(tensix.__file__).parent
 
-loops = import_extension("loops", HERE / "loops.pyx", include_path=PACKAGE.parent, depends=PACKAGE.rglob("*.pxd"))
+DECLARATIONS = {"include_path": PACKAGE.parent, "depends": sorted(PACKAGE.rglob("*.pxd"))}
+loops = import_extension("loops", HERE / "loops.pyx", **DECLARATIONS)
+dispatch_loops = import_extension(
+    "dispatch_loops", HERE / "dispatch_loops.pyx", include_dirs=[str(PACKAGE / "include")], **DECLARATIONS
+)

@@ -29,6 +29,7 @@ from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_adopt,
+    TensorImpl_bump_version,
     TensorImpl_const_data,
     TensorImpl_is_dense,
     TensorImpl_mutable_data,
@@ -217,6 +218,7 @@ cdef object copy_(TensorBase target, TensorBase source):
     if may_overlap(source.impl, target.impl):
         origin = clone(source, (source, None))
     copy_elements(target.impl, origin.impl)
+    TensorImpl_bump_version(target.impl)
     return target
 
 
@@ -256,6 +258,7 @@ cdef object fill_(TensorBase target, value):
         ndarray_of_type(target.impl, np.dtype(np.uint16), True)[...] = bfloat16_bits(element.view(np.uint32))
     else:
         ndarray_of_impl(target.impl, True)[...] = element
+    TensorImpl_bump_version(target.impl)
     return target
 
 

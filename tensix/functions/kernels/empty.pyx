@@ -6,12 +6,12 @@ from tensix.core.handle cimport own_newborn
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport Kernel
-from tensix.tensors.dtype cimport default_float_code, dtype_from_any, dtype_of_code
+from tensix.tensors.dtype cimport default_float_code, dtype_from_any, itemsize_of
 from tensix.tensors.memory_format cimport memory_format_from_any, strides_of_format
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
-    TensorImpl_adopt,
+    TensorImpl_copy_dims,
     TensorImpl_is_dense,
     TensorImpl_new,
     TensorImpl_refresh,
@@ -26,34 +26,35 @@ from tensix.dispatch import native_functions
 from tensix.tensors.memory_format import contiguous_format, preserve_format
 
 
-cdef TensorImpl new_impl(
-        int64_t numel, int ndim, uint8_t dtype_code, int8_t device_type, int8_t device_index):
-    """Return a body, its geometry still to be set, over a new storage for `numel` elements."""
-    cdef int64_t itemsize = dtype_of_code(dtype_code).itemsize
+cdef int give_storage(TensorImpl self, int8_t device_type, int8_t device_index) except -1:
+    """Let the device's allocator make a storage for the elements of a body that has none."""
     cdef int64_t nbytes = 0
-    if tx_multiply_overflows(numel, itemsize, &nbytes):
-        raise ValueError(f"Storage size calculation overflowed: {numel:,} elements of {itemsize} bytes.")
-    cdef TensorImpl impl = TensorImpl_new(dtype_code, dense_keys_of_device(device_type), ndim)
+    if tx_multiply_overflows(self.numel, itemsize_of(self.dtype_code), &nbytes):
+        refuse_overflow(self)
     cdef StorageImpl storage = StorageImpl_allocate(nbytes, current_allocator(device_type), True)
     storage.block.device_type, storage.block.device_index = device_type, device_index
     own_newborn(storage)
-    TensorImpl_adopt(impl, storage)
-    return impl
+    self.storage = storage
+    self.device_type, self.device_index = device_type, device_index
+    return 0
+
+
+cdef int refuse_overflow(TensorImpl self) except -1:
+    raise ValueError(
+        f"Storage size calculation overflowed: {self.numel:,} elements of {itemsize_of(self.dtype_code)} bytes."
+    )
 
 
 cdef TensorImpl empty_impl(
         int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index):
     """Return a row-major tensor's body, without owners and values."""
-    cdef int64_t strides[64]
-    if ndim > 64:
-        raise ValueError(f"a tensor has at most 64 dimensions, found {ndim}.")
-    cdef int64_t numel = contiguous_strides(ndim, sizes, strides)
-    cdef TensorImpl impl = new_impl(numel, ndim, dtype_code, device_type, device_index)
+    cdef TensorImpl impl = TensorImpl_new(dtype_code, dense_keys_of_device(device_type), ndim)
+    cdef int i
     for i in range(ndim):
         TensorImpl_sizes(impl)[i] = sizes[i]
-        TensorImpl_strides(impl)[i] = strides[i]
-    impl.numel = numel
+    impl.numel = contiguous_strides(ndim, sizes, TensorImpl_strides(impl))
     impl.contiguous = True
+    give_storage(impl, device_type, device_index)
     return impl
 
 
@@ -61,13 +62,13 @@ cdef TensorImpl empty_impl_in(
         object memory_format, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type,
         int8_t device_index):
     """Return a tensor's body in the order of a memory format, without owners and values."""
-    cdef int64_t strides[64]
-    cdef int64_t numel = strides_of_format(memory_format, ndim, sizes, strides)
-    cdef TensorImpl impl = new_impl(numel, ndim, dtype_code, device_type, device_index)
+    cdef TensorImpl impl = TensorImpl_new(dtype_code, dense_keys_of_device(device_type), ndim)
+    cdef int i
     for i in range(ndim):
         TensorImpl_sizes(impl)[i] = sizes[i]
-        TensorImpl_strides(impl)[i] = strides[i]
+    strides_of_format(memory_format, ndim, sizes, TensorImpl_strides(impl))
     TensorImpl_refresh(impl)
+    give_storage(impl, device_type, device_index)
     return impl
 
 
@@ -85,11 +86,10 @@ cdef TensorImpl empty_strided_impl(TensorImpl like):
     """Return a body of the same shape, type and device: with the same strides if those are dense, else row-major."""
     if like.contiguous or not TensorImpl_is_dense(like):
         return empty_impl(like.ndim, TensorImpl_sizes(like), like.dtype_code, like.device_type, like.device_index)
-    cdef TensorImpl impl = new_impl(like.numel, like.ndim, like.dtype_code, like.device_type, like.device_index)
-    for i in range(like.ndim):
-        TensorImpl_sizes(impl)[i] = TensorImpl_sizes(like)[i]
-        TensorImpl_strides(impl)[i] = TensorImpl_strides(like)[i]
+    cdef TensorImpl impl = TensorImpl_new(like.dtype_code, dense_keys_of_device(like.device_type), like.ndim)
+    TensorImpl_copy_dims(like, impl, 0, 0, like.ndim)
     TensorImpl_refresh(impl)
+    give_storage(impl, like.device_type, like.device_index)
     return impl
 
 

@@ -19,7 +19,7 @@ from tensix.tensors.index_key cimport is_position
 from tensix.tensors.ndarray cimport impl_of_ndarray, ndarray_of_type
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport TensorBase
-from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_sizes
+from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_bump_version, TensorImpl_sizes
 
 import numpy as np
 
@@ -61,6 +61,7 @@ def index_put_(TensorBase self not None, index, TensorBase values not None):
         raise IndexError(in_our_words(error)) from None
     except (TypeError, ValueError) as error:  # of shapes; types have been looked at
         raise ValueError(in_our_words(error)) from None
+    TensorImpl_bump_version(self.impl)
     return self
 
 

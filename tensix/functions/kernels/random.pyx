@@ -20,7 +20,7 @@ from tensix.functions.kernels.iterator cimport GRAIN_ELEMENTS
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.tensors.ndarray cimport ndarray_of_impl
 from tensix.tensors.tensor_base cimport TensorBase
-from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_mutable_data
+from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_bump_version, TensorImpl_mutable_data
 
 import numpy as np
 
@@ -150,7 +150,7 @@ cdef enum:
     FLOAT32 = 6
     FLOAT64 = 7
 
-ctypedef object (*fill_t)(TensorBase, Generator)
+ctypedef int (*fill_t)(TensorBase, Generator) except -1
 NoneType = type(None)
 
 
@@ -184,10 +184,13 @@ cdef object FillKernel_run(FillKernel self, TensorBase a, Generator generator):
     dtype = dtype_of_code(a.impl.dtype_code)
     if dtype.code != FLOAT32 and dtype.code != FLOAT64:
         raise TypeError(f"{self.name}() fills float32 and float64 tensors, found {dtype.name}.")
-    return a if self.fill == NULL else self.fill(a, generator)
+    if self.fill != NULL:
+        self.fill(a, generator)
+    TensorImpl_bump_version(a.impl)
+    return a
 
 
-cdef object uniform_(TensorBase a, Generator generator):
+cdef int uniform_(TensorBase a, Generator generator) except -1:
     cdef TensorImpl impl = a.impl
     cdef void* data
     cdef bint single = impl.dtype_code == FLOAT32
@@ -199,7 +202,7 @@ cdef object uniform_(TensorBase a, Generator generator):
             view[...] = generator.source.random(view.shape, view.dtype)
         finally:
             PyThread_release_lock(generator.lock)
-        return a
+        return 0
     data = TensorImpl_mutable_data(impl)
     Generator_lock(generator)
     try:
@@ -210,7 +213,7 @@ cdef object uniform_(TensorBase a, Generator generator):
                 fill_uniform(generator.bits, data, impl.numel, single)
     finally:
         PyThread_release_lock(generator.lock)
-    return a
+    return 0
 
 
 cdef void fill_uniform(bitgen_t* bits, void* data, Py_ssize_t count, bint single) noexcept nogil:
@@ -223,7 +226,7 @@ cdef void fill_uniform(bitgen_t* bits, void* data, Py_ssize_t count, bint single
             (<double*>data)[i] = bits.next_double(bits.state)
 
 
-cdef object normal_(TensorBase a, Generator generator):
+cdef int normal_(TensorBase a, Generator generator) except -1:
     cdef TensorImpl impl = a.impl
     check_writable_once(impl)
     view = ndarray_of_impl(impl, True)
@@ -235,7 +238,7 @@ cdef object normal_(TensorBase a, Generator generator):
             view[...] = generator.source.standard_normal(view.shape, view.dtype)
     finally:
         PyThread_release_lock(generator.lock)
-    return a
+    return 0
 
 
 native_functions.UNIFORM_.register("CPU", FillKernel_of("uniform_", uniform_))
