@@ -26,7 +26,9 @@ cdef inline int adopt_members(object heir) except -1:
     cdef PyGetSetDef* getset
     cdef PyMethodDef* method
     cdef dict members = <dict>type.tp_dict
-    for base in heir.__mro__[1:-1]:
+    for base in heir.__mro__:
+        if base is heir or base is object:
+            continue
         source = <type_members_t*>base
         getset = source.tp_getset
         while getset != NULL and getset.name != NULL:
