@@ -4,11 +4,12 @@ from tensix.functions.creation import empty, from_numpy, full, ones, rand, randn
 from tensix.functions.data_types import can_cast, finfo, iinfo, isdtype, promote_types, result_type
 from tensix.functions.kernels import copy, matmul, meta, sparse_coo, ufunc  # noqa: F401
 from tensix.functions.kernels import indexing as advanced_indexing  # noqa: F401
+from tensix.functions.kernels.parallel import get_num_threads, set_num_threads
 from tensix.functions.kernels.random import Generator, manual_seed
 from tensix.functions.sparse import sparse_coo_tensor
 from tensix.tensors import indexing, reshaping, splitting, views  # noqa: F401
 
 __all__ = [
-    "Generator", "can_cast", "empty", "finfo", "from_numpy", "full", "iinfo", "isdtype", "manual_seed", "ones",
-    "promote_types", "rand", "randn", "result_type", "sparse_coo_tensor", "tensor", "zeros",
+    "Generator", "can_cast", "empty", "finfo", "from_numpy", "full", "get_num_threads", "iinfo", "isdtype", "manual_seed", "ones",
+    "promote_types", "rand", "randn", "result_type", "set_num_threads", "sparse_coo_tensor", "tensor", "zeros",
 ]  # fmt: skip

@@ -17,6 +17,7 @@ from tensix.functions.kernels.iterator cimport (
     iterator_run,
     iterator_start,
     iterator_t,
+    new_result,
 )
 from numpy cimport npy_intp
 from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, default_float_code, dtype_from_any, dtype_of_code
@@ -110,7 +111,7 @@ cdef TensorImpl rounded(TensorImpl result):
 
 cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x):
     cdef iterator_t iterator
-    cdef TensorImpl out = empty_impl(x.ndim, TensorImpl_sizes(x), loop.result_code, x.device_type, x.device_index)
+    cdef TensorImpl out = new_result(x.ndim, TensorImpl_sizes(x), loop.result_code, x, x)
     iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
     iterator_add(&iterator, out, TensorImpl_mutable_data(out))
@@ -123,12 +124,12 @@ cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y):
     cdef iterator_t iterator
     cdef int ndim
     cdef TensorImpl out
-    if x.contiguous and y.contiguous and TensorImpl_same_sizes(x, y):
+    if x.numel < GRAIN_ELEMENTS and x.contiguous and y.contiguous and TensorImpl_same_sizes(x, y):
         out = empty_impl(x.ndim, TensorImpl_sizes(x), loop.result_code, x.device_type, x.device_index)
         run_flat(loop, x, y, out)
         return out
     ndim = broadcast_sizes(x, y, sizes)
-    out = empty_impl(ndim, sizes, loop.result_code, x.device_type, x.device_index)
+    out = new_result(ndim, sizes, loop.result_code, x, y)
     iterator_start(&iterator, ndim, sizes)
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
     iterator_add(&iterator, y, <void*>TensorImpl_const_data(y))
@@ -138,7 +139,7 @@ cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y):
 
 
 cdef int run_flat(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out) except -1:
-    """Run over three tensors that lie in memory as one run each."""
+    """Run over three small tensors that lie in memory as one run each."""
     cdef npy_intp count = x.numel
     cdef npy_intp steps[3]
     cdef char* data[3]
@@ -147,13 +148,8 @@ cdef int run_flat(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out
     data[0] = <char*>TensorImpl_const_data(x)
     data[1] = <char*>TensorImpl_const_data(y)
     data[2] = <char*>TensorImpl_mutable_data(out)
-    if count == 0:
-        return 0
-    if count < GRAIN_ELEMENTS:
+    if count != 0:
         loop.function(data, &count, steps, loop.data)
-    else:
-        with nogil:
-            loop.function(data, &count, steps, loop.data)
     return 0
 
 
