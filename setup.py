@@ -39,6 +39,7 @@ MODULES = [
     "tensix/tensors/index_key.py",
     "tensix/tensors/view_methods.py",
     "tensix/tensors/operator_methods.py",
+    "tensix/tensors/reduction_methods.py",
     "tensix/tensors/sparse_tensor_impl.py",
     "tensix/tensors/sparse_methods.py",
     "tensix/tensors/tensor.py",
@@ -59,7 +60,13 @@ MODULES = [
     "tensix/functions/kernels/sparse_coo.pyx",
     "tensix/functions/kernels/random.pyx",
     "tensix/functions/kernels/meta.pyx",
+    "tensix/functions/kernels/reduction.pyx",
+    "tensix/functions/kernels/moments.pyx",
+    "tensix/functions/kernels/searching.pyx",
     "tensix/functions/creation.pyx",
+    "tensix/functions/statistical.pyx",
+    "tensix/functions/searching.pyx",
+    "tensix/functions/utility.pyx",
 ]
 
 # TENSIX_DEBUG=1 turns Cython's own checks and debug symbols back on, for whoever hunts a crash.

@@ -88,7 +88,7 @@ cdef void iterator_run(iterator_t* self, inner_loop_t loop, void* loop_data) noe
         return
     iterator_simplify(self, self.operands - 1)
     if total < GRAIN_ELEMENTS:
-        walk(self, loop, loop_data)
+        iterator_walk(self, loop, loop_data)
     else:
         with nogil:
             iterator_split(self, longest_dim(self), loop, loop_data)
@@ -209,10 +209,15 @@ cdef void coalesce(iterator_t* self) noexcept nogil:
     self.ndim = kept
 
 
+cdef void iterator_swap_inner(iterator_t* self) noexcept nogil:
+    """Let the two innermost dimensions change places."""
+    move(self, self.ndim - 1, self.ndim - 2)
+
+
 # ---- the walk
 
 
-cdef void walk(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept nogil:
+cdef void iterator_walk(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept nogil:
     """Walk over everything: rows are a loop of their own, what lies over rows is counted."""
     cdef int inner = self.ndim - 1
     cdef npy_intp rows = self.sizes[inner - 1] if inner > 0 else 1
@@ -257,7 +262,7 @@ cdef void iterator_run_part(
     part.sizes[dim] = stop - start
     for k in range(self.operands):
         part.data[k] = self.data[k] + start * self.steps[dim][k]
-    walk(&part, loop, loop_data)
+    iterator_walk(&part, loop, loop_data)
 
 
 cdef struct shares_t:
@@ -289,7 +294,7 @@ cdef void iterator_split(iterator_t* self, int dim, inner_loop_t loop, void* loo
     if dim == self.ndim - 1:
         shares.length = (shares.length + 63) // 64 * 64
     if shares.length >= size:
-        walk(self, loop, loop_data)
+        iterator_walk(self, loop, loop_data)
         return
     shares.iterator, shares.loop, shares.loop_data, shares.dim = self, loop, loop_data, dim
     parallel_for((size + shares.length - 1) // shares.length, run_share, &shares)
