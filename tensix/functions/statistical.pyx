@@ -2,8 +2,9 @@
 
 NaN is passed on. Sums of floating numbers are made by pairs, so that the error grows with the logarithm of their count.
 """
-from tensix.tensors.tensor cimport Tensor
 from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.tensors.dtype cimport dtype_from_any
+from tensix.tensors.tensor cimport Tensor
 
 from tensix.dispatch import native_functions
 
@@ -40,7 +41,7 @@ def cumulative_prod(Tensor x not None, /, *, axis=None, dtype=None, include_init
     >>> tensix.cumulative_prod(tensix.tensor([1, 2, 3]), include_initial=True)
     tensor([1, 1, 2, 6])
     """
-    options = {"axis": axis, "dtype": dtype, "include_initial": include_initial}
+    options = {"axis": axis, "dtype": None if dtype is None else dtype_from_any(dtype), "include_initial": include_initial}
     return CUMULATIVE_PROD.call((x,), options, x.impl.key_set)
 
 
@@ -71,7 +72,7 @@ def cumulative_sum(Tensor x not None, /, *, axis=None, dtype=None, include_initi
     >>> tensix.cumulative_sum(tensix.tensor([1, 2, 3]), include_initial=True)
     tensor([0, 1, 3, 6])
     """
-    options = {"axis": axis, "dtype": dtype, "include_initial": include_initial}
+    options = {"axis": axis, "dtype": None if dtype is None else dtype_from_any(dtype), "include_initial": include_initial}
     return CUMULATIVE_SUM.call((x,), options, x.impl.key_set)
 
 

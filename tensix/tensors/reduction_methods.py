@@ -2,6 +2,7 @@
 
 import cython
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
+from cython.cimports.tensix.tensors.dtype import dtype_from_any
 from cython.cimports.tensix.tensors.operator_methods import OperatorMethods
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
 
@@ -87,4 +88,4 @@ def fold_as(table: OperatorTable, tensor: TensorBase, axis, dtype, keepdims):
     """Call a reduction whose result may have a given type."""
     if dtype is None:
         return fold(table, tensor, axis, keepdims)
-    return table.call((tensor,), {"axis": axis, "dtype": dtype, "keepdims": keepdims}, tensor.impl.key_set)
+    return table.call((tensor,), {"axis": axis, "dtype": dtype_from_any(dtype), "keepdims": keepdims}, tensor.impl.key_set)

@@ -2,16 +2,17 @@
 
 All of them are a walk of the iterator with a loop that copies or converts.
 """
+from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 from numpy cimport PyArray_DATA, import_array, ndarray
-from tensix.core.device cimport Device_from_any
+from tensix.core.device cimport META, Device_from_any
 from tensix.core.intrusive_target cimport IntrusiveTarget_start_unique
 from tensix.core.storage cimport StorageImpl_lazy_clone
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_unary, CKernel_with
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.functions.kernels.conversion cimport conversion_init, conversion_loop, conversion_t, copy_loop
-from tensix.functions.kernels.empty cimport empty_like_impl
+from tensix.functions.kernels.empty cimport empty_impl, empty_like_impl
 from tensix.functions.kernels.iterator cimport (
     GRAIN_ELEMENTS,
     inner_loop_t,
@@ -60,6 +61,17 @@ cdef int copy_elements(TensorImpl target, TensorImpl source) except -1:
     iterator_add(&iterator, target, data)
     iterator_run(&iterator, loop, &conversion)
     return 0
+
+
+cdef TensorImpl converted(TensorImpl source, uint8_t code):
+    """Return the tensor in another element type; itself if it has that."""
+    if source.dtype_code == code:
+        return source
+    cdef TensorImpl target = empty_impl(
+        source.ndim, TensorImpl_sizes(source), code, source.device_type, source.device_index)
+    if source.device_type != META:
+        copy_elements(target, source)
+    return target
 
 
 cdef int check_cast(str kind, TensorImpl target) except -1:

@@ -14,7 +14,7 @@ from tensix.functions.kernels.copy cimport fill_element
 from tensix.functions.kernels.overlap cimport check_writable_once
 from tensix.functions.kernels.empty cimport empty_like_impl
 from tensix.functions.kernels.iterator cimport broadcast_sizes, iterator_add, iterator_start, iterator_t, new_result
-from tensix.functions.kernels.ufunc cimport UfuncKernel, UfuncKernel_code
+from tensix.functions.kernels.ufunc cimport UfuncKernel, UfuncKernel_code, UfuncKernel_result
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
@@ -56,19 +56,20 @@ cdef class MetaUfuncKernel(UfuncKernel):
         if self.inputs != 1:
             return self.call((a,), None)
         cdef TensorImpl x = a.impl
-        result_code = self.loops[UfuncKernel_code(self, x.dtype_code)].result_code
+        result_code = UfuncKernel_result(&self.loops[UfuncKernel_code(self, x.dtype_code)], x.dtype_code)
         return Tensor_wrap(new_result(x.ndim, TensorImpl_sizes(x), result_code, x, x))
 
     cdef object call2(self, TensorBase a, TensorBase b):
         cdef int64_t sizes[64]
         if self.inputs != 2:
             return self.call((a, b), None)
-        code = UfuncKernel_code(self, promote_codes(a.impl.dtype_code, b.impl.dtype_code))
+        common = promote_codes(a.impl.dtype_code, b.impl.dtype_code)
+        result_code = UfuncKernel_result(&self.loops[UfuncKernel_code(self, common)], common)
         check_common_device(a.impl, b.impl)
         ndim = broadcast_sizes(a.impl, b.impl, sizes)
         if a.impl.device_type != META:
             a, b = b, a  # the result is made where the first is
-        return Tensor_wrap(new_result(ndim, sizes, self.loops[code].result_code, a.impl, b.impl))
+        return Tensor_wrap(new_result(ndim, sizes, result_code, a.impl, b.impl))
 
     def __repr__(self):
         return f"shape and type of {self.name}"

@@ -15,6 +15,7 @@ from tensix.functions.kernels.conversion cimport (
     converting_loop_init,
     converting_loop_t,
 )
+from tensix.functions.kernels.copy cimport converted
 from tensix.functions.kernels.iterator cimport (
     inner_loop_t,
     iterator_add,
@@ -27,7 +28,6 @@ from tensix.functions.kernels.iterator cimport (
 from tensix.functions.kernels.reduction cimport (
     axes_from_any,
     check_defined,
-    converted,
     fold,
     folding_loop_t,
     take_folding_loop,

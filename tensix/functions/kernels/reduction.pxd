@@ -26,4 +26,3 @@ cdef int take_folding_loop(folding_loop_t* self, object function, object dtype, 
 cdef uint64_t axes_from_any(object axis, int ndim) except? 0
 cdef TensorImpl reduced_impl(TensorImpl x, uint8_t code, uint64_t axes, bint keepdims)
 cdef TensorImpl fold(const folding_loop_t* loop, TensorImpl x, uint8_t code, uint64_t axes, bint keepdims)
-cdef TensorImpl converted(TensorImpl source, uint8_t code)

@@ -24,7 +24,7 @@ from tensix.functions.kernels.conversion cimport (
     converting_loop_t,
     copy_loop,
 )
-from tensix.functions.kernels.copy cimport copy_elements
+from tensix.functions.kernels.copy cimport converted
 from tensix.functions.kernels.empty cimport empty_impl
 from tensix.functions.kernels.iterator cimport (
     CHUNK_ELEMENTS,
@@ -40,7 +40,7 @@ from tensix.functions.kernels.iterator cimport (
     iterator_walk,
 )
 from tensix.functions.kernels.parallel cimport parallel_for
-from tensix.tensors.dtype cimport BFLOAT16, dtype_from_any, dtype_of_code
+from tensix.tensors.dtype cimport dtype_from_any, dtype_of_code
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
 from tensix.tensors.tensor_impl cimport (
@@ -59,7 +59,6 @@ from tensix.dispatch import native_functions
 from tensix.tensors.dtype import dtype_named
 
 cdef enum:
-    FLOAT16 = 5
     COMPLEX64 = 9
     COMPLEX128 = 10
     MOST_HALVINGS = 4   # sixteen blocks keep as many threads busy, and their partial results are soon folded
@@ -103,7 +102,7 @@ cdef object ReductionKernel_run(ReductionKernel self, TensorImpl x, object axis,
         working, result = self.working[x.dtype_code], self.results[x.dtype_code]
     else:
         result = dtype_from_any(dtype).code
-        working = self.working[result] if result == BFLOAT16 else result
+        working = self.working[result]
         if dtype_of_code(x.dtype_code).kind == "complex floating" != dtype_of_code(result).kind:
             refuse_to_drop_imaginary(result)
     if x.numel == 0 and not self.has_empty_result:
@@ -164,17 +163,6 @@ cdef TensorImpl reduced_impl(TensorImpl x, uint8_t code, uint64_t axes, bint kee
             sizes[ndim] = 1
             ndim += 1
     return empty_impl(ndim, sizes, code, x.device_type, x.device_index)
-
-
-cdef TensorImpl converted(TensorImpl source, uint8_t code):
-    """Return the tensor in another element type; itself if it has that."""
-    if source.dtype_code == code:
-        return source
-    cdef TensorImpl target = empty_impl(
-        source.ndim, TensorImpl_sizes(source), code, source.device_type, source.device_index)
-    if source.device_type != META:
-        copy_elements(target, source)
-    return target
 
 
 # ---- the loops
@@ -279,7 +267,7 @@ cdef int fold_large(
     blocks.halvings = 0
     if iterator.steps[0][0] != 0 and iterator.sizes[0] >= FEW_ELEMENTS:
         kept = 0
-    elif blocks.dim >= 0 and out.dtype_code != FLOAT16:  # partial results of float16 would be rounded
+    elif blocks.dim >= 0:
         blocks.halvings = halvings_of(iterator, blocks.dim, out.numel)
     if blocks.halvings == 0:
         with nogil:
@@ -407,7 +395,7 @@ def truth():
 
 def register_reductions():
     """Enter the kernels; on meta they reckon the shape and stop."""
-    wide = WIDENED | {"bfloat16": "float32"}
+    wide = WIDENED | {"float16": "float32", "bfloat16": "float32"}
     plain = {"bfloat16": "float32"}
     for table, kernel in (
         (native_functions.SUM, ReductionKernel(np.add, 0, working=wide, results=WIDENED)),

@@ -5,8 +5,9 @@ No inner loop of NumPy's ufuncs does them; its functions release the GIL by them
 from libc.stdint cimport int64_t, uint64_t
 from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport ArgumentsKernel_of
+from tensix.functions.kernels.copy cimport converted
 from tensix.functions.kernels.empty cimport empty_impl
-from tensix.functions.kernels.reduction cimport axes_from_any, check_defined, converted, reduced_impl
+from tensix.functions.kernels.reduction cimport axes_from_any, check_defined, reduced_impl
 from tensix.tensors.dtype cimport BFLOAT16, dtype_from_any, dtype_of_code
 from tensix.tensors.ndarray cimport impl_of_ndarray, readable_of_impl
 from tensix.tensors.tensor cimport Tensor_wrap
