@@ -65,6 +65,23 @@ DIV = define("div.Tensor(Tensor self, Tensor other) -> Tensor")
 NEG = define("neg(Tensor self) -> Tensor")
 MATMUL = define("matmul(Tensor self, Tensor other) -> Tensor")
 
+# reductions
+SUM = define("sum(Tensor self, *, int[]? axis=None, ScalarType? dtype=None, bool keepdims=False) -> Tensor")
+PROD = define("prod(Tensor self, *, int[]? axis=None, ScalarType? dtype=None, bool keepdims=False) -> Tensor")
+MAX = define("max(Tensor self, *, int[]? axis=None, bool keepdims=False) -> Tensor")
+MIN = define("min(Tensor self, *, int[]? axis=None, bool keepdims=False) -> Tensor")
+ANY = define("any(Tensor self, *, int[]? axis=None, bool keepdims=False) -> Tensor")
+ALL = define("all(Tensor self, *, int[]? axis=None, bool keepdims=False) -> Tensor")
+MEAN = define("mean(Tensor self, *, int[]? axis=None, bool keepdims=False) -> Tensor")
+VAR = define("var(Tensor self, *, int[]? axis=None, Scalar correction=0.0, bool keepdims=False) -> Tensor")
+STD = define("std(Tensor self, *, int[]? axis=None, Scalar correction=0.0, bool keepdims=False) -> Tensor")
+ARGMAX = define("argmax(Tensor self, *, int? axis=None, bool keepdims=False) -> Tensor")
+ARGMIN = define("argmin(Tensor self, *, int? axis=None, bool keepdims=False) -> Tensor")
+COUNT_NONZERO = define("count_nonzero(Tensor self, *, int[]? axis=None, bool keepdims=False) -> Tensor")
+CUMULATIVE = "int? axis=None, ScalarType? dtype=None, bool include_initial=False"
+CUMULATIVE_SUM = define(f"cumulative_sum(Tensor self, *, {CUMULATIVE}) -> Tensor")
+CUMULATIVE_PROD = define(f"cumulative_prod(Tensor self, *, {CUMULATIVE}) -> Tensor")
+
 # sparse
 SPARSE_COO_TENSOR = define("sparse_coo_tensor(Tensor indices, Tensor values, int[]? size=None) -> Tensor")
 INDICES = define("indices(Tensor(a) self) -> Tensor(a)")

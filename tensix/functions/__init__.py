@@ -2,13 +2,19 @@
 
 from tensix.functions.creation import empty, from_numpy, full, ones, rand, randn, tensor, zeros
 from tensix.functions.data_types import can_cast, finfo, iinfo, isdtype, promote_types, result_type
-from tensix.functions.kernels import copy, matmul, meta, sparse_coo, ufunc  # noqa: F401
+from tensix.functions.kernels import copy, matmul, meta, moments, reduction, searching, sparse_coo, ufunc  # noqa: F401
 from tensix.functions.kernels import indexing as advanced_indexing  # noqa: F401
+from tensix.functions.kernels.parallel import get_num_threads, set_num_threads
 from tensix.functions.kernels.random import Generator, manual_seed
+from tensix.functions.searching import argmax, argmin, count_nonzero
 from tensix.functions.sparse import sparse_coo_tensor
+from tensix.functions.statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
+from tensix.functions.utility import all, any
 from tensix.tensors import indexing, reshaping, splitting, views  # noqa: F401
 
 __all__ = [
-    "Generator", "can_cast", "empty", "finfo", "from_numpy", "full", "iinfo", "isdtype", "manual_seed", "ones",
-    "promote_types", "rand", "randn", "result_type", "sparse_coo_tensor", "tensor", "zeros",
+    "Generator", "all", "any", "argmax", "argmin", "can_cast", "count_nonzero", "cumulative_prod", "cumulative_sum",
+    "empty", "finfo", "from_numpy", "full", "get_num_threads", "iinfo", "isdtype", "manual_seed", "max", "mean", "min",
+    "ones", "prod", "promote_types", "rand", "randn", "result_type", "set_num_threads", "sparse_coo_tensor", "std",
+    "sum", "tensor", "var", "zeros",
 ]  # fmt: skip

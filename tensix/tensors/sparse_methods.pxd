@@ -1,8 +1,8 @@
 """The methods of sparse tensors."""
 cimport cython
-from tensix.tensors.operator_methods cimport OperatorMethods
+from tensix.tensors.reduction_methods cimport ReductionMethods
 
 
 @cython.no_gc  # said here too: a subclass in another module believes this file
-cdef class SparseMethods(OperatorMethods):
+cdef class SparseMethods(ReductionMethods):
     pass

@@ -2,7 +2,7 @@
 
 import cython
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
-from cython.cimports.tensix.tensors.operator_methods import OperatorMethods
+from cython.cimports.tensix.tensors.reduction_methods import ReductionMethods
 
 from tensix.dispatch import native_functions
 from tensix.tensors.layout import sparse_coo
@@ -20,7 +20,7 @@ TO_SPARSE = cython.declare(OperatorTable, native_functions.TO_SPARSE)
 
 @cython.no_gc  # as its base
 @cython.cclass
-class SparseMethods(OperatorMethods):
+class SparseMethods(ReductionMethods):
     """Give a tensor what sparse ones have; a strided one answers with `NotImplementedError`."""
 
     @property

@@ -2,7 +2,8 @@
 
 A method does three things: it takes its arguments in the forms that users write, calls the operator's table, and
 returns what came back. What an operator does stands in its kernel. The methods stand in chapters, each a class on the
-one before: `TensorBase` (what a tensor is), `ViewMethods`, `OperatorMethods`, `ConversionMethods`, and here the rest.
+one before: `TensorBase` (what a tensor is), `ViewMethods`, `OperatorMethods`, `ReductionMethods`, `SparseMethods`,
+`ConversionMethods` (to numbers, arrays and text), and here the rest.
 """
 
 import cython

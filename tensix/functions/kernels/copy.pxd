@@ -1,7 +1,8 @@
 """Copying elements from tensor to tensor."""
+from libc.stdint cimport uint8_t
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 
+cdef TensorImpl converted(TensorImpl source, uint8_t code)
 cdef int copy_elements(TensorImpl target, TensorImpl source) except -1
-cdef int check_writable_once(TensorImpl self) except -1
 cdef object fill_element(TensorImpl target, object value)

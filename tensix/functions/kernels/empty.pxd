@@ -7,4 +7,5 @@ cdef TensorImpl empty_impl(
     int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
 cdef TensorImpl empty_impl_in(
     object memory_format, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
+cdef TensorImpl empty_strided_impl(TensorImpl like, uint8_t dtype_code)
 cdef TensorImpl empty_like_impl(TensorImpl like, object memory_format)

@@ -79,14 +79,14 @@ cdef TensorImpl empty_like_impl(TensorImpl like, object memory_format):
         if memory_format is not preserve_format:
             return empty_impl_in(
                 memory_format, like.ndim, TensorImpl_sizes(like), like.dtype_code, like.device_type, like.device_index)
-    return empty_strided_impl(like)
+    return empty_strided_impl(like, like.dtype_code)
 
 
-cdef TensorImpl empty_strided_impl(TensorImpl like):
-    """Return a body of the same shape, type and device: with the same strides if those are dense, else row-major."""
+cdef TensorImpl empty_strided_impl(TensorImpl like, uint8_t dtype_code):
+    """Return a body of the same shape and device: with the same strides if those are dense, else row-major."""
     if like.contiguous or not TensorImpl_is_dense(like):
-        return empty_impl(like.ndim, TensorImpl_sizes(like), like.dtype_code, like.device_type, like.device_index)
-    cdef TensorImpl impl = TensorImpl_new(like.dtype_code, dense_keys_of_device(like.device_type), like.ndim)
+        return empty_impl(like.ndim, TensorImpl_sizes(like), dtype_code, like.device_type, like.device_index)
+    cdef TensorImpl impl = TensorImpl_new(dtype_code, dense_keys_of_device(like.device_type), like.ndim)
     TensorImpl_copy_dims(like, impl, 0, 0, like.ndim)
     TensorImpl_refresh(impl)
     give_storage(impl, like.device_type, like.device_index)

@@ -12,7 +12,8 @@ it may take its own bytes then, and what is read may be the same tensor.
 from cpython.number cimport PyNumber_Index
 from libc.stdint cimport uint8_t
 from tensix.dispatch.kernel cimport CKernel_with
-from tensix.functions.kernels.copy cimport check_writable_once, copy_elements
+from tensix.functions.kernels.copy cimport copy_elements
+from tensix.functions.kernels.overlap cimport check_writable_once
 from tensix.functions.kernels.empty cimport empty_impl
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.tensors.index_key cimport is_position

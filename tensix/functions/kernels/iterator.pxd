@@ -1,12 +1,13 @@
 """Walking over the elements of several tensors at once, in runs that an inner loop takes."""
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint8_t
 from numpy cimport npy_intp
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 cdef enum:
     MAX_OPERANDS = 4
     ITERATOR_DIMS = 64
-    GRAIN_ELEMENTS = 32768  # below it, giving the GIL away and back costs more than it could win
+    GRAIN_ELEMENTS = 32768   # below it, giving the GIL away and back costs more than it could win
+    CHUNK_ELEMENTS = 131072  # of this size are the shares of threads, about: waking one costs some ten microseconds
 
 
 # The inner loop's signature is that of NumPy's ufuncs: pointers, one count, byte steps, the loop's own data.
@@ -23,5 +24,15 @@ cdef struct iterator_t:
 
 cdef int iterator_start(iterator_t* self, int ndim, const int64_t* sizes) except -1
 cdef int iterator_add(iterator_t* self, TensorImpl operand, void* data) except -1
+cdef void iterator_add_element(iterator_t* self, void* data) noexcept
 cdef void iterator_run(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept
+cdef npy_intp iterator_total(const iterator_t* self) noexcept nogil
+cdef void iterator_simplify(iterator_t* self, int leader) noexcept nogil
+cdef void iterator_swap_inner(iterator_t* self) noexcept nogil
+cdef void iterator_walk(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept nogil
+cdef void iterator_run_part(
+    const iterator_t* self, int dim, npy_intp start, npy_intp stop, inner_loop_t loop, void* loop_data) noexcept nogil
+cdef void iterator_split(iterator_t* self, int dim, inner_loop_t loop, void* loop_data) noexcept nogil
 cdef int broadcast_sizes(TensorImpl a, TensorImpl b, int64_t* sizes) except -1
+cdef TensorImpl new_result(int ndim, const int64_t* sizes, uint8_t dtype_code, TensorImpl x, TensorImpl y)
+cdef bint same_strides(TensorImpl a, TensorImpl b) noexcept nogil

@@ -1,15 +1,31 @@
 """Walking over the elements of several tensors at once.
 
-A walk is set up in three steps: its shape, its operands (each broadcast to that shape by steps of 0), and a run.
-Dimensions that lie in memory as one are walked as one; the innermost goes to the inner loop, the others are counted
-here. Large walks run without the GIL.
+A walk is set up in three steps: its shape, its operands (each broadcast to that shape by steps of 0), and a run. The
+operand that is written comes last, as in NumPy's loops. Large walks run without the GIL, and on several threads.
 
 Whoever writes takes the mutable address before the walk: a copy-on-write tensor must not begin to copy inside it.
+
+Note [Order of a walk]
+~~~~~~~~~~~~~~~~~~~~~~
+Memory is read and written fastest in the order in which it lies. So before a walk its dimensions are sorted by the
+steps of one operand, the leader, from large to small; where it does not move the others decide. A dimension that no
+operand walks forwards is walked from its other end. Then neighbours that every operand passes through in one stride
+become one dimension. The innermost goes to the inner loop, the others are counted here.
+
+The leader is what is written. A new result therefore decides by its own order: that of the inputs if all that have its
+shape share one dense order, so that transposed tensors give a transposed result, and row-major otherwise.
 """
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint8_t
 from numpy cimport npy_intp
+from tensix.functions.kernels.empty cimport empty_impl, empty_strided_impl
+from tensix.functions.kernels.parallel cimport parallel_for
 from tensix.tensors.dtype cimport dtype_of_code
-from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_shape, TensorImpl_sizes, TensorImpl_strides
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_shape,
+    TensorImpl_sizes,
+    TensorImpl_strides,
+)
 
 
 cdef int iterator_start(iterator_t* self, int ndim, const int64_t* sizes) except -1:
@@ -48,29 +64,133 @@ cdef int iterator_add(iterator_t* self, TensorImpl operand, void* data) except -
     return 0
 
 
-cdef void iterator_run(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept:
-    """Call the inner loop on every run of elements."""
+cdef void iterator_add_element(iterator_t* self, void* data) noexcept:
+    """Add one element as an operand, the same at every step."""
+    for i in range(self.ndim):
+        self.steps[i][self.operands] = 0
+    self.data[self.operands] = <char*>data
+    self.operands += 1
+
+
+cdef npy_intp iterator_total(const iterator_t* self) noexcept nogil:
+    """Return the number of elements to walk over."""
     cdef npy_intp total = 1
+    cdef int i
     for i in range(self.ndim):
         total *= self.sizes[i]
+    return total
+
+
+cdef void iterator_run(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept:
+    """Call the inner loop on every run of elements; each element is written once, so threads may share the work."""
+    cdef npy_intp total = iterator_total(self)
     if total == 0:
         return
-    coalesce(self)
+    iterator_simplify(self, self.operands - 1)
     if total < GRAIN_ELEMENTS:
-        walk(self, loop, loop_data)
+        iterator_walk(self, loop, loop_data)
     else:
         with nogil:
-            walk(self, loop, loop_data)
+            iterator_split(self, longest_dim(self), loop, loop_data)
+
+
+cdef int longest_dim(const iterator_t* self) noexcept nogil:
+    """Return the dimension to cut: the outermost if it is long enough, else the longest."""
+    cdef int found = 0
+    cdef int i
+    for i in range(1, self.ndim):
+        if self.sizes[found] < 64 and self.sizes[i] > self.sizes[found]:
+            found = i
+    return found
+
+
+# ---- the order
+
+
+cdef void iterator_simplify(iterator_t* self, int leader) noexcept nogil:
+    """Bring the dimensions into the order of memory and merge them. See Note [Order of a walk]."""
+    cdef int kept = 0
+    cdef int i, k
+    cdef bint turned = False
+    for i in range(self.ndim):
+        if self.sizes[i] == 1:
+            continue
+        self.sizes[kept] = self.sizes[i]
+        for k in range(self.operands):
+            self.steps[kept][k] = self.steps[i][k]
+            turned |= self.steps[i][k] < 0
+        kept += 1
+    self.ndim = kept
+    if turned:
+        walk_forwards(self)
+    sort(self, leader)
+    coalesce(self)
+
+
+cdef void walk_forwards(iterator_t* self) noexcept nogil:
+    """Start at the other end of dimensions that no operand walks forwards."""
+    cdef int i, k
+    cdef bint forwards, backwards
+    for i in range(self.ndim):
+        forwards = backwards = False
+        for k in range(self.operands):
+            forwards |= self.steps[i][k] > 0
+            backwards |= self.steps[i][k] < 0
+        if backwards and not forwards:
+            for k in range(self.operands):
+                self.data[k] += self.steps[i][k] * (self.sizes[i] - 1)
+                self.steps[i][k] = -self.steps[i][k]
+
+
+cdef void sort(iterator_t* self, int leader) noexcept nogil:
+    """Sort the dimensions by steps; those that say nothing about each other keep their order."""
+    cdef int i, j, place, order
+    for i in range(1, self.ndim):
+        place = i
+        for j in range(i - 1, -1, -1):
+            order = compare(self, leader, j, i)
+            if order > 0:
+                place = j
+            elif order < 0:
+                break
+        if place != i:
+            move(self, i, place)
+
+
+cdef int compare(const iterator_t* self, int leader, int outer, int inner) noexcept nogil:
+    """Return 1 if two dimensions should change places, -1 if not, 0 if nobody can tell."""
+    cdef int k = leader
+    cdef npy_intp a, b
+    for _ in range(self.operands):
+        a, b = self.steps[outer][k], self.steps[inner][k]
+        if a != 0 and b != 0:
+            return 1 if (a if a > 0 else -a) < (b if b > 0 else -b) else -1
+        k = (k + self.operands - 1) % self.operands
+    return 0
+
+
+cdef void move(iterator_t* self, int source, int target) noexcept nogil:
+    """Take a dimension out and put it before another one in front of it."""
+    cdef npy_intp size = self.sizes[source]
+    cdef npy_intp steps[4]
+    cdef int i, k
+    for k in range(self.operands):
+        steps[k] = self.steps[source][k]
+    for i in range(source, target, -1):
+        self.sizes[i] = self.sizes[i - 1]
+        for k in range(self.operands):
+            self.steps[i][k] = self.steps[i - 1][k]
+    self.sizes[target] = size
+    for k in range(self.operands):
+        self.steps[target][k] = steps[k]
 
 
 cdef void coalesce(iterator_t* self) noexcept nogil:
-    """Drop dimensions of size 1 and merge neighbours that every operand passes through in one stride."""
+    """Merge neighbours that every operand passes through in one stride; at least one dimension is left."""
     cdef int kept = 0
     cdef int i, k
     cdef bint merges
     for i in range(self.ndim):
-        if self.sizes[i] == 1:
-            continue
         merges = kept > 0
         for k in range(self.operands):
             if merges and self.steps[kept - 1][k] != self.sizes[i] * self.steps[i][k]:
@@ -83,25 +203,37 @@ cdef void coalesce(iterator_t* self) noexcept nogil:
         for k in range(self.operands):
             self.steps[kept - 1][k] = self.steps[i][k]
     if kept == 0:
-        self.sizes[0] = 1
+        self.sizes[0] = kept = 1
         for k in range(self.operands):
             self.steps[0][k] = 0
-        kept = 1
     self.ndim = kept
 
 
-cdef void walk(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept nogil:
-    cdef int outer = self.ndim - 1
+cdef void iterator_swap_inner(iterator_t* self) noexcept nogil:
+    """Let the two innermost dimensions change places."""
+    move(self, self.ndim - 1, self.ndim - 2)
+
+
+# ---- the walk
+
+
+cdef void iterator_walk(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept nogil:
+    """Walk over everything: rows are a loop of their own, what lies over rows is counted."""
+    cdef int inner = self.ndim - 1
+    cdef npy_intp rows = self.sizes[inner - 1] if inner > 0 else 1
+    cdef npy_intp* row_steps = &self.steps[inner - 1 if inner > 0 else 0][0]
     cdef npy_intp position[64]
     cdef char* data[4]
+    cdef npy_intp row
     cdef int i, k
-    for i in range(outer):
+    for i in range(inner - 1):
         position[i] = 0
     while True:
-        for k in range(self.operands):
-            data[k] = self.data[k]  # a copy: inner loops may advance it
-        loop(data, &self.sizes[outer], self.steps[outer], loop_data)
-        i = outer - 1
+        for row in range(rows):
+            for k in range(self.operands):
+                data[k] = self.data[k] + row * row_steps[k]  # a copy: inner loops may advance it
+            loop(data, &self.sizes[inner], self.steps[inner], loop_data)
+        i = inner - 2
         while i >= 0:
             position[i] += 1
             for k in range(self.operands):
@@ -114,6 +246,94 @@ cdef void walk(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept no
             i -= 1
         if i < 0:
             return
+
+
+cdef void iterator_run_part(
+        const iterator_t* self, int dim, npy_intp start, npy_intp stop, inner_loop_t loop,
+        void* loop_data) noexcept nogil:
+    """Walk over a stretch of one dimension and all of the others."""
+    cdef iterator_t part
+    cdef int i, k
+    part.ndim, part.operands = self.ndim, self.operands
+    for i in range(self.ndim):
+        part.sizes[i] = self.sizes[i]
+        for k in range(self.operands):
+            part.steps[i][k] = self.steps[i][k]
+    part.sizes[dim] = stop - start
+    for k in range(self.operands):
+        part.data[k] = self.data[k] + start * self.steps[dim][k]
+    iterator_walk(&part, loop, loop_data)
+
+
+cdef struct shares_t:
+    const iterator_t* iterator
+    inner_loop_t loop
+    void* loop_data
+    int dim
+    npy_intp length  # of a share, the last may be shorter
+
+
+cdef void run_share(void* context, int64_t share) noexcept nogil:
+    cdef shares_t* shares = <shares_t*>context
+    cdef npy_intp start = share * shares.length
+    cdef npy_intp stop = min(start + shares.length, shares.iterator.sizes[shares.dim])
+    iterator_run_part(shares.iterator, shares.dim, start, stop, shares.loop, shares.loop_data)
+
+
+cdef void iterator_split(iterator_t* self, int dim, inner_loop_t loop, void* loop_data) noexcept nogil:
+    """Walk on several threads, each of which takes stretches of one dimension.
+
+    A stretch of the innermost dimension is a multiple of 64 elements long, so that vectorised loops treat every
+    element as they would in one piece.
+    """
+    cdef npy_intp total = iterator_total(self)
+    cdef shares_t shares
+    cdef npy_intp size = self.sizes[dim]
+    shares.length = CHUNK_ELEMENTS // max(total // size, <npy_intp>1)
+    shares.length = max(shares.length, <npy_intp>1)
+    if dim == self.ndim - 1:
+        shares.length = (shares.length + 63) // 64 * 64
+    if shares.length >= size:
+        iterator_walk(self, loop, loop_data)
+        return
+    shares.iterator, shares.loop, shares.loop_data, shares.dim = self, loop, loop_data, dim
+    parallel_for((size + shares.length - 1) // shares.length, run_share, &shares)
+
+
+# ---- what comes in and out
+
+
+cdef TensorImpl new_result(int ndim, const int64_t* sizes, uint8_t dtype_code, TensorImpl x, TensorImpl y):
+    """Return a new tensor for the result of x and y, in the order of theirs. See Note [Order of a walk].
+
+    For a function of x alone y is x. The device is that of x.
+    """
+    cdef TensorImpl like = x if has_sizes(x, ndim, sizes) else y
+    cdef TensorImpl other = y if has_sizes(y, ndim, sizes) else x
+    if like.contiguous or not has_sizes(like, ndim, sizes):
+        return empty_impl(ndim, sizes, dtype_code, x.device_type, x.device_index)
+    if has_sizes(other, ndim, sizes) and not same_strides(like, other):
+        return empty_impl(ndim, sizes, dtype_code, x.device_type, x.device_index)
+    return empty_strided_impl(like, dtype_code)
+
+
+cdef bint has_sizes(TensorImpl self, int ndim, const int64_t* sizes) noexcept nogil:
+    cdef int i
+    if self.ndim != ndim:
+        return False
+    for i in range(ndim):
+        if TensorImpl_sizes(self)[i] != sizes[i]:
+            return False
+    return True
+
+
+cdef bint same_strides(TensorImpl a, TensorImpl b) noexcept nogil:
+    """Compare the strides of two tensors of one shape; of dimensions of size 1 they do not matter."""
+    cdef int i
+    for i in range(a.ndim):
+        if TensorImpl_sizes(a)[i] != 1 and TensorImpl_strides(a)[i] != TensorImpl_strides(b)[i]:
+            return False
+    return True
 
 
 cdef int broadcast_sizes(TensorImpl a, TensorImpl b, int64_t* sizes) except -1:

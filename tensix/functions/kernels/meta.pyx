@@ -10,10 +10,11 @@ from tensix.core.data_ptr cimport DataPtr_wrap, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU, META, Device_get
 from tensix.core.storage_impl cimport StorageImpl_mutable_data
 from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_with
-from tensix.functions.kernels.copy cimport check_writable_once, fill_element
-from tensix.functions.kernels.empty cimport empty_impl, empty_like_impl
-from tensix.functions.kernels.iterator cimport broadcast_sizes, iterator_add, iterator_start, iterator_t
-from tensix.functions.kernels.ufunc cimport UfuncKernel, UfuncKernel_code
+from tensix.functions.kernels.copy cimport fill_element
+from tensix.functions.kernels.overlap cimport check_writable_once
+from tensix.functions.kernels.empty cimport empty_like_impl
+from tensix.functions.kernels.iterator cimport broadcast_sizes, iterator_add, iterator_start, iterator_t, new_result
+from tensix.functions.kernels.ufunc cimport UfuncKernel, UfuncKernel_code, UfuncKernel_result
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
@@ -55,28 +56,31 @@ cdef class MetaUfuncKernel(UfuncKernel):
         if self.inputs != 1:
             return self.call((a,), None)
         cdef TensorImpl x = a.impl
-        result_code = self.loops[UfuncKernel_code(self, x.dtype_code)].result_code
-        return Tensor_wrap(empty_impl(x.ndim, TensorImpl_sizes(x), result_code, META, x.device_index))
+        result_code = UfuncKernel_result(&self.loops[UfuncKernel_code(self, x.dtype_code)], x.dtype_code)
+        return Tensor_wrap(new_result(x.ndim, TensorImpl_sizes(x), result_code, x, x))
 
     cdef object call2(self, TensorBase a, TensorBase b):
         cdef int64_t sizes[64]
         if self.inputs != 2:
             return self.call((a, b), None)
-        code = UfuncKernel_code(self, promote_codes(a.impl.dtype_code, b.impl.dtype_code))
-        index = index_of_common_device(a.impl, b.impl)
+        common = promote_codes(a.impl.dtype_code, b.impl.dtype_code)
+        result_code = UfuncKernel_result(&self.loops[UfuncKernel_code(self, common)], common)
+        check_common_device(a.impl, b.impl)
         ndim = broadcast_sizes(a.impl, b.impl, sizes)
-        return Tensor_wrap(empty_impl(ndim, sizes, self.loops[code].result_code, META, index))
+        if a.impl.device_type != META:
+            a, b = b, a  # the result is made where the first is
+        return Tensor_wrap(new_result(ndim, sizes, result_code, a.impl, b.impl))
 
     def __repr__(self):
         return f"shape and type of {self.name}"
 
 
-cdef int index_of_common_device(TensorImpl a, TensorImpl b) except? -1:
-    """Return the index of the meta device that both are on; a number on the CPU is as good as everywhere."""
+cdef int check_common_device(TensorImpl a, TensorImpl b) except -1:
+    """Check that both are on the device meta; a number on the CPU is as good as everywhere."""
     if a.device_type == META and (b.device_type == META or (b.device_type == CPU and b.ndim == 0)):
-        return a.device_index
+        return 0
     if b.device_type == META and a.device_type == CPU and a.ndim == 0:
-        return b.device_index
+        return 0
     raise RuntimeError(
         f"Expected all tensors to be on the same device, found {Device_get(a.device_type, a.device_index)} and "
         f"{Device_get(b.device_type, b.device_index)}. Move one of them with to_device()."

@@ -15,7 +15,7 @@ from cpython.pythread cimport (
     NOWAIT_LOCK,
 )
 from tensix.dispatch.kernel cimport Kernel
-from tensix.functions.kernels.copy cimport check_writable_once
+from tensix.functions.kernels.overlap cimport check_writable_once
 from tensix.functions.kernels.iterator cimport GRAIN_ELEMENTS
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.tensors.ndarray cimport ndarray_of_impl

@@ -7,7 +7,7 @@ from libc.stdint cimport uint8_t
 from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_unary
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.functions.kernels.matmul cimport matmul_shape
-from tensix.functions.kernels.ufunc cimport converted
+from tensix.functions.kernels.copy cimport converted
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.tensors.ndarray cimport impl_of_ndarray, ndarray_of_impl
 from tensix.tensors.promotion cimport promote_codes

@@ -7,7 +7,12 @@ into it.
 from libc.stdint cimport int64_t, uint8_t
 from numpy cimport ufunc
 from tensix.dispatch.kernel cimport Kernel
-from tensix.functions.kernels.copy cimport copy_elements
+from tensix.functions.kernels.conversion cimport (
+    conversion_init,
+    converting_loop,
+    converting_loop_init,
+    converting_loop_t,
+)
 from tensix.functions.kernels.empty cimport empty_impl
 from tensix.functions.kernels.iterator cimport (
     GRAIN_ELEMENTS,
@@ -17,6 +22,7 @@ from tensix.functions.kernels.iterator cimport (
     iterator_run,
     iterator_start,
     iterator_t,
+    new_result,
 )
 from numpy cimport npy_intp
 from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, default_float_code, dtype_from_any, dtype_of_code
@@ -45,23 +51,18 @@ cdef class UfuncKernel(Kernel):
     cdef object call1(self, TensorBase a):
         if self.inputs != 1:
             return self.call((a,), None)
-        cdef TensorImpl x = converted(a.impl, UfuncKernel_code(self, a.impl.dtype_code))
-        cdef TensorImpl out = run_unary(&self.loops[x.dtype_code], x)
-        return Tensor_wrap(rounded(out) if a.impl.dtype_code == BFLOAT16 else out)
+        cdef typed_loop_t* loop = &self.loops[UfuncKernel_code(self, a.impl.dtype_code)]
+        return Tensor_wrap(run_unary(loop, a.impl, UfuncKernel_result(loop, a.impl.dtype_code)))
 
     cdef object call2(self, TensorBase a, TensorBase b):
         if self.inputs != 2:
             return self.call((a, b), None)
-        cdef TensorImpl x = a.impl
-        cdef TensorImpl y = b.impl
-        if x.dtype_code != y.dtype_code or self.loops[x.dtype_code].function == NULL:
-            common = promote_codes(x.dtype_code, y.dtype_code)
-            code = UfuncKernel_code(self, common)
-            x = converted(x, code)
-            y = converted(y, code)
-            if common == BFLOAT16:
-                return Tensor_wrap(rounded(run_binary(&self.loops[code], x, y)))
-        return Tensor_wrap(run_binary(&self.loops[x.dtype_code], x, y))
+        cdef typed_loop_t* loop = &self.loops[a.impl.dtype_code]
+        common = a.impl.dtype_code
+        if common != b.impl.dtype_code or loop.function == NULL:
+            common = promote_codes(common, b.impl.dtype_code)
+            loop = &self.loops[UfuncKernel_code(self, common)]
+        return Tensor_wrap(run_binary(loop, a.impl, b.impl, UfuncKernel_result(loop, common)))
 
     cdef object call(self, tuple args, dict kwargs):
         if kwargs or len(args) != self.inputs or not all([isinstance(value, TensorBase) for value in args]):
@@ -87,7 +88,7 @@ cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function) except -1:
         if self.loops[code].function == NULL:
             self.loops[code].function = <inner_loop_t>function.functions[i]
             self.loops[code].data = <void*>function.data[i] if function.data != NULL else NULL
-            self.loops[code].result_code = result_code
+            self.loops[code].code, self.loops[code].result_code = code, result_code
     return 0
 
 
@@ -103,42 +104,65 @@ cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1:
     raise TypeError(f"{self.name}() is not defined for {dtype_of_code(code).name}.")
 
 
-cdef TensorImpl rounded(TensorImpl result):
-    """Return a result that was computed in float32 for bfloat16, in bfloat16; one of another type as it is."""
-    return converted(result, BFLOAT16) if result.dtype_code == FLOAT32 else result
-
-
-cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x):
+cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, uint8_t result_code):
+    """Run over one tensor; it and the result are converted in blocks. See Note [Conversion in blocks]."""
     cdef iterator_t iterator
-    cdef TensorImpl out = empty_impl(x.ndim, TensorImpl_sizes(x), loop.result_code, x.device_type, x.device_index)
+    cdef converting_loop_t wrapped
+    cdef TensorImpl out = new_result(x.ndim, TensorImpl_sizes(x), result_code, x, x)
     iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
     iterator_add(&iterator, out, TensorImpl_mutable_data(out))
-    iterator_run(&iterator, loop.function, loop.data)
+    if x.dtype_code == loop.code and result_code == loop.result_code:
+        iterator_run(&iterator, loop.function, loop.data)
+        return out
+    converting_loop_init(&wrapped, loop.function, loop.data, 2)
+    convert_operands(&wrapped, loop, x, x, out)
+    iterator_run(&iterator, converting_loop, &wrapped)
     return out
 
 
-cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y):
+cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y, uint8_t result_code):
+    """Run over two tensors; they and the result are converted in blocks. See Note [Conversion in blocks]."""
     cdef int64_t sizes[64]
     cdef iterator_t iterator
+    cdef converting_loop_t wrapped
     cdef int ndim
     cdef TensorImpl out
-    if x.contiguous and y.contiguous and TensorImpl_same_sizes(x, y):
+    cdef bint fits = x.dtype_code == loop.code and y.dtype_code == loop.code and result_code == loop.result_code
+    if (fits and x.numel < GRAIN_ELEMENTS and x.contiguous and y.contiguous and TensorImpl_same_sizes(x, y)):
         out = empty_impl(x.ndim, TensorImpl_sizes(x), loop.result_code, x.device_type, x.device_index)
         run_flat(loop, x, y, out)
         return out
     ndim = broadcast_sizes(x, y, sizes)
-    out = empty_impl(ndim, sizes, loop.result_code, x.device_type, x.device_index)
+    out = new_result(ndim, sizes, result_code, x, y)
     iterator_start(&iterator, ndim, sizes)
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
     iterator_add(&iterator, y, <void*>TensorImpl_const_data(y))
     iterator_add(&iterator, out, TensorImpl_mutable_data(out))
-    iterator_run(&iterator, loop.function, loop.data)
+    if fits:
+        iterator_run(&iterator, loop.function, loop.data)
+        return out
+    converting_loop_init(&wrapped, loop.function, loop.data, 3)
+    convert_operands(&wrapped, loop, x, y, out)
+    iterator_run(&iterator, converting_loop, &wrapped)
     return out
 
 
+cdef int convert_operands(
+        converting_loop_t* self, typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out) except -1:
+    """Set up the conversions of the inputs to the loop's type, and from its result."""
+    cdef int last = self.operands - 1
+    if x.dtype_code != loop.code:
+        conversion_init(&self.conversions[0], x.dtype_code, loop.code)
+    if last == 2 and y.dtype_code != loop.code:
+        conversion_init(&self.conversions[1], y.dtype_code, loop.code)
+    if out.dtype_code != loop.result_code:
+        conversion_init(&self.conversions[last], loop.result_code, out.dtype_code)
+    return 0
+
+
 cdef int run_flat(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out) except -1:
-    """Run over three tensors that lie in memory as one run each."""
+    """Run over three small tensors that lie in memory as one run each."""
     cdef npy_intp count = x.numel
     cdef npy_intp steps[3]
     cdef char* data[3]
@@ -147,24 +171,9 @@ cdef int run_flat(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out
     data[0] = <char*>TensorImpl_const_data(x)
     data[1] = <char*>TensorImpl_const_data(y)
     data[2] = <char*>TensorImpl_mutable_data(out)
-    if count == 0:
-        return 0
-    if count < GRAIN_ELEMENTS:
+    if count != 0:
         loop.function(data, &count, steps, loop.data)
-    else:
-        with nogil:
-            loop.function(data, &count, steps, loop.data)
     return 0
-
-
-cdef TensorImpl converted(TensorImpl source, uint8_t code):
-    """Return the tensor in another element type; itself if it has that."""
-    if source.dtype_code == code:
-        return source
-    cdef TensorImpl target = empty_impl(
-        source.ndim, TensorImpl_sizes(source), code, source.device_type, source.device_index)
-    copy_elements(target, source)
-    return target
 
 
 native_functions.ADD.register("CPU", UfuncKernel(np.add))
