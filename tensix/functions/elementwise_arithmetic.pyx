@@ -119,9 +119,8 @@ def divide(x1, x2, /, *, out=None):
 def floor_divide(x1, x2, /, *, out=None):
     """Return the quotient of each pair of elements, rounded down.
 
-    Infinite operands give what the rounded quotient gives, as the standard has it and NumPy has not. An integer divided by
-    zero is 0.
-    It takes parameters as for `add`.
+    Infinite operands give what the rounded quotient gives, as the standard has it and NumPy has not. An integer
+    divided by zero is 0. It takes parameters as for `add`.
 
     Examples
     --------

@@ -47,16 +47,13 @@ cdef OperatorTable MUL = native_functions.MUL
 cdef OperatorTable SQUARE = native_functions.SQUARE
 
 cdef class UfuncKernel(Kernel):
-    """Run a ufunc's loop for the type of the arguments.
+    """Run a ufunc's loop for the type of the arguments; another ufunc may serve integers."""
 
-    Of several ufuncs the first that has a loop for a type serves it.
-    """
-
-    def __init__(self, name, *functions, promotes=False):
-        self.name, self.source, self.promotes = name, functions[0].__name__, promotes
-        self.inputs = functions[0].nin
-        for function in functions:
-            UfuncKernel_take_loops(self, function)
+    def __init__(self, name, function, integers=None, promotes=False):
+        self.name, self.source, self.inputs, self.promotes = name, function.__name__, function.nin, promotes
+        if integers is not None:
+            UfuncKernel_take_loops(self, integers, "iu")
+        UfuncKernel_take_loops(self, function, "fc" if promotes else "biufc")
         UfuncKernel_amend(self)
 
     cdef object call1(self, TensorBase a):
@@ -143,12 +140,12 @@ cdef class InPlaceKernel(OutKernel):
         return f"{self.rules.name} in place by numpy.{self.rules.source}"
 
 
-cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function) except -1:
-    """Enter every loop whose inputs are of one type that tensix has."""
+cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, str kinds) except -1:
+    """Enter every loop whose inputs are of one type that tensix has, of one of NumPy's kinds."""
     cdef int i
     for i, letters in enumerate((<object>function).types):
         types = [np.dtype(letter) for letter in letters.replace("->", "")]
-        if any(kind != types[0] for kind in types[:function.nin]) or (self.promotes and types[0].kind in "?biu"):
+        if any(kind != types[0] for kind in types[:function.nin]) or types[0].kind not in kinds:
             continue
         try:
             code = dtype_from_any(types[0]).code

@@ -8,45 +8,44 @@ import numpy as np
 from tensix.dispatch import native_functions as native
 from tensix.functions.kernels.ufunc import InPlaceKernel, OutKernel, PowerKernel, UfuncKernel
 
-# Integers are round already.
 KEEPING = {
-    native.ABS: [np.absolute],
-    native.BITWISE_INVERT: [np.invert],
-    native.CEIL: [np.ceil, np.positive],
-    native.CONJ: [np.conjugate],
-    native.FLOOR: [np.floor, np.positive],
-    native.ISFINITE: [np.isfinite],
-    native.ISINF: [np.isinf],
-    native.ISNAN: [np.isnan],
-    native.LOGICAL_NOT: [np.logical_not],
-    native.NEG: [np.negative],
-    native.POSITIVE: [np.positive],
-    native.ROUND: [np.rint, np.positive],
-    native.SIGN: [np.sign],
-    native.SQUARE: [np.square],
-    native.TRUNC: [np.trunc, np.positive],
-    native.ADD: [np.add],
-    native.SUB: [np.subtract],
-    native.MUL: [np.multiply],
-    native.FLOOR_DIVIDE: [np.floor_divide],
-    native.REMAINDER: [np.remainder],
-    native.POW: [np.power],
-    native.BITWISE_AND: [np.bitwise_and],
-    native.BITWISE_OR: [np.bitwise_or],
-    native.BITWISE_XOR: [np.bitwise_xor],
-    native.BITWISE_LEFT_SHIFT: [np.left_shift],
-    native.BITWISE_RIGHT_SHIFT: [np.right_shift],
-    native.LOGICAL_AND: [np.logical_and],
-    native.LOGICAL_OR: [np.logical_or],
-    native.LOGICAL_XOR: [np.logical_xor],
-    native.MAXIMUM: [np.maximum],
-    native.MINIMUM: [np.minimum],
-    native.EQUAL: [np.equal],
-    native.NOT_EQUAL: [np.not_equal],
-    native.LESS: [np.less],
-    native.LESS_EQUAL: [np.less_equal],
-    native.GREATER: [np.greater],
-    native.GREATER_EQUAL: [np.greater_equal],
+    native.ABS: np.absolute,
+    native.BITWISE_INVERT: np.invert,
+    native.CEIL: np.ceil,
+    native.CONJ: np.conjugate,
+    native.FLOOR: np.floor,
+    native.ISFINITE: np.isfinite,
+    native.ISINF: np.isinf,
+    native.ISNAN: np.isnan,
+    native.LOGICAL_NOT: np.logical_not,
+    native.NEG: np.negative,
+    native.POSITIVE: np.positive,
+    native.ROUND: np.rint,
+    native.SIGN: np.sign,
+    native.SQUARE: np.square,
+    native.TRUNC: np.trunc,
+    native.ADD: np.add,
+    native.SUB: np.subtract,
+    native.MUL: np.multiply,
+    native.FLOOR_DIVIDE: np.floor_divide,
+    native.REMAINDER: np.remainder,
+    native.POW: np.power,
+    native.BITWISE_AND: np.bitwise_and,
+    native.BITWISE_OR: np.bitwise_or,
+    native.BITWISE_XOR: np.bitwise_xor,
+    native.BITWISE_LEFT_SHIFT: np.left_shift,
+    native.BITWISE_RIGHT_SHIFT: np.right_shift,
+    native.LOGICAL_AND: np.logical_and,
+    native.LOGICAL_OR: np.logical_or,
+    native.LOGICAL_XOR: np.logical_xor,
+    native.MAXIMUM: np.maximum,
+    native.MINIMUM: np.minimum,
+    native.EQUAL: np.equal,
+    native.NOT_EQUAL: np.not_equal,
+    native.LESS: np.less,
+    native.LESS_EQUAL: np.less_equal,
+    native.GREATER: np.greater,
+    native.GREATER_EQUAL: np.greater_equal,
 }
 PROMOTING = {
     native.ACOS: np.arccos,
@@ -77,6 +76,8 @@ PROMOTING = {
     native.LOGADDEXP: np.logaddexp,
     native.NEXTAFTER: np.nextafter,
 }
+# Integers are round already.
+ROUNDING = (native.CEIL, native.FLOOR, native.ROUND, native.TRUNC)
 
 
 def served():
@@ -93,8 +94,8 @@ def serve(table, kernel):
         native.IN_PLACE_VARIANTS[table].register("CPU", InPlaceKernel(kernel))
 
 
-for _table, _functions in KEEPING.items():
+for _table, _function in KEEPING.items():
     _kind = PowerKernel if _table is native.POW else UfuncKernel
-    serve(_table, _kind(_table.schema.name, *_functions))
+    serve(_table, _kind(_table.schema.name, _function, integers=np.positive if _table in ROUNDING else None))
 for _table, _function in PROMOTING.items():
     serve(_table, UfuncKernel(_table.schema.name, _function, promotes=True))
