@@ -38,6 +38,8 @@ MODULES = [
     "tensix/tensors/ndarray.py",
     "tensix/tensors/index_key.py",
     "tensix/tensors/view_methods.py",
+    "tensix/tensors/operands.py",
+    "tensix/tensors/comparison_methods.py",
     "tensix/tensors/operator_methods.py",
     "tensix/tensors/reduction_methods.py",
     "tensix/tensors/sparse_tensor_impl.py",
@@ -56,7 +58,9 @@ MODULES = [
     "tensix/functions/kernels/overlap.pyx",
     "tensix/functions/kernels/copy.pyx",
     "tensix/functions/kernels/indexing.pyx",
+    "tensix/functions/kernels/amended_loops.pyx",
     "tensix/functions/kernels/ufunc.pyx",
+    "tensix/functions/kernels/complex_parts.pyx",
     "tensix/functions/kernels/matmul.pyx",
     "tensix/functions/kernels/sparse_coo.pyx",
     "tensix/functions/kernels/random.pyx",
@@ -68,6 +72,14 @@ MODULES = [
     "tensix/functions/statistical.pyx",
     "tensix/functions/searching.pyx",
     "tensix/functions/utility.pyx",
+    "tensix/functions/elementwise.pyx",
+    "tensix/functions/elementwise_arithmetic.pyx",
+    "tensix/functions/elementwise_exponential.pyx",
+    "tensix/functions/elementwise_trigonometric.pyx",
+    "tensix/functions/elementwise_comparison.pyx",
+    "tensix/functions/elementwise_logical.pyx",
+    "tensix/functions/elementwise_rounding.pyx",
+    "tensix/functions/elementwise_floating.pyx",
 ]
 
 # TENSIX_DEBUG=1 turns Cython's own checks and debug symbols back on, for whoever hunts a crash.

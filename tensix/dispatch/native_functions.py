@@ -57,12 +57,117 @@ SPLIT = define("split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tenso
 SPLIT_WITH_SIZES = define("split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]")
 CHUNK = define("chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]")
 
-# arithmetic
-ADD = define("add.Tensor(Tensor self, Tensor other) -> Tensor")
-SUB = define("sub.Tensor(Tensor self, Tensor other) -> Tensor")
-MUL = define("mul.Tensor(Tensor self, Tensor other) -> Tensor")
-DIV = define("div.Tensor(Tensor self, Tensor other) -> Tensor")
-NEG = define("neg(Tensor self) -> Tensor")
+# elementwise functions, each with a variant that writes to `out`, and the operator signs with one that writes to `self`
+OUT_VARIANTS = {}
+IN_PLACE_VARIANTS = {}
+
+
+def unary(name):
+    """Declare an elementwise operator of one tensor."""
+    table = define(f"{name}(Tensor self) -> Tensor")
+    OUT_VARIANTS[table] = define(f"{name}.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+    return table
+
+
+def binary(name, options=""):
+    """Declare an elementwise operator of two tensors."""
+    table = define(f"{name}.Tensor(Tensor self, Tensor other{options and f', *, {options}'}) -> Tensor")
+    options = f"*, {options}, " if options else "*, "
+    OUT_VARIANTS[table] = define(f"{name}.out(Tensor self, Tensor other, {options}Tensor(a!) out) -> Tensor(a!)")
+    return table
+
+
+def in_place(table):
+    """Declare the variant of a binary operator that writes to its first operand."""
+    schema = table.schema
+    arguments = schema.text[schema.text.index("(") :].replace("Tensor self", "Tensor(a!) self")
+    made = define(f"{schema.name}_.Tensor{arguments.removesuffix('-> Tensor')}-> Tensor(a!)")
+    IN_PLACE_VARIANTS[table] = made
+    return made
+
+
+ABS = unary("abs")
+ACOS = unary("acos")
+ACOSH = unary("acosh")
+ASIN = unary("asin")
+ASINH = unary("asinh")
+ATAN = unary("atan")
+ATANH = unary("atanh")
+BITWISE_INVERT = unary("bitwise_invert")
+CEIL = unary("ceil")
+CONJ = unary("conj")
+COS = unary("cos")
+COSH = unary("cosh")
+EXP = unary("exp")
+EXPM1 = unary("expm1")
+FLOOR = unary("floor")
+ISFINITE = unary("isfinite")
+ISINF = unary("isinf")
+ISNAN = unary("isnan")
+LOG = unary("log")
+LOG10 = unary("log10")
+LOG1P = unary("log1p")
+LOG2 = unary("log2")
+LOGICAL_NOT = unary("logical_not")
+NEG = unary("neg")
+POSITIVE = unary("positive")
+RECIPROCAL = unary("reciprocal")
+ROUND = unary("round")
+SIGN = unary("sign")
+SIGNBIT = unary("signbit")
+SIN = unary("sin")
+SINH = unary("sinh")
+SQRT = unary("sqrt")
+SQUARE = unary("square")
+TAN = unary("tan")
+TANH = unary("tanh")
+TRUNC = unary("trunc")
+
+ADD = binary("add", "Scalar alpha=1")
+SUB = binary("sub", "Scalar alpha=1")
+MUL = binary("mul")
+DIV = binary("div")
+FLOOR_DIVIDE = binary("floor_divide")
+REMAINDER = binary("remainder")
+POW = binary("pow")
+BITWISE_AND = binary("bitwise_and")
+BITWISE_OR = binary("bitwise_or")
+BITWISE_XOR = binary("bitwise_xor")
+BITWISE_LEFT_SHIFT = binary("bitwise_left_shift")
+BITWISE_RIGHT_SHIFT = binary("bitwise_right_shift")
+ATAN2 = binary("atan2")
+COPYSIGN = binary("copysign")
+HYPOT = binary("hypot")
+LOGADDEXP = binary("logaddexp")
+LOGICAL_AND = binary("logical_and")
+LOGICAL_OR = binary("logical_or")
+LOGICAL_XOR = binary("logical_xor")
+MAXIMUM = binary("maximum")
+MINIMUM = binary("minimum")
+NEXTAFTER = binary("nextafter")
+EQUAL = binary("equal")
+NOT_EQUAL = binary("not_equal")
+LESS = binary("less")
+LESS_EQUAL = binary("less_equal")
+GREATER = binary("greater")
+GREATER_EQUAL = binary("greater_equal")
+
+ADD_ = in_place(ADD)
+SUB_ = in_place(SUB)
+MUL_ = in_place(MUL)
+DIV_ = in_place(DIV)
+FLOOR_DIVIDE_ = in_place(FLOOR_DIVIDE)
+REMAINDER_ = in_place(REMAINDER)
+POW_ = in_place(POW)
+BITWISE_AND_ = in_place(BITWISE_AND)
+BITWISE_OR_ = in_place(BITWISE_OR)
+BITWISE_XOR_ = in_place(BITWISE_XOR)
+BITWISE_LEFT_SHIFT_ = in_place(BITWISE_LEFT_SHIFT)
+BITWISE_RIGHT_SHIFT_ = in_place(BITWISE_RIGHT_SHIFT)
+
+CLIP = define("clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
+REAL = define("real(Tensor(a) self) -> Tensor(a)")
+IMAG = define("imag(Tensor(a) self) -> Tensor(a)")
 MATMUL = define("matmul(Tensor self, Tensor other) -> Tensor")
 
 # reductions

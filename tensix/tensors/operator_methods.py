@@ -1,12 +1,12 @@
-"""The operator signs of tensors: ``x + y`` calls the table of ``add``."""
+"""The operator signs of tensors: ``x + y`` calls the table of ``add``, ``x += y`` that of ``add_``."""
 
 import cython
-import numpy as np
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
-from cython.cimports.tensix.tensors.dtype import dtype_of_code
-from cython.cimports.tensix.tensors.promotion import promote_number
-from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
-from cython.cimports.tensix.tensors.view_methods import ViewMethods
+from cython.cimports.tensix.tensors.comparison_methods import ComparisonMethods
+from cython.cimports.tensix.tensors.operands import call_binary, call_in_place, scalar_like
+from cython.cimports.tensix.tensors.promotion import check_result_type
+from cython.cimports.tensix.tensors.tensor_base import TensorBase
+from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_same_sizes
 
 from tensix.dispatch import native_functions
 
@@ -16,40 +16,126 @@ ADD = cython.declare(OperatorTable, native_functions.ADD)
 SUB = cython.declare(OperatorTable, native_functions.SUB)
 MUL = cython.declare(OperatorTable, native_functions.MUL)
 DIV = cython.declare(OperatorTable, native_functions.DIV)
-MATMUL = cython.declare(OperatorTable, native_functions.MATMUL)
+FLOOR_DIVIDE = cython.declare(OperatorTable, native_functions.FLOOR_DIVIDE)
+REMAINDER = cython.declare(OperatorTable, native_functions.REMAINDER)
+POW = cython.declare(OperatorTable, native_functions.POW)
+BITWISE_AND = cython.declare(OperatorTable, native_functions.BITWISE_AND)
+BITWISE_OR = cython.declare(OperatorTable, native_functions.BITWISE_OR)
+BITWISE_XOR = cython.declare(OperatorTable, native_functions.BITWISE_XOR)
+BITWISE_LEFT_SHIFT = cython.declare(OperatorTable, native_functions.BITWISE_LEFT_SHIFT)
+BITWISE_RIGHT_SHIFT = cython.declare(OperatorTable, native_functions.BITWISE_RIGHT_SHIFT)
+ADD_ = cython.declare(OperatorTable, native_functions.ADD_)
+SUB_ = cython.declare(OperatorTable, native_functions.SUB_)
+MUL_ = cython.declare(OperatorTable, native_functions.MUL_)
+DIV_ = cython.declare(OperatorTable, native_functions.DIV_)
+FLOOR_DIVIDE_ = cython.declare(OperatorTable, native_functions.FLOOR_DIVIDE_)
+REMAINDER_ = cython.declare(OperatorTable, native_functions.REMAINDER_)
+POW_ = cython.declare(OperatorTable, native_functions.POW_)
+BITWISE_AND_ = cython.declare(OperatorTable, native_functions.BITWISE_AND_)
+BITWISE_OR_ = cython.declare(OperatorTable, native_functions.BITWISE_OR_)
+BITWISE_XOR_ = cython.declare(OperatorTable, native_functions.BITWISE_XOR_)
+BITWISE_LEFT_SHIFT_ = cython.declare(OperatorTable, native_functions.BITWISE_LEFT_SHIFT_)
+BITWISE_RIGHT_SHIFT_ = cython.declare(OperatorTable, native_functions.BITWISE_RIGHT_SHIFT_)
 NEG = cython.declare(OperatorTable, native_functions.NEG)
-EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
-FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
+POSITIVE = cython.declare(OperatorTable, native_functions.POSITIVE)
+ABS = cython.declare(OperatorTable, native_functions.ABS)
+BITWISE_INVERT = cython.declare(OperatorTable, native_functions.BITWISE_INVERT)
+MATMUL = cython.declare(OperatorTable, native_functions.MATMUL)
+COPY_ = cython.declare(OperatorTable, native_functions.COPY_)
 
 
 @cython.no_gc  # as its base
 @cython.cclass
-class OperatorMethods(ViewMethods):
+class OperatorMethods(ComparisonMethods):
     """Give a tensor Python's operators."""
 
+    # ---- of one operand
+
+    def __neg__(self):
+        return NEG.call1(self)
+
+    def __pos__(self):
+        return POSITIVE.call1(self)
+
+    def __abs__(self):
+        return ABS.call1(self)
+
+    def __invert__(self):
+        return BITWISE_INVERT.call1(self)
+
+    # ---- of two operands, and reflected: the left one is a number
+
     def __add__(self, other):
-        return binary(ADD, self, other)
+        return call_binary(ADD, self, other)
 
     def __radd__(self, other):
-        return binary(ADD, other, self)
+        return call_binary(ADD, other, self)
 
     def __sub__(self, other):
-        return binary(SUB, self, other)
+        return call_binary(SUB, self, other)
 
     def __rsub__(self, other):
-        return binary(SUB, other, self)
+        return call_binary(SUB, other, self)
 
     def __mul__(self, other):
-        return binary(MUL, self, other)
+        return call_binary(MUL, self, other)
 
     def __rmul__(self, other):
-        return binary(MUL, other, self)
+        return call_binary(MUL, other, self)
 
     def __truediv__(self, other):
-        return binary(DIV, self, other)
+        return call_binary(DIV, self, other)
 
     def __rtruediv__(self, other):
-        return binary(DIV, other, self)
+        return call_binary(DIV, other, self)
+
+    def __floordiv__(self, other):
+        return call_binary(FLOOR_DIVIDE, self, other)
+
+    def __rfloordiv__(self, other):
+        return call_binary(FLOOR_DIVIDE, other, self)
+
+    def __mod__(self, other):
+        return call_binary(REMAINDER, self, other)
+
+    def __rmod__(self, other):
+        return call_binary(REMAINDER, other, self)
+
+    def __pow__(self, other):
+        return call_binary(POW, self, other)
+
+    def __rpow__(self, other):
+        return call_binary(POW, other, self)
+
+    def __and__(self, other):
+        return call_binary(BITWISE_AND, self, other)
+
+    def __rand__(self, other):
+        return call_binary(BITWISE_AND, other, self)
+
+    def __or__(self, other):
+        return call_binary(BITWISE_OR, self, other)
+
+    def __ror__(self, other):
+        return call_binary(BITWISE_OR, other, self)
+
+    def __xor__(self, other):
+        return call_binary(BITWISE_XOR, self, other)
+
+    def __rxor__(self, other):
+        return call_binary(BITWISE_XOR, other, self)
+
+    def __lshift__(self, other):
+        return call_binary(BITWISE_LEFT_SHIFT, self, other)
+
+    def __rlshift__(self, other):
+        return call_binary(BITWISE_LEFT_SHIFT, other, self)
+
+    def __rshift__(self, other):
+        return call_binary(BITWISE_RIGHT_SHIFT, self, other)
+
+    def __rrshift__(self, other):
+        return call_binary(BITWISE_RIGHT_SHIFT, other, self)
 
     def __matmul__(self, other):
         return MATMUL.call2(self, other) if isinstance(other, TensorBase) else NotImplemented
@@ -57,36 +143,84 @@ class OperatorMethods(ViewMethods):
     def __rmatmul__(self, other):
         return MATMUL.call2(other, self) if isinstance(other, TensorBase) else NotImplemented
 
-    def __neg__(self):
-        return NEG.call1(self)
+    # ---- in place
+
+    def __iadd__(self, other):
+        return call_in_place(ADD_, self, other)
+
+    def __isub__(self, other):
+        return call_in_place(SUB_, self, other)
+
+    def __imul__(self, other):
+        return call_in_place(MUL_, self, other)
+
+    def __itruediv__(self, other):
+        return call_in_place(DIV_, self, other)
+
+    def __ifloordiv__(self, other):
+        return call_in_place(FLOOR_DIVIDE_, self, other)
+
+    def __imod__(self, other):
+        return call_in_place(REMAINDER_, self, other)
+
+    def __ipow__(self, other):
+        return call_in_place(POW_, self, other)
+
+    def __iand__(self, other):
+        return call_in_place(BITWISE_AND_, self, other)
+
+    def __ior__(self, other):
+        return call_in_place(BITWISE_OR_, self, other)
+
+    def __ixor__(self, other):
+        return call_in_place(BITWISE_XOR_, self, other)
+
+    def __ilshift__(self, other):
+        return call_in_place(BITWISE_LEFT_SHIFT_, self, other)
+
+    def __irshift__(self, other):
+        return call_in_place(BITWISE_RIGHT_SHIFT_, self, other)
+
+    def __imatmul__(self, other):
+        return matmul_in_place(self, other) if isinstance(other, TensorBase) else NotImplemented
+
+    def add_(self, other, *, alpha=1):
+        """Add another tensor or a number, multiplied by `alpha`, in place, and return this tensor."""
+        return in_place(ADD_, self, other, alpha)
+
+    def sub_(self, other, *, alpha=1):
+        """Subtract another tensor or a number, multiplied by `alpha`, in place, and return this tensor."""
+        return in_place(SUB_, self, other, alpha)
+
+    def mul_(self, other):
+        """Multiply by another tensor or a number in place, and return this tensor."""
+        return in_place(MUL_, self, other, 1)
+
+    def div_(self, other):
+        """Divide by another tensor or a number in place, and return this tensor."""
+        return in_place(DIV_, self, other, 1)
 
 
 @cython.cfunc
-def scalar_like(tensor: TensorBase, value) -> TensorBase:
-    """Return a number as a tensor without dimensions, of the tensor's type unless its kind is too low."""
-    impl = tensor.impl
-    if impl is UNDEFINED:
-        raise RuntimeError("the tensor is undefined: there is nothing to reckon with.")
-    if isinstance(value, np.generic):
-        value = value.item()
-    code = promote_number(dtype_of_code(impl.dtype_code), value).code
-    made = EMPTY.call_empty(0, cython.NULL, code, impl.device_type, impl.device_index)
-    return FILL_.call_with(made, value)
-
-
-@cython.cfunc
-def binary(table: OperatorTable, left, right):
-    """Call a binary operator; a Python number becomes a tensor of the other side's type, without dimensions."""
-    a: TensorBase
+def in_place(table: OperatorTable, target: TensorBase, other, alpha):
+    """Call an operator that writes to its first operand, from a method."""
     b: TensorBase
-    if isinstance(left, TensorBase):
-        a = left
-        if isinstance(right, TensorBase):
-            return table.call2(a, right)
-        if not isinstance(right, (int, float, complex, np.generic)):
-            return NotImplemented
-        return table.call2(a, scalar_like(a, right))
-    if not isinstance(left, (int, float, complex, np.generic)):
-        return NotImplemented
-    b = right
-    return table.call2(scalar_like(b, left), b)
+    if isinstance(alpha, int) and alpha == 1:
+        made = call_in_place(table, target, other)
+        if made is NotImplemented:
+            raise TypeError(f"{table.schema.name}() takes a tensor or a number, found {type(other).__name__}.")
+        return made
+    b = other if isinstance(other, TensorBase) else scalar_like(target, other)
+    return table.call((target, b), {"alpha": alpha}, target.impl.key_set | b.impl.key_set)
+
+
+@cython.cfunc
+def matmul_in_place(target: TensorBase, other: TensorBase):
+    """Write a product over its left operand, which must have the product's shape."""
+    product: TensorBase = MATMUL.call2(target, other)
+    check_result_type(product.impl.dtype_code, target.impl.dtype_code)
+    if not TensorImpl_same_sizes(product.impl, target.impl):
+        raise ValueError(
+            f"output with shape {target.shape} doesn't match the shape of the product {product.shape}: use x = x @ y."
+        )
+    return COPY_.call2(target, product)

@@ -58,6 +58,20 @@ def promote_number(dtype, number):
     return dtype
 
 
+def check_result_type(result, output):
+    """Check that results of one type may be written to an output of another: only the kind must not be lowered.
+
+    Within a kind anything goes, int64 to uint8 too.
+    """
+    kinds = (dtype_of_code(result).kind, dtype_of_code(output).kind)
+    if result != output and RANKS[kinds[0]] > RANKS[kinds[1]]:
+        raise TypeError(
+            f"result type {dtype_of_code(result).name} can't be cast to the desired output type "
+            f"{dtype_of_code(output).name}."
+        )
+    return 0
+
+
 def meet(a: DType, b: DType):
     """Return the name of the type that two types meet in, None if they do not."""
     if a is b:

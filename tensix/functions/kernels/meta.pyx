@@ -11,17 +11,18 @@ from tensix.core.device cimport CPU, META, Device_get
 from tensix.core.storage_impl cimport StorageImpl_mutable_data
 from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_with
 from tensix.functions.kernels.copy cimport fill_element
-from tensix.functions.kernels.overlap cimport check_writable_once
 from tensix.functions.kernels.empty cimport empty_like_impl
 from tensix.functions.kernels.iterator cimport broadcast_sizes, iterator_add, iterator_start, iterator_t, new_result
-from tensix.functions.kernels.ufunc cimport UfuncKernel, UfuncKernel_code, UfuncKernel_result
+from tensix.functions.kernels.overlap cimport check_writable_once
+from tensix.functions.kernels.ufunc cimport OutKernel, UfuncKernel, UfuncKernel_result_code
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
 from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_sizes
 
 from tensix.core import set_allocator
-from tensix.dispatch import dispatcher, native_functions
+from tensix.dispatch import native_functions
+from tensix.functions.kernels import ufunc_table
 
 
 @cython.final
@@ -50,26 +51,24 @@ cdef class MetaUfuncKernel(UfuncKernel):
     """Give a ufunc's result the shape and type that the CPU's kernel gives it."""
 
     def __init__(self, UfuncKernel rules not None):
-        self.name, self.inputs, self.divides, self.loops = rules.name, rules.inputs, rules.divides, rules.loops
+        self.name, self.inputs, self.promotes, self.loops = rules.name, rules.inputs, rules.promotes, rules.loops
 
     cdef object call1(self, TensorBase a):
         if self.inputs != 1:
             return self.call((a,), None)
         cdef TensorImpl x = a.impl
-        result_code = UfuncKernel_result(&self.loops[UfuncKernel_code(self, x.dtype_code)], x.dtype_code)
-        return Tensor_wrap(new_result(x.ndim, TensorImpl_sizes(x), result_code, x, x))
+        return Tensor_wrap(new_result(x.ndim, TensorImpl_sizes(x), UfuncKernel_result_code(self, x.dtype_code), x, x))
 
     cdef object call2(self, TensorBase a, TensorBase b):
         cdef int64_t sizes[64]
         if self.inputs != 2:
             return self.call((a, b), None)
-        common = promote_codes(a.impl.dtype_code, b.impl.dtype_code)
-        result_code = UfuncKernel_result(&self.loops[UfuncKernel_code(self, common)], common)
+        code = UfuncKernel_result_code(self, promote_codes(a.impl.dtype_code, b.impl.dtype_code))
         check_common_device(a.impl, b.impl)
         ndim = broadcast_sizes(a.impl, b.impl, sizes)
         if a.impl.device_type != META:
             a, b = b, a  # the result is made where the first is
-        return Tensor_wrap(new_result(ndim, sizes, result_code, a.impl, b.impl))
+        return Tensor_wrap(new_result(ndim, sizes, code, a.impl, b.impl))
 
     def __repr__(self):
         return f"shape and type of {self.name}"
@@ -120,8 +119,7 @@ native_functions.CLONE.register("Meta", ArgumentsKernel_of(native_functions.CLON
 native_functions.COPY_.register("Meta", CKernel_binary("check of copy_", copy_))
 native_functions.FILL_.register("Meta", CKernel_with("check of fill_", fill_))
 
-# What the CPU does by a ufunc's loops is done here by the same rules.
-for _name in dispatcher.operators():
-    _table = dispatcher.get_op_table(_name)
-    if isinstance(_table.kernel_for("CPU"), UfuncKernel):
-        _table.register("Meta", MetaUfuncKernel(_table.kernel_for("CPU")))
+# What the CPU does by a ufunc's loops is done here by the same rules. Kernels that write know of meta themselves.
+for _table in ufunc_table.served():
+    _kernel = _table.kernel_for("CPU")
+    _table.register("Meta", _kernel if isinstance(_kernel, OutKernel) else MetaUfuncKernel(_kernel))

@@ -1,8 +1,10 @@
 """Kernels made of NumPy's own inner loops."""
 from libc.stdint cimport uint8_t
 from tensix.dispatch.kernel cimport Kernel
+from tensix.functions.kernels.amended_loops cimport original_loop_t
 from tensix.functions.kernels.iterator cimport inner_loop_t
-from tensix.tensors.dtype cimport BFLOAT16, FLOAT32
+from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.tensor_impl cimport TensorImpl
 
 
 cdef struct typed_loop_t:
@@ -14,14 +16,28 @@ cdef struct typed_loop_t:
 
 cdef class UfuncKernel(Kernel):
     cdef str name
+    cdef str source               # NumPy's name
     cdef int inputs
-    cdef bint divides  # whether integers become the default floating type, as in true division
+    cdef bint promotes            # whether integers and bools are reckoned with in the default floating type
     cdef typed_loop_t loops[47]
+    cdef original_loop_t originals[47]
+    cdef object call1(self, TensorBase a)
+    cdef object call2(self, TensorBase a, TensorBase b)
+    cdef object call(self, tuple args, dict kwargs)
+    cdef int check(self, TensorImpl x, TensorImpl y) except -1
 
 
-cdef inline uint8_t UfuncKernel_result(const typed_loop_t* loop, uint8_t code) noexcept:
-    """Return the type of a result: what was computed in float32 for bfloat16 is rounded to that."""
-    return BFLOAT16 if code == BFLOAT16 and loop.result_code == FLOAT32 else loop.result_code
+cdef class PowerKernel(UfuncKernel):
+    pass
+
+
+cdef class OutKernel(Kernel):
+    cdef UfuncKernel rules
+
+
+cdef class InPlaceKernel(OutKernel):
+    pass
 
 
 cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1
+cdef int UfuncKernel_result_code(UfuncKernel self, uint8_t code) except -1

@@ -1,18 +1,24 @@
 """Kernels made of NumPy's own inner loops.
 
-A ufunc carries a C loop per combination of types, with NumPy's vectorised code in it, callable without the GIL. At
-import they are entered into a table per operator, a row per element type: the second stage of dispatch is one look
-into it.
+A ufunc carries a C loop per combination of types, with NumPy's vectorised code in it, callable without the GIL. They
+are entered into a table per operator, a row per element type: the second stage of dispatch is one look into it.
+
+Three kernels share a table: the one that makes a tensor, the one that writes to `out`, and the one that writes to its
+first operand.
 """
 from libc.stdint cimport int64_t, uint8_t
-from numpy cimport ufunc
+from numpy cimport npy_intp, ufunc
+from tensix.core.device cimport CPU, META, Device_get
 from tensix.dispatch.kernel cimport Kernel
+from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.functions.kernels.amended_loops cimport amended_loop
 from tensix.functions.kernels.conversion cimport (
     conversion_init,
     converting_loop,
     converting_loop_init,
     converting_loop_t,
 )
+from tensix.functions.kernels.copy cimport copy_elements
 from tensix.functions.kernels.empty cimport empty_impl
 from tensix.functions.kernels.iterator cimport (
     GRAIN_ELEMENTS,
@@ -24,61 +30,131 @@ from tensix.functions.kernels.iterator cimport (
     iterator_t,
     new_result,
 )
-from numpy cimport npy_intp
-from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, default_float_code, dtype_from_any, dtype_of_code
-from tensix.tensors.promotion cimport promote_codes
+from tensix.functions.kernels.overlap cimport check_writable_once, may_overlap
+from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, default_float_code, dtype_from_any, dtype_of_code, itemsize_of
+from tensix.tensors.ndarray cimport readable_of_impl
+from tensix.tensors.operands cimport scalar_like
+from tensix.tensors.promotion cimport check_result_type, promote_codes
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
+    TensorImpl_bump_version,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
     TensorImpl_same_sizes,
+    TensorImpl_shape,
     TensorImpl_sizes,
+    TensorImpl_strides,
 )
 
 import numpy as np
 
 from tensix.dispatch import native_functions
 
-cdef class UfuncKernel(Kernel):
-    """Run a ufunc's loop for the type of the arguments."""
+cdef OperatorTable MUL = native_functions.MUL
+cdef OperatorTable SQUARE = native_functions.SQUARE
 
-    def __init__(self, function, divides=False):
-        self.name, self.inputs, self.divides = function.__name__, function.nin, divides
-        UfuncKernel_take_loops(self, function)
+cdef class UfuncKernel(Kernel):
+    """Run a ufunc's loop for the type of the arguments; another ufunc may serve integers."""
+
+    def __init__(self, name, function, integers=None, promotes=False):
+        self.name, self.source, self.inputs, self.promotes = name, function.__name__, function.nin, promotes
+        if integers is not None:
+            UfuncKernel_take_loops(self, integers, "iu")
+        UfuncKernel_take_loops(self, function, "fc" if promotes else "biufc")
+        UfuncKernel_amend(self)
 
     cdef object call1(self, TensorBase a):
         if self.inputs != 1:
             return self.call((a,), None)
-        cdef typed_loop_t* loop = &self.loops[UfuncKernel_code(self, a.impl.dtype_code)]
-        return Tensor_wrap(run_unary(loop, a.impl, UfuncKernel_result(loop, a.impl.dtype_code)))
+        cdef TensorImpl x = a.impl
+        if self.loops[x.dtype_code].function == NULL:
+            return Tensor_wrap(UfuncKernel_result(self, x, None))
+        return Tensor_wrap(run_unary(&self.loops[x.dtype_code], x, None, self.loops[x.dtype_code].result_code))
 
     cdef object call2(self, TensorBase a, TensorBase b):
         if self.inputs != 2:
             return self.call((a, b), None)
-        cdef typed_loop_t* loop = &self.loops[a.impl.dtype_code]
-        common = a.impl.dtype_code
-        if common != b.impl.dtype_code or loop.function == NULL:
-            common = promote_codes(common, b.impl.dtype_code)
-            loop = &self.loops[UfuncKernel_code(self, common)]
-        return Tensor_wrap(run_binary(loop, a.impl, b.impl, UfuncKernel_result(loop, common)))
+        cdef TensorImpl x = a.impl
+        cdef TensorImpl y = b.impl
+        if x.dtype_code != y.dtype_code or self.loops[x.dtype_code].function == NULL:
+            return Tensor_wrap(UfuncKernel_result(self, x, y))
+        return Tensor_wrap(run_binary(&self.loops[x.dtype_code], x, y, None, self.loops[x.dtype_code].result_code))
 
     cdef object call(self, tuple args, dict kwargs):
-        if kwargs or len(args) != self.inputs or not all([isinstance(value, TensorBase) for value in args]):
-            raise TypeError(f"{self.name}() takes {self.inputs} tensors and nothing else.")
-        return self.call1(args[0]) if self.inputs == 1 else self.call2(args[0], args[1])
+        left, right = UfuncKernel_operands(self, args, kwargs)
+        return self.call1(left) if right is None else self.call2(left, right)
+
+    cdef int check(self, TensorImpl x, TensorImpl y) except -1:
+        """Refuse values that the loops cannot reckon with."""
+        return 0
 
     def __repr__(self):
-        return f"numpy.{self.name} loops"
+        return f"numpy.{self.source} loops"
 
 
-cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function) except -1:
-    """Enter every loop whose inputs are of one type that tensix has."""
+cdef class PowerKernel(UfuncKernel):
+    """Raise to powers: squares have a loop of their own, and negative powers of integers are refused."""
+
+    cdef object call2(self, TensorBase a, TensorBase b):
+        cdef bint is_integer = "integer" in dtype_of_code(b.impl.dtype_code).kind
+        if is_integer:
+            self.check(a.impl, b.impl)
+        if b.impl.ndim == 0 and promote_codes(a.impl.dtype_code, b.impl.dtype_code) == a.impl.dtype_code:
+            if readable_of_impl(b.impl).item() == 2:
+                return SQUARE.call1(a)
+        return UfuncKernel.call2(self, a, b)
+
+    cdef int check(self, TensorImpl x, TensorImpl y) except -1:
+        """NumPy's loop would raise its error in the middle, with part of the result written."""
+        if "integer" not in dtype_of_code(x.dtype_code).kind or dtype_of_code(y.dtype_code).kind != "signed integer":
+            return 0
+        if y.numel != 0 and readable_of_impl(y).min() < 0:
+            raise ValueError(
+                "Integers to negative integer powers are not allowed: they are no integers. Convert the base to a "
+                "floating type."
+            )
+        return 0
+
+
+cdef class OutKernel(Kernel):
+    """Run a ufunc's loop and write the result to the argument `out`."""
+
+    def __init__(self, UfuncKernel rules not None):
+        self.rules = rules
+
+    cdef object call(self, tuple args, dict kwargs):
+        left, right = UfuncKernel_operands(self.rules, args, kwargs)
+        out = (kwargs or {}).get("out")
+        if not isinstance(out, TensorBase):
+            raise TypeError(f"{self.rules.name}(): out must be a tensor, found {type(out).__name__}.")
+        return UfuncKernel_write(self.rules, left, right, out)
+
+    def __repr__(self):
+        return f"{self.rules.name} to out by numpy.{self.rules.source}"
+
+
+cdef class InPlaceKernel(OutKernel):
+    """Run a ufunc's loop and write the result to the first operand."""
+
+    cdef object call2(self, TensorBase a, TensorBase b):
+        return UfuncKernel_write(self.rules, a, b, a)
+
+    cdef object call(self, tuple args, dict kwargs):
+        left, right = UfuncKernel_operands(self.rules, args, kwargs)
+        return UfuncKernel_write(self.rules, left, right, left)
+
+    def __repr__(self):
+        return f"{self.rules.name} in place by numpy.{self.rules.source}"
+
+
+cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, str kinds) except -1:
+    """Enter every loop whose inputs are of one type that tensix has, of one of NumPy's kinds."""
     cdef int i
     for i, letters in enumerate((<object>function).types):
         types = [np.dtype(letter) for letter in letters.replace("->", "")]
-        if any(kind != types[0] for kind in types[:function.nin]):
+        if any(kind != types[0] for kind in types[:function.nin]) or types[0].kind not in kinds:
             continue
         try:
             code = dtype_from_any(types[0]).code
@@ -92,6 +168,20 @@ cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function) except -1:
     return 0
 
 
+cdef int UfuncKernel_amend(UfuncKernel self) except -1:
+    """Put the loops that mend NumPy's in their places; what they run beside stays at hand."""
+    cdef inner_loop_t loop
+    cdef int code
+    for code in range(47):
+        loop = amended_loop(self.name, code)
+        if loop != NULL:
+            self.originals[code].function, self.originals[code].data = self.loops[code].function, self.loops[code].data
+            self.loops[code].function, self.loops[code].data = loop, &self.originals[code]
+            if self.originals[code].function == NULL:
+                self.loops[code].code = self.loops[code].result_code = code
+    return 0
+
+
 cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1:
     """Return the element type whose loop serves a type: dispatch's second stage."""
     if self.loops[code].function != NULL:
@@ -99,20 +189,140 @@ cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1:
     if code == BFLOAT16:  # See Note [bfloat16 and NumPy]
         return UfuncKernel_code(self, FLOAT32)
     kind = dtype_of_code(code).kind
-    if self.divides and (kind == "bool" or "integer" in kind):
+    if self.promotes and (kind == "bool" or "integer" in kind):
         return default_float_code()
     raise TypeError(f"{self.name}() is not defined for {dtype_of_code(code).name}.")
 
 
-cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, uint8_t result_code):
-    """Run over one tensor; it and the result are converted in blocks. See Note [Conversion in blocks]."""
+cdef int UfuncKernel_result_code(UfuncKernel self, uint8_t code) except -1:
+    """Return the element type of the result for operands of one."""
+    cdef int result = self.loops[UfuncKernel_code(self, code)].result_code
+    return BFLOAT16 if code == BFLOAT16 and result == FLOAT32 else result
+
+
+cdef tuple UfuncKernel_operands(UfuncKernel self, tuple args, dict kwargs):
+    """Return the tensors of a call, None for the second if there is one only; `alpha` scales the second."""
+    if len(args) != self.inputs or not all([isinstance(value, TensorBase) for value in args]):
+        given = ", ".join([type(value).__name__ for value in args])
+        raise TypeError(f"{self.name}() takes {self.inputs} tensors by position, found ({given}).")
+    if self.inputs == 1:
+        return args[0], None
+    alpha = kwargs.get("alpha", 1) if kwargs else 1
+    return args[0], args[1] if alpha == 1 else scaled(args[0], args[1], alpha)
+
+
+cdef TensorBase scaled(TensorBase left, TensorBase right, object alpha):
+    """Return the second operand of a sum times a factor, whose kind must not be above that of the sum."""
+    dtype = dtype_of_code(promote_codes(left.impl.dtype_code, right.impl.dtype_code))
+    if isinstance(alpha, complex) > (dtype.kind == "complex floating") or (
+        isinstance(alpha, float) and "floating" not in dtype.kind
+    ):
+        raise TypeError(f"a sum of type {dtype.name} cannot take alpha={alpha!r}: it must not be of a higher kind.")
+    return MUL.call2(right, scalar_like(right, alpha))
+
+
+cdef TensorImpl UfuncKernel_result(UfuncKernel self, TensorImpl x, TensorImpl y):
+    """Return the result for operands of any types; `y` is None if there is one operand only."""
+    common = x.dtype_code if y is None else promote_codes(x.dtype_code, y.dtype_code)
+    cdef typed_loop_t* loop = &self.loops[UfuncKernel_code(self, common)]
+    result_code = UfuncKernel_result_code(self, common)
+    return run_unary(loop, x, None, result_code) if y is None else run_binary(loop, x, y, None, result_code)
+
+
+cdef object UfuncKernel_write(UfuncKernel self, TensorBase a, TensorBase b, TensorBase target):
+    """Write the result to a tensor, as if the operands had been copied first; return that tensor."""
+    cdef TensorImpl x = a.impl
+    cdef TensorImpl y = None if b is None else b.impl
+    cdef TensorImpl out = target.impl
+    common = x.dtype_code if y is None else promote_codes(x.dtype_code, y.dtype_code)
+    code = UfuncKernel_code(self, common)
+    check_result_type(UfuncKernel_result_code(self, common), out.dtype_code)
+    check_output_shape(x, y, out)
+    check_writable_once(out)
+    check_device(x, out)
+    if y is not None:
+        check_device(y, out)
+    if out.device_type == META:
+        return target
+    self.check(x, y)
+    TensorImpl_mutable_data(out)  # a copy-on-write output gets its own bytes before anything is compared
+    x = apart(x, out)
+    if y is None:
+        run_unary(&self.loops[code], x, out, out.dtype_code)
+    else:
+        run_binary(&self.loops[code], x, apart(y, out), out, out.dtype_code)
+    TensorImpl_bump_version(out)
+    return target
+
+
+cdef int check_output_shape(TensorImpl x, TensorImpl y, TensorImpl out) except -1:
+    """Check that the output has the very shape of the result."""
+    cdef int64_t sizes[64]
+    cdef int ndim
+    if TensorImpl_same_sizes(x, out) and (y is None or y.numel == 1 and y.ndim == 0 or TensorImpl_same_sizes(y, out)):
+        return 0
+    ndim = broadcast_sizes(x, x if y is None else y, sizes)
+    shape = tuple([sizes[i] for i in range(ndim)])
+    if shape != TensorImpl_shape(out):
+        raise ValueError(
+            f"output with shape {TensorImpl_shape(out)} doesn't match the broadcast shape {shape}: an output is not "
+            "broadcast."
+        )
+    return 0
+
+
+cdef int check_device(TensorImpl operand, TensorImpl out) except -1:
+    """Check that an operand is where the output is; a number on the CPU is as good as everywhere."""
+    if operand.device_type != out.device_type and not (operand.device_type == CPU and operand.ndim == 0):
+        raise RuntimeError(
+            "Expected all tensors to be on the same device, found "
+            f"{Device_get(operand.device_type, operand.device_index)} and "
+            f"{Device_get(out.device_type, out.device_index)}. Move one of them with to_device()."
+        )
+    return 0
+
+
+cdef TensorImpl apart(TensorImpl operand, TensorImpl out):
+    """Return an operand that stays as it is while the output is written: a copy, if the two overlap.
+
+    Lying over each other element by element does no harm: a loop reads an element before it writes there.
+    """
+    if not may_overlap(operand, out) or is_same_view(operand, out):
+        return operand
+    cdef TensorImpl copy = empty_impl(
+        operand.ndim, TensorImpl_sizes(operand), operand.dtype_code, operand.device_type, operand.device_index)
+    copy_elements(copy, operand)
+    return copy
+
+
+cdef bint is_same_view(TensorImpl a, TensorImpl b) except -1:
+    """Return whether two tensors have the same elements at the same places in memory."""
+    cdef int i
+    if a.dtype_code != b.dtype_code or not TensorImpl_same_sizes(a, b):
+        return False
+    for i in range(a.ndim):
+        if TensorImpl_strides(a)[i] != TensorImpl_strides(b)[i]:
+            return False
+    return TensorImpl_const_data(a) == TensorImpl_const_data(b)
+
+
+cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, TensorImpl out, uint8_t result_code):
+    """Run over a tensor and write to `out`, or to a new tensor of a type if that is None.
+
+    Where types are not the loop's, elements are converted in blocks. See Note [Conversion in blocks].
+    """
     cdef iterator_t iterator
     cdef converting_loop_t wrapped
-    cdef TensorImpl out = new_result(x.ndim, TensorImpl_sizes(x), result_code, x, x)
+    cdef bint fits = x.dtype_code == loop.code and result_code == loop.result_code
+    if out is None:
+        out = new_result(x.ndim, TensorImpl_sizes(x), result_code, x, x)
+    if fits and x.contiguous and out.contiguous and x.numel < GRAIN_ELEMENTS:
+        run_flat(loop, x, None, out)
+        return out
     iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
     iterator_add(&iterator, out, TensorImpl_mutable_data(out))
-    if x.dtype_code == loop.code and result_code == loop.result_code:
+    if fits:
         iterator_run(&iterator, loop.function, loop.data)
         return out
     converting_loop_init(&wrapped, loop.function, loop.data, 2)
@@ -121,20 +331,24 @@ cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, uint8_t result_code)
     return out
 
 
-cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y, uint8_t result_code):
-    """Run over two tensors; they and the result are converted in blocks. See Note [Conversion in blocks]."""
+cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out, uint8_t result_code):
+    """Run over two tensors and write to `out`, or to a new tensor of a type if that is None; converted as above."""
     cdef int64_t sizes[64]
     cdef iterator_t iterator
     cdef converting_loop_t wrapped
     cdef int ndim
-    cdef TensorImpl out
+    cdef TensorImpl like
     cdef bint fits = x.dtype_code == loop.code and y.dtype_code == loop.code and result_code == loop.result_code
-    if (fits and x.numel < GRAIN_ELEMENTS and x.contiguous and y.contiguous and TensorImpl_same_sizes(x, y)):
-        out = empty_impl(x.ndim, TensorImpl_sizes(x), loop.result_code, x.device_type, x.device_index)
-        run_flat(loop, x, y, out)
-        return out
+    if fits and x.contiguous and y.contiguous and (out is None or out.contiguous):
+        like = flat_shape(x, y)
+        if like is not None and like.numel < GRAIN_ELEMENTS:
+            if out is None:
+                out = empty_impl(like.ndim, TensorImpl_sizes(like), result_code, x.device_type, x.device_index)
+            run_flat(loop, x, y, out)
+            return out
     ndim = broadcast_sizes(x, y, sizes)
-    out = new_result(ndim, sizes, result_code, x, y)
+    if out is None:
+        out = new_result(ndim, sizes, result_code, x, y)
     iterator_start(&iterator, ndim, sizes)
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
     iterator_add(&iterator, y, <void*>TensorImpl_const_data(y))
@@ -161,23 +375,30 @@ cdef int convert_operands(
     return 0
 
 
+cdef inline TensorImpl flat_shape(TensorImpl x, TensorImpl y):
+    """Return the one whose shape the result has, if both are of that shape or one is a single element; else None."""
+    if TensorImpl_same_sizes(x, y) or (y.numel == 1 and y.ndim <= x.ndim):
+        return x
+    if x.numel == 1 and x.ndim <= y.ndim:
+        return y
+    return None
+
+
 cdef int run_flat(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out) except -1:
-    """Run over three small tensors that lie in memory as one run each."""
-    cdef npy_intp count = x.numel
+    """Run over small tensors that lie in memory as one run each, a single element as a run of steps 0."""
+    cdef npy_intp count = out.numel
     cdef npy_intp steps[3]
     cdef char* data[3]
-    steps[0] = steps[1] = dtype_of_code(x.dtype_code).itemsize
-    steps[2] = dtype_of_code(out.dtype_code).itemsize
+    cdef int last = 1
+    steps[0] = itemsize_of(x.dtype_code)
     data[0] = <char*>TensorImpl_const_data(x)
-    data[1] = <char*>TensorImpl_const_data(y)
-    data[2] = <char*>TensorImpl_mutable_data(out)
+    if y is not None:
+        steps[1] = steps[0] if y.numel == count else 0
+        steps[0] = steps[0] if x.numel == count else 0
+        data[1] = <char*>TensorImpl_const_data(y)
+        last = 2
+    steps[last] = itemsize_of(out.dtype_code)
+    data[last] = <char*>TensorImpl_mutable_data(out)
     if count != 0:
         loop.function(data, &count, steps, loop.data)
     return 0
-
-
-native_functions.ADD.register("CPU", UfuncKernel(np.add))
-native_functions.SUB.register("CPU", UfuncKernel(np.subtract))
-native_functions.MUL.register("CPU", UfuncKernel(np.multiply))
-native_functions.DIV.register("CPU", UfuncKernel(np.divide, divides=True))
-native_functions.NEG.register("CPU", UfuncKernel(np.negative))

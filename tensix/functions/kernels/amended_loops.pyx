@@ -1,0 +1,191 @@
+"""Inner loops that mend NumPy's results where the array API standard wants others.
+
+A loop here looks at the operands first. Stretches of ordinary ones go to NumPy's loop, which it finds behind its
+`loop_data`; what lies between them is reckoned here. An operand is read before the result is written at its place, so
+the result may lie over it, as with NumPy's loops.
+
+- `floor_divide`: infinite operands give what the quotient gives, not a number in two cases more than in the standard.
+- complex `expm1`: NumPy leaves infinite parts to the C library, which forms products of infinity and zero.
+- complex `tanh` of infinite real parts: the sign of a vanishing imaginary part.
+- complex `sign` of zeros: positive zeros.
+- `nextafter` of bfloat16 has no loop of NumPy at all, and its neighbours are not those of float32.
+"""
+from libc.math cimport INFINITY, NAN, copysign, cos, isfinite, isinf, isnan, sin
+from libc.stdint cimport uint16_t, uint32_t
+from libc.string cimport memcpy
+from numpy cimport npy_intp
+from tensix.tensors.dtype cimport dtype_of_code
+
+ctypedef fused real_t:
+    float
+    double
+
+
+cdef void run_original(
+        original_loop_t* original, int operands, char** data, const npy_intp* steps, npy_intp start,
+        npy_intp stop) noexcept nogil:
+    """Run NumPy's loop over a stretch."""
+    cdef char* stretch[3]
+    cdef npy_intp count = stop - start
+    cdef int k
+    if count > 0:
+        for k in range(operands):
+            stretch[k] = data[k] + start * steps[k]
+        original.function(stretch, &count, steps, original.data)
+
+
+cdef void floor_divide_items(
+        real_t* of_type, char** data, const npy_intp* count, const npy_intp* steps,
+        original_loop_t* original) noexcept nogil:
+    cdef npy_intp i, start = 0
+    cdef real_t x, y
+    for i in range(count[0]):
+        x = (<real_t*>(data[0] + i * steps[0]))[0]
+        y = (<real_t*>(data[1] + i * steps[1]))[0]
+        if isinf(x) or isinf(y):
+            run_original(original, 3, data, steps, start, i)
+            (<real_t*>(data[2] + i * steps[2]))[0] = x / y
+            start = i + 1
+    run_original(original, 3, data, steps, start, count[0])
+
+cdef void floor_divide_float(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    floor_divide_items(<float*>NULL, data, count, steps, <original_loop_t*>original)
+
+cdef void floor_divide_double(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    floor_divide_items(<double*>NULL, data, count, steps, <original_loop_t*>original)
+
+cdef void floor_divide_half(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    """Do the same on the bits of float16: infinity is 0x7C00, what lies above is not a number."""
+    cdef npy_intp i, start = 0
+    cdef uint16_t x, y, sign
+    cdef uint16_t* result
+    for i in range(count[0]):
+        x = (<uint16_t*>(data[0] + i * steps[0]))[0]
+        y = (<uint16_t*>(data[1] + i * steps[1]))[0]
+        sign = (x ^ y) & 0x8000
+        x &= 0x7FFF
+        y &= 0x7FFF
+        if x == 0x7C00 or y == 0x7C00:
+            run_original(<original_loop_t*>original, 3, data, steps, start, i)
+            result = <uint16_t*>(data[2] + i * steps[2])
+            if x > 0x7C00 or y > 0x7C00 or x == y:
+                result[0] = 0x7E00
+            else:
+                result[0] = sign | (0x7C00 if x == 0x7C00 else 0)
+            start = i + 1
+    run_original(<original_loop_t*>original, 3, data, steps, start, count[0])
+
+
+cdef bint expm1_part(double a, double b, double* real, double* imag) noexcept nogil:
+    """Fill in ``expm1(a + bj)`` if it is a case of its own, and return whether it is."""
+    if isfinite(a) and isfinite(b):
+        if a != 0 or b != 0:
+            return False
+        real[0], imag[0] = 0, b
+    elif isinf(a) and a < 0:
+        real[0], imag[0] = -1, 0 * sin(b) if isfinite(b) else 0
+    elif isinf(a):
+        real[0] = INFINITY * cos(b) if isfinite(b) and b != 0 else a
+        imag[0] = b if b == 0 else INFINITY * sin(b) if isfinite(b) else NAN
+    else:  # the real part is not a number, or the imaginary one no finite one
+        real[0], imag[0] = NAN, b if isnan(a) and b == 0 else NAN
+    return True
+
+
+cdef bint tanh_part(double a, double b, double* real, double* imag) noexcept nogil:
+    if not isinf(a):
+        return False
+    real[0], imag[0] = copysign(1, a), copysign(0, b)
+    return True
+
+
+cdef bint sign_part(double a, double b, double* real, double* imag) noexcept nogil:
+    if a != 0 or b != 0:
+        return False
+    real[0] = imag[0] = 0
+    return True
+
+
+ctypedef bint (*part_t)(double a, double b, double* real, double* imag) noexcept nogil
+
+
+cdef void complex_items(
+        real_t* of_type, part_t part, char** data, const npy_intp* count, const npy_intp* steps,
+        original_loop_t* original) noexcept nogil:
+    cdef npy_intp i, start = 0
+    cdef real_t* x
+    cdef double real, imag
+    for i in range(count[0]):
+        x = <real_t*>(data[0] + i * steps[0])
+        if part(x[0], x[1], &real, &imag):
+            run_original(original, 2, data, steps, start, i)
+            x = <real_t*>(data[1] + i * steps[1])
+            x[0], x[1] = <real_t>real, <real_t>imag
+            start = i + 1
+    run_original(original, 2, data, steps, start, count[0])
+
+cdef void expm1_float(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    complex_items(<float*>NULL, expm1_part, data, count, steps, <original_loop_t*>original)
+
+cdef void expm1_double(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    complex_items(<double*>NULL, expm1_part, data, count, steps, <original_loop_t*>original)
+
+cdef void tanh_float(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    complex_items(<float*>NULL, tanh_part, data, count, steps, <original_loop_t*>original)
+
+cdef void tanh_double(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    complex_items(<double*>NULL, tanh_part, data, count, steps, <original_loop_t*>original)
+
+cdef void sign_float(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    complex_items(<float*>NULL, sign_part, data, count, steps, <original_loop_t*>original)
+
+cdef void sign_double(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    complex_items(<double*>NULL, sign_part, data, count, steps, <original_loop_t*>original)
+
+
+cdef inline float widened(uint16_t bits) noexcept nogil:
+    cdef uint32_t wide = <uint32_t>bits << 16
+    cdef float value
+    memcpy(&value, &wide, 4)
+    return value
+
+cdef void nextafter_bfloat16(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    """Step on the bits: their order is that of the values, away from zero."""
+    cdef npy_intp i
+    cdef uint16_t from_bits, to_bits
+    cdef float x, y
+    for i in range(count[0]):
+        from_bits = (<uint16_t*>(data[0] + i * steps[0]))[0]
+        to_bits = (<uint16_t*>(data[1] + i * steps[1]))[0]
+        x, y = widened(from_bits), widened(to_bits)
+        if isnan(x) or isnan(y):
+            to_bits = 0x7FC0
+        elif x == 0 and y != 0:
+            to_bits = (to_bits & 0x8000) | 1
+        elif x != y:
+            to_bits = from_bits + 1 if (x < y) == (x > 0) else from_bits - 1
+        (<uint16_t*>(data[2] + i * steps[2]))[0] = to_bits
+
+
+cdef inner_loop_t amended_loop(str name, int code):
+    """Return the loop to run in the place of NumPy's for an operator and an element type; NULL: NumPy's is right."""
+    if dtype_of_code(code) is None:
+        return NULL
+    cdef str dtype = dtype_of_code(code).name
+    if name == "floor_divide":
+        if dtype == "float16":
+            return floor_divide_half
+        if dtype == "float32":
+            return floor_divide_float
+        if dtype == "float64":
+            return floor_divide_double
+    elif dtype == "complex64" or dtype == "complex128":
+        if name == "expm1":
+            return expm1_float if dtype == "complex64" else expm1_double
+        if name == "tanh":
+            return tanh_float if dtype == "complex64" else tanh_double
+        if name == "sign":
+            return sign_float if dtype == "complex64" else sign_double
+    elif name == "nextafter" and dtype == "bfloat16":
+        return nextafter_bfloat16
+    return NULL

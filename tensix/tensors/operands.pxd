@@ -1,0 +1,9 @@
+"""What operators take beside tensors: numbers."""
+from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.tensors.tensor_base cimport TensorBase
+
+
+cdef bint is_number(object value)
+cdef TensorBase scalar_like(TensorBase tensor, object value)
+cdef object call_binary(OperatorTable table, object left, object right)
+cdef object call_in_place(OperatorTable table, TensorBase target, object other)

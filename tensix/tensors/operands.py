@@ -1,0 +1,148 @@
+"""What operators take beside tensors: a number stands for a tensor without dimensions.
+
+The number becomes one of the other operand's type, unless its kind is higher; see `promotion`. Most numbers are
+written to it here, in C, since a call such as ``x * 2`` costs little more than that.
+"""
+
+import cython
+import numpy as np
+from cython.cimports.cpython.bool import PyBool_Check
+from cython.cimports.cpython.complex import PyComplex_Check
+from cython.cimports.cpython.float import PyFloat_Check
+from cython.cimports.cpython.long import PyLong_Check
+from cython.cimports.libc.stdint import (
+    int8_t,
+    int16_t,
+    int32_t,
+    int64_t,
+    uint8_t,
+    uint16_t,
+    uint32_t,
+    uint64_t,
+)
+from cython.cimports.tensix.core.device import CPU
+from cython.cimports.tensix.dispatch.operator_table import OperatorTable
+from cython.cimports.tensix.tensors.dtype import dtype_of_code
+from cython.cimports.tensix.tensors.promotion import promote_number
+from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
+from cython.cimports.tensix.tensors.tensor_impl import TensorImpl, TensorImpl_mutable_data
+
+from tensix.dispatch import native_functions
+from tensix.tensors.dtype import dtype_named
+
+__all__ = []
+
+EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
+FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
+NUMPY_SCALAR = cython.declare(object, np.generic)
+
+UINT8 = cython.declare(uint8_t, dtype_named("uint8").code)
+INT8 = cython.declare(uint8_t, dtype_named("int8").code)
+INT16 = cython.declare(uint8_t, dtype_named("int16").code)
+INT32 = cython.declare(uint8_t, dtype_named("int32").code)
+INT64 = cython.declare(uint8_t, dtype_named("int64").code)
+FLOAT32 = cython.declare(uint8_t, dtype_named("float32").code)
+FLOAT64 = cython.declare(uint8_t, dtype_named("float64").code)
+COMPLEX64 = cython.declare(uint8_t, dtype_named("complex64").code)
+COMPLEX128 = cython.declare(uint8_t, dtype_named("complex128").code)
+BOOL = cython.declare(uint8_t, dtype_named("bool").code)
+UINT16 = cython.declare(uint8_t, dtype_named("uint16").code)
+UINT32 = cython.declare(uint8_t, dtype_named("uint32").code)
+UINT64 = cython.declare(uint8_t, dtype_named("uint64").code)
+
+
+def is_number(value):
+    """Return whether a value is a number of Python or a scalar of NumPy."""
+    return PyFloat_Check(value) or PyLong_Check(value) or PyComplex_Check(value) or isinstance(value, NUMPY_SCALAR)
+
+
+def scalar_like(tensor, value):
+    """Return a number as a tensor without dimensions, of the tensor's type unless its kind is too low.
+
+    Raises
+    ------
+    OverflowError
+        If the type cannot hold it.
+    """
+    impl = tensor.impl
+    if impl is UNDEFINED:
+        raise RuntimeError("the tensor is undefined: there is nothing to reckon with.")
+    if isinstance(value, NUMPY_SCALAR):
+        value = value.item()
+    code: uint8_t = impl.dtype_code
+    if not (PyFloat_Check(value) and code in (FLOAT32, FLOAT64)):  # they stay what they are, most often
+        code = promote_number(dtype_of_code(code), value).code
+    made = EMPTY.call_empty(0, cython.NULL, code, impl.device_type, impl.device_index)
+    if impl.device_type == CPU and write_number(cython.cast(TensorBase, made).impl, value):
+        return made
+    return FILL_.call_with(made, value)
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def write_number(target: TensorImpl, value) -> cython.int:
+    """Write a number to a tensor without dimensions; return whether its type is among those written here."""
+    code: uint8_t = target.dtype_code
+    data: cython.p_void = TensorImpl_mutable_data(target)
+    number: cython.doublecomplex
+    if code == FLOAT32:
+        cython.cast(cython.p_float, data)[0] = cython.cast(cython.double, value)
+    elif code == FLOAT64:
+        cython.cast(cython.p_double, data)[0] = value
+    elif code in (COMPLEX64, COMPLEX128):
+        number = complex(value)
+        if code == COMPLEX64:
+            cython.cast(cython.p_float, data)[0] = number.real
+            cython.cast(cython.p_float, data)[1] = number.imag
+        else:
+            cython.cast(cython.p_double, data)[0] = number.real
+            cython.cast(cython.p_double, data)[1] = number.imag
+    elif not PyLong_Check(value):
+        return False
+    elif code == INT64:
+        cython.cast(cython.pointer(int64_t), data)[0] = value
+    elif code == INT32:
+        cython.cast(cython.pointer(int32_t), data)[0] = value
+    elif code == UINT8:
+        cython.cast(cython.pointer(uint8_t), data)[0] = value
+    elif code == INT8:
+        cython.cast(cython.pointer(int8_t), data)[0] = value
+    elif code == INT16:
+        cython.cast(cython.pointer(int16_t), data)[0] = value
+    elif code == BOOL and PyBool_Check(value):
+        cython.cast(cython.pointer(uint8_t), data)[0] = value
+    elif code == UINT16:
+        cython.cast(cython.pointer(uint16_t), data)[0] = value
+    elif code == UINT32:
+        cython.cast(cython.pointer(uint32_t), data)[0] = value
+    elif code == UINT64:
+        cython.cast(cython.pointer(uint64_t), data)[0] = value
+    else:
+        return False
+    return True
+
+
+def call_binary(table, left, right):
+    """Call a binary operator, one side of which may be a number; what else it is, is not implemented."""
+    a: TensorBase
+    b: TensorBase
+    if isinstance(left, TensorBase):
+        a = left
+        if isinstance(right, TensorBase):
+            return table.call2(a, right)
+        if not is_number(right):
+            return NotImplemented
+        return table.call2(a, scalar_like(a, right))
+    if not is_number(left) or not isinstance(right, TensorBase):
+        return NotImplemented
+    b = right
+    return table.call2(scalar_like(b, left), b)
+
+
+def call_in_place(table, target, other):
+    """Call an operator that writes to its first operand; the second may be a number."""
+    if isinstance(other, TensorBase):
+        return table.call2(target, other)
+    if not is_number(other):
+        return NotImplemented
+    return table.call2(target, scalar_like(target, other))
