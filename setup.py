@@ -56,7 +56,10 @@ MODULES = [
     "tensix/functions/kernels/sparse_coo.pyx",
     "tensix/functions/kernels/random.pyx",
     "tensix/functions/kernels/meta.pyx",
+    "tensix/functions/kernels/numpy_kernel.pyx",
+    "tensix/functions/kernels/choosing.pyx",
     "tensix/functions/creation.pyx",
+    "tensix/functions/searching.pyx",
 ]
 
 # TENSIX_DEBUG=1 turns Cython's own checks and debug symbols back on, for whoever hunts a crash.

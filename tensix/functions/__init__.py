@@ -1,14 +1,29 @@
-"""What is done with tensors; importing it registers the kernels."""
+"""What is done with tensors: a module per chapter of the array API standard. Importing it registers the kernels."""
 
-from tensix.functions.creation import empty, from_numpy, full, ones, rand, randn, tensor, zeros
-from tensix.functions.data_types import can_cast, finfo, iinfo, isdtype, promote_types, result_type
-from tensix.functions.kernels import copy, matmul, meta, sparse_coo, ufunc  # noqa: F401
+from tensix.functions import (
+    constants,
+    creation,
+    creation_exchange,
+    creation_like,
+    creation_ranges,
+    data_types,
+    differences,
+    indexing_functions,
+    inspection,
+    linear_algebra,
+    manipulation,
+    searching,
+    sets,
+    sorting,
+    sparse,
+)
+from tensix.functions.kernels import choosing, copy, matmul, meta, random, sparse_coo, ufunc  # noqa: F401
 from tensix.functions.kernels import indexing as advanced_indexing  # noqa: F401
-from tensix.functions.kernels.random import Generator, manual_seed
-from tensix.functions.sparse import sparse_coo_tensor
+from tensix.functions.kernels import linear_algebra as linear_algebra_kernels  # noqa: F401
 from tensix.tensors import indexing, reshaping, splitting, views  # noqa: F401
 
-__all__ = [
-    "Generator", "can_cast", "empty", "finfo", "from_numpy", "full", "iinfo", "isdtype", "manual_seed", "ones",
-    "promote_types", "rand", "randn", "result_type", "sparse_coo_tensor", "tensor", "zeros",
-]  # fmt: skip
+# The modules whose names are names of tensix; `tensix` imports each by a line of its own, which type checkers follow.
+CHAPTERS = (
+    constants, creation, creation_exchange, creation_like, creation_ranges, data_types, differences, indexing_functions,
+    inspection, linear_algebra, manipulation, searching, sets, sorting, sparse,
+)  # fmt: skip
