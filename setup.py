@@ -59,7 +59,7 @@ MODULES = [
     "tensix/functions/kernels/numpy_kernel.pyx",
     "tensix/functions/kernels/choosing.pyx",
     "tensix/functions/creation.pyx",
-    "tensix/functions/searching.pyx",
+    "tensix/functions/finding.pyx",
 ]
 
 # TENSIX_DEBUG=1 turns Cython's own checks and debug symbols back on, for whoever hunts a crash.

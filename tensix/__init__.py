@@ -10,12 +10,12 @@ from tensix.functions.creation_like import *  # noqa: F403
 from tensix.functions.creation_ranges import *  # noqa: F403
 from tensix.functions.data_types import *  # noqa: F403
 from tensix.functions.differences import *  # noqa: F403
+from tensix.functions.finding import *  # noqa: F403
 from tensix.functions.indexing_functions import *  # noqa: F403
 from tensix.functions.inspection import *  # noqa: F403
 from tensix.functions.kernels.random import Generator, manual_seed
 from tensix.functions.linear_algebra import *  # noqa: F403
 from tensix.functions.manipulation import *  # noqa: F403
-from tensix.functions.searching import *  # noqa: F403
 from tensix.functions.sets import *  # noqa: F403
 from tensix.functions.sorting import *  # noqa: F403
 from tensix.functions.sparse import *  # noqa: F403

@@ -8,11 +8,11 @@ from tensix.functions import (
     creation_ranges,
     data_types,
     differences,
+    finding,
     indexing_functions,
     inspection,
     linear_algebra,
     manipulation,
-    searching,
     sets,
     sorting,
     sparse,
@@ -24,6 +24,6 @@ from tensix.tensors import indexing, reshaping, splitting, views  # noqa: F401
 
 # The modules whose names are names of tensix; `tensix` imports each by a line of its own, which type checkers follow.
 CHAPTERS = (
-    constants, creation, creation_exchange, creation_like, creation_ranges, data_types, differences, indexing_functions,
-    inspection, linear_algebra, manipulation, searching, sets, sorting, sparse,
+    constants, creation, creation_exchange, creation_like, creation_ranges, data_types, differences, finding,
+    indexing_functions, inspection, linear_algebra, manipulation, sets, sorting, sparse,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The array API standard's chapter on searching, but for what reduces: where elements are, and choosing among them."""
+"""The array API standard's chapter on searching, but for what reduces: where elements are, and choice among them."""
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.tensors.tensor_base cimport TensorBase
 
