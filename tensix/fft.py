@@ -11,6 +11,7 @@ from tensix.dispatch.operator_table import OperatorTable
 from tensix.functions.creation_like import options_of
 from tensix.functions.creation_ranges import placed
 from tensix.functions.kernels.numpy_kernel import NumpyKernel
+from tensix.functions.manipulation import as_tuple, wrapped_axes
 from tensix.tensors.dtype import float32
 from tensix.tensors.tensor import Tensor
 
@@ -263,13 +264,25 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | Devi
 
 
 def register_transform(table: OperatorTable, name: str) -> None:
-    """Enter NumPy's function of a name, which has the operator's parameters."""
+    """Enter NumPy's transform of a name, whose parameters are the operator's."""
 
-    def transform(self, *args):
-        return getattr(np.fft, name)(self, *args)
+    def transform(self, size, axes, norm):
+        if axes is not None:
+            wrapped_axes(as_tuple(axes), self.ndim)
+        return getattr(np.fft, name)(self, size, axes, norm)
 
     transform.__qualname__ = name
-    table.register("CPU", NumpyKernel(transform))
+    table.register("CPU", NumpyKernel(transform, floats=True))
+
+
+def register_shift(table: OperatorTable, name: str) -> None:
+    """Enter NumPy's shift of a name."""
+
+    def shift(self, axes=None):
+        return getattr(np.fft, name)(self, axes)
+
+    shift.__qualname__ = name
+    table.register("CPU", NumpyKernel(shift, moves=True))
 
 
 def register_frequencies(table: OperatorTable, name: str) -> None:
@@ -283,6 +296,6 @@ def register_frequencies(table: OperatorTable, name: str) -> None:
     table.register("CompositeExplicitAutograd", frequencies)
 
 
+REGISTER = {"freq": register_frequencies, "hift": register_shift}
 for _name in __all__:
-    _register = register_frequencies if _name.endswith("freq") else register_transform
-    _register(getattr(native_functions, _name.upper()), _name)
+    REGISTER.get(_name[-4:], register_transform)(getattr(native_functions, _name.upper()), _name)

@@ -87,7 +87,7 @@ def randint(
 ) -> Tensor: ...
 def full(
     shape: int | Iterable[int],
-    fill_value: int | float | complex,
+    fill_value: int | float | complex | Tensor,
     *,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,

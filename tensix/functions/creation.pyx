@@ -104,8 +104,8 @@ def full(shape, fill_value, *, dtype=None, device=None):
     ----------
     shape : int or sequence of int
         The sizes.
-    fill_value : bool, int, float or complex
-        The value of every element.
+    fill_value : bool, int, float, complex or Tensor
+        The value of every element, or a tensor that is broadcast.
     dtype : DType, optional
         The element type; that of the value if not given.
     device : str or Device, optional
@@ -117,6 +117,8 @@ def full(shape, fill_value, *, dtype=None, device=None):
     >>> tensix.full((2,), 7)
     tensor([7, 7])
     """
+    if isinstance(fill_value, Tensor):
+        return new_empty(shape, fill_value.dtype if dtype is None else dtype, device).copy_(fill_value)
     if dtype is None:
         dtype = type(fill_value)
     return FULL.call((as_shape(shape), fill_value), options_of(dtype, device), keys_of_device(device))

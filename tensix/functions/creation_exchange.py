@@ -66,7 +66,7 @@ def asarray(
     is_fresh = source is None
     if is_fresh:
         if copy is False:
-            raise ValueError(f"asarray() has to copy the numbers of a {type(obj).__name__}, but copy is False.")
+            raise ValueError(f"asarray() cannot share the memory of this {type(obj).__name__}, but copy is False.")
         source = of_sequence(obj, wanted)
     options = {} if device is None else {"device": Device(device)}
     made = native_functions.ASTYPE(source, source.dtype if wanted is None else wanted, **options)

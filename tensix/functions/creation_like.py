@@ -60,15 +60,17 @@ def ones_like(x: Tensor, /, *, dtype: Any = None, device: str | Device | None = 
     return native_functions.FULL_LIKE(x, 1, **options_of(dtype, device))
 
 
-def full_like(x: Tensor, /, fill_value: complex, *, dtype: Any = None, device: str | Device | None = None) -> Tensor:
+def full_like(
+    x: Tensor, /, fill_value: complex | Tensor, *, dtype: Any = None, device: str | Device | None = None
+) -> Tensor:
     """Return a tensor of one value of another's shape.
 
     Parameters
     ----------
     x : Tensor
         Gives the shape.
-    fill_value : bool, int, float or complex
-        The value of every element.
+    fill_value : bool, int, float, complex or Tensor
+        The value of every element, or a tensor that is broadcast.
     dtype : DType, optional
         The element type; that of `x` if not given.
     device : str or Device, optional
@@ -80,6 +82,8 @@ def full_like(x: Tensor, /, fill_value: complex, *, dtype: Any = None, device: s
     >>> tensix.full_like(tensix.ones(2), 7)
     tensor([7., 7.])
     """
+    if isinstance(fill_value, Tensor):
+        return empty_like(x, dtype=dtype, device=device).copy_(fill_value)
     return native_functions.FULL_LIKE(x, plain_number(fill_value), **options_of(dtype, device))
 
 
@@ -145,6 +149,8 @@ def plain_number(value: Any) -> Any:
 
 def scalar_like(tensor: Tensor, number: Any) -> Tensor:
     """Return a number as a tensor without dimensions, of another's type unless the number's kind is higher."""
+    if not tensor.defined():
+        raise RuntimeError("the tensor is undefined: it has no element type. Make one with empty() or tensor().")
     number = plain_number(number)
     return full((), number, dtype=promote_number(tensor.dtype, number), device=tensor.device)
 

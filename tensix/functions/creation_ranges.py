@@ -178,6 +178,8 @@ def arange_kernel(start, end, step=1, *, dtype=None, device=None):
     """Reckon in float64, unless in integers, so that the last numbers are as good as the first."""
     if step == 0:
         raise ValueError("arange() needs a step other than 0.")
+    if complex64 is default_type(start, end, step):
+        raise TypeError("arange() is for real numbers: complex ones have no order.")
     dtype = default_type(start, end, step) if dtype is None else dtype
     exact = dtype.numpy if "integer" in dtype.kind else None
     return placed(np.arange(start, end, step, exact), dtype, device)

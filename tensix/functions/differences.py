@@ -10,7 +10,7 @@ __all__ = ["diff"]
 
 
 def diff(
-    x: Tensor, /, *, axis: int = -1, n: int = 1, prepend: Tensor | None = None, append: Tensor | None = None
+    x: Tensor, /, n: int = 1, *, axis: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
     """Return the differences of neighbours along a dimension.
 
@@ -18,10 +18,10 @@ def diff(
     ----------
     x : Tensor
         The tensor.
+    n : int, optional
+        How many times differences are taken; here it may stand by position, as in NumPy.
     axis : int, optional
         The dimension.
-    n : int, optional
-        How many times differences are taken.
     prepend, append : Tensor, optional
         What to put before and behind the elements first.
 

@@ -120,6 +120,13 @@ cdef object number_beside(object number, object other, object condition):
 # ---- kernels
 
 
+def nonzero_kernel(self):
+    """Return positions; without dimensions there are none to tell."""
+    if self.ndim == 0:
+        raise ValueError("nonzero() needs a tensor with dimensions. Give it one with reshape(x, (1,)).")
+    return np.nonzero(self)
+
+
 def searchsorted_kernel(sorted, self, *, side, sorter=None):
     """Search by NumPy."""
     if sorted.ndim != 1:
@@ -129,7 +136,7 @@ def searchsorted_kernel(sorted, self, *, side, sorter=None):
 
 for _table, _kernel in (
     (native_functions.ARGWHERE, NumpyKernel(np.argwhere)),
-    (native_functions.NONZERO, NumpyKernel(np.nonzero)),
+    (native_functions.NONZERO, NumpyKernel(nonzero_kernel)),
     (native_functions.SEARCHSORTED, NumpyKernel(searchsorted_kernel)),
 ):
     _table.register("CPU", _kernel)

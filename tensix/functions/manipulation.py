@@ -86,7 +86,7 @@ def broadcast_to(x: Tensor, /, shape: Sequence[int]) -> Tensor:
     return native_functions.EXPAND(x, shape)
 
 
-def expand_dims(x: Tensor, /, axis: int | tuple[int, ...] = 0) -> Tensor:
+def expand_dims(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
     """Return a view with dimensions of size 1 at the given places.
 
     Raises
@@ -360,6 +360,9 @@ def many(arrays: Sequence[Tensor], name: str) -> tuple[Tensor, ...]:
         raise TypeError(f"{name}() takes a tuple or list of tensors, found {type(arrays).__name__}.")
     if not arrays:
         raise ValueError(f"{name}() needs at least one tensor, found none.")
+    for x in arrays:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{name}() takes tensors only, found {type(x).__name__} among them.")
     return tuple(arrays)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from tensix.dispatch import native_functions
 from tensix.functions.kernels.numpy_kernel import NumpyKernel
+from tensix.functions.manipulation import wrapped_axes
 from tensix.tensors.tensor import Tensor
 
 __all__ = ["argsort", "sort"]
@@ -54,6 +55,7 @@ def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool
 
 def sort_kernel(self, axis, *, descending, stable):
     """Sort; a descending order that keeps equal elements in theirs is an ascending one, read and written backwards."""
+    wrapped_axes((axis,), self.ndim)
     if not descending:
         return np.sort(self, axis, stable=stable)
     return np.flip(np.sort(np.flip(self, axis), axis, stable=stable), axis)
@@ -61,6 +63,7 @@ def sort_kernel(self, axis, *, descending, stable):
 
 def argsort_kernel(self, axis, *, descending, stable):
     """Return positions; backwards as in `sort_kernel`, where position i has been position n - 1 - i."""
+    wrapped_axes((axis,), self.ndim)
     if not descending:
         return np.argsort(self, axis, stable=stable)
     backwards = np.argsort(np.flip(self, axis), axis, stable=stable)

@@ -14,7 +14,7 @@ from tensix.functions.kernels.ufunc cimport converted
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor cimport Tensor_wrap
-from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_const_data,
@@ -95,6 +95,8 @@ cdef object where(TensorBase condition, tuple args):
         raise TypeError(f"where() takes three tensors, found {type(args[1]).__name__} and {type(args[2]).__name__}.")
     x = (<TensorBase>args[1]).impl
     y = (<TensorBase>args[2]).impl
+    if condition.impl is UNDEFINED or x is UNDEFINED or y is UNDEFINED:
+        raise RuntimeError("a tensor is undefined: there is nothing to choose. Make one with empty() or tensor().")
     code = promote_codes(x.dtype_code, y.dtype_code)
     mask = converted(condition.impl, BOOL)
     x = converted(x, code)

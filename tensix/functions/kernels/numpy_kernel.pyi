@@ -9,4 +9,6 @@ __all__ = ["NumpyKernel"]
 
 @disjoint_base
 class NumpyKernel(Kernel):
-    def __init__(self, function: Callable[..., Any], *, promotes: bool = False, moves: bool = False) -> None: ...
+    def __init__(
+        self, function: Callable[..., Any], *, promotes: bool = False, floats: bool = False, moves: bool = False
+    ) -> None: ...

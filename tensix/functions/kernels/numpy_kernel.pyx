@@ -7,11 +7,11 @@ from cpython.number cimport PyIndex_Check, PyNumber_Index
 from libc.stdint cimport uint8_t
 from tensix.dispatch.kernel cimport Kernel
 from tensix.functions.kernels.ufunc cimport converted
-from tensix.tensors.dtype cimport DType, dtype_of_code, numpy_dtype_of
+from tensix.tensors.dtype cimport DType, default_float_code, dtype_of_code, numpy_dtype_of
 from tensix.tensors.ndarray cimport impl_of_ndarray, ndarray_of_impl, ndarray_of_type
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor cimport Tensor_wrap
-from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 import numpy as np
@@ -31,16 +31,19 @@ cdef class NumpyKernel(Kernel):
         that it is given may outlive the call.
     promotes : bool, optional
         Whether all tensors are converted to their common element type first.
+    floats : bool, optional
+        Whether tensors of integers and bools are converted to the default floating type first.
     moves : bool, optional
         Whether elements are moved and never looked at: then types that NumPy lacks are served too, as bits.
     """
 
     cdef object function
     cdef bint promotes
+    cdef bint floats
     cdef bint moves
 
-    def __init__(self, function, *, promotes=False, moves=False):
-        self.function, self.promotes, self.moves = function, promotes, moves
+    def __init__(self, function, *, promotes=False, floats=False, moves=False):
+        self.function, self.promotes, self.floats, self.moves = function, promotes, floats, moves
 
     cdef object call(self, tuple args, dict kwargs):
         cdef list tensors = []
@@ -62,6 +65,8 @@ cdef class NumpyKernel(Kernel):
 cdef object plain(object value, list tensors):
     """Return an argument in a form whose code has run: ints for what stands for one; collect the tensors."""
     if isinstance(value, TensorBase):
+        if (<TensorBase>value).impl is UNDEFINED:
+            raise RuntimeError("the tensor is undefined: it has no elements. Make one with empty() or tensor().")
         tensors.append(value)
         return value
     if value is None or isinstance(value, (str, bool, float, complex, DType)):
@@ -89,6 +94,8 @@ cdef object NumpyKernel_view(NumpyKernel self, object value, int code, list arra
         impl = (<TensorBase>value).impl
         if self.promotes:
             impl = converted(impl, code)
+        if self.floats and "floating" not in dtype_of_code(impl.dtype_code).kind:
+            impl = converted(impl, default_float_code())
         array = ndarray_of_type(impl, bits_of(impl.dtype_code), False) if self.moves else ndarray_of_impl(impl, False)
         arrays.append(array)
         return array
