@@ -1,9 +1,35 @@
 """Tensors whose memory you can see and steer."""
 
-from tensix import core, dispatch, functions, library, memory, ops
+from tensix import core, dispatch, fft, functions, library, linalg, memory, ops
 from tensix._version import __version__
 from tensix.core import *  # noqa: F403
-from tensix.functions import *  # noqa: F403
+from tensix.functions.constants import *  # noqa: F403
+from tensix.functions.creation import *  # noqa: F403
+from tensix.functions.creation_exchange import *  # noqa: F403
+from tensix.functions.creation_like import *  # noqa: F403
+from tensix.functions.creation_ranges import *  # noqa: F403
+from tensix.functions.data_types import *  # noqa: F403
+from tensix.functions.differences import *  # noqa: F403
+from tensix.functions.elementwise_arithmetic import *  # noqa: F403
+from tensix.functions.elementwise_comparison import *  # noqa: F403
+from tensix.functions.elementwise_exponential import *  # noqa: F403
+from tensix.functions.elementwise_floating import *  # noqa: F403
+from tensix.functions.elementwise_logical import *  # noqa: F403
+from tensix.functions.elementwise_rounding import *  # noqa: F403
+from tensix.functions.elementwise_trigonometric import *  # noqa: F403
+from tensix.functions.finding import *  # noqa: F403
+from tensix.functions.indexing_functions import *  # noqa: F403
+from tensix.functions.inspection import *  # noqa: F403
+from tensix.functions.kernels.parallel import get_num_threads, set_num_threads
+from tensix.functions.kernels.random import Generator, manual_seed
+from tensix.functions.linear_algebra import *  # noqa: F403
+from tensix.functions.manipulation import *  # noqa: F403
+from tensix.functions.searching import *  # noqa: F403
+from tensix.functions.sets import *  # noqa: F403
+from tensix.functions.sorting import *  # noqa: F403
+from tensix.functions.sparse import *  # noqa: F403
+from tensix.functions.statistical import *  # noqa: F403
+from tensix.functions.utility import *  # noqa: F403
 from tensix.tensors import dtype as _dtype
 from tensix.tensors import memory_format as _memory_format
 from tensix.tensors.dtype import *  # noqa: F403
@@ -15,10 +41,12 @@ from tensix.tensors.type_meta import TypeIdentifier, TypeMeta, register_type
 from tensix.tensors.typed_storage import TypedStorage
 
 __all__ = [
-    "Layout", "Tensor", "TensorImpl", "TypeIdentifier", "TypeMeta", "TypedStorage", "__version__", "core", "dispatch",
-    "library", "memory", "ops", "register_type", "sparse_coo", "strided",
+    "Generator", "Layout", "Tensor", "TensorImpl", "TypeIdentifier", "TypeMeta", "TypedStorage", "__version__", "core",
+    "dispatch", "fft", "get_num_threads", "library", "linalg", "manual_seed", "memory", "ops", "register_type",
+    "set_num_threads", "sparse_coo", "strided",
 ]  # fmt: skip
 __all__ += core.__all__
-__all__ += functions.__all__
 __all__ += _dtype.__all__
 __all__ += _memory_format.__all__
+for _chapter in functions.CHAPTERS:
+    __all__ += _chapter.__all__

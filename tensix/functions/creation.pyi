@@ -10,12 +10,11 @@ from tensix.tensors.dtype import _DTypeLike
 from tensix.tensors.memory_format import _MemoryFormatLike
 from tensix.tensors.tensor import Tensor
 
-__all__ = ["empty", "from_numpy", "full", "ones", "rand", "randn", "tensor", "zeros"]
+__all__ = ["empty", "from_numpy", "full", "ones", "rand", "randint", "randn", "tensor", "zeros"]
 
 @overload
 def empty(
-    shape: Iterable[int],
-    /,
+    shape: int | Iterable[int] = (),
     *,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
@@ -23,21 +22,28 @@ def empty(
 ) -> Tensor: ...
 @overload
 def empty(
-    *shape: int,
+    shape: int,
+    *sizes: int,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     memory_format: _MemoryFormatLike | None = None,
 ) -> Tensor: ...
 @overload
 def zeros(
-    shape: Iterable[int], /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None
+    shape: int | Iterable[int] = (), *, dtype: _DTypeLike | None = None, device: str | Device | None = None
 ) -> Tensor: ...
 @overload
-def zeros(*shape: int, dtype: _DTypeLike | None = None, device: str | Device | None = None) -> Tensor: ...
+def zeros(
+    shape: int, *sizes: int, dtype: _DTypeLike | None = None, device: str | Device | None = None
+) -> Tensor: ...
 @overload
-def ones(shape: Iterable[int], /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None) -> Tensor: ...
+def ones(
+    shape: int | Iterable[int] = (), *, dtype: _DTypeLike | None = None, device: str | Device | None = None
+) -> Tensor: ...
 @overload
-def ones(*shape: int, dtype: _DTypeLike | None = None, device: str | Device | None = None) -> Tensor: ...
+def ones(
+    shape: int, *sizes: int, dtype: _DTypeLike | None = None, device: str | Device | None = None
+) -> Tensor: ...
 @overload
 def rand(
     shape: Iterable[int],
@@ -66,13 +72,22 @@ def randn(
 @overload
 def randn(
     *shape: int,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    generator: Generator | None = None,
+) -> Tensor: ...
+def randint(
+    low: int,
+    high: int,
+    size: int | Iterable[int],
+    *,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     generator: Generator | None = None,
 ) -> Tensor: ...
 def full(
     shape: int | Iterable[int],
-    fill_value: int | float | complex,
+    fill_value: int | float | complex | Tensor,
     *,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,

@@ -14,7 +14,7 @@ import numpy as np
 
 from tensix.dispatch import native_functions
 
-__all__ = ["empty", "from_numpy", "full", "ones", "rand", "randn", "tensor", "zeros"]
+__all__ = ["empty", "from_numpy", "full", "ones", "rand", "randint", "randn", "tensor", "zeros"]
 
 cdef OperatorTable EMPTY = native_functions.EMPTY
 cdef OperatorTable ZEROS = native_functions.ZEROS
@@ -22,18 +22,22 @@ cdef OperatorTable ONES = native_functions.ONES
 cdef OperatorTable FULL = native_functions.FULL
 cdef OperatorTable RAND = native_functions.RAND
 cdef OperatorTable RANDN = native_functions.RANDN
+cdef OperatorTable RANDINT = native_functions.RANDINT
 cdef OperatorTable FILL_ = native_functions.FILL_
 cdef OperatorTable UNIFORM_ = native_functions.UNIFORM_
 cdef OperatorTable NORMAL_ = native_functions.NORMAL_
+cdef OperatorTable RANDOM_ = native_functions.RANDOM_
 
 
-def empty(*shape, dtype=None, device=None, memory_format=None):
+def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None):
     """Return a tensor whose elements are whatever the memory held.
 
     Parameters
     ----------
-    *shape : int, or one sequence of int
-        The sizes, 0 or more each.
+    shape : int or sequence of int, optional
+        The sizes, 0 or more each; none if not given.
+    *sizes : int
+        More sizes, if `shape` is the first: ``empty(3, 4)`` is ``empty((3, 4))``.
     dtype : DType, optional
         The element type; float32 if not given.
     device : str or Device, optional
@@ -60,6 +64,8 @@ def empty(*shape, dtype=None, device=None, memory_format=None):
     >>> tensix.empty(3, 4).shape
     (3, 4)
     """
+    if sizes:
+        shape = (shape, *sizes)
     if memory_format is None:
         return new_empty(shape, dtype, device)
     options = options_of(dtype, device)
@@ -67,7 +73,7 @@ def empty(*shape, dtype=None, device=None, memory_format=None):
     return EMPTY.call((as_shape(shape),), options, keys_of_device(device))
 
 
-def zeros(*shape, dtype=None, device=None):
+def zeros(shape=(), *sizes, dtype=None, device=None):
     """Return a tensor of zeros; parameters as for `empty`.
 
     Examples
@@ -76,10 +82,10 @@ def zeros(*shape, dtype=None, device=None):
     >>> tensix.zeros(2)
     tensor([0., 0.])
     """
-    return factory(ZEROS, shape, dtype, device)
+    return factory(ZEROS, (shape, *sizes) if sizes else shape, dtype, device)
 
 
-def ones(*shape, dtype=None, device=None):
+def ones(shape=(), *sizes, dtype=None, device=None):
     """Return a tensor of ones; parameters as for `empty`.
 
     Examples
@@ -88,7 +94,7 @@ def ones(*shape, dtype=None, device=None):
     >>> tensix.ones(2)
     tensor([1., 1.])
     """
-    return factory(ONES, shape, dtype, device)
+    return factory(ONES, (shape, *sizes) if sizes else shape, dtype, device)
 
 
 def full(shape, fill_value, *, dtype=None, device=None):
@@ -98,8 +104,8 @@ def full(shape, fill_value, *, dtype=None, device=None):
     ----------
     shape : int or sequence of int
         The sizes.
-    fill_value : bool, int, float or complex
-        The value of every element.
+    fill_value : bool, int, float, complex or Tensor
+        The value of every element, or a tensor that is broadcast.
     dtype : DType, optional
         The element type; that of the value if not given.
     device : str or Device, optional
@@ -111,6 +117,8 @@ def full(shape, fill_value, *, dtype=None, device=None):
     >>> tensix.full((2,), 7)
     tensor([7, 7])
     """
+    if isinstance(fill_value, Tensor):
+        return new_empty(shape, fill_value.dtype if dtype is None else dtype, device).copy_(fill_value)
     if dtype is None:
         dtype = type(fill_value)
     return FULL.call((as_shape(shape), fill_value), options_of(dtype, device), keys_of_device(device))
@@ -149,6 +157,39 @@ def randn(*shape, dtype=None, device=None, generator=None):
     (3, 4)
     """
     return random_factory(RANDN, shape, dtype, device, generator)
+
+
+def randint(low, high, size, *, dtype=None, device=None, generator=None):
+    """Return a tensor of random integers.
+
+    Parameters
+    ----------
+    low, high : int
+        The least number, and the one that all are below.
+    size : int or sequence of int
+        The sizes.
+    dtype : DType, optional
+        An integer type; int64 if not given.
+    device : str or Device, optional
+        Where the elements are.
+    generator : Generator, optional
+        Who makes them; the default generator if not given.
+
+    Raises
+    ------
+    ValueError
+        If there are no integers in that range, or the type does not hold them.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.randint(5, 6, (2,))
+    tensor([5, 5])
+    """
+    options = options_of("int64" if dtype is None else dtype, device)
+    if generator is not None:
+        options["generator"] = generator
+    return RANDINT.call((low, high, as_shape(size)), options, keys_of_device(device))
 
 
 def tensor(data, *, dtype=None):
@@ -291,11 +332,16 @@ def randn_kernel(size, generator=None, dtype=None, device=None):
     return filled(NORMAL_, new_empty(size, dtype, device), generator)
 
 
+def randint_kernel(low, high, size, generator=None, dtype=None, device=None):
+    return RANDOM_(new_empty(size, dtype, device), low, high, generator=generator)
+
+
 cdef object filled(OperatorTable fill, TensorBase target, object generator):
     return fill.call1(target) if generator is None else fill.call_with(target, generator)
 
 
 for _table, _kernel in (
     (ZEROS, zeros_kernel), (ONES, ones_kernel), (FULL, full_kernel), (RAND, rand_kernel), (RANDN, randn_kernel),
+    (RANDINT, randint_kernel),
 ):
     _table.register("CompositeExplicitAutograd", _kernel)

@@ -7,12 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tensix.core import Device
+from tensix.dispatch import native_functions
+from tensix.functions.creation import empty
 from tensix.tensors.dtype import DType, bfloat16, complex64, complex128, dtype_from_any, float16, float32, float64
 from tensix.tensors.dtype import bool as bool_
 from tensix.tensors.promotion import promote_number, promote_types
 from tensix.tensors.tensor import Tensor
 
-__all__ = ["can_cast", "finfo", "iinfo", "isdtype", "promote_types", "result_type"]
+__all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "promote_types", "result_type"]
 
 # What a kind's name in `isdtype` covers, in the kinds that types have.
 KINDS = {
@@ -49,6 +52,35 @@ class IntInfo(NamedTuple):
     max: int
     min: int
     dtype: DType
+
+
+def astype(x, dtype, /, *, copy=True, device=None):
+    """Return a tensor with its elements converted to another type.
+
+    Parameters
+    ----------
+    x : Tensor
+        The tensor.
+    dtype : DType
+        The element type to convert to.
+    copy : bool, optional
+        Whether to copy even if neither type nor device change; if False, `x` itself is returned then.
+    device : str or Device, optional
+        Where the elements shall be; where `x` is if not given.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex and the type is not.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.astype(tensix.tensor([1.5, -1.5]), tensix.int64)
+    tensor([ 1, -1])
+    """
+    where = {} if device is None else {"device": Device(device)}
+    return native_functions.ASTYPE(x, dtype_from_any(dtype), copy=copy, **where)
 
 
 def can_cast(from_, to, /):
@@ -222,3 +254,14 @@ def dtype_of(x):
     if dtype.kind not in KINDS:
         raise RuntimeError("the tensor is undefined: it has no element type.")
     return dtype
+
+
+def to_dtype_kernel(self, dtype, *, copy=False, device=None):
+    """Convert and move at once; made of other operators, so it serves every device."""
+    if dtype is not self.dtype:
+        return empty(self.shape, dtype=dtype, device=self.device if device is None else device).copy_(self)
+    made = self if device is None else self.to_device(device)
+    return made.clone() if copy and made is self else made
+
+
+native_functions.ASTYPE.register("CompositeExplicitAutograd", to_dtype_kernel)

@@ -1,10 +1,11 @@
 from typing import NamedTuple, TypeAlias
 
+from tensix.core.device import Device
 from tensix.tensors.dtype import DType, _DTypeLike
 from tensix.tensors.promotion import promote_types as promote_types
 from tensix.tensors.tensor import Tensor
 
-__all__ = ["can_cast", "finfo", "iinfo", "isdtype", "promote_types", "result_type"]
+__all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "promote_types", "result_type"]
 
 _Kind: TypeAlias = str | _DTypeLike
 
@@ -22,6 +23,9 @@ class IntInfo(NamedTuple):
     min: int
     dtype: DType
 
+def astype(
+    x: Tensor, dtype: _DTypeLike, /, *, copy: bool = True, device: str | Device | None = None
+) -> Tensor: ...
 def can_cast(from_: Tensor | _DTypeLike, to: _DTypeLike, /) -> bool: ...
 def finfo(type: Tensor | _DTypeLike, /) -> FloatInfo: ...
 def iinfo(type: Tensor | _DTypeLike, /) -> IntInfo: ...

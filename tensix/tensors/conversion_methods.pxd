@@ -1,4 +1,4 @@
-"""The methods that turn tensors into numbers, arrays and text."""
+"""The methods that turn tensors into numbers and text."""
 cimport cython
 from tensix.tensors.sparse_methods cimport SparseMethods
 

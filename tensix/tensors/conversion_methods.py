@@ -1,11 +1,10 @@
-"""The methods that turn tensors into numbers, arrays and text."""
+"""The methods that turn tensors into numbers and text."""
 
 import cython
-import numpy as np
 from cython.cimports.tensix.core.device import CPU, META
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.dtype import dtype_of_code
-from cython.cimports.tensix.tensors.ndarray import ndarray_of_impl, printable_of_impl, readable_of_impl
+from cython.cimports.tensix.tensors.ndarray import printable_of_impl, readable_of_impl
 from cython.cimports.tensix.tensors.sparse_methods import SparseMethods
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_sizes
@@ -40,12 +39,6 @@ class ConversionMethods(SparseMethods):
             raise ValueError(f"only a tensor with one element is a number, this one has {self.impl.numel}.")
         source = on_cpu(self)
         return readable_of_impl(source.impl).item()
-
-    def __array__(self, dtype=None, copy=None):
-        """Be an array for NumPy: a view on the same memory, unless it needs another type or asks for a copy."""
-        array = ndarray_of_impl(self.impl, not self.readonly)
-        self.impl.storage.is_exported = True  # whoever holds the array may write behind our back
-        return np.array(array, dtype, copy=copy)
 
     def __float__(self):
         return float(self.item())

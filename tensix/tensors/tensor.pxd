@@ -1,9 +1,9 @@
 """The tensor that users hold."""
-from tensix.tensors.conversion_methods cimport ConversionMethods
+from tensix.tensors.exchange_methods cimport ExchangeMethods
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 
-cdef class Tensor(ConversionMethods):
+cdef class Tensor(ExchangeMethods):
     pass
 
 

@@ -3,7 +3,7 @@
 A method does three things: it takes its arguments in the forms that users write, calls the operator's table, and
 returns what came back. What an operator does stands in its kernel. The methods stand in chapters, each a class on the
 one before: `TensorBase` (what a tensor is), `ViewMethods`, `OperatorMethods`, `ReductionMethods`, `SparseMethods`,
-`ConversionMethods` (to numbers, arrays and text), and here the rest.
+`ConversionMethods` (to numbers and text), `ExchangeMethods` (with other libraries), and here the rest.
 """
 
 import cython
@@ -24,7 +24,7 @@ from cython.cimports.tensix.core.member_descriptors import adopt_members
 from cython.cimports.tensix.core.storage import Storage
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
-from cython.cimports.tensix.tensors.conversion_methods import ConversionMethods
+from cython.cimports.tensix.tensors.exchange_methods import ExchangeMethods
 from cython.cimports.tensix.tensors.dtype import dtype_from_any, dtype_of_code
 from cython.cimports.tensix.tensors.index_key import is_basic
 from cython.cimports.tensix.tensors.ndarray import impl_of_ndarray
@@ -60,7 +60,7 @@ SET_ = cython.declare(OperatorTable, native_functions.SET_)
 
 @cython.no_gc  # as its base: nothing that a tensor holds can lead back to it
 @cython.cclass
-class Tensor(ConversionMethods):
+class Tensor(ExchangeMethods):
     """Hold a tensor: a typed, shaped view on a storage.
 
     ``Tensor()`` is undefined, the null of tensors; use `tensor`, `empty`, `rand`, … to make one.

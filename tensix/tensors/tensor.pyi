@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from types import EllipsisType
+from types import EllipsisType, ModuleType
 from typing import Any, Never, Self, SupportsIndex, TypeAlias, overload
 
 import numpy as np
@@ -28,6 +28,17 @@ class Tensor:
     __array_ufunc__: None
     def __init__(self, *args: Never) -> None: ...
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __dlpack__(
+        self,
+        /,
+        *,
+        stream: None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
     @staticmethod
     def from_storage(
         storage: Storage, storage_offset: int, shape: Sequence[int], stride: Sequence[int], dtype: _DTypeLike

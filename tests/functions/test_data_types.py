@@ -159,3 +159,33 @@ def test_signatures_are_the_standards():
     assert str(inspect.signature(finfo)) == str(inspect.signature(iinfo)) == "(type, /)"
     assert str(inspect.signature(isdtype)) == "(dtype, kind)"
     assert str(inspect.signature(result_type)) == "(*arrays_and_dtypes)"
+
+
+# ---- astype
+
+
+@pytest.mark.parametrize("source", DTYPES, ids=str)
+@pytest.mark.parametrize("target", DTYPES, ids=str)
+def test_astype(source, target):
+    x = tensix.tensor([0, 1, 1], dtype=source)
+    if source.kind == "complex floating" and target.kind != source.kind:
+        with pytest.raises(TypeError, match="imaginary"):
+            tensix.astype(x, target)
+        return
+    found = tensix.astype(x, target)
+    assert found.dtype is target and found.tolist() == [0, 1, 1] and not found.is_alias_of(x)
+
+
+def test_astype_copies_when_it_must():
+    x = tensix.ones(2, 3).T
+    assert tensix.astype(x, "float32", copy=False) is x and tensix.astype(x, "float32", copy=False, device="cpu") is x
+    assert not tensix.astype(x, "float32").is_alias_of(x) and tensix.astype(x, "float32").tolist() == x.tolist()
+    assert str(tensix.astype(x, "int8", device="meta").device) == str(tensix.astype(x, x.dtype, device="meta").device)
+    assert tensix.astype(tensix.empty(2, device="meta"), "int8").device == tensix.Device("meta")
+
+
+@pytest.mark.parametrize("args, error", [(([1], "int8"), TypeError), ((tensix.ones(1), "nothing"), TypeError),
+                                         ((tensix.ones(1), None), TypeError)])
+def test_astype_of_nonsense(args, error):
+    with pytest.raises(error):
+        tensix.astype(*args)

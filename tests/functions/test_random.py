@@ -139,3 +139,46 @@ def test_eight_threads_share_a_generator(count):
     alone = Generator(11)
     expected = [rand(count, dtype="float64", generator=alone).tolist() for _ in range(32)]
     assert sorted(x.tolist() for x in found) == sorted(expected)
+
+
+# ---- integers
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_randint_reaches_both_ends(dtype):
+    x = tensix.randint(3, 6, (40, 50), dtype=dtype)
+    assert (x.shape, str(x.dtype)) == ((40, 50), dtype) and set(np.asarray(x).ravel().tolist()) == {3, 4, 5}
+    limits = tensix.iinfo(dtype)
+    assert tensix.randint(limits.min, limits.max + 1, 3, dtype=dtype).shape == (3,)
+
+
+def test_randint_of_a_seed():
+    first = tensix.randint(0, 1000, (5,), generator=tensix.Generator(3))
+    assert first.tolist() == tensix.randint(0, 1000, 5, generator=tensix.Generator(3)).tolist()
+    expected = np.random.Generator(np.random.PCG64(3)).integers(0, 1000, 5)
+    assert first.tolist() == expected.tolist() and first.dtype is tensix.int64
+    tensix.manual_seed(3)
+    assert tensix.randint(0, 1000, 5).tolist() == first.tolist()
+
+
+def test_randint_on_meta_and_of_nothing():
+    assert str(tensix.randint(0, 2, 3, device="meta").device) == "meta" and tensix.randint(0, 2, (0, 3)).shape == (0, 3)
+
+
+@pytest.mark.parametrize("args, options, error", [
+    ((5, 5, 2), {}, ValueError), ((5, 4, 2), {}, ValueError), ((0, 257, 2), {"dtype": "uint8"}, ValueError),
+    ((-1, 2, 2), {"dtype": "uint8"}, ValueError), ((0, 2, 2), {"dtype": "float32"}, TypeError),
+    ((0, 2.5, 2), {}, TypeError), ((0, 2, 2), {"generator": 3}, TypeError), ((0, 2, -1), {}, ValueError),
+    ((0, 2, 2), {"dtype": "bool"}, TypeError),
+])
+def test_randint_that_cannot_be(args, options, error):
+    with pytest.raises(error):
+        tensix.randint(*args, **options)
+
+
+def test_random_into_views_and_read_only():
+    x = tensix.zeros(2, 3, dtype="int64")
+    tensix.ops.tensix.random_(x[:, 1], 5, 6)
+    assert x.tolist() == [[0, 5, 0], [0, 5, 0]]
+    with pytest.raises(RuntimeError):
+        tensix.ops.tensix.random_(tensix.asarray(b"ab"), 0, 2)

@@ -18,7 +18,9 @@ FLOORS = {
     "functions": 4,
     "interop": 5,
     "testing": 5,
+    "fft": 5,
     "library": 5,
+    "linalg": 5,
     "ops": 5,
     "__init__": 6,
     "command_line": 7,  # it uses the package as its users do

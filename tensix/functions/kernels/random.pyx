@@ -241,6 +241,55 @@ cdef int normal_(TensorBase a, Generator generator) except -1:
     return 0
 
 
+# ---- integers
+
+
+def random_(TensorBase self not None, low, high, *, generator=None):
+    """Fill with integers from `low` up to, but without, `high`."""
+    cdef Generator source = checked_generator("random_", generator)
+    cdef TensorImpl impl = self.impl
+    check_range(impl, low, high)
+    check_writable_once(impl)
+    view = ndarray_of_impl(impl, True)
+    Generator_lock(source)
+    try:
+        view[...] = source.source.integers(low, high, view.shape, view.dtype)
+    finally:
+        PyThread_release_lock(source.lock)
+    return self
+
+
+def random_on_meta(TensorBase self not None, low, high, *, generator=None):
+    """Check the arguments; there is nothing to fill."""
+    checked_generator("random_", generator)
+    check_range(self.impl, low, high)
+    return self
+
+
+cdef Generator checked_generator(str name, object generator):
+    """Return the generator that is meant."""
+    if generator is None:
+        return DEFAULT
+    if not isinstance(generator, Generator):
+        raise TypeError(f"{name}() takes a Generator or None, found {type(generator).__name__}.")
+    return generator
+
+
+cdef int check_range(TensorImpl impl, object low, object high) except -1:
+    """Check that there are integers in a range, and that the element type holds them."""
+    dtype = dtype_of_code(impl.dtype_code)
+    if "integer" not in dtype.kind:
+        raise TypeError(f"random_() fills tensors of integers, found {dtype.name}.")
+    limits = np.iinfo(dtype.numpy)
+    if not limits.min <= low < high <= limits.max + 1:
+        raise ValueError(
+            f"random_() needs a range that is not empty and lies within {dtype.name}, found {low} up to {high}."
+        )
+    return 0
+
+
+native_functions.RANDOM_.register("CPU", random_)
+native_functions.RANDOM_.register("Meta", random_on_meta)
 native_functions.UNIFORM_.register("CPU", FillKernel_of("uniform_", uniform_))
 native_functions.NORMAL_.register("CPU", FillKernel_of("normal_", normal_))
 native_functions.UNIFORM_.register("Meta", FillKernel_of("uniform_", NULL))

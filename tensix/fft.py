@@ -1,0 +1,301 @@
+"""The array API standard's Fourier transforms, by NumPy."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from tensix.core import Device
+from tensix.dispatch import native_functions
+from tensix.dispatch.operator_table import OperatorTable
+from tensix.functions.creation_like import options_of
+from tensix.functions.creation_ranges import placed
+from tensix.functions.kernels.numpy_kernel import NumpyKernel
+from tensix.functions.manipulation import as_tuple, wrapped_axes
+from tensix.tensors.dtype import float32
+from tensix.tensors.tensor import Tensor
+
+__all__ = [
+    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
+    "rfftfreq", "rfftn",
+]  # fmt: skip
+
+_Norm = Literal["backward", "ortho", "forward"]
+_Axes = int | Sequence[int] | None
+
+
+def fft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
+    """Return the discrete Fourier transform along a dimension.
+
+    Parameters
+    ----------
+    x : Tensor
+        Of a floating type.
+    n : int, optional
+        How many elements to transform: the first so many, or zeros behind them. All if not given.
+    axis : int, optional
+        The dimension.
+    norm : str, optional
+        Where to divide by the number of elements: ``"backward"`` in the inverse, ``"forward"`` here, ``"ortho"`` in
+        both by its root.
+
+    Returns
+    -------
+    Tensor
+        Of complex64 or complex128, by the precision of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `n` is less than 1, or `norm` is none of those.
+    IndexError
+        If there is no such dimension.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.fft.fft(tensix.ones(4))
+    tensor([4.+0.j, 0.+0.j, 0.+0.j, 0.+0.j], dtype=tensix.complex64)
+    """
+    return native_functions.FFT(x, n, axis, norm)
+
+
+def ifft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
+    """Return the inverse of `fft`; parameters as for `fft`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.fft.ifft(tensix.fft.fft(tensix.ones(2)))
+    tensor([1.+0.j, 1.+0.j], dtype=tensix.complex64)
+    """
+    return native_functions.IFFT(x, n, axis, norm)
+
+
+def rfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
+    """Return the first half of the `fft` of real numbers; the other half mirrors it; parameters as for `fft`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.fft.rfft(tensix.ones(4))
+    tensor([4.+0.j, 0.+0.j, 0.+0.j], dtype=tensix.complex64)
+    """
+    return native_functions.RFFT(x, n, axis, norm)
+
+
+def irfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
+    """Return the inverse of `rfft`: so many real numbers; parameters as for `fft`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.fft.irfft(tensix.fft.rfft(tensix.ones(4)))
+    tensor([1., 1., 1., 1.])
+    """
+    return native_functions.IRFFT(x, n, axis, norm)
+
+
+def hfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
+    """Return the `fft`, real, of numbers that mirror each other, given as their first half; parameters as for `fft`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.fft.hfft(tensix.ones(3, dtype=tensix.complex64))
+    tensor([4., 0., 0., 0.])
+    """
+    return native_functions.HFFT(x, n, axis, norm)
+
+
+def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
+    """Return the inverse of `hfft`; parameters as for `fft`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.fft.ihfft(tensix.ones(4))
+    tensor([1.-0.j, 0.-0.j, 0.-0.j], dtype=tensix.complex64)
+    """
+    return native_functions.IHFFT(x, n, axis, norm)
+
+
+def fftn(
+    x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
+) -> Tensor:
+    """Return the Fourier transform along several dimensions.
+
+    Parameters
+    ----------
+    x : Tensor
+        Of a floating type.
+    s : sequence of int, optional
+        How many elements of each dimension to transform, as `n` of `fft`.
+    axes : sequence of int, optional
+        The dimensions; all if not given, or the last ones, one for each number in `s`.
+    norm : str, optional
+        Where to divide, as in `fft`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.fft.fftn(tensix.ones(2, 2))
+    tensor([[4.+0.j, 0.+0.j],
+            [0.+0.j, 0.+0.j]], dtype=tensix.complex64)
+    """
+    if s is not None and axes is None:
+        axes = range(-len(s), 0)
+    return native_functions.FFTN(x, s, axes if axes is None else tuple(axes), norm)
+
+
+def ifftn(
+    x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
+) -> Tensor:
+    """Return the inverse of `fftn`; parameters as for `fftn`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.fft.ifftn(tensix.ones(2, 2)).shape
+    (2, 2)
+    """
+    if s is not None and axes is None:
+        axes = range(-len(s), 0)
+    return native_functions.IFFTN(x, s, axes if axes is None else tuple(axes), norm)
+
+
+def rfftn(
+    x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
+) -> Tensor:
+    """Return the `fftn` of real numbers: the first half along the last of the dimensions; parameters as for `fftn`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.fft.rfftn(tensix.ones(2, 2)).shape
+    (2, 2)
+    """
+    if s is not None and axes is None:
+        axes = range(-len(s), 0)
+    return native_functions.RFFTN(x, s, axes if axes is None else tuple(axes), norm)
+
+
+def irfftn(
+    x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
+) -> Tensor:
+    """Return the inverse of `rfftn`: real numbers; parameters as for `fftn`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.fft.irfftn(tensix.ones(2, 2)).shape
+    (2, 2)
+    """
+    if s is not None and axes is None:
+        axes = range(-len(s), 0)
+    return native_functions.IRFFTN(x, s, axes if axes is None else tuple(axes), norm)
+
+
+def fftshift(x: Tensor, /, *, axes: _Axes = None) -> Tensor:
+    """Return the elements with the zero frequency moved from the front to the middle, in all dimensions or some.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.fft.fftshift(tensix.arange(5))
+    tensor([3, 4, 0, 1, 2])
+    """
+    return native_functions.FFTSHIFT(x, axes if axes is None or isinstance(axes, int) else tuple(axes))
+
+
+def ifftshift(x: Tensor, /, *, axes: _Axes = None) -> Tensor:
+    """Return the elements with the zero frequency moved from the middle to the front, in all dimensions or some.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.fft.ifftshift(tensix.arange(5))
+    tensor([2, 3, 4, 0, 1])
+    """
+    return native_functions.IFFTSHIFT(x, axes if axes is None or isinstance(axes, int) else tuple(axes))
+
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | Device | None = None) -> Tensor:
+    """Return the frequencies that the elements of an `fft` belong to.
+
+    Parameters
+    ----------
+    n : int
+        How many elements were transformed.
+    d : float, optional
+        The distance between two of them.
+    dtype : DType, optional
+        The element type; float32 if not given.
+    device : str or Device, optional
+        Where the elements are; the CPU if not given.
+
+    Raises
+    ------
+    ValueError
+        If `n` is less than 1.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.fft.fftfreq(4)
+    tensor([ 0.00,  0.25, -0.50, -0.25])
+    """
+    return native_functions.FFTFREQ(n, d, **options_of(dtype, device))
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | Device | None = None) -> Tensor:
+    """Return the frequencies that the elements of an `rfft` belong to; parameters as for `fftfreq`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.fft.rfftfreq(4)
+    tensor([0.00, 0.25, 0.50])
+    """
+    return native_functions.RFFTFREQ(n, d, **options_of(dtype, device))
+
+
+# ---- kernels. NumPy loads its transforms when they are first asked for; so the kernels ask late.
+
+
+def register_transform(table: OperatorTable, name: str) -> None:
+    """Enter NumPy's transform of a name, whose parameters are the operator's."""
+
+    def transform(self, size, axes, norm):
+        if axes is not None:
+            wrapped_axes(as_tuple(axes), self.ndim)
+        return getattr(np.fft, name)(self, size, axes, norm)
+
+    transform.__qualname__ = name
+    table.register("CPU", NumpyKernel(transform, floats=True))
+
+
+def register_shift(table: OperatorTable, name: str) -> None:
+    """Enter NumPy's shift of a name."""
+
+    def shift(self, axes=None):
+        return getattr(np.fft, name)(self, axes)
+
+    shift.__qualname__ = name
+    table.register("CPU", NumpyKernel(shift, moves=True))
+
+
+def register_frequencies(table: OperatorTable, name: str) -> None:
+    """Enter a kernel that makes frequencies on any device."""
+
+    def frequencies(n, d=1.0, *, dtype=None, device=None):
+        if n < 1:
+            raise ValueError(f"{name}() needs 1 element or more, found {n}.")
+        return placed(getattr(np.fft, name)(n, d), dtype or float32, device)
+
+    table.register("CompositeExplicitAutograd", frequencies)
+
+
+REGISTER = {"freq": register_frequencies, "hift": register_shift}
+for _name in __all__:
+    REGISTER.get(_name[-4:], register_transform)(getattr(native_functions, _name.upper()), _name)

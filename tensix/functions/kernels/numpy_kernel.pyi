@@ -1,0 +1,14 @@
+from collections.abc import Callable
+from typing import Any
+
+from typing_extensions import disjoint_base
+
+from tensix.dispatch.kernel import Kernel
+
+__all__ = ["NumpyKernel"]
+
+@disjoint_base
+class NumpyKernel(Kernel):
+    def __init__(
+        self, function: Callable[..., Any], *, promotes: bool = False, floats: bool = False, moves: bool = False
+    ) -> None: ...

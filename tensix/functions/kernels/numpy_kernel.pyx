@@ -1,0 +1,124 @@
+"""Kernels that are functions of NumPy: what has no ufunc runs over zero-copy views, and its result is adopted.
+
+The views are read-only. A result that lies in the memory of an argument is copied, so that no result of these kernels
+is ever a view.
+"""
+from cpython.number cimport PyIndex_Check, PyNumber_Index
+from libc.stdint cimport uint8_t
+from tensix.dispatch.kernel cimport Kernel
+from tensix.functions.kernels.copy cimport converted
+from tensix.tensors.dtype cimport DType, default_float_code, dtype_of_code, numpy_dtype_of
+from tensix.tensors.ndarray cimport impl_of_ndarray, ndarray_of_impl, ndarray_of_type
+from tensix.tensors.promotion cimport promote_codes
+from tensix.tensors.tensor cimport Tensor_wrap
+from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
+from tensix.tensors.tensor_impl cimport TensorImpl
+
+import numpy as np
+
+__all__ = ["NumpyKernel"]
+
+cdef object TWO_BYTES = np.dtype(np.uint16)
+
+
+cdef class NumpyKernel(Kernel):
+    """Run a function of NumPy over views of the tensors among the arguments, also of those in lists.
+
+    Parameters
+    ----------
+    function : callable
+        Called with arrays in place of tensors. It returns an array, a number of NumPy, or a tuple of those; no array
+        that it is given may outlive the call.
+    promotes : bool, optional
+        Whether all tensors are converted to their common element type first.
+    floats : bool, optional
+        Whether tensors of integers and bools are converted to the default floating type first.
+    moves : bool, optional
+        Whether elements are moved and never looked at: then types that NumPy lacks are served too, as bits.
+    """
+
+    cdef object function
+    cdef bint promotes
+    cdef bint floats
+    cdef bint moves
+
+    def __init__(self, function, *, promotes=False, floats=False, moves=False):
+        self.function, self.promotes, self.floats, self.moves = function, promotes, floats, moves
+
+    cdef object call(self, tuple args, dict kwargs):
+        cdef list tensors = []
+        cdef list arrays = []
+        cdef int code = -1
+        # All arguments are plain before the first address is taken. See Note [Order of an advanced index].
+        args = tuple([plain(value, tensors) for value in args])
+        kwargs = {name: plain(value, tensors) for name, value in kwargs.items()} if kwargs else {}
+        if self.promotes or self.moves:
+            code = common_code(tensors if self.promotes else tensors[:1])
+        given = [NumpyKernel_view(self, value, code, arrays) for value in args]
+        named = {name: NumpyKernel_view(self, value, code, arrays) for name, value in kwargs.items()}
+        return NumpyKernel_adopt(self, self.function(*given, **named), code, arrays)
+
+    def __repr__(self):
+        return f"{self.function.__module__}.{self.function.__qualname__} over views"
+
+
+cdef object plain(object value, list tensors):
+    """Return an argument in a form whose code has run: ints for what stands for one; collect the tensors."""
+    if isinstance(value, TensorBase):
+        if (<TensorBase>value).impl is UNDEFINED:
+            raise RuntimeError("the tensor is undefined: it has no elements. Make one with empty() or tensor().")
+        tensors.append(value)
+        return value
+    if value is None or isinstance(value, (str, bool, float, complex, DType)):
+        return value
+    if isinstance(value, (tuple, list)):
+        return tuple([plain(item, tensors) for item in tuple(value)])
+    if PyIndex_Check(value):
+        return PyNumber_Index(value)
+    raise TypeError(f"an operator takes tensors, numbers, names, and lists of those, found {type(value).__name__}.")
+
+
+cdef int common_code(list tensors) except -1:
+    """Return the element type that all tensors meet in."""
+    cdef TensorBase tensor = tensors[0]
+    cdef int code = tensor.impl.dtype_code
+    for tensor in tensors:
+        code = promote_codes(code, tensor.impl.dtype_code)
+    return code
+
+
+cdef object NumpyKernel_view(NumpyKernel self, object value, int code, list arrays):
+    """Return a read-only view of a tensor's memory, of each tensor in a tuple, of all else the thing itself."""
+    cdef TensorImpl impl
+    if isinstance(value, TensorBase):
+        impl = (<TensorBase>value).impl
+        if self.promotes:
+            impl = converted(impl, code)
+        if self.floats and "floating" not in dtype_of_code(impl.dtype_code).kind:
+            impl = converted(impl, default_float_code())
+        array = ndarray_of_type(impl, bits_of(impl.dtype_code), False) if self.moves else ndarray_of_impl(impl, False)
+        arrays.append(array)
+        return array
+    if isinstance(value, tuple):
+        return tuple([NumpyKernel_view(self, item, code, arrays) for item in <tuple>value])
+    return (<DType>value).numpy_dtype if isinstance(value, DType) else value
+
+
+cdef object bits_of(uint8_t code):
+    """Return NumPy's type of the same size: its own if it has one."""
+    dtype = dtype_of_code(code)
+    return TWO_BYTES if dtype.numpy is None and dtype.itemsize == 2 else numpy_dtype_of(dtype)
+
+
+cdef object NumpyKernel_adopt(NumpyKernel self, object found, int code, list arrays):
+    """Return a result as a tensor over the memory that NumPy made for it, of a tuple each."""
+    cdef TensorImpl impl
+    if isinstance(found, (tuple, list)):
+        return tuple([NumpyKernel_adopt(self, item, code, arrays) for item in found])
+    array = np.asarray(found)
+    if not array.flags.writeable or any([np.may_share_memory(array, other) for other in arrays]):
+        array = array.copy()
+    impl = impl_of_ndarray(array, False)
+    if self.moves:
+        impl.dtype_code = code
+    return Tensor_wrap(impl)

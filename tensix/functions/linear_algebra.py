@@ -1,0 +1,98 @@
+"""The array API standard's chapter on linear algebra in the main namespace; the rest is in ``tensix.linalg``."""
+
+import operator
+from collections.abc import Sequence
+
+from tensix.dispatch import native_functions
+from tensix.tensors.tensor import Tensor
+
+__all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
+
+
+def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """Return the product of matrices, or of stacks of them; a tensor of one dimension is a vector.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit each other.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.matmul(tensix.tensor([[1, 2], [3, 4]]), tensix.tensor([1, 1]))
+    tensor([3, 7])
+    """
+    return native_functions.MATMUL(x1, x2)
+
+
+def matrix_transpose(x: Tensor, /) -> Tensor:
+    """Return the view with its last two dimensions exchanged.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.matrix_transpose(tensix.ones(2, 3)).shape
+    (3, 2)
+    """
+    return native_functions.MATRIX_TRANSPOSE(x)
+
+
+def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Tensor:
+    """Return the sum of products over dimensions of two tensors.
+
+    Parameters
+    ----------
+    x1, x2 : Tensor
+        The tensors.
+    axes : int or pair of sequences of int, optional
+        The dimensions of each that are summed over; an int means so many last ones of `x1` and first ones of `x2`.
+
+    Raises
+    ------
+    ValueError
+        If the sizes of those dimensions differ.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.tensordot(tensix.ones(2, 3), tensix.ones(3, 4), axes=1).shape
+    (2, 4)
+    """
+    if isinstance(axes, (tuple, list)):
+        first, second = axes
+    else:
+        count = operator.index(axes)
+        if not 0 <= count <= min(x1.ndim, x2.ndim):
+            raise ValueError(f"tensordot() over {axes} dimensions: shapes {x1.shape} and {x2.shape} have fewer.")
+        first, second = range(x1.ndim - count, x1.ndim), range(count)
+    return native_functions.TENSORDOT(x1, x2, as_axes(first), as_axes(second))
+
+
+def as_axes(axes: int | Sequence[int]) -> tuple[int, ...]:
+    """Return one dimension or many as a tuple."""
+    return (axes,) if isinstance(axes, int) else tuple(axes)
+
+
+def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
+    """Return the sums of products of vectors along a dimension; those of `x1` are conjugated.
+
+    Parameters
+    ----------
+    x1, x2 : Tensor
+        The tensors; their other dimensions are broadcast.
+    axis : int, optional
+        The dimension, counted from the end of both.
+
+    Raises
+    ------
+    ValueError
+        If the sizes differ.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.vecdot(tensix.tensor([1, 2]), tensix.tensor([3, 4]))
+    tensor(11)
+    """
+    return native_functions.VECDOT(x1, x2, axis)

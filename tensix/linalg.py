@@ -1,0 +1,376 @@
+"""The array API standard's linear algebra, by NumPy.
+
+Matrices are the last two dimensions; what stands before them counts matrices.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+from tensix.dispatch import native_functions
+from tensix.functions.creation_like import scalar_like
+from tensix.functions.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
+from tensix.tensors.dtype import dtype_from_any
+from tensix.tensors.tensor import Tensor
+
+__all__ = [
+    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul", "matrix_norm",
+    "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals",
+    "tensordot", "trace", "vecdot", "vector_norm",
+]  # fmt: skip
+
+
+class EigResult(NamedTuple):
+    """What `eig` returns."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class EighResult(NamedTuple):
+    """What `eigh` returns."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class QRResult(NamedTuple):
+    """What `qr` returns."""
+
+    Q: Tensor
+    R: Tensor
+
+
+class SlogdetResult(NamedTuple):
+    """What `slogdet` returns."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class SVDResult(NamedTuple):
+    """What `svd` returns."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
+    """Return the triangular matrix whose product with its conjugate transpose is `x`, which must be positive definite.
+
+    Raises
+    ------
+    ValueError
+        If it is not: a ``numpy.linalg.LinAlgError``.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.cholesky(tensix.tensor([[4.0, 2.0], [2.0, 2.0]]))
+    tensor([[2., 0.],
+            [1., 1.]])
+    """
+    return native_functions.CHOLESKY(x, upper)
+
+
+def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
+    """Return the cross products of vectors of three elements along a dimension.
+
+    Parameters
+    ----------
+    x1, x2 : Tensor
+        The tensors; their other dimensions are broadcast.
+    axis : int, optional
+        The dimension.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.cross(tensix.tensor([1, 0, 0]), tensix.tensor([0, 1, 0]))
+    tensor([0, 0, 1])
+    """
+    return native_functions.CROSS(x1, x2, axis)
+
+
+def det(x: Tensor, /) -> Tensor:
+    """Return the determinants of square matrices.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.det(tensix.tensor([[2.0, 0.0], [0.0, 3.0]]))
+    tensor(6.)
+    """
+    return native_functions.DET(x)
+
+
+def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
+    """Return the view on the diagonals of matrices; `offset` says how far above the main ones.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.diagonal(tensix.tensor([[1, 2], [3, 4]]))
+    tensor([1, 4])
+    """
+    return native_functions.DIAGONAL(x, offset, -2, -1)
+
+
+def eig(x: Tensor, /) -> EigResult:
+    """Return eigenvalues and eigenvectors of square matrices: a named tuple, complex in any case.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.eig(tensix.tensor([[2.0, 0.0], [0.0, 3.0]])).eigenvalues
+    tensor([2.+0.j, 3.+0.j], dtype=tensix.complex64)
+    """
+    return EigResult(*native_functions.EIG(x))
+
+
+def eigh(x: Tensor, /) -> EighResult:
+    """Return real eigenvalues, in ascending order, and eigenvectors of symmetric or Hermitian matrices: a named tuple.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.eigh(tensix.tensor([[3.0, 0.0], [0.0, 2.0]])).eigenvalues
+    tensor([2., 3.])
+    """
+    return EighResult(*native_functions.EIGH(x))
+
+
+def eigvals(x: Tensor, /) -> Tensor:
+    """Return the eigenvalues of square matrices, complex in any case.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.eigvals(tensix.tensor([[2.0, 0.0], [0.0, 3.0]]))
+    tensor([2.+0.j, 3.+0.j], dtype=tensix.complex64)
+    """
+    return native_functions.EIGVALS(x)
+
+
+def eigvalsh(x: Tensor, /) -> Tensor:
+    """Return the real eigenvalues of symmetric or Hermitian matrices in ascending order.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.eigvalsh(tensix.tensor([[3.0, 0.0], [0.0, 2.0]]))
+    tensor([2., 3.])
+    """
+    return native_functions.EIGVALSH(x)
+
+
+def inv(x: Tensor, /) -> Tensor:
+    """Return the inverses of square matrices.
+
+    Raises
+    ------
+    ValueError
+        If a matrix is singular or not square: a ``numpy.linalg.LinAlgError``.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.inv(tensix.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor([[0.50, 0.00],
+            [0.00, 0.25]])
+    """
+    return native_functions.INV(x)
+
+
+def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro") -> Tensor:
+    """Return norms of matrices.
+
+    Parameters
+    ----------
+    x : Tensor
+        The matrices.
+    keepdims : bool, optional
+        Whether the last two dimensions stay, with size 1.
+    ord : int, float or str, optional
+        Which norm: ``"fro"`` (also None), ``"nuc"``, or 1, 2, infinity and their negatives.
+
+    Raises
+    ------
+    ValueError
+        If there is no such norm.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.matrix_norm(tensix.tensor([[3.0, 0.0], [0.0, 4.0]]))
+    tensor(5.)
+    """
+    return native_functions.MATRIX_NORM(x, ord, keepdims)
+
+
+def matrix_power(x: Tensor, n: int, /) -> Tensor:
+    """Return square matrices multiplied with themselves; a negative power inverts them.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.matrix_power(tensix.tensor([[1, 1], [0, 1]]), 3)
+    tensor([[1, 3],
+            [0, 1]])
+    """
+    return native_functions.MATRIX_POWER(x, n)
+
+
+def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
+    """Return the ranks of matrices: how many singular values are above `rtol` times the largest.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.matrix_rank(tensix.ones(2, 2))
+    tensor(1)
+    """
+    return native_functions.MATRIX_RANK(x, as_tensor(rtol, x))
+
+
+def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """Return the products of each element of one vector with each of another.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.outer(tensix.tensor([1, 2]), tensix.tensor([3, 4]))
+    tensor([[3, 4],
+            [6, 8]])
+    """
+    return native_functions.OUTER(x1, x2)
+
+
+def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
+    """Return the pseudo-inverses of matrices; singular values up to `rtol` times the largest count as zero.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.pinv(tensix.tensor([[2.0], [0.0]]))
+    tensor([[0.5, 0.0]])
+    """
+    return native_functions.PINV(x, as_tensor(rtol, x))
+
+
+def qr(x: Tensor, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
+    """Return matrices as products of orthonormal and upper triangular ones: a named tuple of `Q` and `R`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.qr(tensix.ones(3, 2)).R.shape
+    (2, 2)
+    """
+    if mode not in ("reduced", "complete"):
+        raise ValueError(f"qr() has the modes 'reduced' and 'complete', found {mode!r}.")
+    return QRResult(*native_functions.QR(x, mode))
+
+
+def slogdet(x: Tensor, /) -> SlogdetResult:
+    """Return the sign and the logarithm of the absolute value of determinants: a named tuple.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.slogdet(tensix.tensor([[-1.0]]))
+    SlogdetResult(sign=tensor(-1.), logabsdet=tensor(0.))
+    """
+    return SlogdetResult(*native_functions.SLOGDET(x))
+
+
+def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """Return what `x1`, square matrices, must be multiplied with to give `x2`; of one dimension that is one vector.
+
+    Raises
+    ------
+    ValueError
+        If a matrix is singular or not square: a ``numpy.linalg.LinAlgError``.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.solve(tensix.tensor([[2.0, 0.0], [0.0, 4.0]]), tensix.tensor([2.0, 2.0]))
+    tensor([1.0, 0.5])
+    """
+    return native_functions.SOLVE(x1, x2)
+
+
+def svd(x: Tensor, /, *, full_matrices: bool = True) -> SVDResult:
+    """Return the singular value decomposition: a named tuple of `U`, `S` in descending order, and `Vh`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.svd(tensix.tensor([[3.0, 0.0], [0.0, 4.0]])).S
+    tensor([4., 3.])
+    """
+    return SVDResult(*native_functions.SVD(x, full_matrices))
+
+
+def svdvals(x: Tensor, /) -> Tensor:
+    """Return the singular values of matrices in descending order.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.svdvals(tensix.tensor([[3.0, 0.0], [0.0, 4.0]]))
+    tensor([4., 3.])
+    """
+    return native_functions.SVDVALS(x)
+
+
+def trace(x: Tensor, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
+    """Return the sums along the diagonals of matrices.
+
+    Parameters
+    ----------
+    x : Tensor
+        The matrices.
+    offset : int, optional
+        How far above the main diagonal.
+    dtype : DType, optional
+        The element type; if not given, integers are summed in 64 bits, all else in its own type.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.trace(tensix.tensor([[1, 2], [3, 4]]))
+    tensor(5)
+    """
+    return native_functions.TRACE(x, offset, None if dtype is None else dtype_from_any(dtype))
+
+
+def vector_norm(
+    x: Tensor, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, ord: float = 2
+) -> Tensor:
+    """Return norms of vectors.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    axis : int or sequence of int, optional
+        The dimensions whose elements make up a vector; all if not given.
+    keepdims : bool, optional
+        Whether they stay, with size 1.
+    ord : int or float, optional
+        Which norm: any number, infinity and its negative included.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linalg.vector_norm(tensix.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
+    return native_functions.VECTOR_NORM(x, ord, axis, keepdims)
+
+
+def as_tensor(tolerance: float | Tensor | None, x: Tensor) -> Tensor | None:
+    """Return a tolerance as a tensor, if there is one."""
+    return tolerance if tolerance is None or isinstance(tolerance, Tensor) else scalar_like(x, tolerance)

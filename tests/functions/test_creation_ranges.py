@@ -1,0 +1,121 @@
+"""Ranges, grids and triangles against NumPy's."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tensix
+
+ends = st.floats(-100, 100, width=16)
+
+
+def assert_like(x, array, dtype):
+    assert (x.shape, str(x.dtype)) == (array.shape, dtype)
+    np.testing.assert_allclose(np.asarray(x), array.astype(dtype), rtol=1e-6)
+
+
+# ---- arange
+
+
+@pytest.mark.parametrize("args", [(3,), (0,), (-3,), (1, 5), (5, 1), (5, 1, -2), (0, 10, 3), (True,), (np.int8(3),)])
+def test_arange_of_integers(args):
+    assert_like(tensix.arange(*args), np.arange(*args), "int64")
+
+
+@settings(max_examples=50)
+@given(ends, ends, st.floats(0.25, 8, width=16))
+def test_arange_of_floats(start, stop, step):
+    assert_like(tensix.arange(start, stop, step), np.arange(start, stop, step), "float32")
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "float16", "float32", "float64", "complex64"])
+def test_arange_of_a_type(dtype):
+    assert_like(tensix.arange(1, 6, 2, dtype=dtype), np.arange(1, 6, 2), dtype)
+
+
+def test_arange_keeps_its_precision_to_the_end():
+    """Adding up in float32 would not."""
+    x = tensix.arange(0, 1000, 0.1)
+    assert np.array_equal(np.asarray(x), (np.arange(10000) * 0.1).astype(np.float32))
+
+
+@pytest.mark.parametrize("args, error", [((0, 1, 0), ValueError), (("a",), TypeError), ((1j,), TypeError),
+                                         ((2**62,), (ValueError, MemoryError)), ((), TypeError)])
+def test_arange_that_cannot_be(args, error):
+    with pytest.raises(error):
+        tensix.arange(*args)
+
+
+# ---- linspace
+
+
+@settings(max_examples=50)
+@given(ends, ends, st.integers(0, 20), st.booleans())
+def test_linspace(start, stop, num, endpoint):
+    x = tensix.linspace(start, stop, num, endpoint=endpoint)
+    assert_like(x, np.linspace(start, stop, num, endpoint=endpoint), "float32")
+    if num > 1:
+        assert x[0].item() == start and (not endpoint or x[-1].item() == stop)
+
+
+def test_linspace_of_types():
+    assert tensix.linspace(0, 10, 3, dtype="int32").tolist() == [0, 5, 10]
+    assert tensix.linspace(0, 1j, 3).tolist() == [0, 0.5j, 1j]
+    assert tensix.linspace(0, 1, 3, dtype="float64").dtype is tensix.float64
+
+
+@pytest.mark.parametrize("num, error", [(-1, ValueError), (2.5, TypeError), (None, TypeError)])
+def test_linspace_that_cannot_be(num, error):
+    with pytest.raises(error):
+        tensix.linspace(0, 1, num)
+
+
+# ---- matrices
+
+
+@pytest.mark.parametrize("args", [(3,), (2, 4), (4, 2), (0,), (0, 3)])
+@pytest.mark.parametrize("k", [0, 1, -1, 9, -9])
+def test_eye(args, k):
+    assert_like(tensix.eye(*args, k=k), np.eye(*args, k=k), "float32")
+    assert tensix.eye(2, dtype=bool).tolist() == [[True, False], [False, True]]
+
+
+def test_eye_of_negative_size():
+    with pytest.raises(ValueError):
+        tensix.eye(-1)
+
+
+@pytest.mark.parametrize("name", ["tril", "triu"])
+@pytest.mark.parametrize("shape", [(3, 3), (2, 4), (4, 2), (2, 3, 3), (0, 3), (3, 0)])
+@pytest.mark.parametrize("k", [0, 1, -2, 7])
+def test_triangles(name, shape, k):
+    array = np.arange(np.prod(shape), dtype="int16").reshape(shape) + 1
+    assert_like(getattr(tensix, name)(tensix.from_numpy(array), k=k), getattr(np, name)(array, k=k), "int16")
+
+
+@pytest.mark.parametrize("indexing", ["xy", "ij"])
+@pytest.mark.parametrize("sizes", [(2,), (2, 3), (2, 3, 4), (0, 2)])
+def test_meshgrid(indexing, sizes):
+    arrays = [np.arange(n, dtype="int32") for n in sizes]
+    found = tensix.meshgrid(*map(tensix.from_numpy, arrays), indexing=indexing)
+    assert type(found) is tuple and not any(x.readonly for x in found)
+    for x, array in zip(found, np.meshgrid(*arrays, indexing=indexing), strict=True):
+        assert_like(x, array, "int32")
+
+
+def test_meshgrid_of_nothing_and_of_nonsense():
+    assert tensix.meshgrid() == ()
+    with pytest.raises(ValueError, match="xy"):
+        tensix.meshgrid(tensix.ones(2), indexing="yx")
+    with pytest.raises(TypeError):
+        tensix.meshgrid([1, 2])
+
+
+def test_devices():
+    for make in (lambda **o: tensix.arange(3, **o), lambda **o: tensix.linspace(0, 1, 3, **o),
+                 lambda **o: tensix.eye(3, **o)):  # fmt: skip
+        assert make(device="meta").shape[0] == 3 and str(make(device="meta").device) == "meta"
+        assert str(make(device="cpu").device) == "cpu"
+        with pytest.raises(NotImplementedError):
+            make(device="cuda")

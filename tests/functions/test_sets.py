@@ -1,0 +1,64 @@
+"""Values and membership against NumPy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as nps
+
+import tensix
+
+arrays = nps.arrays(st.sampled_from([np.dtype("i1"), np.dtype("f4"), np.dtype("?"), np.dtype("c8")]),
+                    nps.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=5))  # fmt: skip
+
+
+@settings(max_examples=60)
+@given(arrays)
+def test_unique(array):
+    x = tensix.from_numpy(array)
+    found, expected = tensix.unique_all(x), np.unique_all(array)
+    assert found._fields == ("values", "indices", "inverse_indices", "counts")
+    for name in found._fields:
+        one = getattr(found, name)
+        np.testing.assert_array_equal(np.asarray(one), getattr(expected, name))
+        assert one.shape == getattr(expected, name).shape
+    values, counts = tensix.unique_counts(x)
+    np.testing.assert_array_equal(np.asarray(counts), expected.counts)
+    values, inverse = tensix.unique_inverse(x)
+    assert inverse.shape == array.shape
+    np.testing.assert_array_equal(np.asarray(tensix.unique_values(x)), expected.values)
+    assert values.dtype is x.dtype and not values.is_alias_of(x)
+
+
+def test_fields():
+    assert tensix.unique_counts(tensix.ones(2))._fields == ("values", "counts")
+    assert tensix.unique_inverse(tensix.ones(2))._fields == ("values", "inverse_indices")
+
+
+def test_each_nan_is_a_value():
+    x = tensix.tensor([float("nan"), 1.0, float("nan")])
+    assert tensix.unique_values(x).shape == (3,) and tensix.unique_counts(x).counts.tolist() == [1, 1, 1]
+
+
+@settings(max_examples=40)
+@given(nps.arrays(np.int16, nps.array_shapes(min_dims=0, max_dims=2), elements=st.integers(-3, 3)),
+       nps.arrays(np.int16, nps.array_shapes(min_dims=0, max_dims=2), elements=st.integers(-3, 3)), st.booleans())
+def test_isin(x1, x2, invert):
+    found = tensix.isin(tensix.from_numpy(x1), tensix.from_numpy(x2), invert=invert)
+    expected = np.asarray(np.isin(x1, x2, invert=invert))
+    assert (found.shape, str(found.dtype), found.tolist()) == (expected.shape, "bool", expected.tolist())
+
+
+def test_isin_of_numbers():
+    x = tensix.tensor([1, 2])
+    assert tensix.isin(x, 2).tolist() == [False, True] and tensix.isin(2, x).tolist() is True
+    assert tensix.isin(x, 1.5).tolist() == [False, False]
+    for args in ((1, 2), (x, "a"), ([1], [2])):
+        with pytest.raises((TypeError, ValueError)):
+            tensix.isin(*args)
+
+
+def test_isin_promotes():
+    assert tensix.isin(tensix.tensor([1, 2]), tensix.tensor([2.0])).tolist() == [False, True]
+    with pytest.raises(TypeError, match="do not promote"):
+        tensix.isin(tensix.tensor([1], dtype="uint64"), tensix.tensor([1]))

@@ -1,0 +1,179 @@
+"""The linear algebra extension against NumPy, in every precision, for matrices and stacks of them."""
+
+import numpy as np
+import pytest
+
+import tensix
+from tensix import linalg
+
+FLOATS = ["float32", "float64", "complex64", "complex128"]
+SQUARE = [(3, 3), (1, 1), (0, 0), (2, 3, 3), (0, 2, 2)]
+OBLONG = [*SQUARE, (2, 4), (4, 2), (5, 2, 3)]
+
+
+def matrices(shape, dtype):
+    """Return well-conditioned matrices."""
+    generator = np.random.default_rng(1)
+    array = generator.normal(size=shape)
+    if "complex" in dtype:
+        array = array + 1j * generator.normal(size=shape)
+    return (array + 4 * np.eye(*shape[-2:])).astype(dtype)
+
+
+def hermitian(shape, dtype):
+    array = matrices(shape, dtype)
+    return array @ array.conj().mT
+
+
+def assert_close(x, array, dtype=None):
+    array = np.asarray(array)
+    assert (x.shape, str(x.dtype)) == (array.shape, dtype or str(array.dtype))
+    np.testing.assert_allclose(np.asarray(x), array, rtol=1e-4, atol=1e-4)
+
+
+def real_of(dtype):
+    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("shape", SQUARE)
+def test_square_matrices(shape, dtype):
+    array = matrices(shape, dtype)
+    x = tensix.from_numpy(array)
+    assert_close(linalg.inv(x), np.linalg.inv(array), dtype)
+    assert_close(linalg.det(x), np.linalg.det(array), dtype)
+    assert_close(linalg.matrix_power(x, 3), np.linalg.matrix_power(array, 3), dtype)
+    assert_close(linalg.matrix_power(x, -1), np.linalg.inv(array), dtype)
+    assert_close(linalg.trace(x, offset=1), np.linalg.trace(array, offset=1), dtype)
+    sign, logabsdet = linalg.slogdet(x)
+    assert_close(sign, np.linalg.slogdet(array).sign, dtype)
+    assert_close(logabsdet, np.linalg.slogdet(array).logabsdet, real_of(dtype))
+    vector, many = np.ones(shape[-1], dtype), np.ones((*shape[:-1], 2), dtype)
+    assert_close(linalg.solve(x, tensix.from_numpy(vector)), np.linalg.solve(array, vector), dtype)
+    assert_close(linalg.solve(x, tensix.from_numpy(many)), np.linalg.solve(array, many), dtype)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("shape", SQUARE)
+def test_hermitian_matrices(shape, dtype):
+    array = hermitian(shape, dtype)
+    x = tensix.from_numpy(array)
+    for upper in (False, True):
+        assert_close(linalg.cholesky(x, upper=upper), np.linalg.cholesky(array, upper=upper), dtype)
+    values, vectors = linalg.eigh(x)
+    assert_close(values, np.linalg.eigvalsh(array), real_of(dtype))
+    assert_close(linalg.eigvalsh(x), np.linalg.eigvalsh(array), real_of(dtype))
+    assert_close(x @ vectors, np.asarray(vectors) * np.asarray(values)[..., None, :], dtype)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("shape", SQUARE)
+def test_eigenvalues_are_complex_in_any_case(shape, dtype):
+    array = matrices(shape, dtype)
+    complex_dtype = {"float32": "complex64", "float64": "complex128"}.get(dtype, dtype)
+    values, vectors = linalg.eig(tensix.from_numpy(array))
+    assert_close(values, np.linalg.eigvals(array), complex_dtype)
+    assert_close(linalg.eigvals(tensix.from_numpy(array)), np.linalg.eigvals(array), complex_dtype)
+    assert_close(vectors, np.linalg.eig(array).eigenvectors, complex_dtype)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("shape", OBLONG)
+def test_decompositions(shape, dtype):
+    array = matrices(shape, dtype)
+    x = tensix.from_numpy(array)
+    for full in (False, True):
+        expected = [part.shape for part in np.linalg.svd(array, full_matrices=full)]
+        assert [part.shape for part in linalg.svd(x, full_matrices=full)] == expected
+    u, s, vh = linalg.svd(x, full_matrices=False)
+    assert (str(u.dtype), str(s.dtype), str(vh.dtype)) == (dtype, real_of(dtype), dtype)
+    np.testing.assert_allclose((np.asarray(u) * np.asarray(s)[..., None, :]) @ np.asarray(vh), array, atol=1e-4)
+    assert_close(linalg.svdvals(x), np.linalg.svdvals(array), real_of(dtype))
+    for mode in ("reduced", "complete"):
+        q, r = linalg.qr(x, mode=mode)
+        assert (q.shape, r.shape) == tuple(part.shape for part in np.linalg.qr(array, mode=mode))
+        np.testing.assert_allclose(np.asarray(q) @ np.asarray(r), array, atol=1e-4)
+    if array.size:
+        assert_close(linalg.pinv(x), np.linalg.pinv(array), dtype)
+        assert_close(linalg.matrix_rank(x), np.linalg.matrix_rank(array), "int64")
+        assert_close(linalg.matrix_rank(x, rtol=0.5), np.linalg.matrix_rank(array, rtol=0.5), "int64")
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("ord", ["fro", "nuc", None, 1, -1, 2, -2, float("inf"), -float("inf")])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_matrix_norms(ord, keepdims, dtype):
+    array = matrices((2, 3, 2), dtype)
+    found = linalg.matrix_norm(tensix.from_numpy(array), ord=ord, keepdims=keepdims)
+    assert_close(found, np.linalg.matrix_norm(array, ord=ord or "fro", keepdims=keepdims), real_of(dtype))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("ord", [0, 1, 2, 2.5, -1, float("inf"), -float("inf")])
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 1), (1, 2), (0, 1, 2)])
+def test_vector_norms(ord, axis, dtype):
+    array = matrices((2, 3, 2), dtype)
+    for keepdims in (False, True):
+        found = linalg.vector_norm(tensix.from_numpy(array), axis=axis, ord=ord, keepdims=keepdims)
+        assert_close(found, np.linalg.vector_norm(array, axis=axis, ord=ord, keepdims=keepdims), real_of(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", *FLOATS])
+def test_products(dtype):
+    a, b = np.arange(6).reshape(2, 3).astype(dtype), np.arange(3).astype(dtype)
+    x, y = tensix.from_numpy(a), tensix.from_numpy(b)
+    assert_close(linalg.cross(x, y), np.linalg.cross(a, b), dtype)
+    assert_close(linalg.cross(x.T, tensix.from_numpy(a).T, axis=0), np.linalg.cross(a.T, a.T, axis=0), dtype)
+    assert_close(linalg.outer(y, y), np.linalg.outer(b, b), dtype)
+    assert linalg.vecdot is tensix.vecdot and linalg.tensordot is tensix.tensordot and linalg.matmul is tensix.matmul
+
+
+@pytest.mark.parametrize("dtype, result", [("int8", "int64"), ("uint8", "uint64"), ("float32", "float32")])
+def test_trace_of_types(dtype, result):
+    x = tensix.ones(200, 200, dtype=dtype)
+    assert str(linalg.trace(x).dtype) == result and linalg.trace(x).item() == 200
+    assert linalg.trace(x, dtype=tensix.float64).dtype is tensix.float64
+
+
+def test_diagonal_is_a_view():
+    x = tensix.arange(12).reshape(1, 3, 4)
+    for offset in (0, 1, -2, 9):
+        found = linalg.diagonal(x, offset=offset)
+        assert found.tolist() == np.linalg.diagonal(np.asarray(x), offset=offset).tolist()
+        assert found.is_alias_of(x)
+
+
+def test_results_are_named():
+    x = tensix.eye(2)
+    assert linalg.eigh(x)._fields == linalg.eig(x)._fields == ("eigenvalues", "eigenvectors")
+    assert linalg.qr(x)._fields == ("Q", "R") and linalg.svd(x)._fields == ("U", "S", "Vh")
+    assert linalg.slogdet(x)._fields == ("sign", "logabsdet")
+
+
+@pytest.mark.parametrize("function", [linalg.inv, linalg.det, linalg.svdvals, linalg.matrix_norm, linalg.eigvalsh,
+                                      linalg.cholesky, linalg.vector_norm])
+def test_integers_become_the_default_type(function):
+    assert function(tensix.tensor([[2, 0], [0, 3]])).dtype is tensix.float32
+
+
+X = tensix.ones(2, 3)
+
+
+@pytest.mark.parametrize("call, error", [
+    (lambda: linalg.inv(tensix.zeros(2, 2)), np.linalg.LinAlgError), (lambda: linalg.inv(X), ValueError),
+    (lambda: linalg.inv(tensix.ones(2)), ValueError), (lambda: linalg.det(X), ValueError),
+    (lambda: linalg.cholesky(-tensix.eye(2)), ValueError), (lambda: linalg.solve(X, X), ValueError),
+    (lambda: linalg.solve(tensix.eye(2), tensix.ones(3)), ValueError), (lambda: linalg.eig(X), ValueError),
+    (lambda: linalg.qr(X, mode="r"), ValueError), (lambda: linalg.matrix_norm(X, ord="abc"), ValueError),
+    (lambda: linalg.matrix_norm(tensix.ones(2)), ValueError), (lambda: linalg.vector_norm(X, axis=2), IndexError),
+    (lambda: linalg.vector_norm(X, ord="fro"), TypeError), (lambda: linalg.cross(X.T, X.T), ValueError),
+    (lambda: linalg.outer(X, X), ValueError), (lambda: linalg.matrix_power(X, 2), ValueError),
+    (lambda: linalg.matrix_power(tensix.eye(2), 1.5), TypeError),
+    (lambda: linalg.diagonal(tensix.ones(2)), (IndexError, ValueError)),
+    (lambda: linalg.inv([[1.0]]), TypeError), (lambda: linalg.svd(tensix.ones(2, 2, dtype="float16")), TypeError),
+    (lambda: linalg.trace(tensix.ones(2)), ValueError),
+])  # fmt: skip
+def test_bad_input(call, error):
+    with pytest.raises(error):
+        call()
+    assert X.tolist() == [[1.0] * 3] * 2
