@@ -28,7 +28,7 @@ from tensix.tensors.ndarray cimport readable_of_impl
 from tensix.tensors.operands cimport scalar_like
 from tensix.tensors.promotion cimport check_result_type, promote_codes
 from tensix.tensors.tensor cimport Tensor_wrap
-from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_const_data,
@@ -232,6 +232,8 @@ cdef object UfuncKernel_write(UfuncKernel self, TensorBase a, TensorBase b, Tens
     cdef TensorImpl x = a.impl
     cdef TensorImpl y = None if b is None else b.impl
     cdef TensorImpl out = target.impl
+    if out is UNDEFINED:
+        raise RuntimeError("the tensor to write to is undefined. Make one with empty().")
     common = x.dtype_code if y is None else promote_codes(x.dtype_code, y.dtype_code)
     code = UfuncKernel_code(self, common)
     check_result_type(UfuncKernel_result_code(self, common), out.dtype_code)
