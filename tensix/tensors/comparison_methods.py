@@ -1,9 +1,11 @@
 """Comparisons of tensors: ``x < y`` is a tensor of bools.
 
-What is neither a tensor nor a number is not compared: ``x == None`` is False, ``x < None`` an error.
+What is neither a tensor nor a number is not compared: ``x == None`` is False, ``x < None`` an error. So is ``x == a``
+for an array, which one would take for a comparison of elements.
 """
 
 import cython
+import numpy as np
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.operands import call_binary
 from cython.cimports.tensix.tensors.view_methods import ViewMethods
@@ -26,10 +28,10 @@ class ComparisonMethods(ViewMethods):
     """Give a tensor Python's comparisons, element by element; its hash is that of the object nevertheless."""
 
     def __eq__(self, other):
-        return call_binary(EQUAL, self, other)
+        return compare(EQUAL, self, other)
 
     def __ne__(self, other):
-        return call_binary(NOT_EQUAL, self, other)
+        return compare(NOT_EQUAL, self, other)
 
     def __lt__(self, other):
         return call_binary(LESS, self, other)
@@ -45,3 +47,12 @@ class ComparisonMethods(ViewMethods):
 
     def __hash__(self):
         return object.__hash__(self)
+
+
+@cython.cfunc
+def compare(table: OperatorTable, left, right):
+    """Compare; refuse arrays, since Python would go on to compare the objects."""
+    made = call_binary(table, left, right)
+    if made is NotImplemented and isinstance(right, np.ndarray):
+        raise TypeError("a tensor is not compared with an array: make a tensor of it with from_numpy().")
+    return made

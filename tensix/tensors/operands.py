@@ -67,10 +67,16 @@ def scalar_like(tensor, value):
     impl = tensor.impl
     if impl is UNDEFINED:
         raise RuntimeError("the tensor is undefined: there is nothing to reckon with.")
-    if isinstance(value, NUMPY_SCALAR):
-        value = value.item()
     code: uint8_t = impl.dtype_code
-    if not (PyFloat_Check(value) and code in (FLOAT32, FLOAT64)):  # they stay what they are, most often
+    if PyLong_Check(value):
+        keeps = code != BOOL
+    elif PyFloat_Check(value):
+        keeps = code in (FLOAT32, FLOAT64)
+    else:
+        keeps = False
+        if isinstance(value, NUMPY_SCALAR):
+            value = value.item()
+    if not keeps:  # seldom: what is above need not be looked up
         code = promote_number(dtype_of_code(code), value).code
     made = EMPTY.call_empty(0, cython.NULL, code, impl.device_type, impl.device_index)
     if impl.device_type == CPU and write_number(cython.cast(TensorBase, made).impl, value):

@@ -3,7 +3,7 @@
 import cython
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.comparison_methods import ComparisonMethods
-from cython.cimports.tensix.tensors.operands import call_binary, call_in_place, scalar_like
+from cython.cimports.tensix.tensors.operands import call_binary, call_in_place, is_number, scalar_like
 from cython.cimports.tensix.tensors.promotion import check_result_type
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_same_sizes
@@ -205,11 +205,10 @@ class OperatorMethods(ComparisonMethods):
 def in_place(table: OperatorTable, target: TensorBase, other, alpha):
     """Call an operator that writes to its first operand, from a method."""
     b: TensorBase
+    if not isinstance(other, TensorBase) and not is_number(other):
+        raise TypeError(f"{table.schema.name}() takes a tensor or a number, found {type(other).__name__}.")
     if isinstance(alpha, int) and alpha == 1:
-        made = call_in_place(table, target, other)
-        if made is NotImplemented:
-            raise TypeError(f"{table.schema.name}() takes a tensor or a number, found {type(other).__name__}.")
-        return made
+        return call_in_place(table, target, other)
     b = other if isinstance(other, TensorBase) else scalar_like(target, other)
     return table.call((target, b), {"alpha": alpha}, target.impl.key_set | b.impl.key_set)
 

@@ -154,8 +154,8 @@ def test_binary_strides(name):
     x, y = tensix.from_numpy(a), tensix.from_numpy(b)
     call = getattr(tensix, name)
     for left, right, truth in (
-        (x.T, y.T, (a.T, b.T)), (x[::-1, ::2], y[:, :2], (a[::-1, ::2], b[:, :2])), (x[1], y[..., 1:], (a[1], b[..., 1:])),
-        (x, y[0, 0, 0], (a, b[0, 0, 0])),
+        (x.T, y.T, (a.T, b.T)), (x[::-1, ::2], y[:, :2], (a[::-1, ::2], b[:, :2])),
+        (x[1], y[..., 1:], (a[1], b[..., 1:])), (x, y[0, 0, 0], (a, b[0, 0, 0])),
     ):  # fmt: skip
         np.testing.assert_allclose(
             np.asarray(call(left, right)), expected(function, promotes, *map(np.asarray, truth)), rtol=1e-6

@@ -1,0 +1,81 @@
+"""Numbers as operands: what is written to memory for each type, and by which operators."""
+
+import numpy as np
+import pytest
+
+import tensix
+from tensix.dispatch import dispatcher
+
+VALUES = {
+    "bool": [True, False], "uint8": [0, 255, True], "int8": [-128, 127], "int16": [-(2**15), 2**15 - 1],
+    "int32": [-(2**31), 2**31 - 1], "int64": [-(2**63), 2**63 - 1], "uint16": [0, 2**16 - 1], "uint32": [0, 2**32 - 1],
+    "uint64": [0, 2**64 - 1], "float16": [-1.5, 3, True, 65504.0], "bfloat16": [-1.5, 3, True, 2.0**127],
+    "float32": [-1.5, 3, True, 2.0**-149, 2**100], "float64": [-1.5, 3, False, 5e-324, 2**100],
+    "complex64": [1, 2.5, True, -1.5 - 2j], "complex128": [1, 2.5, False, 1e300 - 2j],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", VALUES)
+def test_every_type(dtype):
+    """The larger of two equal things is the number as it was written."""
+    for value in VALUES[dtype]:
+        x = tensix.full((2,), value, dtype=dtype)
+        found = tensix.maximum(x, value)
+        assert found.dtype.name == dtype and found.tolist() == x.tolist() == [value] * 2
+        assert (x == value).tolist() == (value == x).tolist() == [True, True]
+
+
+@pytest.mark.parametrize("scalar, meant", [
+    (np.float64(1.5), "float32"), (np.float32(1.5), "float32"), (np.int8(1), "float32"), (np.bool(True), "float32"),
+    (np.complex64(1j), "complex64"), (np.uint64(2**63), "float32"), (np.float16(1), "float32"),
+])
+def test_scalars_of_numpy_count_like_pythons_numbers(scalar, meant):
+    x = tensix.ones(2)
+    for result, wanted in ((x * scalar, x * scalar.item()), (scalar * x, scalar.item() * x)):
+        assert result.dtype.name == meant and result.tolist() == wanted.tolist()
+
+
+def test_numbers_with_code_of_their_own():
+    class Half(float):
+        def __float__(self):
+            raise AssertionError("its value is known")
+
+    class Two:
+        def __index__(self):
+            return 2
+
+    assert (tensix.ones(1) * Half(0.5)).item() == 0.5
+    with pytest.raises(TypeError):
+        tensix.ones(1) * Two()
+
+
+def test_an_array_scalar_that_is_no_number():
+    for wrong in (np.str_("a"), np.datetime64(1, "s"), np.void(b"ab")):
+        with pytest.raises(TypeError):
+            tensix.ones(2) + wrong
+
+
+def test_a_number_is_made_by_empty_and_seen_by_listeners():
+    """Devices from outside fill it themselves; on the CPU the number is written at once."""
+    seen = []
+
+    class Listener:
+        def before_call(self, table, key, args, kwargs):
+            seen.append((table.schema.name, key.name))
+
+        def after_call(self, table, key, result):
+            pass
+
+        def failed_call(self, table, key):
+            pass
+
+    listener = Listener()
+    x, y = tensix.ones(2), tensix.empty(2, device="meta")
+    dispatcher.add_listener(listener)
+    try:
+        result, shape = x * 2, (y * 2).shape
+    finally:
+        dispatcher.remove_listener(listener)
+    assert result.tolist() == [2, 2] and shape == (2,)
+    assert [name for name, key in seen if key == "CPU"] == ["empty", "mul"]
+    assert [name for name, key in seen if key == "Meta"] == ["empty", "fill_", "mul"]
