@@ -34,7 +34,6 @@ from tensix.functions.kernels.iterator cimport (
     iterator_simplify,
     iterator_split,
     iterator_start,
-    iterator_swap_inner,
     iterator_t,
     iterator_total,
     iterator_walk,
@@ -62,7 +61,7 @@ cdef enum:
     COMPLEX64 = 9
     COMPLEX128 = 10
     MOST_HALVINGS = 4   # sixteen blocks keep as many threads busy, and their partial results are soon folded
-    FEW_ELEMENTS = 16   # a run that is not worth the call of a loop
+    FEW_RESULTS = 16
 
 
 cdef class ReductionKernel(Kernel):
@@ -262,10 +261,9 @@ cdef int fold_large(
     cdef npy_intp itemsize = dtype_of_code(out.dtype_code).itemsize
     cdef int kept
     iterator_simplify(iterator, 1)
-    swap_short_runs(iterator)
     blocks.dim, kept = longest_dim(iterator, True), longest_dim(iterator, False)
     blocks.halvings = 0
-    if iterator.steps[0][0] != 0 and iterator.sizes[0] >= FEW_ELEMENTS:
+    if iterator.steps[0][0] != 0 and iterator.sizes[0] >= FEW_RESULTS:
         kept = 0
     elif blocks.dim >= 0:
         blocks.halvings = halvings_of(iterator, blocks.dim, out.numel)
@@ -313,14 +311,6 @@ cdef int halvings_of(const iterator_t* iterator, int dim, npy_intp results) noex
         elements //= 2
         length //= 2
     return halvings
-
-
-cdef void swap_short_runs(iterator_t* iterator) noexcept nogil:
-    """Let a longer folded dimension change places with an innermost one of few results."""
-    cdef int inner = iterator.ndim - 1
-    if (inner > 0 and iterator.sizes[inner] < FEW_ELEMENTS and iterator.steps[inner][0] != 0
-            and iterator.steps[inner - 1][0] == 0 and iterator.sizes[inner - 1] > iterator.sizes[inner]):
-        iterator_swap_inner(iterator)
 
 
 cdef npy_intp cut(npy_intp length, int halvings, npy_intp block, bint is_complex) noexcept nogil:
