@@ -282,7 +282,8 @@ cdef void plane_init(plane_t* plane, iterator_t* iterator) noexcept nogil:
             plane.row_tile, plane.column_tile = TILE, TILE
 
 
-cdef void plane_walk(const plane_t* plane, const iterator_t* iterator, inner_loop_t loop, void* loop_data) noexcept nogil:
+cdef void plane_walk(
+        const plane_t* plane, const iterator_t* iterator, inner_loop_t loop, void* loop_data) noexcept nogil:
     """Walk over the two innermost dimensions."""
     cdef npy_intp row, first_row, last_row, column, count
     first_row = 0

@@ -4,9 +4,8 @@ Integers are summed in float64, float16 and bfloat16 in float32; the result has 
 the default one. The variance takes two passes, so that a large mean takes no digits away: first the mean, then the
 mean of the squared distances to it.
 """
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcpy
-from numpy cimport npy_intp
 from tensix.core.device cimport META
 from tensix.functions.kernels.conversion cimport (
     conversion_init,
