@@ -12,6 +12,7 @@ cdef struct conversion_t:
     convert_t second          # NULL if one step suffices; between two lies a floating type
     npy_intp source_size
     npy_intp target_size
+    npy_intp block            # how many elements are converted at a time
 
 
 cdef struct converting_loop_t:
