@@ -183,6 +183,9 @@ cdef int take_loop(ufunc function, object dtype, inner_loop_t* found, void** dat
 
 
 cdef int take_folding_loop(folding_loop_t* self, object function, object dtype, object identity) except -1:
+    self.settled = -1
+    if function in (np.logical_or, np.logical_and):
+        self.settled = function is np.logical_or
     take_loop(function, dtype, &self.function, &self.data)
     if self.function != NULL:
         value = np.array(identity(dtype.numpy) if callable(identity) else identity, dtype.numpy).tobytes()
@@ -225,6 +228,7 @@ cdef TensorImpl fold(const folding_loop_t* loop, TensorImpl x, uint8_t code, uin
     if x.dtype_code != code:
         converting_loop_init(&wrapped, loop.function, loop.data, 3)
         conversion_init(&wrapped.conversions[1], x.dtype_code, code)
+        wrapped.settled = loop.settled
         function, data = converting_loop, &wrapped
     if x.numel < GRAIN_ELEMENTS:
         iterator_simplify(&iterator, 1)
