@@ -15,7 +15,7 @@ cdef OperatorTable CUMULATIVE_PROD = native_functions.CUMULATIVE_PROD
 
 
 def cumulative_prod(Tensor x not None, /, *, axis=None, dtype=None, include_initial=False):
-    """Return the products of the first, the first two, and so on up to all elements along an axis.
+    """Return the products of the first, the first two, and so on up to all elements of an axis.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def cumulative_prod(Tensor x not None, /, *, axis=None, dtype=None, include_init
     axis : int, optional
         The axis to go along; may be left out for one dimension.
     dtype : DType, optional
-        The type in which to reckon, and of the result. If not given, small integers become int64 or uint64, bools int64.
+        The type of the result. If not given, small integers become int64 or uint64, and bools int64.
     include_initial : bool, optional
         Whether the result begins with that of no elements, and so is one longer.
 
@@ -41,7 +41,8 @@ def cumulative_prod(Tensor x not None, /, *, axis=None, dtype=None, include_init
     >>> tensix.cumulative_prod(tensix.tensor([1, 2, 3]), include_initial=True)
     tensor([1, 1, 2, 6])
     """
-    options = {"axis": axis, "dtype": None if dtype is None else dtype_from_any(dtype), "include_initial": include_initial}
+    type_ = None if dtype is None else dtype_from_any(dtype)
+    options = {"axis": axis, "dtype": type_, "include_initial": include_initial}
     return CUMULATIVE_PROD.call((x,), options, x.impl.key_set)
 
 
@@ -55,7 +56,7 @@ def cumulative_sum(Tensor x not None, /, *, axis=None, dtype=None, include_initi
     axis : int, optional
         The axis to go along; may be left out for one dimension.
     dtype : DType, optional
-        The type in which to reckon, and of the result. If not given, small integers become int64 or uint64, bools int64.
+        The type of the result. If not given, small integers become int64 or uint64, and bools int64.
     include_initial : bool, optional
         Whether the result begins with that of no elements, and so is one longer.
 
@@ -72,7 +73,8 @@ def cumulative_sum(Tensor x not None, /, *, axis=None, dtype=None, include_initi
     >>> tensix.cumulative_sum(tensix.tensor([1, 2, 3]), include_initial=True)
     tensor([0, 1, 3, 6])
     """
-    options = {"axis": axis, "dtype": None if dtype is None else dtype_from_any(dtype), "include_initial": include_initial}
+    type_ = None if dtype is None else dtype_from_any(dtype)
+    options = {"axis": axis, "dtype": type_, "include_initial": include_initial}
     return CUMULATIVE_SUM.call((x,), options, x.impl.key_set)
 
 
@@ -174,7 +176,7 @@ def prod(Tensor x not None, /, *, axis=None, dtype=None, keepdims=False):
     axis : int or tuple of int, optional
         The axes to fold; all if not given. Negative ones count from the end.
     dtype : DType, optional
-        The type in which to reckon, and of the result. If not given, small integers become int64 or uint64, bools int64.
+        The type of the result. If not given, small integers become int64 or uint64, and bools int64.
     keepdims : bool, optional
         Whether folded axes stay, with size 1.
 
@@ -234,7 +236,7 @@ def sum(Tensor x not None, /, *, axis=None, dtype=None, keepdims=False):
     axis : int or tuple of int, optional
         The axes to fold; all if not given. Negative ones count from the end.
     dtype : DType, optional
-        The type in which to reckon, and of the result. If not given, small integers become int64 or uint64, bools int64.
+        The type of the result. If not given, small integers become int64 or uint64, and bools int64.
     keepdims : bool, optional
         Whether folded axes stay, with size 1.
 

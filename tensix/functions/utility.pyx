@@ -27,7 +27,7 @@ def all(Tensor x not None, /, *, axis=None, keepdims=False):
     --------
     >>> import tensix
     >>> tensix.all(tensix.tensor([[0, 5], [7, 2]]), axis=0)
-    tensor([False, True])
+    tensor([False,  True])
     """
     return x.all(axis, keepdims)
 
@@ -55,6 +55,6 @@ def any(Tensor x not None, /, *, axis=None, keepdims=False):
     --------
     >>> import tensix
     >>> tensix.any(tensix.tensor([[0, 0], [7, 0]]), axis=0)
-    tensor([True, False])
+    tensor([ True, False])
     """
     return x.any(axis, keepdims)

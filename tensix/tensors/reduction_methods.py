@@ -88,4 +88,5 @@ def fold_as(table: OperatorTable, tensor: TensorBase, axis, dtype, keepdims):
     """Call a reduction whose result may have a given type."""
     if dtype is None:
         return fold(table, tensor, axis, keepdims)
-    return table.call((tensor,), {"axis": axis, "dtype": dtype_from_any(dtype), "keepdims": keepdims}, tensor.impl.key_set)
+    options = {"axis": axis, "dtype": dtype_from_any(dtype), "keepdims": keepdims}
+    return table.call((tensor,), options, tensor.impl.key_set)

@@ -24,8 +24,8 @@ from cython.cimports.tensix.core.member_descriptors import adopt_members
 from cython.cimports.tensix.core.storage import Storage
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
-from cython.cimports.tensix.tensors.exchange_methods import ExchangeMethods
 from cython.cimports.tensix.tensors.dtype import dtype_from_any, dtype_of_code
+from cython.cimports.tensix.tensors.exchange_methods import ExchangeMethods
 from cython.cimports.tensix.tensors.index_key import is_basic
 from cython.cimports.tensix.tensors.ndarray import impl_of_ndarray
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase

@@ -72,7 +72,8 @@ def test_bfloat16_is_computed_in_blocks_and_rounded():
     a = np.random.default_rng(0).standard_normal(5000).astype("f4")
     x = converted(tensix.from_numpy(a), "bfloat16")
     wide = np.asarray(converted(x, "float32"))
-    for result, expected in ((x + x, wide + wide), (x * x[0], wide * wide[0]), (-x, -wide), (x[::2] / 3, wide[::2] / 3)):
+    pairs = [(x + x, wide + wide), (x * x[0], wide * wide[0]), (-x, -wide), (x[::2] / 3, wide[::2] / 3)]
+    for result, expected in pairs:
         assert result.dtype is tensix.bfloat16
         assert result.tolist() == converted(tensix.from_numpy(expected), "bfloat16").tolist()
     assert (x + tensix.from_numpy(a)).dtype is tensix.float32

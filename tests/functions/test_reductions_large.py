@@ -104,3 +104,23 @@ def test_meta_has_the_shape_and_type_of_the_cpu(name, dtype):
         result, expected = getattr(tensix, name)(y, **options), getattr(tensix, name)(x, **options)
         assert (result.shape, result.dtype, str(result.device)) == (expected.shape, expected.dtype, "meta")
         assert result.stride() == expected.stride()
+
+
+# ---- truth: a fold stops early where nothing can change it
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float32", "float64", "complex128", "float16"])
+@pytest.mark.parametrize("place", [0, 1, 4097, 149_999, 299_999])
+def test_one_element_decides(dtype, place):
+    zeros, ones = np.zeros(300_000, dtype), np.ones(300_000, dtype)
+    assert not tensix.from_numpy(zeros).any() and tensix.from_numpy(ones).all()
+    zeros[place], ones[place] = 1, 0
+    assert tensix.from_numpy(zeros).any() and not tensix.from_numpy(ones).all()
+    for axis in (0, 1):
+        a, b = zeros.reshape(300, 1000), ones.reshape(300, 1000)
+        assert tensix.from_numpy(a).any(axis).tolist() == a.any(axis).tolist()
+        assert tensix.from_numpy(b).all(axis).tolist() == b.all(axis).tolist()
+
+
+def test_nan_is_true_and_minus_zero_is_not():
+    assert tensix.tensor([0.0, float("nan")]).any() and not tensix.tensor([0.0, -0.0]).any()

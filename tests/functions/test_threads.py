@@ -63,8 +63,7 @@ def test_from_many_python_threads_at_once():
 
     def run():
         start.wait()
-        for _ in range(5):
-            found.append(work((1000, 301)) == expected)
+        found.extend(work((1000, 301)) == expected for _ in range(5))
 
     threads = [threading.Thread(target=run) for _ in range(8)]
     for thread in threads:

@@ -12,12 +12,14 @@ cdef struct conversion_t:
     convert_t second          # NULL if one step suffices; between two lies a floating type
     npy_intp source_size
     npy_intp target_size
+    npy_intp block            # how many elements are converted at a time
 
 
 cdef struct converting_loop_t:
     inner_loop_t function
     void* data
     int operands
+    int settled                  # the bool after which a fold of bools changes no more; -1 if there is none
     conversion_t conversions[4]  # of the inputs to what the loop takes, of the last operand from it; first NULL: none
 
 

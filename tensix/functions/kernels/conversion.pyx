@@ -18,7 +18,8 @@ cdef extern from "tensix/convert.h" nogil:
     convert_t tx_conversion(int source_code, int target_code)
 
 cdef enum:
-    BLOCK = 1024  # elements: four operands of the widest type take 64 KiB, of float32 16
+    BLOCK_BYTES = 16384  # of one operand: a few of them stay in the nearest cache
+    FILL_ELEMENTS = 1024
 
 
 ctypedef struct sixteen_bytes_t:
@@ -47,13 +48,13 @@ cdef void copy_items(item_t* of_type, char** data, const npy_intp* count, const 
     if source_step == sizeof(item_t) and target_step == sizeof(item_t):
         memcpy(target, source, left * sizeof(item_t))
         return
-    if source_step == 0 and target_step == sizeof(item_t) and left > BLOCK:  # write a block, then copy that
-        filled = BLOCK
+    if source_step == 0 and target_step == sizeof(item_t) and left > FILL_ELEMENTS:  # write a few, then copy that
+        filled = FILL_ELEMENTS
         copy_items(of_type, data, &filled, steps)
-        while left > BLOCK:
-            target += BLOCK * sizeof(item_t)
-            left -= BLOCK
-            memcpy(target, data[1], min(left, <npy_intp>BLOCK) * sizeof(item_t))
+        while left > FILL_ELEMENTS:
+            target += FILL_ELEMENTS * sizeof(item_t)
+            left -= FILL_ELEMENTS
+            memcpy(target, data[1], min(left, filled) * sizeof(item_t))
         return
     for _ in range(count[0]):
         (<item_t*>target)[0] = (<item_t*>source)[0]
@@ -100,7 +101,9 @@ cdef int conversion_init(conversion_t* self, uint8_t source_code, uint8_t target
     self.source_size = dtype_of_code(source_code).itemsize
     self.target_size = dtype_of_code(target_code).itemsize
     self.first, self.second = tx_conversion(source_code, target_code), NULL
+    self.block = BLOCK_BYTES // max(self.source_size, self.target_size)
     if self.first == NULL:
+        self.block = BLOCK_BYTES // max(self.source_size, self.target_size, <npy_intp>sizeof(double))
         self.first, self.second = tx_conversion(source_code, between), tx_conversion(between, target_code)
         if self.first == NULL or self.second == NULL:
             raise TypeError(
@@ -112,7 +115,7 @@ cdef int conversion_init(conversion_t* self, uint8_t source_code, uint8_t target
 
 cdef void convert_block(const conversion_t* self, char* source, char* target, npy_intp count) noexcept nogil:
     """Convert at most a block of elements that lie without gaps on both sides."""
-    cdef double between[1024]
+    cdef double between[2048]
     if self.second == NULL:
         self.first(source, target, count)
     else:
@@ -160,7 +163,7 @@ cdef void conversion_loop(char** data, const npy_intp* count, const npy_intp* st
     cdef npy_intp left = count[0]
     cdef npy_intp taken
     while left > 0:
-        taken = min(left, <npy_intp>BLOCK)
+        taken = min(left, self.block)
         if steps[1] == self.target_size:
             read_block(self, source, steps[0], target, taken)
         else:
@@ -176,7 +179,7 @@ cdef void conversion_loop(char** data, const npy_intp* count, const npy_intp* st
 
 cdef void converting_loop_init(converting_loop_t* self, inner_loop_t function, void* data, int operands) noexcept:
     """Wrap a loop; as yet nothing is converted. See Note [Conversion in blocks]."""
-    self.function, self.data, self.operands = function, data, operands
+    self.function, self.data, self.operands, self.settled = function, data, operands, -1
     for i in range(operands):
         self.conversions[i].first = NULL
 
@@ -190,6 +193,7 @@ cdef void converting_loop(char** data, const npy_intp* count, const npy_intp* st
     cdef npy_intp passed_steps[4]
     cdef npy_intp left = count[0]
     cdef npy_intp taken
+    cdef npy_intp block = BLOCK_BYTES
     cdef int last = self.operands - 1
     cdef int i
     for i in range(self.operands):
@@ -197,12 +201,15 @@ cdef void converting_loop(char** data, const npy_intp* count, const npy_intp* st
         passed_steps[i] = steps[i]
         if self.conversions[i].first == NULL:
             continue
+        block = min(block, self.conversions[i].block)
         passed_steps[i] = self.conversions[i].source_size if i == last else self.conversions[i].target_size
         if i != last and steps[i] == 0:  # one element serves all blocks
             read_block(&self.conversions[i], given[i], 0, <char*>rooms[i], 1)
             passed_steps[i] = 0
     while left > 0:
-        taken = min(left, <npy_intp>BLOCK)
+        if steps[last] == 0 and (<uint8_t*>data[last])[0] == self.settled:
+            return
+        taken = min(left, block)
         for i in range(self.operands):
             passed[i] = given[i] if self.conversions[i].first == NULL else <char*>rooms[i]
             if i != last and self.conversions[i].first != NULL and steps[i] != 0:

@@ -28,7 +28,6 @@ cdef void iterator_add_element(iterator_t* self, void* data) noexcept
 cdef void iterator_run(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept
 cdef npy_intp iterator_total(const iterator_t* self) noexcept nogil
 cdef void iterator_simplify(iterator_t* self, int leader) noexcept nogil
-cdef void iterator_swap_inner(iterator_t* self) noexcept nogil
 cdef void iterator_walk(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept nogil
 cdef void iterator_run_part(
     const iterator_t* self, int dim, npy_intp start, npy_intp stop, inner_loop_t loop, void* loop_data) noexcept nogil

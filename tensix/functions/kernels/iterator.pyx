@@ -209,31 +209,21 @@ cdef void coalesce(iterator_t* self) noexcept nogil:
     self.ndim = kept
 
 
-cdef void iterator_swap_inner(iterator_t* self) noexcept nogil:
-    """Let the two innermost dimensions change places."""
-    move(self, self.ndim - 1, self.ndim - 2)
-
-
 # ---- the walk
 
 
 cdef void iterator_walk(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept nogil:
-    """Walk over everything: rows are a loop of their own, what lies over rows is counted."""
-    cdef int inner = self.ndim - 1
-    cdef npy_intp rows = self.sizes[inner - 1] if inner > 0 else 1
-    cdef npy_intp* row_steps = &self.steps[inner - 1 if inner > 0 else 0][0]
+    """Walk over everything: planes of the two innermost dimensions one after the other."""
+    cdef plane_t plane
     cdef npy_intp position[64]
-    cdef char* data[4]
-    cdef npy_intp row
+    cdef int outer = self.ndim - 2
     cdef int i, k
-    for i in range(inner - 1):
+    plane_init(&plane, self)
+    for i in range(outer):
         position[i] = 0
     while True:
-        for row in range(rows):
-            for k in range(self.operands):
-                data[k] = self.data[k] + row * row_steps[k]  # a copy: inner loops may advance it
-            loop(data, &self.sizes[inner], self.steps[inner], loop_data)
-        i = inner - 2
+        plane_walk(&plane, self, loop, loop_data)
+        i = outer - 1
         while i >= 0:
             position[i] += 1
             for k in range(self.operands):
@@ -246,6 +236,81 @@ cdef void iterator_walk(iterator_t* self, inner_loop_t loop, void* loop_data) no
             i -= 1
         if i < 0:
             return
+
+
+cdef enum:
+    TILE = 64          # elements: a tile of two operands of eight bytes fills the nearest cache
+    SHORT_RUN = 16     # elements: fewer are not worth the call of a loop
+    TALL = 1024        # rows whose first elements are one run, then their second ones, while they are in the cache
+
+
+cdef struct plane_t:
+    npy_intp rows
+    npy_intp columns
+    npy_intp* row_steps
+    npy_intp* column_steps
+    npy_intp row_tile      # 1, or how many rows are walked together
+    npy_intp column_tile   # elements of a run
+    bint is_tall           # rows are short, so that runs go along columns
+
+
+cdef void plane_init(plane_t* plane, iterator_t* iterator) noexcept nogil:
+    """Choose how to walk over the two innermost dimensions.
+
+    Row by row, as a rule. In tiles, if an operand lies the other way, column by column: else each of its elements
+    would be in another cache line, gone before its neighbour is wanted. Many short rows are walked down their columns.
+    """
+    cdef int inner = iterator.ndim - 1
+    cdef int outer = inner - 1 if inner > 0 else 0
+    cdef int k
+    cdef npy_intp row_step, column_step
+    plane.rows = iterator.sizes[outer] if inner > 0 else 1
+    plane.columns = iterator.sizes[inner]
+    plane.row_steps, plane.column_steps = &iterator.steps[outer][0], &iterator.steps[inner][0]
+    plane.row_tile, plane.column_tile = 1, plane.columns
+    plane.is_tall = plane.columns < SHORT_RUN and plane.rows > 2 * plane.columns
+    if plane.is_tall:
+        plane.row_tile = min(plane.rows, <npy_intp>TALL)
+        return
+    for k in range(iterator.operands):
+        row_step, column_step = plane.row_steps[k], plane.column_steps[k]
+        if row_step < 0:
+            row_step = -row_step
+        if column_step < 0:
+            column_step = -column_step
+        if 0 < row_step < column_step and plane.rows > 1 and plane.columns > TILE:
+            plane.row_tile, plane.column_tile = TILE, TILE
+
+
+cdef void plane_walk(
+        const plane_t* plane, const iterator_t* iterator, inner_loop_t loop, void* loop_data) noexcept nogil:
+    """Walk over the two innermost dimensions."""
+    cdef npy_intp row, first_row, last_row, column, count
+    first_row = 0
+    while first_row < plane.rows:
+        last_row = min(first_row + plane.row_tile, plane.rows)
+        column = 0
+        if plane.is_tall:
+            count = last_row - first_row
+            for column in range(plane.columns):
+                call_loop(plane, iterator, first_row, column, count, plane.row_steps, loop, loop_data)
+        else:
+            while column < plane.columns:
+                count = min(plane.column_tile, plane.columns - column)
+                for row in range(first_row, last_row):
+                    call_loop(plane, iterator, row, column, count, plane.column_steps, loop, loop_data)
+                column += plane.column_tile
+        first_row = last_row
+
+
+cdef inline void call_loop(
+        const plane_t* plane, const iterator_t* iterator, npy_intp row, npy_intp column, npy_intp count,
+        const npy_intp* steps, inner_loop_t loop, void* loop_data) noexcept nogil:
+    cdef char* data[4]
+    cdef int k
+    for k in range(iterator.operands):  # a copy: inner loops may advance it
+        data[k] = iterator.data[k] + row * plane.row_steps[k] + column * plane.column_steps[k]
+    loop(data, &count, steps, loop_data)
 
 
 cdef void iterator_run_part(

@@ -4,11 +4,9 @@ Integers are summed in float64, float16 and bfloat16 in float32; the result has 
 the default one. The variance takes two passes, so that a large mean takes no digits away: first the mean, then the
 mean of the squared distances to it.
 """
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcpy
-from numpy cimport npy_intp
 from tensix.core.device cimport META
-from tensix.dispatch.kernel cimport ArgumentsKernel_of
 from tensix.functions.kernels.conversion cimport (
     conversion_init,
     converting_loop,
@@ -184,23 +182,21 @@ cdef int take_roots(TensorImpl self) except -1:
     return 0
 
 
-cdef object mean(TensorBase a, tuple args):
-    cdef TensorImpl x = a.impl
+def mean(TensorBase tensor not None, *, axis=None, keepdims=False):
+    """Return the mean."""
+    cdef TensorImpl x = tensor.impl
     cdef uint8_t working = working_code(x)
-    _, axis, keepdims = args
     return Tensor_wrap(converted(mean_impl(x, working, axes_from_any(axis, x.ndim), keepdims), result_code(x)))
 
 
-cdef object spread(TensorBase a, tuple args, bint has_root):
+cdef object spread(TensorImpl x, object axis, double correction, bint keepdims, bint has_root):
     """Return the variance, or its root."""
-    cdef TensorImpl x = a.impl
     cdef uint8_t working = working_code(x)
     cdef uint64_t axes
     cdef TensorImpl center, squares, out
     cdef double divisor
-    _, axis, correction, keepdims = args
     axes = axes_from_any(axis, x.ndim)
-    divisor = count_of(x, axes) - <double>correction
+    divisor = count_of(x, axes) - correction
     center = mean_impl(x, working, axes, True)
     squares = as_real(distances(x, center, working))
     square(squares)
@@ -213,18 +209,16 @@ cdef object spread(TensorBase a, tuple args, bint has_root):
     return Tensor_wrap(out if working != squares.dtype_code else converted(out, result_code(x)))
 
 
-cdef object var(TensorBase a, tuple args):
-    return spread(a, args, False)
+def var(TensorBase tensor not None, *, axis=None, correction=0.0, keepdims=False):
+    """Return the variance."""
+    return spread(tensor.impl, axis, correction, keepdims, False)
 
 
-cdef object std(TensorBase a, tuple args):
-    return spread(a, args, True)
+def std(TensorBase tensor not None, *, axis=None, correction=0.0, keepdims=False):
+    """Return the root of the variance."""
+    return spread(tensor.impl, axis, correction, keepdims, True)
 
 
-for _table, _kernel in (
-    (native_functions.MEAN, ArgumentsKernel_of(native_functions.MEAN.schema, mean)),
-    (native_functions.VAR, ArgumentsKernel_of(native_functions.VAR.schema, var)),
-    (native_functions.STD, ArgumentsKernel_of(native_functions.STD.schema, std)),
-):
+for _table, _kernel in ((native_functions.MEAN, mean), (native_functions.VAR, var), (native_functions.STD, std)):
     _table.register("CPU", _kernel)
     _table.register("Meta", _kernel)

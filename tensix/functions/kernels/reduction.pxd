@@ -10,6 +10,7 @@ cdef struct folding_loop_t:
     inner_loop_t function
     void* data
     char identity[16]  # the element that changes nothing
+    int settled        # the bool that nothing changes any more; -1 if there is none
 
 
 cdef class ReductionKernel(Kernel):

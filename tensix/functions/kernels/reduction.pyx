@@ -34,7 +34,6 @@ from tensix.functions.kernels.iterator cimport (
     iterator_simplify,
     iterator_split,
     iterator_start,
-    iterator_swap_inner,
     iterator_t,
     iterator_total,
     iterator_walk,
@@ -62,7 +61,7 @@ cdef enum:
     COMPLEX64 = 9
     COMPLEX128 = 10
     MOST_HALVINGS = 4   # sixteen blocks keep as many threads busy, and their partial results are soon folded
-    FEW_ELEMENTS = 16   # a run that is not worth the call of a loop
+    FEW_RESULTS = 16
 
 
 cdef class ReductionKernel(Kernel):
@@ -184,6 +183,9 @@ cdef int take_loop(ufunc function, object dtype, inner_loop_t* found, void** dat
 
 
 cdef int take_folding_loop(folding_loop_t* self, object function, object dtype, object identity) except -1:
+    self.settled = -1
+    if function in (np.logical_or, np.logical_and):
+        self.settled = function is np.logical_or
     take_loop(function, dtype, &self.function, &self.data)
     if self.function != NULL:
         value = np.array(identity(dtype.numpy) if callable(identity) else identity, dtype.numpy).tobytes()
@@ -226,6 +228,7 @@ cdef TensorImpl fold(const folding_loop_t* loop, TensorImpl x, uint8_t code, uin
     if x.dtype_code != code:
         converting_loop_init(&wrapped, loop.function, loop.data, 3)
         conversion_init(&wrapped.conversions[1], x.dtype_code, code)
+        wrapped.settled = loop.settled
         function, data = converting_loop, &wrapped
     if x.numel < GRAIN_ELEMENTS:
         iterator_simplify(&iterator, 1)
@@ -262,10 +265,9 @@ cdef int fold_large(
     cdef npy_intp itemsize = dtype_of_code(out.dtype_code).itemsize
     cdef int kept
     iterator_simplify(iterator, 1)
-    swap_short_runs(iterator)
     blocks.dim, kept = longest_dim(iterator, True), longest_dim(iterator, False)
     blocks.halvings = 0
-    if iterator.steps[0][0] != 0 and iterator.sizes[0] >= FEW_ELEMENTS:
+    if iterator.steps[0][0] != 0 and iterator.sizes[0] >= FEW_RESULTS:
         kept = 0
     elif blocks.dim >= 0:
         blocks.halvings = halvings_of(iterator, blocks.dim, out.numel)
@@ -313,14 +315,6 @@ cdef int halvings_of(const iterator_t* iterator, int dim, npy_intp results) noex
         elements //= 2
         length //= 2
     return halvings
-
-
-cdef void swap_short_runs(iterator_t* iterator) noexcept nogil:
-    """Let a longer folded dimension change places with an innermost one of few results."""
-    cdef int inner = iterator.ndim - 1
-    if (inner > 0 and iterator.sizes[inner] < FEW_ELEMENTS and iterator.steps[inner][0] != 0
-            and iterator.steps[inner - 1][0] == 0 and iterator.sizes[inner - 1] > iterator.sizes[inner]):
-        iterator_swap_inner(iterator)
 
 
 cdef npy_intp cut(npy_intp length, int halvings, npy_intp block, bint is_complex) noexcept nogil:

@@ -64,6 +64,12 @@ static inline double tx_double_of_half(uint16_t half)
     return value;
 }
 
+/* Such loops are vectorised by others at -O2 and by GCC at -O3. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O3")
+#endif
+
 #define TX_LOOP(NAME, FROM, TO, EXPRESSION)                                  \
     static void NAME(const void *source, void *target, intptr_t count)       \
     {                                                                        \
@@ -103,6 +109,10 @@ TX_LOOP(tx_f64_f16, uint64_t, uint16_t, t[i] = tx_half_of_double(s[i]))
 TX_LOOP(tx_f16_f64, uint16_t, double, t[i] = tx_double_of_half(s[i]))
 TX_LOOP(tx_f32_bf16, uint32_t, uint16_t, t[i] = tx_bfloat16_of_float(s[i]))
 TX_LOOP(tx_bf16_f32, uint16_t, uint32_t, t[i] = (uint32_t)s[i] << 16)
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
 
 /* Return the function that converts in one step, NULL if none does. */
 static tx_convert_t tx_conversion(int from, int to)
