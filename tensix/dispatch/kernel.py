@@ -5,8 +5,8 @@ arguments; the base class turns every shape into the general one, ``call(args, k
 """
 
 import cython
-from cython.cimports.tensix.core.device import Device_get
-from cython.cimports.tensix.tensors.dtype import dtype_of_code
+from cython.cimports.tensix.core.device import CPU, Device_get
+from cython.cimports.tensix.tensors.dtype import default_float_code, dtype_of_code
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
 
 __all__ = ["Kernel", "fallthrough"]
@@ -158,6 +158,10 @@ fallthrough = FallthroughKernel()
 
 
 def empty_arguments(ndim, sizes, dtype_code, device_type, device_index):
-    """Return the arguments of `empty` as a tuple and a dict."""
-    shape = tuple([sizes[i] for i in range(ndim)])
-    return (shape,), {"dtype": dtype_of_code(dtype_code), "device": Device_get(device_type, device_index)}
+    """Return the arguments of `empty` as a tuple and a dict, without what is not given by default."""
+    options = {}
+    if dtype_code != default_float_code():
+        options["dtype"] = dtype_of_code(dtype_code)
+    if device_type != CPU or device_index != -1:
+        options["device"] = Device_get(device_type, device_index)
+    return (tuple([sizes[i] for i in range(ndim)]),), options

@@ -236,7 +236,7 @@ class OperatorTable:
         args, kwargs = self.schema.bind(args, kwargs)
         keys: uint64_t = keys_of(args) | keys_of(kwargs.values())
         if keys == 0 and self.schema.has_device:
-            keys = dense_keys_of_device(Device_from_any(kwargs.get("device", "cpu")).type_code)
+            keys = dense_keys_of_device(Device_from_any(kwargs.get("device") or "cpu").type_code)
         return self.call(args, kwargs, keys)
 
     def __str__(self):

@@ -46,8 +46,7 @@ def ones(
 ) -> Tensor: ...
 @overload
 def rand(
-    shape: Iterable[int],
-    /,
+    shape: int | Iterable[int] = (),
     *,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
@@ -55,15 +54,15 @@ def rand(
 ) -> Tensor: ...
 @overload
 def rand(
-    *shape: int,
+    shape: int,
+    *sizes: int,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     generator: Generator | None = None,
 ) -> Tensor: ...
 @overload
 def randn(
-    shape: Iterable[int],
-    /,
+    shape: int | Iterable[int] = (),
     *,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
@@ -71,7 +70,8 @@ def randn(
 ) -> Tensor: ...
 @overload
 def randn(
-    *shape: int,
+    shape: int,
+    *sizes: int,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     generator: Generator | None = None,

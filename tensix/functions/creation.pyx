@@ -1,13 +1,14 @@
 """New tensors. A factory that fills is `empty` and a filling operator, one after the other."""
+cimport cython
 from cpython.number cimport PyIndex_Check
 from libc.stdint cimport int8_t, int64_t, uint8_t
 from tensix.core.device cimport Device, Device_from_any
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
+from tensix.dispatch.kernel cimport Kernel
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.tensors.dtype cimport BFLOAT16, default_float_code, dtype_from_any
 from tensix.tensors.ndarray cimport impl_of_ndarray
 from tensix.tensors.tensor cimport Tensor, Tensor_wrap
-from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport int64_of
 
 import numpy as np
@@ -29,6 +30,8 @@ cdef OperatorTable NORMAL_ = native_functions.NORMAL_
 cdef OperatorTable RANDOM_ = native_functions.RANDOM_
 
 
+@cython.embedsignature(True)
+@cython.binding(False)  # two tuples less per call
 def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None):
     """Return a tensor whose elements are whatever the memory held.
 
@@ -64,15 +67,15 @@ def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None):
     >>> tensix.empty(3, 4).shape
     (3, 4)
     """
-    if sizes:
-        shape = (shape, *sizes)
     if memory_format is None:
-        return new_empty(shape, dtype, device)
+        return call_factory(EMPTY, shape, sizes, dtype, device)
     options = options_of(dtype, device)
     options["memory_format"] = memory_format
-    return EMPTY.call((as_shape(shape),), options, keys_of_device(device))
+    return EMPTY.call(((shape, *sizes) if sizes else as_shape(shape),), options, keys_of_device(device))
 
 
+@cython.embedsignature(True)
+@cython.binding(False)  # as `empty`
 def zeros(shape=(), *sizes, dtype=None, device=None):
     """Return a tensor of zeros; parameters as for `empty`.
 
@@ -82,9 +85,11 @@ def zeros(shape=(), *sizes, dtype=None, device=None):
     >>> tensix.zeros(2)
     tensor([0., 0.])
     """
-    return factory(ZEROS, (shape, *sizes) if sizes else shape, dtype, device)
+    return call_factory(ZEROS, shape, sizes, dtype, device)
 
 
+@cython.embedsignature(True)
+@cython.binding(False)  # as `empty`
 def ones(shape=(), *sizes, dtype=None, device=None):
     """Return a tensor of ones; parameters as for `empty`.
 
@@ -94,7 +99,7 @@ def ones(shape=(), *sizes, dtype=None, device=None):
     >>> tensix.ones(2)
     tensor([1., 1.])
     """
-    return factory(ONES, (shape, *sizes) if sizes else shape, dtype, device)
+    return call_factory(ONES, shape, sizes, dtype, device)
 
 
 def full(shape, fill_value, *, dtype=None, device=None):
@@ -118,19 +123,23 @@ def full(shape, fill_value, *, dtype=None, device=None):
     tensor([7, 7])
     """
     if isinstance(fill_value, Tensor):
-        return new_empty(shape, fill_value.dtype if dtype is None else dtype, device).copy_(fill_value)
+        return call_factory(EMPTY, shape, (), fill_value.dtype if dtype is None else dtype, device).copy_(fill_value)
     if dtype is None:
         dtype = type(fill_value)
     return FULL.call((as_shape(shape), fill_value), options_of(dtype, device), keys_of_device(device))
 
 
-def rand(*shape, dtype=None, device=None, generator=None):
+@cython.embedsignature(True)
+@cython.binding(False)  # as `empty`
+def rand(shape=(), *sizes, dtype=None, device=None, generator=None):
     """Return a tensor of random numbers from [0, 1).
 
     Parameters
     ----------
-    *shape : int, or one sequence of int
-        The sizes.
+    shape : int or sequence of int, optional
+        The sizes, 0 or more each; none if not given.
+    *sizes : int
+        More sizes, if `shape` is the first.
     dtype : DType, optional
         float32 (the default) or float64.
     device : str or Device, optional
@@ -144,10 +153,14 @@ def rand(*shape, dtype=None, device=None, generator=None):
     >>> tensix.rand(3, 4).shape
     (3, 4)
     """
-    return random_factory(RAND, shape, dtype, device, generator)
+    if generator is None:
+        return call_factory(RAND, shape, sizes, dtype, device)
+    return random_factory(RAND, shape, sizes, dtype, device, generator)
 
 
-def randn(*shape, dtype=None, device=None, generator=None):
+@cython.embedsignature(True)
+@cython.binding(False)  # as `empty`
+def randn(shape=(), *sizes, dtype=None, device=None, generator=None):
     """Return a tensor of random numbers of mean 0 and standard deviation 1; parameters as for `rand`.
 
     Examples
@@ -156,7 +169,9 @@ def randn(*shape, dtype=None, device=None, generator=None):
     >>> tensix.randn(3, 4).shape
     (3, 4)
     """
-    return random_factory(RANDN, shape, dtype, device, generator)
+    if generator is None:
+        return call_factory(RANDN, shape, sizes, dtype, device)
+    return random_factory(RANDN, shape, sizes, dtype, device, generator)
 
 
 def randint(low, high, size, *, dtype=None, device=None, generator=None):
@@ -220,7 +235,7 @@ cdef object copied(Tensor source, object dtype):
     """Return a copy of a tensor, converted to an element type unless that is None."""
     if dtype is None or dtype_from_any(dtype).code == source.impl.dtype_code:
         return source.clone()
-    return new_empty(source.shape, dtype, source.device).copy_(source)
+    return call_factory(EMPTY, source.shape, (), dtype, source.device).copy_(source)
 
 
 def from_numpy(array):
@@ -256,8 +271,8 @@ def adopt_array(array):
 cdef dict DEFAULTS = {np.dtype("f8"): np.dtype("f4"), np.dtype("c16"): np.dtype("c8")}
 
 
-cdef object new_empty(object shape, object dtype, object device):
-    """Call `empty` with its arguments unpacked, or as they are if somebody watches."""
+cdef object call_factory(OperatorTable table, object shape, tuple more, object dtype, object device):
+    """Call an operator that makes a tensor with its arguments unpacked, or as they are if somebody watches."""
     cdef int64_t sizes[64]
     cdef Device where
     cdef int ndim = 0
@@ -267,12 +282,17 @@ cdef object new_empty(object shape, object dtype, object device):
     if device is not None:
         where = Device_from_any(device)
         device_type, device_index = where.type_code, where.index
-    for size in as_shape(shape):
-        if ndim == 64:
-            raise ValueError(f"a tensor has at most 64 dimensions, found {len(as_shape(shape))}.")
+    if more:
+        sizes[0] = int64_of(shape)
+        ndim = 1
+    else:
+        more = as_shape(shape)
+    if ndim + len(more) > 64:
+        raise ValueError(f"a tensor has at most 64 dimensions, found {ndim + len(more)}.")
+    for size in more:
         sizes[ndim] = int64_of(size)
         ndim += 1
-    return EMPTY.call_empty(ndim, sizes, code, device_type, device_index)
+    return table.call_empty(ndim, sizes, code, device_type, device_index)
 
 
 cdef tuple as_shape(object shape):
@@ -298,50 +318,55 @@ cdef object keys_of_device(object device):
     return dense_keys_of_device(0 if device is None else Device_from_any(device).type_code)
 
 
-cdef object factory(OperatorTable table, object shape, object dtype, object device):
-    return table.call((as_shape(shape),), options_of(dtype, device), keys_of_device(device))
-
-
-cdef object random_factory(OperatorTable table, object shape, object dtype, object device, object generator):
+cdef object random_factory(
+        OperatorTable table, object shape, tuple sizes, object dtype, object device, object generator):
     options = options_of(dtype, device)
-    if generator is not None:
-        options["generator"] = generator
-    return table.call((as_shape(shape),), options, keys_of_device(device))
+    options["generator"] = generator
+    return table.call(((shape, *sizes) if sizes else as_shape(shape),), options, keys_of_device(device))
 
 
 # ---- kernels: each is made of other operators, so it serves every device
 
 
-def zeros_kernel(size, dtype=None, device=None):
-    return FILL_.call_with(new_empty(size, dtype, device), 0)
+cdef class FactoryKernel(Kernel):
+    """Make a tensor without values and fill it by another operator."""
+
+    cdef OperatorTable fill
+    cdef object value  # what to fill with; None: the operator knows
+
+    def __init__(self, OperatorTable fill, value=None):
+        self.fill, self.value = fill, value
+
+    cdef object call_empty(
+            self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index):
+        made = EMPTY.call_empty(ndim, sizes, dtype_code, device_type, device_index)
+        return self.fill.call1(made) if self.value is None else self.fill.call_with(made, self.value)
+
+    cdef object call(self, tuple args, dict kwargs):
+        return filled(*args, fill=self.fill, value=self.value, **(kwargs or {}))
+
+    def __repr__(self):
+        return f"empty, then {self.fill.schema.name}"
 
 
-def ones_kernel(size, dtype=None, device=None):
-    return FILL_.call_with(new_empty(size, dtype, device), 1)
+def filled(size, *, OperatorTable fill, value, generator=None, dtype=None, device=None):
+    """Be a FactoryKernel's call with Python arguments."""
+    made = call_factory(EMPTY, size, (), dtype, device)
+    if generator is not None:
+        value = generator
+    return fill.call1(made) if value is None else fill.call_with(made, value)
 
 
 def full_kernel(size, fill_value, dtype=None, device=None):
-    return FILL_.call_with(new_empty(size, dtype, device), fill_value)
-
-
-def rand_kernel(size, generator=None, dtype=None, device=None):
-    return filled(UNIFORM_, new_empty(size, dtype, device), generator)
-
-
-def randn_kernel(size, generator=None, dtype=None, device=None):
-    return filled(NORMAL_, new_empty(size, dtype, device), generator)
+    return FILL_.call_with(call_factory(EMPTY, size, (), dtype, device), fill_value)
 
 
 def randint_kernel(low, high, size, generator=None, dtype=None, device=None):
-    return RANDOM_(new_empty(size, dtype, device), low, high, generator=generator)
-
-
-cdef object filled(OperatorTable fill, TensorBase target, object generator):
-    return fill.call1(target) if generator is None else fill.call_with(target, generator)
+    return RANDOM_(call_factory(EMPTY, size, (), dtype, device), low, high, generator=generator)
 
 
 for _table, _kernel in (
-    (ZEROS, zeros_kernel), (ONES, ones_kernel), (FULL, full_kernel), (RAND, rand_kernel), (RANDN, randn_kernel),
-    (RANDINT, randint_kernel),
+    (ZEROS, FactoryKernel(FILL_, 0)), (ONES, FactoryKernel(FILL_, 1)), (RAND, FactoryKernel(UNIFORM_)),
+    (RANDN, FactoryKernel(NORMAL_)), (FULL, full_kernel), (RANDINT, randint_kernel),
 ):
     _table.register("CompositeExplicitAutograd", _kernel)

@@ -1,9 +1,11 @@
 """What operators take beside tensors: numbers."""
+from libc.stdint cimport uint8_t
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.tensors.tensor_base cimport TensorBase
 
 
 cdef bint is_number(object value)
+cdef bint write_number(uint8_t code, void* data, object value) except -1
 cdef TensorBase scalar_like(TensorBase tensor, object value)
 cdef object call_binary(OperatorTable table, object left, object right)
 cdef object call_in_place(OperatorTable table, TensorBase target, object other)

@@ -25,7 +25,7 @@ from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.dtype import dtype_of_code
 from cython.cimports.tensix.tensors.promotion import promote_number
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
-from cython.cimports.tensix.tensors.tensor_impl import TensorImpl, TensorImpl_mutable_data
+from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_mutable_data
 
 from tensix.dispatch import native_functions
 from tensix.tensors.dtype import dtype_named
@@ -79,17 +79,14 @@ def scalar_like(tensor, value):
     if not keeps:  # seldom: what is above need not be looked up
         code = promote_number(dtype_of_code(code), value).code
     made = EMPTY.call_empty(0, cython.NULL, code, impl.device_type, impl.device_index)
-    if impl.device_type == CPU and write_number(cython.cast(TensorBase, made).impl, value):
+    body = cython.cast(TensorBase, made).impl
+    if impl.device_type == CPU and write_number(code, TensorImpl_mutable_data(body), value):
         return made
     return FILL_.call_with(made, value)
 
 
-@cython.cfunc
-@cython.exceptval(-1)
-def write_number(target: TensorImpl, value) -> cython.int:
-    """Write a number to a tensor without dimensions; return whether its type is among those written here."""
-    code: uint8_t = target.dtype_code
-    data: cython.p_void = TensorImpl_mutable_data(target)
+def write_number(code, data, value):
+    """Write a number of Python as an element of a type; return whether the two are among those written here."""
     number: cython.doublecomplex
     if code == FLOAT32:
         cython.cast(cython.p_float, data)[0] = cython.cast(cython.double, value)

@@ -11,7 +11,7 @@ from tensix.functions.kernels.iterator cimport (
     iterator_t,
 )
 from tensix.functions.kernels.copy cimport converted
-from tensix.tensors.dtype cimport dtype_of_code
+from tensix.tensors.dtype cimport itemsize_of
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
@@ -112,7 +112,7 @@ cdef object where(TensorBase condition, tuple args):
     iterator_add(&iterator, mask, <void*>TensorImpl_const_data(mask))
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
     iterator_add(&iterator, y, <void*>TensorImpl_const_data(y))
-    iterator_run(&iterator, choice_for(dtype_of_code(code).itemsize), NULL)
+    iterator_run(&iterator, choice_for(itemsize_of(code)), NULL)
     return Tensor_wrap(out)
 
 

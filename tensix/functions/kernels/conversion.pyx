@@ -12,7 +12,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 from tensix.functions.kernels.iterator cimport inner_loop_t
-from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, dtype_of_code
+from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, dtype_of_code, itemsize_of
 
 cdef extern from "tensix/convert.h" nogil:
     convert_t tx_conversion(int source_code, int target_code)
@@ -98,8 +98,8 @@ cdef enum:
 cdef int conversion_init(conversion_t* self, uint8_t source_code, uint8_t target_code) except -1:
     """Set up the conversion of elements of one type to another."""
     cdef int between = FLOAT32 if BFLOAT16 in (source_code, target_code) else FLOAT64
-    self.source_size = dtype_of_code(source_code).itemsize
-    self.target_size = dtype_of_code(target_code).itemsize
+    self.source_size = itemsize_of(source_code)
+    self.target_size = itemsize_of(target_code)
     self.first, self.second = tx_conversion(source_code, target_code), NULL
     self.block = BLOCK_BYTES // max(self.source_size, self.target_size)
     if self.first == NULL:

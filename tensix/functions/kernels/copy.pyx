@@ -23,7 +23,8 @@ from tensix.functions.kernels.iterator cimport (
     iterator_t,
 )
 from tensix.functions.kernels.overlap cimport check_writable_once, may_overlap
-from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, dtype_of_code
+from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, dtype_of_code, itemsize_of
+from tensix.tensors.operands cimport write_number
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
 from tensix.tensors.tensor_impl cimport (
@@ -52,7 +53,7 @@ cdef int copy_elements(TensorImpl target, TensorImpl source) except -1:
     cdef iterator_t iterator
     cdef conversion_t conversion
     cdef void* data = TensorImpl_mutable_data(target)
-    cdef inner_loop_t loop = copy_loop(dtype_of_code(target.dtype_code).itemsize)
+    cdef inner_loop_t loop = copy_loop(itemsize_of(target.dtype_code))
     if target.dtype_code != source.dtype_code:
         check_cast(dtype_of_code(source.dtype_code).kind, target)
         conversion_init(&conversion, source.dtype_code, target.dtype_code)
@@ -93,7 +94,7 @@ cdef object clone(TensorBase a, tuple args):
     if source.contiguous and target.contiguous and 0 < source.numel < GRAIN_ELEMENTS:
         memcpy(
             TensorImpl_mutable_data(target), TensorImpl_const_data(source),
-            source.numel * dtype_of_code(source.dtype_code).itemsize)
+            source.numel * itemsize_of(source.dtype_code))
     else:
         copy_elements(target, source)
     return made
@@ -145,14 +146,20 @@ cdef object fill_(TensorBase target, value):
     cdef iterator_t iterator
     cdef conversion_t conversion
     cdef TensorImpl impl = target.impl
-    cdef ndarray element = fill_element(impl, value)
+    cdef ndarray array
+    cdef double[2] room  # of one element, of the widest type
+    cdef void* element = room
+    check_writable_once(impl)
+    if not (type(value) in (int, float, bool) and write_number(impl.dtype_code, element, value)):
+        array = fill_element(impl, value)
+        element = PyArray_DATA(array)
     cdef void* data = TensorImpl_mutable_data(impl)
-    cdef inner_loop_t loop = copy_loop(dtype_of_code(impl.dtype_code).itemsize)
+    cdef inner_loop_t loop = copy_loop(itemsize_of(impl.dtype_code))
     if impl.dtype_code == BFLOAT16:
         conversion_init(&conversion, FLOAT32, BFLOAT16)
         loop = conversion_loop
     iterator_start(&iterator, impl.ndim, TensorImpl_sizes(impl))
-    iterator_add_element(&iterator, PyArray_DATA(element))
+    iterator_add_element(&iterator, element)
     iterator_add(&iterator, impl, data)
     iterator_run(&iterator, loop, &conversion)
     TensorImpl_bump_version(impl)

@@ -19,7 +19,7 @@ from libc.stdint cimport int64_t, uint8_t
 from numpy cimport npy_intp
 from tensix.functions.kernels.empty cimport empty_impl, empty_strided_impl
 from tensix.functions.kernels.parallel cimport parallel_for
-from tensix.tensors.dtype cimport dtype_of_code
+from tensix.tensors.dtype cimport itemsize_of
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_shape,
@@ -41,7 +41,7 @@ cdef int iterator_add(iterator_t* self, TensorImpl operand, void* data) except -
     """Add an operand, broadcast to the shape; `data` is the address of its first element."""
     cdef int64_t* sizes = TensorImpl_sizes(operand)
     cdef int64_t* strides = TensorImpl_strides(operand)
-    cdef int64_t itemsize = dtype_of_code(operand.dtype_code).itemsize
+    cdef int64_t itemsize = itemsize_of(operand.dtype_code)
     cdef int missing = self.ndim - operand.ndim
     cdef int slot = self.operands
     if missing < 0:

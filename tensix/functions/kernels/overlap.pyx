@@ -1,7 +1,7 @@
 """Whether memory is written twice, or written while it is read."""
 from libc.stdint cimport int64_t
 from libc.stdlib cimport llabs
-from tensix.tensors.dtype cimport dtype_of_code
+from tensix.tensors.dtype cimport itemsize_of
 from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_const_data, TensorImpl_sizes, TensorImpl_strides
 
 
@@ -20,7 +20,7 @@ cdef bint may_overlap(TensorImpl a, TensorImpl b) except -1:
 
 cdef int bytes_of(TensorImpl self, const char** first, const char** last) except -1:
     """Find the first byte of a tensor and the one after its last."""
-    cdef int64_t itemsize = dtype_of_code(self.dtype_code).itemsize
+    cdef int64_t itemsize = itemsize_of(self.dtype_code)
     cdef int64_t span
     first[0] = last[0] = <const char*>TensorImpl_const_data(self)
     for i in range(self.ndim):

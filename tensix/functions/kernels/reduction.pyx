@@ -39,7 +39,7 @@ from tensix.functions.kernels.iterator cimport (
     iterator_walk,
 )
 from tensix.functions.kernels.parallel cimport parallel_for
-from tensix.tensors.dtype cimport dtype_from_any, dtype_of_code
+from tensix.tensors.dtype cimport dtype_from_any, dtype_of_code, itemsize_of
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
 from tensix.tensors.tensor_impl cimport (
@@ -201,8 +201,8 @@ cdef TensorImpl fold(const folding_loop_t* loop, TensorImpl x, uint8_t code, uin
     cdef iterator_t iterator
     cdef converting_loop_t wrapped
     cdef int64_t step
-    cdef int64_t itemsize = dtype_of_code(code).itemsize
-    cdef int64_t x_itemsize = dtype_of_code(x.dtype_code).itemsize
+    cdef int64_t itemsize = itemsize_of(code)
+    cdef int64_t x_itemsize = itemsize_of(x.dtype_code)
     cdef inner_loop_t function = loop.function
     cdef void* data = loop.data
     if function == NULL:
@@ -262,7 +262,7 @@ cdef int fold_large(
         TensorImpl out) except -1:
     """Fold on several threads. See Note [Folding in blocks]."""
     cdef blocks_t blocks
-    cdef npy_intp itemsize = dtype_of_code(out.dtype_code).itemsize
+    cdef npy_intp itemsize = itemsize_of(out.dtype_code)
     cdef int kept
     iterator_simplify(iterator, 1)
     blocks.dim, kept = longest_dim(iterator, True), longest_dim(iterator, False)
