@@ -48,12 +48,12 @@ def index_tuple(base: TensorImpl, keys: tuple) -> TensorImpl:
     added: cython.int = 0
     ellipses: cython.int = 0
     for key in keys:
-        if key is None:
+        if isinstance(key, slice):
+            consumed += 1
+        elif key is None:
             added += 1
         elif key is Ellipsis:
             ellipses += 1
-        elif isinstance(key, slice):
-            consumed += 1
         else:
             consumed += 1
             added -= 1
@@ -66,7 +66,11 @@ def index_tuple(base: TensorImpl, keys: tuple) -> TensorImpl:
     target: cython.int = 0  # and of the view
     rest: cython.int = base.ndim - consumed
     for key in keys:
-        if key is None:
+        if isinstance(key, slice):
+            index_slice(base, view, source, target, key)
+            source += 1
+            target += 1
+        elif key is None:
             TensorImpl_sizes(view)[target] = 1
             TensorImpl_strides(view)[target] = 0
             target += 1
@@ -75,10 +79,6 @@ def index_tuple(base: TensorImpl, keys: tuple) -> TensorImpl:
             source += rest
             target += rest
             rest = 0
-        elif isinstance(key, slice):
-            index_slice(base, view, source, target, key)
-            source += 1
-            target += 1
         else:
             index_int(base, view, source, target, key)
             source += 1
