@@ -9,11 +9,12 @@ the result may lie over it, as with NumPy's loops.
 - complex `tanh` of infinite real parts: the sign of a vanishing imaginary part.
 - complex `sign` of zeros: positive zeros.
 - `nextafter` of bfloat16 has no loop of NumPy at all, and its neighbours are not those of float32.
-- `isnan`, `isinf`, `isfinite` and `signbit` of real numbers: where results do not lie side by side, NumPy's vectorised
-  loops put them in wrong places (2.4; NumPy asks so only of whoever passes such an `out`).
+- `isnan`, `isinf`, `isfinite`, `signbit` and `neg`: where results do not lie side by side, vectorised loops of
+  NumPy 2.4 put or find values in wrong places, for truths always, for `neg` if operands of four bytes lie 16
+  bytes apart, or of eight 64.
 """
 from libc.math cimport INFINITY, NAN, copysign, cos, isfinite, isinf, isnan, sin
-from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 from tensix.tensors.dtype cimport dtype_of_code
@@ -172,24 +173,40 @@ cdef void nextafter_bfloat16(char** data, const npy_intp* count, const npy_intp*
 cdef enum:
     BLOCK = 512
 
+ctypedef fused result_t:
+    uint8_t
+    uint32_t
+    uint64_t
 
-cdef void truths_apart(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
-    """Let NumPy's loop write truths side by side, and put them in their places."""
-    cdef uint8_t truths[BLOCK]
+
+cdef void scatter_items(
+        result_t* of_size, char** data, const npy_intp* count, const npy_intp* steps,
+        original_loop_t* original) noexcept nogil:
+    """Let NumPy's loop write its results side by side, and put them in their places."""
+    cdef result_t results[BLOCK]
     cdef char* block[2]
-    cdef npy_intp[2] block_steps = [steps[0], 1]
-    cdef npy_intp i, done = 0, size
-    cdef original_loop_t* loop = <original_loop_t*>original
-    if steps[1] == 1:
-        loop.function(data, count, steps, loop.data)
+    cdef npy_intp[2] block_steps = [steps[0], sizeof(result_t)]
+    cdef npy_intp i, size, done = 0
+    if steps[1] == sizeof(result_t):
+        original.function(data, count, steps, original.data)
         return
     while done < count[0]:
         size = min(count[0] - done, <npy_intp>BLOCK)
-        block[0], block[1] = data[0] + done * steps[0], <char*>truths
-        loop.function(block, &size, block_steps, loop.data)
+        block[0], block[1] = data[0] + done * steps[0], <char*>results
+        original.function(block, &size, block_steps, original.data)
         for i in range(size):
-            (data[1] + (done + i) * steps[1])[0] = truths[i]
+            (<result_t*>(data[1] + (done + i) * steps[1]))[0] = results[i]
         done += size
+
+cdef void scatter_bytes(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    scatter_items(<uint8_t*>NULL, data, count, steps, <original_loop_t*>original)
+
+cdef void scatter_words(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    scatter_items(<uint32_t*>NULL, data, count, steps, <original_loop_t*>original)
+
+cdef void scatter_double_words(
+        char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    scatter_items(<uint64_t*>NULL, data, count, steps, <original_loop_t*>original)
 
 
 cdef inner_loop_t amended_loop(str name, int code):
@@ -212,7 +229,11 @@ cdef inner_loop_t amended_loop(str name, int code):
         if name == "sign":
             return sign_float if dtype == "complex64" else sign_double
     elif name in ("isnan", "isinf", "isfinite", "signbit") and (dtype == "float32" or dtype == "float64"):
-        return truths_apart
+        return scatter_bytes
+    elif name == "neg" and dtype in ("int32", "uint32", "float32"):
+        return scatter_words
+    elif name == "neg" and dtype in ("int64", "uint64", "float64"):
+        return scatter_double_words
     elif name == "nextafter" and dtype == "bfloat16":
         return nextafter_bfloat16
     return NULL
