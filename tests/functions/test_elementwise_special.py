@@ -203,3 +203,39 @@ def test_neighbours_of_bfloat16():
     start, end, wanted = (list(column) for column in zip(*cases, strict=True))
     found = tensix.nextafter(tensix.tensor(start, dtype="bfloat16"), tensix.tensor(end, dtype="bfloat16"))
     assert found.dtype is tensix.bfloat16 and all(map(same, found.tolist(), wanted))
+
+
+# ---- results that do not lie side by side
+
+
+@pytest.mark.parametrize("count", [1, 7, 33, 1025])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", ["isnan", "isinf", "isfinite", "signbit"])
+def test_truths_go_to_their_places_whatever_lies_between_them(name, dtype, count):
+    numbers = np.resize(np.array(EDGES, dtype), count)
+    room = tensix.zeros(count * 3, dtype="bool")
+    getattr(tensix, name)(tensix.asarray(numbers), out=room[::3])
+    expected = np.zeros(count * 3, bool)
+    expected[::3] = getattr(np, name)(np.ascontiguousarray(numbers))
+    np.testing.assert_array_equal(np.asarray(room), expected)
+
+
+@pytest.mark.parametrize("name", ["isnan", "isinf", "isfinite", "signbit"])
+def test_truths_of_columns_that_lie_apart(name):
+    numbers = np.resize(np.array(EDGES), (2, 66))
+    function = getattr(tensix, name)
+    result = function(tensix.asarray(numbers).T[33:])  # few short rows, walked down their columns
+    np.testing.assert_array_equal(np.asarray(result), getattr(np, name)(numbers)[:, 33:].T)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "float32", "int64", "uint64", "float64", "bfloat16"])
+@pytest.mark.parametrize("step", [1, 2, 3, 4, 8, -4, -8])
+def test_negative_finds_and_puts_whatever_lies_between(dtype, step):
+    numbers = tensix.arange(40 * abs(step), dtype=dtype)[::step]
+    expected = [(-value) % 2 ** (8 * numbers.itemsize) if "u" in dtype else -value for value in numbers.tolist()]
+    room = tensix.zeros(160, dtype=dtype)
+    tensix.negative(numbers, out=room[::4])
+    assert room[::4].tolist() == expected
+    assert room[1::4].tolist() == room[3::4].tolist() == [0] * 40
+    tensix.negative(numbers, out=numbers)
+    assert numbers.tolist() == expected

@@ -1,4 +1,4 @@
-"""Inner loops that mend NumPy's results where the array API standard wants others.
+"""Inner loops that mend NumPy's results where they are wrong or the array API standard wants others.
 
 A loop here looks at the operands first. Stretches of ordinary ones go to NumPy's loop, which it finds behind its
 `loop_data`; what lies between them is reckoned here. An operand is read before the result is written at its place, so
@@ -9,9 +9,12 @@ the result may lie over it, as with NumPy's loops.
 - complex `tanh` of infinite real parts: the sign of a vanishing imaginary part.
 - complex `sign` of zeros: positive zeros.
 - `nextafter` of bfloat16 has no loop of NumPy at all, and its neighbours are not those of float32.
+- `isnan`, `isinf`, `isfinite`, `signbit` and `neg`: where results do not lie side by side, vectorised loops of
+  NumPy 2.4 put or find values in wrong places, for truths always, for `neg` if operands of four bytes lie 16
+  bytes apart, or of eight 64.
 """
 from libc.math cimport INFINITY, NAN, copysign, cos, isfinite, isinf, isnan, sin
-from libc.stdint cimport uint16_t, uint32_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 from tensix.tensors.dtype cimport dtype_of_code
@@ -167,6 +170,45 @@ cdef void nextafter_bfloat16(char** data, const npy_intp* count, const npy_intp*
         (<uint16_t*>(data[2] + i * steps[2]))[0] = to_bits
 
 
+cdef enum:
+    BLOCK = 512
+
+ctypedef fused result_t:
+    uint8_t
+    uint32_t
+    uint64_t
+
+
+cdef void scatter_items(
+        result_t* of_size, char** data, const npy_intp* count, const npy_intp* steps,
+        original_loop_t* original) noexcept nogil:
+    """Let NumPy's loop write its results side by side, and put them in their places."""
+    cdef result_t results[BLOCK]
+    cdef char* block[2]
+    cdef npy_intp[2] block_steps = [steps[0], sizeof(result_t)]
+    cdef npy_intp i, size, done = 0
+    if steps[1] == sizeof(result_t):
+        original.function(data, count, steps, original.data)
+        return
+    while done < count[0]:
+        size = min(count[0] - done, <npy_intp>BLOCK)
+        block[0], block[1] = data[0] + done * steps[0], <char*>results
+        original.function(block, &size, block_steps, original.data)
+        for i in range(size):
+            (<result_t*>(data[1] + (done + i) * steps[1]))[0] = results[i]
+        done += size
+
+cdef void scatter_bytes(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    scatter_items(<uint8_t*>NULL, data, count, steps, <original_loop_t*>original)
+
+cdef void scatter_words(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    scatter_items(<uint32_t*>NULL, data, count, steps, <original_loop_t*>original)
+
+cdef void scatter_double_words(
+        char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    scatter_items(<uint64_t*>NULL, data, count, steps, <original_loop_t*>original)
+
+
 cdef inner_loop_t amended_loop(str name, int code):
     """Return the loop to run in the place of NumPy's for an operator and an element type; NULL: NumPy's is right."""
     if dtype_of_code(code) is None:
@@ -186,6 +228,12 @@ cdef inner_loop_t amended_loop(str name, int code):
             return tanh_float if dtype == "complex64" else tanh_double
         if name == "sign":
             return sign_float if dtype == "complex64" else sign_double
+    elif name in ("isnan", "isinf", "isfinite", "signbit") and (dtype == "float32" or dtype == "float64"):
+        return scatter_bytes
+    elif name == "neg" and dtype in ("int32", "uint32", "float32"):
+        return scatter_words
+    elif name == "neg" and dtype in ("int64", "uint64", "float64"):
+        return scatter_double_words
     elif name == "nextafter" and dtype == "bfloat16":
         return nextafter_bfloat16
     return NULL
