@@ -1,4 +1,4 @@
-"""Inner loops that mend NumPy's results where the array API standard wants others."""
+"""Inner loops that mend NumPy's results where they are wrong or the array API standard wants others."""
 from tensix.functions.kernels.iterator cimport inner_loop_t
 
 

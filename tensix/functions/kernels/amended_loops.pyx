@@ -1,4 +1,4 @@
-"""Inner loops that mend NumPy's results where the array API standard wants others.
+"""Inner loops that mend NumPy's results where they are wrong or the array API standard wants others.
 
 A loop here looks at the operands first. Stretches of ordinary ones go to NumPy's loop, which it finds behind its
 `loop_data`; what lies between them is reckoned here. An operand is read before the result is written at its place, so
@@ -9,6 +9,8 @@ the result may lie over it, as with NumPy's loops.
 - complex `tanh` of infinite real parts: the sign of a vanishing imaginary part.
 - complex `sign` of zeros: positive zeros.
 - `nextafter` of bfloat16 has no loop of NumPy at all, and its neighbours are not those of float32.
+- `isfinite`, `isinf`, `isnan` and `signbit` of float32 and float64: NumPy's loops (seen in 2.4) write wrong answers if
+  those do not lie side by side.
 """
 from libc.math cimport INFINITY, NAN, copysign, cos, isfinite, isinf, isnan, sin
 from libc.stdint cimport uint16_t, uint32_t
@@ -167,6 +169,30 @@ cdef void nextafter_bfloat16(char** data, const npy_intp* count, const npy_intp*
         (<uint16_t*>(data[2] + i * steps[2]))[0] = to_bits
 
 
+cdef enum:
+    ANSWERS = 1024  # bytes that lie on the stack
+
+
+cdef void answer(char** data, const npy_intp* count, const npy_intp* steps, void* original_loop) noexcept nogil:
+    """Let NumPy's loop write its answers, a byte each, side by side, and carry them to their places."""
+    cdef original_loop_t* original = <original_loop_t*>original_loop
+    if steps[1] == 1:
+        original.function(data, count, steps, original.data)
+        return
+    cdef char answers[ANSWERS]
+    cdef char* stretch[2]
+    cdef npy_intp dense[2]
+    cdef npy_intp i, taken, start = 0
+    dense[0], dense[1] = steps[0], 1
+    while start < count[0]:
+        taken = min(count[0] - start, <npy_intp>ANSWERS)
+        stretch[0], stretch[1] = data[0] + start * steps[0], answers
+        original.function(stretch, &taken, dense, original.data)
+        for i in range(taken):
+            data[1][(start + i) * steps[1]] = answers[i]
+        start += taken
+
+
 cdef inner_loop_t amended_loop(str name, int code):
     """Return the loop to run in the place of NumPy's for an operator and an element type; NULL: NumPy's is right."""
     if dtype_of_code(code) is None:
@@ -186,6 +212,8 @@ cdef inner_loop_t amended_loop(str name, int code):
             return tanh_float if dtype == "complex64" else tanh_double
         if name == "sign":
             return sign_float if dtype == "complex64" else sign_double
+    elif name in ("isfinite", "isinf", "isnan", "signbit") and dtype in ("float32", "float64"):
+        return answer
     elif name == "nextafter" and dtype == "bfloat16":
         return nextafter_bfloat16
     return NULL
