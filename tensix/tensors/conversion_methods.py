@@ -85,8 +85,8 @@ class ConversionMethods(SparseMethods):
             return format(self.item(), spec)
         if spec:
             raise TypeError(
-                f"a format such as {spec!r} needs a tensor without dimensions that has memory, found shape {self.shape} "
-                f"on {self.device}."
+                f"a format such as {spec!r} needs a tensor without dimensions that has memory, found shape "
+                f"{self.shape} on {self.device}."
             )
         return str(self)
 

@@ -6,7 +6,13 @@ and float32 meet in float32. What neither defines (uint64 with a signed integer)
 """
 
 import cython
-from cython.cimports.tensix.tensors.dtype import DType, default_float_code, dtype_from_any, dtype_of_code, refuse_undefined
+from cython.cimports.tensix.tensors.dtype import (
+    DType,
+    default_float_code,
+    dtype_from_any,
+    dtype_of_code,
+    refuse_undefined,
+)
 
 from tensix.tensors.dtype import DTYPE_COUNT, dtype_named
 
