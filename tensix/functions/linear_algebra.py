@@ -4,6 +4,7 @@ import operator
 from collections.abc import Sequence
 
 from tensix.dispatch import native_functions
+from tensix.functions.manipulation import tensors_only
 from tensix.tensors.tensor import Tensor
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
@@ -59,6 +60,7 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Seq
     >>> tensix.tensordot(tensix.ones(2, 3), tensix.ones(3, 4), axes=1).shape
     (2, 4)
     """
+    tensors_only((x1, x2), "tensordot")
     if isinstance(axes, (tuple, list)):
         first, second = axes
     else:

@@ -36,7 +36,7 @@ def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
     >>> [x.shape for x in tensix.broadcast_arrays(tensix.ones(3), tensix.ones(2, 1))]
     [(2, 3), (2, 3)]
     """
-    shape = broadcast_shapes(*[x.shape for x in arrays])
+    shape = broadcast_shapes(*[x.shape for x in tensors_only(arrays, "broadcast_arrays")])
     return tuple(native_functions.EXPAND(x, shape) for x in arrays)
 
 
@@ -103,6 +103,7 @@ def expand_dims(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
     (1, 3, 1)
     """
     axes = as_tuple(axis)
+    tensors_only((x,), "expand_dims")
     ndim = x.ndim + len(axes)
     for place in sorted(wrapped_axes(axes, ndim)):
         x = native_functions.UNSQUEEZE(x, place)
@@ -119,6 +120,7 @@ def flip(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None) -> Tensor:
     tensor([[2, 1],
             [4, 3]])
     """
+    tensors_only((x,), "flip")
     return native_functions.FLIP(x, tuple(range(x.ndim)) if axis is None else as_tuple(axis))
 
 
@@ -360,6 +362,11 @@ def many(arrays: Sequence[Tensor], name: str) -> tuple[Tensor, ...]:
         raise TypeError(f"{name}() takes a tuple or list of tensors, found {type(arrays).__name__}.")
     if not arrays:
         raise ValueError(f"{name}() needs at least one tensor, found none.")
+    return tensors_only(arrays, name)
+
+
+def tensors_only(arrays: Sequence[Tensor], name: str) -> tuple[Tensor, ...]:
+    """Return tensors as a tuple."""
     for x in arrays:
         if not isinstance(x, Tensor):
             raise TypeError(f"{name}() takes tensors only, found {type(x).__name__} among them.")

@@ -3,7 +3,7 @@
 import cython
 from cython.cimports.tensix.core.device import CPU, META
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
-from cython.cimports.tensix.tensors.dtype import dtype_of_code
+from cython.cimports.tensix.tensors.dtype import dtype_of_code, refuse_undefined
 from cython.cimports.tensix.tensors.ndarray import printable_of_impl, readable_of_impl
 from cython.cimports.tensix.tensors.sparse_methods import SparseMethods
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
@@ -32,10 +32,14 @@ class ConversionMethods(SparseMethods):
 
         Raises
         ------
+        RuntimeError
+            If the tensor is undefined.
         ValueError
             If there is not exactly one.
         """
         if self.impl.numel != 1:
+            if self.impl is UNDEFINED:
+                refuse_undefined()
             raise ValueError(f"only a tensor with one element is a number, this one has {self.impl.numel}.")
         source = on_cpu(self)
         return readable_of_impl(source.impl).item()
@@ -75,12 +79,15 @@ class ConversionMethods(SparseMethods):
             return "Tensor(undefined)"
         return format_tensor(self, printable)
 
-    def __format__(self, spec):
+    def __format__(self, spec: str):
         """Format the only element of a tensor without dimensions like the number it is."""
         if self.impl.ndim == 0 and self.impl.device_type != META:
             return format(self.item(), spec)
         if spec:
-            raise TypeError(f"a format such as {spec!r} needs a tensor without dimensions, found shape {self.shape}.")
+            raise TypeError(
+                f"a format such as {spec!r} needs a tensor without dimensions that has memory, found shape "
+                f"{self.shape} on {self.device}."
+            )
         return str(self)
 
 

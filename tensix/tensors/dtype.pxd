@@ -26,4 +26,5 @@ cdef inline uint8_t itemsize_of(uint8_t code) noexcept nogil:
 cdef DType dtype_of_code(uint8_t code)
 cpdef DType dtype_from_any(object dtype)
 cdef object numpy_dtype_of(DType dtype)
+cdef int refuse_undefined() except -1
 cdef uint8_t default_float_code() noexcept

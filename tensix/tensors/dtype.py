@@ -95,7 +95,7 @@ def dtype_of_code(code):
 
 def dtype_from_any(dtype):
     """Return the element type that a DType, a NumPy dtype, a Python scalar type or a name means."""
-    if isinstance(dtype, DType):
+    if isinstance(dtype, DType) and dtype is not undefined:
         return dtype
     if isinstance(dtype, str):
         return dtype_named(dtype)
@@ -125,9 +125,14 @@ def numpy_dtype_of(dtype):
     """Return NumPy's type of the same bytes; raise if there is none."""
     found = dtype.numpy_dtype or dtype.numpy
     if found is None:
-        remedy = "Install ml_dtypes, which adds it." if dtype.code == BFLOAT16 else "The tensor is undefined."
-        raise TypeError(f"NumPy has no type for {dtype.name}. {remedy}")
+        if dtype.code == UNDEFINED:
+            refuse_undefined()
+        raise TypeError(f"NumPy has no type for {dtype.name}. Install ml_dtypes, which adds it.")
     return found
+
+
+def refuse_undefined():
+    raise RuntimeError("the tensor is undefined: it has no elements and no type. Make one with empty() or tensor().")
 
 
 def default_float_code():

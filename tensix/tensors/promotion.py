@@ -6,7 +6,13 @@ and float32 meet in float32. What neither defines (uint64 with a signed integer)
 """
 
 import cython
-from cython.cimports.tensix.tensors.dtype import DType, default_float_code, dtype_from_any, dtype_of_code
+from cython.cimports.tensix.tensors.dtype import (
+    DType,
+    default_float_code,
+    dtype_from_any,
+    dtype_of_code,
+    refuse_undefined,
+)
 
 from tensix.tensors.dtype import DTYPE_COUNT, dtype_named
 
@@ -39,6 +45,8 @@ def promote_codes(a, b):
     """Return the code of the element type that two others meet in."""
     code: cython.int = TABLE[a][b]
     if code == UNDEFINED_CODE:
+        if UNDEFINED_CODE in (a, b):
+            refuse_undefined()
         raise TypeError(
             f"{dtype_of_code(a).name} and {dtype_of_code(b).name} do not promote to a common type. "
             "Convert one of them first."

@@ -299,8 +299,11 @@ def assignable(target: TensorBase, value) -> TensorBase:
     """Return what shall be written as a tensor: numbers and lists of the target's type, arrays of their own."""
     if isinstance(value, Tensor):
         return value
-    if value is None:
-        raise TypeError("what is assigned must be a tensor, a number, an array or nested lists of numbers, found None.")
+    if value is None or isinstance(value, (str, bytes)):
+        raise TypeError(
+            "what is assigned must be a tensor, a number, an array or nested lists of numbers, found "
+            f"{type(value).__name__}."
+        )
     impl = target.impl
     if is_number(value):
         scalar = EMPTY.call_empty(0, cython.NULL, impl.dtype_code, impl.device_type, impl.device_index)

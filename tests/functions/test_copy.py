@@ -136,8 +136,10 @@ def test_fill(dtype, value):
     assert x.tolist() == expected.tolist() and x.zero_().tolist() == np.zeros((3, 4), dtype).tolist()
 
 
-@pytest.mark.parametrize("dtype, value, error", [("uint8", 300, OverflowError), ("float32", "a", ValueError),
-                                                 ("int32", [1, 2, 3], ValueError), ("float32", None, TypeError)])
+@pytest.mark.parametrize("dtype, value, error", [("uint8", 300, OverflowError), ("float32", "3", TypeError),
+                                                 ("int32", [1, 2, 3], ValueError), ("float32", None, TypeError),
+                                                 ("float32", b"3", TypeError), ("float32", np.array(1j), TypeError),
+                                                 ("bfloat16", tensix.tensor(1j), TypeError)])
 def test_fill_with_what_does_not_fit(dtype, value, error):
     x = tensix.ones(2, dtype=dtype)
     with pytest.raises(error):

@@ -239,3 +239,19 @@ def test_negative_finds_and_puts_whatever_lies_between(dtype, step):
     assert room[1::4].tolist() == room[3::4].tolist() == [0] * 40
     tensix.negative(numbers, out=numbers)
     assert numbers.tolist() == expected
+
+
+# ---- answers that do not lie side by side
+
+
+@pytest.mark.parametrize("name", ["isfinite", "isinf", "isnan", "signbit"])
+@pytest.mark.parametrize("dtype", REALS)
+def test_answers_go_to_every_place(name, dtype):
+    flat = tensix.tensor([EDGES[i * i % 7] for i in range(3 * 1100)], dtype=dtype)
+    wanted = getattr(tensix, name)(flat).tolist()
+    assert set(wanted) == {True, False}
+    room = tensix.zeros(2 * len(wanted), dtype=tensix.bool)
+    assert getattr(tensix, name)(flat, out=room[::2]).tolist() == wanted
+    assert not tensix.any(room[1::2])
+    backward = tensix.flip(flat).clone().reshape(-1, 3)  # many short rows are walked down their columns
+    assert tensix.flip(getattr(tensix, name)(tensix.flip(backward, axis=1)), axis=0).flatten().tolist() == wanted

@@ -72,7 +72,7 @@ X = tensix.ones(2, 3)
     (lambda: tensix.matmul(X, X), ValueError), (lambda: tensix.matmul(X, tensix.ones(())), ValueError),
     (lambda: tensix.matmul(X, 2), TypeError),
     (lambda: tensix.tensordot(X, X, axes=1), ValueError), (lambda: tensix.tensordot(X, X, axes=3), ValueError),
-    (lambda: tensix.tensordot(X, X, axes=-1), ValueError),
+    (lambda: tensix.tensordot(X, X, axes=-1), ValueError), (lambda: tensix.tensordot(X, None), TypeError),
     (lambda: tensix.tensordot(X, X, axes=((0,), (5,))), IndexError),
     (lambda: tensix.tensordot(X, X, axes=((0,), (0, 1))), ValueError),
     (lambda: tensix.vecdot(X, tensix.ones(2)), ValueError),

@@ -149,3 +149,7 @@ def test_other_tensors_have_no_format():
     assert f"{x}" == str(x)
     with pytest.raises(TypeError, match="without dimensions"):
         format(x, ".3f")
+    with pytest.raises(TypeError, match="on meta"):
+        format(tensix.empty((), device="meta"), ".3f")
+    with pytest.raises(TypeError, match="expected str"):
+        tensix.tensor(3.5).__format__(3)

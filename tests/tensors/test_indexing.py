@@ -97,6 +97,7 @@ def test_refused_assignment_writes_nothing(x, value):
 
 @pytest.mark.parametrize("value, error", [(np.ones(4) * 1j, TypeError), (1j, TypeError), (np.complex64(1), TypeError),
                                           (None, TypeError), ([[1, 2], [3]], ValueError), (object(), TypeError),
+                                          ("3", TypeError), (b"3", TypeError),
                                           (np.array(["a"]), TypeError), (tensix.ones(1, dtype="complex64"), TypeError)])
 def test_values_that_cannot_be_written(x, value, error):
     with pytest.raises(error):

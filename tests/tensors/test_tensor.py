@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import pytest
 
 import tensix
@@ -199,11 +200,21 @@ def test_undefined_tensor_is_alias_of_nothing(x, y):
     lambda x: x.storage(), lambda x: x[0:0], lambda x: x.T, lambda x: x.clone(), lambda x: x.lazy_clone(),
     lambda x: x + x, lambda x: x + 1, lambda x: 1.5 * x, lambda x: -x, lambda x: x.fill_(0), lambda x: x.data_ptr(),
     lambda x: x.mutable_data_ptr(), lambda x: x.tolist(), lambda x: x + tensix.ones(2), lambda x: tensix.ones(2) + x,
-    lambda x: tensix.ones(2).copy_(x), lambda x: x.copy_(tensix.ones(2)),
+    lambda x: tensix.ones(2).copy_(x), lambda x: x.copy_(tensix.ones(2)), lambda x: x.item(), bool, float, np.asarray,
+    lambda x: tensix.astype(x, "int64"), lambda x: tensix.tensor([x]),
 ])
 def test_undefined_tensor_is_refused_by_name(use):
-    with pytest.raises((RuntimeError, TypeError), match=r"undefined|no storage"):
+    with pytest.raises(RuntimeError, match=r"undefined|no storage"):
         use(Tensor())
+
+
+@pytest.mark.parametrize("make", [
+    tensix.empty_like, tensix.zeros_like, lambda x: tensix.zeros(2, dtype=x.dtype),
+    lambda x: tensix.empty(2, dtype=x.dtype), lambda x: tensix.astype(tensix.ones(2), x.dtype),
+])
+def test_nothing_is_made_of_the_undefined_type(make):
+    with pytest.raises(TypeError, match="undefined is no element type"):
+        make(Tensor())
 
 
 def test_tensor_takes_no_arguments():

@@ -12,7 +12,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 from tensix.functions.kernels.iterator cimport inner_loop_t
-from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, dtype_of_code, itemsize_of
+from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, itemsize_of, refuse_undefined
 
 cdef extern from "tensix/convert.h" nogil:
     convert_t tx_conversion(int source_code, int target_code)
@@ -106,10 +106,7 @@ cdef int conversion_init(conversion_t* self, uint8_t source_code, uint8_t target
         self.block = BLOCK_BYTES // max(self.source_size, self.target_size, <npy_intp>sizeof(double))
         self.first, self.second = tx_conversion(source_code, between), tx_conversion(between, target_code)
         if self.first == NULL or self.second == NULL:
-            raise TypeError(
-                f"cannot convert {dtype_of_code(source_code).name} to {dtype_of_code(target_code).name}: the tensor is "
-                "undefined."
-            )
+            refuse_undefined()
     return 0
 
 

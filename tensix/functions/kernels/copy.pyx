@@ -166,12 +166,19 @@ cdef object fill_(TensorBase target, value):
     return target
 
 
+cdef bint is_complex_tensor(object value):
+    """Return whether it is a tensor or an array of complex numbers: written as others they only make NumPy warn."""
+    if isinstance(value, TensorBase):
+        return dtype_of_code((<TensorBase>value).impl.dtype_code).kind == "complex floating"
+    return isinstance(value, np.ndarray) and value.dtype.kind == "c"
+
+
 cdef object fill_element(TensorImpl target, object value):
     """Return the value to write as an array of the target's type, float32 for bfloat16, if it can be written there."""
     check_writable_once(target)
-    if value is None:
-        raise TypeError("fill_() writes one number, found None.")
-    if isinstance(value, (complex, np.complexfloating)):
+    if value is None or isinstance(value, (str, bytes)):
+        raise TypeError(f"fill_() writes one number, found {type(value).__name__}.")
+    if isinstance(value, (complex, np.complexfloating)) or is_complex_tensor(value):
         check_cast("complex floating", target)
     is_bfloat16 = target.dtype_code == BFLOAT16
     element = np.array(value, np.float32 if is_bfloat16 else dtype_of_code(target.dtype_code).numpy)
