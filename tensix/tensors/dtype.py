@@ -95,7 +95,7 @@ def dtype_of_code(code):
 
 def dtype_from_any(dtype):
     """Return the element type that a DType, a NumPy dtype, a Python scalar type or a name means."""
-    if isinstance(dtype, DType) and dtype is not undefined:
+    if isinstance(dtype, DType):
         return dtype
     if isinstance(dtype, str):
         return dtype_named(dtype)

@@ -262,6 +262,8 @@ def view_dtype(a: TensorBase, wanted):
     view = TensorImpl_look_alike(base)
     found: DType = dtype_of_code(base.dtype_code)
     dtype: DType = dtype_from_any(wanted)
+    if dtype.itemsize == 0:
+        raise TypeError(f"no element can be read as {dtype}.")
     view.dtype_code = dtype.code
     if dtype.itemsize != found.itemsize:
         if base.ndim == 0:

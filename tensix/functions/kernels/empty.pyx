@@ -29,6 +29,8 @@ from tensix.tensors.memory_format import contiguous_format, preserve_format
 cdef int give_storage(TensorImpl self, int8_t device_type, int8_t device_index) except -1:
     """Let the device's allocator make a storage for the elements of a body that has none."""
     cdef int64_t nbytes = 0
+    if itemsize_of(self.dtype_code) == 0:
+        refuse_type()
     if tx_multiply_overflows(self.numel, itemsize_of(self.dtype_code), &nbytes):
         refuse_overflow(self)
     cdef StorageImpl storage = StorageImpl_allocate(nbytes, current_allocator(device_type), True)
@@ -37,6 +39,10 @@ cdef int give_storage(TensorImpl self, int8_t device_type, int8_t device_index) 
     self.storage = storage
     self.device_type, self.device_index = device_type, device_index
     return 0
+
+
+cdef int refuse_type() except -1:
+    raise TypeError("undefined is no element type, and there are no elements of it. Name another one.")
 
 
 cdef int refuse_overflow(TensorImpl self) except -1:
