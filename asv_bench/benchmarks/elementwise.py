@@ -8,7 +8,7 @@ SHAPES = ((3, 4), (1024, 1024), (4096, 4096))
 class Elementwise:
     """On one thread, as the comparison with others wants it."""
 
-    params = SHAPES
+    params = (SHAPES,)  # one parameter: asv takes a bare sequence of sequences for several
     param_names = ("shape",)
 
     def setup(self, shape):

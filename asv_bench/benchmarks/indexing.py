@@ -10,7 +10,7 @@ SHAPES = ((3, 4), (1000, 1000))
 class Sized:
     """Make a tensor of each size, and keys that select about half of it."""
 
-    params = SHAPES
+    params = (SHAPES,)  # one parameter: asv takes a bare sequence of sequences for several
     param_names = ("shape",)
 
     def setup(self, shape):
