@@ -132,15 +132,16 @@ def allocation_rows():
 
 def small_call_rows():
     """Yield calls on 3 x 4 tensors: so few elements that all time goes into the call itself."""
-    ours = {"x": tensix.rand(3, 4), "y": tensix.rand(3, 4), "lib": tensix}
-    torchs = {"x": torch.rand(3, 4), "y": torch.rand(3, 4), "lib": torch}
+    ours = {"x": tensix.rand(3, 4), "y": tensix.rand(3, 4), "lib": tensix, "b": tensix.ones(3, 4, dtype=tensix.bool)}
+    torchs = {"x": torch.rand(3, 4), "y": torch.rand(3, 4), "lib": torch, "b": torch.ones(3, 4, dtype=torch.bool)}
     numpys = {"x": np.random.rand(3, 4).astype("f4"), "y": np.random.rand(3, 4).astype("f4"), "lib": np,
-              "rand": np.random.default_rng(0).random}
+              "b": np.ones((3, 4), "?"), "rand": np.random.default_rng(0).random}
     # where NumPy's or PyTorch's spelling differs: (name, ours, torch's, NumPy's)
     for name, *codes in (
         ("x[0]",), ("x[0:2]",), ("x[1:3, ::2]",), ("x.T",), ("x.reshape(4, 3)",), ("x + y",),
         ("empty(3, 4)", "lib.empty(3, 4)", "lib.empty(3, 4)", "lib.empty((3, 4), 'f4')"),
-        ("x.clone()", "x.clone()", "x.clone()", "x.copy()"), ("x.sum()",), ("x * 2",),
+        ("x.clone()", "x.clone()", "x.clone()", "x.copy()"), ("x.sum()",), ("x * 2",), ("x < y",),
+        ("lib.where(b, x, y)",), ("lib.sqrt(x)",), ("x.__iadd__(y)",),
         ("rand(3, 4)[0] + rand(3, 4)", "lib.rand(3, 4)[0] + lib.rand(3, 4)", "lib.rand(3, 4)[0] + lib.rand(3, 4)",
          "rand((3, 4), 'f4')[0] + rand((3, 4), 'f4')"),
     ):  # fmt: skip
@@ -148,6 +149,41 @@ def small_call_rows():
         target = (0.25, 0.5) if name.startswith("rand") else (0.2, 1.0)
         yield Race(name, target[0], statement(us, **ours), {"torch": statement(them, **torchs)})
         yield Race(name, target[1], statement(us, **ours), {"numpy": statement(numpy, **numpys)})
+
+
+# One million float32 lie in the caches of a server, sixteen million in none, and NumPy faults in their pages anew.
+LARGE = {"1 M": 1024, "16 M": 4096}  # the side of a square
+LARGE_CALLS = (  # where NumPy's spelling differs: (ours, NumPy's)
+    ("x + y",), ("x * 2",), ("x / y",), ("-x",), ("x < y",), ("lib.sqrt(x)",), ("lib.exp(x)",), ("lib.where(b, x, y)",),
+    ("x + y[0]",), ("x + y[:, :1]",), ("x[:, ::2] + y[:, ::2]",), ("x[::-1] + y[::-1]",), ("x.T + y.T",), ("x + y.T",),
+    ("x + i",), ("x.__iadd__(y)",), ("i // 3",), ("b & b",), ("x.clone()", "x.copy()"), ("lib.astype(x, lib.float64)",),
+    *((f"{source}.{name}({axis})",) for source, name in (("x", "sum"), ("x", "max"), ("x", "mean"), ("x", "var"),
+      ("x", "prod"), ("x", "argmax"), ("i", "sum"), ("b", "all")) for axis in ("", "0", "1")),
+)  # fmt: skip
+
+
+def large_call_rows():
+    """Yield calls on one million and on sixteen million elements, one thread on both sides."""
+    tensix.set_num_threads(1)
+    for count, side in LARGE.items():
+        generator = np.random.default_rng(0)
+        arrays = {name: generator.random((side, side), "f4") for name in "xy"}
+        arrays |= {"i": generator.integers(0, 99, (side, side), "i4"), "b": np.ones((side, side), "?")}
+        ours = {name: tensix.asarray(array, copy=True) for name, array in arrays.items()}
+        for code, *other in LARGE_CALLS:
+            peer = statement(other[0] if other else code, lib=np, **arrays)
+            yield Race(f"{code}, {count}", 1.05, statement(code, lib=tensix, **ours), {"numpy": peer})
+
+
+def thread_rows():
+    """Yield calls on sixteen million elements on two threads against one."""
+    x = tensix.rand(4096, 4096)
+    y = tensix.rand(4096, 4096)
+    for code in ("x + y", "x.__iadd__(y)", "x + y.T", "lib.exp(x)", "x.sum()", "x.sum(0)", "x.sum(1)", "x.max()", "x.clone()"):
+        two, one = (
+            statement(f"threads({n}); {code}", x=x, y=y, lib=tensix, threads=tensix.set_num_threads) for n in (2, 1)
+        )
+        yield Race(f"{code}, two threads", 0.6, two, {"one": one})
 
 
 def dispatcher_rows():
@@ -195,7 +231,8 @@ def main():
     torch.set_num_threads(1)
 
     print(f"{'work':<36} {'against':<8} {'target':>6} {'ratio':>6}")
-    for rows in (refcount_rows(), lazy_clone_rows(), allocation_rows(), small_call_rows(), dispatcher_rows()):
+    for rows in (refcount_rows(), lazy_clone_rows(), allocation_rows(), small_call_rows(), large_call_rows(), thread_rows(),
+                 dispatcher_rows()):
         for row in rows:
             if options.only not in row.name:
                 continue

@@ -4,6 +4,9 @@ A large block that comes from the system has no pages yet: every page costs a fa
 for 64 MiB, and more time than most arithmetic on it. A block that was used before has its pages. Small blocks go
 straight through: the C library keeps those itself, in size classes per thread.
 
+What is new comes in huge pages where the system has them: 2 MiB to a fault, and to an entry of the processor's table of
+pages, without which reading 64 MiB takes a third longer.
+
 Note [Size classes]
 ~~~~~~~~~~~~~~~~~~~
 A kept block is given out only for sizes of its own class, so that finding one is a look into a list. There are eight
@@ -119,7 +122,7 @@ cdef class CachingAllocator(Allocator):
     Parameters
     ----------
     upstream : Allocator, optional
-        Where blocks come from; a `CPUAllocator` if not given.
+        Where blocks come from; a `CPUAllocator` with huge pages if not given.
     max_cached : int or str, optional
         The most bytes to keep, such as ``"1GiB"``; the block that was unused for longest goes first. If not given, the
         environment variable ``TENSIX_MAX_CACHED``, or a quarter of the memory that this process may use.
@@ -157,7 +160,7 @@ cdef class CachingAllocator(Allocator):
         self.cache.lock = PyThread_allocate_lock()
         if self.cache.lock == NULL:
             raise MemoryError("no memory for the lock of a CachingAllocator.")
-        self.upstream = CPUAllocator()
+        self.upstream = CPUAllocator(huge_pages=True)
         self.is_over_cpu = True
 
     def __init__(self, Allocator upstream=None, max_cached=None):

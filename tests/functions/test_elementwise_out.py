@@ -184,12 +184,14 @@ def test_copy_on_write():
 # ---- in place
 
 
-@each_in_place
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float16", "bfloat16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("name, dtype", [
+    (name, dtype)
+    for dtype in ("int8", "uint8", "int64", "float16", "bfloat16", "float32", "float64", "complex64")
+    for name in IN_PLACE
+    if not ("int" not in dtype and name in BITS or dtype == "complex64" and name in ("floordiv", "mod"))
+])  # fmt: skip
 def test_in_place(name, dtype):
     kind = tensix.ones(1, dtype=dtype).dtype.kind
-    if ("integer" not in kind and name in BITS) or (kind[0] == "c" and name in ("floordiv", "mod")):
-        pytest.skip("no such function")
     for other in (2, tensix.tensor([1, 2, 3], dtype=dtype), tensix.tensor([[1], [2]], dtype=dtype)):
         x = tensix.tensor([[5, 6, 7], [8, 9, 4]], dtype=dtype)
         view, address = x[:], x.data_ptr()

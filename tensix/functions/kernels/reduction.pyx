@@ -190,7 +190,26 @@ cdef int take_folding_loop(folding_loop_t* self, object function, object dtype, 
     if self.function != NULL:
         value = np.array(identity(dtype.numpy) if callable(identity) else identity, dtype.numpy).tobytes()
         memcpy(self.identity, <char*>value, len(value))
+        if function in (np.maximum, np.minimum):
+            self.data, self.function = <void*>self.function, stepping_aside_loop
     return 0
+
+
+cdef void stepping_aside_loop(
+        char** data, const npy_intp* count, const npy_intp* steps, void* function) noexcept nogil:
+    """Fold the first element alone, as NumPy does: its loops for maxima read aligned runs slowest on some machines.
+
+    Sixteen million float32 took 2.6 ms from an address that vectors divide, and 1.7 ms from four bytes further on.
+    """
+    cdef npy_intp one = 1
+    cdef npy_intp rest = count[0] - 1
+    cdef char* further[3]
+    if steps[0] == 0 and rest >= CHUNK_ELEMENTS // 4:
+        (<inner_loop_t>function)(data, &one, steps, NULL)
+        further[0], further[1], further[2] = data[0], data[1] + steps[1], data[2]
+        (<inner_loop_t>function)(further, &rest, steps, NULL)
+    else:
+        (<inner_loop_t>function)(data, count, steps, NULL)
 
 
 # ---- the fold

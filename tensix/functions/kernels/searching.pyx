@@ -3,6 +3,7 @@
 No inner loop of NumPy's ufuncs does them; its functions release the GIL by themselves.
 """
 from libc.stdint cimport int64_t, uint64_t
+from numpy cimport NPY_ARRAY_WRITEABLE, PyArray_ENABLEFLAGS, import_array
 from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport ArgumentsKernel_of
 from tensix.functions.kernels.copy cimport converted
@@ -18,6 +19,8 @@ import numpy as np
 
 from tensix.dispatch import native_functions
 from tensix.tensors.dtype import dtype_named
+
+import_array()
 
 cdef enum:
     INT64 = 4
@@ -39,7 +42,9 @@ cdef object position(TensorBase a, tuple args, object function):
         refuse_empty(x, axes)
     if x.device_type == META:
         return Tensor_wrap(reduced_impl(x, INT64, axes, keepdims))
-    found = function(readable_of_impl(x), axis, keepdims=bool(keepdims))
+    elements = readable_of_impl(x)
+    PyArray_ENABLEFLAGS(elements, NPY_ARRAY_WRITEABLE)  # nothing is written, but NumPy copies what it may not write
+    found = function(elements, axis, keepdims=bool(keepdims))
     return Tensor_wrap(converted(adopted(found), INT64))
 
 
