@@ -138,7 +138,7 @@ def small_call_rows():
               "b": np.ones((3, 4), "?"), "rand": np.random.default_rng(0).random}
     # where NumPy's or PyTorch's spelling differs: (name, ours, torch's, NumPy's)
     for name, *codes in (
-        ("x[0]",), ("x[0:2]",), ("x[1:3, ::2]",), ("x.T",), ("x.reshape(4, 3)",), ("x + y",),
+        ("x[0]",), ("x[0:2]",), ("x[1:3, ::2]",), ("x.T",), ("x.reshape(4, 3)",), ("x + y",), ("x @ y.T",),
         ("empty(3, 4)", "lib.empty(3, 4)", "lib.empty(3, 4)", "lib.empty((3, 4), 'f4')"),
         ("x.clone()", "x.clone()", "x.clone()", "x.copy()"), ("x.sum()",), ("x * 2",), ("x < y",),
         ("lib.where(b, x, y)",), ("lib.sqrt(x)",), ("x.__iadd__(y)",),
@@ -179,7 +179,8 @@ def thread_rows():
     """Yield calls on sixteen million elements on two threads against one."""
     x = tensix.rand(4096, 4096)
     y = tensix.rand(4096, 4096)
-    for code in ("x + y", "x.__iadd__(y)", "x + y.T", "lib.exp(x)", "x.sum()", "x.sum(0)", "x.sum(1)", "x.max()", "x.clone()"):
+    for code in ("x + y", "x.__iadd__(y)", "x + y.T", "lib.exp(x)", "x.sum()", "x.sum(0)", "x.sum(1)", "x.max()",
+                 "x.clone()"):
         two, one = (
             statement(f"threads({n}); {code}", x=x, y=y, lib=tensix, threads=tensix.set_num_threads) for n in (2, 1)
         )
@@ -223,6 +224,17 @@ def elapsed(work: Work, repeat: int) -> float:
     return time.perf_counter() - start
 
 
+ROWS = (
+    refcount_rows,
+    lazy_clone_rows,
+    allocation_rows,
+    small_call_rows,
+    large_call_rows,
+    thread_rows,
+    dispatcher_rows,
+)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=50, help="turns of each side (default: %(default)s)")
@@ -231,9 +243,8 @@ def main():
     torch.set_num_threads(1)
 
     print(f"{'work':<36} {'against':<8} {'target':>6} {'ratio':>6}")
-    for rows in (refcount_rows(), lazy_clone_rows(), allocation_rows(), small_call_rows(), large_call_rows(), thread_rows(),
-                 dispatcher_rows()):
-        for row in rows:
+    for rows in ROWS:
+        for row in rows():
             if options.only not in row.name:
                 continue
             for peer, ratio in row.ratios(options.rounds).items():

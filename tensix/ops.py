@@ -4,7 +4,6 @@ A call finds the overload that its arguments fit; ``tensix.ops.tensix.add.Tensor
 """
 
 from tensix.dispatch import dispatcher
-from tensix.dispatch.schema import fit
 
 __all__ = []
 
@@ -52,7 +51,7 @@ class Operator:
         problems = []
         tables = dispatcher.overloads(self._namespace, self._name)
         for table in tables:
-            problem, _ = fit(table.schema, args, kwargs)
+            problem, _ = table.schema.parser.bind(args, kwargs)
             if problem is None:
                 return table(*args, **kwargs)
             problems.append(f"  {table.schema}: {problem}")

@@ -1,5 +1,6 @@
 """Kernels: what an operator's table holds."""
 from libc.stdint cimport int8_t, int64_t, uint8_t
+from tensix.dispatch.argument_parser cimport ArgumentParser
 from tensix.tensors.tensor_base cimport TensorBase
 
 # The shapes of call that need no tuple of arguments.
@@ -44,6 +45,7 @@ cdef class CKernel(Kernel):
 
 cdef class ArgumentsKernel(Kernel):
     cdef object schema
+    cdef ArgumentParser parser    # the schema's
     cdef arguments_t function
     cdef int count
     cdef tuple defaults           # what call1 stands for; None if it does not suffice

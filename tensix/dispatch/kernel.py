@@ -128,8 +128,10 @@ class ArgumentsKernel(Kernel):
 
     def call(self, args, kwargs):
         if kwargs or len(args) != self.count:
-            args, named = self.schema.bind(args, kwargs or {})
-            args += tuple([named.get(left.name, left.default) for left in self.schema.arguments[len(args) :]])
+            filled = self.parser.fill(args, kwargs)
+            if filled is None:
+                self.schema.bind(args, kwargs or {})  # says what does not fit
+            args = filled
         if not isinstance(args[0], TensorBase):
             raise TypeError(f"{self.schema.name}() is for tensors, found {type(args[0]).__name__}.")
         return self.function(args[0], args)
@@ -140,7 +142,8 @@ class ArgumentsKernel(Kernel):
 
 def ArgumentsKernel_of(schema, function):
     kernel: ArgumentsKernel = ArgumentsKernel.__new__(ArgumentsKernel)
-    kernel.schema, kernel.function, kernel.count = schema, function, len(schema.arguments)
+    kernel.schema, kernel.parser, kernel.function = schema, schema.parser, function
+    kernel.count = len(schema.arguments)
     others = schema.arguments[1:]
     if all([argument.has_default for argument in others]):
         kernel.defaults = (None, *[argument.default for argument in others])

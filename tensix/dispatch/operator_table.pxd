@@ -1,6 +1,7 @@
 """Operators, their kernels per dispatch key, and the call that chooses one."""
 from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
+from tensix.dispatch.argument_parser cimport ArgumentParser
 from tensix.dispatch.dispatch_key cimport BACKEND_BITS, slot_of, tx_highest_bit
 from tensix.dispatch.kernel cimport Kernel
 from tensix.tensors.tensor_base cimport TensorBase
@@ -13,6 +14,7 @@ cdef class MissingKernel(Kernel):
 
 cdef class OperatorTable:
     cdef readonly object schema
+    cdef ArgumentParser parser    # the schema's
     cdef object __weakref__
     cdef dict registered          # slot or alias -> list of (kernel, who registered it), newest first
     cdef PyObject* slots[110]     # borrowed from `resolved`; never NULL

@@ -101,6 +101,7 @@ class OperatorTable:
 
     def __cinit__(self, schema):
         self.schema = schema
+        self.parser = schema.parser
         self.registered = {}
         self.resolve()
 
@@ -233,8 +234,11 @@ class OperatorTable:
         return result
 
     def __call__(self, *args, **kwargs):
-        args, kwargs = self.schema.bind(args, kwargs)
-        keys: uint64_t = keys_of(args) | keys_of(kwargs.values())
+        if kwargs or not self.parser.takes(args):
+            args, kwargs = self.schema.bind(args, kwargs)
+        keys: uint64_t = keys_of(args)
+        if kwargs:
+            keys |= keys_of(kwargs.values())
         if keys == 0 and self.schema.has_device:
             keys = dense_keys_of_device(Device_from_any(kwargs.get("device") or "cpu").type_code)
         return self.call(args, kwargs, keys)

@@ -7,18 +7,10 @@ defaults, what is keyword-only, and what comes back. ``Tensor(a)`` marks what al
 import ast
 import re
 
-from tensix.core import Device
-from tensix.tensors.dtype import DType
-from tensix.tensors.memory_format import MemoryFormat
-from tensix.tensors.tensor_base import TensorBase
+from tensix.dispatch.argument_parser import ArgumentParser
 
 __all__ = ["Argument", "FunctionSchema", "parse_schema"]
 
-PYTHON_TYPES = {
-    "Tensor": TensorBase, "Scalar": (int, float, complex, bool), "int": int, "float": (int, float), "bool": bool,
-    "str": str, "ScalarType": DType, "Device": (Device, str),
-    "MemoryFormat": (MemoryFormat, str),
-}  # fmt: skip
 HEAD = re.compile(r"\s*(?:(\w+)::)?(\w+)(?:\.(\w+))?\s*\((.*)\)\s*->\s*(.+?)\s*$")
 ARGUMENT = re.compile(r"\s*(\w+)(?:\((\w+)(!)?\))?(?:\?(?=\[))?(\[\d*\])?(\?)?\s+(\w+)(?:\s*=\s*(.+?))?\s*$")
 
@@ -73,6 +65,7 @@ class FunctionSchema:
     def __init__(self, namespace, name, overload, *, arguments, returns, text):
         self.namespace, self.name, self.overload = namespace, name, overload
         self.arguments, self.returns, self.text = arguments, returns, text
+        self.parser = ArgumentParser(arguments)
 
     @property
     def qualified_name(self) -> str:
@@ -110,7 +103,7 @@ class FunctionSchema:
         TypeError
             If they do not fit; the text shows the signature and what did not fit.
         """
-        problem, bound = fit(self, args, kwargs)
+        problem, bound = self.parser.bind(args, kwargs)
         if problem:
             raise TypeError(f"{self.qualified_name}(): {problem} The signature is {self}.")
         return bound
@@ -123,54 +116,6 @@ class FunctionSchema:
 
     def __str__(self) -> str:
         return f"{self.namespace}::{self.text}"
-
-
-def fit(schema, args, kwargs):
-    """Return what does not fit (None if all does), and the arguments as a kernel takes them."""
-    positional = [argument for argument in schema.arguments if not argument.keyword_only]
-    if len(args) > len(positional):
-        return f"takes {len(positional)} arguments by position, found {len(args)}.", None
-    given = {argument.name: value for argument, value in zip(positional, args, strict=False)}
-    for name, value in kwargs.items():
-        if name in given:
-            return f"'{name}' is given twice.", None
-        given[name] = value
-    known = {argument.name: argument for argument in schema.arguments}
-    for name, value in given.items():
-        if name not in known:
-            return f"there is no argument '{name}'.", None
-        if not accepts(known[name], value):
-            return f"'{name}' must be {known[name].type}, found {type(value).__name__}.", None
-    for argument in schema.arguments:
-        if argument.name not in given and not argument.has_default and not argument.optional:
-            return f"'{argument.name}' is missing.", None
-    ordered = []
-    for argument in positional:
-        if argument.name not in given:
-            break
-        ordered.append(given.pop(argument.name))
-    return None, (tuple(ordered), given)
-
-
-def accepts(argument, value):
-    """Return whether a value is of an argument's type."""
-    if value is None:
-        return argument.optional or (argument.default is None and argument.has_default)
-    if argument.type.endswith("]"):
-        kind = argument.type.partition("[")[0]
-        if isinstance(value, (tuple, list)):
-            return all(is_of(kind, item) for item in value)
-    return is_of(argument.type.partition("[")[0], value)
-
-
-def is_of(kind, value):
-    """Return whether a value is of a kind; kinds that are not known accept anything."""
-    python_types = PYTHON_TYPES.get(kind)
-    if python_types is None:
-        return True
-    if kind == "int" and hasattr(value, "__index__"):
-        return True
-    return isinstance(value, python_types) and not (kind == "int" and isinstance(value, bool))
 
 
 def parse_schema(text: str, namespace: str = "tensix") -> FunctionSchema:

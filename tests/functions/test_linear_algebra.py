@@ -30,6 +30,60 @@ def test_matmul(a, b, dtype):
         assert_like(matmul(tensix.from_numpy(x), tensix.from_numpy(y)), np.matmul(x, y))
 
 
+@st.composite
+def factors(draw):
+    """Draw two arrays of random strides whose shapes fit a product of matrices."""
+    batch = draw(st.lists(sizes, max_size=2))
+    rows, inner, columns = draw(sizes), draw(sizes), draw(sizes)
+    shapes = []
+    for core in ((rows, inner), (inner, columns)):
+        kept = batch[draw(st.integers(0, len(batch))):]
+        shapes.append([*[draw(st.sampled_from((1, size))) for size in kept], *core])
+    dtype = draw(st.sampled_from(["bool", "uint8", "int32", "float16", "float32", "float64", "complex128"]))
+    return [strided(draw, shape, dtype) for shape in shapes]
+
+
+def strided(draw, shape, dtype):
+    order = draw(st.permutations(range(len(shape))))
+    steps = [draw(st.sampled_from((1, 2, -1))) for _ in shape]
+    whole = numbers(*[shape[i] * abs(steps[i]) for i in order], dtype=dtype)
+    return whole.transpose(np.argsort(order))[tuple([slice(None, None, step) for step in steps])]
+
+
+@settings(max_examples=150)
+@given(factors())
+def test_matmul_of_any_strides(arrays):
+    x, y = arrays
+    a, b = tensix.from_numpy(x), tensix.from_numpy(y)
+    assert_like(a @ b, x @ y)
+    if min(y.shape[-1:] + x.shape[-2:-1]) and x.ndim == y.ndim == 2:
+        assert_like(a @ b[:, 0], x @ y[:, 0])
+        assert_like(a[0] @ b, x[0] @ y)
+        assert_like(a[0] @ b[:, 0], x[0] @ y[:, 0])
+
+
+def test_matmul_of_bfloat16_goes_through_float32():
+    x, y = numbers(3, 5, dtype="float32"), numbers(5, 2, dtype="float32")
+    product = tensix.astype(tensix.from_numpy(x), "bfloat16") @ tensix.astype(tensix.from_numpy(y), "bfloat16")
+    assert product.dtype is tensix.bfloat16 and product.tolist() == (x @ y).tolist()
+
+
+def test_many_small_products_share_threads():
+    x, y = numbers(70_000, 2, 3, dtype="float64"), numbers(70_000, 3, 2, dtype="float64")
+    before = tensix.get_num_threads()
+    for threads in (1, 2):
+        tensix.set_num_threads(threads)
+        assert np.array_equal(np.asarray(tensix.from_numpy(x) @ tensix.from_numpy(y)), x @ y)
+    tensix.set_num_threads(before)
+
+
+def test_products_on_meta_are_shapes():
+    x, y = tensix.empty(4, 1, 2, 3, device="meta"), tensix.empty(5, 3, 2, device="meta")
+    assert (x @ y).shape == (4, 5, 2, 2) and tensix.vecdot(x, x).shape == (4, 1, 2)
+    with pytest.raises(RuntimeError, match="same device"):
+        x @ tensix.ones(3, 2)
+
+
 def test_matrix_transpose_is_a_view():
     x = tensix.arange(6).reshape(1, 2, 3)
     assert tensix.matrix_transpose(x).tolist() == np.asarray(x).mT.tolist()
@@ -70,7 +124,7 @@ X = tensix.ones(2, 3)
 
 @pytest.mark.parametrize("call, error", [
     (lambda: tensix.matmul(X, X), ValueError), (lambda: tensix.matmul(X, tensix.ones(())), ValueError),
-    (lambda: tensix.matmul(X, 2), TypeError),
+    (lambda: tensix.matmul(X, 2), TypeError), (lambda: tensix.ones(2, 2, 3) @ tensix.ones(3, 3, 2), ValueError),
     (lambda: tensix.tensordot(X, X, axes=1), ValueError), (lambda: tensix.tensordot(X, X, axes=3), ValueError),
     (lambda: tensix.tensordot(X, X, axes=-1), ValueError), (lambda: tensix.tensordot(X, None), TypeError),
     (lambda: tensix.tensordot(X, X, axes=((0,), (5,))), IndexError),

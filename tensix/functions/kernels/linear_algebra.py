@@ -13,11 +13,6 @@ def tensordot_kernel(self, other, dims_self, dims_other):
     return np.tensordot(self, other, (dims_self, dims_other))
 
 
-def vecdot_kernel(x, y, axis=-1):
-    """Name the dimension: by position it would be an output."""
-    return np.vecdot(x, y, axis=axis)
-
-
 def complex_of(array):
     """Return NumPy's complex type of the same precision."""
     return np.result_type(array.dtype, np.complex64)
@@ -72,7 +67,6 @@ def vector_norm_kernel(self, ord, axis, keepdims):
 
 for _table, _kernel in (
     (native_functions.TENSORDOT, NumpyKernel(tensordot_kernel, promotes=True)),
-    (native_functions.VECDOT, NumpyKernel(vecdot_kernel, promotes=True)),
     (native_functions.CHOLESKY, NumpyKernel(cholesky_kernel, floats=True)),
     (native_functions.CROSS, NumpyKernel(cross_kernel, promotes=True)),
     (native_functions.DET, NumpyKernel(np.linalg.det, floats=True)),

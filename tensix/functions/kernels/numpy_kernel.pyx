@@ -5,6 +5,7 @@ is ever a view.
 """
 from cpython.number cimport PyIndex_Check, PyNumber_Index
 from libc.stdint cimport uint8_t
+from numpy cimport NPY_ARRAY_OWNDATA, PyArray_CHKFLAGS, PyArray_Check, PyArray_ISWRITEABLE, import_array
 from tensix.dispatch.kernel cimport Kernel
 from tensix.functions.kernels.copy cimport converted
 from tensix.tensors.dtype cimport DType, default_float_code, dtype_of_code, numpy_dtype_of
@@ -17,6 +18,8 @@ from tensix.tensors.tensor_impl cimport TensorImpl
 import numpy as np
 
 __all__ = ["NumpyKernel"]
+
+import_array()
 
 cdef object TWO_BYTES = np.dtype(np.uint16)
 
@@ -110,13 +113,23 @@ cdef object bits_of(uint8_t code):
     return TWO_BYTES if dtype.numpy is None and dtype.itemsize == 2 else numpy_dtype_of(dtype)
 
 
+cdef bint is_shared(object array, list arrays) except -1:
+    """Return whether an array that is a view, perhaps of what NumPy made, may lie in the memory of an argument."""
+    if not array.flags.writeable:
+        return True
+    for other in arrays:
+        if np.may_share_memory(array, other):
+            return True
+    return False
+
+
 cdef object NumpyKernel_adopt(NumpyKernel self, object found, int code, list arrays):
     """Return a result as a tensor over the memory that NumPy made for it, of a tuple each."""
     cdef TensorImpl impl
     if isinstance(found, (tuple, list)):
         return tuple([NumpyKernel_adopt(self, item, code, arrays) for item in found])
-    array = np.asarray(found)
-    if not array.flags.writeable or any([np.may_share_memory(array, other) for other in arrays]):
+    array = found if PyArray_Check(found) else np.asarray(found)
+    if not (PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA) and PyArray_ISWRITEABLE(array)) and is_shared(array, arrays):
         array = array.copy()
     impl = impl_of_ndarray(array, False)
     if self.moves:

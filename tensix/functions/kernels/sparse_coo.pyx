@@ -6,8 +6,8 @@ change afterwards, so tensors share them; values are a tensor's own.
 from libc.stdint cimport uint8_t
 from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_unary
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.functions.kernels.matmul cimport matmul_shape
 from tensix.functions.kernels.copy cimport converted
+from tensix.functions.kernels.products cimport check_columns
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.tensors.ndarray cimport impl_of_ndarray, ndarray_of_impl
 from tensix.tensors.promotion cimport promote_codes
@@ -202,7 +202,7 @@ cdef object matmul(TensorBase a, TensorBase b):
     if is_left and isinstance(b.impl, SparseTensorImpl):
         raise NotImplementedError("matmul() of two sparse_coo tensors: make one of them dense with to_dense().")
     x, dense = (sparse_of(a), b) if is_left else (sparse_of(b), a)
-    shape = matmul_shape(TensorImpl_shape(a.impl), TensorImpl_shape(b.impl))
+    check_columns(a, b)
     if x.ndim != 2 or dense.ndim > 2:
         raise NotImplementedError(
             "matmul() takes a sparse matrix and a strided matrix or vector, found shapes "
@@ -211,6 +211,7 @@ cdef object matmul(TensorBase a, TensorBase b):
     code = promote_codes(x.dtype_code, (<TensorBase>dense).impl.dtype_code)
     factors = ndarray_of_impl(converted((<TensorBase>dense).impl, code), False)
     rows, columns = where_of(x)
+    shape = TensorImpl_shape(a.impl)[:a.impl.ndim - 1] + TensorImpl_shape(b.impl)[1:]
     cdef TensorBase made = ZEROS(shape, dtype=dtype_of_code(code), device=a.device)
     out = ndarray_of_impl(made.impl, True)
     if is_left:

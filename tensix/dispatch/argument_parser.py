@@ -1,0 +1,157 @@
+"""Fitting the arguments of a call to those that an operator declares.
+
+Every call of an operator by name comes through here, so what is declared is read once, into a byte per argument. What
+does not fit is looked at again to say why: nobody waits for that.
+"""
+
+import cython
+from cython.cimports.cpython.number import PyIndex_Check
+from cython.cimports.tensix.tensors.tensor_base import TensorBase
+
+from tensix.core import Device
+from tensix.tensors.dtype import DType
+from tensix.tensors.memory_format import MemoryFormat
+
+__all__ = []
+
+# What a kind of argument may be in Python; any other kind may be anything.
+PYTHON_TYPES = {
+    "Tensor": TensorBase, "int": int, "Scalar": (int, float, complex, bool), "float": (int, float), "bool": bool,
+    "str": str, "ScalarType": DType, "Device": (Device, str), "MemoryFormat": (MemoryFormat, str),
+}  # fmt: skip
+KINDS = list(PYTHON_TYPES)
+TYPES = cython.declare(tuple, tuple(PYTHON_TYPES.values()))
+
+# A trait is the number of a kind, with these bits.
+TENSOR = cython.declare(cython.int, KINDS.index("Tensor"))
+INT = cython.declare(cython.int, KINDS.index("int"))
+ANY_KIND = cython.declare(cython.int, 15)
+KIND = cython.declare(cython.int, 15)
+MANY = cython.declare(cython.int, 16)
+NONE = cython.declare(cython.int, 32)
+NEEDED = cython.declare(cython.int, 64)
+
+
+@cython.final
+@cython.cclass
+class ArgumentParser:
+    """Fit arguments, given by position and by name, to the declared ones."""
+
+    def __init__(self, arguments):
+        self.arguments = tuple(arguments)
+        self.positional = len([argument for argument in self.arguments if not argument.keyword_only])
+        self.places = {argument.name: place for place, argument in enumerate(self.arguments)}
+        self.defaults = tuple([argument.default for argument in self.arguments])
+        self.traits = bytes([trait_of(argument) for argument in self.arguments])
+
+    def bind(self, args: tuple, kwargs: dict):
+        """Return what does not fit (None if all does), and the arguments as a kernel takes them."""
+        if not kwargs:
+            return (None, (args, kwargs)) if self.takes(args) else (self.problem_of(args, kwargs), None)
+        problem = self.problem_of(args, kwargs)
+        if problem is not None:
+            return problem, None
+        count = len(args)
+        while count < self.positional and self.arguments[count].name in kwargs:
+            count += 1
+        if count > len(args):
+            named = [argument.name for argument in self.arguments[len(args) : count]]
+            args += tuple([kwargs[name] for name in named])
+            kwargs = {name: value for name, value in kwargs.items() if name not in named}
+        return None, (args, kwargs)
+
+    def takes(self, args):
+        """Return whether arguments by position alone fit."""
+        count: cython.Py_ssize_t = len(args)
+        place: cython.Py_ssize_t
+        if count > self.positional:
+            return False
+        for place in range(count):
+            if not self.accepts(place, args[place]):
+                return False
+        return all(not self.traits[place] & NEEDED for place in range(count, len(self.traits)))
+
+    def fill(self, args, kwargs):
+        """Return all arguments in order, with the defaults of those not given; None if they do not fit.
+
+        Kernels look at the values themselves: here only names and numbers of arguments count.
+        """
+        count: cython.Py_ssize_t = len(args)
+        place: cython.Py_ssize_t
+        if count > len(self.defaults):
+            return None
+        filled = [*args, *self.defaults[count:]]
+        if kwargs:
+            for name, value in kwargs.items():
+                found = self.places.get(name)
+                if found is None or found < count:
+                    return None
+                filled[found] = value
+        for place in range(count, len(self.traits)):
+            if self.traits[place] & NEEDED and not (kwargs and self.arguments[place].name in kwargs):
+                return None
+        return tuple(filled)
+
+    def problem_of(self, args, kwargs):
+        """Return what does not fit, or None."""
+        count: cython.Py_ssize_t = len(args)
+        place: cython.Py_ssize_t
+        if count > self.positional:
+            return f"takes {self.positional} arguments by position, found {count}."
+        for place in range(count):
+            if not self.accepts(place, args[place]):
+                return self.mismatch(place, args[place])
+        for name, value in kwargs.items():
+            found = self.places.get(name)
+            if found is None:
+                return f"there is no argument '{name}'."
+            place = found
+            if place < count:
+                return f"'{name}' is given twice."
+            if not self.accepts(place, value):
+                return self.mismatch(place, value)
+        for place in range(count, len(self.traits)):
+            if self.traits[place] & NEEDED and self.arguments[place].name not in kwargs:
+                return f"'{self.arguments[place].name}' is missing."
+        return None
+
+    def mismatch(self, place, value):
+        """Say that a value is not of an argument's type."""
+        argument = self.arguments[place]
+        return f"'{argument.name}' must be {argument.type}, found {type(value).__name__}."
+
+    def accepts(self, place, value):
+        """Return whether a value is of an argument's type."""
+        trait: cython.int = self.traits[place]
+        kind: cython.int = trait & KIND
+        if value is None:
+            return trait & NONE != 0
+        if kind == ANY_KIND:
+            return True
+        if trait & MANY and isinstance(value, (tuple, list)):
+            return all(is_of(kind, item) for item in tuple(value))
+        return is_of(kind, value)
+
+
+@cython.cfunc
+@cython.exceptval(check=True)
+def is_of(kind: cython.int, value) -> cython.bint:
+    """Return whether a value is of a kind."""
+    if kind == TENSOR:
+        return isinstance(value, TensorBase)
+    if kind == INT:
+        return PyIndex_Check(value)
+    return kind == ANY_KIND or isinstance(value, TYPES[kind])
+
+
+def trait_of(argument):
+    """Return what an argument accepts, as a byte."""
+    kind = argument.type.partition("[")[0]
+    trait = KINDS.index(kind) if kind in KINDS else ANY_KIND
+    if argument.type.endswith("]"):
+        trait |= MANY
+    if argument.optional or (argument.default is None and argument.has_default):
+        trait |= NONE
+    if not argument.has_default and not argument.optional:
+        trait |= NEEDED
+    return trait

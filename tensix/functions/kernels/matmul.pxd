@@ -1,4 +1,0 @@
-"""Products of matrices."""
-
-
-cdef tuple matmul_shape(tuple a, tuple b)
