@@ -59,6 +59,7 @@ MODULES = [
     "tensix/functions/kernels/conversion.pyx",
     "tensix/functions/kernels/overlap.pyx",
     "tensix/functions/kernels/copy.pyx",
+    "tensix/functions/kernels/numpy_memory.pyx",
     "tensix/functions/kernels/indexing.pyx",
     "tensix/functions/kernels/amended_loops.pyx",
     "tensix/functions/kernels/ufunc.pyx",

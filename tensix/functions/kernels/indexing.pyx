@@ -13,14 +13,17 @@ from cpython.number cimport PyNumber_Index
 from libc.stdint cimport uint8_t
 from tensix.dispatch.kernel cimport CKernel_with
 from tensix.functions.kernels.copy cimport copy_elements
+from tensix.functions.kernels.numpy_memory cimport call_numpy, take_over
 from tensix.functions.kernels.overlap cimport check_writable_once
 from tensix.functions.kernels.empty cimport empty_impl
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.tensors.index_key cimport is_position
-from tensix.tensors.ndarray cimport impl_of_ndarray, ndarray_of_type
+from tensix.tensors.ndarray cimport ndarray_of_type
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_bump_version, TensorImpl_sizes
+
+from operator import getitem
 
 import numpy as np
 
@@ -37,12 +40,12 @@ cdef object index(TensorBase a, object index):
     source = array_of_bits(a.impl, False)
     where = tuple([array_of_key(key) for key in keys])
     try:
-        found = source[where]
+        found = call_numpy(getitem, (source, where))
     except IndexError as error:
         raise IndexError(in_our_words(error)) from None
     # NumPy gives a number where no dimension is left, and a view if all keys are basic: whoever asks for this operator
     # by name gets the copy that its schema promises.
-    made = impl_of_ndarray(apart(np.asarray(found), source), False)
+    made = take_over(apart(found, source))
     made.dtype_code = a.impl.dtype_code
     return Tensor_wrap(made)
 
@@ -127,8 +130,8 @@ cdef object array_of_bits(TensorImpl impl, bint writable):
 
 cdef object apart(object source, object target):
     """Return what is read, copied if it may lie where will be written."""
-    if isinstance(source, np.ndarray) and np.may_share_memory(source, target):
-        return source.copy()
+    if isinstance(source, np.ndarray) and source.base is not None and np.may_share_memory(source, target):
+        return call_numpy(source.copy, ())
     return source
 
 

@@ -1,15 +1,16 @@
 """Kernels that are functions of NumPy: what has no ufunc runs over zero-copy views, and its result is adopted.
 
 The views are read-only. A result that lies in the memory of an argument is copied, so that no result of these kernels
-is ever a view.
+is ever a view. See Note [Memory of NumPy's results].
 """
 from cpython.number cimport PyIndex_Check, PyNumber_Index
 from libc.stdint cimport uint8_t
-from numpy cimport NPY_ARRAY_OWNDATA, PyArray_CHKFLAGS, PyArray_Check, PyArray_ISWRITEABLE, import_array
+from numpy cimport NPY_ARRAY_OWNDATA, PyArray_CHKFLAGS, PyArray_Check, import_array
 from tensix.dispatch.kernel cimport Kernel
 from tensix.functions.kernels.copy cimport converted
+from tensix.functions.kernels.numpy_memory cimport call_numpy, take_over
 from tensix.tensors.dtype cimport DType, default_float_code, dtype_of_code, numpy_dtype_of
-from tensix.tensors.ndarray cimport impl_of_ndarray, ndarray_of_impl, ndarray_of_type
+from tensix.tensors.ndarray cimport ndarray_of_impl, ndarray_of_type
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
@@ -59,7 +60,7 @@ cdef class NumpyKernel(Kernel):
             code = common_code(tensors if self.promotes else tensors[:1])
         given = [NumpyKernel_view(self, value, code, arrays) for value in args]
         named = {name: NumpyKernel_view(self, value, code, arrays) for name, value in kwargs.items()}
-        return NumpyKernel_adopt(self, self.function(*given, **named), code, arrays)
+        return NumpyKernel_adopt(self, call_numpy(self.function, tuple(given), named), code, arrays)
 
     def __repr__(self):
         return f"{self.function.__module__}.{self.function.__qualname__} over views"
@@ -124,14 +125,13 @@ cdef bint is_shared(object array, list arrays) except -1:
 
 
 cdef object NumpyKernel_adopt(NumpyKernel self, object found, int code, list arrays):
-    """Return a result as a tensor over the memory that NumPy made for it, of a tuple each."""
+    """Return a result as a tensor that has the memory made for it, of a tuple each."""
     cdef TensorImpl impl
     if isinstance(found, (tuple, list)):
         return tuple([NumpyKernel_adopt(self, item, code, arrays) for item in found])
-    array = found if PyArray_Check(found) else np.asarray(found)
-    if not (PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA) and PyArray_ISWRITEABLE(array)) and is_shared(array, arrays):
-        array = array.copy()
-    impl = impl_of_ndarray(array, False)
+    if PyArray_Check(found) and not PyArray_CHKFLAGS(found, NPY_ARRAY_OWNDATA) and is_shared(found, arrays):
+        found = call_numpy(found.copy, ())
+    impl = take_over(found)
     if self.moves:
         impl.dtype_code = code
     return Tensor_wrap(impl)

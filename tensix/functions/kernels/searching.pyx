@@ -8,9 +8,10 @@ from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport ArgumentsKernel_of
 from tensix.functions.kernels.copy cimport converted
 from tensix.functions.kernels.empty cimport empty_impl
+from tensix.functions.kernels.numpy_memory cimport call_numpy, take_over
 from tensix.functions.kernels.reduction cimport axes_from_any, check_defined, reduced_impl
 from tensix.tensors.dtype cimport BFLOAT16, dtype_from_any, dtype_of_code
-from tensix.tensors.ndarray cimport impl_of_ndarray, readable_of_impl
+from tensix.tensors.ndarray cimport readable_of_impl
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_sizes, int64_of, wrap_dim
@@ -26,11 +27,6 @@ cdef enum:
     INT64 = 4
 
 
-cdef TensorImpl adopted(object array):
-    """Return a body over the memory of NumPy's result; of a NumPy number too."""
-    return impl_of_ndarray(np.asarray(array), False)
-
-
 cdef object position(TensorBase a, tuple args, object function):
     """Return where along an axis, or in the elements one after the other, NumPy finds something."""
     cdef TensorImpl x = a.impl
@@ -44,8 +40,8 @@ cdef object position(TensorBase a, tuple args, object function):
         return Tensor_wrap(reduced_impl(x, INT64, axes, keepdims))
     elements = readable_of_impl(x)
     PyArray_ENABLEFLAGS(elements, NPY_ARRAY_WRITEABLE)  # nothing is written, but NumPy copies what it may not write
-    found = function(elements, axis, keepdims=bool(keepdims))
-    return Tensor_wrap(converted(adopted(found), INT64))
+    found = call_numpy(function, (elements, axis), {"keepdims": bool(keepdims)})
+    return Tensor_wrap(converted(take_over(found), INT64))
 
 
 cdef int refuse_empty(TensorImpl x, uint64_t axes) except -1:
@@ -72,8 +68,8 @@ cdef object count_nonzero(TensorBase a, tuple args):
     if x.device_type == META:
         return Tensor_wrap(reduced_impl(x, INT64, axes, keepdims))
     chosen = tuple([i for i in range(x.ndim) if (axes >> i) & 1])
-    found = np.count_nonzero(readable_of_impl(x), axis=chosen, keepdims=bool(keepdims))
-    return Tensor_wrap(converted(adopted(found), INT64))
+    found = call_numpy(np.count_nonzero, (readable_of_impl(x), chosen), {"keepdims": bool(keepdims)})
+    return Tensor_wrap(converted(take_over(found), INT64))
 
 
 cdef dict WIDENED = {"bool": "int64", "int8": "int64", "int16": "int64", "int32": "int64", "uint8": "uint64",
@@ -99,14 +95,14 @@ cdef object accumulate(TensorBase a, tuple args, object function):
     shape[dim] += bool(include_initial)
     if x.device_type == META:
         return Tensor_wrap(meta_impl(x, shape, result.code))
-    out = np.empty(shape, np.float32 if result.code == BFLOAT16 else result.numpy)
+    out = call_numpy(np.empty, (shape, np.float32 if result.code == BFLOAT16 else result.numpy))
     before = (slice(None),) * dim
     if include_initial:
         out[(*before, 0)] = function.identity
         function.accumulate(readable_of_impl(x), dim, out.dtype, out[(*before, slice(1, None))])
     else:
         function.accumulate(readable_of_impl(x), dim, out.dtype, out)
-    return Tensor_wrap(converted(adopted(out), result.code))
+    return Tensor_wrap(converted(take_over(out), result.code))
 
 
 cdef TensorImpl meta_impl(TensorImpl x, list shape, int code):

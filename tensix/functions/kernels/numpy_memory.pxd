@@ -1,0 +1,5 @@
+"""Calls of NumPy in which its arrays lie in memory of tensix."""
+from tensix.tensors.tensor_impl cimport TensorImpl
+
+cdef object call_numpy(object function, tuple args, dict kwargs=*)
+cdef TensorImpl take_over(object array)
