@@ -76,10 +76,21 @@ def randn(
     device: str | Device | None = None,
     generator: Generator | None = None,
 ) -> Tensor: ...
+@overload
 def randint(
     low: int,
     high: int,
     size: int | Iterable[int],
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    generator: Generator | None = None,
+) -> Tensor: ...
+@overload
+def randint(
+    low: int,
+    high: int | Iterable[int],
+    size: None = None,
     *,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,

@@ -174,13 +174,13 @@ def randn(shape=(), *sizes, dtype=None, device=None, generator=None):
     return random_factory(RANDN, shape, sizes, dtype, device, generator)
 
 
-def randint(low, high, size, *, dtype=None, device=None, generator=None):
-    """Return a tensor of random integers.
+def randint(low, high, size=None, *, dtype=None, device=None, generator=None):
+    """Return a tensor of random integers, as ``randint(low, high, size)`` or ``randint(high, size)``.
 
     Parameters
     ----------
     low, high : int
-        The least number, and the one that all are below.
+        The least number, 0 if it is left out, and the one that all are below.
     size : int or sequence of int
         The sizes.
     dtype : DType, optional
@@ -198,9 +198,11 @@ def randint(low, high, size, *, dtype=None, device=None, generator=None):
     Examples
     --------
     >>> import tensix
-    >>> tensix.randint(5, 6, (2,))
-    tensor([5, 5])
+    >>> tensix.randint(5, 6, (2,)), tensix.randint(1, (2,))
+    (tensor([5, 5]), tensor([0, 0]))
     """
+    if size is None:
+        low, high, size = 0, low, high
     options = options_of("int64" if dtype is None else dtype, device)
     if generator is not None:
         options["generator"] = generator

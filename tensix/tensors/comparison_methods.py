@@ -5,9 +5,8 @@ for an array, which one would take for a comparison of elements.
 """
 
 import cython
-import numpy as np
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
-from cython.cimports.tensix.tensors.operands import call_binary
+from cython.cimports.tensix.tensors.operands import call_operator
 from cython.cimports.tensix.tensors.view_methods import ViewMethods
 
 from tensix.dispatch import native_functions
@@ -28,31 +27,22 @@ class ComparisonMethods(ViewMethods):
     """Give a tensor Python's comparisons, element by element; its hash is that of the object nevertheless."""
 
     def __eq__(self, other):
-        return compare(EQUAL, self, other)
+        return call_operator(EQUAL, self, other)
 
     def __ne__(self, other):
-        return compare(NOT_EQUAL, self, other)
+        return call_operator(NOT_EQUAL, self, other)
 
     def __lt__(self, other):
-        return call_binary(LESS, self, other)
+        return call_operator(LESS, self, other)
 
     def __le__(self, other):
-        return call_binary(LESS_EQUAL, self, other)
+        return call_operator(LESS_EQUAL, self, other)
 
     def __gt__(self, other):
-        return call_binary(GREATER, self, other)
+        return call_operator(GREATER, self, other)
 
     def __ge__(self, other):
-        return call_binary(GREATER_EQUAL, self, other)
+        return call_operator(GREATER_EQUAL, self, other)
 
     def __hash__(self):
         return object.__hash__(self)
-
-
-@cython.cfunc
-def compare(table: OperatorTable, left, right):
-    """Compare; refuse arrays, since Python would go on to compare the objects."""
-    made = call_binary(table, left, right)
-    if made is NotImplemented and isinstance(right, np.ndarray):
-        raise TypeError("a tensor is not compared with an array: make a tensor of it with from_numpy().")
-    return made

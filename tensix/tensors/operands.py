@@ -142,6 +142,17 @@ def call_binary(table, left, right):
     return table.call2(scalar_like(b, left), b)
 
 
+def call_operator(table, left, right):
+    """Call a binary operator from its sign; arrays are refused.
+
+    Python and NumPy would say something else about them, and go on to compare the objects.
+    """
+    made = call_binary(table, left, right)
+    if made is NotImplemented and (isinstance(left, np.ndarray) or isinstance(right, np.ndarray)):
+        raise TypeError("tensors and arrays do not mix in an operator: make a tensor of the array with from_numpy().")
+    return made
+
+
 def call_in_place(table, target, other):
     """Call an operator that writes to its first operand; the second may be a number."""
     if isinstance(other, TensorBase):

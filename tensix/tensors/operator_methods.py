@@ -3,7 +3,7 @@
 import cython
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.comparison_methods import ComparisonMethods
-from cython.cimports.tensix.tensors.operands import call_binary, call_in_place, is_number, scalar_like
+from cython.cimports.tensix.tensors.operands import call_in_place, call_operator, is_number, scalar_like
 from cython.cimports.tensix.tensors.promotion import check_result_type
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_same_sizes
@@ -66,76 +66,76 @@ class OperatorMethods(ComparisonMethods):
     # ---- of two operands, and reflected: the left one is a number
 
     def __add__(self, other):
-        return call_binary(ADD, self, other)
+        return call_operator(ADD, self, other)
 
     def __radd__(self, other):
-        return call_binary(ADD, other, self)
+        return call_operator(ADD, other, self)
 
     def __sub__(self, other):
-        return call_binary(SUB, self, other)
+        return call_operator(SUB, self, other)
 
     def __rsub__(self, other):
-        return call_binary(SUB, other, self)
+        return call_operator(SUB, other, self)
 
     def __mul__(self, other):
-        return call_binary(MUL, self, other)
+        return call_operator(MUL, self, other)
 
     def __rmul__(self, other):
-        return call_binary(MUL, other, self)
+        return call_operator(MUL, other, self)
 
     def __truediv__(self, other):
-        return call_binary(DIV, self, other)
+        return call_operator(DIV, self, other)
 
     def __rtruediv__(self, other):
-        return call_binary(DIV, other, self)
+        return call_operator(DIV, other, self)
 
     def __floordiv__(self, other):
-        return call_binary(FLOOR_DIVIDE, self, other)
+        return call_operator(FLOOR_DIVIDE, self, other)
 
     def __rfloordiv__(self, other):
-        return call_binary(FLOOR_DIVIDE, other, self)
+        return call_operator(FLOOR_DIVIDE, other, self)
 
     def __mod__(self, other):
-        return call_binary(REMAINDER, self, other)
+        return call_operator(REMAINDER, self, other)
 
     def __rmod__(self, other):
-        return call_binary(REMAINDER, other, self)
+        return call_operator(REMAINDER, other, self)
 
     def __pow__(self, other):
-        return call_binary(POW, self, other)
+        return call_operator(POW, self, other)
 
     def __rpow__(self, other):
-        return call_binary(POW, other, self)
+        return call_operator(POW, other, self)
 
     def __and__(self, other):
-        return call_binary(BITWISE_AND, self, other)
+        return call_operator(BITWISE_AND, self, other)
 
     def __rand__(self, other):
-        return call_binary(BITWISE_AND, other, self)
+        return call_operator(BITWISE_AND, other, self)
 
     def __or__(self, other):
-        return call_binary(BITWISE_OR, self, other)
+        return call_operator(BITWISE_OR, self, other)
 
     def __ror__(self, other):
-        return call_binary(BITWISE_OR, other, self)
+        return call_operator(BITWISE_OR, other, self)
 
     def __xor__(self, other):
-        return call_binary(BITWISE_XOR, self, other)
+        return call_operator(BITWISE_XOR, self, other)
 
     def __rxor__(self, other):
-        return call_binary(BITWISE_XOR, other, self)
+        return call_operator(BITWISE_XOR, other, self)
 
     def __lshift__(self, other):
-        return call_binary(BITWISE_LEFT_SHIFT, self, other)
+        return call_operator(BITWISE_LEFT_SHIFT, self, other)
 
     def __rlshift__(self, other):
-        return call_binary(BITWISE_LEFT_SHIFT, other, self)
+        return call_operator(BITWISE_LEFT_SHIFT, other, self)
 
     def __rshift__(self, other):
-        return call_binary(BITWISE_RIGHT_SHIFT, self, other)
+        return call_operator(BITWISE_RIGHT_SHIFT, self, other)
 
     def __rrshift__(self, other):
-        return call_binary(BITWISE_RIGHT_SHIFT, other, self)
+        return call_operator(BITWISE_RIGHT_SHIFT, other, self)
 
     def __matmul__(self, other):
         return MATMUL.call2(self, other) if isinstance(other, TensorBase) else NotImplemented

@@ -161,6 +161,13 @@ def test_randint_of_a_seed():
     assert tensix.randint(0, 1000, 5).tolist() == first.tolist()
 
 
+def test_randint_from_zero():
+    x = tensix.randint(3, (50,))
+    assert sorted(set(x.tolist())) == [0, 1, 2] and tensix.randint(1, 4).tolist() == [0] * 4
+    with pytest.raises(ValueError):
+        tensix.randint(0, (2,))
+
+
 def test_randint_on_meta_and_of_nothing():
     assert str(tensix.randint(0, 2, 3, device="meta").device) == "meta" and tensix.randint(0, 2, (0, 3)).shape == (0, 3)
 
