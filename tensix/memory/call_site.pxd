@@ -23,5 +23,5 @@ cdef class CallSites:
     cdef code_position_t* positions
     cdef uint32_t* slots       # open addressing: numbers of sites, 0 for empty
 
-# Return the number of the current thread's stack, 0 if it has none or memory runs out; with the GIL, in 0.1 to 2 us.
+# Return the number of the current thread's stack, 0 if it has none or memory runs out; with the GIL.
 cdef uint32_t CallSites_capture(CallSites self) noexcept

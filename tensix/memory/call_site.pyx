@@ -14,7 +14,7 @@ this function included.
 import os
 from typing import NamedTuple
 
-from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
+from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int32_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
@@ -94,11 +94,14 @@ cdef class CallSites:
     (1, 1, 'work')
     """
 
-    def __cinit__(self, depth=DEFAULT_DEPTH):
+    def __cinit__(self):
+        self.depth = DEFAULT_DEPTH
+        self.site_count = 1
+
+    def __init__(self, depth=DEFAULT_DEPTH):
         if not 1 <= depth <= MAX_DEPTH:
             raise ValueError(f"depth must be from 1 to {MAX_DEPTH} frames, found {depth}.")
         self.depth = depth
-        self.site_count = 1
 
     def __dealloc__(self):
         cdef uint32_t i
