@@ -1,8 +1,10 @@
 """Allocators to choose and to watch."""
 
 from tensix.core import set_allocator
+from tensix.memory.adaptor import Adaptor
 from tensix.memory.caching_allocator import CachingAllocator, CachingStats
+from tensix.memory.statistics_adaptor import StatisticsAdaptor
 
-__all__ = ["CachingAllocator", "CachingStats"]
+__all__ = ["Adaptor", "CachingAllocator", "CachingStats", "StatisticsAdaptor"]
 
 set_allocator("cpu", CachingAllocator())
