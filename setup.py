@@ -25,6 +25,7 @@ MODULES = [
     "tensix/core/cow.pyx",
     "tensix/memory/caching_allocator.pyx",
     "tensix/memory/call_site.pyx",
+    "tensix/memory/statistics.pyx",
     "tensix/memory/adaptor.pyx",
     "tensix/memory/statistics_adaptor.pyx",
     "tensix/tensors/dtype.py",
