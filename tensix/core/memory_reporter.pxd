@@ -35,7 +35,7 @@ cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept
 cdef void report_copy(size_t nbytes) noexcept
 cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil
 
-# For listeners. `owner` is kept alive during a call of `allocated`, and has to end listening when it dies.
+# For listeners. `owner` is kept alive during calls that may run Python, and has to end listening when it dies.
 cdef int start_listening(memory_listener_t* listener, PyObject* owner) except -1
 cdef void stop_listening(memory_listener_t* listener) noexcept
 cdef uint32_t current_thread_number() noexcept
