@@ -1,0 +1,14 @@
+from typing import Any, Self
+
+from typing_extensions import disjoint_base
+
+from tensix.core.allocator import Allocator
+
+__all__ = ["Adaptor"]
+
+@disjoint_base
+class Adaptor(Allocator):
+    def __new__(cls, upstream: Allocator | None = None, *args: Any, **kwargs: Any) -> Self: ...
+    def __init__(self, upstream: Allocator | None = None) -> None: ...
+    @property
+    def upstream(self) -> Allocator: ...
