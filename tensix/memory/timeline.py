@@ -4,28 +4,28 @@ import base64
 import hashlib
 import html
 import json
-from importlib import resources
+from pathlib import Path
 from string import Template
 
 __all__ = ["html_of_snapshot"]
 
-PAGE = resources.files(__package__).joinpath("timeline_page")
+PAGE = Path(__file__).with_name("timeline_page")
 # In this order they make one script; later ones use classes and functions of earlier ones.
 SCRIPTS = ("format", "snapshot", "bands", "canvas", "timeline", "details", "tables", "flame", "main")
 
 
-def html_of_snapshot(snapshot: dict) -> str:
+def html_of_snapshot(snapshot):
     """Return a snapshot as a page that shows it.
 
     Parameters
     ----------
-    snapshot : dict
-        As `tensix.memory.snapshot` returns it.
+    snapshot : Snapshot
+        As `tensix.memory.snapshot` returns it, or a dict of the same form.
 
     Returns
     -------
     str
-        A whole HTML document with the snapshot inside. To be written in UTF-8.
+        A whole HTML document with the snapshot inside, to be written in UTF-8.
 
     Notes
     -----
@@ -46,12 +46,12 @@ def html_of_snapshot(snapshot: dict) -> str:
     )
 
 
-def json_for_html(value) -> str:
+def json_for_html(value):
     """Return JSON that no HTML parser takes for the end of the element it stands in."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def source_of(text: str) -> str:
+def source_of(text):
     """Return how a content security policy names a text of the page, which is by its hash."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
