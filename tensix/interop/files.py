@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tensix.functions.creation_exchange import asarray
-from tensix.interop.raw_file import FileFormatError, RawFile, nbytes_of
+from tensix.interop.raw_file import FileFormatError, RawFile, entry_of
 from tensix.interop.tensor_file import TensorFile
-from tensix.tensors.dtype import dtype_from_any
 from tensix.tensors.layout import strided
 from tensix.tensors.tensor import Tensor
 
@@ -155,18 +154,18 @@ def from_file(
     >>> tensix.from_file(path)
     tensor([1., 1.])
     """
-    wanted = dtype_from_any(dtype)
+    entry = entry_of(() if shape is None else shape, dtype, offset)
     if shared and shape is not None:
-        sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-        make_longer(path, offset + nbytes_of(sizes, wanted.itemsize))
+        make_longer(path, entry.offset + entry.nbytes)
     with RawFile(path, "r+" if shared else "c") as raw:
         if shape is None:
-            shape, rest = divmod(max(0, raw.nbytes - offset), wanted.itemsize)
+            shape, rest = divmod(max(0, raw.nbytes - entry.offset), entry.dtype.itemsize)
             if rest:
                 raise ValueError(
-                    f"{raw.path} has {raw.nbytes - offset:,} bytes from {offset:,} on: no whole number of {wanted.name}."
+                    f"{raw.path} has {raw.nbytes - entry.offset:,} bytes from byte {entry.offset:,} on: "
+                    f"no whole number of {entry.type_name}."
                 )
-        return raw.tensor(shape, wanted, offset)
+        return raw.tensor(shape, dtype, offset)
 
 
 def make_longer(path, nbytes):
@@ -202,7 +201,7 @@ def checked_name(name):
 
 def savable(obj):
     """Return a tensor whose bytes can be written."""
-    x = asarray(obj)
+    x = obj if isinstance(obj, Tensor) else asarray(obj)
     if x.layout is not strided or x.device.type != "cpu":
         raise TypeError(f"only strided tensors on the CPU can be saved, found {x.layout} on {x.device}.")
     return x

@@ -12,6 +12,7 @@ from it. What was taken before cannot be guarded: who must live with files that 
 import contextlib
 import io
 import math
+import operator
 import os
 import stat
 from _thread import allocate_lock
@@ -148,11 +149,7 @@ class RawFile:
         ValueError
             If a size or the offset is negative, or a copy would have to be made in mode ``"r+"``.
         """
-        wanted = dtype_from_any(dtype)
-        sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-        if offset < 0:
-            raise ValueError(f"offset must be 0 or more, found {offset}.")
-        return self.take(Entry(sizes, wanted.name, wanted, offset, nbytes_of(sizes, wanted.itemsize)))
+        return self.take(entry_of(shape, dtype, offset))
 
     def take(self, entry: Entry) -> Tensor:
         """Return the tensor of an entry: a map if nothing is in the way of it, else a copy."""
@@ -344,6 +341,15 @@ def open_regular(path, access):
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(f"{path} is a directory.")
     raise ValueError(f"{path} is no regular file: it cannot be mapped.")
+
+
+def entry_of(shape, dtype, offset):
+    """Return the entry of bare elements that a user describes."""
+    wanted, offset = dtype_from_any(dtype), operator.index(offset)
+    sizes = (operator.index(shape),) if hasattr(shape, "__index__") else tuple(map(operator.index, shape))
+    if offset < 0:
+        raise ValueError(f"offset must be 0 or more, found {offset}.")
+    return Entry(sizes, wanted.name, wanted, offset, nbytes_of(sizes, wanted.itemsize))
 
 
 def nbytes_of(shape, itemsize, bits=0):

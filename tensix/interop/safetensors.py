@@ -107,7 +107,7 @@ def parse_header(raw):
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
         raise ValueError("its metadata is no object of strings.")
     "".join([*header, *metadata, *metadata.values()]).encode("utf-8")  # else half a character is left somewhere
-    entries = {name: entry_of(name, described, start) for name, described in header.items()}
+    entries = {name: described_entry(name, described, start) for name, described in header.items()}
     check_gapless(entries, start, raw.nbytes)
     return entries, metadata
 
@@ -125,7 +125,7 @@ def refuse_constant(name):
     raise ValueError(f"{name} is no JSON.")
 
 
-def entry_of(name, described, start):
+def described_entry(name, described, start):
     """Return the checked entry of a tensor."""
     code, shape, (begin, end) = described["dtype"], tuple(described["shape"]), described["data_offsets"]
     dtype = DTYPES.get(code)
