@@ -83,13 +83,13 @@ def read_entry(stream, start, path):
         except tokenize.TokenError as error:
             raise ValueError(str(error)) from None
         nbytes = nbytes_of(shape, described.itemsize)
+    offset = start + stream.tell() - first
     if described.hasobject:
-        raise TypeError(f"{path} holds Python objects, which are no element type of tensix: they would be unpickled.")
+        return Entry(shape, "object (a pickle, which would run code)", None, offset, 0)
     try:
         dtype = dtype_from_any(described.newbyteorder("="))
     except TypeError:
         dtype = None
-    offset = start + stream.tell() - first
     return Entry(shape, str(described), dtype, offset, nbytes, column_major, not described.isnative)
 
 

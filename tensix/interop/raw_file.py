@@ -31,6 +31,7 @@ __all__ = ["FileFormatError", "RawFile"]
 
 MODES = ("r", "c", "r+", None)
 MOST_DIMENSIONS = 64
+MOST_REASON = 300  # letters of an error: a hostile header may have names of megabytes
 CHUNK = 1 << 24  # bytes, where the system cannot read into memory of ours at an offset
 
 
@@ -176,9 +177,9 @@ class RawFile:
     def check_bounds(self, entry: Entry):
         """Raise if a tensor would not lie within the file, or tensix has no type for it."""
         if entry.dtype is None:
+            hint = f' To have its bits: from_file(path, {entry.nbytes}, dtype="uint8", offset={entry.offset}).'
             raise TypeError(
-                f"{entry.type_name} in {self.path} is no element type of tensix. To have its bits as bytes: "
-                f'from_file(path, {entry.nbytes}, dtype="uint8", offset={entry.offset}).'
+                f"{entry.type_name} in {self.path} is no element type of tensix.{hint if entry.nbytes else ''}"
             )
         end = entry.offset + entry.nbytes
         if end > self.nbytes:
@@ -308,7 +309,7 @@ class Window(io.RawIOBase):
     def seek(self, offset, whence=os.SEEK_SET):
         position = offset + (0, self._position, self._raw.nbytes)[whence]
         if position < 0:
-            raise ValueError(f"a position in a file is 0 or more, found {position}.")
+            raise io.UnsupportedOperation(f"a position in a file is 0 or more, found {position}.")
         self._position = position
         return position
 
@@ -327,7 +328,7 @@ def blaming(path: str, kind: str):
         ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, NotImplementedError, RecursionError,
         SyntaxError, TypeError, ValueError,
     ) as error:  # fmt: skip
-        reason = str(error).partition("\n")[0] or type(error).__name__
+        reason = str(error).partition("\n")[0][:MOST_REASON] or type(error).__name__
         raise FileFormatError(f"{path} is no {kind} file that can be read: {reason}") from None
 
 
