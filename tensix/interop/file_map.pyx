@@ -64,12 +64,12 @@ cdef class FileMap:
     ...     file.flush()
     ...     pages = FileMap(file.fileno(), 6)
     >>> storage = pages.storage(2, 4)
-    >>> storage
-    Storage(nbytes=4, device='cpu', data=0x...02, readonly)
+    >>> storage.nbytes(), storage.readonly
+    (4, True)
     >>> pages.close()
     Traceback (most recent call last):
     BufferError: cannot close the map: storages still look into it, here 1. Drop their tensors first.
-    >>> del storage
+    >>> storage.reset()
     >>> pages.close()
     """
 

@@ -69,7 +69,7 @@ def save(path: str | os.PathLike[str], obj: Any, **options: Any) -> None:
         Its suffix says the format: ``.npy`` takes one tensor, ``.npz`` and ``.safetensors`` take a dict.
     obj : Tensor or dict of str to Tensor
         Whatever `asarray` takes is a tensor here, too.
-    **options
+    **options : bool or dict
         ``compress=True`` for ``.npz``; ``metadata={...}``, of str to str, for ``.safetensors``.
 
     Raises

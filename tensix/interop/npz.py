@@ -2,8 +2,8 @@
 
 Members that are stored as they are can be mapped where they lie, if their elements are aligned there; those that this
 module writes are. Members that are deflated, or not aligned, are read when they are asked for, and their checksums are
-compared; those of mapped members are not, since that would fetch every page. Names of members are names and never paths:
-nothing is unpacked.
+compared. Those of mapped members are not, since that would fetch every page. Names of members are names and never
+paths: nothing is unpacked.
 """
 
 import os
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tensix.interop.npy import parts_of, read_entry
-from tensix.interop.raw_file import FileFormatError, RawFile, blaming
+from tensix.interop.raw_file import RawFile, blaming
 from tensix.interop.replacing import replacing
 from tensix.interop.tensor_file import TensorFile
 
@@ -46,13 +46,16 @@ class NpzFile(TensorFile):
         return self._opened(waiting)[0]
 
     def _obstacle(self, waiting):
-        return "copied: deflated" if waiting.compress_type != zipfile.ZIP_STORED else self._raw.obstacle(self._entry(waiting))
+        if waiting.compress_type != zipfile.ZIP_STORED:
+            return "copied: deflated"
+        return self._raw.obstacle(self._entry(waiting))
 
     def _take(self, waiting):
         self._raw.check()
         entry, stream = self._opened(waiting)
         if entry.dtype is None:
-            raise TypeError(f"{entry.type_name} of {waiting.filename} in {self._raw.path} is no element type of tensix.")
+            place = f"{waiting.filename} in {self._raw.path}"
+            raise TypeError(f"{entry.type_name} of {place} is no element type of tensix.")
         if waiting.compress_type == zipfile.ZIP_STORED and self._raw.obstacle(entry) is None:
             return self._raw.take(entry)
         return self._raw.filled(entry, lambda buffer: self._inflate(waiting, stream, buffer))

@@ -134,7 +134,8 @@ def described_entry(name, described, start):
     nbytes = nbytes_of(shape, 0, FOREIGN_BITS[code]) if dtype is None else nbytes_of(shape, dtype.itemsize)
     if type(begin) is not int or type(end) is not int or begin < 0 or end - begin != nbytes:
         raise ValueError(f"{name!r} has {nbytes:,} bytes, its offsets are {begin!r} and {end!r}.")
-    return Entry(shape, code, dtype, start + begin, nbytes, swapped=IS_SWAPPED and dtype is not None and dtype.itemsize > 1)
+    is_swapped = IS_SWAPPED and dtype is not None and dtype.itemsize > 1
+    return Entry(shape, code, dtype, start + begin, nbytes, swapped=is_swapped)
 
 
 def check_gapless(entries, start, end):

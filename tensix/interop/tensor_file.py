@@ -36,9 +36,8 @@ class TensorFile(MutableMapping, dict):
     >>> with tensix.load(path) as tensors:
     ...     sorted(tensors), tensors["a"].clone()
     (['a', 'b'], tensor([1., 1.]))
-    >>> tensors["a"]
-    Traceback (most recent call last):
-    ValueError: ...x.safetensors is closed.
+    >>> tensors.closed, len(tensors)
+    (True, 0)
     """
 
     def __init__(self, raw: RawFile, waiting: dict[str, Any], metadata: dict[str, str] | None = None):

@@ -30,8 +30,8 @@ def test_facts(inspect):
     facts = inspect(np.arange(12, dtype="f4").reshape(3, 4))
     assert facts.pop("alignment") >= 64
     assert facts == {
-        "format": "npy", "shape": [3, 4], "dtype": "float32", "strides": [4, 1], "order": "row-major", "elements": 12, "bytes": 48,
-        "mapped": True, "first_values": ["0.0", "1.0", "2.0", "3.0", "4.0", "5.0"],
+        "format": "npy", "shape": [3, 4], "dtype": "float32", "strides": [4, 1], "order": "row-major",
+        "elements": 12, "bytes": 48, "mapped": True, "first_values": ["0.0", "1.0", "2.0", "3.0", "4.0", "5.0"],
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Files with a few bytes changed, lost or added: the documented exceptions or a tensor, never a crash and never a leak."""
+"""Files with a few bytes changed, lost or added: the documented exceptions or a tensor, never a crash or a leak."""
 
 import os
 import warnings
@@ -12,7 +12,8 @@ import tensix
 from tensix import FileFormatError, load, save
 from tensix.core import OutOfMemoryError
 
-TENSORS = {"a": tensix.arange(6, dtype="float32").reshape(2, 3), "b": tensix.arange(4) % 2 == 0, "c": tensix.zeros(0, 3)}
+ROWS = tensix.arange(6, dtype="float32").reshape(2, 3)
+TENSORS = {"a": ROWS, "b": tensix.arange(4) % 2 == 0, "c": tensix.zeros(0, 3)}
 KINDS = {".npy": {}, ".npz": {}, ".packed.npz": {"compress": True}, ".safetensors": {"metadata": {"a": "b"}}}
 
 
@@ -22,14 +23,15 @@ def originals(tmp_path_factory):
     folder, contents = tmp_path_factory.mktemp("mutated"), {}
     for suffix, options in KINDS.items():
         path = folder / f"x{suffix}"
-        save(path, TENSORS["a"].T if suffix == ".npy" else TENSORS, **options)
+        save(path, ROWS.T if suffix == ".npy" else TENSORS, **options)
         contents[suffix] = path.read_bytes()
     return folder, contents
 
 
 BYTES = st.one_of(
     st.binary(min_size=1, max_size=8),
-    st.sampled_from([b"\xff" * 4, b"\xff" * 8, bytes(8), b"\x7f" + b"\xff" * 7, b"9", b"-1", b"e9", b"[", b'"', b"{", b"(", b","]),
+    st.sampled_from([b"\xff" * 4, b"\xff" * 8, bytes(8), b"\x7f" + b"\xff" * 7]),
+    st.sampled_from([b"9", b"-1", b"e9", b"[", b'"', b"{", b"(", b","]),
 )
 PLACE = st.floats(0, 1, exclude_max=True).map(lambda x: x * x * x)  # mostly the header
 MUTATION = st.tuples(st.sampled_from(["overwrite", "insert", "delete", "cut", "double"]), PLACE, BYTES)

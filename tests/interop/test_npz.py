@@ -38,7 +38,8 @@ def archived(path, members, compression=zipfile.ZIP_STORED):
 
 ARRAYS = {
     "f4": np.arange(6, dtype="f4").reshape(2, 3), "column": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
-    "big": np.arange(5, dtype=">i8"), "none": np.zeros((3, 0)), "scalar": np.array(2.5), "bool": np.array([True, False]),
+    "big": np.arange(5, dtype=">i8"), "none": np.zeros((3, 0)), "scalar": np.array(2.5),
+    "bool": np.array([True, False]),
 }  # fmt: skip
 
 
@@ -121,7 +122,9 @@ def test_members_that_are_no_tensors_do_not_hide_the_others(path):
 # ---- hostile archives
 
 
-@pytest.mark.parametrize("content", [b"", b"PK", b"PK\x03\x04" + bytes(100), b"\x93NUMPY\x01\x00" + bytes(100), bytes(500)])
+@pytest.mark.parametrize(
+    "content", [b"", b"PK", b"PK\x03\x04" + bytes(100), b"\x93NUMPY\x01\x00" + bytes(100), bytes(500)]
+)
 def test_no_archive(path, content):
     path.write_bytes(content)
     with pytest.raises(FileFormatError, match=r"x\.npz"):
@@ -144,15 +147,6 @@ def test_other_compressions(path, compression):
         load(archived(path, [("a.npy", npy(np.ones(3)))], compression))["a"]
 
 
-def patched(path, old, new, where=0):
-    """Replace bytes of a file that occur there, from the `where`-th time on once."""
-    content = path.read_bytes()
-    at = -1
-    for _ in range(where + 1):
-        at = content.index(old, at + 1)
-    path.write_bytes(content[:at] + new + content[at + len(old) :])
-
-
 def field(path, signature, offset, form, value):
     """Overwrite a field of the first record with a signature."""
     content = bytearray(path.read_bytes())
@@ -162,9 +156,10 @@ def field(path, signature, offset, form, value):
 
 LOCAL, CENTRAL, END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
 FIELDS = {
-    "encrypted": (CENTRAL, 8, "<H", 1), "strange method": (CENTRAL, 10, "<H", 77), "method of the header": (LOCAL, 0, "<I", 0),
+    "encrypted": (CENTRAL, 8, "<H", 1), "strange method": (CENTRAL, 10, "<H", 77), "no header": (LOCAL, 0, "<I", 0),
     "size of 4 GB": (CENTRAL, 24, "<I", 2**32 - 2), "packed size of 4 GB": (CENTRAL, 20, "<I", 2**32 - 2),
-    "size of nothing": (CENTRAL, 24, "<I", 0), "one byte more": (CENTRAL, 24, "<I", 153), "offset": (CENTRAL, 42, "<I", 7),
+    "size of nothing": (CENTRAL, 24, "<I", 0), "one byte more": (CENTRAL, 24, "<I", 153),
+    "offset": (CENTRAL, 42, "<I", 7),
     "offset far away": (CENTRAL, 42, "<I", 2**31), "long name before": (LOCAL, 26, "<H", 65535),
     "long extra before": (LOCAL, 28, "<H", 65535), "other name before": (LOCAL, 30, "<B", 98),
 }  # fmt: skip

@@ -23,6 +23,10 @@ def path(request, tmp_path):
     return path
 
 
+def keywords(**tensors):
+    return tensors
+
+
 def plain(tensors):
     return {name: x.tolist() for name, x in sorted(tensors.items())}
 
@@ -33,8 +37,8 @@ WHOLE = {"a": [0, 1, 2], "b": [[1, 1], [1, 1]], "c": [0]}
 @pytest.mark.parametrize("take", [
     dict, lambda file: {**file}, lambda file: file.copy(), lambda file: file | {}, lambda file: {} | file,
     lambda file: dict(file.items()), lambda file: dict(zip(file, file.values(), strict=True)),
-    lambda file: (lambda **tensors: tensors)(**file), lambda file: file.__reduce__()[0](*file.__reduce__()[1]),
-    lambda file: {name: file[name] for name in file.keys()}, lambda file: {name: file.get(name) for name in file},
+    lambda file: keywords(**file), lambda file: file.__reduce__()[0](*file.__reduce__()[1]),
+    lambda file: {name: file[name] for name in list(file.keys())}, lambda file: {name: file.get(name) for name in file},
     lambda file: {name: file.pop(name) for name in list(file)}, lambda file: dict([file.popitem() for _ in range(3)]),
     lambda file: {name: file.setdefault(name) for name in file}, lambda file: (made := {}, made.update(file))[0],
     lambda file: {name: file[name] for name in reversed(file)}, copy.copy,
