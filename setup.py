@@ -95,6 +95,8 @@ MODULES = [
     "tensix/functions/elementwise_logical.pyx",
     "tensix/functions/elementwise_rounding.pyx",
     "tensix/functions/elementwise_floating.pyx",
+    "tensix/interop/file_map.pyx",
+    "tensix/interop/tensor_bytes.pyx",
 ]
 
 # TENSIX_DEBUG=1 turns Cython's own checks and debug symbols back on, for whoever hunts a crash.

@@ -7,14 +7,17 @@ ever adds time. Below 1 tensix is faster; "ok" means at or below the target.
 import argparse
 import ctypes
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from timeit import Timer
 
 import numpy as np
 from benchmarks.allocation import KIB, MIB, SIZES
 from benchmarks.copy_on_write import SHARED_SIZES
+from benchmarks.files import model
 from benchmarks.native import dispatch_loops, loops
 from benchmarks.native.build import HERE, build_extension
 from benchmarks.storage import touched
@@ -27,6 +30,11 @@ try:
     from torch.utils.cpp_extension import include_paths, library_paths
 except ImportError:
     sys.exit("compare.py measures against PyTorch, which is missing. Run: pip install torch")
+
+try:
+    from safetensors import torch as safetensors
+except ImportError:  # its row is left out
+    safetensors = None
 
 Work = Callable[[int], object]  # does it so many times
 
@@ -187,6 +195,31 @@ def thread_rows():
         yield Race(f"{code}, two threads", 0.6, two, {"one": one})
 
 
+def file_rows():
+    """Yield loading by map: a model of 92 MB with every tensor taken, and one tensor; nobody touches an element.
+
+    The safetensors library reads for NumPy, so its peer is a map, too: NumPy's, of a file of the same tensors each.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        tensors, path = model(), Path(folder, "model.safetensors")
+        tensix.save(path, tensors)
+        for name, x in tensors.items():
+            tensix.save(Path(folder, f"{name}.npy"), x)
+        one = Path(folder, f"{next(iter(tensors))}.npy")
+        names = {"lib": tensix, "np": np, "torch": torch, "path": path, "one": one, "n": 1 << 20,
+                 "all": [Path(folder, f"{name}.npy") for name in tensors]}
+        theirs = statement("[np.load(one, mmap_mode='r') for one in all]", **names)
+        yield Race("load a model of 92 MB", 1.0, statement("dict(lib.load(path))", **names), {"numpy": theirs})
+        theirs = statement("np.load(one, mmap_mode='r')", **names)
+        yield Race("load .npy, 4 MiB", 1.2, statement("lib.load(one)", **names), {"numpy": theirs})
+        ours = statement("lib.from_file(one, n, offset=128)", **names)
+        theirs = statement("np.memmap(one, 'f4', 'c', 128, n)", **names)
+        yield Race("from_file, 4 MiB", 1.0, ours, {"numpy": theirs})
+        if safetensors is not None:
+            theirs = statement("load_file(path)", load_file=safetensors.load_file, path=path)
+            yield Race("load a model of 92 MB", 1.0, statement("dict(lib.load(path))", **names), {"safetens": theirs})
+
+
 def dispatcher_rows():
     """Yield the dispatcher's cost: a call through the operator's table less a direct call of its kernel."""
     x, y = tensix.rand(3, 4), tensix.rand(3, 4)
@@ -231,6 +264,7 @@ ROWS = (
     small_call_rows,
     large_call_rows,
     thread_rows,
+    file_rows,
     dispatcher_rows,
 )
 

@@ -1,6 +1,6 @@
 """Tensors whose memory you can see and steer."""
 
-from tensix import core, dispatch, fft, functions, library, linalg, memory, ops
+from tensix import core, dispatch, fft, functions, interop, library, linalg, memory, ops
 from tensix._version import __version__
 from tensix.core import *  # noqa: F403
 from tensix.functions.constants import *  # noqa: F403
@@ -30,6 +30,8 @@ from tensix.functions.sorting import *  # noqa: F403
 from tensix.functions.sparse import *  # noqa: F403
 from tensix.functions.statistical import *  # noqa: F403
 from tensix.functions.utility import *  # noqa: F403
+from tensix.interop import files as _files
+from tensix.interop.files import *  # noqa: F403
 from tensix.tensors import dtype as _dtype
 from tensix.tensors import memory_format as _memory_format
 from tensix.tensors.dtype import *  # noqa: F403
@@ -42,11 +44,12 @@ from tensix.tensors.typed_storage import TypedStorage
 
 __all__ = [
     "Generator", "Layout", "Tensor", "TensorImpl", "TypeIdentifier", "TypeMeta", "TypedStorage", "__version__", "core",
-    "dispatch", "fft", "get_num_threads", "library", "linalg", "manual_seed", "memory", "ops", "register_type",
-    "set_num_threads", "sparse_coo", "strided",
+    "dispatch", "fft", "get_num_threads", "interop", "library", "linalg", "manual_seed", "memory", "ops",
+    "register_type", "set_num_threads", "sparse_coo", "strided",
 ]  # fmt: skip
 __all__ += core.__all__
 __all__ += _dtype.__all__
 __all__ += _memory_format.__all__
+__all__ += _files.__all__
 for _chapter in functions.CHAPTERS:
     __all__ += _chapter.__all__

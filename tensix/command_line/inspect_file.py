@@ -1,10 +1,11 @@
 """``python -m tensix inspect``: say what is in a file, without reading more than is shown."""
 
 import json
+import os
 
 from tensix.command_line.paper import Paper
 from tensix.core import format_size
-from tensix.interop.npy import load_npy
+from tensix.interop.files import load
 
 __all__ = ["add_parser"]
 
@@ -15,8 +16,8 @@ def add_parser(commands):
     """Add this command to the command line."""
     parser = commands.add_parser(
         "inspect",
-        help="say what is in a .npy file",
-        description="Map a .npy file without copying it and say what is in it.",
+        help="say what is in a .npy, .npz or .safetensors file",
+        description="Map a .npy, .npz or .safetensors file without copying it and say what is in it.",
     )
     parser.add_argument("file", help="path of the file")
     parser.add_argument("--json", action="store_true", help="print JSON for a machine instead of text for a person")
@@ -25,31 +26,26 @@ def add_parser(commands):
 
 def run(arguments):
     """Print the facts of a file."""
-    facts = facts_of(arguments.file)
+    loaded = load(arguments.file)
+    is_file = isinstance(loaded, dict)
+    facts = {"file": str(arguments.file), "format": os.path.splitext(arguments.file)[1][1:].lower()}
+    facts |= facts_of_file(loaded) if is_file else facts_of_tensor(loaded)
     if arguments.json:
         print(json.dumps(facts, indent=2))
-        return 0
-    paper = Paper()
-    more = ", ..." if facts["elements"] > FIRST_VALUES else ""
-    shown = facts | {
-        "bytes": format_size(facts["bytes"]),
-        "alignment": f"{facts['alignment']} bytes",
-        "strides": f"{facts['strides']} elements",
-        "mapped": "read-only, nothing copied" if facts["mapped"] else "no, it has no elements",
-        "first_values": "[" + ", ".join(facts["first_values"]) + more + "]",
-    }
-    print(paper.strong(shown.pop("file")))
-    for name, value in shown.items():
-        print(f"    {name.replace('_', ' '):<13} {value}")
+    elif is_file:
+        print_file(Paper(), facts)
+    else:
+        print_tensor(Paper(), facts)
     return 0
 
 
-def facts_of(path):
-    """Return what a person and a machine want to know of a file."""
-    tensor = load_npy(path)
+# ---- one tensor
+
+
+def facts_of_tensor(tensor):
+    """Return what a person and a machine want to know of a tensor."""
     address = tensor.data_ptr()
     return {
-        "file": str(path),
         "shape": tensor.shape,
         "dtype": str(tensor.dtype),
         "strides": tensor.stride(),
@@ -57,7 +53,7 @@ def facts_of(path):
         "elements": tensor.numel(),
         "bytes": tensor.nbytes,
         "alignment": min(address & -address, 4096),
-        "mapped": tensor.numel() != 0 and tensor.readonly,
+        "mapped": tensor.numel() != 0 and tensor.allocator is None,
         "first_values": [str(value) for value in first_values(tensor).tolist()],
     }
 
@@ -70,3 +66,82 @@ def first_values(tensor):
     while row.ndim > 1:
         row = row[0]
     return row[:FIRST_VALUES]
+
+
+def print_tensor(paper, facts):
+    more = ", ..." if facts["elements"] > FIRST_VALUES else ""
+    copied = "no, its bytes are in the other order" if facts["elements"] else "no, it has no elements"
+    print_facts(paper, facts | {
+        "bytes": format_size(facts["bytes"]),
+        "alignment": f"{facts['alignment']} bytes",
+        "strides": f"{facts['strides']} elements",
+        "mapped": "read-only, nothing copied" if facts["mapped"] else copied,
+        "first_values": "[" + ", ".join(facts["first_values"]) + more + "]",
+    })  # fmt: skip
+
+
+def print_facts(paper, facts):
+    print(paper.strong(facts["file"]))
+    for name, value in facts.items():
+        if name != "file":
+            print(f"    {name.replace('_', ' '):<13} {value}")
+
+
+# ---- several tensors
+
+
+def facts_of_file(file):
+    """Return what a person and a machine want to know of a dict of tensors, none of which is read."""
+    tensors = [facts_of_entry(file, name) for name in file]
+    return {
+        "bytes": sum(one.get("bytes", 0) for one in tensors),
+        "metadata": file.metadata,
+        "tensors": tensors,
+    }
+
+
+def facts_of_entry(file, name):
+    """Return what the file says of a tensor; what is wrong with one must not hide the others."""
+    try:
+        entry, obstacle = file.entry(name)
+    except (TypeError, ValueError) as error:
+        return {"name": name, "error": str(error)}
+    return {
+        "name": name,
+        "shape": entry.shape,
+        "dtype": str(entry.dtype or entry.type_name),
+        "bytes": entry.nbytes,
+        "mapped": obstacle is None and entry.dtype is not None,
+        "how": (obstacle or "mapped") if entry.dtype else "no element type of tensix",
+    }
+
+
+def print_file(paper, facts):
+    said = {printable(name): printable(text) for name, text in facts["metadata"].items()}
+    tensors = facts["tensors"]
+    print_facts(paper, {
+        "file": facts["file"],
+        "format": facts["format"],
+        "tensors": len(tensors),
+        "bytes": format_size(facts["bytes"]),
+        "metadata": ", ".join(f"{name}: {text}" for name, text in said.items()) or "none",
+    })  # fmt: skip
+    print()
+    rows = [row_of(one) for one in tensors]
+    widths = [max((len(row[i]) for row in rows), default=0) for i in range(4)]
+    for row in rows:
+        cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)]
+        print("    " + "  ".join([*cells, row[4]]).rstrip())
+
+
+def row_of(one):
+    """Return the cells of a tensor's row."""
+    name = printable(one["name"])
+    if "error" in one:
+        return name, "", "", "", printable(one["error"])
+    return name, one["dtype"], str(one["shape"]), format_size(one["bytes"]), one["how"]
+
+
+def printable(text):
+    """Return a text of a file so that a terminal does not obey it."""
+    return text if text.isprintable() else ascii(text)

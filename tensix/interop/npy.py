@@ -1,41 +1,41 @@
-"""NumPy's ``.npy`` files, mapped into memory.
+"""NumPy's ``.npy`` files: one tensor each."""
 
-A mapped tensor costs no memory until its elements are touched. It is read-only; `lazy_clone` makes a writable one
-that copies at its first write.
-"""
-
-import mmap
+import io
 import os
 import tokenize
 
-import numpy as np
 from numpy.lib import format as npy_format
 
-from tensix.functions.creation import adopt_array
+from tensix.interop.raw_file import Entry, FileFormatError, RawFile, blaming, nbytes_of
+from tensix.interop.replacing import replacing
+from tensix.interop.tensor_bytes import bytes_to_save
+from tensix.tensors.dtype import dtype_from_any
 from tensix.tensors.tensor import Tensor
 
-__all__ = ["load_npy"]
+__all__ = ["load_npy", "save_npy"]
 
 
-def load_npy(path: str | os.PathLike[str]) -> Tensor:
-    """Return a read-only tensor over a mapped ``.npy`` file.
+def load_npy(path: str | os.PathLike[str], mmap_mode: str | None = "r") -> Tensor:
+    """Return the tensor of a ``.npy`` file, mapped.
 
     Parameters
     ----------
     path : str or path-like
         The file.
+    mmap_mode : {"r", "c", "r+", None}, optional
+        As for `tensix.load`.
 
     Returns
     -------
     Tensor
-        With the file's shape and order. Only a tensor without elements needs no mapping.
+        With the file's shape and order. A copy if the file's bytes are not in the machine's order.
 
     Raises
     ------
-    ValueError
-        If this is no ``.npy`` file, it is shorter than its header says, or its bytes are not in the machine's order.
+    FileFormatError
+        If this is no ``.npy`` file, or it is shorter than its header says.
     TypeError
-        If tensix has no such element type.
+        If tensix has no such element type. Objects are never read: they are pickles, and those run code.
 
     Notes
     -----
@@ -51,33 +51,56 @@ def load_npy(path: str | os.PathLike[str]) -> Tensor:
     >>> load_npy(path)
     tensor([0, 1, 2], readonly=True)
     """
-    with open(path, "rb") as file:
-        shape, column_major, dtype = read_header(file, path)
-        start = file.tell()
-        count = 1
-        for size in shape:
-            count *= size
-        needed = start + count * dtype.itemsize
-        found = os.fstat(file.fileno()).st_size
-        if found < needed:
-            raise ValueError(f"{path} is cut short: its header speaks of {needed:,} bytes, the file has {found:,}.")
-        if count == 0:
-            elements = np.empty(0, dtype)
-            elements.flags.writeable = False
-        else:
-            elements = np.frombuffer(mmap.mmap(file.fileno(), needed, access=mmap.ACCESS_READ), dtype, count, start)
-    return adopt_array(elements.reshape(shape, order="F" if column_major else "C"))
+    with RawFile(path, mmap_mode) as raw:
+        return raw.take(read_entry(raw.reader(), 0, raw.path))
 
 
-def read_header(file, path):
-    """Return shape, whether the order is column-major, and NumPy's type; the file stands at the data then."""
+def save_npy(path: str | os.PathLike[str], x: Tensor):
+    """Write a tensor to a ``.npy`` file, in column-major order if that is the tensor's own.
+
+    Raises
+    ------
+    TypeError
+        If NumPy's files have no such element type: bfloat16. Use ``.safetensors``.
+    """
+    with replacing(path) as file:
+        for part in parts_of(x):
+            file.write(part)
+
+
+def read_entry(stream, start, path):
+    """Return what a header says of the tensor behind it; the stream stands at the header, byte `start` of the file."""
+    first = stream.tell()
+    with blaming(path, ".npy"):
+        try:
+            version = npy_format.read_magic(stream)
+            if version == (1, 0):
+                shape, column_major, described = npy_format.read_array_header_1_0(stream)
+            elif version in ((2, 0), (3, 0)):  # they differ in how names of structures' fields are written
+                shape, column_major, described = npy_format.read_array_header_2_0(stream)
+            else:
+                raise FileFormatError(f"{path} has version {version} of the .npy format, which is not known here.")
+        except tokenize.TokenError as error:
+            raise ValueError(str(error)) from None
+        nbytes = nbytes_of(shape, described.itemsize)
+    offset = start + stream.tell() - first
+    if described.hasobject:
+        return Entry(shape, "object (a pickle, which would run code)", None, offset, 0)
     try:
-        version = npy_format.read_magic(file)
-        if version == (1, 0):
-            return npy_format.read_array_header_1_0(file)
-        if version in ((2, 0), (3, 0)):  # they differ in how names of structures' fields are written
-            return npy_format.read_array_header_2_0(file)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError) as error:
-        reason = str(error).partition("\n")[0]
-        raise ValueError(f"{path} is no .npy file that can be read: {reason}") from None
-    raise ValueError(f"{path} has version {version} of the .npy format, which is not known here.")
+        dtype = dtype_from_any(described.newbyteorder("="))
+    except TypeError:
+        dtype = None
+    return Entry(shape, str(described), dtype, offset, nbytes, column_major, not described.isnative)
+
+
+def parts_of(x):
+    """Yield the bytes of a ``.npy`` file: its header, padded to 64 bytes, and the elements."""
+    if x.dtype.name == "bfloat16":
+        raise TypeError("NumPy's files have no bfloat16: save it as .safetensors, or convert it to float32.")
+    column_major = not x.is_contiguous() and x.permute(*reversed(range(x.ndim))).is_contiguous()
+    header = io.BytesIO()
+    described = {"descr": x.dtype.numpy.str, "fortran_order": column_major, "shape": x.shape}
+    npy_format.write_array_header_1_0(header, described)
+    yield header.getvalue()
+    rows = x.permute(*reversed(range(x.ndim))) if column_major else x.contiguous()
+    yield bytes_to_save(rows)

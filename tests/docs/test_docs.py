@@ -38,6 +38,8 @@ def test_sessions(page, capsys):
 @pytest.mark.parametrize("console", CONSOLES, ids=lambda console: console.stem)
 def test_console_outputs(console, tmp_path):
     np.save(tmp_path / "weights.npy", np.arange(12, dtype=np.float32).reshape(3, 4))
+    model = {"weight": tensix.ones(16, 32), "bias": tensix.ones(8, dtype="bfloat16"), "mask": tensix.ones(0) == 0}
+    tensix.save(tmp_path / "model.safetensors", model, metadata={"made by": "tensix"})
     prompt, _, expected = console.read_text(encoding="utf-8").partition("\n")
     words = shlex.split(prompt)
     assert words[:2] == ["$", "python"]

@@ -65,6 +65,18 @@ def test_forms_of_a_path(path, form):
     assert load_npy(form(path)).tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("type_name", [">f8", ">i2", ">c16", ">c8", ">u4"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_other_byte_order_is_copied(path, type_name, order):
+    array = np.array([[1, 2, 3], [4, 5, 6]], type_name, order=order)
+    x = saved(path, array)
+    assert (x.tolist(), x.dtype.numpy, x.readonly) == (array.tolist(), array.dtype.newbyteorder("="), True)
+    assert x.allocator is not None and x.stride() == ((3, 1) if order == "C" else (1, 2))
+    assert load_npy(path, "c").fill_(1).tolist() == [[1] * 3] * 2
+    with pytest.raises(ValueError, match="other order"):
+        load_npy(path, "r+")
+
+
 # ---- mapped
 
 
@@ -215,7 +227,7 @@ def test_header_that_claims_to_be_long(path):
 
 @pytest.mark.parametrize("array, error", [
     (np.array([1, None]), (TypeError, ValueError)), (np.zeros(0, object), (TypeError, ValueError)),
-    (np.zeros(3, ">f8"), ValueError), (np.zeros(0, ">f8"), ValueError), (np.array(["a"]), TypeError),
+    (np.array(["a"]), TypeError),
     (np.zeros(3, "M8[s]"), TypeError), (np.zeros(3, [("a", "f4")]), TypeError),
     (np.zeros(2, [("a", "f4"), ("b", "i4", (2,))]), TypeError),
 ])
@@ -225,12 +237,11 @@ def test_types_that_tensix_has_not(path, array, error):
 
 
 def test_what_failed_keeps_nothing_open(path):
-    np.save(path, np.zeros(3, ">f8"))
+    np.save(path, np.zeros(3, "M8[s]"))
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(3):
-        with pytest.raises(ValueError):
+        with pytest.raises(TypeError):
             load_npy(path)
-    gc.collect()
     with open("/proc/self/maps") as maps:
         assert str(path) not in maps.read()
     assert len(os.listdir("/proc/self/fd")) == before

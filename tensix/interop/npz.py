@@ -1,0 +1,176 @@
+"""NumPy's ``.npz`` files: ZIP archives of ``.npy`` files.
+
+Members that are stored as they are can be mapped where they lie, if their elements are aligned there; those that this
+module writes are. Members that are deflated, or not aligned, are read when they are asked for, and their checksums are
+compared. Those of mapped members are not, since that would fetch every page. Names of members are names and never
+paths: nothing is unpacked.
+"""
+
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from tensix.interop.npy import parts_of, read_entry
+from tensix.interop.raw_file import RawFile, blaming
+from tensix.interop.replacing import replacing
+from tensix.interop.tensor_file import TensorFile
+
+__all__ = ["load_npz", "save_npz"]
+
+ALIGNMENT_BYTES = 64
+LOCAL_HEADER = 30  # bytes before a member's name
+SIGNATURE = b"PK\x03\x04"
+PADDING_ID = 0xD935  # an extra field that archivers know as padding
+MOST_INFLATION = 1032  # deflate's best: no honest member grows more
+IS_ENCRYPTED = 0x1
+
+
+class NpzFile(TensorFile):
+    """Hold the tensors of a ``.npz`` file."""
+
+    _waiting_type = zipfile.ZipInfo
+
+    def __init__(self, raw):
+        self._archive = zipfile.ZipFile(raw.reader())
+        waiting = {}
+        for info in self._archive.infolist():
+            name = info.filename.removesuffix(".npy")
+            if name in waiting:
+                raise ValueError(f"two members are called {name!r}.")
+            waiting[name] = info
+        super().__init__(raw, waiting)
+
+    def _entry(self, waiting):
+        return self._opened(waiting)[0]
+
+    def _obstacle(self, waiting):
+        if waiting.compress_type != zipfile.ZIP_STORED:
+            return "copied: deflated"
+        return self._raw.obstacle(self._entry(waiting))
+
+    def _take(self, waiting):
+        self._raw.check()
+        entry, stream = self._opened(waiting)
+        if entry.dtype is None:
+            place = f"{waiting.filename} in {self._raw.path}"
+            raise TypeError(f"{entry.type_name} of {place} is no element type of tensix.")
+        if waiting.compress_type == zipfile.ZIP_STORED and self._raw.obstacle(entry) is None:
+            return self._raw.take(entry)
+        return self._raw.filled(entry, lambda buffer: self._inflate(waiting, stream, buffer))
+
+    def _opened(self, info):
+        """Return the entry of a member and a stream that stands at its elements."""
+        path = f"{info.filename} in {self._raw.path}"
+        with blaming(path, ".npz"), translating():
+            if info.flag_bits & IS_ENCRYPTED:
+                raise ValueError("it is encrypted.")
+            if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise ValueError("it is neither stored nor deflated.")
+            if info.file_size > MOST_INFLATION * (info.compress_size + 1):
+                raise ValueError(f"{info.compress_size:,} bytes cannot inflate to {info.file_size:,}.")
+            start = self._start_of(info)
+            stream = self._archive.open(info)
+            entry = read_entry(stream, start, path)
+            header = entry.offset - start
+            if entry.dtype is not None and header + entry.nbytes != info.file_size:
+                raise ValueError(f"its header speaks of {header + entry.nbytes:,} bytes, it has {info.file_size:,}.")
+        return entry, stream
+
+    def _start_of(self, info):
+        """Return where a member's bytes begin, which only the header before them tells."""
+        header = self._raw.read(info.header_offset, LOCAL_HEADER) if info.header_offset >= 0 else b""
+        if len(header) < LOCAL_HEADER or not header.startswith(SIGNATURE):
+            raise ValueError("there is no member where its directory says.")
+        name, extra = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
+        start = info.header_offset + LOCAL_HEADER + name + extra
+        if start + info.compress_size > self._raw.nbytes:
+            raise ValueError("it is cut short.")
+        return start
+
+    def _inflate(self, info, stream, buffer):
+        """Fill a buffer from a member; at the last byte its checksum is compared."""
+        with blaming(f"{info.filename} in {self._raw.path}", ".npz"), translating():
+            done = 0
+            while done < len(buffer):
+                count = stream.readinto(buffer[done:])
+                if not count:
+                    raise ValueError("it is cut short.")
+                done += count
+
+
+class translating:  # noqa: N801
+    """Turn the errors of ZIP archives into ValueError."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if isinstance(error, (zipfile.BadZipFile, zlib.error)):
+            raise ValueError(str(error)) from None
+
+
+def load_npz(path: str | os.PathLike[str], mmap_mode: str | None = "r") -> TensorFile:
+    """Return the tensors of a ``.npz`` file by name, mapped or read when they are asked for.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    mmap_mode : {"r", "c", None}, optional
+        As for `tensix.load`; an archive cannot be written through a map.
+
+    Raises
+    ------
+    FileFormatError
+        If this is no archive. What is wrong with a member is found out when it is asked for.
+    """
+    if mmap_mode == "r+":
+        raise ValueError('an archive cannot be written through a map: mmap_mode="r+" is for .npy and .safetensors.')
+    raw = RawFile(path, mmap_mode)
+    try:
+        with blaming(raw.path, ".npz"), translating():
+            return NpzFile(raw)
+    except BaseException:
+        raw.release()
+        raise
+
+
+def save_npz(path: str | os.PathLike[str], tensors: Mapping[str, Any], *, compress: bool = False) -> None:
+    """Write tensors to a ``.npz`` file, where they can be mapped unless they are compressed.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    tensors : dict of str to Tensor
+        What to write.
+    compress : bool, optional
+        Whether to deflate them.
+    """
+    for name in tensors:
+        if "\0" in name:
+            raise ValueError(f"a name in an archive has no null byte, found {name!r}.")
+    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+        for name, x in tensors.items():
+            info = zipfile.ZipInfo(f"{name}.npy")  # of 1980: the same tensors give the same file
+            is_large = x.nbytes >= zipfile.ZIP64_LIMIT // 2
+            if compress:
+                info.compress_type = zipfile.ZIP_DEFLATED
+            else:
+                info.extra = padding_at(file.tell() + local_header_size(info, is_large))
+            with archive.open(info, "w", force_zip64=is_large) as member:
+                for part in parts_of(x):
+                    member.write(part)
+
+
+def local_header_size(info, is_large):
+    return LOCAL_HEADER + len(info.filename.encode("utf-8")) + 20 * is_large
+
+
+def padding_at(position):
+    """Return an extra field after which the alignment is right."""
+    missing = -(position + 6) % ALIGNMENT_BYTES  # the field itself takes 6 bytes at least
+    field = PADDING_ID, 2 + missing, ALIGNMENT_BYTES
+    return b"".join(number.to_bytes(2, "little") for number in field) + bytes(missing)

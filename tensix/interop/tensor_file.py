@@ -1,0 +1,152 @@
+"""A file of several tensors, as the dict that it is."""
+
+from collections.abc import MutableMapping
+from typing import Any
+
+from tensix.interop.raw_file import Entry, RawFile
+from tensix.tensors.tensor import Tensor
+
+__all__ = ["TensorFile"]
+
+
+class TensorFile(MutableMapping, dict):
+    """Hold the tensors of a file by name: a dict that takes each from the file when it is first asked for.
+
+    `tensix.load` makes them. All operations of a dict work. Names may be added, replaced and deleted: that changes this
+    dict, never the file.
+
+    Attributes
+    ----------
+    metadata : dict of str to str
+        What the file says beside its tensors; only ``.safetensors`` files do.
+
+    Notes
+    -----
+    Lifetime: the dict holds the tensors that were asked for, and one open descriptor, until it is closed or dies. Each
+    tensor keeps the map alive by itself, so it may outlive the dict. At the end of a ``with`` block the dict is closed;
+    tensors that are still held stay as they are.
+
+    Thread-safety: as a dict. Two threads that ask for a name get the same tensor.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, tensix
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "x.safetensors")
+    >>> tensix.save(path, {"a": tensix.ones(2), "b": tensix.zeros(1)})
+    >>> with tensix.load(path) as tensors:
+    ...     sorted(tensors), tensors["a"].clone()
+    (['a', 'b'], tensor([1., 1.]))
+    >>> tensors.closed, len(tensors)
+    (True, 0)
+    """
+
+    def __init__(self, raw: RawFile, waiting: dict[str, Any], metadata: dict[str, str] | None = None):
+        self._raw = raw
+        self._taken: dict[str, Any] = {}  # name -> what was waiting in the place of the tensor that is there now
+        self.metadata = {} if metadata is None else metadata
+        dict.update(self, waiting)
+
+    # ---- what a format has to say
+
+    _waiting_type: type  # of what stands in a tensor's place until somebody asks for it
+
+    def _entry(self, waiting: Any) -> Entry:
+        """Return where a tensor lies and what it is like."""
+        raise NotImplementedError
+
+    def _obstacle(self, waiting: Any) -> str | None:
+        """Return why a tensor has to be copied, None if it can be mapped."""
+        raise NotImplementedError
+
+    def _take(self, waiting: Any) -> Tensor:
+        """Return a tensor of the file."""
+        raise NotImplementedError
+
+    # ---- the dict
+
+    def __getitem__(self, name):
+        value = dict.__getitem__(self, name)
+        if type(value) is not self._waiting_type:
+            return value
+        tensor = self._take(value)
+        if dict.get(self, name) is not value:  # another thread was faster
+            return self[name]
+        dict.__setitem__(self, name, tensor)
+        self._taken[name] = value
+        return tensor
+
+    def __missing__(self, name):
+        if self.closed:
+            raise ValueError(f"{self._raw.path} is closed.")
+        raise KeyError(name)
+
+    def __setitem__(self, name, value):
+        self._taken.pop(name, None)
+        dict.__setitem__(self, name, value)
+
+    def __delitem__(self, name):
+        dict.__delitem__(self, name)
+        self._taken.pop(name, None)
+
+    def __iter__(self):  # a function of our own, so that dict(self) asks for items instead of copying slots
+        return dict.__iter__(self)
+
+    __contains__ = dict.__contains__
+    __len__ = dict.__len__
+    __reversed__ = dict.__reversed__
+
+    def copy(self):
+        """Return a plain dict of all tensors."""
+        return dict(self)
+
+    def __or__(self, other):
+        return dict(self) | other
+
+    def __ror__(self, other):
+        return other | dict(self)
+
+    def __ior__(self, other):
+        self.update(other)
+        return self
+
+    def __reduce__(self):
+        return dict, (dict(self),)
+
+    def __repr__(self):
+        state = "closed" if self.closed else f"{len(self)} tensors"
+        return f"{type(self).__name__}({self._raw.path!r}, {state})"
+
+    # ---- the file
+
+    @property
+    def closed(self) -> bool:
+        """Whether no more tensors can be taken from the file."""
+        return self._raw.closed
+
+    def close(self):
+        """Forget all tensors, then unmap and close the file now; nothing happens if it was done.
+
+        Raises
+        ------
+        BufferError
+            If a tensor that somebody else holds still looks into the map. The file stays open then, and what is asked
+            for is taken from it anew.
+        """
+        for name, waiting in self._taken.items():
+            dict.__setitem__(self, name, waiting)
+        self._taken.clear()
+        self._raw.close()
+        dict.clear(self)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        dict.clear(self)
+        self._taken.clear()
+        self._raw.release()
+
+    def entry(self, name: str) -> tuple[Entry, str | None]:
+        """Return what the file says of a tensor, and why it has to be copied if it has; nothing is taken."""
+        waiting = self._taken.get(name) or dict.__getitem__(self, name)
+        return self._entry(waiting), self._obstacle(waiting)
