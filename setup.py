@@ -25,6 +25,7 @@ MODULES = [
     "tensix/core/cow.pyx",
     "tensix/memory/caching_allocator.pyx",
     "tensix/memory/adaptor.pyx",
+    "tensix/memory/shared_memory_allocator.pyx",
     "tensix/memory/statistics_adaptor.pyx",
     "tensix/tensors/dtype.py",
     "tensix/tensors/type_meta.py",
