@@ -213,7 +213,6 @@ cdef shared_segment_t* segment_to_fill(SharedMemoryAllocator self, size_t padded
 cdef shared_segment_t* new_segment(size_t nbytes) except NULL:
     """Return a segment with a count of one."""
     cdef int fd
-    cdef shared_segment_t* segment
     if nbytes >> 62:
         raise OutOfMemoryError(nbytes, ALIGNMENT_BYTES, CPUAllocator.bytes_in_use())
     fd = tx_shared_file(nbytes)

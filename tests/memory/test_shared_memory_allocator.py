@@ -124,7 +124,9 @@ def test_the_size_of_the_file_is_sealed(shared):
         os.ftruncate(SharedMemoryAllocator.locate(block.get())[0], 0)
 
 
-def test_eight_threads(shared, descriptors):
+def test_eight_threads(descriptors):
+    shared = SharedMemoryAllocator()
+
     def work(seed):
         held = []
         for i in range(300):
@@ -138,8 +140,7 @@ def test_eight_threads(shared, descriptors):
         thread.start()
     for thread in threads:
         thread.join()
-    del shared
-    assert descriptors() <= 1  # the segment that the fixture's allocator fills
+    assert descriptors() <= 1  # of the segment that is being filled
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
