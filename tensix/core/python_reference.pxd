@@ -20,6 +20,9 @@ from cpython.ref cimport PyObject
 cdef extern from "tensix/finalization.h" nogil:
     bint tx_is_finalizing()
 
+cdef extern from "tensix/gil.h" nogil:
+    bint holds_gil "tx_holds_gil" ()
+
 cdef extern from "Python.h" nogil:
     int PyGILState_Check()
     PyObject* pending_exception "PyErr_Occurred" ()  # for code that holds the GIL without Cython's knowing

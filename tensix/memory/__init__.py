@@ -1,8 +1,27 @@
 """Allocators to choose and to watch."""
 
 from tensix.core import set_allocator
+from tensix.memory.adaptor import Adaptor
+from tensix.memory.alignment_adaptor import AlignmentAdaptor
 from tensix.memory.caching_allocator import CachingAllocator, CachingStats
+from tensix.memory.failure_callback_adaptor import FailureCallbackAdaptor
+from tensix.memory.guard_adaptor import GuardAdaptor
+from tensix.memory.limiting_adaptor import LimitingAdaptor
+from tensix.memory.logging_adaptor import LoggingAdaptor
+from tensix.memory.shared_memory_allocator import SharedMemoryAllocator
+from tensix.memory.statistics_adaptor import StatisticsAdaptor
 
-__all__ = ["CachingAllocator", "CachingStats"]
+__all__ = [
+    "Adaptor",
+    "AlignmentAdaptor",
+    "CachingAllocator",
+    "CachingStats",
+    "FailureCallbackAdaptor",
+    "GuardAdaptor",
+    "LimitingAdaptor",
+    "LoggingAdaptor",
+    "SharedMemoryAllocator",
+    "StatisticsAdaptor",
+]
 
 set_allocator("cpu", CachingAllocator())

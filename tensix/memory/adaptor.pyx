@@ -1,0 +1,185 @@
+"""Allocators over another allocator, which see every block that comes and goes.
+
+Note [Adapted blocks]
+~~~~~~~~~~~~~~~~~~~~~
+Most adaptors have to act when a block goes, so the block that they hand out is wrapped: its context is a node, which
+owns upstream's block, and its deleter the adaptor's. The node keeps the adaptor alive, the adaptor its upstream.
+A wrapped block is still simple if upstream's is: copy-on-write keeps the whole block, node and all, and frees it by
+its own deleter, so that adaptors see the last share go.
+
+Deleters run with or without the GIL and cannot touch objects; what they need of their adaptor is a C struct in it, to
+which the node points. A block of 0 bytes that upstream answers with null is no block: it gets no node.
+"""
+cimport cython
+from cpython.ref cimport Py_INCREF, PyObject
+from libc.stdlib cimport free, malloc
+from tensix.core.allocator cimport Allocator, current_allocator, nbytes_from_any
+from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_destroy, data_ptr_init, data_ptr_move, data_ptr_t
+from tensix.core.device cimport CPU
+from tensix.core.python_reference cimport decref_with_gil, drop_python_reference, holds_gil
+
+from tensix.memory.caching_allocator import CachingAllocator
+
+__all__ = ["Adaptor"]
+
+cdef enum:
+    MALLOC_ALIGNMENT_BYTES = 16
+    MAX_SPARE_NODES = 64
+
+# Nodes for the next blocks; the GIL protects them.
+cdef adapted_block_t* spare_nodes[64]
+cdef int spare_node_count = 0
+
+
+@cython.no_gc_clear  # nodes may still need the upstream
+cdef class Adaptor(Allocator):
+    """Be an allocator over another one; the base of those in this package.
+
+    Parameters
+    ----------
+    upstream : Allocator or None, optional
+        Who makes the blocks; None means the allocator that serves the CPU now.
+
+    Attributes
+    ----------
+    upstream : Allocator
+        Who makes the blocks.
+
+    Notes
+    -----
+    Lifetime: every block keeps its adaptor alive, and the adaptor its upstream.
+
+    Thread-safety: blocks may be freed by any thread.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> from tensix.memory import Adaptor
+    >>> adaptor = Adaptor(tensix.CPUAllocator(alignment=4096))
+    >>> with tensix.use_allocator(adaptor):
+    ...     x = tensix.empty(10)
+    >>> x.data_ptr() % 4096, x.allocator is adaptor
+    (0, True)
+    """
+
+    def __cinit__(self, *args, **kwargs):
+        self.upstream = current_allocator(CPU)
+        self.is_overridden = (<object>type(self)).allocate is not (<object>Adaptor).allocate
+
+    def __init__(self, upstream=None):
+        if upstream is None:
+            return
+        if not isinstance(upstream, Allocator):
+            raise TypeError(f"{type(self).__name__}() needs an Allocator as upstream, found {type(upstream).__name__}.")
+        self.upstream = upstream
+
+    @property
+    def alignment(self):
+        """Every block's address is a multiple of so many bytes."""
+        return alignment_of(self.upstream)
+
+    def allocate(self, nbytes):
+        """Return a `DataPtr` to at least `nbytes` bytes, null for 0.
+
+        Raises
+        ------
+        OutOfMemoryError
+            If upstream has no memory, or the adaptor refuses.
+        """
+        cdef data_ptr_t block
+        self.adapt(nbytes_from_any(nbytes), &block)
+        return DataPtr_wrap(&block)
+
+    def is_simple_data_ptr(self, DataPtr data_ptr not None):
+        """Return whether the block can be shared copy-on-write: upstream's answer counts."""
+        return Adaptor_is_simple(self, data_ptr.seen)
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.upstream!r})"
+
+    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+        return self.upstream.c_allocate(nbytes, out)
+
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
+        return Allocator.c_allocate(self, nbytes, out) if self.is_overridden else self.adapt(nbytes, out)
+
+    cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
+        if (<object>type(self)).is_simple_data_ptr is not (<object>Adaptor).is_simple_data_ptr:
+            return Allocator.c_is_simple(self, pointer)
+        return Adaptor_is_simple(self, pointer)
+
+    cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1:
+        if (<object>type(self)).copy_data is not (<object>Allocator).copy_data:
+            return Allocator.c_copy_data(self, dst, src, nbytes)
+        return self.upstream.c_copy_data(dst, src, nbytes)
+
+
+cdef size_t alignment_of(Allocator allocator) except 0:
+    """Return what an allocator says about its alignment; if it says nothing, that of the C library's heap."""
+    return getattr(allocator, "alignment", MALLOC_ALIGNMENT_BYTES)
+
+
+cdef object cached_bytes(Allocator allocator):
+    """Return the bytes that the caches from an allocator upstream keep, None if there is no cache."""
+    cached = None
+    while allocator is not None:
+        if isinstance(allocator, CachingAllocator):
+            cached = (cached or 0) + allocator.stats().cached
+        allocator = getattr(allocator, "upstream", None)
+    return cached
+
+
+cdef bint Adaptor_is_simple(Adaptor self, const data_ptr_t* pointer) except -1:
+    if self.free_block == NULL or pointer.deleter != self.free_block:
+        return self.upstream.c_is_simple(pointer)
+    cdef adapted_block_t* node = <adapted_block_t*>pointer.ctx
+    return (<Adaptor>node.adaptor).upstream.c_is_simple(&node.block)
+
+
+cdef adapted_block_t* Adaptor_wrap(Adaptor self, size_t nbytes, data_ptr_t* out) except? NULL:
+    """Put a node around the block that upstream has just made, and return it; NULL for a null block.
+
+    On failure the block is freed.
+    """
+    global spare_node_count
+    cdef adapted_block_t* node
+    if out.ctx == NULL and out.data == NULL:
+        return NULL
+    if spare_node_count != 0:
+        spare_node_count -= 1
+        node = spare_nodes[spare_node_count]
+    else:
+        node = <adapted_block_t*>malloc(sizeof(adapted_block_t))
+        if node == NULL:
+            data_ptr_destroy(out)
+            raise MemoryError("no memory for the node of a block.")
+    data_ptr_move(&node.block, out)
+    Py_INCREF(self)
+    node.adaptor, node.state, node.note = <PyObject*>self, self.state, NULL
+    node.nbytes, node.front = nbytes, 0
+    data_ptr_init(out, node.block.data, node, self.free_block)
+    out.device_type, out.device_index = node.block.device_type, node.block.device_index
+    return node
+
+
+cdef void adapted_block_move_up(adapted_block_t* node, size_t nbytes, data_ptr_t* out) noexcept nogil:
+    """Let what is handed out begin a number of bytes behind the beginning of upstream's block."""
+    node.front = nbytes
+    out.data = <char*>node.block.data + nbytes
+
+
+cdef void adapted_block_free(adapted_block_t* node) noexcept nogil:
+    """Free upstream's block and the node; the last thing that an adaptor's deleter does."""
+    global spare_node_count
+    cdef PyObject* adaptor = node.adaptor
+    data_ptr_destroy(&node.block)
+    if holds_gil():
+        if spare_node_count < MAX_SPARE_NODES:
+            spare_nodes[spare_node_count] = node
+            spare_node_count += 1
+        else:
+            free(node)
+        decref_with_gil(adaptor)
+    else:
+        free(node)
+        drop_python_reference(adaptor, False)
