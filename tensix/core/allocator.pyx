@@ -37,6 +37,8 @@ class OutOfMemoryError(MemoryError):
         Bytes that the allocator had given out and not yet got back.
     limit : int or None
         The bound that was reached, if it was one of ours rather than the system's.
+    cached : int or None
+        Bytes that a cache below the allocator keeps for reuse, if there is one.
 
     Examples
     --------
@@ -45,16 +47,17 @@ class OutOfMemoryError(MemoryError):
     cannot allocate 4,096 bytes (alignment 64): in use 1,024. Free tensors or ask for less.
     """
 
-    def __init__(self, nbytes, alignment, in_use, limit=None):
-        super().__init__(nbytes, alignment, in_use, limit)  # what pickle calls the class with
-        self.nbytes, self.alignment, self.in_use, self.limit = nbytes, alignment, in_use, limit
+    def __init__(self, nbytes, alignment, in_use, limit=None, cached=None):
+        super().__init__(nbytes, alignment, in_use, limit, cached)  # what pickle calls the class with
+        self.nbytes, self.alignment, self.in_use, self.limit, self.cached = nbytes, alignment, in_use, limit, cached
 
     def __str__(self):
         bound = "" if self.limit is None else f"limit {self.limit:,}, "
+        kept = "" if self.cached is None else f", cached {self.cached:,}"
         remedy = "Free tensors or ask for less." if self.limit is None else "Free tensors or raise the limit."
         return (
-            f"cannot allocate {self.nbytes:,} bytes (alignment {self.alignment}): {bound}in use {self.in_use:,}. "
-            + remedy
+            f"cannot allocate {self.nbytes:,} bytes (alignment {self.alignment}): "
+            f"{bound}in use {self.in_use:,}{kept}. {remedy}"
         )
 
 

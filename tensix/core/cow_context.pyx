@@ -73,7 +73,9 @@ cdef StorageImpl cow_lazy_clone(StorageImpl source):
     # Asking may run Python code, after which the block may be another: all other questions come later.
     cdef bint can_share = source.is_readonly or cow_is_cow(&source.block) or cow_is_simple(source)
     if not cow_is_cow(&source.block):
-        if source.is_exported or source.materializer != NULL or refcounted_is_shared_alias(source, source):
+        if source.is_foreign or source.materializer != NULL or refcounted_is_shared_alias(source, source):
+            return None
+        if source.exports and not source.is_readonly:  # who looks may write
             return None
         if not can_share:
             return None

@@ -16,6 +16,7 @@ from tensix.core.storage_impl cimport (
     StorageImpl,
     StorageImpl_allocate,
     StorageImpl_check_readable,
+    StorageImpl_check_unexported,
     StorageImpl_clear_materializer,
     StorageImpl_const_data,
     StorageImpl_mutable_data,
@@ -190,7 +191,8 @@ cdef class Storage:
         Raises
         ------
         RuntimeError
-            If it is not resizable or read-only. Nothing changes then, nor when memory runs out.
+            If it is not resizable or read-only, or others look at its memory. Nothing changes then, nor when memory
+            runs out.
         """
         cdef StorageImpl impl = owned(self)
         cdef size_t size = nbytes_from_any(nbytes)
@@ -204,6 +206,7 @@ cdef class Storage:
         StorageImpl_check_readable(impl)
         if size == impl.size_bytes:
             return self
+        StorageImpl_check_unexported(impl, "resize")
         cdef Allocator allocator = impl.owner  # kept for the calls, which may replace it
         allocator.c_allocate(size, &block)
         kept = min(size, impl.size_bytes)

@@ -1,5 +1,5 @@
 """The counted owner of a block of bytes. Fields are private to tensix; the class is opaque to others."""
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from tensix.core.allocator cimport Allocator
 from tensix.core.data_ptr cimport data_ptr_t
 from tensix.core.intrusive_target cimport IntrusiveTarget
@@ -11,6 +11,7 @@ ctypedef int (*materializer_t)(StorageImpl) except -1
 cdef class StorageImpl(IntrusiveTarget):
     cdef data_ptr_t block
     cdef size_t size_bytes
+    cdef uint64_t exports           # how many others look at the block now; see Note [Exports]
     cdef uint32_t version           # how often the bytes were written in place, by tensix
     cdef Allocator owner            # the allocator, or None
     cdef materializer_t materializer
@@ -22,7 +23,7 @@ cdef class StorageImpl(IntrusiveTarget):
     cdef uint8_t is_readonly
     cdef uint8_t is_resizable
     cdef uint8_t was_shrunk         # a tensor may look beyond the end: it has to compare before it reads
-    cdef uint8_t is_exported        # a writable pointer left tensix: bytes may change behind our back
+    cdef uint8_t is_foreign         # somebody else has the block too, for good: bytes may change behind our back
 
 
 cdef inline void* StorageImpl_mutable_data(StorageImpl self) except? NULL:
@@ -39,6 +40,7 @@ cdef inline const void* StorageImpl_const_data(StorageImpl self) except? NULL:
 
 cdef int StorageImpl_pass_guards(StorageImpl self) except -1
 cdef int StorageImpl_check_readable(StorageImpl self) except -1
+cdef int StorageImpl_check_unexported(StorageImpl self, str what) except -1
 cdef int StorageImpl_set_materializer(StorageImpl self, materializer_t materializer) except -1
 cdef void StorageImpl_clear_materializer(StorageImpl self) noexcept
 cdef void StorageImpl_set_nbytes(StorageImpl self, size_t nbytes) noexcept

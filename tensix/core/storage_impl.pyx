@@ -205,6 +205,7 @@ cdef class StorageImpl(IntrusiveTarget):
     def set_data_ptr(self, DataPtr data_ptr not None):
         """Move another block in, after materializing, and return the old one."""
         check_alive(self)
+        StorageImpl_check_unexported(self, "exchange")
         cdef data_ptr_t old
         StorageImpl_mutable_data(self)
         swap_in(self, data_ptr, &old)
@@ -213,6 +214,7 @@ cdef class StorageImpl(IntrusiveTarget):
     def set_data_ptr_noswap(self, DataPtr data_ptr not None):
         """Move another block in and free the old one, without materializing."""
         check_alive(self)
+        StorageImpl_check_unexported(self, "exchange")
         cdef data_ptr_t old
         swap_in(self, data_ptr, &old)
         StorageImpl_clear_materializer(self)
@@ -222,6 +224,8 @@ cdef class StorageImpl(IntrusiveTarget):
         """Exchange block, size, allocator and access states with another storage, after materializing both."""
         check_alive(self)
         check_alive(other)
+        StorageImpl_check_unexported(self, "exchange")
+        StorageImpl_check_unexported(other, "exchange")
         StorageImpl_mutable_data(self)
         StorageImpl_mutable_data(other)
         while self.materializer != NULL or other.materializer != NULL:  # cloned anew while the other one copied
@@ -232,7 +236,7 @@ cdef class StorageImpl(IntrusiveTarget):
         self.was_shrunk = other.was_shrunk = True  # one of them, or neither: comparing costs little
         self.owner, other.owner = other.owner, self.owner
         self.is_resizable, other.is_resizable = other.is_resizable, self.is_resizable
-        self.is_exported, other.is_exported = other.is_exported, self.is_exported
+        self.is_foreign, other.is_foreign = other.is_foreign, self.is_foreign
         self.throw_on_mutable, other.throw_on_mutable = other.throw_on_mutable, self.throw_on_mutable
         self.throw_on_immutable, other.throw_on_immutable = other.throw_on_immutable, self.throw_on_immutable
         refresh_guard(self)
@@ -241,6 +245,7 @@ cdef class StorageImpl(IntrusiveTarget):
     def reset(self):
         """Free the bytes and set the size to 0."""
         check_alive(self)
+        StorageImpl_check_unexported(self, "free")
         StorageImpl_clear_materializer(self)
         data_ptr_destroy(&self.block)
         StorageImpl_set_nbytes(self, 0)
@@ -285,6 +290,7 @@ cdef class StorageImpl(IntrusiveTarget):
     def release_data_and_set_meta_custom_data_ptr_error_msg(self, str message not None):
         """Free the bytes; whoever accesses them later gets `message`."""
         check_alive(self)
+        StorageImpl_check_unexported(self, "free")
         StorageImpl_clear_materializer(self)
         data_ptr_destroy(&self.block)
         self.access_error, self.throw_on_immutable = message, True
@@ -324,7 +330,8 @@ cdef void strip(StorageImpl self) noexcept:
     self.handle_count = self.weak_handle_count = 0
     self.size_bytes = 0
     self.version = 0
-    self.is_resizable = self.was_shrunk = self.is_exported = False
+    self.exports = 0
+    self.is_resizable = self.was_shrunk = self.is_foreign = False
     if self.guarded or self.access_error is not None:
         self.access_error, self.materializer = None, NULL
         self.throw_on_mutable = self.throw_on_immutable = self.warn_on_mutable = self.is_readonly = False
@@ -361,6 +368,16 @@ cdef void refresh_guard(StorageImpl self) noexcept:
 cdef int StorageImpl_check_readable(StorageImpl self) except -1:
     if self.throw_on_immutable:
         raise RuntimeError(self.access_error or "Cannot access data pointer of Storage that is invalid.")
+    return 0
+
+
+cdef int StorageImpl_check_unexported(StorageImpl self, str what) except -1:
+    """Refuse to `what` a block that others look at. See Note [Exports]."""
+    if self.exports:
+        raise RuntimeError(
+            f"cannot {what} the memory of this storage: an array, a buffer or a DLPack capsule looks at it. "
+            "Drop those first, or work on a clone()."
+        )
     return 0
 
 

@@ -48,6 +48,7 @@ cdef extern from "pythread.h" nogil:
     void PyThread_free_lock(PyThread_type_lock lock)  # needs no GIL, whatever Cython's own declaration says
 
 cdef enum:
+    MALLOC_ALIGNMENT_BYTES = 16
     MIN_CACHED_BYTES = 1048576   # smaller blocks stay in the C library's heap with their pages when they are freed
     FIRST_BIT = 20               # of MIN_CACHED_BYTES
     CLASS_COUNT = 352            # eight per doubling up to 63 bits
@@ -189,6 +190,11 @@ cdef class CachingAllocator(Allocator):
     def max_cached(self, value):
         self.cache.max_cached = min(parse_size(value), <size_t>1 << 62)
         evict(self.cache, self.cache.max_cached)
+
+    @property
+    def alignment(self):
+        """Every block's address is a multiple of so many bytes, as far as upstream says."""
+        return getattr(self.upstream, "alignment", MALLOC_ALIGNMENT_BYTES)
 
     def allocate(self, nbytes):
         """Return a `DataPtr` to at least `nbytes` bytes, null for 0.

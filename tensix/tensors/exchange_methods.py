@@ -4,10 +4,16 @@ import sys
 
 import cython
 import numpy as np
+from cython.cimports.cpython.buffer import Py_buffer
 from cython.cimports.tensix.core.device import CPU
+from cython.cimports.tensix.core.export import begin_export
+from cython.cimports.tensix.core.intrusive_target import decref
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
+from cython.cimports.tensix.tensors.buffer import buffer_format, fill_buffer, release_buffer
 from cython.cimports.tensix.tensors.conversion_methods import ConversionMethods
-from cython.cimports.tensix.tensors.ndarray import ndarray_of_impl
+from cython.cimports.tensix.tensors.dlpack import dlpack_capsule_of_impl, exchange_api_capsule
+from cython.cimports.tensix.tensors.ndarray import exported_ndarray_of_impl
+from cython.cimports.tensix.tensors.pickling import reduce_tensor
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
 
 from tensix.dispatch import native_functions
@@ -24,11 +30,45 @@ CLONE = cython.declare(OperatorTable, native_functions.CLONE)
 class ExchangeMethods(ConversionMethods):
     """Give a tensor the protocols of other libraries."""
 
+    __dlpack_c_exchange_api__ = exchange_api_capsule()
+
+    def __getbuffer__(self, buffer: cython.pointer(Py_buffer), flags: cython.int):
+        fill_buffer(self.impl, buffer, flags)
+        buffer.obj = self
+
+    def __releasebuffer__(self, buffer: cython.pointer(Py_buffer)):
+        release_buffer(buffer)
+
+    def __reduce_ex__(self, protocol):
+        return reduce_tensor(self)
+
     def __array__(self, dtype=None, copy=None):
         """Be an array for NumPy: a view on the same memory, unless it needs another type or asks for a copy."""
-        array = ndarray_of_impl(self.impl, not self.readonly)
-        self.impl.storage.is_exported = True  # whoever holds the array may write behind our back
-        return np.array(array, dtype, copy=copy)
+        return np.array(exported_ndarray_of_impl(self.impl), dtype, copy=copy)
+
+    @property
+    def __array_interface__(self):
+        """The address, shape and type by which NumPy and others look at the memory of objects.
+
+        Notes
+        -----
+        Lifetime: whoever uses the address keeps the tensor. As nobody says when that ends, the memory counts as handed
+        out for good: it cannot be resized, and `lazy_clone` copies at once.
+        """
+        impl = self.impl
+        if impl.storage is None or impl.device_type != CPU or buffer_format(impl.dtype_code) is None:
+            raise AttributeError(f"a tensor of {self.dtype} on {self.device} has no __array_interface__.")
+        itemsize = self.itemsize
+        address = self.data_ptr() if self.readonly else self.mutable_data_ptr()
+        begin_export(impl.storage)
+        decref(impl.storage)  # what keeps it alive is the tensor
+        return {
+            "version": 3,
+            "shape": self.shape,
+            "typestr": self.dtype.numpy.str,
+            "data": (address, self.readonly),
+            "strides": tuple([step * itemsize for step in self.stride()]),
+        }
 
     def __array_namespace__(self, /, *, api_version=None):
         """Return tensix, the namespace of functions that take this tensor, by the array API standard.
@@ -48,6 +88,8 @@ class ExchangeMethods(ConversionMethods):
             raise BufferError(f"DLPack knows no device {self.device}: copy the tensor to the CPU with cpu().")
         return 1, 0
 
+    @cython.embedsignature(True)
+    @cython.binding(False)  # nearly all that a capsule costs is the call
     def __dlpack__(self, /, *, stream=None, max_version=None, dl_device=None, copy=None):
         """Return a DLPack capsule of the elements.
 
@@ -71,11 +113,11 @@ class ExchangeMethods(ConversionMethods):
         -----
         Lifetime: the capsule keeps the storage alive. A write to one is seen in the other.
         """
+        if stream is None and dl_device is None and max_version is None and not copy:
+            return dlpack_capsule_of_impl(self.impl, False, False)
         if stream is not None:
-            raise ValueError(f"__dlpack__() knows no streams, found stream={stream!r}.")
-        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise ValueError(f"the CPU has no streams: __dlpack__() takes stream=None, found {stream!r}.")
+        if dl_device is not None and tuple(dl_device) != (1, 0):
             raise BufferError(f"__dlpack__() exports from {self.device} to the CPU only, found dl_device={dl_device}.")
         source: TensorBase = CLONE.call1(self) if copy else self
-        array = ndarray_of_impl(source.impl, not source.readonly)
-        source.impl.storage.is_exported = True  # whoever takes the capsule may write behind our back
-        return array.__dlpack__() if max_version is None else array.__dlpack__(max_version=max_version)
+        return dlpack_capsule_of_impl(source.impl, max_version is not None and max_version[0] >= 1, bool(copy))

@@ -1,7 +1,10 @@
 """Zero-copy views between tensors and NumPy arrays, for the floors above."""
+cimport cython
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
+from libc.stdint cimport uint8_t
 from numpy cimport ndarray, npy_intp
+from tensix.core.storage_impl cimport StorageImpl
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 cdef extern from "numpy/arrayobject.h":
@@ -19,7 +22,20 @@ cdef inline object new_array(
     return PyArray_NewFromDescr(
         <PyTypeObject*>ndarray, <PyArray_Descr*>descr, ndim, shape, strides, data, flags, NULL)
 
+cdef enum:
+    TYPE_COUNT = 24  # NumPy's own types
+    NO_TYPE = 255
+
+cdef uint8_t CODES[24]  # number of NumPy's type -> our code, or NO_TYPE
+
+
+@cython.no_gc
+cdef class Export:
+    cdef StorageImpl storage
+
+
 cdef object ndarray_of_impl(TensorImpl impl, bint writable)
+cdef object exported_ndarray_of_impl(TensorImpl impl)
 cdef object ndarray_of_type(TensorImpl impl, object descr, bint writable)
 cdef object printable_of_impl(TensorImpl impl)
 cdef object readable_of_impl(TensorImpl impl)

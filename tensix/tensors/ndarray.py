@@ -7,20 +7,19 @@ import cython
 import numpy as np
 from cython.cimports import numpy as cnp
 from cython.cimports.cpython.ref import Py_INCREF, PyObject
-from cython.cimports.libc.stdint import int64_t
-from cython.cimports.tensix.core.data_ptr import data_ptr_init
+from cython.cimports.libc.stdint import int64_t, uint8_t, uint64_t
 from cython.cimports.tensix.core.device import CPU, META, Device_get
-from cython.cimports.tensix.core.handle import own_newborn, retain
+from cython.cimports.tensix.core.export import begin_export, end_export
+from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.storage import Storage_from_owned
-from cython.cimports.tensix.core.storage_impl import StorageImpl, StorageImpl_new
+from cython.cimports.tensix.core.storage_impl import StorageImpl
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import BFLOAT16, dtype_from_any, dtype_of_code, itemsize_of, numpy_dtype_of
+from cython.cimports.tensix.tensors.foreign_memory import look_at_memory
 from cython.cimports.tensix.tensors.tensor_impl import (
-    TensorImpl_adopt,
+    TensorImpl,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
-    TensorImpl_new,
-    TensorImpl_refresh,
     TensorImpl_sizes,
     TensorImpl_strides,
 )
@@ -29,14 +28,47 @@ __all__ = []
 
 cnp.import_array()
 
+DEFAULT_KEYS = cython.declare(uint64_t, dense_keys_of_device(CPU))
+
 
 def ndarray_of_impl(impl, writable):
-    """Return an array over the tensor's memory that keeps the storage alive."""
+    """Return an array over the tensor's memory that keeps the storage alive; for use inside tensix."""
     return ndarray_of_type(impl, numpy_dtype_of(dtype_of_code(impl.dtype_code)), writable)
 
 
 def ndarray_of_type(impl, descr, writable):
     """Return an array that reads the tensor's memory as elements of a NumPy type of the same size."""
+    array = array_over(impl, descr, writable)
+    if impl.numel:
+        retain(impl.storage)
+        cnp.set_array_base(array, Storage_from_owned(impl.storage))
+    return array
+
+
+def exported_ndarray_of_impl(impl):
+    """Return an array over the tensor's memory for somebody outside. See Note [Exports]."""
+    array = array_over(impl, numpy_dtype_of(dtype_of_code(impl.dtype_code)), not impl.storage.is_readonly)
+    if impl.numel:
+        base: Export = Export.__new__(Export)
+        begin_export(impl.storage)
+        base.storage = impl.storage
+        cnp.set_array_base(array, base)
+    return array
+
+
+@cython.no_gc
+@cython.cclass
+class Export:
+    """Be the base of an array that somebody outside has. See Note [Exports]."""
+
+    def __dealloc__(self):
+        if self.storage is not None:
+            end_export(self.storage)
+
+
+@cython.cfunc
+def array_over(impl: TensorImpl, descr, writable: cython.bint):
+    """Return an array over the tensor's memory that keeps nothing alive yet; without elements, one of its own."""
     if impl.device_type not in (CPU, META):
         raise TypeError(
             f"NumPy cannot read the memory of {Device_get(impl.device_type, impl.device_index)}. Copy the tensor to "
@@ -51,12 +83,9 @@ def ndarray_of_type(impl, descr, writable):
         shape[i] = sizes[i]
         strides[i] = steps[i] * itemsize
     data = TensorImpl_mutable_data(impl) if writable else cython.cast(cython.p_void, TensorImpl_const_data(impl))
-    if data == cython.NULL:
+    if impl.numel == 0:
         return np.empty(tuple([sizes[i] for i in range(impl.ndim)]), descr)  # no elements, nothing to share
-    array = new_array(descr, impl.ndim, shape, strides, data, cnp.NPY_ARRAY_WRITEABLE if writable else 0)
-    retain(impl.storage)
-    cnp.set_array_base(array, Storage_from_owned(impl.storage))
-    return array
+    return new_array(descr, impl.ndim, shape, strides, data, cnp.NPY_ARRAY_WRITEABLE if writable else 0)
 
 
 def printable_of_impl(impl):
@@ -104,38 +133,38 @@ def impl_of_ndarray(array, is_shared):
         If the bytes are not in the machine's order, not aligned, or a stride is no multiple of the item size.
     """
     source: cnp.ndarray = array
-    if not source.dtype.isnative:
+    code = CODES[cnp.PyArray_TYPE(source)] if cnp.PyArray_TYPE(source) < TYPE_COUNT else NO_TYPE
+    if not cnp.PyArray_ISNOTSWAPPED(source):
         raise ValueError(f"the array's bytes are not in the machine's order: {source.dtype}. Convert it with astype().")
-    dtype = dtype_from_any(source.dtype)
-    if not cnp.PyArray_ISALIGNED(source):
-        raise ValueError("the array's elements are not aligned for their type. Copy it first.")
-    impl = TensorImpl_new(dtype.code, dense_keys_of_device(0), source.ndim)
-    storage: StorageImpl = StorageImpl_new()
-    first: int64_t = 0
-    extent: int64_t = 1
-    for i in range(source.ndim):
-        if source.strides[i] % dtype.itemsize:
-            raise ValueError(f"a stride of {source.strides[i]} bytes does not divide by {dtype.itemsize}: copy first.")
-        extent *= source.shape[i] != 0
-    last: int64_t = 0
-    for i in range(source.ndim):
-        span: int64_t = source.strides[i] * (source.shape[i] - 1) if extent else 0
-        first += span if span < 0 else 0
-        last += span if span > 0 else 0
-    lowest = cython.cast(cython.p_char, source.data) + first
-    data_ptr_init(cython.address(storage.block), lowest, cython.NULL, cython.NULL)
-    storage.block.keep_alive = cython.cast(cython.pointer(PyObject), array)
-    Py_INCREF(array)
-    storage.size_bytes = last - first + dtype.itemsize if extent else 0
-    storage.is_exported = is_shared
-    storage.is_readonly = storage.guarded = not cnp.PyArray_ISWRITEABLE(source)
-    own_newborn(storage)
-    TensorImpl_adopt(impl, storage)
-    sizes = TensorImpl_sizes(impl)
-    strides = TensorImpl_strides(impl)
+    if code == NO_TYPE:
+        code = dtype_from_any(source.dtype).code  # bfloat16, or an error
+    itemsize: int64_t = itemsize_of(code)
+    sizes: int64_t[64]
+    strides: int64_t[64]
     for i in range(source.ndim):
         sizes[i] = source.shape[i]
-        strides[i] = source.strides[i] // dtype.itemsize
-    impl.storage_offset = -first // dtype.itemsize
-    TensorImpl_refresh(impl)
+        strides[i] = source.strides[i] // itemsize
+        if source.strides[i] % itemsize:
+            raise ValueError(f"a stride of {source.strides[i]} bytes does not divide by {itemsize}: copy first.")
+    impl = look_at_memory(code, DEFAULT_KEYS, source.ndim, sizes, strides, source.data)
+    storage = impl.storage
+    storage.block.keep_alive = cython.cast(cython.pointer(PyObject), array)
+    Py_INCREF(array)
+    storage.is_foreign = is_shared
+    storage.is_readonly = storage.guarded = not cnp.PyArray_ISWRITEABLE(source)
     return impl
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def fill_codes() -> cython.int:
+    """Enter NumPy's numbers of types; C's long and long long are two of them, though of one size."""
+    for number in range(TYPE_COUNT):
+        CODES[number] = NO_TYPE
+    for character in "?bBhHiIlLqQefdFD":
+        dtype = np.dtype(character)
+        CODES[cython.cast(cython.int, dtype.num)] = dtype_from_any(dtype).code
+    return 0
+
+
+fill_codes()

@@ -24,6 +24,7 @@ from cython.cimports.tensix.core.member_descriptors import adopt_members
 from cython.cimports.tensix.core.storage import Storage
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
+from cython.cimports.tensix.tensors.dlpack import set_tensor_class
 from cython.cimports.tensix.tensors.dtype import dtype_from_any, dtype_of_code
 from cython.cimports.tensix.tensors.exchange_methods import ExchangeMethods
 from cython.cimports.tensix.tensors.index_key import is_basic
@@ -258,6 +259,7 @@ def let_go(tensor: TensorBase) -> cython.void:
 
 free_list_install(cython.address(FREE), Tensor, deallocate)
 adopt_members(Tensor)
+set_tensor_class(Tensor)
 
 
 @cython.cfunc

@@ -1,0 +1,24 @@
+from collections.abc import Callable, Sequence
+from types import CapsuleType
+from typing import Any
+
+from tensix.core.data_ptr import _CFunction
+from tensix.core.device import Device
+from tensix.tensors.dtype import _DTypeLike
+from tensix.tensors.tensor import Tensor
+
+__all__ = ["asarray", "from_blob", "from_dlpack"]
+
+def asarray(
+    obj: Any, /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None, copy: bool | None = None
+) -> Tensor: ...
+def from_blob(
+    address: int,
+    shape: int | Sequence[int],
+    *,
+    stride: Sequence[int] | None = None,
+    dtype: _DTypeLike,
+    deleter: Callable[[int], object] | int | None = None,
+    device: str | Device = "cpu",
+) -> Tensor: ...
+def from_dlpack(x: object, /, *, device: str | Device | None = None, copy: bool | None = None) -> Tensor: ...

@@ -1,0 +1,125 @@
+"""Tensors in shared memory, handed to other processes by `multiprocessing` without copying.
+
+Importing this module teaches `multiprocessing` to send a tensor whose storage a `SharedMemoryAllocator` made as a
+file descriptor and an offset. All other tensors are pickled with their bytes, as everywhere.
+
+Note [Descriptors on their way]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+A `SharedFile` stands for a descriptor in a pickle, one per segment: pickle finds it again, so many small tensors of a
+message need one descriptor. `multiprocessing` carries it: to a process that is being started by inheritance, to others
+by a socket, for which it keeps a duplicate until the message is read. The receiver maps the file once per message;
+then the descriptor that came is closed, for the mapping has its own.
+"""
+
+import os
+import pickle
+import weakref
+from multiprocessing import reduction
+
+from tensix.core import Storage, use_allocator
+from tensix.functions.creation_like import empty_like
+from tensix.memory import SharedMemoryAllocator
+from tensix.tensors.layout import strided
+from tensix.tensors.tensor import Tensor
+
+__all__ = ["share"]
+
+ALLOCATOR = SharedMemoryAllocator()
+FILES: weakref.WeakValueDictionary[int, "SharedFile"] = weakref.WeakValueDictionary()  # descriptor -> who stands for it
+
+
+def share(x: Tensor) -> Tensor:
+    """Return a tensor with the same elements in shared memory: itself if it is there, else a copy.
+
+    Parameters
+    ----------
+    x : Tensor
+        On the CPU.
+
+    Returns
+    -------
+    Tensor
+        Sent to another process by `multiprocessing`, it is the same memory there: each sees the other's writes.
+
+    Notes
+    -----
+    Lifetime: the memory lives as long as any process has a tensor on it, and goes with the last of them, also if that
+    is killed. A message that nobody reads keeps its memory, and a descriptor, until the sender ends.
+
+    Thread-safety: processes must agree who writes when, as threads must.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> from tensix.interop.shared_memory import share
+    >>> x = share(tensix.ones(3))
+    >>> share(x) is x
+    True
+    """
+    if SharedMemoryAllocator.locate(x.data_ptr()) is not None:
+        return x  # sent as it is, whatever its strides
+    with use_allocator(ALLOCATOR):
+        return empty_like(x).copy_(x)
+
+
+class SharedFile:
+    """Stand for a file of shared memory in a pickle. See Note [Descriptors on their way].
+
+    Parameters
+    ----------
+    fd : int
+        Its descriptor.
+    storage : Storage, optional
+        Whose memory it is, on the sender's side: it keeps the descriptor valid.
+    """
+
+    def __init__(self, fd: int, storage: Storage | None = None) -> None:
+        self.fd, self.storage = fd, storage
+        self.mapped: dict[bool, Storage] = {}
+
+    def __reduce__(self):
+        return receive_file, (reduction.DupFd(self.fd),)
+
+    def map(self, readonly: bool) -> Storage:
+        """Return a storage over the whole file."""
+        if readonly not in self.mapped:
+            nbytes = os.fstat(self.fd).st_size
+            block = SharedMemoryAllocator.attach(self.fd, 0, nbytes, readonly)
+            self.mapped[readonly] = Storage.from_data_ptr(nbytes, block)
+            self.mapped[readonly].readonly = readonly
+        return self.mapped[readonly]
+
+    def __del__(self):
+        if self.storage is None:  # received: the mapping has a descriptor of its own
+            os.close(self.fd)
+
+
+def receive_file(duplicate):
+    """Return what stands for a file in the process that reads the message."""
+    return SharedFile(duplicate.detach())
+
+
+def file_of(fd: int, storage: Storage) -> SharedFile:
+    """Return what stands for a descriptor, the same one as long as a pickle holds it."""
+    found = FILES.get(fd)
+    if found is None:
+        FILES[fd] = found = SharedFile(fd, storage)
+    return found
+
+
+def receive_tensor(file: SharedFile, place, readonly, shape, stride, dtype) -> Tensor:
+    """Return a tensor over shared memory; `place` is the offset of its first element in the file, in bytes."""
+    return Tensor.from_storage(file.map(readonly), place // dtype.itemsize, shape, stride, dtype)
+
+
+def reduce_tensor(x: Tensor):
+    """Return how a tensor is made again in another process."""
+    has_memory = x.layout is strided and x.device.type == "cpu" and x.numel() > 0
+    place = SharedMemoryAllocator.locate(x.data_ptr()) if has_memory else None
+    if place is None:
+        return x.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
+    fd, offset = place
+    return receive_tensor, (file_of(fd, x.storage()), offset, x.readonly, x.shape, x.stride(), x.dtype)
+
+
+reduction.register(Tensor, reduce_tensor)

@@ -1,0 +1,492 @@
+"""DLPack: tensors of other libraries, and ours for them, over the same memory.
+
+Note [Who calls a DLPack deleter]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+A tensor that goes out owns its storage by an export (see Note [Exports]); its deleter gives that back and frees the
+struct. Both work from any thread, with or without the GIL, before and during finalisation, for they do what counts do
+anyway.
+
+A tensor that comes in is the context of our storage's block. Its deleter is somebody else's code. Many of them need
+the GIL, so it is held for the call; and as they may be Python, none is called after finalisation has begun: the
+memory is left to the operating system.
+
+An error on the way in leaves the tensor to the capsule, which then calls the deleter itself. Without a capsule, in the
+C exchange, the one who took the tensor over does.
+
+Note [The short way and the long way]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+A type with ``__dlpack_c_exchange_api__`` exports in C, ten times as fast as by ``__dlpack__``, but asks nothing: a
+tensor that records gradients is given away, and one that is conjugated only by a flag is given with the wrong sign.
+``__dlpack__`` refuses both. So those that say that they record gradients, and all complex ones, go the long way.
+"""
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+from tensix.core.allocator cimport current_allocator
+from tensix.core.data_ptr cimport deleter_t
+from tensix.core.device cimport CPU, META, Device_get
+from tensix.core.export cimport begin_export, end_export
+from tensix.core.handle cimport own_newborn
+from tensix.core.python_reference cimport may_run_python
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
+from tensix.dispatch.dispatch_key cimport dense_keys_of_device
+from tensix.tensors.dtype cimport dtype_of_code, itemsize_of
+from tensix.tensors.foreign_memory cimport look_at_memory
+from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_adopt,
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_new,
+    TensorImpl_refresh,
+    TensorImpl_sizes,
+    TensorImpl_strides,
+    contiguous_strides,
+    tx_multiply_overflows,
+)
+
+from tensix.tensors.dtype import bool as bool_type
+from tensix.tensors.dtype import dtype_named
+
+# With plain pointers: a capsule in its destructor has no reference to give.
+cdef extern from "Python.h":
+    PyObject* PyCapsule_New(void* pointer, const char* name, void (*destructor)(PyObject*) noexcept) noexcept
+    void* PyCapsule_GetPointer(PyObject* capsule, const char* name) except? NULL
+    bint PyCapsule_IsValid(PyObject* capsule, const char* name) noexcept
+    int PyCapsule_SetName(PyObject* capsule, const char* name) except -1
+    PyTypeObject* Py_TYPE(object self) noexcept
+    PyObject* look_up_on_type "_PyType_Lookup" (PyTypeObject* cls, object name) noexcept  # borrowed; no exception
+
+cdef const char* VERSIONED = "dltensor_versioned"
+cdef const char* USED_VERSIONED = "used_dltensor_versioned"
+cdef const char* LEGACY = "dltensor"
+cdef const char* USED_LEGACY = "used_dltensor"
+cdef const char* EXCHANGE_API_NAME = "dlpack_exchange_api"
+
+cdef DLPackVersion VERSION = DLPackVersion(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION)
+cdef uint64_t DEFAULT_KEYS = dense_keys_of_device(CPU)
+cdef tuple MAX_VERSION = (DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION)
+
+cdef enum:
+    NO_TYPE = 255
+    KINDS = 7
+    MOST_BITS = 128
+
+cdef DLDataType[47] TYPES           # our code -> DLPack's type; no bits where there is none
+cdef uint8_t[KINDS * MOST_BITS + 1] CODES  # DLPack's code * MOST_BITS + bits -> our code
+
+
+cdef int fill_types() except -1:
+    cdef int i
+    for i in range(KINDS * MOST_BITS + 1):
+        CODES[i] = NO_TYPE
+    for kind, names in (
+        (kDLInt, ["int8", "int16", "int32", "int64"]), (kDLUInt, ["uint8", "uint16", "uint32", "uint64"]),
+        (kDLFloat, ["float16", "float32", "float64"]), (kDLBfloat, ["bfloat16"]),
+        (kDLComplex, ["complex64", "complex128"]), (kDLBool, [bool_type.name]),
+    ):
+        for name in names:
+            dtype = dtype_named(name)
+            TYPES[dtype.code] = DLDataType(kind, 8 * dtype.itemsize, 1)
+            CODES[<int>kind * MOST_BITS + 8 * <int>dtype.itemsize] = dtype.code
+    return 0
+
+fill_types()
+
+
+# ---- out
+
+
+cdef object dlpack_capsule_of_impl(TensorImpl impl, bint is_versioned, bint is_copied):
+    """Return a capsule over a tensor's memory. `is_copied`: nobody else will have it."""
+    cdef DLManagedTensor* legacy
+    cdef DLManagedTensorVersioned* versioned
+    cdef PyObject* capsule
+    if is_versioned:
+        versioned = export_versioned(impl, is_copied)
+        capsule = PyCapsule_New(versioned, VERSIONED, destroy_versioned_capsule)
+        if capsule == NULL:
+            delete_versioned(versioned)
+    else:
+        if impl.storage is not None and impl.storage.is_readonly:
+            refuse_readonly()
+        legacy = export_legacy(impl)
+        capsule = PyCapsule_New(legacy, LEGACY, destroy_legacy_capsule)
+        if capsule == NULL:
+            delete_legacy(legacy)
+    return owned(capsule)
+
+
+cdef inline object owned(PyObject* new_reference):
+    if new_reference == NULL:
+        raise MemoryError("no memory for a capsule.")
+    made = <object>new_reference
+    Py_DECREF(made)
+    return made
+
+
+cdef int refuse_readonly() except -1:
+    raise BufferError(
+        "the tensor is read-only, which a DLPack capsule before version 1.0 cannot say. Ask for a newer one by "
+        "max_version=(1, 0), or for a copy by copy=True."
+    )
+
+
+cdef DLManagedTensorVersioned* export_versioned(TensorImpl impl, bint is_copied) except NULL:
+    cdef void* data = exportable_data(impl)
+    cdef DLManagedTensorVersioned* made = <DLManagedTensorVersioned*>allocate(sizeof(made[0]), impl.ndim)
+    made.version = VERSION
+    made.flags = DLPACK_FLAG_BITMASK_READ_ONLY if impl.storage.is_readonly else 0
+    if is_copied:
+        made.flags |= DLPACK_FLAG_BITMASK_IS_COPIED
+    made.deleter = delete_versioned
+    made.manager_ctx = <void*>impl.storage
+    describe(impl, data, &made.dl_tensor, <int64_t*>(made + 1))
+    begin_export(impl.storage)
+    return made
+
+
+cdef DLManagedTensor* export_legacy(TensorImpl impl) except NULL:
+    cdef void* data = exportable_data(impl)
+    cdef DLManagedTensor* made = <DLManagedTensor*>allocate(sizeof(made[0]), impl.ndim)
+    made.deleter = delete_legacy
+    made.manager_ctx = <void*>impl.storage
+    describe(impl, data, &made.dl_tensor, <int64_t*>(made + 1))
+    begin_export(impl.storage)
+    return made
+
+
+cdef void* exportable_data(TensorImpl impl) except? NULL:
+    """Return the address of the first element, NULL without elements; what cannot be exported is a BufferError."""
+    cdef StorageImpl storage = impl.storage
+    if storage is None or impl.device_type != CPU or TYPES[impl.dtype_code].bits == 0:
+        refuse_export(impl)
+    if impl.numel == 0:
+        return NULL
+    if not storage.guarded and not storage.was_shrunk and storage.block.data != NULL:
+        return <char*>storage.block.data + impl.storage_offset * itemsize_of(impl.dtype_code)
+    try:
+        return <void*>TensorImpl_const_data(impl) if storage.is_readonly else TensorImpl_mutable_data(impl)
+    except RuntimeError as error:
+        raise BufferError(str(error)) from None
+
+
+cdef int refuse_export(TensorImpl impl) except -1:
+    if impl.storage is None:
+        raise BufferError("a tensor without a storage, undefined or sparse, cannot be exported by DLPack.")
+    if impl.device_type == META:
+        raise BufferError("the tensor has no memory to export by DLPack: its device, meta, keeps shapes only.")
+    raise BufferError(
+        f"DLPack knows no device {Device_get(impl.device_type, impl.device_index)}: copy the tensor to the CPU with "
+        "cpu()."
+    )
+
+
+cdef void* allocate(size_t size, int ndim) except NULL:
+    """Return room for a struct, with sizes and strides behind it."""
+    cdef void* room = malloc(size + 2 * ndim * sizeof(int64_t))
+    if room == NULL:
+        raise MemoryError("no memory for a DLPack tensor.")
+    return room
+
+
+cdef void describe(TensorImpl impl, void* data, DLTensor* out, int64_t* dims) noexcept:
+    """Fill in a tensor that has sizes and strides of its own."""
+    describe_in_place(impl, data, out)
+    out.shape = dims
+    out.strides = dims + impl.ndim
+    cdef int i
+    for i in range(impl.ndim):  # few: calls of memcpy would take longer
+        out.shape[i] = TensorImpl_sizes(impl)[i]
+        out.strides[i] = TensorImpl_strides(impl)[i]
+
+
+cdef void describe_in_place(TensorImpl impl, void* data, DLTensor* out) noexcept:
+    """Fill in a tensor that looks at the body's own sizes and strides, which are never NULL."""
+    out.data = data
+    out.device = DLDevice(kDLCPU, 0)
+    out.ndim = impl.ndim
+    out.dtype = TYPES[impl.dtype_code]
+    out.shape = TensorImpl_sizes(impl)
+    out.strides = TensorImpl_strides(impl)
+    out.byte_offset = 0
+
+
+cdef void delete_versioned(DLManagedTensorVersioned* self) noexcept nogil:
+    """Be the deleter of what went out. See Note [Who calls a DLPack deleter]."""
+    if self != NULL:
+        end_export(<StorageImpl>self.manager_ctx)
+        free(self)
+
+
+cdef void delete_legacy(DLManagedTensor* self) noexcept nogil:
+    if self != NULL:
+        end_export(<StorageImpl>self.manager_ctx)
+        free(self)
+
+
+cdef void destroy_versioned_capsule(PyObject* capsule) noexcept:
+    """Free what nobody has taken out of the capsule: who does, renames it."""
+    if PyCapsule_IsValid(capsule, VERSIONED):
+        delete_versioned(<DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED))
+
+
+cdef void destroy_legacy_capsule(PyObject* capsule) noexcept:
+    if PyCapsule_IsValid(capsule, LEGACY):
+        delete_legacy(<DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY))
+
+
+# ---- in
+
+
+cdef TensorImpl impl_of_dlpack(object producer, object dl_device, object copy):
+    """Return a body without owners over the memory of anything that speaks DLPack.
+
+    If its storage is not `is_foreign`, the producer has made a copy for us. `dl_device`: where the elements shall be;
+    None: where they are. See Note [The short way and the long way].
+    """
+    cdef DLPackExchangeAPI* api
+    cdef DLManagedTensorVersioned* managed = NULL
+    if dl_device is None and not copy:
+        api = exchange_api_of(producer)
+        if api != NULL and not getattr(producer, "requires_grad", False):
+            try:
+                api.managed_tensor_from_py_object_no_sync(<void*>producer, &managed)
+            except Exception:
+                managed = NULL  # the capsule's way has the better words
+            if managed != NULL:
+                if managed.dl_tensor.dtype.code != kDLComplex:
+                    return impl_of_versioned(managed)
+                release(managed)
+    return impl_of_capsule(capsule_of(producer, dl_device, copy))
+
+
+cdef object capsule_of(object producer, object dl_device, object copy):
+    """Ask for a capsule; of whom does not know an option yet, without it."""
+    options = {}
+    if dl_device is not None:
+        options["dl_device"] = dl_device
+    if copy is not None:
+        options["copy"] = copy
+    try:
+        return producer.__dlpack__(max_version=MAX_VERSION, **options)
+    except TypeError:
+        if dl_device is not None and tuple(producer.__dlpack_device__()) != dl_device:
+            raise
+    return producer.__dlpack__()
+
+
+cdef TensorImpl impl_of_capsule(object capsule):
+    """Take a tensor out of its capsule, which is renamed then; after an error it still owns the tensor."""
+    cdef PyObject* bare = <PyObject*>capsule
+    cdef DLManagedTensorVersioned* versioned
+    cdef DLManagedTensor* legacy
+    if PyCapsule_IsValid(bare, VERSIONED):
+        versioned = <DLManagedTensorVersioned*>PyCapsule_GetPointer(bare, VERSIONED)
+        impl = look_at_versioned(versioned)
+        PyCapsule_SetName(bare, USED_VERSIONED)
+        own(impl.storage, versioned, delete_foreign_versioned)
+    elif PyCapsule_IsValid(bare, LEGACY):
+        legacy = <DLManagedTensor*>PyCapsule_GetPointer(bare, LEGACY)
+        impl = look_at(&legacy.dl_tensor)
+        PyCapsule_SetName(bare, USED_LEGACY)
+        own(impl.storage, legacy, delete_foreign_legacy)
+    elif PyCapsule_IsValid(bare, USED_VERSIONED) or PyCapsule_IsValid(bare, USED_LEGACY):
+        raise BufferError("the DLPack capsule is used up: its tensor can be taken out once. Export it again.")
+    else:
+        raise BufferError(f"__dlpack__() must return a DLPack capsule, found {capsule!r}.")
+    return impl
+
+
+cdef TensorImpl impl_of_versioned(DLManagedTensorVersioned* managed):
+    """Take a tensor over, whatever comes of it."""
+    try:
+        impl = look_at_versioned(managed)
+    except BaseException:
+        release(managed)
+        raise
+    own(impl.storage, managed, delete_foreign_versioned)
+    return impl
+
+
+cdef void release(DLManagedTensorVersioned* managed) noexcept:
+    """Call the deleter of a tensor that is not taken in."""
+    if managed.deleter != NULL:
+        managed.deleter(managed)
+
+
+cdef TensorImpl look_at_versioned(DLManagedTensorVersioned* managed):
+    if managed.version.major != DLPACK_MAJOR_VERSION:
+        raise BufferError(
+            f"the DLPack tensor has version {managed.version.major}.{managed.version.minor}, and tensix reads "
+            f"{DLPACK_MAJOR_VERSION}.x: of others only the deleter is known. Ask for max_version={MAX_VERSION}."
+        )
+    impl = look_at(&managed.dl_tensor)
+    impl.storage.is_readonly = impl.storage.guarded = (managed.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0
+    impl.storage.is_foreign = not managed.flags & DLPACK_FLAG_BITMASK_IS_COPIED
+    return impl
+
+
+cdef TensorImpl look_at(DLTensor* tensor):
+    """Return a body without owners whose storage does not own the memory yet."""
+    if tensor.device.device_type not in (kDLCPU, kDLCUDAHost, kDLROCMHost):
+        raise BufferError(
+            f"the DLPack tensor is on a device of type {<int>tensor.device.device_type} (number "
+            f"{tensor.device.device_id}), which the CPU cannot read. Ask for device='cpu', or copy it there first."
+        )
+    cdef uint8_t code = code_of(tensor.dtype)
+    if code == NO_TYPE:
+        raise BufferError(
+            f"tensix has no element type for DLPack's code {tensor.dtype.code} with {tensor.dtype.bits} bits and "
+            f"{tensor.dtype.lanes} lanes. Convert the tensor first."
+        )
+    if tensor.ndim < 0 or (tensor.ndim > 0 and tensor.shape == NULL):
+        raise BufferError(f"the DLPack tensor has {tensor.ndim} dimensions, but no sizes for them.")
+    cdef char* data = <char*>tensor.data
+    try:
+        impl = look_at_memory(
+            code, DEFAULT_KEYS, tensor.ndim, tensor.shape, tensor.strides,
+            NULL if data == NULL else data + tensor.byte_offset,
+        )
+    except ValueError as error:
+        raise BufferError(f"the DLPack tensor cannot be taken in: {error}") from None
+    impl.storage.is_foreign = True
+    return impl
+
+
+cdef uint8_t code_of(DLDataType dtype) noexcept:
+    if dtype.lanes != 1 or dtype.code >= KINDS or dtype.bits > MOST_BITS:
+        return NO_TYPE
+    return CODES[dtype.code * MOST_BITS + dtype.bits]
+
+
+cdef void own(StorageImpl storage, void* managed, deleter_t deleter) noexcept:
+    """Make the storage the owner of a tensor of another library. See Note [Who calls a DLPack deleter]."""
+    storage.block.ctx, storage.block.deleter = managed, deleter
+
+
+cdef void delete_foreign_versioned(void* ctx) noexcept nogil:
+    managed = <DLManagedTensorVersioned*>ctx
+    if managed.deleter != NULL and may_run_python():
+        with gil:
+            managed.deleter(managed)
+
+
+cdef void delete_foreign_legacy(void* ctx) noexcept nogil:
+    managed = <DLManagedTensor*>ctx
+    if managed.deleter != NULL and may_run_python():
+        with gil:
+            managed.deleter(managed)
+
+
+# ---- the exchange in C
+
+
+cdef DLPackExchangeAPI* exchange_api_of(object producer) except? NULL:
+    """Return the table on a type, of a version that we know, or NULL."""
+    cdef PyObject* capsule = look_up_on_type(Py_TYPE(producer), "__dlpack_c_exchange_api__")
+    if capsule == NULL or not PyCapsule_IsValid(capsule, EXCHANGE_API_NAME):
+        return NULL
+    cdef DLPackExchangeAPIHeader* header = <DLPackExchangeAPIHeader*>PyCapsule_GetPointer(capsule, EXCHANGE_API_NAME)
+    while header != NULL and header.version.major != DLPACK_MAJOR_VERSION:
+        header = header.prev_api
+    return <DLPackExchangeAPI*>header
+
+
+cdef int table_make_tensor(
+        DLTensor* prototype, DLManagedTensorVersioned** out, void* error_ctx,
+        void (*set_error)(void*, const char*, const char*) noexcept) noexcept with gil:
+    out[0] = NULL
+    try:
+        out[0] = export_versioned(new_like(prototype), True)
+        return 0
+    except MemoryError as error:
+        text = str(error).encode()
+        set_error(error_ctx, "MemoryError", text)
+    except BaseException as error:
+        text = str(error).encode()
+        set_error(error_ctx, "BufferError", text)
+    return -1
+
+
+cdef TensorImpl new_like(DLTensor* prototype):
+    """Return the body of a new row-major tensor with the type and shape of a prototype, owned by the caller."""
+    cdef uint8_t code = code_of(prototype.dtype)
+    if prototype.device.device_type != kDLCPU or code == NO_TYPE:
+        raise BufferError(
+            f"tensix makes no tensor on device type {<int>prototype.device.device_type} with DLPack's type code "
+            f"{prototype.dtype.code}, {prototype.dtype.bits} bits and {prototype.dtype.lanes} lanes."
+        )
+    cdef TensorImpl impl = TensorImpl_new(code, DEFAULT_KEYS, prototype.ndim)
+    cdef int64_t nbytes = 0
+    memcpy(TensorImpl_sizes(impl), prototype.shape, prototype.ndim * sizeof(int64_t))
+    contiguous_strides(impl.ndim, TensorImpl_sizes(impl), TensorImpl_strides(impl))
+    TensorImpl_refresh(impl)
+    if tx_multiply_overflows(impl.numel, itemsize_of(code), &nbytes):
+        raise BufferError("the bytes of the tensor cannot be counted in 63 bits.")
+    cdef StorageImpl storage = StorageImpl_allocate(nbytes, current_allocator(CPU), False)
+    own_newborn(storage)
+    TensorImpl_adopt(impl, storage)
+    return impl
+
+
+cdef int table_export(void* tensor, DLManagedTensorVersioned** out) except -1:
+    out[0] = NULL
+    out[0] = export_versioned(body_of(<object>tensor), False)
+    return 0
+
+
+cdef int table_import(DLManagedTensorVersioned* managed, void** out) except -1:
+    out[0] = NULL
+    cdef TensorImpl impl = impl_of_versioned(managed)
+    cdef TensorBase made = TENSOR_CLASS.__new__(TENSOR_CLASS)
+    own_newborn(impl)
+    made.impl = impl
+    Py_INCREF(made)
+    out[0] = <void*>made
+    return 0
+
+
+cdef int table_look(void* tensor, DLTensor* out) except -1:
+    """Describe a tensor for as long as the caller does not return to Python: no count is taken."""
+    cdef TensorImpl impl = body_of(<object>tensor)
+    if impl.storage is not None and impl.storage.is_readonly:
+        raise BufferError("the tensor is read-only, which a bare DLTensor cannot say. Ask for a managed one.")
+    describe_in_place(impl, exportable_data(impl), out)
+    return 0
+
+
+cdef int table_stream(DLDeviceType device_type, int32_t device_id, void** out) noexcept:
+    out[0] = NULL  # the CPU has none
+    return 0
+
+
+cdef TensorImpl body_of(object tensor):
+    if not isinstance(tensor, TensorBase):
+        raise TypeError(f"this DLPack exchange table is for tensix.Tensor, found {type(tensor).__name__}.")
+    return (<TensorBase>tensor).impl
+
+
+cdef object TENSOR_CLASS = None
+cdef DLPackExchangeAPI EXCHANGE_API
+EXCHANGE_API.header.version = VERSION
+EXCHANGE_API.header.prev_api = NULL
+EXCHANGE_API.managed_tensor_allocator = table_make_tensor
+EXCHANGE_API.managed_tensor_from_py_object_no_sync = table_export
+EXCHANGE_API.managed_tensor_to_py_object_no_sync = table_import
+EXCHANGE_API.dltensor_from_py_object_no_sync = table_look
+EXCHANGE_API.current_work_stream = table_stream
+
+
+cdef object exchange_api_capsule():
+    """Return the table for C code, which is an attribute of the class of tensors."""
+    return owned(PyCapsule_New(&EXCHANGE_API, EXCHANGE_API_NAME, NULL))
+
+
+cdef object set_tensor_class(type tensor_class):
+    """Say of which class imported tensors are; it stands above this module."""
+    global TENSOR_CLASS
+    TENSOR_CLASS = tensor_class
