@@ -84,6 +84,7 @@ MODULES = [
     "tensix/functions/elementwise_logical.pyx",
     "tensix/functions/elementwise_rounding.pyx",
     "tensix/functions/elementwise_floating.pyx",
+    "tensix/c_api.pyx",
 ]
 
 # TENSIX_DEBUG=1 turns Cython's own checks and debug symbols back on, for whoever hunts a crash.

@@ -2,6 +2,7 @@
 
 from tensix import core, dispatch, fft, functions, library, linalg, memory, ops
 from tensix._version import __version__
+from tensix.abi import ABI_VERSION, get_include
 from tensix.core import *  # noqa: F403
 from tensix.functions.constants import *  # noqa: F403
 from tensix.functions.creation import *  # noqa: F403
