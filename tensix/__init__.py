@@ -2,7 +2,7 @@
 
 from tensix import core, dispatch, fft, functions, library, linalg, memory, ops
 from tensix._version import __version__
-from tensix.abi import ABI_VERSION, get_include
+from tensix.abi import get_include
 from tensix.core import *  # noqa: F403
 from tensix.functions.constants import *  # noqa: F403
 from tensix.functions.creation import *  # noqa: F403
@@ -43,7 +43,7 @@ from tensix.tensors.typed_storage import TypedStorage
 
 __all__ = [
     "Generator", "Layout", "Tensor", "TensorImpl", "TypeIdentifier", "TypeMeta", "TypedStorage", "__version__", "core",
-    "dispatch", "fft", "get_num_threads", "library", "linalg", "manual_seed", "memory", "ops", "register_type",
+    "dispatch", "fft", "get_include", "get_num_threads", "library", "linalg", "manual_seed", "memory", "ops", "register_type",
     "set_num_threads", "sparse_coo", "strided",
 ]  # fmt: skip
 __all__ += core.__all__

@@ -3,6 +3,7 @@
 See Note [The version in the names] in ``abi.py``. Fields stand here because a subclass is laid out behind them and a
 count is taken inline; they are not for use. ``tests/cython/abi.txt`` records all of this.
 """
+cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int32_t, uint64_t
 
@@ -35,16 +36,20 @@ cdef class Allocator_1:
     cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1
 
 
-# Nothing of these is laid down, not even their size: they cannot be subclassed in Cython.
-cdef extern from *:
-    ctypedef class tensix.abi.IntrusivePtr_1 [object PyObject, check_size ignore]:
-        pass
+# Of these only the size is laid down. They are final for Cython alone: a class over them could not take part in how
+# their objects are recycled.
+@cython.final
+cdef class IntrusivePtr_1:
+    cdef void* _private
 
-    ctypedef class tensix.abi.WeakIntrusivePtr_1 [object PyObject, check_size ignore]:
-        pass
+@cython.final
+cdef class WeakIntrusivePtr_1:
+    cdef void* _private
 
-    ctypedef class tensix.abi.Storage_1 [object PyObject, check_size ignore]:
-        pass
+@cython.final
+cdef class Storage_1:
+    cdef void* _private
 
-    ctypedef class tensix.abi.Tensor_1 [object PyObject, check_size ignore]:
-        pass
+@cython.final
+cdef class Tensor_1:
+    cdef void* _private[2]
