@@ -108,6 +108,7 @@ MODULES = [
     "tensix/functions/elementwise_floating.pyx",
     "tensix/interop/file_map.pyx",
     "tensix/interop/tensor_bytes.pyx",
+    "tensix/c_api.pyx",
 ]
 
 # TENSIX_DEBUG=1 turns Cython's own checks and debug symbols back on, for whoever hunts a crash.

@@ -1,18 +1,41 @@
 """What other people's Cython may use: ``from tensix cimport incref``. No C header is needed.
 
-The classes are opaque: use the functions. See docs/cython.md for what is promised.
+The classes are opaque: use the functions. See docs/cython.rst for what each does and what is promised.
 """
-from tensix.core.allocator cimport Allocator
-from tensix.core.intrusive_ptr cimport IntrusivePtr, steal_from_new
-from tensix.core.intrusive_target cimport (
-    IntrusiveTarget,
+from tensix.abi cimport (
+    Allocator_1 as Allocator,
+    IntrusivePtr_1 as IntrusivePtr,
+    IntrusiveTarget_1 as IntrusiveTarget,
+    Storage_1 as Storage,
+    Tensor_1 as Tensor,
+    WeakIntrusivePtr_1 as WeakIntrusivePtr,
+    data_ptr_t,
+    deleter_t,
+)
+from tensix.c_api cimport (
+    allocate,
+    binary_kernel,
+    binary_kernel_t,
+    data_ptr_init,
     decref,
     incref,
     lock,
+    steal_from_new,
+    storage_const_data,
+    storage_data,
+    storage_from_blob,
+    storage_nbytes,
+    tensor_const_data,
+    tensor_data,
+    tensor_dtype,
+    tensor_from_blob,
+    tensor_ndim,
+    tensor_sizes,
+    tensor_strides,
+    unary_kernel,
+    unary_kernel_t,
     use_count,
     weak_decref,
     weak_incref,
     weak_use_count,
 )
-from tensix.core.storage cimport Storage
-from tensix.core.weak_intrusive_ptr cimport WeakIntrusivePtr

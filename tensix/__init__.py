@@ -2,6 +2,7 @@
 
 from tensix import core, dispatch, fft, functions, interop, library, linalg, memory, ops
 from tensix._version import __version__
+from tensix.abi import get_include
 from tensix.core import *  # noqa: F403
 from tensix.functions.constants import *  # noqa: F403
 from tensix.functions.creation import *  # noqa: F403
@@ -44,7 +45,7 @@ from tensix.tensors.typed_storage import TypedStorage
 
 __all__ = [
     "Generator", "Layout", "Tensor", "TensorImpl", "TypeIdentifier", "TypeMeta", "TypedStorage", "__version__", "core",
-    "dispatch", "fft", "get_num_threads", "interop", "library", "linalg", "manual_seed", "memory", "ops",
+    "dispatch", "fft", "get_include", "get_num_threads", "interop", "library", "linalg", "manual_seed", "memory", "ops",
     "register_type", "set_num_threads", "sparse_coo", "strided",
 ]  # fmt: skip
 __all__ += core.__all__

@@ -1,4 +1,7 @@
-"""Where memory comes from: the interface, and the registry that says which allocator serves a device type."""
+"""Where memory comes from: the interface, and the registry that says which allocator serves a device type.
+
+Fields and vtable of `Allocator` are part of the ABI: ``tensix/abi.pxd`` says the same of them.
+"""
 from libc.stdint cimport int8_t
 from tensix.core.data_ptr cimport DataPtr, data_ptr_t
 

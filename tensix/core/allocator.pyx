@@ -97,7 +97,9 @@ cdef class Allocator:
         OutOfMemoryError
             If there is no memory.
         """
-        raise NotImplementedError(f"{type(self).__name__} must override allocate(nbytes) -> DataPtr.")
+        cdef data_ptr_t block
+        self.c_allocate(nbytes_from_any(nbytes), &block)
+        return DataPtr_wrap(&block)
 
     def clone(self, address, nbytes):
         """Return a new block holding a copy of `nbytes` bytes at `address`.
@@ -180,6 +182,8 @@ cdef class Allocator:
         )
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
+        if type(self).allocate is Allocator.allocate:  # which calls this method: neither is overridden
+            raise NotImplementedError(f"{type(self).__name__} must override allocate(nbytes) -> DataPtr.")
         return Allocator_take(self, "allocate", self.allocate(nbytes), nbytes, out)
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:

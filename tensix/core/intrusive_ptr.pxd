@@ -1,4 +1,4 @@
-"""Intrusive reference counting: the strong pointer. Class and function are public; the field is frozen."""
+"""Intrusive reference counting: the strong pointer."""
 from tensix.core.intrusive_target cimport IntrusiveTarget
 
 

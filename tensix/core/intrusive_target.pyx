@@ -140,15 +140,17 @@ cdef class IntrusiveTarget:
         return twin
 
 
-cdef void IntrusiveTarget_incref(IntrusiveTarget self) noexcept nogil:
-    if not incref_word(&self.combined_refcount):
-        IntrusiveTarget_report(self, "incref")
+cdef void incref(IntrusiveTarget target) noexcept nogil:
+    if target is not None and not incref_word(&target.combined_refcount):
+        IntrusiveTarget_report(target, "incref")
 
 
-cdef void IntrusiveTarget_decref(IntrusiveTarget self) noexcept nogil:
-    cdef Death death = decref_word(&self.combined_refcount)
+cdef void decref(IntrusiveTarget target) noexcept nogil:
+    if target is None:
+        return
+    cdef Death death = decref_word(&target.combined_refcount)
     if death != STILL_ALIVE:
-        IntrusiveTarget_on_death(self, death, False)
+        IntrusiveTarget_on_death(target, death, False)
 
 
 cdef bint lock(IntrusiveTarget target) noexcept nogil:

@@ -1,4 +1,4 @@
-"""The handle on a storage. The class is public and opaque; its one field is private to tensix."""
+"""The handle on a storage."""
 from tensix.core.storage_impl cimport StorageImpl
 
 

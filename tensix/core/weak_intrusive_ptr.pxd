@@ -1,4 +1,4 @@
-"""Intrusive reference counting: the weak pointer. The class is public; the field is frozen."""
+"""Intrusive reference counting: the weak pointer."""
 from cpython.ref cimport PyObject
 
 

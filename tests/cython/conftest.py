@@ -12,6 +12,7 @@ from setuptools.command.build_ext import build_ext
 import tensix
 
 HERE = Path(__file__).parent
+collect_ignore = ["consumer"]  # a package of its own, whose tests run where it is installed: test_consumer.py
 
 
 @pytest.fixture(scope="session")

@@ -62,8 +62,8 @@ def test_every_page_is_in_the_table_of_contents():
     assert [page.stem for page in PAGES if page.stem != "index" and f"   {page.stem}\n" not in index] == []
 
 
-def test_the_cython_example_builds_and_counts(tmp_path):
-    for name in ("shelf.pyx", "setup.py"):
+def test_the_cython_examples_build_and_run(tmp_path):
+    for name in ("shelf.pyx", "vector.pyx", "setup.py"):
         shutil.copy(ROOT / "examples" / "cython" / name, tmp_path)
     built = run(["setup.py", "-q", "build_ext", "--inplace"], tmp_path)
     assert built.returncode == 0, built.stdout + built.stderr
@@ -73,3 +73,9 @@ def test_the_cython_example_builds_and_counts(tmp_path):
         tmp_path,
     )  # fmt: skip
     assert (used.stdout.split(), used.stderr) == (["1", "3", "0"], "")
+    used = run(
+        ["-c", "import tensix, vector; x = vector.squares(5); print(vector.total(x), vector.total(x[::2]))\n"
+               "print(tensix.ops.vector.halve_(x))"],
+        tmp_path,
+    )  # fmt: skip
+    assert (used.stdout.split("\n")[:2], used.stderr) == (["30.0 20.0", "tensor([0.0, 0.5, 2.0, 4.5, 8.0], dtype=tensix.float64)"], "")

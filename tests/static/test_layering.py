@@ -18,6 +18,8 @@ FLOORS = {
     "functions": 4,
     "interop": 5,
     "testing": 5,
+    "abi": 5,
+    "c_api": 5,
     "fft": 5,
     "library": 5,
     "linalg": 5,

@@ -1,4 +1,4 @@
-/* Atomics on plain integer fields: C11 <stdatomic.h>, and MSVC's intrinsics where that header is missing.
+/* Atomics on plain integer fields: the builtins of GCC and Clang, in C and in C++, and the intrinsics of MSVC.
  *
  * The fields stay plain integers, so that the structs which hold them can be described to Cython without this
  * header; only whoever touches them atomically includes it. Every operation names its memory order. There is no
@@ -61,49 +61,43 @@ static __inline int tx_compare_exchange_acq_rel(uint64_t *word, uint64_t *expect
 
 #else
 
-#include <stdatomic.h>
-
-#define TX_ATOMIC(word) ((_Atomic uint64_t *)(word))
-
+/* GCC's builtins, which Clang has as well: unlike C11's atomics they are there in C++ too. */
 static inline uint64_t tx_load_relaxed(const uint64_t *word)
 {
-    return atomic_load_explicit((const _Atomic uint64_t *)word, memory_order_relaxed);
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
 static inline uint64_t tx_load_acquire(const uint64_t *word)
 {
-    return atomic_load_explicit((const _Atomic uint64_t *)word, memory_order_acquire);
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
 static inline void tx_store_relaxed(uint64_t *word, uint64_t value)
 {
-    atomic_store_explicit(TX_ATOMIC(word), value, memory_order_relaxed);
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
 /* These return the new value: compared with 0, it need not be fetched, for the instruction sets the flags. */
 static inline uint64_t tx_add_fetch_relaxed(uint64_t *word, uint64_t amount)
 {
-    return atomic_fetch_add_explicit(TX_ATOMIC(word), amount, memory_order_relaxed) + amount;
+    return __atomic_add_fetch(word, amount, __ATOMIC_RELAXED);
 }
 
 static inline uint64_t tx_add_fetch_acq_rel(uint64_t *word, uint64_t amount)
 {
-    return atomic_fetch_add_explicit(TX_ATOMIC(word), amount, memory_order_acq_rel) + amount;
+    return __atomic_add_fetch(word, amount, __ATOMIC_ACQ_REL);
 }
 
 static inline uint64_t tx_fetch_sub_acq_rel(uint64_t *word, uint64_t amount)
 {
-    return atomic_fetch_sub_explicit(TX_ATOMIC(word), amount, memory_order_acq_rel);
+    return __atomic_fetch_sub(word, amount, __ATOMIC_ACQ_REL);
 }
 
 /* Weak: may fail although the values are equal, so call it in a loop. *expected takes the value seen. */
 static inline int tx_compare_exchange_acq_rel(uint64_t *word, uint64_t *expected, uint64_t desired)
 {
-    return atomic_compare_exchange_weak_explicit(
-        TX_ATOMIC(word), (uint64_t *)expected, desired, memory_order_acq_rel, memory_order_acquire);
+    return __atomic_compare_exchange_n(word, expected, desired, 1, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
-
-#undef TX_ATOMIC
 
 #endif
 #endif /* TENSIX_ATOMICS_H */

@@ -115,7 +115,7 @@ TX_LOOP(tx_bf16_f32, uint16_t, uint32_t, t[i] = (uint32_t)s[i] << 16)
 #endif
 
 /* Return the function that converts in one step, NULL if none does. */
-static tx_convert_t tx_conversion(int from, int to)
+static inline tx_convert_t tx_conversion(int from, int to)
 {
 #define TX_ROW(F, FROM, CODE)                                                                                  \
     if (from == CODE) switch (to) {                                                                            \

@@ -1,0 +1,287 @@
+"""What stands behind ``from tensix cimport ...``: functions over classes that keep what is inside to themselves.
+
+Classes named without an underscore are those of ``abi.pxd``, which other people's modules see; the same objects go by
+their private classes in here.
+"""
+from cpython.ref cimport PyObject
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
+from libc.string cimport memcpy
+from tensix.core.allocator cimport current_allocator
+from tensix.core.combined_refcount cimport lock_word, strong_of, weak_of
+from tensix.core.data_ptr cimport data_ptr_init as core_data_ptr_init, deleter_t as core_deleter_t
+from tensix.core.device cimport CPU
+from tensix.core.intrusive_ptr cimport steal_from_new as core_steal_from_new
+from tensix.core.intrusive_target cimport (
+    IntrusiveTarget as CoreTarget,
+    IntrusiveTarget_start_unique,
+    decref as core_decref,
+    incref as core_incref,
+    weak_decref as core_weak_decref,
+    weak_incref as core_weak_incref,
+)
+from tensix.core.atomics cimport tx_load_relaxed
+from tensix.core.python_reference cimport (
+    bring_exception_back,
+    may_run_python,
+    pending_exception_t,
+    set_exception_aside,
+)
+from tensix.core.storage cimport Storage as CoreStorage, Storage_from_new
+from tensix.core.storage_impl cimport (
+    StorageImpl,
+    StorageImpl_allocate,
+    StorageImpl_const_data,
+    StorageImpl_mutable_data,
+    StorageImpl_new,
+)
+from tensix.dispatch.dispatch_key cimport dense_keys_of_device
+from tensix.dispatch.kernel cimport CKernel_binary, CKernel_unary, binary_t, unary_t
+from tensix.tensors.dtype cimport itemsize_of
+from tensix.tensors.tensor cimport Tensor_wrap
+from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_adopt,
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_new,
+    TensorImpl_refresh,
+    TensorImpl_sizes,
+    TensorImpl_strides,
+    contiguous_strides,
+)
+
+__all__ = []
+
+cdef enum:
+    DTYPE_COUNT = 47
+
+
+cdef void incref_out_of_line(IntrusiveTarget target) noexcept nogil:
+    core_incref(<CoreTarget>target)
+
+
+cdef void decref_out_of_line(IntrusiveTarget target) noexcept nogil:
+    core_decref(<CoreTarget>target)
+
+
+cdef bint lock(IntrusiveTarget target) noexcept nogil:
+    return target is not None and lock_word(&target.combined_refcount)
+
+
+cdef uint32_t use_count(IntrusiveTarget target) noexcept nogil:
+    return 0 if target is None else strong_of(tx_load_relaxed(&target.combined_refcount))
+
+
+cdef uint32_t weak_use_count(IntrusiveTarget target) noexcept nogil:
+    return 0 if target is None else weak_of(tx_load_relaxed(&target.combined_refcount))
+
+
+cdef void weak_incref(IntrusiveTarget target) noexcept nogil:
+    core_weak_incref(<CoreTarget>target)
+
+
+cdef void weak_decref(IntrusiveTarget target) noexcept nogil:
+    core_weak_decref(<CoreTarget>target)
+
+
+cdef IntrusivePtr steal_from_new(IntrusiveTarget target):
+    return <IntrusivePtr>core_steal_from_new(<CoreTarget>target)
+
+
+# ---- tensors and storages without the GIL
+
+cdef PyObject* body_of(Tensor tensor) noexcept nogil:
+    """Return the body, borrowed; None has that of an undefined tensor."""
+    return <PyObject*>UNDEFINED if tensor is None else <PyObject*>(<TensorBase><PyObject*>tensor).impl
+
+
+cdef bint is_plain(StorageImpl storage) noexcept nogil:
+    """Return whether the address can be given out as it is. See Note [One flag before the rare states]."""
+    return storage is not None and not storage.guarded and not storage.was_shrunk
+
+
+cdef void* tensor_data(Tensor tensor) noexcept nogil:
+    cdef PyObject* body = body_of(tensor)
+    if is_plain((<TensorImpl>body).storage) and (<TensorImpl>body).storage.block.data != NULL:
+        return first_element(<TensorImpl>body)
+    return address_or_null(body, tensor_address)
+
+
+cdef const void* tensor_const_data(Tensor tensor) noexcept nogil:
+    cdef PyObject* body = body_of(tensor)
+    if is_plain((<TensorImpl>body).storage) and (<TensorImpl>body).storage.block.data != NULL:
+        return first_element(<TensorImpl>body)
+    return address_or_null(body, tensor_const_address)
+
+
+cdef inline void* first_element(TensorImpl body) noexcept nogil:
+    return <char*>body.storage.block.data + body.storage_offset * itemsize_of(body.dtype_code)
+
+
+cdef int tensor_ndim(Tensor tensor) noexcept nogil:
+    return (<TensorImpl>body_of(tensor)).ndim
+
+
+cdef const int64_t* tensor_sizes(Tensor tensor) noexcept nogil:
+    return TensorImpl_sizes(<TensorImpl>body_of(tensor))
+
+
+cdef const int64_t* tensor_strides(Tensor tensor) noexcept nogil:
+    return TensorImpl_strides(<TensorImpl>body_of(tensor))
+
+
+cdef int tensor_dtype(Tensor tensor) noexcept nogil:
+    return (<TensorImpl>body_of(tensor)).dtype_code
+
+
+cdef PyObject* target_of(Storage storage) noexcept nogil:
+    """Return the storage behind a handle, borrowed; NULL for None and for a null handle."""
+    if storage is None or (<CoreStorage><PyObject*>storage).target is None:
+        return NULL
+    return <PyObject*>(<CoreStorage><PyObject*>storage).target
+
+
+cdef void* storage_data(Storage storage) noexcept nogil:
+    cdef PyObject* target = target_of(storage)
+    if target == NULL or not (<StorageImpl>target).guarded:
+        return NULL if target == NULL else (<StorageImpl>target).block.data
+    return address_or_null(target, storage_address)
+
+
+cdef const void* storage_const_data(Storage storage) noexcept nogil:
+    cdef PyObject* target = target_of(storage)
+    if target == NULL or not (<StorageImpl>target).guarded:
+        return NULL if target == NULL else (<StorageImpl>target).block.data
+    return address_or_null(target, storage_const_address)
+
+
+cdef size_t storage_nbytes(Storage storage) noexcept nogil:
+    cdef PyObject* target = target_of(storage)
+    return 0 if target == NULL else (<StorageImpl>target).size_bytes
+
+
+ctypedef uintptr_t (*address_t)(object owner) except? 0
+
+cdef uintptr_t tensor_address(object body) except? 0:
+    return <uintptr_t>TensorImpl_mutable_data(<TensorImpl>body)
+
+cdef uintptr_t tensor_const_address(object body) except? 0:
+    return <uintptr_t>TensorImpl_const_data(<TensorImpl>body)
+
+cdef uintptr_t storage_address(object storage) except? 0:
+    return <uintptr_t>StorageImpl_mutable_data(<StorageImpl>storage)
+
+cdef uintptr_t storage_const_address(object storage) except? 0:
+    return <uintptr_t>StorageImpl_const_data(<StorageImpl>storage)
+
+
+cdef void* address_or_null(PyObject* owner, address_t ask) noexcept nogil:
+    """Take the GIL and ask for an address that may be refused, or cost a copy; NULL is how a refusal is told."""
+    cdef pending_exception_t pending
+    cdef void* address = NULL
+    if may_run_python():
+        with gil:
+            pending = set_exception_aside()
+            address = ask_for_address(<object>owner, ask)
+            bring_exception_back(pending)
+    return address
+
+
+cdef void* ask_for_address(object owner, address_t ask) noexcept:
+    try:
+        return <void*>ask(owner)
+    except Exception:  # what is no error, such as KeyboardInterrupt, goes to sys.unraisablehook
+        return NULL
+
+
+# ---- making them, with the GIL
+
+cdef Tensor tensor_from_blob(
+        void* data, int ndim, const int64_t* sizes, const int64_t* strides, int dtype, deleter_t deleter, void* ctx):
+    cdef TensorImpl body
+    cdef StorageImpl storage
+    cdef int64_t first = 0
+    cdef size_t nbytes
+    if not 0 <= dtype < DTYPE_COUNT or itemsize_of(dtype) == 0:
+        raise ValueError(f"tensor_from_blob() needs the number of an element type, found {dtype}.")
+    if ndim < 0 or (sizes == NULL and ndim > 0):
+        raise ValueError(f"tensor_from_blob() needs ndim sizes, found ndim={ndim} and sizes={<uintptr_t>sizes:#x}.")
+    body = TensorImpl_new(dtype, dense_keys_of_device(CPU), ndim)
+    if ndim > 0:
+        memcpy(TensorImpl_sizes(body), sizes, ndim * sizeof(int64_t))
+        contiguous_strides(ndim, sizes, TensorImpl_strides(body))  # refuses negative sizes
+        if strides != NULL:
+            memcpy(TensorImpl_strides(body), strides, ndim * sizeof(int64_t))
+    TensorImpl_refresh(body)
+    nbytes = extent_of(body, &first)
+    check_blob(data, nbytes, "tensor_from_blob", min(itemsize_of(dtype), 8))
+    body.storage_offset = -first
+    storage = StorageImpl_new()
+    IntrusiveTarget_start_unique(storage)
+    TensorImpl_adopt(body, storage)
+    made = Tensor_wrap(body)
+    # From here on nothing fails: after an error the memory is still the caller's.
+    StorageImpl_fill(storage, <char*>data + first * itemsize_of(dtype), nbytes, deleter, data if ctx == NULL else ctx)
+    body.device_index = storage.block.device_index
+    return <Tensor>made
+
+
+cdef Storage storage_from_blob(void* data, size_t nbytes, deleter_t deleter, void* ctx):
+    cdef StorageImpl storage = StorageImpl_new()
+    check_blob(data, nbytes, "storage_from_blob", 1)
+    made = Storage_from_new(storage)
+    StorageImpl_fill(storage, data, nbytes, deleter, data if ctx == NULL else ctx)
+    return <Storage>made
+
+
+cdef Storage allocate(size_t nbytes):
+    return <Storage>Storage_from_new(StorageImpl_allocate(nbytes, current_allocator(CPU), False))
+
+
+cdef object unary_kernel(str name, unary_kernel_t function):
+    if name is None or function == NULL:
+        raise TypeError("unary_kernel() needs a name and a function, found None or NULL.")
+    return CKernel_unary(name, <unary_t>function)
+
+
+cdef object binary_kernel(str name, binary_kernel_t function):
+    if name is None or function == NULL:
+        raise TypeError("binary_kernel() needs a name and a function, found None or NULL.")
+    return CKernel_binary(name, <binary_t>function)
+
+
+cdef size_t extent_of(TensorImpl body, int64_t* first) except? 0xFFFFFFFFFFFFFFFF:
+    """Return how many bytes the elements span, and which one lies lowest, counted from the first."""
+    low = high = 0  # Python ints: no overflow
+    if body.numel == 0:
+        return 0
+    for i in range(body.ndim):
+        span = int(TensorImpl_strides(body)[i]) * (int(TensorImpl_sizes(body)[i]) - 1)
+        if span < 0:
+            low += span
+        else:
+            high += span
+    nbytes = (high - low + 1) * int(itemsize_of(body.dtype_code))
+    if nbytes >> 63:
+        raise ValueError(f"tensor_from_blob() was given strides that span {nbytes:,} bytes, beyond 63 bits.")
+    first[0] = low
+    return nbytes
+
+
+cdef int check_blob(const void* data, size_t nbytes, str function, int alignment) except -1:
+    if data == NULL and nbytes != 0:
+        raise ValueError(f"{function}() was given a null address for {nbytes:,} bytes.")
+    if <uintptr_t>data % alignment:
+        raise ValueError(
+            f"{function}() needs an address aligned to {alignment} bytes for this element type, found "
+            f"{<uintptr_t>data:#x}."
+        )
+    return 0
+
+
+cdef void StorageImpl_fill(StorageImpl self, void* data, size_t nbytes, deleter_t deleter, void* ctx) noexcept:
+    """Let an empty storage own memory from outside."""
+    core_data_ptr_init(&self.block, data, NULL if deleter == NULL else ctx, <core_deleter_t>deleter)
+    self.size_bytes = nbytes
+    self.is_exported = True  # whoever made the memory may write it behind our back

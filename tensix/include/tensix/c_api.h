@@ -1,0 +1,111 @@
+/* The functions of tensix for extension modules in C and C++. From Cython use "from tensix cimport ..." instead.
+ *
+ * Call tx_import() when your module is initialised, in every source file that uses `tx`; it returns 0, or -1 with an
+ * exception, which is an ImportError if tensix has another ABI version. Then tx.tensor_data(tensor) and so on.
+ * Objects are never NULL: Py_None stands for none. Types are not checked: do so first, PyObject_TypeCheck(x, tx.Tensor).
+ * What each function promises stands in docs/cython.rst.
+ */
+#ifndef TENSIX_C_API_H
+#define TENSIX_C_API_H
+
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Called once, with the context, from any thread, with or without the GIL. */
+typedef void (*tx_deleter_t)(void *ctx);
+/* Kernels for the dispatcher: called with the GIL; they return a new reference, or NULL with an exception. */
+typedef PyObject *(*tx_unary_kernel_t)(PyObject *a);
+typedef PyObject *(*tx_binary_kernel_t)(PyObject *a, PyObject *b);
+
+/* TX_FUNCTION(result, name in `tx`, name in tensix, parameters); version 1 of the ABI. */
+#define TX_FUNCTIONS                                                                                              \
+    /* without the GIL */                                                                                         \
+    TX_FUNCTION(void, incref, "incref_out_of_line", (PyObject *target))                                           \
+    TX_FUNCTION(void, decref, "decref_out_of_line", (PyObject *target))                                           \
+    TX_FUNCTION(int, lock, "lock", (PyObject *target))                                                            \
+    TX_FUNCTION(uint32_t, use_count, "use_count", (PyObject *target))                                             \
+    TX_FUNCTION(void, weak_incref, "weak_incref", (PyObject *target))                                             \
+    TX_FUNCTION(void, weak_decref, "weak_decref", (PyObject *target))                                             \
+    TX_FUNCTION(uint32_t, weak_use_count, "weak_use_count", (PyObject *target))                                   \
+    TX_FUNCTION(void *, tensor_data, "tensor_data", (PyObject *tensor))                                           \
+    TX_FUNCTION(const void *, tensor_const_data, "tensor_const_data", (PyObject *tensor))                         \
+    TX_FUNCTION(int, tensor_ndim, "tensor_ndim", (PyObject *tensor))                                              \
+    TX_FUNCTION(const int64_t *, tensor_sizes, "tensor_sizes", (PyObject *tensor))                                \
+    TX_FUNCTION(const int64_t *, tensor_strides, "tensor_strides", (PyObject *tensor))                            \
+    TX_FUNCTION(int, tensor_dtype, "tensor_dtype", (PyObject *tensor))                                            \
+    TX_FUNCTION(void *, storage_data, "storage_data", (PyObject *storage))                                        \
+    TX_FUNCTION(const void *, storage_const_data, "storage_const_data", (PyObject *storage))                      \
+    TX_FUNCTION(size_t, storage_nbytes, "storage_nbytes", (PyObject *storage))                                    \
+    /* with the GIL; NULL with an exception if they fail, else a new reference */                                 \
+    TX_FUNCTION(PyObject *, steal_from_new, "steal_from_new", (PyObject *target))                                 \
+    TX_FUNCTION(PyObject *, tensor_from_blob, "tensor_from_blob",                                                 \
+                (void *data, int ndim, const int64_t *sizes, const int64_t *strides, int dtype,                   \
+                 tx_deleter_t deleter, void *ctx))                                                                \
+    TX_FUNCTION(PyObject *, storage_from_blob, "storage_from_blob",                                               \
+                (void *data, size_t nbytes, tx_deleter_t deleter, void *ctx))                                     \
+    TX_FUNCTION(PyObject *, allocate, "allocate", (size_t nbytes))                                                \
+    TX_FUNCTION(PyObject *, unary_kernel, "unary_kernel", (PyObject *name, tx_unary_kernel_t function))           \
+    TX_FUNCTION(PyObject *, binary_kernel, "binary_kernel", (PyObject *name, tx_binary_kernel_t function))
+
+/* A name that ends in the version: see Note [The version in the names] in tensix/abi.py. */
+#define TX_TYPES                                                                                                  \
+    TX_TYPE(IntrusiveTarget, "IntrusiveTarget_1")                                                                 \
+    TX_TYPE(IntrusivePtr, "IntrusivePtr_1")                                                                       \
+    TX_TYPE(WeakIntrusivePtr, "WeakIntrusivePtr_1")                                                               \
+    TX_TYPE(Allocator, "Allocator_1")                                                                             \
+    TX_TYPE(Storage, "Storage_1")                                                                                 \
+    TX_TYPE(Tensor, "Tensor_1")
+
+typedef struct {
+#define TX_TYPE(type, attribute) PyTypeObject *type;
+    TX_TYPES
+#undef TX_TYPE
+#define TX_FUNCTION(result, function, exported, parameters) result(*function) parameters;
+    TX_FUNCTIONS
+#undef TX_FUNCTION
+} tx_api_t;
+
+static tx_api_t tx;
+
+static int tx_import_function(PyObject *functions, const char *name, void *slot)
+{
+    PyObject *capsule = PyMapping_GetItemString(functions, name);
+    void *function = capsule ? PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)) : NULL;
+    Py_XDECREF(capsule);
+    if (function == NULL) return -1;
+    memcpy(slot, &function, sizeof function);
+    return 0;
+}
+
+static int tx_import(void)
+{
+    PyObject *abi = PyImport_ImportModule("tensix.abi"), *module = NULL, *functions = NULL;
+    int status = -1;
+    if (abi == NULL) return -1;
+#define TX_TYPE(type, attribute)                                                                                  \
+    if ((tx.type = (PyTypeObject *)PyObject_GetAttrString(abi, attribute)) == NULL) goto done;
+    TX_TYPES
+#undef TX_TYPE
+    if ((module = PyImport_ImportModule("tensix.c_api")) == NULL) goto done;
+    if ((functions = PyObject_GetAttrString(module, "__pyx_capi__")) == NULL) goto done;
+#define TX_FUNCTION(result, function, exported, parameters)                                                       \
+    if (tx_import_function(functions, exported, &tx.function) < 0) goto done;
+    TX_FUNCTIONS
+#undef TX_FUNCTION
+    status = 0;
+done:
+    Py_XDECREF(functions);
+    Py_XDECREF(module);
+    Py_DECREF(abi);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* TENSIX_C_API_H */

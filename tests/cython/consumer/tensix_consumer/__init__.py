@@ -1,0 +1,1 @@
+"""Targets, an allocator, tensors and a kernel, outside of tensix."""

@@ -1,0 +1,34 @@
+"""Pack a wheel of the tensix that is built in place: ``python pack_wheel.py ROOT TARGET``. Nothing is compiled.
+
+It is the wheel that ``pip wheel`` would build, by the same pyproject.toml, in seconds in place of minutes: only the
+step that compiles an extension module copies the one that lies beside its source.
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+
+class CopyBuilt(build_ext):
+    """Copy extension modules that are built in place."""
+
+    def build_extension(self, ext):
+        built = Path(self.get_ext_filename(ext.name))
+        if built.stat().st_mtime < Path(ext.sources[0]).stat().st_mtime:
+            sys.exit(f"{built} is older than {ext.sources[0]}: build it again with pip install -e .")
+        self.copy_file(str(built), self.get_ext_fullpath(ext.name))
+
+
+root, target = (Path(argument).resolve() for argument in sys.argv[1:])
+os.chdir(root)
+sources = re.findall(r'^    "(tensix/.*)",$', Path("setup.py").read_text(), re.MULTILINE)
+setup(
+    ext_modules=[Extension(source.rpartition(".")[0].replace("/", "."), [source]) for source in sources],
+    cmdclass={"build_ext": CopyBuilt},
+    options={"build": {"build_base": str(target / "build")}, "egg_info": {"egg_base": str(target)}},
+    script_args=["-q", "bdist_wheel", "--dist-dir", str(target)],
+)
