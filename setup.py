@@ -24,6 +24,8 @@ MODULES = [
     "tensix/core/storage.pyx",
     "tensix/core/cow.pyx",
     "tensix/memory/caching_allocator.pyx",
+    "tensix/memory/call_site.pyx",
+    "tensix/memory/statistics.pyx",
     "tensix/memory/adaptor.pyx",
     "tensix/memory/alignment_adaptor.pyx",
     "tensix/memory/failure_callback_adaptor.pyx",

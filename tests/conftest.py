@@ -1,8 +1,20 @@
-"""Fixtures that several folders share."""
+"""What several folders share."""
 
 import sys
+from pathlib import Path
 
 import pytest
+
+HERE = Path(__file__).parent
+# They need what a plain installation lacks: libraries, a browser. Without it they fail and do not look passed.
+ONLY_BY_NAME = {HERE / "browser", HERE / "consumers"}
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave such a folder out, unless an argument of the command line lies in it."""
+    arguments = [Path(argument.partition("::")[0]).resolve() for argument in config.args]
+    is_named = any(path.is_relative_to(collection_path) for path in arguments)
+    return True if collection_path in ONLY_BY_NAME and not is_named else None
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ read-only storage is never taken back, since its pages may not be writable: its 
 from libc.stdlib cimport free
 from tensix.core.allocator cimport Allocator, Allocator_clone, current_allocator
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_move, data_ptr_t
+from tensix.core.memory_reporter cimport report_copy
 from tensix.core.refcounted_deleter cimport refcounted_is_shared_alias
 from tensix.core.shared_context cimport (
     shared_context_decrement,
@@ -107,6 +108,7 @@ cdef int cow_materialize(StorageImpl storage) except -1:
         if storage.block.ctx == context:
             StorageImpl_replace_block(storage, &block)
             StorageImpl_clear_materializer(storage)
+            report_copy(storage.size_bytes)
         else:
             data_ptr_destroy(&block)
     finally:

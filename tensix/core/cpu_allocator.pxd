@@ -1,5 +1,5 @@
 """The default allocator: aligned blocks of main memory."""
-from libc.stdint cimport int64_t
+from cpython.ref cimport PyObject
 from tensix.core.allocator cimport Allocator
 from tensix.core.data_ptr cimport data_ptr_t
 
@@ -12,7 +12,6 @@ cdef class CPUAllocator(Allocator):
     cdef int node  # -1: none
 
 # Private to tensix.
-cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out) except -1
+cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out, PyObject* allocator) except -1
 cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, data_ptr_t* out) except -1
-cdef void CPUAllocator_count(void* data, int64_t nbytes) noexcept nogil
 cdef void free_cpu(void* data) noexcept nogil

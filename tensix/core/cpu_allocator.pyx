@@ -4,23 +4,25 @@ Note [CPU block header]
 ~~~~~~~~~~~~~~~~~~~~~~~
 ::
 
-    base            data - 32                        data (aligned)
-    |  padding ...  | base | nbytes | mapped | seal | nbytes bytes ...
+    base            data - 32                       data (aligned)
+    |  padding ...  | base | nbytes | birth | seal | nbytes bytes ...
 
-The header is why a free knows the exact size (reports and ``bytes_in_use`` need no table and no lock), why zeroed
-blocks can come from ``calloc`` at any alignment, and why a foreign or twice-freed address is noticed: the seal is
-the block's own address mixed with a constant, and is broken before the block goes. ``data == ctx`` all the same,
-so blocks are simple and can be shared copy-on-write.
+The header is why a free knows the exact size and birth (reports and ``bytes_in_use`` need no table and no lock), why
+zeroed blocks can come from ``calloc`` at any alignment, and why a foreign or twice-freed address is noticed: the seal
+is the block's own address mixed with a constant, and is broken before the block goes. ``data == ctx`` all the same,
+so blocks are simple and can be shared copy-on-write. Births are those of Note [Births] in ``memory_reporter.pyx``.
+
+A block in a region of its own has the lowest bit of ``base`` set, and the region's length in the word before ``base``.
 
 Locked instructions: one to allocate and one to free, both for ``bytes_in_use``.
 """
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from cpython.ref cimport PyObject
+from libc.stdint cimport uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from tensix.core.allocator cimport Allocator, nbytes_from_any
-from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_load_relaxed
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU
-from tensix.core.memory_reporter cimport report_memory_usage, report_out_of_memory, reporter_count
+from tensix.core.memory_reporter cimport bytes_given_out, report_allocation, report_free, report_out_of_memory
 from tensix.core.python_reference cimport may_run_python
 
 from tensix.core.allocator import OutOfMemoryError, set_allocator
@@ -43,13 +45,11 @@ cdef enum:
 
 cdef uint64_t SEAL = 0x7E5517A110CA7ED5
 cdef uint32_t JUNK = 0x7FEDBEEF   # a NaN as float32, a huge int: PyTorch's pattern
-cdef uint64_t in_use = 0          # bytes given out by every CPUAllocator of this process
-
 
 cdef struct block_header_t:
-    void* base
+    uintptr_t base
     size_t nbytes
-    size_t mapped_bytes  # length of a region of our own, 0 for a block of the C library's heap
+    uint64_t birth
     uint64_t seal
 
 
@@ -112,8 +112,8 @@ cdef class CPUAllocator(Allocator):
 
     @staticmethod
     def bytes_in_use():
-        """Return the bytes given out by every `CPUAllocator` of this process and not yet freed."""
-        return tx_load_relaxed(&in_use)
+        """Return the bytes of main memory that are given out and not yet freed, by all allocators that report."""
+        return bytes_given_out(CPU)
 
     def allocate(self, nbytes):
         """Return a `DataPtr` to `nbytes` bytes, null for 0.
@@ -124,7 +124,7 @@ cdef class CPUAllocator(Allocator):
             If the system has no memory; a `MemoryError`.
         """
         cdef data_ptr_t block
-        CPUAllocator_allocate(self, nbytes_from_any(nbytes), &block)
+        CPUAllocator_allocate(self, nbytes_from_any(nbytes), &block, <PyObject*>self)
         return DataPtr_wrap(&block)
 
     def raw_deleter(self):
@@ -162,39 +162,32 @@ cdef class CPUAllocator(Allocator):
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         if type(self) is CPUAllocator or (<object>type(self)).allocate is (<object>CPUAllocator).allocate:
-            return CPUAllocator_allocate(self, nbytes, out)
+            return CPUAllocator_allocate(self, nbytes, out, <PyObject*>self)
         return Allocator.c_allocate(self, nbytes, out)
 
 
-cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out) except -1:
+cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out, PyObject* allocator) except -1:
+    """Make a block and report it as made by `allocator`."""
     CPUAllocator_reserve(self, nbytes, out)
     out.deleter = free_cpu
     if nbytes != 0:
-        CPUAllocator_count(out.data, <int64_t>nbytes)
+        header_of(out.data).birth = report_allocation(out.data, nbytes, CPU, allocator)
     return 0
 
 
 cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, data_ptr_t* out) except -1:
-    """Make a block that does not count as in use yet."""
+    """Make a block that does not count as in use."""
     cdef void* data = NULL
     if nbytes != 0:
         data = alloc_cpu(self, nbytes)
         if data == NULL:
-            if reporter_count != 0:
-                report_out_of_memory(nbytes, <int64_t>tx_load_relaxed(&in_use), CPU)
-            raise OutOfMemoryError(nbytes, self.alignment, tx_load_relaxed(&in_use))
+            report_out_of_memory(nbytes, CPU)
+            raise OutOfMemoryError(nbytes, self.alignment, bytes_given_out(CPU))
         if self.junk_fill:
             with nogil:
                 fill_with_junk(<uint8_t*>data, nbytes)
     data_ptr_init(out, data, data, release_cpu)
     return 0
-
-
-cdef void CPUAllocator_count(void* data, int64_t nbytes) noexcept nogil:
-    """Count and report bytes that are given out, or come back if the number is negative."""
-    cdef int64_t total = <int64_t>tx_add_fetch_relaxed(&in_use, <uint64_t>nbytes)
-    if reporter_count != 0:
-        report_memory_usage(data, nbytes, total, CPU)
 
 
 cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
@@ -204,7 +197,8 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
     cdef size_t alignment = self.alignment
     if own_region and self.huge_pages and alignment < HUGE_PAGE_BYTES:
         alignment = HUGE_PAGE_BYTES
-    cdef size_t padded = nbytes + sizeof(block_header_t) + alignment - MALLOC_ALIGNMENT_BYTES
+    cdef size_t header_bytes = sizeof(block_header_t) + (MALLOC_ALIGNMENT_BYTES if own_region else 0)
+    cdef size_t padded = nbytes + header_bytes + alignment - MALLOC_ALIGNMENT_BYTES
     if nbytes >> 63 or padded < nbytes:
         return NULL
     cdef void* base
@@ -216,16 +210,17 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
         base = malloc(padded)
     if base == NULL:
         return NULL
-    cdef void* data = <void*>((<uintptr_t>base + sizeof(block_header_t) + alignment - 1) & ~(<uintptr_t>alignment - 1))
+    cdef void* data = <void*>((<uintptr_t>base + header_bytes + alignment - 1) & ~(<uintptr_t>alignment - 1))
     if own_region:
         if self.huge_pages:
             tx_advise_huge_pages(data, nbytes & ~(<size_t>HUGE_PAGE_BYTES - 1))  # advice: refusing it costs nothing
         if self.node != -1:
             tx_bind_to_node(base, padded, self.node)  # a preference: so does refusing this
     cdef block_header_t* header = header_of(data)
-    header.base = base
+    header.base = <uintptr_t>base | own_region
     header.nbytes = nbytes
-    header.mapped_bytes = padded if own_region else 0
+    if own_region:
+        (<size_t*>header)[-1] = padded
     header.seal = SEAL ^ <uintptr_t>data
     return data
 
@@ -233,7 +228,7 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
 cdef void free_cpu(void* data) noexcept nogil:
     """Free a block that counts as in use; the deleter of them all."""
     if is_sealed(data):
-        CPUAllocator_count(data, -<int64_t>header_of(data).nbytes)
+        report_free(data, header_of(data).nbytes, CPU, header_of(data).birth)
     release_cpu(data)
 
 
@@ -245,13 +240,12 @@ cdef void release_cpu(void* data) noexcept nogil:
                 report_broken_block(<uintptr_t>data)
         return
     cdef block_header_t* header = header_of(data)
-    cdef void* base = header.base
-    cdef size_t mapped_bytes = header.mapped_bytes
+    cdef uintptr_t base = header.base
     header.seal = 0
-    if mapped_bytes:
-        tx_unmap_pages(base, mapped_bytes)
+    if base & 1:
+        tx_unmap_pages(<void*>(base & ~<uintptr_t>1), (<size_t*>header)[-1])
     else:
-        free(base)
+        free(<void*>base)
 
 
 cdef int report_broken_block(uintptr_t data) noexcept:

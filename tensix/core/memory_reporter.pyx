@@ -1,26 +1,76 @@
-"""Reports of every allocation, free and failure, from all threads, to whoever listens.
+"""Reports of every allocation, free, failure and copy, from all threads, to whoever listens.
 
 With nobody listening a report costs one load and one branch. The facts are those of PyTorch's
 ``c10/core/Allocator.h``, whose process-wide reporter (the per-thread one missed worker threads) is the one kept.
+
+Note [Who reports]
+~~~~~~~~~~~~~~~~~~
+Whoever makes memory reports it, and nobody else, so that a block is heard of once: an allocator that hands on what
+another one made says nothing. One that keeps freed blocks, such as `CachingAllocator`, reports in place of its
+upstream, for what it keeps is not in use. A block carries the birth that its report returned until it is freed.
+
+Note [Births]
+~~~~~~~~~~~~~
+A number that grows whenever somebody begins to listen, below the number of the thread that made the block; 0 if nobody
+listened. So a listener knows the blocks that were made while it listened, and by which thread, without a table of them.
+
+Note [Listening in C]
+~~~~~~~~~~~~~~~~~~~~~
+Allocations happen with the GIL, and so do nearly all frees. Listeners come and go with the GIL and the lock of this
+module both held; hence whoever holds one of the two may walk over them. A free with the GIL takes no lock, one without
+it takes this one, and says which (``holds_gil``). ``freed`` never runs Python and never waits for the GIL; what it
+shares with frees of the other kind it guards by the same lock. ``allocated`` may run Python: the list may change under
+it, so slots are emptied, not closed up. A fork takes the lock first, so that a child finds it free.
+
+The Python listeners, `MemoryReporter`, are told last and with the GIL.
 """
-from libc.stdint cimport int8_t, int64_t, uintptr_t
-from tensix.core.device cimport Device_get
-from tensix.core.python_reference cimport may_run_python
+from cpython.pythread cimport (
+    PyThread_acquire_lock,
+    PyThread_allocate_lock,
+    PyThread_release_lock,
+    PyThread_type_lock,
+    WAIT_LOCK,
+)
+from cpython.ref cimport Py_INCREF, PyObject
+from libc.stdint cimport int8_t, int64_t, uint32_t, uint64_t, uintptr_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
+from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_load_relaxed
+from tensix.core.device cimport DEVICE_TYPE_COUNT, Device_get
+from tensix.core.python_reference cimport decref_with_gil, holds_gil, may_run_python
 
 __all__ = ["MemoryReporter"]
+
+cdef extern from "tensix/at_fork.h":
+    ctypedef void (*fork_hook_t)() noexcept nogil
+    int tx_at_fork(fork_hook_t before, fork_hook_t in_parent, fork_hook_t in_child)
 
 cdef extern from *:
     """
     #if defined(_MSC_VER) && !defined(__clang__)
-    static __declspec(thread) int tx_inside_report = 0;
+    #define TX_THREAD_LOCAL __declspec(thread)
     #else
-    static _Thread_local int tx_inside_report = 0;
+    #define TX_THREAD_LOCAL _Thread_local
     #endif
+    static TX_THREAD_LOCAL int tx_inside_report = 0;
+    static TX_THREAD_LOCAL uint32_t tx_thread_number = 0;
     """
     int tx_inside_report  # a reporter that allocates is not told about its own allocations
+    uint32_t tx_thread_number
 
-cdef tuple LISTENERS = ()  # replaced whole under the GIL, so that a report walks over one state of it
-reporter_count = 0
+cdef struct slot_t:
+    memory_listener_t* listener  # NULL: free
+    PyObject* owner
+
+cdef uint64_t given_out[DEVICE_TYPE_COUNT]
+cdef tuple REPORTERS = ()  # replaced whole under the GIL, so that a report walks over one state of it
+cdef int reporter_count = 0
+listener_count = 0  # reporters are among them
+cdef slot_t* slots = NULL  # see Note [Listening in C]
+cdef int slot_count = 0
+cdef uint64_t epoch = 0
+cdef uint32_t thread_count = 0
+cdef PyThread_type_lock LOCK = PyThread_allocate_lock()
 
 
 cdef class MemoryReporter:
@@ -73,33 +123,99 @@ cdef class MemoryReporter:
         """
 
     def __enter__(self):
-        global LISTENERS, reporter_count
-        LISTENERS = LISTENERS + (self,)
-        reporter_count = len(LISTENERS)
+        global REPORTERS, reporter_count, listener_count
+        REPORTERS = REPORTERS + (self,)
+        reporter_count += 1
+        listener_count += 1
         return self
 
     def __exit__(self, *exc_info):
-        global LISTENERS, reporter_count
-        remaining = list(LISTENERS)
+        global REPORTERS, reporter_count, listener_count
+        remaining = list(REPORTERS)
         for position in reversed(range(len(remaining))):
             if remaining[position] is self:
                 del remaining[position]
+                reporter_count -= 1
+                listener_count -= 1
                 break
-        LISTENERS = tuple(remaining)
-        reporter_count = len(LISTENERS)
+        REPORTERS = tuple(remaining)
 
 
-cdef void report_memory_usage(void* data, int64_t nbytes, int64_t total, int8_t device_type) noexcept nogil:
-    """Tell every listener; callers look at `reporter_count` first."""
-    if may_run_python():
+cdef uint64_t report_allocation(void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept:
+    """Count a block that is given out and return its birth. See Note [Who reports]."""
+    cdef uint64_t total = tx_add_fetch_relaxed(&given_out[device_type], nbytes)
+    if listener_count == 0:
+        return 0
+    return tell_allocation(data, nbytes, total, device_type, allocator)
+
+
+cdef void report_free(void* data, size_t nbytes, int8_t device_type, uint64_t birth) noexcept nogil:
+    """Count a block that comes back, while its bytes are still there."""
+    cdef uint64_t total = tx_add_fetch_relaxed(&given_out[device_type], -<int64_t>nbytes)
+    if listener_count != 0:
+        tell_free(data, nbytes, total, device_type, birth)
+
+
+cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept:
+    """Tell that a block could not be had."""
+    cdef int i
+    if listener_count == 0:
+        return
+    for i in range(slot_count):
+        if slots[i].listener != NULL and slots[i].listener.failed != NULL:
+            slots[i].listener.failed(slots[i].listener.state, nbytes)
+    if reporter_count != 0 and may_run_python():
+        tell_all("report_out_of_memory", (nbytes, bytes_given_out(device_type), Device_get(device_type, -1)))
+
+
+cdef void report_copy(size_t nbytes) noexcept:
+    """Tell that bytes which were shared copy-on-write had to be copied."""
+    cdef int i
+    if listener_count == 0:
+        return
+    for i in range(slot_count):
+        if slots[i].listener != NULL and slots[i].listener.copied != NULL:
+            slots[i].listener.copied(slots[i].listener.state, nbytes)
+
+
+cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil:
+    """Return the bytes of a device type that all who report have given out and not got back."""
+    return tx_load_relaxed(&given_out[device_type])
+
+
+cdef uint64_t tell_allocation(
+        void* data, size_t nbytes, uint64_t total, int8_t device_type, PyObject* allocator) noexcept:
+    cdef new_block_t block
+    cdef PyObject* owner
+    cdef int i
+    block.data, block.nbytes, block.allocator = data, nbytes, allocator
+    block.thread = current_thread_number()
+    block.birth = epoch | <uint64_t>block.thread << EPOCH_BITS
+    for i in range(slot_count):
+        if slots[i].listener != NULL and slots[i].listener.allocated != NULL:
+            owner = slots[i].owner
+            Py_INCREF(<object>owner)
+            slots[i].listener.allocated(slots[i].listener.state, &block)
+            decref_with_gil(owner)
+    if reporter_count != 0 and may_run_python():
+        tell_all("report_memory_usage", (<uintptr_t>data, nbytes, total, Device_get(device_type, -1)))
+    return block.birth
+
+
+cdef void tell_free(void* data, size_t nbytes, uint64_t total, int8_t device_type, uint64_t birth) noexcept nogil:
+    cdef bint has_gil = holds_gil()
+    cdef int i
+    if not has_gil:
+        lock_listeners()
+    for i in range(slot_count):
+        if slots[i].listener != NULL and slots[i].listener.freed != NULL:
+            slots[i].listener.freed(slots[i].listener.state, data, nbytes, birth, has_gil)
+    if not has_gil:
+        unlock_listeners()
+    if reporter_count != 0 and may_run_python():
         with gil:
-            tell_all("report_memory_usage", (<uintptr_t>data, nbytes, total, Device_get(device_type, -1)))
-
-
-cdef void report_out_of_memory(size_t nbytes, int64_t total, int8_t device_type) noexcept nogil:
-    if may_run_python():
-        with gil:
-            tell_all("report_out_of_memory", (nbytes, total, Device_get(device_type, -1)))
+            tell_all(
+                "report_memory_usage", (<uintptr_t>data, -<int64_t>nbytes, total, Device_get(device_type, -1)))
 
 
 cdef int tell_all(str report, tuple facts) noexcept:
@@ -107,12 +223,71 @@ cdef int tell_all(str report, tuple facts) noexcept:
     if tx_inside_report:
         return 0
     tx_inside_report = 1
-    for listener in LISTENERS:
-        tell(listener, report, facts)
+    for reporter in REPORTERS:
+        tell(reporter, report, facts)
     tx_inside_report = 0
     return 0
 
 
-cdef int tell(MemoryReporter listener, str report, tuple facts) noexcept:
-    getattr(listener, report)(*facts)  # noexcept: Cython hands what it raises to sys.unraisablehook
+cdef int tell(MemoryReporter reporter, str report, tuple facts) noexcept:
+    getattr(reporter, report)(*facts)  # noexcept: Cython hands what it raises to sys.unraisablehook
     return 0
+
+
+cdef int start_listening(memory_listener_t* listener, PyObject* owner) except -1:
+    """Tell a listener of everything from now on. See Note [Listening in C]."""
+    global slots, slot_count, epoch, listener_count
+    cdef slot_t* larger
+    cdef int i = 0
+    while i < slot_count and slots[i].listener != NULL:
+        i += 1
+    if i == slot_count:
+        larger = <slot_t*>calloc(2 * slot_count + 4, sizeof(slot_t))
+        if larger == NULL:
+            raise MemoryError("no memory for one more listener.")
+        lock_listeners()
+        if slot_count:
+            memcpy(larger, slots, slot_count * sizeof(slot_t))
+        free(slots)
+        slots, slot_count = larger, 2 * slot_count + 4
+        unlock_listeners()
+    lock_listeners()
+    epoch += 1
+    listener.since = epoch
+    slots[i].listener, slots[i].owner = listener, owner
+    listener_count += 1
+    unlock_listeners()
+    return 0
+
+
+cdef void stop_listening(memory_listener_t* listener) noexcept:
+    """Tell a listener nothing any more; harmless if it is not one. No free is in its function when this returns."""
+    global listener_count
+    cdef int i
+    for i in range(slot_count):
+        if slots[i].listener == listener:
+            lock_listeners()
+            slots[i].listener = NULL
+            listener_count -= 1
+            unlock_listeners()
+
+
+cdef uint32_t current_thread_number() noexcept:
+    """Return the number of this thread, from 1, a new one at its first question."""
+    global tx_thread_number, thread_count
+    if tx_thread_number == 0:
+        thread_count += 1
+        tx_thread_number = thread_count
+    return tx_thread_number
+
+
+cdef void lock_listeners() noexcept nogil:
+    PyThread_acquire_lock(LOCK, WAIT_LOCK)
+
+
+cdef void unlock_listeners() noexcept nogil:
+    PyThread_release_lock(LOCK)
+
+
+if tx_at_fork(lock_listeners, unlock_listeners, unlock_listeners):
+    raise MemoryError("no memory to register for forks.")

@@ -4,11 +4,13 @@ from tensix.core import set_allocator
 from tensix.memory.adaptor import Adaptor
 from tensix.memory.alignment_adaptor import AlignmentAdaptor
 from tensix.memory.caching_allocator import CachingAllocator, CachingStats
+from tensix.memory.call_site import CallSites, Frame
 from tensix.memory.failure_callback_adaptor import FailureCallbackAdaptor
 from tensix.memory.guard_adaptor import GuardAdaptor
 from tensix.memory.limiting_adaptor import LimitingAdaptor
 from tensix.memory.logging_adaptor import LoggingAdaptor
 from tensix.memory.shared_memory_allocator import SharedMemoryAllocator
+from tensix.memory.statistics import statistics
 from tensix.memory.statistics_adaptor import StatisticsAdaptor
 
 __all__ = [
@@ -16,12 +18,15 @@ __all__ = [
     "AlignmentAdaptor",
     "CachingAllocator",
     "CachingStats",
+    "CallSites",
     "FailureCallbackAdaptor",
+    "Frame",
     "GuardAdaptor",
     "LimitingAdaptor",
     "LoggingAdaptor",
     "SharedMemoryAllocator",
     "StatisticsAdaptor",
+    "statistics",
 ]
 
 set_allocator("cpu", CachingAllocator())

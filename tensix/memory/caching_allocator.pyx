@@ -29,16 +29,13 @@ from cpython.pythread cimport (
     PyThread_type_lock,
     WAIT_LOCK,
 )
-from libc.stdint cimport int64_t, uint64_t, uintptr_t
+from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free
 from tensix.core.allocator cimport Allocator, nbytes_from_any
-from tensix.core.cpu_allocator cimport (
-    CPUAllocator,
-    CPUAllocator_allocate,
-    CPUAllocator_count,
-    CPUAllocator_reserve,
-)
+from tensix.core.cpu_allocator cimport CPUAllocator, CPUAllocator_allocate, CPUAllocator_reserve
 from tensix.core.data_ptr cimport DataPtr_wrap, data_ptr_destroy, data_ptr_init, data_ptr_t
+from tensix.core.memory_reporter cimport report_allocation, report_free
 
 from tensix.core.format_size import parse_size
 
@@ -95,7 +92,8 @@ cdef struct kept_block_t:
     data_ptr_t block        # upstream's; owned
     size_t capacity         # bytes of it
     size_t nbytes           # bytes asked for, while it is given out
-    bint counts             # whether giving it out is counted here, because upstream did not
+    bint counts             # whether giving it out is reported here, because upstream did not
+    uint64_t birth          # of the report
     cache_t* cache
     kept_block_t* newer     # of its class, while it is kept
     kept_block_t* older
@@ -244,7 +242,7 @@ cdef class CachingAllocator(Allocator):
 cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, data_ptr_t* out) except -1:
     if nbytes < MIN_CACHED_BYTES or nbytes >> 62:
         if self.is_over_cpu:
-            return CPUAllocator_allocate(self.upstream, nbytes, out)
+            return CPUAllocator_allocate(self.upstream, nbytes, out, <PyObject*>self)
         return self.upstream.c_allocate(nbytes, out)
     cdef kept_block_t* kept = take_kept(self.cache, nbytes)
     if kept == NULL:
@@ -253,7 +251,7 @@ cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, data_pt
     data_ptr_init(out, kept.block.data, kept, take_back)
     out.device_type, out.device_index = kept.block.device_type, kept.block.device_index
     if kept.counts:
-        CPUAllocator_count(kept.block.data, <int64_t>nbytes)
+        kept.birth = report_allocation(kept.block.data, nbytes, kept.block.device_type, <PyObject*>self)
     return 0
 
 
@@ -295,7 +293,7 @@ cdef void take_back(void* ctx) noexcept nogil:
     cdef kept_block_t* kept = <kept_block_t*>ctx
     cdef cache_t* cache = kept.cache
     if kept.counts:
-        CPUAllocator_count(kept.block.data, -<int64_t>kept.nbytes)
+        report_free(kept.block.data, kept.nbytes, kept.block.device_type, kept.birth)
     PyThread_acquire_lock(cache.lock, WAIT_LOCK)
     cache.in_use -= kept.capacity
     cdef bint keeps = not cache.is_closed and kept.capacity <= cache.max_cached

@@ -1,0 +1,27 @@
+"""Private: which lines of Python called, taken cheaply and looked up later."""
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+
+
+cdef struct code_position_t:
+    PyObject* code     # a code object; its owner is the table, or the running frame
+    int32_t offset     # of the instruction, in bytes
+
+
+cdef struct call_site_t:
+    uint64_t hash
+    uint32_t first     # position of its innermost frame
+    uint32_t length
+
+
+cdef class CallSites:
+    cdef readonly int depth
+    cdef uint32_t site_count, site_capacity
+    cdef uint32_t frame_count, frame_capacity
+    cdef uint32_t slot_count   # a power of two, at least twice the sites
+    cdef call_site_t* sites    # site 0 has no frames
+    cdef code_position_t* positions
+    cdef uint32_t* slots       # open addressing: numbers of sites, 0 for empty
+
+# Return the number of the current thread's stack, 0 if it has none or memory runs out; with the GIL.
+cdef uint32_t CallSites_capture(CallSites self) noexcept

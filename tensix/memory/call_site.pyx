@@ -1,0 +1,260 @@
+"""Where in Python a block was asked for: a number taken at once, file, line and function looked up later.
+
+Note [Taking a stack cheaply]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+A traceback that somebody can read costs tens of microseconds; an allocation costs a tenth of one. So a stack is taken
+as its code objects and the offsets of their running instructions, which are there already, and the same stack gets the
+same number from a hash table. Lines come out of a table that the compiler packed and that has to be walked from the
+start; that waits until somebody asks. A table keeps the code objects of its stacks alive, so that no other one can
+take their address.
+
+All frames are taken before the table is touched: making a frame object may run the collector, which may run anything,
+this function included.
+"""
+import os
+from typing import NamedTuple
+
+from cpython.ref cimport Py_INCREF, PyObject
+from libc.stdint cimport int32_t, uint32_t, uint64_t, uintptr_t
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memcpy
+
+__all__ = ["CallSites", "Frame"]
+
+cdef extern from "Python.h":
+    ctypedef struct PyThreadState:
+        pass
+    PyThreadState* PyThreadState_Get()
+    # Cython's own declarations of these take a frame as an object, and would count references that nobody needs.
+    PyObject* PyThreadState_GetFrame(PyThreadState* thread)
+    PyObject* PyFrame_GetBack(PyObject* frame)
+    PyObject* PyFrame_GetCode(PyObject* frame)
+    int PyFrame_GetLasti(PyObject* frame)
+    int PyCode_Addr2Line(PyObject* code, int offset)
+    void drop_frame "Py_XDECREF" (PyObject* reference)
+    void drop_borrowed "Py_DECREF" (PyObject* reference)
+
+cdef enum:
+    MAX_DEPTH = 64
+    MAX_SITES = 1048576       # more different stacks than this are not told apart
+
+DEFAULT_DEPTH = 32
+OUR_FILES = os.path.dirname(os.path.dirname(__file__)) + os.sep
+
+
+class Frame(NamedTuple):
+    """Say where in a Python program something happened.
+
+    Attributes
+    ----------
+    file : str
+        As Python's own tracebacks name it.
+    line : int
+        From 1; 0 if it is not known.
+    function : str
+        With its class, such as ``"Model.step"``.
+
+    Examples
+    --------
+    >>> from tensix.memory import Frame
+    >>> print(Frame("train.py", 12, "Model.step"))
+    train.py:12 in Model.step
+    """
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self):
+        return f"{self.file}:{self.line} in {self.function}"
+
+
+cdef class CallSites:
+    """Number the stacks of Python frames from which something is done.
+
+    Parameters
+    ----------
+    depth : int, 1 to 64, optional
+        The most frames of a stack to look at, from the innermost.
+
+    Notes
+    -----
+    Lifetime: the table keeps the code of the functions that it has seen; no frame and no variable of theirs.
+
+    Thread-safety: any thread may ask, with the GIL.
+
+    Examples
+    --------
+    >>> from tensix.memory import CallSites
+    >>> sites = CallSites()
+    >>> def work():
+    ...     return sites.capture()
+    >>> numbers = [work() for _ in range(3)]
+    >>> len(set(numbers)), len(sites), sites.frames(numbers[0])[0].function
+    (1, 1, 'work')
+    """
+
+    def __cinit__(self):
+        self.depth = DEFAULT_DEPTH
+        self.site_count = 1
+
+    def __init__(self, depth=DEFAULT_DEPTH):
+        if not 1 <= depth <= MAX_DEPTH:
+            raise ValueError(f"depth must be from 1 to {MAX_DEPTH} frames, found {depth}.")
+        self.depth = depth
+
+    def __dealloc__(self):
+        cdef uint32_t i
+        for i in range(self.frame_count):
+            drop_frame(self.positions[i].code)
+        free(self.sites)
+        free(self.positions)
+        free(self.slots)
+
+    def capture(self):
+        """Return the number of the stack that this is called from.
+
+        Returns
+        -------
+        int
+            The same for the same stack; 0 if there is no Python frame, or no memory for a new stack.
+        """
+        return CallSites_capture(self)
+
+    def frames(self, site):
+        """Return the frames of a stack, innermost first.
+
+        Parameters
+        ----------
+        site : int
+            What `capture` returned.
+
+        Returns
+        -------
+        list of Frame
+            Without those of tensix itself and of the interpreter's frozen modules; empty for 0.
+
+        Raises
+        ------
+        ValueError
+            If `capture` of this table never returned that number.
+        """
+        if not 0 <= site < self.site_count:
+            raise ValueError(f"no stack has the number {site}: ask for those that capture() of this table returned.")
+        frames = []
+        if site == 0:
+            return frames
+        cdef call_site_t found = self.sites[<uint32_t>site]
+        cdef uint32_t i
+        for i in range(found.first, found.first + found.length):
+            code = <object>self.positions[i].code
+            if not is_left_out(code.co_filename):
+                line = PyCode_Addr2Line(self.positions[i].code, self.positions[i].offset)
+                frames.append(Frame(code.co_filename, max(line, 0), code.co_qualname))
+        return frames
+
+    def __len__(self):
+        return self.site_count - 1
+
+    def __repr__(self):
+        return f"CallSites(depth={self.depth}): {len(self)} stacks"
+
+
+def is_left_out(str file not None):
+    """Whether frames of a file tell a user nothing: they are ours, or the interpreter's import and run machinery."""
+    return file.startswith(OUR_FILES) or file.startswith("<frozen ")
+
+
+cdef uint32_t CallSites_capture(CallSites self) noexcept:
+    """See Note [Taking a stack cheaply]."""
+    cdef code_position_t taken[MAX_DEPTH]
+    cdef int length = 0
+    cdef uint64_t hashed = 0
+    cdef PyObject* frame = PyThreadState_GetFrame(PyThreadState_Get())
+    cdef PyObject* outer
+    while frame != NULL and length < self.depth:
+        taken[length].code = PyFrame_GetCode(frame)
+        drop_borrowed(taken[length].code)  # the frame is running and keeps it
+        taken[length].offset = PyFrame_GetLasti(frame)
+        hashed = mixed(hashed, <uintptr_t>taken[length].code, taken[length].offset)
+        length += 1
+        outer = PyFrame_GetBack(frame)
+        drop_frame(frame)
+        frame = outer
+    drop_frame(frame)
+    return number_of(self, taken, length, hashed) if length else 0
+
+
+cdef inline uint64_t mixed(uint64_t hashed, uintptr_t code, int32_t offset) noexcept nogil:
+    hashed = (hashed ^ <uint64_t>code ^ (<uint64_t><uint32_t>offset << 48)) * 0x9E3779B97F4A7C15U
+    return hashed ^ (hashed >> 29)
+
+
+cdef uint32_t number_of(CallSites self, code_position_t* taken, int length, uint64_t hashed) noexcept:
+    """Return the number of a stack, a new one at its first sight."""
+    if 2 * self.site_count >= self.slot_count and not grow_slots(self):
+        return 0
+    cdef uint32_t mask = self.slot_count - 1
+    cdef uint32_t slot = <uint32_t>hashed & mask
+    cdef call_site_t* site
+    while self.slots[slot] != 0:
+        site = &self.sites[self.slots[slot]]
+        if site.hash == hashed and site.length == <uint32_t>length:
+            if is_same(&self.positions[site.first], taken, length):
+                return self.slots[slot]
+        slot = (slot + 1) & mask
+    if not grow_arrays(self, length):
+        return 0
+    site = &self.sites[self.site_count]
+    site.hash, site.first, site.length = hashed, self.frame_count, <uint32_t>length
+    memcpy(&self.positions[self.frame_count], taken, length * sizeof(code_position_t))
+    cdef int i
+    for i in range(length):
+        Py_INCREF(<object>taken[i].code)
+    self.frame_count += <uint32_t>length
+    self.slots[slot] = self.site_count
+    self.site_count += 1
+    return self.site_count - 1
+
+
+cdef inline bint is_same(const code_position_t* one, const code_position_t* other, int length) noexcept nogil:
+    cdef int i
+    for i in range(length):  # not memcmp: there is padding
+        if one[i].code != other[i].code or one[i].offset != other[i].offset:
+            return False
+    return True
+
+
+cdef bint grow_slots(CallSites self) noexcept:
+    """Make the hash table twice as large; return whether there was memory."""
+    cdef uint32_t slot_count = max(<uint32_t>64, 2 * self.slot_count)
+    cdef uint32_t* slots = <uint32_t*>calloc(slot_count, sizeof(uint32_t))
+    cdef uint32_t site, slot
+    if slots == NULL:
+        return False
+    for site in range(1, self.site_count):
+        slot = <uint32_t>self.sites[site].hash & (slot_count - 1)
+        while slots[slot] != 0:
+            slot = (slot + 1) & (slot_count - 1)
+        slots[slot] = site
+    free(self.slots)
+    self.slots, self.slot_count = slots, slot_count
+    return True
+
+
+cdef bint grow_arrays(CallSites self, int length) noexcept:
+    """Make room for one more stack; return whether there is."""
+    cdef void* larger
+    if self.site_count >= self.site_capacity:
+        if self.site_count >= MAX_SITES:
+            return False
+        larger = realloc(self.sites, 2 * (self.site_capacity + 32) * sizeof(call_site_t))
+        if larger == NULL:
+            return False
+        self.sites, self.site_capacity = <call_site_t*>larger, 2 * (self.site_capacity + 32)
+    if self.frame_count + <uint32_t>length > self.frame_capacity:
+        larger = realloc(self.positions, 2 * (self.frame_capacity + 256) * sizeof(code_position_t))
+        if larger == NULL:
+            return False
+        self.positions, self.frame_capacity = <code_position_t*>larger, 2 * (self.frame_capacity + 256)
+    return True

@@ -1,0 +1,441 @@
+"""Recording what happens to memory: every block with its times, stack, thread and allocator.
+
+Note [The tape]
+~~~~~~~~~~~~~~~
+A record per block, in the order of allocation, in one array that grows; a table says where the records of living blocks
+are. Both are written by allocations, which have the GIL, and by frees, which may not, so all of it happens under the
+listeners' lock: Note [Listening in C] in ``memory_reporter.pyx``. Stack, thread and allocator are found before the lock
+is taken, for that may run Python.
+
+The tape is bounded. When it is full, blocks that are freed already are forgotten, the oldest first, up to half of the
+tape; if too few are freed, new blocks are not recorded. What was lost either way is counted.
+"""
+import datetime
+import shlex
+import sys
+import threading
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy
+from tensix.core.memory_reporter cimport (
+    current_thread_number,
+    lock_listeners,
+    memory_listener_t,
+    new_block_t,
+    start_listening,
+    stop_listening,
+    unlock_listeners,
+)
+from tensix.core.python_reference cimport (
+    bring_exception_back,
+    may_run_python,
+    pending_exception_t,
+    set_exception_aside,
+)
+from tensix.memory.block_table cimport block_table_clear, block_table_put, block_table_t, block_table_take
+from tensix.memory.call_site cimport CallSites, CallSites_capture
+
+from tensix._version import __version__
+from tensix.memory.holders import holders_of
+from tensix.memory.snapshot import FORMAT, VERSION, Snapshot
+
+__all__ = ["record", "snapshot"]
+
+cdef extern from "tensix/clock.h" nogil:
+    int64_t tx_now_ns()
+
+DEFAULT_MAX_EVENTS = 1_000_000
+DEFAULT_DEPTH = 32
+
+cdef enum:
+    STILL_ALIVE = -1      # in place of the time of a free
+    WORTH_FORGETTING = 16  # part of the tape that has to be freed blocks, so that forgetting pays
+
+
+cdef struct block_record_t:
+    void* data
+    uint64_t nbytes
+    int64_t allocated_ns
+    int64_t freed_ns
+    uint32_t stack
+    uint32_t thread
+    uint32_t allocator
+
+
+cdef struct event_record_t:  # a copy or a failure
+    uint64_t nbytes
+    int64_t time_ns
+    uint32_t stack
+
+
+cdef struct events_t:
+    event_record_t* records
+    size_t count
+    size_t capacity
+
+
+cdef struct tape_t:
+    memory_listener_t listener
+    PyObject* owner          # the `record`; borrowed
+    int64_t started_ns
+    block_record_t* records
+    size_t count
+    size_t capacity
+    size_t max_count
+    size_t dropped
+    block_table_t living     # address -> position of its record
+    events_t copies
+    events_t failures
+
+
+cdef class record:
+    """Record every block that is allocated while it runs, in all threads.
+
+    Parameters
+    ----------
+    depth : int, 1 to 64, optional
+        The most frames of a stack to take, from the innermost.
+    max_events : int, 16 or more, optional
+        The most blocks to remember, and the most copies and failures. Beyond that freed blocks are forgotten, the oldest
+        first; if nearly all are alive, new ones are not recorded. ``"dropped"`` in the snapshot says how many.
+
+    Raises
+    ------
+    RuntimeError
+        If it is started a second time.
+
+    Notes
+    -----
+    Use it as a context manager, or call `start` and `stop`. Blocks that are older than the recording are not in it.
+
+    Lifetime: a recording keeps no block and no tensor alive, but the allocators that it met and the code of the
+    functions. A block takes 48 bytes of the recording.
+
+    Thread-safety: any thread may allocate, free and ask for a snapshot. The child of a fork goes on with a copy.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> with tensix.memory.record() as recording:
+    ...     x = tensix.ones(1000)
+    >>> recording.snapshot()["blocks"]["nbytes"]
+    [4000]
+    """
+
+    cdef tape_t tape
+    cdef CallSites sites
+    cdef object started         # None before start()
+    cdef int64_t duration_ns    # of what was stopped
+    cdef readonly bint is_running
+    cdef list allocators        # allocators and threads by their numbers on the tape
+    cdef dict threads
+
+    def __init__(self, *, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS):
+        if not 16 <= max_events <= 1 << 40:
+            raise ValueError(f"max_events must be from 16 to 2**40, found {max_events}.")
+        self.sites = CallSites(depth)
+        self.tape.max_count = max_events
+        self.allocators, self.threads = [], {}
+
+    def __dealloc__(self):
+        stop_listening(&self.tape.listener)
+        free(self.tape.records)
+        free(self.tape.copies.records)
+        free(self.tape.failures.records)
+        block_table_clear(&self.tape.living)
+
+    def start(self):
+        """Begin to record.
+
+        Returns
+        -------
+        record
+            Itself.
+        """
+        if self.started is not None:
+            raise RuntimeError("a recording is started once: call record() again for another one.")
+        cdef tape_t* tape = &self.tape
+        tape.owner = <PyObject*>self
+        tape.listener.state = tape
+        tape.listener.allocated, tape.listener.freed = record_allocation, record_free
+        tape.listener.failed, tape.listener.copied = record_failure, record_copy
+        started = datetime.datetime.now(datetime.UTC)
+        tape.started_ns = tx_now_ns()
+        start_listening(&tape.listener, <PyObject*>self)
+        self.started, self.is_running = started, True
+        RUNNING.append(self)
+        return self
+
+    def stop(self):
+        """End the recording; harmless if it has ended. What is freed later still counts as alive in it."""
+        if self.is_running:
+            stop_listening(&self.tape.listener)
+            self.is_running = False
+            self.duration_ns = tx_now_ns() - self.tape.started_ns
+            RUNNING.remove(self)
+
+    def snapshot(self, *, holders=True):
+        """Return what is recorded so far.
+
+        Parameters
+        ----------
+        holders : bool, optional
+            Look for who holds the living blocks, which walks over every object that Python's collector knows.
+
+        Returns
+        -------
+        Snapshot
+
+        Raises
+        ------
+        RuntimeError
+            If the recording has not begun.
+        """
+        if self.started is None:
+            raise RuntimeError("there is nothing to show: the recording was not started.")
+        return snapshot_of(self, holders)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *exc_info):
+        self.stop()
+
+    def __repr__(self):
+        state = "not started" if self.started is None else "running" if self.is_running else "stopped"
+        return f"record: {self.tape.count:,} blocks, {state}"
+
+
+RUNNING = []  # recordings, the latest last
+
+
+def snapshot(*, holders=True):
+    """Return what the latest recording that still runs has recorded so far.
+
+    Parameters
+    ----------
+    holders : bool, optional
+        Look for who holds the living blocks.
+
+    Returns
+    -------
+    Snapshot
+
+    Raises
+    ------
+    RuntimeError
+        If nothing is being recorded.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> with tensix.memory.record():
+    ...     x = tensix.ones(1000)
+    ...     print(tensix.memory.snapshot())
+    Snapshot: 1 blocks, 1 alive with 3.91 KiB, 0 copies, 0 failures
+    """
+    if not RUNNING:
+        raise RuntimeError("nothing is being recorded: begin with tensix.memory.record().start().")
+    return RUNNING[-1].snapshot(holders=holders)
+
+
+cdef void record_allocation(void* state, const new_block_t* block) noexcept:
+    """Put a new block on the tape. See Note [The tape]."""
+    cdef tape_t* tape = <tape_t*>state
+    cdef record self = <record>tape.owner
+    cdef block_record_t* made
+    cdef uint32_t stack = CallSites_capture(self.sites)
+    cdef uint32_t allocator = number_of_allocator(self, block.allocator)
+    if <object>block.thread not in self.threads:
+        note_thread(self, block.thread)
+    lock_listeners()
+    if make_room(tape):
+        made = &tape.records[tape.count]
+        made.data, made.nbytes, made.stack = block.data, block.nbytes, stack
+        made.thread, made.allocator = block.thread, allocator
+        made.freed_ns = STILL_ALIVE
+        made.allocated_ns = tx_now_ns() - tape.started_ns
+        if block_table_put(&tape.living, block.data, tape.count):
+            tape.count += 1
+        else:
+            tape.dropped += 1
+    else:
+        tape.dropped += 1
+    unlock_listeners()
+
+
+cdef void record_free(void* state, void* data, size_t nbytes, uint64_t birth, bint holds_gil) noexcept nogil:
+    cdef tape_t* tape = <tape_t*>state
+    cdef uint64_t position
+    if holds_gil:
+        lock_listeners()
+    if block_table_take(&tape.living, data, &position):
+        tape.records[position].freed_ns = tx_now_ns() - tape.started_ns
+    if holds_gil:
+        unlock_listeners()
+
+
+cdef void record_copy(void* state, size_t nbytes) noexcept:
+    cdef tape_t* tape = <tape_t*>state
+    add_event(tape, &tape.copies, nbytes)
+
+
+cdef void record_failure(void* state, size_t nbytes) noexcept:
+    cdef tape_t* tape = <tape_t*>state
+    add_event(tape, &tape.failures, nbytes)
+
+
+cdef void add_event(tape_t* tape, events_t* events, size_t nbytes) noexcept:
+    """Note a copy or a failure; these happen with the GIL, which guards them."""
+    cdef uint32_t stack = CallSites_capture((<record>tape.owner).sites)
+    cdef void* larger
+    if events.count == events.capacity:
+        larger = NULL
+        if events.count < tape.max_count:
+            larger = realloc(events.records, (2 * events.capacity + 64) * sizeof(event_record_t))
+        if larger == NULL:
+            tape.dropped += 1
+            return
+        events.records, events.capacity = <event_record_t*>larger, 2 * events.capacity + 64
+    events.records[events.count] = event_record_t(nbytes, tx_now_ns() - tape.started_ns, stack)
+    events.count += 1
+
+
+cdef uint32_t number_of_allocator(record self, PyObject* allocator) noexcept:
+    """Return the position of an allocator among those that were met."""
+    cdef Py_ssize_t i
+    for i in range(len(self.allocators)):
+        if <PyObject*>self.allocators[i] == allocator:
+            return <uint32_t>i
+    self.allocators.append(<object>allocator)
+    return <uint32_t>(len(self.allocators) - 1)
+
+
+cdef int note_thread(record self, uint32_t thread) noexcept:
+    """Remember the name of this thread, without giving one to a thread that Python does not know."""
+    cdef pending_exception_t pending = set_exception_aside()
+    ident = threading.get_ident()
+    names = [known.name for known in threading.enumerate() if known.ident == ident] if may_run_python() else []
+    self.threads[thread] = names[0] if names else f"thread {ident}"
+    bring_exception_back(pending)
+    return 0
+
+
+cdef bint make_room(tape_t* tape) noexcept nogil:
+    """Make room for one more record, forgetting freed blocks if there must be; return whether there is."""
+    cdef void* larger
+    cdef size_t capacity
+    if tape.count < tape.capacity:
+        return True
+    if tape.capacity < tape.max_count:
+        capacity = min(2 * tape.capacity + 1024, tape.max_count)
+        larger = realloc(tape.records, capacity * sizeof(block_record_t))
+        if larger != NULL:
+            tape.records, tape.capacity = <block_record_t*>larger, capacity
+            return True
+    if tape.count - tape.living.count < max(<size_t>1, tape.count // WORTH_FORGETTING):
+        return False
+    forget_freed(tape)
+    return tape.count < tape.capacity
+
+
+cdef void forget_freed(tape_t* tape) noexcept nogil:
+    """Take freed blocks off the tape, the oldest first, at most half of it. See Note [The tape]."""
+    cdef size_t excess = (tape.count + 1) // 2
+    cdef size_t kept = 0, i
+    for i in range(tape.count):
+        if excess and tape.records[i].freed_ns != STILL_ALIVE:
+            excess -= 1
+            tape.dropped += 1
+            continue
+        if kept != i:
+            tape.records[kept] = tape.records[i]
+            if tape.records[kept].freed_ns == STILL_ALIVE:
+                block_table_put(&tape.living, tape.records[kept].data, kept)
+        kept += 1
+    tape.count = kept
+
+
+cdef object snapshot_of(record self, bint wants_holders):
+    cdef tape_t* tape = &self.tape
+    cdef block_record_t* records
+    cdef block_record_t* one
+    cdef size_t i, count, dropped
+    duration = tx_now_ns() - tape.started_ns if self.is_running else self.duration_ns
+    lock_listeners()  # a copy of this moment: frees without the GIL may go on
+    count, dropped = tape.count, tape.dropped
+    records = <block_record_t*>malloc(max(count, 1) * sizeof(block_record_t))
+    if records != NULL and count:
+        memcpy(records, tape.records, count * sizeof(block_record_t))
+    unlock_listeners()
+    if records == NULL:
+        raise MemoryError(f"no memory for a snapshot of {count:,} blocks.")
+    numbering = StackNumbering(self.sites)
+    threads = {thread: position for position, thread in enumerate(self.threads)}
+    address, nbytes, allocated, freed, stack, thread, allocator = [], [], [], [], [], [], []
+    living = {}
+    try:
+        for i in range(count):
+            one = &records[i]
+            address.append(<uintptr_t>one.data)
+            nbytes.append(one.nbytes)
+            allocated.append(one.allocated_ns)
+            freed.append(None if one.freed_ns == STILL_ALIVE else one.freed_ns)
+            stack.append(numbering.stack(one.stack))
+            thread.append(threads[one.thread])
+            allocator.append(one.allocator)
+            if one.freed_ns == STILL_ALIVE:
+                living[<uintptr_t>one.data] = i
+    finally:
+        free(records)
+    return Snapshot({
+        "format": FORMAT, "version": VERSION, "tensix": __version__,
+        "program": shlex.join(sys.argv) if sys.argv else "python",
+        "started": self.started.isoformat(timespec="milliseconds"), "duration_ns": duration, "dropped": dropped,
+        "copies": events_of(&tape.copies, numbering), "failures": events_of(&tape.failures, numbering),
+        "frames": [{"file": file, "line": line, "function": name} for file, line, name in numbering.frames],
+        "stacks": [list(frames) for frames in numbering.stacks],
+        "allocators": [repr(one) for one in self.allocators],
+        "threads": list(self.threads.values()),
+        "blocks": {
+            "address": address, "nbytes": nbytes, "allocated_ns": allocated, "freed_ns": freed, "stack": stack,
+            "thread": thread, "allocator": allocator,
+        },
+        "holders": [
+            {"block": living[found], "text": text} for found, text in (holders_of(living) if wants_holders else ())
+        ],
+    })
+
+
+cdef list events_of(const events_t* events, object numbering):
+    cdef size_t i
+    return [
+        {
+            "time_ns": events.records[i].time_ns, "nbytes": events.records[i].nbytes,
+            "stack": numbering.stack(events.records[i].stack),
+        }
+        for i in range(events.count)
+    ]
+
+
+class StackNumbering:
+    """Number frames and stacks anew: what differs only inside tensix is one stack to a user.
+
+    Attributes
+    ----------
+    frames, stacks : dict
+        Frames, and tuples of their numbers, in the order of theirs.
+    """
+
+    def __init__(self, sites):
+        self.sites, self.frames, self.stacks, self.known = sites, {}, {}, {}
+
+    def stack(self, site):
+        """Return the number of the stack that a call site stands for."""
+        number = self.known.get(site)
+        if number is None:
+            frames = tuple(self.frames.setdefault(frame, len(self.frames)) for frame in self.sites.frames(site))
+            number = self.known[site] = self.stacks.setdefault(frames, len(self.stacks))
+        return number

@@ -1,0 +1,57 @@
+"""The picture of a snapshot: one HTML file that needs no network, no server and no other file."""
+
+import base64
+import hashlib
+import html
+import json
+from importlib import resources
+from string import Template
+
+__all__ = ["html_of_snapshot"]
+
+PAGE = resources.files(__package__).joinpath("timeline_page")
+# In this order they make one script; later ones use classes and functions of earlier ones.
+SCRIPTS = ("format", "snapshot", "bands", "canvas", "timeline", "details", "tables", "flame", "main")
+
+
+def html_of_snapshot(snapshot: dict) -> str:
+    """Return a snapshot as a page that shows it.
+
+    Parameters
+    ----------
+    snapshot : dict
+        As `tensix.memory.snapshot` returns it.
+
+    Returns
+    -------
+    str
+        A whole HTML document with the snapshot inside. To be written in UTF-8.
+
+    Notes
+    -----
+    Names in the snapshot may hold anything: the page shows them as text. Its content security policy lets only its own
+    script run and forbids every connection.
+    """
+    style = PAGE.joinpath("style.css").read_text(encoding="utf-8")
+    parts = [PAGE.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
+    script = "\n".join(['"use strict";', *parts])
+    policy = f"default-src 'none'; script-src {source_of(script)}; style-src {source_of(style)}"
+    page = Template(PAGE.joinpath("page.html").read_text(encoding="utf-8"))
+    return page.substitute(
+        policy=policy,
+        title=html.escape(f"Memory of {snapshot['program']}"),
+        style=style,
+        script=script,
+        snapshot=json_for_html(snapshot),
+    )
+
+
+def json_for_html(value) -> str:
+    """Return JSON that no HTML parser takes for the end of the element it stands in."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def source_of(text: str) -> str:
+    """Return how a content security policy names a text of the page, which is by its hash."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,98 @@
+/** The flame view: call stacks from the outermost frame down, each as wide as the bytes asked for under it. */
+
+const FLAME_ROW = 22;
+const MEASURES = { peak: "at the peak", total: "in total", live: "live at the end" };
+
+class Flame {
+  constructor(snapshot, timeline) {
+    Object.assign(this, { snapshot, timeline, measure: "peak" });
+    this.rows = make("div", { id: "flame-rows" });
+    this.text = make("p", { id: "flame-text" });
+    const choice = make("select", { id: "measure", onchange: () => this.show(choice.value) },
+      ...Object.entries(MEASURES).map(([value, name]) => make("option", { value }, name)));
+    this.element = make("div", {}, make("div", { className: "bar" }, make("label", {}, "Bytes ", choice)), this.rows, this.text);
+    this.show("peak");
+  }
+
+  show(measure) {
+    this.measure = measure;
+    this.root = treeOfStacks(this.snapshot, measure);
+    this.#draw(this.root);
+  }
+
+  /** Draw a node as wide as the view, the frames above it over it and those below it under it. */
+  #draw(top) {
+    const above = [];
+    for (let node = top.parent; node; node = node.parent) above.unshift(node);
+    const buttons = above.map((node, depth) => this.#button(node, depth, 0, 1, "above"));
+    let depth = above.length;
+    for (let row = top.bytes ? [[top, 0]] : []; row.length; depth++) {
+      const next = [];
+      for (const [node, left] of row) {
+        const width = node.bytes / top.bytes;
+        buttons.push(this.#button(node, depth, left, width, node.isLeaf ? "leaf" : ""));
+        let start = left;
+        for (const child of node.children.values()) {
+          // What is thinner than a pixel or so cannot be seen, nor pressed.
+          if (child.bytes / top.bytes > 0.0008) next.push([child, start]);
+          start += child.bytes / top.bytes;
+        }
+      }
+      row = next;
+    }
+    this.rows.replaceChildren(...buttons);
+    this.rows.style.height = `${depth * FLAME_ROW}px`;
+    this.#say(top);
+  }
+
+  #button(node, depth, left, width, className) {
+    const name = node.frame === null ? "everything" : this.snapshot.nameOfFrame(node.frame);
+    const button = make("button", { type: "button", className }, width > 0.02 ? name : "");
+    button.setAttribute("aria-label", `${name}, ${formatSize(node.bytes)}`);
+    Object.assign(button.style, { left: `${left * 100}%`, width: `${width * 100}%`, top: `${depth * FLAME_ROW}px` });
+    if (node.isLeaf) button.style.background = cssOf(colourOfSite(node.site.rank));
+    button.onpointerenter = button.onfocus = () => this.#say(node);
+    button.onclick = () => {
+      this.#draw(node);
+      this.rows.children[depth]?.focus();
+      if (node.isLeaf) this.timeline.choose({ site: node.site });
+    };
+    return button;
+  }
+
+  #say(node) {
+    const whole = this.root.bytes;
+    if (!whole) {
+      this.text.textContent = `No bytes ${MEASURES[this.measure]}.`;
+      return;
+    }
+    const frame = node.frame === null || node.frame < 0 ? null : this.snapshot.facts.frames[node.frame];
+    const where = frame ? `${frame.function}, ${frame.file}:${frame.line}` : node.frame === null ? "everything" : "no Python frame";
+    this.text.textContent = `${formatSize(node.bytes)} ${MEASURES[this.measure]}, ${((100 * node.bytes) / whole).toFixed(1)} % · ${where}`;
+  }
+}
+
+/** Return the root of the tree; the children of a node are the frames it called, the largest first. */
+function treeOfStacks(snapshot, measure) {
+  const nodeOf = (frame, parent) => ({ frame, parent, bytes: 0, children: new Map(), isLeaf: false });
+  const root = nodeOf(null, null);
+  for (const stack of snapshot.stacks) {
+    if (!stack[measure]) continue;
+    root.bytes += stack[measure];
+    let node = root;
+    for (const frame of stack.frames.length ? [...stack.frames].reverse() : [-1]) {
+      if (!node.children.has(frame)) node.children.set(frame, nodeOf(frame, node));
+      node = node.children.get(frame);
+      node.bytes += stack[measure];
+    }
+    node.isLeaf = true;
+    node.site = stack.site;
+  }
+  const sort = [root];
+  for (const node of sort) {
+    const children = [...node.children].sort(([, one], [, other]) => other.bytes - one.bytes);
+    node.children = new Map(children);
+    sort.push(...node.children.values());
+  }
+  return root;
+}
