@@ -1,8 +1,7 @@
 """A bound on the bytes in use."""
-from libc.stdint cimport int64_t
 from tensix.core.data_ptr cimport data_ptr_t
 from tensix.core.device cimport CPU
-from tensix.core.memory_reporter cimport report_out_of_memory, reporter_count
+from tensix.core.memory_reporter cimport report_out_of_memory
 from tensix.core.python_reference cimport holds_gil
 from tensix.memory.adaptor cimport Adaptor, Adaptor_wrap, adapted_block_free, adapted_block_t, cached_bytes
 from tensix.memory.tally cimport tally_add, tally_current, tally_remove, tally_t
@@ -81,8 +80,7 @@ cdef class LimitingAdaptor(Adaptor):
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
         cdef size_t in_use = tally_current(&self.tally)
         if nbytes != 0 and (in_use > self.most or nbytes > self.most - in_use):
-            if reporter_count != 0:
-                report_out_of_memory(nbytes, <int64_t>in_use, CPU)
+            report_out_of_memory(nbytes, CPU)
             raise OutOfMemoryError(nbytes, self.alignment, in_use, self.most, cached_bytes(self.upstream))
         tally_add(&self.tally, nbytes)  # before upstream lets other threads run, so that they find what is left
         try:

@@ -10,13 +10,15 @@ and never those of a stranger. A forked child begins a segment of its own, since
 The list of segments is for finding the file behind an address, however many contexts were put around the block. The
 GIL protects it: the last block of a segment takes the GIL to leave.
 """
+from cpython.ref cimport PyObject
 from libc.errno cimport errno
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_load_relaxed
-from tensix.core.cpu_allocator cimport CPUAllocator_count
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_t
+from tensix.core.device cimport CPU
+from tensix.core.memory_reporter cimport report_allocation, report_free, report_out_of_memory
 from tensix.core.python_reference cimport PyGILState_Check, may_run_python
 
 import os
@@ -57,7 +59,8 @@ cdef struct shared_segment_t:
 cdef struct shared_block_t:
     shared_segment_t* segment
     void* data
-    size_t nbytes           # that count as in use; 0 if another process made them
+    size_t nbytes           # that were reported; 0 if another process made them
+    uint64_t birth
 
 cdef shared_segment_t* segments = NULL
 
@@ -182,19 +185,20 @@ cdef class SharedMemoryAllocator(Allocator):
 
 cdef int SharedMemoryAllocator_allocate(SharedMemoryAllocator self, size_t nbytes, data_ptr_t* out) except -1:
     cdef shared_segment_t* segment
+    cdef shared_block_t* block
     cdef size_t padded = (nbytes + ALIGNMENT_BYTES - 1) & ~<size_t>(ALIGNMENT_BYTES - 1)
     if nbytes == 0:
         data_ptr_init(out, NULL, NULL, free_shared)
         return 0
     if padded > MAX_SMALL_BYTES or padded == 0:
         segment = new_segment(nbytes)
-        wrap(segment, segment.base, nbytes, out)
+        block = wrap(segment, segment.base, nbytes, out)
     else:
         segment = segment_to_fill(self, padded)
         tx_add_fetch_relaxed(&segment.count, 1)
-        wrap(segment, segment.base + segment.used, nbytes, out)
+        block = wrap(segment, segment.base + segment.used, nbytes, out)
         segment.used += padded
-    CPUAllocator_count(out.data, <int64_t>nbytes)
+    block.birth = report_allocation(out.data, nbytes, CPU, <PyObject*>self)
     return 0
 
 
@@ -214,11 +218,16 @@ cdef shared_segment_t* new_segment(size_t nbytes) except NULL:
     """Return a segment with a count of one."""
     cdef int fd
     if nbytes >> 62:
-        raise OutOfMemoryError(nbytes, ALIGNMENT_BYTES, CPUAllocator.bytes_in_use())
+        refuse(nbytes)
     fd = tx_shared_file(nbytes)
     if fd < 0:
         raise OSError(errno, f"no shared memory of {nbytes:,} bytes could be made: {os.strerror(errno)}")
     return map_segment(fd, 0, nbytes, False)
+
+
+cdef int refuse(size_t nbytes) except -1:
+    report_out_of_memory(nbytes, CPU)
+    raise OutOfMemoryError(nbytes, ALIGNMENT_BYTES, CPUAllocator.bytes_in_use())
 
 
 cdef shared_segment_t* map_segment(int fd, size_t offset, size_t nbytes, bint is_readonly) except NULL:
@@ -230,7 +239,7 @@ cdef shared_segment_t* map_segment(int fd, size_t offset, size_t nbytes, bint is
     if segment == NULL or segment.base == NULL:
         free(segment)
         tx_close(fd)
-        raise OutOfMemoryError(nbytes, ALIGNMENT_BYTES, CPUAllocator.bytes_in_use())
+        refuse(nbytes)
     segment.fd, segment.file_offset, segment.nbytes, segment.is_readonly = fd, offset, nbytes, is_readonly
     segment.count = 1
     segment.next = segments
@@ -240,22 +249,22 @@ cdef shared_segment_t* map_segment(int fd, size_t offset, size_t nbytes, bint is
     return segment
 
 
-cdef int wrap(shared_segment_t* segment, char* data, size_t nbytes, data_ptr_t* out) except -1:
+cdef shared_block_t* wrap(shared_segment_t* segment, char* data, size_t nbytes, data_ptr_t* out) except NULL:
     """Make a block that takes over a count of its segment, also on failure."""
     cdef shared_block_t* block = <shared_block_t*>malloc(sizeof(shared_block_t))
     if block == NULL:
         disown(segment)
         raise MemoryError("no memory for the context of a shared block.")
-    block.segment, block.data, block.nbytes = segment, data, nbytes
+    block.segment, block.data, block.nbytes, block.birth = segment, data, nbytes, 0
     data_ptr_init(out, data, block, free_shared)
-    return 0
+    return block
 
 
 cdef void free_shared(void* ctx) noexcept nogil:
     """Free a block; the deleter of them all."""
     cdef shared_block_t* block = <shared_block_t*>ctx
     if block.nbytes:
-        CPUAllocator_count(block.data, -<int64_t>block.nbytes)
+        report_free(block.data, block.nbytes, CPU, block.birth)
     disown(block.segment)
     free(block)
 
