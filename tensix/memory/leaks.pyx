@@ -11,7 +11,7 @@ import os
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdio cimport fprintf, stderr
-from tensix.memory.profile cimport Profile, line_table_t
+from tensix.memory.profile cimport Profile, line_numbers_t, line_table_t
 
 __all__ = []
 
@@ -26,14 +26,19 @@ cdef void report() noexcept nogil:
     cdef uint32_t i
     if table.lines[0].current_count == 0:
         return
-    fprintf(stderr, "tensix: %lld blocks are still alive at exit, ", <long long>table.lines[0].current_count)
-    write_size(table.lines[0].current_bytes)
+    fprintf(stderr, "tensix: still alive at exit: ")
+    write_sum(&table.lines[0])
     fprintf(stderr, "\n")
     for i in range(1, table.line_count):
         if table.lines[i].current_count != 0:
-            fprintf(stderr, "tensix: %lld from %s, ", <long long>table.lines[i].current_count, table.lines[i].text)
-            write_size(table.lines[i].current_bytes)
-            fprintf(stderr, "\n")
+            fprintf(stderr, "tensix:   ")
+            write_sum(&table.lines[i])
+            fprintf(stderr, ", allocated at %s\n", table.lines[i].text)
+
+
+cdef void write_sum(const line_numbers_t* line) noexcept nogil:
+    fprintf(stderr, "%lld block%s, ", <long long>line.current_count, b"" if line.current_count == 1 else b"s")
+    write_size(line.current_bytes)
 
 
 cdef void write_size(int64_t nbytes) noexcept nogil:

@@ -203,7 +203,7 @@ cdef class record:
 
     def __repr__(self):
         state = "not started" if self.started is None else "running" if self.is_running else "stopped"
-        return f"record: {self.tape.count:,} blocks, {state}"
+        return f"record(blocks={self.tape.count}, {state})"
 
 
 RUNNING = []  # recordings, the latest last
@@ -232,7 +232,7 @@ def snapshot(*, holders=True):
     >>> with tensix.memory.record():
     ...     x = tensix.ones(1000)
     ...     print(tensix.memory.snapshot())
-    Snapshot: 1 blocks, 1 alive with 3.91 KiB, 0 copies, 0 failures
+    Snapshot(blocks=1, alive=3.91 KiB in 1, copies=0, failures=0)
     """
     if not RUNNING:
         raise RuntimeError("nothing is being recorded: begin with tensix.memory.record().start().")

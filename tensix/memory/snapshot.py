@@ -65,8 +65,8 @@ class Snapshot(dict):
         blocks = self["blocks"]
         alive = [n for n, freed in zip(blocks["nbytes"], blocks["freed_ns"], strict=True) if freed is None]
         return (
-            f"Snapshot: {len(blocks['nbytes']):,} blocks, {len(alive):,} alive with {format_size(sum(alive))}, "
-            f"{len(self['copies']):,} copies, {len(self['failures']):,} failures"
+            f"Snapshot(blocks={len(blocks['nbytes'])}, alive={format_size(sum(alive))} in {len(alive)}, "
+            f"copies={len(self['copies'])}, failures={len(self['failures'])})"
         )
 
 
