@@ -1,4 +1,4 @@
-"""Print how long tensix takes compared with c10, PyTorch and NumPy, one ratio per row; the last row is in nanoseconds.
+"""Print how long tensix takes compared with c10, PyTorch and NumPy, one ratio per row; rows may say nanoseconds instead.
 
 Both sides of a row do the same work, turn by turn in one process, and each is judged by its best round: noise only
 ever adds time. Below 1 tensix is faster; "ok" means at or below the target.
@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from timeit import Timer
 
@@ -21,9 +22,11 @@ from benchmarks.files import model
 from benchmarks.native import dispatch_loops, loops
 from benchmarks.native.build import HERE, build_extension
 from benchmarks.storage import touched
+from benchmarks.watching import SCOPES, allocate_inside, nested
 
 import tensix
-from tensix.core import IntrusiveTarget, make_intrusive
+from tensix.core import IntrusiveTarget, Storage, make_intrusive
+from tensix.memory import CallSites
 
 try:
     import torch
@@ -77,10 +80,11 @@ class Difference:
     target: float
     whole: Work
     part: Work
+    against: str = "kernel"
 
     def ratios(self, rounds):
         whole, part = best_times([self.whole, self.part], rounds)
-        return {"kernel": (whole - part) * 1e9}
+        return {self.against: (whole - part) * 1e9}
 
 
 def statement(code: str, **names) -> Work:
@@ -229,6 +233,18 @@ def dispatcher_rows():
     )  # fmt: skip
 
 
+def watching_rows():
+    """Yield what it costs to watch an allocation and its free, and to take the stack that it comes from."""
+    allocate = statement("Storage(64)", Storage=Storage)
+    for name, target, scope in SCOPES:
+        yield Difference(f"{name}, ns", target, partial(allocate_inside, scope), allocate, "off")
+    sites = CallSites()
+    yield Difference(
+        "call site, ns", 2000.0, lambda n: nested(20, statement("capture()", capture=sites.capture), n),
+        lambda n: nested(20, statement("pass"), n), "off",
+    )  # fmt: skip
+
+
 def size(nbytes):
     return next(f"{nbytes // one} {unit}" for one, unit in ((MIB, "MiB"), (KIB, "KiB"), (1, "B")) if nbytes >= one)
 
@@ -265,6 +281,7 @@ ROWS = (
     large_call_rows,
     thread_rows,
     file_rows,
+    watching_rows,
     dispatcher_rows,
 )
 

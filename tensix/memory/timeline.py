@@ -14,7 +14,7 @@ PAGE = Path(__file__).with_name("timeline_page")
 SCRIPTS = ("format", "snapshot", "bands", "canvas", "timeline", "details", "tables", "flame", "main")
 
 
-def html_of_snapshot(snapshot):
+def html_of_snapshot(snapshot: dict) -> str:
     """Return a snapshot as a page that shows it.
 
     Parameters
@@ -31,6 +31,15 @@ def html_of_snapshot(snapshot):
     -----
     Names in the snapshot may hold anything: the page shows them as text. Its content security policy lets only its own
     script run and forbids every connection.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> from tensix.memory.timeline import html_of_snapshot
+    >>> with tensix.memory.record() as recording:
+    ...     x = tensix.ones(1000)
+    >>> html_of_snapshot(recording.snapshot())[:15]
+    '<!DOCTYPE html>'
     """
     style = PAGE.joinpath("style.css").read_text(encoding="utf-8")
     parts = [PAGE.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
@@ -39,7 +48,7 @@ def html_of_snapshot(snapshot):
     page = Template(PAGE.joinpath("page.html").read_text(encoding="utf-8"))
     return page.substitute(
         policy=policy,
-        title=html.escape(f"Memory of {snapshot['program']}"),
+        title=html.escape(f"Memory of {snapshot['program']}").encode(errors="replace").decode(),  # may be no UTF-8
         style=style,
         script=script,
         snapshot=json_for_html(snapshot),

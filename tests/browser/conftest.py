@@ -129,7 +129,8 @@ class Browser:
         """Return left, top, width and height of an element, after scrolling there."""
         return self.run(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
-            " e.scrollIntoView({block: 'center'}); const b = e.getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()"
+            " e.scrollIntoView({block: 'center'}); const b = e.getBoundingClientRect();"
+            " return [b.x, b.y, b.width, b.height]; })()"
         )
 
     def mouse(self, kind, x, y, **more):

@@ -37,6 +37,7 @@ def test_sessions(page, capsys):
 
 @pytest.mark.parametrize("console", CONSOLES, ids=lambda console: console.stem)
 def test_console_outputs(console, tmp_path):
+    shutil.copy(ROOT / "examples" / "training.py", tmp_path)
     np.save(tmp_path / "weights.npy", np.arange(12, dtype=np.float32).reshape(3, 4))
     model = {"weight": tensix.ones(16, 32), "bias": tensix.ones(8, dtype="bfloat16"), "mask": tensix.ones(0) == 0}
     tensix.save(tmp_path / "model.safetensors", model, metadata={"made by": "tensix"})

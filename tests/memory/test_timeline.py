@@ -69,6 +69,14 @@ def test_no_text_leaves_its_place(word):
     assert page.named("title")[0][1] == f"Memory of {word}"
 
 
+def test_names_that_are_no_text():
+    """A file name may be any bytes; Python writes those that are no UTF-8 as lone surrogates."""
+    snapshot = snapshot_with("caf\udce9.py")
+    document = html_of_snapshot(snapshot).encode("utf-8").decode()
+    assert "<title>Memory of caf?.py</title>" in document
+    assert json.loads(Elements(document).named("script")[0][1]) == snapshot
+
+
 def test_only_the_script_of_the_page_may_run():
     page = Elements(html_of_snapshot(snapshot_with("x")))
     policy = next(meta["content"] for meta, _ in page.named("meta") if "http-equiv" in meta)
