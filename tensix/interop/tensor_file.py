@@ -168,4 +168,6 @@ class TensorFile(dict[str, Tensor]):
     def entry(self, name: str) -> tuple[Entry, str | None]:
         """Return what the file says of a tensor, and why it has to be copied if it has; nothing is taken."""
         waiting = self._taken.get(name) or dict.__getitem__(self, name)
+        if type(waiting) is not self._waiting_type:
+            raise KeyError(f"{name!r} was put into the dict: the file does not know it.")
         return self._entry(waiting), self._obstacle(waiting)
