@@ -111,7 +111,8 @@ def test_parts_outside(path, offset, nbytes, error):
 
 @pytest.mark.parametrize("nbytes, mode, error", [
     (0, "r", ValueError), (-1, "r", ValueError), (4, "w", ValueError), (4, None, (TypeError, ValueError)),
-    (1 << 62, "r", ValueError), ((1 << 14) + 1, "r", ValueError), (1 << 64, "r", OverflowError), (4, "r+", PermissionError),
+    (1 << 62, "r", ValueError), ((1 << 14) + 1, "r", ValueError), (1 << 64, "r", OverflowError),
+    (4, "r+", PermissionError),
 ])
 def test_maps_that_cannot_be(path, nbytes, mode, error):
     with open(path, "rb") as file, pytest.raises(error):
