@@ -1,5 +1,6 @@
 """A file's bytes as memory, lent out to storages."""
 cimport cython
+import os
 
 from cpython.exc cimport PyErr_SetFromErrno
 from libc.stdlib cimport free, malloc
@@ -46,6 +47,8 @@ cdef class FileMap:
 
     Raises
     ------
+    ValueError
+        If the file is shorter.
     OSError
         If the system cannot map the file, or has no addresses left for it.
 
@@ -85,6 +88,9 @@ cdef class FileMap:
         cdef size_t size = nbytes_from_any(nbytes)
         if size == 0:
             raise ValueError("a map has 1 byte or more, found nbytes=0.")
+        found = os.fstat(descriptor).st_size
+        if found < size:  # touching what is beyond the end would be a bus error
+            raise ValueError(f"cannot map {size:,} bytes of a file that has {found:,}.")
         cdef data_ptr_t block
         map_pages(descriptor, size, KINDS[mode], &block)
         try:

@@ -174,7 +174,11 @@ def make_longer(path, nbytes):
     try:
         found = os.fstat(descriptor).st_size
         if found < nbytes and hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(descriptor, found, nbytes - found)
+            try:
+                os.posix_fallocate(descriptor, found, nbytes - found)
+            except OSError:
+                os.ftruncate(descriptor, found)  # a full disk may have taken a part
+                raise
         elif found < nbytes:
             os.ftruncate(descriptor, nbytes)
     finally:

@@ -6,6 +6,7 @@ compared. Those of mapped members are not, since that would fetch every page. Na
 paths: nothing is unpacked.
 """
 
+import contextlib
 import os
 import zipfile
 import zlib
@@ -100,15 +101,13 @@ class NpzFile(TensorFile):
                 done += count
 
 
-class translating:  # noqa: N801
+@contextlib.contextmanager
+def translating():
     """Turn the errors of ZIP archives into ValueError."""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, traceback):
-        if isinstance(error, (zipfile.BadZipFile, zlib.error)):
-            raise ValueError(str(error)) from None
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(str(error)) from None
 
 
 def load_npz(path: str | os.PathLike[str], mmap_mode: str | None = "r") -> TensorFile:

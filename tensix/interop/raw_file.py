@@ -16,7 +16,7 @@ import operator
 import os
 import stat
 from _thread import allocate_lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -113,7 +113,7 @@ class RawFile:
     _descriptor = -1
     _map = None
 
-    def __init__(self, path: str | os.PathLike[str], mmap_mode: str | None = "r"):
+    def __init__(self, path: str | os.PathLike[str], mmap_mode: str | None = "r") -> None:
         if mmap_mode not in MODES:
             raise ValueError(f"mmap_mode is one of {', '.join(map(repr, MODES))}, found {mmap_mode!r}.")
         self.path, self.mmap_mode = os.fsdecode(path), mmap_mode
@@ -164,7 +164,7 @@ class RawFile:
         storage = self._map.storage(entry.offset, entry.nbytes)
         return Tensor.from_storage(storage, 0, entry.shape, strides_of(entry), entry.dtype)
 
-    def check(self):
+    def check(self) -> None:
         """Raise if the file was changed since it was opened. See Note [Files that change]."""
         if self._descriptor < 0:
             raise ValueError(f"{self.path} is closed.")
@@ -251,7 +251,7 @@ class RawFile:
         """Whether no more tensors can be taken."""
         return self._descriptor < 0
 
-    def close(self):
+    def close(self) -> None:
         """Unmap and close the file now; nothing happens if it was done.
 
         Raises
@@ -266,7 +266,7 @@ class RawFile:
                 raise BufferError(f"{self.path}: {error}") from None
         self.release()
 
-    def release(self):
+    def release(self) -> None:
         """Close the file and let go of the map, which lasts as long as tensors look into it."""
         if self._map is not None:
             self._map.release()
@@ -274,10 +274,10 @@ class RawFile:
         if descriptor >= 0:
             os.close(descriptor)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.release()
 
     def __del__(self):

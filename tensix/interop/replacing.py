@@ -29,7 +29,8 @@ def replacing(path):
             os.fsync(descriptor)
         os.replace(beside, target)
     except BaseException:
-        os.unlink(beside)
+        with contextlib.suppress(FileNotFoundError):  # renamed already
+            os.unlink(beside)
         raise
     flush_folder(folder)
 

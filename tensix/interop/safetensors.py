@@ -197,4 +197,4 @@ def save_safetensors(
 
 def alignment_of(nbytes):
     """Return the largest power of two that divides a size, up to 64. See Note [Alignment in safetensors files]."""
-    return min(nbytes & -nbytes, ALIGNMENT_BYTES) if nbytes else ALIGNMENT_BYTES
+    return min(nbytes & -nbytes, ALIGNMENT_BYTES)

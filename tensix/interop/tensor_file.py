@@ -1,7 +1,7 @@
 """A file of several tensors, as the dict that it is."""
 
-from collections.abc import MutableMapping
-from typing import Any
+from collections.abc import Iterator, MutableMapping
+from typing import Any, Self
 
 from tensix.interop.raw_file import Entry, RawFile
 from tensix.tensors.tensor import Tensor
@@ -9,7 +9,7 @@ from tensix.tensors.tensor import Tensor
 __all__ = ["TensorFile"]
 
 
-class TensorFile(MutableMapping, dict):
+class TensorFile(dict[str, Tensor]):
     """Hold the tensors of a file by name: a dict that takes each from the file when it is first asked for.
 
     `tensix.load` makes them. All operations of a dict work. Names may be added, replaced and deleted: that changes this
@@ -64,7 +64,7 @@ class TensorFile(MutableMapping, dict):
 
     # ---- the dict
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Tensor:
         value = dict.__getitem__(self, name)
         if type(value) is not self._waiting_type:
             return value
@@ -75,27 +75,47 @@ class TensorFile(MutableMapping, dict):
         self._taken[name] = value
         return tensor
 
-    def __missing__(self, name):
+    def __missing__(self, name: str) -> Tensor:
         if self.closed:
             raise ValueError(f"{self._raw.path} is closed.")
         raise KeyError(name)
 
-    def __setitem__(self, name, value):
+    def __setitem__(self, name: str, value: Tensor) -> None:
         self._taken.pop(name, None)
         dict.__setitem__(self, name, value)
 
-    def __delitem__(self, name):
+    def __delitem__(self, name: str) -> None:
         dict.__delitem__(self, name)
         self._taken.pop(name, None)
 
-    def __iter__(self):  # a function of our own, so that dict(self) asks for items instead of copying slots
+    def __iter__(self) -> Iterator[str]:
+        # With a dict's own __iter__, dict(self) would copy the slots instead of asking for items.
         return dict.__iter__(self)
 
-    __contains__ = dict.__contains__
-    __len__ = dict.__len__
-    __reversed__ = dict.__reversed__
+    # A dict's own methods look at its slots; these go through the methods above.
+    __eq__ = MutableMapping.__eq__
+    __ne__ = object.__ne__
+    __hash__ = None
+    get = MutableMapping.get
+    items = MutableMapping.items
+    values = MutableMapping.values
+    pop = MutableMapping.pop
+    setdefault = MutableMapping.setdefault
+    update = MutableMapping.update
 
-    def copy(self):
+    def popitem(self) -> tuple[str, Tensor]:
+        """Take the last tensor out of the dict and return its name and it."""
+        if not self:
+            raise KeyError("popitem(): the dict is empty")
+        name = next(reversed(self))
+        return name, self.pop(name)
+
+    def clear(self) -> None:
+        """Forget all names; the file stays open."""
+        dict.clear(self)
+        self._taken.clear()
+
+    def copy(self) -> dict[str, Tensor]:
         """Return a plain dict of all tensors."""
         return dict(self)
 
@@ -123,7 +143,7 @@ class TensorFile(MutableMapping, dict):
         """Whether no more tensors can be taken from the file."""
         return self._raw.closed
 
-    def close(self):
+    def close(self) -> None:
         """Forget all tensors, then unmap and close the file now; nothing happens if it was done.
 
         Raises
@@ -136,17 +156,18 @@ class TensorFile(MutableMapping, dict):
             dict.__setitem__(self, name, waiting)
         self._taken.clear()
         self._raw.close()
-        dict.clear(self)
+        self.clear()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception):
-        dict.clear(self)
-        self._taken.clear()
+    def __exit__(self, *exception: object) -> None:
+        self.clear()
         self._raw.release()
 
     def entry(self, name: str) -> tuple[Entry, str | None]:
         """Return what the file says of a tensor, and why it has to be copied if it has; nothing is taken."""
         waiting = self._taken.get(name) or dict.__getitem__(self, name)
+        if type(waiting) is not self._waiting_type:
+            raise KeyError(f"{name!r} was put into the dict: the file does not know it.")
         return self._entry(waiting), self._obstacle(waiting)

@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pytest
 
+import tensix
 from tensix.__main__ import main
 
 
@@ -66,6 +68,40 @@ def test_text_has_the_facts(tmp_path, capsys):
                   "read-only, nothing copied", "[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, "):  # fmt: skip
         assert words in captured.out
     assert captured.err == "" and "\x1b" not in captured.out
+
+
+def test_several_tensors(tmp_path, capsys):
+    path = tmp_path / "x.safetensors"
+    tensix.save(path, {"a": tensix.ones(2, 3), "none": tensix.zeros(0)}, metadata={"k": "v"})
+    assert main(["inspect", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "file": str(path), "format": "safetensors", "bytes": 24, "metadata": {"k": "v"},
+        "tensors": [
+            {"name": "a", "shape": [2, 3], "dtype": "float32", "bytes": 24, "mapped": True, "how": "mapped"},
+            {"name": "none", "shape": [0], "dtype": "float32", "bytes": 0, "mapped": False, "how": "no elements"},
+        ],
+    }  # fmt: skip
+
+
+def test_members_of_every_fate(tmp_path, capsys):
+    """What is wrong with one does not hide the others, and a terminal does not obey names."""
+    path = tmp_path / "x.npz"
+    np.savez_compressed(path, good=np.arange(3.0), objects=np.array([None]), dates=np.zeros(1, "M8[s]"))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("\x1b[31mred.npy", b"no header")
+    assert main(["inspect", str(path)]) == 0
+    out, err = capsys.readouterr()
+    rows = [line.split() for line in out.splitlines()[-4:]]
+    assert rows[0] == ["good", "float64", "(3,)", "24", "bytes", "copied:", "deflated"]
+    assert all("no element type of tensix" in line for line in out.splitlines()[-3:-1])
+    assert "'\\x1b[31mred'" in out and "\x1b" not in out and "no .npy file" in out and err == ""
+
+
+def test_no_tensors(tmp_path, capsys):
+    for name in ("x.npz", "x.safetensors"):
+        tensix.save(tmp_path / name, {})
+        assert main(["inspect", str(tmp_path / name)]) == 0
+        assert "tensors       0" in capsys.readouterr().out
 
 
 def truncated(path):

@@ -1,4 +1,4 @@
-"""Tests with libraries that take any array of the standard; they run only when asked for by name.
+"""Tests with libraries that take any array of the standard, or our files; they run only when asked for by name.
 
 So a missing library is an error of ``python -m pytest tests/consumers``, and no skip that looks like a pass elsewhere.
 """

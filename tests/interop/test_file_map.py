@@ -111,16 +111,27 @@ def test_parts_outside(path, offset, nbytes, error):
 
 @pytest.mark.parametrize("nbytes, mode, error", [
     (0, "r", ValueError), (-1, "r", ValueError), (4, "w", ValueError), (4, None, (TypeError, ValueError)),
-    (1 << 62, "r", OSError), (1 << 64, "r", OverflowError), (4, "r+", PermissionError),
+    (1 << 62, "r", ValueError), ((1 << 14) + 1, "r", ValueError), (1 << 64, "r", OverflowError),
+    (4, "r+", PermissionError),
 ])
 def test_maps_that_cannot_be(path, nbytes, mode, error):
     with open(path, "rb") as file, pytest.raises(error):
         FileMap(file.fileno(), nbytes, mode)
 
 
+def test_more_than_there_are_addresses_for(tmp_path):
+    with open(tmp_path / "huge", "w+b") as file:
+        file.truncate(1 << 43)
+        kept = []
+        with pytest.raises(OSError, match="memory"):
+            while len(kept) < 100:
+                kept.append(FileMap(file.fileno(), 1 << 43))
+    assert kept
+
+
 def test_descriptors_that_are_no_files():
     ends = os.pipe()
-    with pytest.raises(OSError):
+    with pytest.raises(ValueError, match="of a file that has 0"):
         FileMap(ends[0], 4)
     for end in ends:
         os.close(end)

@@ -1,5 +1,6 @@
 """Files of bare elements: tensors over their bytes, mapped or read, and files that change."""
 
+import errno
 import os
 import pickle
 import threading
@@ -228,6 +229,23 @@ def test_shared(tmp_path):
         with pytest.raises((ValueError, TypeError)):
             from_file(tmp_path / "never made", **{"shape": 1, "shared": True} | wrong)
     assert not (tmp_path / "never made").exists()
+
+
+def test_a_full_disk_is_an_error(path, monkeypatch):
+    real = os.posix_fallocate
+
+    def fills_up(descriptor, offset, nbytes):
+        real(descriptor, offset, nbytes // 2)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", fills_up)
+    with pytest.raises(OSError, match="No space"):
+        from_file(path, 5000, shared=True)
+    assert path.stat().st_size == 4000
+    with pytest.raises(OSError):
+        from_file(path.with_name("no folder") / "x", 5000, shared=True)
+    monkeypatch.delattr(os, "posix_fallocate")
+    assert from_file(path, 5000, shared=True)[999:1001].tolist() == [999.0, 0.0]
 
 
 def test_shared_between_processes(tmp_path):

@@ -70,10 +70,16 @@ def test_changes_are_the_dict_s_own(path):
     file["a"], file["new"] = tensix.ones(1), 5
     del file["b"]
     file |= {"c": 7}
+    assert list(reversed(file)) == ["new", *reversed([name for name in file if name != "new"])]
     assert file == {"a": file["a"], "new": 5, "c": 7} and file["a"] is not a and "b" not in file
     file.update(c=8)
+    kept = file["c"]
     file.clear()
-    assert file == {} and not file.closed and path.read_bytes() == before
+    with pytest.raises(KeyError):
+        file.popitem()
+    is_different = file != {}
+    assert kept == 8 and file == {} and not is_different and file != {"a": 1}
+    assert not file.closed and path.read_bytes() == before
     with pytest.raises(KeyError):
         file["a"]
 
@@ -99,6 +105,22 @@ def test_close_refuses_and_forgets(path, maps_of):
     assert copied.tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match="is closed"):
         file["a"]
+
+
+def test_a_refused_close_keeps_the_changes(path):
+    file = load(path)
+    view, file["b"], file["d"] = file["a"][1:], 5, 6
+    file["c"]
+    file.update(c=7)
+    if view.allocator is None:
+        with pytest.raises(BufferError):
+            file.close()
+    assert {name: file[name] for name in "bcd"} == {"b": 5, "c": 7, "d": 6} and file["a"].tolist() == [0, 1, 2]
+    file.pop("a")
+    file.clear()
+    del view
+    file.close()
+    assert len(file) == 0
 
 
 def test_a_block_closes_and_tensors_stay(path, maps_of):
