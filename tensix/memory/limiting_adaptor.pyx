@@ -4,7 +4,7 @@ from tensix.core.device cimport CPU
 from tensix.core.memory_reporter cimport report_out_of_memory
 from tensix.core.python_reference cimport holds_gil
 from tensix.memory.adaptor cimport Adaptor, Adaptor_wrap, adapted_block_free, adapted_block_t, cached_bytes
-from tensix.memory.tally cimport tally_add, tally_current, tally_remove, tally_t
+from tensix.core.tally cimport tally_add, tally_current, tally_remove, tally_t
 
 from tensix.core.allocator import OutOfMemoryError
 from tensix.core.format_size import format_size, parse_size

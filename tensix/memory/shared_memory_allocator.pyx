@@ -19,7 +19,7 @@ from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.memory_reporter cimport report_allocation, report_free, report_out_of_memory
-from tensix.core.python_reference cimport PyGILState_Check, may_run_python
+from tensix.core.python_reference cimport PyGILState_Check, holds_gil, may_run_python
 
 import os
 
@@ -264,7 +264,7 @@ cdef void free_shared(void* ctx) noexcept nogil:
     """Free a block; the deleter of them all."""
     cdef shared_block_t* block = <shared_block_t*>ctx
     if block.nbytes:
-        report_free(block.data, block.nbytes, CPU, block.birth)
+        report_free(block.data, block.nbytes, CPU, block.birth, holds_gil())
     disown(block.segment)
     free(block)
 
