@@ -17,8 +17,8 @@ cdef class HugePageAllocator(CPUAllocator):
     Notes
     -----
     A huge page is 2 MiB: one fault and one entry of the processor's table of pages in place of 512. The system may not
-    have any, which is no error. Large blocks begin at a huge page; smaller ones come from the C library's heap, which the
-    advice never touches, aligned to 64 bytes. Regions go back to the system when they are freed; put a
+    have any, which is no error. Large blocks begin at a huge page; smaller ones come from the C library's heap, which
+    the advice never touches, aligned to 64 bytes. Regions go back to the system when they are freed; put a
     `CachingAllocator` over it to keep them.
 
     Lifetime: blocks do not need the allocator; they may outlive it.

@@ -31,8 +31,8 @@ cdef class LoggingAdaptor(Adaptor):
     Notes
     -----
     Lines have ``event`` (``"allocate"``, ``"free"`` or ``"fail"``), ``time`` in seconds since the epoch, ``thread``
-    (`threading.get_ident`), ``nbytes``, and ``address`` unless it failed. If a free cannot be written, the error goes to
-    `sys.unraisablehook`. Nothing is written any more once Python is being finalized.
+    (`threading.get_ident`), ``nbytes``, and ``address`` unless it failed. If a free cannot be written, the error goes
+    to `sys.unraisablehook`. Nothing is written any more once Python is being finalized.
 
     Lifetime: every block keeps the adaptor alive, and the adaptor the file.
 

@@ -54,8 +54,8 @@ cdef class MappedAllocator(Allocator):
 
     Notes
     -----
-    Blocks begin at a page, hold zeros, and go back to the system as a whole: use it for a few large ones. The place on the
-    disk is taken when the block is made, so that a write never finds the disk full.
+    Blocks begin at a page, hold zeros, and go back to the system as a whole: use it for a few large ones. The place on
+    the disk is taken when the block is made, so that a write never finds the disk full.
 
     Lifetime: files go with their blocks, also if the process is killed. Blocks may outlive the allocator. After a fork,
     parent and child have copies of the blocks without a file, and see each other's writes to those with one.
