@@ -13,8 +13,6 @@ is the block's own address mixed with a constant, and is broken before the block
 so blocks are simple and can be shared copy-on-write. Births are those of Note [Births] in ``memory_reporter.pyx``.
 
 A block in a region of its own has the lowest bit of ``base`` set, and the region's length in the word before ``base``.
-
-Locked instructions: one to allocate and one to free, both for ``bytes_in_use``.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t, uint64_t, uintptr_t
@@ -23,7 +21,7 @@ from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.memory_reporter cimport bytes_given_out, report_allocation, report_free, report_out_of_memory
-from tensix.core.python_reference cimport may_run_python
+from tensix.core.python_reference cimport holds_gil, may_run_python
 
 from tensix.core.allocator import OutOfMemoryError, set_allocator
 
@@ -35,6 +33,7 @@ cdef extern from "tensix/pages.h" nogil:
     bint tx_read_bytes(void* to, const void* source, size_t nbytes)
     int tx_advise_huge_pages(void* address, size_t nbytes)
     int tx_bind_to_node(void* address, size_t nbytes, int node)
+    int tx_populate(void* address, size_t nbytes)
 
 DEFAULT_ALIGNMENT_BYTES = 64      # a cache line, and the widest vector register
 
@@ -179,7 +178,11 @@ cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, data_ptr_t* out)
     """Make a block that does not count as in use."""
     cdef void* data = NULL
     if nbytes != 0:
-        data = alloc_cpu(self, nbytes)
+        if self.populates:
+            with nogil:
+                data = alloc_cpu(self, nbytes)
+        else:
+            data = alloc_cpu(self, nbytes)
         if data == NULL:
             report_out_of_memory(nbytes, CPU)
             raise OutOfMemoryError(nbytes, self.alignment, bytes_given_out(CPU))
@@ -216,6 +219,9 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
             tx_advise_huge_pages(data, nbytes & ~(<size_t>HUGE_PAGE_BYTES - 1))  # advice: refusing it costs nothing
         if self.node != -1:
             tx_bind_to_node(base, padded, self.node)  # a preference: so does refusing this
+        if self.populates and tx_populate(data, nbytes) != 0:
+            tx_unmap_pages(base, padded)
+            return NULL
     cdef block_header_t* header = header_of(data)
     header.base = <uintptr_t>base | own_region
     header.nbytes = nbytes
@@ -228,7 +234,7 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
 cdef void free_cpu(void* data) noexcept nogil:
     """Free a block that counts as in use; the deleter of them all."""
     if is_sealed(data):
-        report_free(data, header_of(data).nbytes, CPU, header_of(data).birth)
+        report_free(data, header_of(data).nbytes, CPU, header_of(data).birth, holds_gil())
     release_cpu(data)
 
 

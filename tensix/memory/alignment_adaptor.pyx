@@ -2,7 +2,14 @@
 from libc.stdint cimport uintptr_t
 from tensix.core.allocator cimport nbytes_from_any
 from tensix.core.data_ptr cimport data_ptr_t
-from tensix.memory.adaptor cimport Adaptor, Adaptor_wrap, adapted_block_free, adapted_block_move_up, adapted_block_t, alignment_of
+from tensix.memory.adaptor cimport (
+    Adaptor,
+    Adaptor_wrap,
+    adapted_block_free,
+    adapted_block_move_up,
+    adapted_block_t,
+    alignment_of,
+)
 
 from tensix.core.allocator import OutOfMemoryError
 from tensix.core.cpu_allocator import CPUAllocator

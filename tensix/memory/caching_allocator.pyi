@@ -12,6 +12,7 @@ class CachingStats(NamedTuple):
     max_cached: int
     hits: int
     misses: int
+    resident: int
     @property
     def reserved(self) -> int: ...
     @property

@@ -1,4 +1,5 @@
 """A line of JSON for every allocation, free and failure."""
+cimport cython
 import os
 import threading
 import time
@@ -11,6 +12,7 @@ from tensix.memory.adaptor cimport Adaptor, Adaptor_wrap, adapted_block_free, ad
 __all__ = ["LoggingAdaptor"]
 
 
+@cython.no_gc_clear  # blocks that are left, and __dealloc__, still need the file
 cdef class LoggingAdaptor(Adaptor):
     """Write a line of JSON for every allocation, free and failure.
 
@@ -29,8 +31,8 @@ cdef class LoggingAdaptor(Adaptor):
     Notes
     -----
     Lines have ``event`` (``"allocate"``, ``"free"`` or ``"fail"``), ``time`` in seconds since the epoch, ``thread``
-    (`threading.get_ident`), ``nbytes``, and ``address`` unless it failed. If a free cannot be written, the error goes to
-    `sys.unraisablehook`. Nothing is written any more once Python is being finalized.
+    (`threading.get_ident`), ``nbytes``, and ``address`` unless it failed. If a free cannot be written, the error goes
+    to `sys.unraisablehook`. Nothing is written any more once Python is being finalized.
 
     Lifetime: every block keeps the adaptor alive, and the adaptor the file.
 
@@ -48,14 +50,19 @@ cdef class LoggingAdaptor(Adaptor):
     """
 
     cdef object write
+    cdef object own_file   # to be closed by us, or None
 
     def __cinit__(self):
         self.free_block = logging_free
 
+    def __dealloc__(self):
+        if self.own_file is not None:
+            self.own_file.close()
+
     def __init__(self, upstream, file):
         super().__init__(upstream)
         if isinstance(file, (str, os.PathLike)):
-            file = open(file, "w", buffering=1, encoding="utf-8")
+            self.own_file = file = open(file, "w", buffering=1, encoding="utf-8")
         self.write = file.write
 
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:

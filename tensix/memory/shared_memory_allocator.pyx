@@ -19,7 +19,7 @@ from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.memory_reporter cimport report_allocation, report_free, report_out_of_memory
-from tensix.core.python_reference cimport PyGILState_Check, may_run_python
+from tensix.core.python_reference cimport PyGILState_Check, holds_gil, may_run_python
 
 import os
 
@@ -36,6 +36,8 @@ cdef extern from "tensix/shared_memory.h" nogil:
     void tx_unmap_file(void* address, size_t nbytes)
     void tx_close(int fd)
     int tx_process_id()
+
+cdef extern from "tensix/pages.h" nogil:
     size_t tx_page_bytes()
 
 cdef enum:
@@ -98,6 +100,11 @@ cdef class SharedMemoryAllocator(Allocator):
     >>> x
     tensor([7., 7., 7., 7.])
     """
+
+    @property
+    def alignment(self):
+        """Every block's address is a multiple of so many bytes."""
+        return ALIGNMENT_BYTES
 
     def __dealloc__(self):
         if self.filling != NULL:
@@ -264,7 +271,7 @@ cdef void free_shared(void* ctx) noexcept nogil:
     """Free a block; the deleter of them all."""
     cdef shared_block_t* block = <shared_block_t*>ctx
     if block.nbytes:
-        report_free(block.data, block.nbytes, CPU, block.birth)
+        report_free(block.data, block.nbytes, CPU, block.birth, holds_gil())
     disown(block.segment)
     free(block)
 

@@ -2,7 +2,7 @@
 from tensix.core.data_ptr cimport data_ptr_t
 from tensix.core.python_reference cimport holds_gil
 from tensix.memory.adaptor cimport Adaptor, Adaptor_wrap, adapted_block_free, adapted_block_t
-from tensix.memory.tally cimport tally_add, tally_current, tally_remove, tally_t
+from tensix.core.tally cimport tally_add, tally_current, tally_remove, tally_t
 
 __all__ = ["StatisticsAdaptor"]
 
