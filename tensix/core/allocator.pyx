@@ -7,6 +7,7 @@ own deleter, so swapping allocators never frees with the wrong function.
 from contextvars import ContextVar
 
 from cpython.number cimport PyIndex_Check, PyNumber_Index
+from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, uintptr_t
 from libc.string cimport memcpy
 from tensix.core.data_ptr cimport (
@@ -37,6 +38,8 @@ class OutOfMemoryError(MemoryError):
         Bytes that the allocator had given out and not yet got back.
     limit : int or None
         The bound that was reached, if it was one of ours rather than the system's.
+    cached : int or None
+        Bytes that a cache below the allocator keeps for reuse, if there is one.
 
     Examples
     --------
@@ -45,16 +48,17 @@ class OutOfMemoryError(MemoryError):
     cannot allocate 4,096 bytes (alignment 64): in use 1,024. Free tensors or ask for less.
     """
 
-    def __init__(self, nbytes, alignment, in_use, limit=None):
-        super().__init__(nbytes, alignment, in_use, limit)  # what pickle calls the class with
-        self.nbytes, self.alignment, self.in_use, self.limit = nbytes, alignment, in_use, limit
+    def __init__(self, nbytes, alignment, in_use, limit=None, cached=None):
+        super().__init__(nbytes, alignment, in_use, limit, cached)  # what pickle calls the class with
+        self.nbytes, self.alignment, self.in_use, self.limit, self.cached = nbytes, alignment, in_use, limit, cached
 
     def __str__(self):
         bound = "" if self.limit is None else f"limit {self.limit:,}, "
+        kept = "" if self.cached is None else f", cached {self.cached:,}"
         remedy = "Free tensors or ask for less." if self.limit is None else "Free tensors or raise the limit."
         return (
-            f"cannot allocate {self.nbytes:,} bytes (alignment {self.alignment}): {bound}in use {self.in_use:,}. "
-            + remedy
+            f"cannot allocate {self.nbytes:,} bytes (alignment {self.alignment}): "
+            f"{bound}in use {self.in_use:,}{kept}. {remedy}"
         )
 
 
@@ -257,6 +261,7 @@ def set_allocator(device_type, Allocator allocator, priority=0):
     registered = REGISTRY[type_code]
     if registered is None or priority >= registered[1]:  # one list slot, replaced whole: readers see old or new
         REGISTRY[type_code] = None if allocator is None else (allocator, priority)
+        serving[type_code] = NULL if allocator is None else <PyObject*>allocator
 
 
 def get_allocator(device_type="cpu"):
@@ -271,6 +276,7 @@ def get_allocator(device_type="cpu"):
 
 
 cdef list REGISTRY = [None] * DEVICE_TYPE_COUNT  # device type -> (allocator, priority) or None
+cdef PyObject* serving[DEVICE_TYPE_COUNT]  # the registered allocators once more: borrowed, NULL for none
 SCOPED = ContextVar("tensix_allocators", default={})
 cdef bint scopes_were_used = False  # until the first scope is made, nobody pays for the context look-up
 
@@ -280,12 +286,13 @@ cdef Allocator current_allocator(int8_t device_type):
         scoped = SCOPED.get().get(device_type)
         if scoped is not None:
             return scoped
-    registered = REGISTRY[device_type]
-    if registered is None:
-        raise RuntimeError(
-            f"Allocator for {device_type_name(device_type)} is not set. Register one with set_allocator()."
-        )
-    return <Allocator>(<tuple>registered)[0]
+    if serving[device_type] == NULL:
+        refuse_device(device_type)
+    return <Allocator>serving[device_type]
+
+
+cdef int refuse_device(int8_t device_type) except -1:
+    raise RuntimeError(f"Allocator for {device_type_name(device_type)} is not set. Register one with set_allocator().")
 
 
 cdef int Allocator_clone(Allocator self, const void* src, size_t nbytes, data_ptr_t* out) except -1:

@@ -13,8 +13,6 @@ is the block's own address mixed with a constant, and is broken before the block
 so blocks are simple and can be shared copy-on-write. Births are those of Note [Births] in ``memory_reporter.pyx``.
 
 A block in a region of its own has the lowest bit of ``base`` set, and the region's length in the word before ``base``.
-
-Locked instructions: one to allocate and one to free, both for ``bytes_in_use``.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t, uint64_t, uintptr_t
@@ -23,7 +21,7 @@ from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.memory_reporter cimport bytes_given_out, report_allocation, report_free, report_out_of_memory
-from tensix.core.python_reference cimport may_run_python
+from tensix.core.python_reference cimport holds_gil, may_run_python
 
 from tensix.core.allocator import OutOfMemoryError, set_allocator
 
@@ -228,7 +226,7 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
 cdef void free_cpu(void* data) noexcept nogil:
     """Free a block that counts as in use; the deleter of them all."""
     if is_sealed(data):
-        report_free(data, header_of(data).nbytes, CPU, header_of(data).birth)
+        report_free(data, header_of(data).nbytes, CPU, header_of(data).birth, holds_gil())
     release_cpu(data)
 
 

@@ -5,7 +5,7 @@ Note [Husks]
 Cython's tp_new and tp_dealloc of a class call those of every base, one module after the other; for handles and bodies
 of tensors, which are born and die with every view, that takes longer than the view. Such a type installs a tp_dealloc
 that does by itself what the chain would do, and keeps the object: a husk, with its C vtable in place, its fields as
-those of a newborn and None for objects. Taking one is giving it a reference count again.
+those of a newborn and None for objects. The list owns its one reference, and taking a husk is taking that over.
 
 Only objects of the exact type without weak references are kept; others, and those that find the list full, go down the
 chain. Everything here runs with the GIL. A pending exception is looked after where Python code may run: a storage's
@@ -19,7 +19,7 @@ cdef extern from "Python.h":
         destructor tp_dealloc
         Py_ssize_t tp_weaklistoffset
     PyTypeObject* type_of "Py_TYPE" (PyObject* o)
-    object revived "PyObject_Init" (PyObject* husk, PyTypeObject* type)
+    object stolen "(PyObject *)" (PyObject* reference)
 
 cdef enum:
     FREE_LIST_LENGTH = 64
@@ -63,4 +63,4 @@ cdef inline void free_list_keep(free_list_t* self, PyObject* husk) noexcept:
 cdef inline object free_list_take(free_list_t* self):
     """Return a husk as a newborn; only if `count` is not 0."""
     self.count -= 1
-    return revived(self.husks[self.count], self.type)
+    return stolen(self.husks[self.count])

@@ -30,7 +30,7 @@ cdef class MemoryReporter:
 
 # For whoever makes memory. See Note [Who reports]. All but report_free() with the GIL.
 cdef uint64_t report_allocation(void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept
-cdef void report_free(void* data, size_t nbytes, int8_t device_type, uint64_t birth) noexcept nogil
+cdef void report_free(void* data, size_t nbytes, int8_t device_type, uint64_t birth, bint has_gil) noexcept nogil
 cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept
 cdef void report_copy(size_t nbytes) noexcept
 cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil

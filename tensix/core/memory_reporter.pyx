@@ -35,9 +35,9 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int8_t, int64_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
-from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_load_relaxed
 from tensix.core.device cimport DEVICE_TYPE_COUNT, Device_get
-from tensix.core.python_reference cimport decref_with_gil, holds_gil, may_run_python
+from tensix.core.python_reference cimport decref_with_gil, may_run_python
+from tensix.core.tally cimport tally_current, tally_remove, tally_t
 
 __all__ = ["MemoryReporter"]
 
@@ -62,7 +62,7 @@ cdef struct slot_t:
     memory_listener_t* listener  # NULL: free
     PyObject* owner
 
-cdef uint64_t given_out[DEVICE_TYPE_COUNT]
+cdef tally_t given_out[DEVICE_TYPE_COUNT]
 cdef tuple REPORTERS = ()  # replaced whole under the GIL, so that a report walks over one state of it
 cdef int reporter_count = 0
 listener_count = 0  # reporters are among them
@@ -143,17 +143,17 @@ cdef class MemoryReporter:
 
 cdef uint64_t report_allocation(void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept:
     """Count a block that is given out and return its birth. See Note [Who reports]."""
-    cdef uint64_t total = tx_add_fetch_relaxed(&given_out[device_type], nbytes)
+    given_out[device_type].came += nbytes
     if listener_count == 0:
         return 0
-    return tell_allocation(data, nbytes, total, device_type, allocator)
+    return tell_allocation(data, nbytes, bytes_given_out(device_type), device_type, allocator)
 
 
-cdef void report_free(void* data, size_t nbytes, int8_t device_type, uint64_t birth) noexcept nogil:
+cdef void report_free(void* data, size_t nbytes, int8_t device_type, uint64_t birth, bint has_gil) noexcept nogil:
     """Count a block that comes back, while its bytes are still there."""
-    cdef uint64_t total = tx_add_fetch_relaxed(&given_out[device_type], -<int64_t>nbytes)
+    tally_remove(&given_out[device_type], nbytes, has_gil)
     if listener_count != 0:
-        tell_free(data, nbytes, total, device_type, birth)
+        tell_free(data, nbytes, bytes_given_out(device_type), device_type, birth, has_gil)
 
 
 cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept:
@@ -188,7 +188,7 @@ cdef void report_copy(size_t nbytes) noexcept:
 
 cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil:
     """Return the bytes of a device type that all who report have given out and not got back."""
-    return tx_load_relaxed(&given_out[device_type])
+    return tally_current(&given_out[device_type])
 
 
 cdef uint64_t tell_allocation(
@@ -210,8 +210,8 @@ cdef uint64_t tell_allocation(
     return block.birth
 
 
-cdef void tell_free(void* data, size_t nbytes, uint64_t total, int8_t device_type, uint64_t birth) noexcept nogil:
-    cdef bint has_gil = holds_gil()
+cdef void tell_free(
+        void* data, size_t nbytes, uint64_t total, int8_t device_type, uint64_t birth, bint has_gil) noexcept nogil:
     cdef int i
     if not has_gil:
         lock_listeners()

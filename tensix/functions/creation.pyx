@@ -6,7 +6,7 @@ from tensix.core.device cimport Device, Device_from_any
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport Kernel
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.tensors.dtype cimport BFLOAT16, default_float_code, dtype_from_any
+from tensix.tensors.dtype cimport BFLOAT16, DType, default_float_code, dtype_from_any
 from tensix.tensors.ndarray cimport impl_of_ndarray
 from tensix.tensors.tensor cimport Tensor, Tensor_wrap
 from tensix.tensors.tensor_impl cimport int64_of
@@ -275,24 +275,35 @@ cdef object call_factory(OperatorTable table, object shape, tuple more, object d
     """Call an operator that makes a tensor with its arguments unpacked, or as they are if somebody watches."""
     cdef int64_t sizes[64]
     cdef Device where
-    cdef int ndim = 0
-    cdef uint8_t code = default_float_code() if dtype is None else dtype_from_any(dtype).code
+    cdef int ndim = 1
+    cdef uint8_t code
     cdef int8_t device_type = 0
     cdef int8_t device_index = -1
+    if dtype is None:
+        code = default_float_code()
+    else:
+        code = (<DType>dtype).code if type(dtype) is DType else dtype_from_any(dtype).code
     if device is not None:
         where = Device_from_any(device)
         device_type, device_index = where.type_code, where.index
-    if more:
+    if type(shape) is int or more:
         sizes[0] = int64_of(shape)
-        ndim = 1
+        if more:
+            ndim += copy_sizes(more, sizes + 1, 63)
     else:
-        more = as_shape(shape)
-    if ndim + len(more) > 64:
-        raise ValueError(f"a tensor has at most 64 dimensions, found {ndim + len(more)}.")
-    for size in more:
+        ndim = copy_sizes(as_shape(shape), sizes, 64)
+    return table.call_empty(ndim, sizes, code, device_type, device_index)
+
+
+cdef int copy_sizes(tuple shape, int64_t* sizes, int most) except -1:
+    """Fill in sizes, of which there is room for `most`, and return how many there are."""
+    cdef int ndim = 0
+    if len(shape) > most:
+        raise ValueError(f"a tensor has at most 64 dimensions, found {64 - most + len(shape)}.")
+    for size in shape:
         sizes[ndim] = int64_of(size)
         ndim += 1
-    return table.call_empty(ndim, sizes, code, device_type, device_index)
+    return ndim
 
 
 cdef tuple as_shape(object shape):

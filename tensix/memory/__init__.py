@@ -1,20 +1,50 @@
-"""Allocators to choose and to watch."""
+"""Allocators to choose and to watch, and memory to be seen."""
+
+import os
+from importlib import import_module
 
 from tensix.core import set_allocator
-from tensix.memory import leaks as _leaks  # noqa: F401  begins to watch if the environment says so
 from tensix.memory.adaptor import Adaptor
+from tensix.memory.alignment_adaptor import AlignmentAdaptor
 from tensix.memory.caching_allocator import CachingAllocator, CachingStats
 from tensix.memory.call_site import CallSites, Frame
 from tensix.memory.copies import CopyRow, copies
+from tensix.memory.failure_callback_adaptor import FailureCallbackAdaptor
+from tensix.memory.guard_adaptor import GuardAdaptor
+from tensix.memory.limiting_adaptor import LimitingAdaptor
+from tensix.memory.logging_adaptor import LoggingAdaptor
 from tensix.memory.profile import Profile, ProfileRow, profile
 from tensix.memory.recorder import record, snapshot
+from tensix.memory.shared_memory_allocator import SharedMemoryAllocator
 from tensix.memory.snapshot import Snapshot, load_snapshot
 from tensix.memory.statistics import statistics
 from tensix.memory.statistics_adaptor import StatisticsAdaptor
 
 __all__ = [
-    "Adaptor", "CachingAllocator", "CachingStats", "CallSites", "CopyRow", "Frame", "Profile", "ProfileRow", "Snapshot",
-    "StatisticsAdaptor", "copies", "load_snapshot", "profile", "record", "snapshot", "statistics",
-]  # fmt: skip
+    "Adaptor",
+    "AlignmentAdaptor",
+    "CachingAllocator",
+    "CachingStats",
+    "CallSites",
+    "CopyRow",
+    "FailureCallbackAdaptor",
+    "Frame",
+    "GuardAdaptor",
+    "LimitingAdaptor",
+    "LoggingAdaptor",
+    "Profile",
+    "ProfileRow",
+    "SharedMemoryAllocator",
+    "Snapshot",
+    "StatisticsAdaptor",
+    "copies",
+    "load_snapshot",
+    "profile",
+    "record",
+    "snapshot",
+    "statistics",
+]
 
 set_allocator("cpu", CachingAllocator())
+if os.environ.get("TENSIX_LEAKS") == "1":
+    import_module("tensix.memory.leaks").watch()  # loaded by nobody else, so that it costs nothing when it is off

@@ -10,6 +10,7 @@ cdef struct adapted_block_t:
     void* state           # whatever of the adaptor its deleter needs, inside the adaptor
     void* note            # whatever the adaptor writes down about this block
     size_t nbytes         # asked for
+    size_t front          # bytes of upstream's block before what is handed out
 
 
 cdef class Adaptor(Allocator):
@@ -22,5 +23,8 @@ cdef class Adaptor(Allocator):
 
 
 # Private to tensix.
+cdef size_t alignment_of(Allocator allocator) except 0
+cdef object cached_bytes(Allocator allocator)
 cdef adapted_block_t* Adaptor_wrap(Adaptor self, size_t nbytes, data_ptr_t* out) except? NULL
+cdef void adapted_block_move_up(adapted_block_t* node, size_t nbytes, data_ptr_t* out) noexcept nogil
 cdef void adapted_block_free(adapted_block_t* node) noexcept nogil

@@ -1,5 +1,3 @@
-from typing import Any, Self
-
 from typing_extensions import disjoint_base
 
 from tensix.core.allocator import Allocator
@@ -8,7 +6,8 @@ __all__ = ["Adaptor"]
 
 @disjoint_base
 class Adaptor(Allocator):
-    def __new__(cls, upstream: Allocator | None = None, *args: Any, **kwargs: Any) -> Self: ...
     def __init__(self, upstream: Allocator | None = None) -> None: ...
     @property
     def upstream(self) -> Allocator: ...
+    @property
+    def alignment(self) -> int: ...

@@ -18,9 +18,12 @@ from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_destroy, data_
 from tensix.core.device cimport CPU
 from tensix.core.python_reference cimport decref_with_gil, drop_python_reference, holds_gil
 
+from tensix.memory.caching_allocator import CachingAllocator
+
 __all__ = ["Adaptor"]
 
 cdef enum:
+    MALLOC_ALIGNMENT_BYTES = 16
     MAX_SPARE_NODES = 64
 
 # Nodes for the next blocks; the GIL protects them.
@@ -59,14 +62,21 @@ cdef class Adaptor(Allocator):
     (0, True)
     """
 
-    def __cinit__(self, upstream=None, *args, **kwargs):
-        if upstream is not None and not isinstance(upstream, Allocator):
-            raise TypeError(f"{type(self).__name__}() needs an Allocator as upstream, found {type(upstream).__name__}.")
-        self.upstream = current_allocator(CPU) if upstream is None else upstream
+    def __cinit__(self, *args, **kwargs):
+        self.upstream = current_allocator(CPU)
         self.is_overridden = (<object>type(self)).allocate is not (<object>Adaptor).allocate
 
     def __init__(self, upstream=None):
-        pass
+        if upstream is None:
+            return
+        if not isinstance(upstream, Allocator):
+            raise TypeError(f"{type(self).__name__}() needs an Allocator as upstream, found {type(upstream).__name__}.")
+        self.upstream = upstream
+
+    @property
+    def alignment(self):
+        """Every block's address is a multiple of so many bytes."""
+        return alignment_of(self.upstream)
 
     def allocate(self, nbytes):
         """Return a `DataPtr` to at least `nbytes` bytes, null for 0.
@@ -104,6 +114,21 @@ cdef class Adaptor(Allocator):
         return self.upstream.c_copy_data(dst, src, nbytes)
 
 
+cdef size_t alignment_of(Allocator allocator) except 0:
+    """Return what an allocator says about its alignment; if it says nothing, that of the C library's heap."""
+    return getattr(allocator, "alignment", MALLOC_ALIGNMENT_BYTES)
+
+
+cdef object cached_bytes(Allocator allocator):
+    """Return the bytes that the caches from an allocator upstream keep, None if there is no cache."""
+    cached = None
+    while allocator is not None:
+        if isinstance(allocator, CachingAllocator):
+            cached = (cached or 0) + allocator.stats().cached
+        allocator = getattr(allocator, "upstream", None)
+    return cached
+
+
 cdef bint Adaptor_is_simple(Adaptor self, const data_ptr_t* pointer) except -1:
     if self.free_block == NULL or pointer.deleter != self.free_block:
         return self.upstream.c_is_simple(pointer)
@@ -130,10 +155,17 @@ cdef adapted_block_t* Adaptor_wrap(Adaptor self, size_t nbytes, data_ptr_t* out)
             raise MemoryError("no memory for the node of a block.")
     data_ptr_move(&node.block, out)
     Py_INCREF(self)
-    node.adaptor, node.state, node.note, node.nbytes = <PyObject*>self, self.state, NULL, nbytes
+    node.adaptor, node.state, node.note = <PyObject*>self, self.state, NULL
+    node.nbytes, node.front = nbytes, 0
     data_ptr_init(out, node.block.data, node, self.free_block)
     out.device_type, out.device_index = node.block.device_type, node.block.device_index
     return node
+
+
+cdef void adapted_block_move_up(adapted_block_t* node, size_t nbytes, data_ptr_t* out) noexcept nogil:
+    """Let what is handed out begin a number of bytes behind the beginning of upstream's block."""
+    node.front = nbytes
+    out.data = <char*>node.block.data + nbytes
 
 
 cdef void adapted_block_free(adapted_block_t* node) noexcept nogil:

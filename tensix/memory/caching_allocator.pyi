@@ -12,6 +12,7 @@ class CachingStats(NamedTuple):
     max_cached: int
     hits: int
     misses: int
+    resident: int
     @property
     def reserved(self) -> int: ...
     @property
@@ -22,6 +23,8 @@ class CachingAllocator(Allocator):
     def __init__(self, upstream: Allocator | None = None, max_cached: int | str | None = None) -> None: ...
     @property
     def upstream(self) -> Allocator: ...
+    @property
+    def alignment(self) -> int: ...
     @property
     def max_cached(self) -> int: ...
     @max_cached.setter

@@ -1,41 +1,50 @@
-"""The default allocator: large blocks are kept when they are freed, and given out again.
+"""The default allocator: blocks are kept when they are freed, and given out again.
 
 A large block that comes from the system has no pages yet: every page costs a fault at its first touch, 16,384 of them
-for 64 MiB, and more time than most arithmetic on it. A block that was used before has its pages. Small blocks go
-straight through: the C library keeps those itself, in size classes per thread.
+for 64 MiB, and more time than most arithmetic on it. A block that was used before has its pages. A small block saves the
+way through the C library, which takes longer than the rest of making a small tensor once it is larger than 1 KiB.
 
 What is new comes in huge pages where the system has them: 2 MiB to a fault, and to an entry of the processor's table of
 pages, without which reading 64 MiB takes a third longer.
 
 Note [Size classes]
 ~~~~~~~~~~~~~~~~~~~
-A kept block is given out only for sizes of its own class, so that finding one is a look into a list. There are eight
-classes per doubling: a block is at most an eighth larger than what was asked for, and what nobody touches has no pages.
+A kept block is given out only for sizes of its own class, so that finding one is a look into a list. Classes are 64
+bytes apart up to 512, then there are eight per doubling: a block is at most an eighth larger than what was asked for,
+and what nobody touches has no pages. Of each class below 1 MiB only a few blocks are kept; a program that has freed a
+million of them at once does not need them all again.
 
-Note [Locking of the cache]
-~~~~~~~~~~~~~~~~~~~~~~~~~~~
-Blocks come back from any thread, with or without the GIL, so the lists have a lock of their own. It is held for a few
-instructions and never while a block goes back upstream, which may need the GIL. A fork takes it first, so that a child
-finds the lists whole.
+Note [The GIL is the lock of the cache]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+A lock is two locked instructions, and as many more when it is let go; a cache per thread needs no lock, but another
+thread cannot trim it, and what it keeps is lost to the others. Allocations happen with the GIL, and so do nearly all
+frees, so the lists belong to whoever holds it: one set of size classes serves all threads, nothing has to be brought
+home when a thread ends, and a fork finds the lists whole. A free without the GIL pushes its block on a stack that is
+exchanged in one atomic instruction; whoever comes next with the GIL enters those blocks in the lists. If the allocator
+dies meanwhile, either it still finds the block on the stack, or the thread finds the allocator closed.
+
+A block goes back upstream only when the lists are whole, for that may run anything. A free-threaded Python turns the
+GIL on when it imports this package.
 """
 import os
-import weakref
 from typing import NamedTuple
 
-from cpython.pythread cimport (
-    PyThread_acquire_lock,
-    PyThread_allocate_lock,
-    PyThread_release_lock,
-    PyThread_type_lock,
-    WAIT_LOCK,
-)
 from cpython.ref cimport PyObject
-from libc.stdint cimport uint64_t, uintptr_t
+from libc.stdint cimport uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free
 from tensix.core.allocator cimport Allocator, nbytes_from_any
-from tensix.core.cpu_allocator cimport CPUAllocator, CPUAllocator_allocate, CPUAllocator_reserve
-from tensix.core.data_ptr cimport DataPtr_wrap, data_ptr_destroy, data_ptr_init, data_ptr_t
+from tensix.core.atomics cimport (
+    tx_add_fetch_relaxed,
+    tx_compare_exchange_acq_rel,
+    tx_fetch_sub_acq_rel,
+    tx_load_acquire,
+    tx_load_relaxed,
+)
+from tensix.core.cpu_allocator cimport CPUAllocator, CPUAllocator_reserve
+from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_destroy, data_ptr_init, data_ptr_t
 from tensix.core.memory_reporter cimport report_allocation, report_free
+from tensix.core.python_reference cimport holds_gil
+from tensix.core.tally cimport tally_current, tally_remove, tally_t
 
 from tensix.core.format_size import parse_size
 
@@ -44,13 +53,19 @@ __all__ = ["CachingAllocator", "CachingStats"]
 cdef extern from "tensix/bits.h" nogil:
     int tx_highest_bit(uint64_t word)
 
-cdef extern from "pythread.h" nogil:
-    void PyThread_free_lock(PyThread_type_lock lock)  # needs no GIL, whatever Cython's own declaration says
+cdef extern from "tensix/pages.h" nogil:
+    size_t tx_resident_bytes(void* address, size_t nbytes)
+    void tx_trim_heap()
 
 cdef enum:
-    MIN_CACHED_BYTES = 1048576   # smaller blocks stay in the C library's heap with their pages when they are freed
-    FIRST_BIT = 20               # of MIN_CACHED_BYTES
-    CLASS_COUNT = 352            # eight per doubling up to 63 bits
+    MALLOC_ALIGNMENT_BYTES = 16
+    STEP_BYTES = 64              # from class to class, up to the eighth
+    LAST_STEP = 512
+    LAST_STEP_BIT = 9
+    CLASS_COUNT = 440            # eight, and eight per doubling up to 63 bits
+    MIN_LARGE_BYTES = 1048576    # of these any number is kept
+    MAX_CLASS_BYTES = 262144     # of smaller ones so many bytes per class, or
+    MIN_CLASS_BLOCKS = 8         # so many blocks
 
 DEFAULT_SHARE = 4  # a quarter of the machine's memory at most is kept
 
@@ -61,13 +76,15 @@ class CachingStats(NamedTuple):
     Attributes
     ----------
     in_use : int
-        Bytes given out, of blocks large enough to be kept.
+        Bytes given out, in blocks that are up to an eighth larger than what was asked for.
     cached : int
         Bytes kept for reuse.
     max_cached : int
         The most bytes to keep.
     hits, misses : int
-        Large requests served from what was kept, and those that went upstream.
+        Requests served from what was kept, and those that went upstream.
+    resident : int
+        Bytes of what is kept that have pages in main memory, as the system says; the others take up addresses only.
     """
 
     in_use: int
@@ -75,6 +92,7 @@ class CachingStats(NamedTuple):
     max_cached: int
     hits: int
     misses: int
+    resident: int
 
     @property
     def reserved(self):
@@ -83,7 +101,7 @@ class CachingStats(NamedTuple):
 
     @property
     def hit_rate(self):
-        """The share of large requests that were served from what was kept, from 0.0 to 1.0."""
+        """The share of requests that were served from what was kept, from 0.0 to 1.0."""
         return self.hits / max(self.hits + self.misses, 1)
 
 
@@ -91,31 +109,38 @@ cdef struct kept_block_t:
     data_ptr_t block        # upstream's; owned
     size_t capacity         # bytes of it
     size_t nbytes           # bytes asked for, while it is given out
-    bint counts             # whether giving it out is reported here, because upstream did not
+    bint reports            # whether giving it out is reported here, because upstream does not
     uint64_t birth          # of the report
     cache_t* cache
-    kept_block_t* newer     # of its class, while it is kept
+    size_class_t* its_class
+    kept_block_t* newer     # of its class, while it is kept; the next one, while it is on the stack
     kept_block_t* older
     kept_block_t* next      # in the order of being freed, over all classes
     kept_block_t* previous
 
 
+cdef struct size_class_t:
+    kept_block_t* newest
+    size_t count
+
+
 cdef struct cache_t:
-    PyThread_type_lock lock
-    size_t owners           # the allocator and every block that came through here
-    bint is_closed          # the allocator is gone: nothing is kept any more
-    size_t in_use
+    uint64_t owners         # the allocator and every block that came through here
+    uint64_t is_closed      # the allocator is gone: nothing is kept any more
+    tally_t in_use
     size_t cached
     size_t max_cached
     size_t hits
     size_t misses
-    kept_block_t* newest[352]
     kept_block_t* first     # the longest unused
     kept_block_t* last
+    uint64_t returned       # address of the block on top of the stack. See Note [The GIL is the lock of the cache]
+    uint64_t returned_bytes
+    size_class_t classes[CLASS_COUNT]
 
 
 cdef class CachingAllocator(Allocator):
-    """Keep large blocks when they are freed and give them out again, pages and all.
+    """Keep blocks when they are freed and give them out again, pages and all.
 
     Parameters
     ----------
@@ -127,12 +152,13 @@ cdef class CachingAllocator(Allocator):
 
     Notes
     -----
-    Blocks of 1 MiB and more are kept; smaller ones go straight through. If upstream has no memory, what is kept is
-    given back and upstream is asked once more.
+    Of blocks below 1 MiB a few of each size are kept. If upstream has no memory, what is kept is given back and upstream
+    is asked once more.
 
     Lifetime: blocks may outlive the allocator; they then go back upstream when they are freed.
 
-    Thread-safety: any number of threads may allocate and free at once. After a fork the child has its own copy.
+    Thread-safety: any number of threads may allocate and free at once; they share what is kept. After a fork the child
+    has its own copy.
 
     Examples
     --------
@@ -147,7 +173,8 @@ cdef class CachingAllocator(Allocator):
     """
 
     cdef readonly Allocator upstream
-    cdef bint is_over_cpu  # whether upstream is just a CPUAllocator, which is asked without a detour
+    cdef bint is_over_cpu    # whether upstream makes plain CPU blocks, which are taken unreported
+    cdef bint is_overridden  # whether a Python class has an allocate() of its own
     cdef cache_t* cache
 
     def __cinit__(self):
@@ -155,30 +182,25 @@ cdef class CachingAllocator(Allocator):
         if self.cache == NULL:
             raise MemoryError("no memory for the lists of a CachingAllocator.")
         self.cache.owners = 1
-        self.cache.lock = PyThread_allocate_lock()
-        if self.cache.lock == NULL:
-            raise MemoryError("no memory for the lock of a CachingAllocator.")
         self.upstream = CPUAllocator(huge_pages=True)
         self.is_over_cpu = True
+        self.is_overridden = (<object>type(self)).allocate is not (<object>CachingAllocator).allocate
 
     def __init__(self, Allocator upstream=None, max_cached=None):
         if isinstance(upstream, CPUAllocator) and (upstream.zero_fill or upstream.junk_fill):
             raise ValueError(f"{upstream!r} cannot fill blocks that are reused. Take one that does not fill.")
         if upstream is not None:
             self.upstream = upstream
-            self.is_over_cpu = type(upstream) is CPUAllocator
+            self.is_over_cpu = isinstance(upstream, CPUAllocator) and type(upstream).allocate is CPUAllocator.allocate
         self.max_cached = default_max_cached() if max_cached is None else max_cached
-        LIVING.add(self)
 
     def __dealloc__(self):
-        if self.cache != NULL and self.cache.lock != NULL:
-            PyThread_acquire_lock(self.cache.lock, WAIT_LOCK)
-            self.cache.is_closed = True
-            PyThread_release_lock(self.cache.lock)
-            evict(self.cache, 0)
-            disown(self.cache)
-        else:
-            free(self.cache)
+        cdef cache_t* cache = self.cache
+        if cache != NULL:
+            cache.is_closed = True
+            collect_returned(cache)
+            evict(cache, 0)
+            disown(cache)
 
     @property
     def max_cached(self):
@@ -188,7 +210,13 @@ cdef class CachingAllocator(Allocator):
     @max_cached.setter
     def max_cached(self, value):
         self.cache.max_cached = min(parse_size(value), <size_t>1 << 62)
+        collect_returned(self.cache)
         evict(self.cache, self.cache.max_cached)
+
+    @property
+    def alignment(self):
+        """Every block's address is a multiple of so many bytes, as far as upstream says."""
+        return getattr(self.upstream, "alignment", MALLOC_ALIGNMENT_BYTES)
 
     def allocate(self, nbytes):
         """Return a `DataPtr` to at least `nbytes` bytes, null for 0.
@@ -202,63 +230,89 @@ cdef class CachingAllocator(Allocator):
         CachingAllocator_allocate(self, nbytes_from_any(nbytes), &block)
         return DataPtr_wrap(&block)
 
-    def is_simple_data_ptr(self, data_ptr not None):
+    def is_simple_data_ptr(self, DataPtr data_ptr not None):
         """Return whether the block can be wrapped in another context: kept or not, upstream's answer counts."""
-        return data_ptr.get_deleter() == <uintptr_t>take_back or self.upstream.is_simple_data_ptr(data_ptr)
+        return CachingAllocator_is_simple(self, data_ptr.seen)
 
     def trim(self):
-        """Give back everything that is kept and return how many bytes that were."""
-        return evict(self.cache, 0)
+        """Give back everything that is kept, large and small, and return how many bytes that were."""
+        collect_returned(self.cache)
+        freed = evict(self.cache, 0)
+        tx_trim_heap()
+        return freed
 
     def stats(self):
-        """Return a `CachingStats`: bytes in use and cached, hits and misses."""
+        """Return a `CachingStats`: bytes in use, cached and resident, hits and misses."""
         cdef cache_t* cache = self.cache
-        PyThread_acquire_lock(cache.lock, WAIT_LOCK)
-        stats = (cache.in_use, cache.cached, cache.max_cached, cache.hits, cache.misses)
-        PyThread_release_lock(cache.lock)
-        return CachingStats(*stats)
+        cdef size_t resident = 0
+        cdef kept_block_t* kept
+        collect_returned(cache)
+        kept = cache.first
+        while kept != NULL:
+            resident += tx_resident_bytes(kept.block.data, kept.capacity)
+            kept = kept.next
+        return CachingStats(
+            tally_current(&cache.in_use), cache.cached, cache.max_cached, cache.hits, cache.misses, resident
+        )
 
     def __repr__(self):
         return f"{type(self).__name__}({self.upstream!r})"
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
-        if type(self) is CachingAllocator or (<object>type(self)).allocate is (<object>CachingAllocator).allocate:
-            return CachingAllocator_allocate(self, nbytes, out)
-        return Allocator.c_allocate(self, nbytes, out)
+        if self.is_overridden:
+            return Allocator.c_allocate(self, nbytes, out)
+        return CachingAllocator_allocate(self, nbytes, out)
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
-        return pointer.deleter == take_back or self.upstream.c_is_simple(pointer)
+        return CachingAllocator_is_simple(self, pointer)
 
     cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1:
         return self.upstream.c_copy_data(dst, src, nbytes)
 
 
 cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, data_ptr_t* out) except -1:
-    if nbytes < MIN_CACHED_BYTES or nbytes >> 62:
-        if self.is_over_cpu:
-            return CPUAllocator_allocate(self.upstream, nbytes, out, <PyObject*>self)
+    cdef cache_t* cache = self.cache
+    cdef kept_block_t* kept
+    if nbytes == 0 or nbytes >> 62:
         return self.upstream.c_allocate(nbytes, out)
-    cdef kept_block_t* kept = take_kept(self.cache, nbytes)
-    if kept == NULL:
+    if cache.returned != 0:
+        collect_returned(cache)
+    kept = cache.classes[class_of(nbytes)].newest
+    if kept != NULL:
+        unlink(cache, kept)
+        cache.hits += 1
+    else:
         kept = take_from_upstream(self, capacity_of(nbytes))
+        cache.misses += 1
+    cache.in_use.came += kept.capacity
     kept.nbytes = nbytes
     data_ptr_init(out, kept.block.data, kept, take_back)
     out.device_type, out.device_index = kept.block.device_type, kept.block.device_index
-    if kept.counts:
+    if kept.reports:
         kept.birth = report_allocation(kept.block.data, nbytes, kept.block.device_type, <PyObject*>self)
     return 0
 
 
+cdef bint CachingAllocator_is_simple(CachingAllocator self, const data_ptr_t* pointer) except -1:
+    cdef kept_block_t* kept
+    if pointer.deleter != take_back:
+        return self.upstream.c_is_simple(pointer)
+    kept = <kept_block_t*>pointer.ctx
+    return kept.reports or self.upstream.c_is_simple(&kept.block)
+
+
 cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity) except NULL:
-    """Return a new block, counted as in use; what is kept goes if there is no memory without that."""
+    """Return a new block; what is kept goes if there is no memory without that."""
     cdef cache_t* cache = self.cache
     cdef kept_block_t* kept = <kept_block_t*>calloc(1, sizeof(kept_block_t))
     if kept == NULL:
         raise MemoryError("no memory to keep track of a block.")
+    kept.reports = self.is_over_cpu
     try:
         try:
             reserve(self.upstream, capacity, kept)
         except MemoryError:
+            collect_returned(cache)
             if evict(cache, 0) == 0:
                 raise
             reserve(self.upstream, capacity, kept)
@@ -266,18 +320,13 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity) ex
         free(kept)
         raise
     kept.capacity = capacity
-    kept.cache = cache
-    PyThread_acquire_lock(cache.lock, WAIT_LOCK)
-    cache.owners += 1
-    cache.misses += 1
-    cache.in_use += capacity
-    PyThread_release_lock(cache.lock)
+    kept.cache, kept.its_class = cache, &cache.classes[class_of(capacity)]
+    tx_add_fetch_relaxed(&cache.owners, 1)
     return kept
 
 
 cdef int reserve(Allocator upstream, size_t capacity, kept_block_t* kept) except -1:
-    kept.counts = type(upstream) is CPUAllocator
-    if kept.counts:
+    if kept.reports:
         return CPUAllocator_reserve(upstream, capacity, &kept.block)
     return upstream.c_allocate(capacity, &kept.block)
 
@@ -286,52 +335,77 @@ cdef void take_back(void* ctx) noexcept nogil:
     """Keep a block that is freed, or let it go upstream; the deleter of all blocks."""
     cdef kept_block_t* kept = <kept_block_t*>ctx
     cdef cache_t* cache = kept.cache
-    if kept.counts:
-        report_free(kept.block.data, kept.nbytes, kept.block.device_type, kept.birth)
-    PyThread_acquire_lock(cache.lock, WAIT_LOCK)
-    cache.in_use -= kept.capacity
-    cdef bint keeps = not cache.is_closed and kept.capacity <= cache.max_cached
-    if keeps:
+    cdef bint has_gil = holds_gil()
+    if kept.reports:
+        report_free(kept.block.data, kept.nbytes, kept.block.device_type, kept.birth, has_gil)
+    tally_remove(&cache.in_use, kept.capacity, has_gil)
+    if not has_gil:
+        push_returned(cache, kept)
+    elif is_worth_keeping(cache, kept):
         link(cache, kept)
-    PyThread_release_lock(cache.lock)
-    if keeps:
-        evict(cache, cache.max_cached)
+        if cache.cached > cache.max_cached:
+            evict(cache, cache.max_cached)
     else:
         give_back(kept)
 
 
-cdef kept_block_t* take_kept(cache_t* cache, size_t nbytes) noexcept nogil:
-    """Return the kept block of a size's class that was used last, NULL if there is none."""
+cdef inline bint is_worth_keeping(cache_t* cache, kept_block_t* kept) noexcept nogil:
+    """Whether there is room for a block, if need be in place of others; with the GIL."""
+    if cache.is_closed or kept.capacity > cache.max_cached:
+        return False
+    cdef size_t count = kept.its_class.count
+    return count < MIN_CLASS_BLOCKS or kept.capacity >= MIN_LARGE_BYTES or count * kept.capacity < MAX_CLASS_BYTES
+
+
+cdef void push_returned(cache_t* cache, kept_block_t* kept) noexcept nogil:
+    """Put a block on the stack. See Note [The GIL is the lock of the cache]."""
+    cdef uint64_t top = tx_load_relaxed(&cache.returned)
+    tx_add_fetch_relaxed(&cache.owners, 1)  # this thread looks at the cache once more when the block may be gone
+    if tx_add_fetch_relaxed(&cache.returned_bytes, kept.capacity) + cache.cached > cache.max_cached:
+        tx_fetch_sub_acq_rel(&cache.returned_bytes, kept.capacity)
+        give_back(kept)
+    else:
+        kept.newer = <kept_block_t*>top
+        while not tx_compare_exchange_acq_rel(&cache.returned, &top, <uint64_t>kept):
+            kept.newer = <kept_block_t*>top
+        if tx_load_acquire(&cache.is_closed):
+            collect_returned(cache)
+    disown(cache)
+
+
+cdef void collect_returned(cache_t* cache) noexcept nogil:
+    """Enter the blocks of the stack in the lists, or let them go; with the GIL, or if the allocator is gone."""
+    cdef uint64_t top = tx_load_relaxed(&cache.returned)
     cdef kept_block_t* kept
-    PyThread_acquire_lock(cache.lock, WAIT_LOCK)
-    kept = cache.newest[class_of(nbytes)]
-    if kept != NULL:
-        unlink(cache, kept)
-        cache.hits += 1
-        cache.in_use += kept.capacity
-    PyThread_release_lock(cache.lock)
-    return kept
+    cdef kept_block_t* below
+    while top != 0 and not tx_compare_exchange_acq_rel(&cache.returned, &top, 0):
+        pass
+    below = <kept_block_t*>top
+    while below != NULL:
+        kept, below = below, below.newer
+        tx_fetch_sub_acq_rel(&cache.returned_bytes, kept.capacity)
+        if is_worth_keeping(cache, kept):
+            link(cache, kept)
+        else:
+            give_back(kept)
+    if cache.cached > cache.max_cached and not cache.is_closed:
+        evict(cache, cache.max_cached)
 
 
 cdef size_t evict(cache_t* cache, size_t bound) noexcept nogil:
     """Give back what was unused for longest until no more than `bound` bytes are kept; return how many went."""
     cdef size_t evicted = 0
     cdef kept_block_t* kept
-    while True:
-        kept = NULL
-        PyThread_acquire_lock(cache.lock, WAIT_LOCK)
-        if cache.cached > bound:
-            kept = cache.first
-            unlink(cache, kept)
-        PyThread_release_lock(cache.lock)
-        if kept == NULL:
-            return evicted
+    while cache.cached > bound:
+        kept = cache.first
+        unlink(cache, kept)
         evicted += kept.capacity
         give_back(kept)
+    return evicted
 
 
 cdef void give_back(kept_block_t* kept) noexcept nogil:
-    """Return a block upstream. See Note [Locking of the cache]."""
+    """Return a block upstream."""
     cdef cache_t* cache = kept.cache
     data_ptr_destroy(&kept.block)
     free(kept)
@@ -340,22 +414,18 @@ cdef void give_back(kept_block_t* kept) noexcept nogil:
 
 cdef void disown(cache_t* cache) noexcept nogil:
     """Drop one owner of the lists; the last one frees them."""
-    PyThread_acquire_lock(cache.lock, WAIT_LOCK)
-    cache.owners -= 1
-    cdef bint is_last = cache.owners == 0
-    PyThread_release_lock(cache.lock)
-    if is_last:
-        PyThread_free_lock(cache.lock)
+    if tx_fetch_sub_acq_rel(&cache.owners, 1) == 1:
         free(cache)
 
 
-cdef void link(cache_t* cache, kept_block_t* kept) noexcept nogil:
-    """Enter a block as the newest of its class and of all; the lock is held."""
-    cdef kept_block_t** newest = &cache.newest[class_of(kept.capacity)]
-    kept.newer, kept.older = NULL, newest[0]
-    if newest[0] != NULL:
-        newest[0].newer = kept
-    newest[0] = kept
+cdef inline void link(cache_t* cache, kept_block_t* kept) noexcept nogil:
+    """Enter a block as the newest of its class and of all."""
+    cdef size_class_t* its_class = kept.its_class
+    kept.newer, kept.older = NULL, its_class.newest
+    if kept.older != NULL:
+        kept.older.newer = kept
+    its_class.newest = kept
+    its_class.count += 1
     kept.next, kept.previous = NULL, cache.last
     if cache.last != NULL:
         cache.last.next = kept
@@ -365,14 +435,16 @@ cdef void link(cache_t* cache, kept_block_t* kept) noexcept nogil:
     cache.cached += kept.capacity
 
 
-cdef void unlink(cache_t* cache, kept_block_t* kept) noexcept nogil:
-    """Take a block out of both lists; the lock is held."""
+cdef inline void unlink(cache_t* cache, kept_block_t* kept) noexcept nogil:
+    """Take a block out of both lists."""
+    cdef size_class_t* its_class = kept.its_class
     if kept.newer != NULL:
         kept.newer.older = kept.older
     else:
-        cache.newest[class_of(kept.capacity)] = kept.older
+        its_class.newest = kept.older
     if kept.older != NULL:
         kept.older.newer = kept.newer
+    its_class.count -= 1
     if kept.previous != NULL:
         kept.previous.next = kept.next
     else:
@@ -386,14 +458,18 @@ cdef void unlink(cache_t* cache, kept_block_t* kept) noexcept nogil:
 
 cdef size_t capacity_of(size_t nbytes) noexcept nogil:
     """Return the size of blocks of a size's class. See Note [Size classes]."""
-    cdef size_t step = <size_t>1 << (tx_highest_bit(nbytes - 1) - 3)
+    cdef size_t step = STEP_BYTES
+    if nbytes > LAST_STEP:
+        step = <size_t>1 << (tx_highest_bit(nbytes - 1) - 3)
     return (nbytes + step - 1) & ~(step - 1)
 
 
-cdef int class_of(size_t nbytes) noexcept nogil:
+cdef inline int class_of(size_t nbytes) noexcept nogil:
     """Return the number of a size's class; a capacity is in the same class as the sizes that it serves."""
+    if nbytes <= LAST_STEP:
+        return <int>((nbytes - 1) // STEP_BYTES)
     cdef int bit = tx_highest_bit(nbytes - 1)
-    return 8 * (bit - FIRST_BIT + 1) + <int>((nbytes - 1) >> (bit - 3) & 7)
+    return 8 * (bit - LAST_STEP_BIT + 1) + <int>((nbytes - 1) >> (bit - 3) & 7)
 
 
 def default_max_cached():
@@ -412,25 +488,3 @@ def memory_bytes():
             return min(machine, int(limit.read()))
     except (OSError, ValueError):  # no such group, or "max"
         return machine
-
-
-LIVING = weakref.WeakSet()
-cdef list HELD_BY_FORK = []
-
-
-def lock_all():
-    """Hold every cache's lock over a fork. See Note [Locking of the cache]."""
-    HELD_BY_FORK[:] = list(LIVING)
-    for caching in HELD_BY_FORK:
-        PyThread_acquire_lock((<CachingAllocator>caching).cache.lock, WAIT_LOCK)
-
-
-def unlock_all():
-    """Let go of the locks, in the parent and in the child."""
-    for caching in HELD_BY_FORK:
-        PyThread_release_lock((<CachingAllocator>caching).cache.lock)
-    HELD_BY_FORK.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=lock_all, after_in_parent=unlock_all, after_in_child=unlock_all)

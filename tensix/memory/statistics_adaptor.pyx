@@ -1,29 +1,15 @@
-"""Counting what comes and goes through one allocator.
-
-Note [Counting with the GIL]
-~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-A locked instruction costs as much as the rest of the counting together. Allocations happen with the GIL, so their
-counters are plain numbers. So do nearly all frees; those that do not have counters of their own, which are atomic.
-What is in use is what came less what went on either way; peaks can only be passed by an allocation.
-"""
-from libc.stdint cimport uint64_t
-from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_load_relaxed
+"""Counting what comes and goes through one allocator."""
 from tensix.core.data_ptr cimport data_ptr_t
 from tensix.core.python_reference cimport holds_gil
 from tensix.memory.adaptor cimport Adaptor, Adaptor_wrap, adapted_block_free, adapted_block_t
+from tensix.core.tally cimport tally_add, tally_current, tally_remove, tally_t
 
 __all__ = ["StatisticsAdaptor"]
 
 
-cdef struct counters_t:
-    uint64_t total_bytes
-    uint64_t total_count
-    uint64_t freed_bytes      # with the GIL
-    uint64_t freed_count
-    uint64_t freed_bytes_elsewhere
-    uint64_t freed_count_elsewhere
-    uint64_t peak_bytes
-    uint64_t peak_count
+cdef struct statistics_t:
+    tally_t bytes
+    tally_t count
 
 
 cdef class StatisticsAdaptor(Adaptor):
@@ -38,8 +24,7 @@ cdef class StatisticsAdaptor(Adaptor):
     -----
     Bytes are those asked for. Every block keeps the adaptor alive.
 
-    Thread-safety: all numbers are exact, whatever thread frees; an allocation and a free at the same moment may be
-    seen in either order.
+    Thread-safety: all numbers are exact, whatever thread frees; a free at the same moment may be seen or not.
 
     Examples
     --------
@@ -52,75 +37,60 @@ cdef class StatisticsAdaptor(Adaptor):
     (200, 600, 600)
     """
 
-    cdef counters_t counters
+    cdef statistics_t statistics
 
     def __cinit__(self):
         self.free_block = statistics_free
-        self.state = &self.counters
+        self.state = &self.statistics
 
     @property
     def current_bytes(self):
         """Bytes in use."""
-        return current_bytes(&self.counters)
+        return tally_current(&self.statistics.bytes)
 
     @property
     def current_count(self):
         """Blocks in use."""
-        return current_count(&self.counters)
+        return tally_current(&self.statistics.count)
 
     @property
     def peak_bytes(self):
         """The most bytes that were in use at once, since the beginning or `reset_peak`."""
-        return self.counters.peak_bytes
+        return self.statistics.bytes.peak
 
     @property
     def peak_count(self):
         """The most blocks that were in use at once, since the beginning or `reset_peak`."""
-        return self.counters.peak_count
+        return self.statistics.count.peak
 
     @property
     def total_bytes(self):
         """Bytes ever allocated."""
-        return self.counters.total_bytes
+        return self.statistics.bytes.came
 
     @property
     def total_count(self):
         """Blocks ever allocated."""
-        return self.counters.total_count
+        return self.statistics.count.came
 
     def reset_peak(self):
         """Let the peaks start from what is in use now."""
-        self.counters.peak_bytes = current_bytes(&self.counters)
-        self.counters.peak_count = current_count(&self.counters)
+        self.statistics.bytes.peak = tally_current(&self.statistics.bytes)
+        self.statistics.count.peak = tally_current(&self.statistics.count)
 
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
-        cdef counters_t* counters = &self.counters
         self.upstream.c_allocate(nbytes, out)
-        if Adaptor_wrap(self, nbytes, out) == NULL:
-            return 0
-        counters.total_bytes += nbytes
-        counters.total_count += 1
-        counters.peak_bytes = max(counters.peak_bytes, current_bytes(counters))
-        counters.peak_count = max(counters.peak_count, current_count(counters))
+        if Adaptor_wrap(self, nbytes, out) != NULL:
+            tally_add(&self.statistics.bytes, nbytes)
+            tally_add(&self.statistics.count, 1)
         return 0
 
 
-cdef uint64_t current_bytes(counters_t* counters) noexcept nogil:
-    return counters.total_bytes - counters.freed_bytes - tx_load_relaxed(&counters.freed_bytes_elsewhere)
-
-
-cdef uint64_t current_count(counters_t* counters) noexcept nogil:
-    return counters.total_count - counters.freed_count - tx_load_relaxed(&counters.freed_count_elsewhere)
-
-
 cdef void statistics_free(void* ctx) noexcept nogil:
-    """Count a block that goes. See Note [Counting with the GIL]."""
+    """Count a block that goes."""
     cdef adapted_block_t* node = <adapted_block_t*>ctx
-    cdef counters_t* counters = <counters_t*>node.state
-    if holds_gil():
-        counters.freed_bytes += node.nbytes
-        counters.freed_count += 1
-    else:
-        tx_add_fetch_relaxed(&counters.freed_bytes_elsewhere, node.nbytes)
-        tx_add_fetch_relaxed(&counters.freed_count_elsewhere, 1)
+    cdef statistics_t* statistics = <statistics_t*>node.state
+    cdef bint with_gil = holds_gil()
+    tally_remove(&statistics.bytes, node.nbytes, with_gil)
+    tally_remove(&statistics.count, 1, with_gil)
     adapted_block_free(node)

@@ -31,6 +31,8 @@ static __inline int tx_read_bytes(void *to, const void *from, size_t nbytes)
     return ReadProcessMemory(GetCurrentProcess(), from, to, nbytes, &count) && count == nbytes;
 }
 
+static __inline size_t tx_resident_bytes(void *address, size_t nbytes) { (void)address; (void)nbytes; return 0; }
+static __inline void tx_trim_heap(void) {}
 static __inline int tx_advise_huge_pages(void *address, size_t nbytes) { (void)address; (void)nbytes; return -1; }
 static __inline int tx_bind_to_node(void *address, size_t nbytes, int node)
 {
@@ -45,6 +47,9 @@ static __inline int tx_bind_to_node(void *address, size_t nbytes, int node)
 #if defined(__linux__)
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#endif
+#if defined(__GLIBC__)
+#include <malloc.h>
 #endif
 #if !defined(MAP_ANONYMOUS)
 #define MAP_ANONYMOUS MAP_ANON
@@ -78,6 +83,34 @@ static inline int tx_read_bytes(void *to, const void *from, size_t nbytes)
     close(ends[0]);
     close(ends[1]);
     return was_read;
+}
+
+/* Count the bytes that have a page in main memory; those of addresses that are not mapped have none. */
+static inline size_t tx_resident_bytes(void *address, size_t nbytes)
+{
+    enum { PAGES_AT_ONCE = 4096 };
+    unsigned char present[PAGES_AT_ONCE];
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)address, end = begin + nbytes, at, next;
+    size_t resident = 0, i, pages;
+    for (at = begin & ~(page - 1); at < end; at += pages * page) {
+        pages = (end - at + page - 1) / page;
+        if (pages > PAGES_AT_ONCE) pages = PAGES_AT_ONCE;
+        if (mincore((void *)at, pages * page, (void *)present) != 0) break;
+        for (i = 0; i < pages; i++) {
+            if (!(present[i] & 1)) continue;
+            next = at + (i + 1) * page;
+            resident += (next < end ? next : end) - (at + i * page > begin ? at + i * page : begin);
+        }
+    }
+    return resident;
+}
+
+/* Let the C library give the system what it has kept itself. */
+static inline void tx_trim_heap(void)
+{
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
 }
 
 static inline int tx_advise_huge_pages(void *address, size_t nbytes)

@@ -1,0 +1,80 @@
+"""Blocks at addresses that are multiples of more than upstream promises."""
+from libc.stdint cimport uintptr_t
+from tensix.core.allocator cimport nbytes_from_any
+from tensix.core.data_ptr cimport data_ptr_t
+from tensix.memory.adaptor cimport Adaptor, Adaptor_wrap, adapted_block_free, adapted_block_move_up, adapted_block_t, alignment_of
+
+from tensix.core.allocator import OutOfMemoryError
+from tensix.core.cpu_allocator import CPUAllocator
+
+__all__ = ["AlignmentAdaptor"]
+
+
+cdef class AlignmentAdaptor(Adaptor):
+    """Give out blocks whose addresses are multiples of a number of bytes, whatever upstream promises.
+
+    Parameters
+    ----------
+    upstream : Allocator or None
+        Who makes the blocks, a little larger than asked for; None means the allocator that serves the CPU now.
+    alignment : int, bytes, a power of two from 1 to 2**30
+        Every block's address is a multiple of it.
+
+    Raises
+    ------
+    ValueError
+        If the alignment is no power of two in its range.
+
+    Notes
+    -----
+    ``tensix.empty(..., alignment=4096)`` uses it. Storages keep the promise when they are resized or copied.
+
+    Lifetime: every block keeps the adaptor alive.
+
+    Thread-safety: that of upstream.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> from tensix.memory import AlignmentAdaptor
+    >>> with tensix.use_allocator(AlignmentAdaptor(None, 4096)):
+    ...     x = tensix.empty(10)
+    >>> x.data_ptr() % 4096
+    0
+    """
+
+    cdef size_t wanted
+    cdef size_t extra   # bytes that each block is larger, so that it can be moved up; 0: upstream does it all
+
+    def __cinit__(self):
+        self.free_block = alignment_free
+
+    def __init__(self, upstream, alignment):
+        super().__init__(upstream)
+        size = nbytes_from_any(alignment)
+        if size == 0 or size > 1 << 30 or size & (size - 1):
+            raise ValueError(f"alignment must be a power of two from 1 to 2**30 bytes, found {alignment}.")
+        promised = alignment_of(self.upstream)
+        self.wanted, self.extra = size, max(size, promised) - promised
+
+    @property
+    def alignment(self):
+        """Every block's address is a multiple of so many bytes."""
+        return max(self.wanted, alignment_of(self.upstream))
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.upstream!r}, {self.wanted})"
+
+    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+        if self.extra == 0 or nbytes == 0:
+            return self.upstream.c_allocate(nbytes, out)
+        if nbytes + self.extra < nbytes:
+            raise OutOfMemoryError(nbytes, self.wanted, CPUAllocator.bytes_in_use())
+        self.upstream.c_allocate(nbytes + self.extra, out)
+        cdef adapted_block_t* node = Adaptor_wrap(self, nbytes, out)
+        adapted_block_move_up(node, -<uintptr_t>out.data & (self.wanted - 1), out)
+        return 0
+
+
+cdef void alignment_free(void* ctx) noexcept nogil:
+    adapted_block_free(<adapted_block_t*>ctx)

@@ -1,0 +1,326 @@
+"""Blocks in memory that other processes can attach, by a file descriptor and an offset.
+
+Note [Segments]
+~~~~~~~~~~~~~~~
+A segment is a file without a name, and its mapping. A large block has one for itself. Small blocks are taken one after
+the other from a segment of 1 MiB, since processes may have few descriptors; it goes, file and mapping, with the last
+of its blocks. No place in it is given out twice: another process that still looks at a freed block sees its old bytes
+and never those of a stranger. A forked child begins a segment of its own, since both would fill the same one.
+
+The list of segments is for finding the file behind an address, however many contexts were put around the block. The
+GIL protects it: the last block of a segment takes the GIL to leave.
+"""
+from cpython.ref cimport PyObject
+from libc.errno cimport errno
+from libc.stdint cimport int64_t, uint64_t, uintptr_t
+from libc.stdlib cimport calloc, free, malloc
+from tensix.core.allocator cimport Allocator, nbytes_from_any
+from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_load_relaxed
+from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_t
+from tensix.core.device cimport CPU
+from tensix.core.memory_reporter cimport report_allocation, report_free, report_out_of_memory
+from tensix.core.python_reference cimport PyGILState_Check, holds_gil, may_run_python
+
+import os
+
+from tensix.core.allocator import OutOfMemoryError
+from tensix.core.cpu_allocator import CPUAllocator
+
+__all__ = ["SharedMemoryAllocator"]
+
+cdef extern from "tensix/shared_memory.h" nogil:
+    int tx_shared_file(size_t nbytes)
+    int tx_duplicate(int fd)
+    int64_t tx_file_bytes(int fd)
+    void* tx_map_file(int fd, size_t offset, size_t nbytes, bint readonly)
+    void tx_unmap_file(void* address, size_t nbytes)
+    void tx_close(int fd)
+    int tx_process_id()
+    size_t tx_page_bytes()
+
+cdef enum:
+    ALIGNMENT_BYTES = 64
+    SEGMENT_BYTES = 1048576
+    MAX_SMALL_BYTES = 65536    # larger blocks get a segment each
+
+
+cdef struct shared_segment_t:
+    int fd
+    char* base
+    size_t nbytes           # mapped
+    size_t file_offset      # of the base
+    size_t used
+    bint is_readonly
+    uint64_t count          # blocks, and the allocator that fills it
+    shared_segment_t* next
+    shared_segment_t* previous
+
+
+cdef struct shared_block_t:
+    shared_segment_t* segment
+    void* data
+    size_t nbytes           # that were reported; 0 if another process made them
+    uint64_t birth
+
+cdef shared_segment_t* segments = NULL
+
+
+cdef class SharedMemoryAllocator(Allocator):
+    """Give out blocks that other processes can attach.
+
+    Raises
+    ------
+    OSError
+        From `allocate`, if the system offers no shared memory, or has no descriptor left.
+
+    Notes
+    -----
+    Blocks are multiples of 64 and hold zeros at first. Those up to 64 KiB share files of 1 MiB, so that they need few
+    descriptors; who attaches one could read its neighbours too. `Storage.lazy_clone` copies at once, since others may
+    write at any time.
+
+    Lifetime: a file lives while any process holds or maps it, and nothing is left behind when they end. Blocks may
+    outlive the allocator. After a fork, parent and child see each other's writes to the blocks that were there before.
+
+    Thread-safety: any number of threads may allocate and free at once.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> from tensix.memory import SharedMemoryAllocator
+    >>> with tensix.use_allocator(SharedMemoryAllocator()):
+    ...     x = tensix.zeros(4)
+    >>> fd, offset = SharedMemoryAllocator.locate(x.data_ptr())
+    >>> block = SharedMemoryAllocator.attach(fd, offset, 16)  # as another process would
+    >>> y = tensix.Tensor.from_storage(tensix.Storage.from_data_ptr(16, block), 0, (4,), (1,), tensix.float32)
+    >>> y.fill_(7)
+    tensor([7., 7., 7., 7.])
+    >>> x
+    tensor([7., 7., 7., 7.])
+    """
+
+    def __dealloc__(self):
+        if self.filling != NULL:
+            disown(self.filling)
+
+    def allocate(self, nbytes):
+        """Return a `DataPtr` to `nbytes` bytes of zeros, null for 0.
+
+        Raises
+        ------
+        OutOfMemoryError
+            If there is no memory.
+        OSError
+            If the system offers no shared memory, or has no descriptor left.
+        """
+        cdef data_ptr_t block
+        SharedMemoryAllocator_allocate(self, nbytes_from_any(nbytes), &block)
+        return DataPtr_wrap(&block)
+
+    @staticmethod
+    def locate(address):
+        """Return where an address lies in shared memory.
+
+        Parameters
+        ----------
+        address : int
+            Any address in a block of any `SharedMemoryAllocator`, or in an attached one.
+
+        Returns
+        -------
+        tuple of int, or None
+            The file's descriptor, which is borrowed and lives as long as the block, and the offset in the file; None
+            if it is no shared memory.
+        """
+        cdef shared_place_t place
+        if shared_memory_locate(<void*>address_from_any(address, "address"), &place):
+            return place.fd, place.offset
+        return None
+
+    @staticmethod
+    def attach(fd, offset, nbytes, readonly=False):
+        """Return a block that another process made, or this one.
+
+        Parameters
+        ----------
+        fd : int
+            Descriptor of the file, as this process got it; it stays the caller's and may be closed afterwards.
+        offset : int
+            Where the block begins in the file, in bytes.
+        nbytes : int
+            Size of the block.
+        readonly : bool, optional
+            Whether writing to it ends the process; also mark the storage as read-only.
+
+        Returns
+        -------
+        DataPtr
+            Unmapped when it dies; it does not count as in use here.
+
+        Raises
+        ------
+        ValueError
+            If the file is shorter than that.
+        OSError
+            If the descriptor is none, or its file cannot be mapped.
+        """
+        cdef data_ptr_t block
+        if isinstance(fd, bool) or not isinstance(fd, int):
+            raise TypeError(f"fd must be a file descriptor given as an int, found {type(fd).__name__}.")
+        shared_memory_attach(fd, nbytes_from_any(offset), nbytes_from_any(nbytes), readonly, &block)
+        return DataPtr_wrap(&block)
+
+    def is_simple_data_ptr(self, data_ptr):
+        """Return False: other processes may write the bytes."""
+        return False
+
+    def __repr__(self):
+        return f"{type(self).__name__}()"
+
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
+        if type(self) is SharedMemoryAllocator:
+            return SharedMemoryAllocator_allocate(self, nbytes, out)
+        return Allocator.c_allocate(self, nbytes, out)
+
+
+cdef int SharedMemoryAllocator_allocate(SharedMemoryAllocator self, size_t nbytes, data_ptr_t* out) except -1:
+    cdef shared_segment_t* segment
+    cdef shared_block_t* block
+    cdef size_t padded = (nbytes + ALIGNMENT_BYTES - 1) & ~<size_t>(ALIGNMENT_BYTES - 1)
+    if nbytes == 0:
+        data_ptr_init(out, NULL, NULL, free_shared)
+        return 0
+    if padded > MAX_SMALL_BYTES or padded == 0:
+        segment = new_segment(nbytes)
+        block = wrap(segment, segment.base, nbytes, out)
+    else:
+        segment = segment_to_fill(self, padded)
+        tx_add_fetch_relaxed(&segment.count, 1)
+        block = wrap(segment, segment.base + segment.used, nbytes, out)
+        segment.used += padded
+    block.birth = report_allocation(out.data, nbytes, CPU, <PyObject*>self)
+    return 0
+
+
+cdef shared_segment_t* segment_to_fill(SharedMemoryAllocator self, size_t padded) except NULL:
+    """Return a segment with room, which the allocator owns; another one if this process did not make it."""
+    cdef shared_segment_t* full = self.filling
+    cdef int process_id = tx_process_id()
+    if full == NULL or self.process_id != process_id or SEGMENT_BYTES - full.used < padded:
+        self.filling = new_segment(SEGMENT_BYTES)
+        self.process_id = process_id
+        if full != NULL:
+            disown(full)
+    return self.filling
+
+
+cdef shared_segment_t* new_segment(size_t nbytes) except NULL:
+    """Return a segment with a count of one."""
+    cdef int fd
+    if nbytes >> 62:
+        refuse(nbytes)
+    fd = tx_shared_file(nbytes)
+    if fd < 0:
+        raise OSError(errno, f"no shared memory of {nbytes:,} bytes could be made: {os.strerror(errno)}")
+    return map_segment(fd, 0, nbytes, False)
+
+
+cdef int refuse(size_t nbytes) except -1:
+    report_out_of_memory(nbytes, CPU)
+    raise OutOfMemoryError(nbytes, ALIGNMENT_BYTES, CPUAllocator.bytes_in_use())
+
+
+cdef shared_segment_t* map_segment(int fd, size_t offset, size_t nbytes, bint is_readonly) except NULL:
+    """Map a part of a file and take over its descriptor, also on failure."""
+    global segments
+    cdef shared_segment_t* segment = <shared_segment_t*>calloc(1, sizeof(shared_segment_t))
+    if segment != NULL:
+        segment.base = <char*>tx_map_file(fd, offset, nbytes, is_readonly)
+    if segment == NULL or segment.base == NULL:
+        free(segment)
+        tx_close(fd)
+        refuse(nbytes)
+    segment.fd, segment.file_offset, segment.nbytes, segment.is_readonly = fd, offset, nbytes, is_readonly
+    segment.count = 1
+    segment.next = segments
+    if segments != NULL:
+        segments.previous = segment
+    segments = segment
+    return segment
+
+
+cdef shared_block_t* wrap(shared_segment_t* segment, char* data, size_t nbytes, data_ptr_t* out) except NULL:
+    """Make a block that takes over a count of its segment, also on failure."""
+    cdef shared_block_t* block = <shared_block_t*>malloc(sizeof(shared_block_t))
+    if block == NULL:
+        disown(segment)
+        raise MemoryError("no memory for the context of a shared block.")
+    block.segment, block.data, block.nbytes, block.birth = segment, data, nbytes, 0
+    data_ptr_init(out, data, block, free_shared)
+    return block
+
+
+cdef void free_shared(void* ctx) noexcept nogil:
+    """Free a block; the deleter of them all."""
+    cdef shared_block_t* block = <shared_block_t*>ctx
+    if block.nbytes:
+        report_free(block.data, block.nbytes, CPU, block.birth, holds_gil())
+    disown(block.segment)
+    free(block)
+
+
+cdef void disown(shared_segment_t* segment) noexcept nogil:
+    """Drop a count of a segment; the last one unmaps it, unless the process is ending and does that itself."""
+    if tx_fetch_sub_acq_rel(&segment.count, 1) != 1 or not (may_run_python() or PyGILState_Check()):
+        return
+    with gil:
+        unlink(segment)
+    tx_unmap_file(segment.base, segment.nbytes)
+    tx_close(segment.fd)
+    free(segment)
+
+
+cdef void unlink(shared_segment_t* segment) noexcept:
+    global segments
+    if segment.previous != NULL:
+        segment.previous.next = segment.next
+    else:
+        segments = segment.next
+    if segment.next != NULL:
+        segment.next.previous = segment.previous
+
+
+cdef bint shared_memory_locate(const void* address, shared_place_t* place) except -1:
+    cdef shared_segment_t* segment = segments
+    cdef size_t distance
+    while segment != NULL:
+        distance = <uintptr_t>address - <uintptr_t>segment.base  # of lower addresses: too large
+        if distance < segment.nbytes and tx_load_relaxed(&segment.count) != 0:
+            place.fd, place.is_readonly = segment.fd, segment.is_readonly
+            place.offset, place.nbytes = segment.file_offset + distance, segment.nbytes - distance
+            return True
+        segment = segment.next
+    return False
+
+
+cdef int shared_memory_attach(int fd, size_t offset, size_t nbytes, bint is_readonly, data_ptr_t* out) except -1:
+    cdef int64_t file_bytes = tx_file_bytes(fd)
+    cdef size_t before = offset % tx_page_bytes()
+    cdef int own
+    cdef shared_segment_t* segment
+    if file_bytes < 0:
+        raise OSError(errno, f"cannot attach file descriptor {fd}: {os.strerror(errno)}")
+    if nbytes > <uint64_t>file_bytes or offset > <uint64_t>file_bytes - nbytes:
+        raise ValueError(
+            f"cannot attach {nbytes:,} bytes at offset {offset:,}: the file has {file_bytes:,} bytes. "
+            "Was it made by a SharedMemoryAllocator?"
+        )
+    if nbytes == 0:
+        data_ptr_init(out, NULL, NULL, free_shared)
+        return 0
+    own = tx_duplicate(fd)
+    if own < 0:
+        raise OSError(errno, f"cannot duplicate file descriptor {fd}: {os.strerror(errno)}")
+    segment = map_segment(own, offset - before, before + nbytes, is_readonly)
+    wrap(segment, segment.base + before, 0, out)
+    return 0
