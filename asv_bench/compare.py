@@ -1,4 +1,4 @@
-"""Print how long tensix takes compared with c10, PyTorch and NumPy, one ratio per row; rows may say nanoseconds instead.
+"""Print how long tensix takes compared with c10, PyTorch and NumPy, one ratio per row, or nanoseconds where it says so.
 
 Both sides of a row do the same work, turn by turn in one process, and each is judged by its best round: noise only
 ever adds time. Below 1 tensix is faster; "ok" means at or below the target.
@@ -247,8 +247,8 @@ def main():
     torch.set_num_threads(1)
 
     print(f"{'work':<36} {'against':<8} {'target':>6} {'ratio':>6}")
-    for rows in (refcount_rows(), lazy_clone_rows(), allocation_rows(), small_call_rows(), large_call_rows(), thread_rows(),
-                 dispatcher_rows(), watching_rows()):
+    for rows in (refcount_rows(), lazy_clone_rows(), allocation_rows(), small_call_rows(), large_call_rows(),
+                 thread_rows(), dispatcher_rows(), watching_rows()):
         for row in rows:
             if options.only not in row.name:
                 continue
