@@ -1,4 +1,4 @@
-"""Print how long tensix takes compared with c10, PyTorch and NumPy, one ratio per row; rows may say nanoseconds instead.
+"""Print how long tensix takes compared with c10, PyTorch and NumPy, one ratio per row, or nanoseconds where it says so.
 
 Both sides of a row do the same work, turn by turn in one process, and each is judged by its best round: noise only
 ever adds time. Below 1 tensix is faster; "ok" means at or below the target.

@@ -24,11 +24,11 @@ from tensix.memory.statistics_adaptor import StatisticsAdaptor
 from tensix.memory.tracking_adaptor import TrackedBlock, TrackingAdaptor
 
 __all__ = [
-    "Adaptor", "AlignmentAdaptor", "CachingAllocator", "CachingStats", "CallSites", "CallbackAllocator", "CopyRow",
-    "FailureCallbackAdaptor", "Frame", "FunctionAllocator", "GuardAdaptor", "HugePageAllocator", "LimitingAdaptor",
-    "LoggingAdaptor", "MappedAllocator", "Profile", "ProfileRow", "SharedMemoryAllocator", "Snapshot",
-    "StatisticsAdaptor", "TrackedBlock", "TrackingAdaptor", "copies", "load_snapshot", "profile", "record",
-    "snapshot", "statistics",
+    "1", "Adaptor", "AlignmentAdaptor", "CachingAllocator", "CachingStats", "CallSites", "CallbackAllocator",
+    "CopyRow", "FailureCallbackAdaptor", "Frame", "FunctionAllocator", "GuardAdaptor", "HugePageAllocator",
+    "LimitingAdaptor", "LoggingAdaptor", "MappedAllocator", "Profile", "ProfileRow", "SharedMemoryAllocator",
+    "Snapshot", "StatisticsAdaptor", "TENSIX_LEAKS", "TrackedBlock", "TrackingAdaptor", "copies", "load_snapshot",
+    "profile", "record", "snapshot", "statistics",
 ]  # fmt: skip
 
 set_allocator("cpu", CachingAllocator())

@@ -9,7 +9,7 @@ __all__ = ["CopyRow", "copies"]
 class CopyRow(NamedTuple):
     place: Frame
     nbytes: int
-    count: int
+    times: int
 
 @disjoint_base
 class copies:

@@ -22,13 +22,13 @@ class CopyRow(NamedTuple):
         The line; its file is ``"?"`` for what was not called from Python.
     nbytes : int
         Bytes copied.
-    count : int
+    times : int
         How often.
     """
 
     place: Frame
     nbytes: int
-    count: int
+    times: int
 
 
 cdef struct copy_listener_t:
@@ -85,11 +85,11 @@ cdef class copies:
     def rows(self):
         """A `CopyRow` for each line, the most bytes first."""
         cdef dict of_place = {}
-        for site, (nbytes, count) in list(self.of_site.items()):
+        for site, (nbytes, times) in list(self.of_site.items()):
             frames = self.sites.frames(site)
             place = frames[0] if frames else Frame("?", 0, "?")
             row = of_place.get(place, CopyRow(place, 0, 0))
-            of_place[place] = CopyRow(place, row.nbytes + nbytes, row.count + count)
+            of_place[place] = CopyRow(place, row.nbytes + nbytes, row.times + times)
         return sorted(of_place.values(), key=lambda row: (-row.nbytes, row.place))
 
     @property
@@ -116,7 +116,7 @@ cdef class copies:
         stop_listening(&self.own.listener)
 
     def __str__(self):
-        rows = [f"{format_size(row.nbytes):>12} {row.count:>9,}  {row.place}" for row in self.rows]
+        rows = [f"{format_size(row.nbytes):>12} {row.times:>9,}  {row.place}" for row in self.rows]
         return "\n".join([f"{'copied':>12} {'times':>9}  line", *rows]) if rows else "no lazy clone was copied"
 
 

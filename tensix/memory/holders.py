@@ -68,19 +68,24 @@ class Search:
 
     def look_at_variables(self):
         """Find holders among the variables of every running function."""
-        for frame in sys._current_frames().values():
+        innermost = list(sys._current_frames().values())
+        while innermost:
+            frame = innermost.pop()  # our own frame is among them: a variable that kept it would be a cycle
             while frame is not None:
-                code = frame.f_code
-                if code.co_flags & IS_OPTIMIZED and code.co_filename != __file__:
-                    variables = frame.f_locals
-                    for name, value in variables.items():
-                        if self.is_holder(value, type(value)):
-                            place = f"{name} in {code.co_qualname} ({code.co_filename}:{frame.f_lineno})"
-                            self.note(value, lambda place=place: place)
-                    if type(variables) is dict and sys.getrefcount(variables) == UNSHARED:
-                        variables.clear()  # before Python 3.13 the frame would keep it, and everything in it, alive
-                    del variables
+                if frame.f_code.co_flags & IS_OPTIMIZED and frame.f_code.co_filename != __file__:
+                    self.look_at_frame(frame)
                 frame = frame.f_back
+
+    def look_at_frame(self, frame):
+        """Find holders among the variables of one running function."""
+        variables = frame.f_locals
+        for name, value in variables.items():
+            if self.is_holder(value, type(value)):
+                code = frame.f_code
+                place = f"{name} in {code.co_qualname} ({code.co_filename}:{frame.f_lineno})"
+                self.note(value, lambda place=place: place)
+        if type(variables) is dict and sys.getrefcount(variables) == UNSHARED:
+            variables.clear()  # before Python 3.13 the frame would keep it, and everything in it, alive
 
     def is_holder(self, value, kind):
         """Whether a value is a tensor or storage on a block that matters."""

@@ -4,10 +4,8 @@ Note [The last moment]
 ~~~~~~~~~~~~~~~~~~~~~~
 A report from an ``atexit`` function would call every global variable a leak. So it is written after the interpreter is
 gone: by then modules are cleared and the collector has run, and what was held by them alone is free. No Python is left
-to write it with, so the lines were put into C strings when they first allocated, and the numbers come from counters in C.
+to write it with, so the lines were put into C strings when they first allocated, and the numbers are C's.
 """
-import os
-
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdio cimport fprintf, stderr
@@ -22,7 +20,7 @@ cdef line_table_t* table = NULL  # of the profile that watches, which is never f
 
 
 cdef void report() noexcept nogil:
-    """Write one line for every line of the program that has blocks alive, if there is any. See Note [The last moment]."""
+    """Write one line for every line of the program that has blocks alive. See Note [The last moment]."""
     cdef uint32_t i
     if table.lines[0].current_count == 0:
         return
@@ -62,7 +60,3 @@ def watch():
     table = &profile.table
     if Py_AtExit(report):
         raise RuntimeError("cannot report leaks: too many functions wait for the end of the process already.")
-
-
-if os.environ.get("TENSIX_LEAKS") == "1":
-    watch()

@@ -57,8 +57,13 @@ class ProfileRow(NamedTuple):
 cdef class Profile:
     """Hold what each line allocated; `profile` makes one.
 
-    Use it as a context manager, once. The numbers can be read while the scope is open and afterwards; after it they stay
-    as they were at its end.
+    Use it as a context manager, once. The numbers can be read while the scope is open and afterwards; after it they
+    stay as they were at its end.
+
+    Attributes
+    ----------
+    quiet : bool
+        Whether no table is printed at the end.
     """
 
     def __init__(self, *, quiet=False):

@@ -99,6 +99,11 @@ cdef class record:
         The most blocks to remember, and the most copies and failures. Beyond that freed blocks are forgotten, the
         oldest first; if nearly all are alive, new ones are not recorded. ``"dropped"`` in the snapshot says how many.
 
+    Attributes
+    ----------
+    is_running : bool
+        Whether it was started and not stopped.
+
     Raises
     ------
     RuntimeError

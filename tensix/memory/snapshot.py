@@ -36,7 +36,8 @@ class Snapshot(dict):
         Parameters
         ----------
         path : str or path-like
-            Ends in ``.json`` for `load_snapshot` and other programs, or in ``.html`` for a page that needs nothing else.
+            Ends in ``.json`` for `load_snapshot` and other programs, or in ``.html`` for a page that needs nothing
+            else.
 
         Raises
         ------

@@ -22,7 +22,7 @@ def test_write_to_shared_bytes_is_found():
         write(y)
         write(y)
         write(x)  # the last one to share takes the bytes as they are
-    assert [(row.place.function, row.place.file, row.nbytes, row.count) for row in c.rows] == [
+    assert [(row.place.function, row.place.file, row.nbytes, row.times) for row in c.rows] == [
         ("write", __file__, 400, 1)
     ]
 
@@ -47,15 +47,14 @@ def test_storages_count_too():
 
 def test_rows_are_lines_the_most_bytes_first():
     with copies() as c:
-        for size in (1, 1, 1):
-            clone = tensix.zeros(size)
-            other = clone.lazy_clone()
-            clone.fill_(1)
-            del other
+        for _ in range(3):
+            small = tensix.zeros(1)
+            sharers = [small.lazy_clone()]
+            small.fill_(1)
         large = tensix.zeros(1000)
-        other = large.lazy_clone()
+        sharers.append(large.lazy_clone())
         large.fill_(1)
-    assert [(row.nbytes, row.count) for row in c.rows] == [(4000, 1), (12, 3)]
+    assert [(row.nbytes, row.times) for row in c.rows] == [(4000, 1), (12, 3)]
     assert c.rows[0].place.line > c.rows[1].place.line
     heading, first, _second = str(c).splitlines()
     assert heading.split() == ["copied", "times", "line"]
@@ -69,7 +68,8 @@ def test_nothing_copied():
 
 
 def test_failed_copy_is_none():
-    storage = Storage.from_data_ptr(1 << 60, Storage(8).set_data_ptr(tensix.DataPtr()), tensix.CPUAllocator())
+    allocator = tensix.CPUAllocator()
+    storage = Storage.from_data_ptr(1 << 60, allocator.allocate(8), allocator)
     clone = storage.lazy_clone()
     with copies() as c, pytest.raises(tensix.OutOfMemoryError):
         clone.mutable_data_ptr()
@@ -82,11 +82,11 @@ def test_scopes_nest_and_end():
         with copies() as inner:
             other = x.lazy_clone()
             write(x)
-        other = x.lazy_clone()
+        others = [other, x.lazy_clone()]
         write(x)
-    other = x.lazy_clone()
+    others.append(x.lazy_clone())
     write(x)
-    assert (inner.count, outer.count, other.is_cow()) == (1, 2, True)
+    assert (inner.count, outer.count, others[0].is_cow()) == (1, 2, True)
     with pytest.raises(RuntimeError, match="entered once"):
         inner.__enter__()
 

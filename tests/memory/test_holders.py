@@ -30,8 +30,9 @@ class Slotted:
 def test_local_variable_says_where():
     with record() as recording:
         x = tensix.ones(3, 4)
+        assert x.ndim == 2
         (holder,) = recording.snapshot()["holders"]
-    line = sys._getframe().f_code.co_firstlineno + 3
+    line = sys._getframe().f_code.co_firstlineno + 4
     place = f"x in test_local_variable_says_where ({__file__}:{line})"
     assert holder == {"block": 0, "text": f"Tensor float32 (3, 4), storage use count 1, {place}"}
 
@@ -49,7 +50,8 @@ def test_all_kinds_of_places():
     GLOBAL = None
     places = {text["text"].partition("use count 1, ")[2] for text in texts}
     assert places == {
-        "weight of Model", "a Slotted", "weight in module some_module", "item 0 of a tuple", f"GLOBAL in module {__name__}",
+        "weight of Model", "a Slotted", "weight in module some_module", "item 0 of a tuple",
+        f"GLOBAL in module {__name__}",
     }  # fmt: skip
     assert nested
 

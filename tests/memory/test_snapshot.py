@@ -80,7 +80,7 @@ def test_truncated_anywhere(recorded, tmp_path):
             load_snapshot(saved(tmp_path, text[:length]))
 
 
-@pytest.mark.parametrize("text", ["[]", "{}", "3", '{"format": "chrome"}', '{"format": null}', "\x00\x01", "[" * 100000])
+@pytest.mark.parametrize("text", ["[]", "{}", "3", '{"format": "x"}', '{"format": null}', "\x00\x01", "[" * 100000])
 def test_foreign_files(text, tmp_path):
     with pytest.raises(ValueError, match=r"no memory snapshot|no JSON"):
         load_snapshot(saved(tmp_path, text))
