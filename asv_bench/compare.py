@@ -195,6 +195,22 @@ def dispatcher_rows():
     )  # fmt: skip
 
 
+def exchange_rows():
+    """Yield exchange with other libraries, against what they do with each other."""
+    names = {"x": tensix.ones(3, 4), "a": np.ones((3, 4), "f4"), "t": torch.ones(3, 4), "lib": tensix, "np": np}
+    names |= {"torch": torch}
+    for ours, target, peers in (
+        ("x.__dlpack__()", 0.5, ("a.__dlpack__()", "t.__dlpack__()")),
+        ("x.__dlpack__(max_version=(1, 0))", 0.5, ("a.__dlpack__(max_version=(1, 0))",)),
+        ("lib.from_dlpack(x)", 0.5, ("np.from_dlpack(a)",)), ("lib.from_dlpack(a)", 0.5, ("np.from_dlpack(a)",)),
+        ("lib.from_dlpack(t)", 0.5, ("np.from_dlpack(t)",)), ("lib.from_numpy(a)", 1.0, ("torch.from_numpy(a)",)),
+        ("lib.asarray(x)", 1.0, ("torch.from_numpy(a)",)), ("lib.asarray(a)", 1.0, ("torch.from_numpy(a)",)),
+        ("lib.asarray(t)", 1.0, ("torch.from_numpy(a)",)), ("memoryview(x)", 1.0, ("memoryview(a)",)),
+    ):  # fmt: skip
+        kinds = {"t": "torch", "a": "numpy", "n": "numpy"}
+        yield Race(ours, target, statement(ours, **names), {kinds[one[0]]: statement(one, **names) for one in peers})
+
+
 def size(nbytes):
     return next(f"{nbytes // one} {unit}" for one, unit in ((MIB, "MiB"), (KIB, "KiB"), (1, "B")) if nbytes >= one)
 
@@ -232,7 +248,7 @@ def main():
 
     print(f"{'work':<36} {'against':<8} {'target':>6} {'ratio':>6}")
     for rows in (refcount_rows(), lazy_clone_rows(), allocation_rows(), small_call_rows(), large_call_rows(), thread_rows(),
-                 dispatcher_rows()):
+                 dispatcher_rows(), exchange_rows()):
         for row in rows:
             if options.only not in row.name:
                 continue
