@@ -4,7 +4,6 @@ So a missing library is an error of ``python -m pytest tests/consumers``, and no
 """
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,12 +11,6 @@ import pytest
 import tensix
 
 os.environ["SCIPY_ARRAY_API"] = "1"  # read when SciPy is imported first
-
-
-def pytest_ignore_collect(config):
-    """Leave this folder out, unless an argument of the command line lies in it."""
-    arguments = [Path(argument.partition("::")[0]).resolve() for argument in config.args]
-    return None if any(path.is_relative_to(Path(__file__).parent) for path in arguments) else True
 
 
 @pytest.fixture
