@@ -179,7 +179,8 @@ def thread_rows():
     """Yield calls on sixteen million elements on two threads against one."""
     x = tensix.rand(4096, 4096)
     y = tensix.rand(4096, 4096)
-    for code in ("x + y", "x.__iadd__(y)", "x + y.T", "lib.exp(x)", "x.sum()", "x.sum(0)", "x.sum(1)", "x.max()", "x.clone()"):
+    for code in ("x + y", "x.__iadd__(y)", "x + y.T", "lib.exp(x)", "x.sum()", "x.sum(0)", "x.sum(1)", "x.max()",
+                 "x.clone()"):  # fmt: skip
         two, one = (
             statement(f"threads({n}); {code}", x=x, y=y, lib=tensix, threads=tensix.set_num_threads) for n in (2, 1)
         )
@@ -207,8 +208,8 @@ def exchange_rows():
         ("lib.asarray(x)", 1.0, ("torch.from_numpy(a)",)), ("lib.asarray(a)", 1.0, ("torch.from_numpy(a)",)),
         ("lib.asarray(t)", 1.0, ("torch.from_numpy(a)",)), ("memoryview(x)", 1.0, ("memoryview(a)",)),
     ):  # fmt: skip
-        kinds = {"t": "torch", "a": "numpy", "n": "numpy"}
-        yield Race(ours, target, statement(ours, **names), {kinds[one[0]]: statement(one, **names) for one in peers})
+        them = {"torch" if one[0] == "t" else "numpy": statement(one, **names) for one in peers}
+        yield Race(ours, target, statement(ours, **names), them)
 
 
 def size(nbytes):
@@ -247,8 +248,8 @@ def main():
     torch.set_num_threads(1)
 
     print(f"{'work':<36} {'against':<8} {'target':>6} {'ratio':>6}")
-    for rows in (refcount_rows(), lazy_clone_rows(), allocation_rows(), small_call_rows(), large_call_rows(), thread_rows(),
-                 dispatcher_rows(), exchange_rows()):
+    for rows in (refcount_rows(), lazy_clone_rows(), allocation_rows(), small_call_rows(), large_call_rows(),
+                 thread_rows(), dispatcher_rows(), exchange_rows()):
         for row in rows:
             if options.only not in row.name:
                 continue

@@ -4,6 +4,7 @@ from typing import Any, Never, Self, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import CapsuleType
 
 from tensix.core.allocator import Allocator
 from tensix.core.device import Device

@@ -50,7 +50,8 @@ def test_chunks_made_where_they_are_used():
     chunks = [dask.array.from_delayed(dask.delayed(tensix.full)((1000,), float(i)), (1000,), meta=tensix.empty(0))
               for i in range(10)]  # fmt: skip
     whole = dask.array.concatenate(chunks)
-    assert dask.array.reduction(whole, tensix.sum, tensix.sum, dtype=tensix.float32, meta=whole._meta).compute().item() == 45000
+    total = dask.array.reduction(whole, tensix.sum, tensix.sum, dtype=tensix.float32, meta=whole._meta)
+    assert total.compute().item() == 45000
 
 
 def test_between_processes():

@@ -1,6 +1,6 @@
 """Tensors handed to other processes: the same memory there, nothing left open, nothing left behind."""
 
-import os
+import pickle
 import subprocess
 import sys
 
@@ -176,9 +176,7 @@ else:
 
 def test_ordinary_pickle_holds_the_bytes():
     """A descriptor would mean nothing in a file."""
-    import pickle
-
     x = share(tensix.ones(3))
     y = pickle.loads(pickle.dumps(x))
     assert y.tolist() == [1.0] * 3 and not y.is_alias_of(x)
-    assert SharedMemoryAllocator.locate(y.data_ptr()) is None and os.getpid()
+    assert SharedMemoryAllocator.locate(y.data_ptr()) is None

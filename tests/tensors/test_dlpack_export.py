@@ -13,7 +13,6 @@ import tensix
 from tensix.core import CPUAllocator
 
 
-
 def dims(pointer, count):
     return tuple(pointer[i] for i in range(count))
 
@@ -115,7 +114,7 @@ def test_read_only(dlpack):
             x.__dlpack__(**options)
     array = np.from_dlpack(x)
     assert not array.flags.writeable and array.ctypes.data == x.data_ptr()
-    assert not np.from_dlpack(Once(x.__dlpack__(copy=True))).tolist() != [97, 98]
+    assert np.from_dlpack(Once(x.__dlpack__(copy=True))).tolist() == [97, 98]
 
 
 def test_copy_is_said_to_be_one(dlpack):

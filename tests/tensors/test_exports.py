@@ -41,7 +41,8 @@ def test_block_stays_where_it_is(export):
     storage, another = x.storage(), tensix.Storage(8)
     other = export(x)
     for change in (
-        lambda: storage.resize_(1000), lambda: storage.impl.reset(), lambda: storage.set_data_ptr(tensix.core.DataPtr()),
+        lambda: storage.resize_(1000), lambda: storage.impl.reset(),
+        lambda: storage.set_data_ptr(tensix.core.DataPtr()),
         lambda: storage.set_data_ptr_noswap(tensix.core.DataPtr()),
         lambda: storage.impl.swap_data_ptr(another.impl),
         lambda: storage.impl.release_data_and_set_meta_custom_data_ptr_error_msg("gone"),
@@ -64,6 +65,15 @@ def test_tensors_without_elements(export):
     x = tensix.empty(0)
     other = export(x)
     assert other is not None and x.lazy_clone().numel() == 0
+
+
+@pytest.mark.parametrize("make", [
+    tensix.Tensor, lambda: tensix.empty(2, device="meta"), lambda: tensix.ones(2).to_sparse(),
+])  # fmt: skip
+def test_no_array(make):
+    for function in (np.asarray, tensix.Tensor.__array__):
+        with pytest.raises((RuntimeError, TypeError)):
+            function(make())
 
 
 # ---- __array_interface__

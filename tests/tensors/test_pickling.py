@@ -1,6 +1,7 @@
 """Pickles of tensors: what is kept, what is shared, and what is not copied."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -153,9 +154,7 @@ def test_pickling_leaves_no_trace():
     x.storage().resize_(100)
 
 
-def test_pickled_by_threads(tmp_path):
-    from concurrent.futures import ThreadPoolExecutor
-
+def test_pickled_by_threads():
     x = tensix.arange(1000)
     with ThreadPoolExecutor(8) as pool:
         assert all(a.is_alias_of(b) and a.tolist() == x.tolist() for a, b in pool.map(again, [(x, x)] * 200))
