@@ -192,7 +192,7 @@ def thread_rows():
     x = tensix.rand(4096, 4096)
     y = tensix.rand(4096, 4096)
     for code in ("x + y", "x.__iadd__(y)", "x + y.T", "lib.exp(x)", "x.sum()", "x.sum(0)", "x.sum(1)", "x.max()",
-                 "x.clone()"):
+                 "x.clone()"):  # fmt: skip
         two, one = (
             statement(f"threads({n}); {code}", x=x, y=y, lib=tensix, threads=tensix.set_num_threads) for n in (2, 1)
         )
@@ -245,6 +245,22 @@ def watching_rows():
     )  # fmt: skip
 
 
+def exchange_rows():
+    """Yield exchange with other libraries, against what they do with each other."""
+    names = {"x": tensix.ones(3, 4), "a": np.ones((3, 4), "f4"), "t": torch.ones(3, 4), "lib": tensix, "np": np}
+    names |= {"torch": torch}
+    for ours, target, peers in (
+        ("x.__dlpack__()", 0.5, ("a.__dlpack__()", "t.__dlpack__()")),
+        ("x.__dlpack__(max_version=(1, 0))", 0.5, ("a.__dlpack__(max_version=(1, 0))",)),
+        ("lib.from_dlpack(x)", 0.5, ("np.from_dlpack(a)",)), ("lib.from_dlpack(a)", 0.5, ("np.from_dlpack(a)",)),
+        ("lib.from_dlpack(t)", 0.5, ("np.from_dlpack(t)",)), ("lib.from_numpy(a)", 1.0, ("torch.from_numpy(a)",)),
+        ("lib.asarray(x)", 1.0, ("torch.from_numpy(a)",)), ("lib.asarray(a)", 1.0, ("torch.from_numpy(a)",)),
+        ("lib.asarray(t)", 1.0, ("torch.from_numpy(a)",)), ("memoryview(x)", 1.0, ("memoryview(a)",)),
+    ):  # fmt: skip
+        them = {"torch" if one[0] == "t" else "numpy": statement(one, **names) for one in peers}
+        yield Race(ours, target, statement(ours, **names), them)
+
+
 def size(nbytes):
     return next(f"{nbytes // one} {unit}" for one, unit in ((MIB, "MiB"), (KIB, "KiB"), (1, "B")) if nbytes >= one)
 
@@ -282,6 +298,7 @@ ROWS = (
     thread_rows,
     file_rows,
     watching_rows,
+    exchange_rows,
     dispatcher_rows,
 )
 

@@ -7,7 +7,7 @@ import pytest
 
 HERE = Path(__file__).parent
 # They need what a plain installation lacks: libraries, a browser. Without it they fail and do not look passed.
-ONLY_BY_NAME = {HERE / "browser", HERE / "consumers"}
+ONLY_BY_NAME = {HERE / "browser", HERE / "consumers", HERE / "exchange"}
 
 
 def pytest_ignore_collect(collection_path, config):

@@ -1,8 +1,7 @@
 from collections.abc import Callable, Sequence
-from types import CapsuleType
 from typing import Any
 
-from tensix.core.data_ptr import _CFunction
+from tensix.core.data_ptr import _Deleter
 from tensix.core.device import Device
 from tensix.tensors.dtype import _DTypeLike
 from tensix.tensors.tensor import Tensor
@@ -18,7 +17,7 @@ def from_blob(
     *,
     stride: Sequence[int] | None = None,
     dtype: _DTypeLike,
-    deleter: Callable[[int], object] | int | None = None,
+    deleter: Callable[[int], object] | _Deleter | None = None,
     device: str | Device = "cpu",
 ) -> Tensor: ...
 def from_dlpack(x: object, /, *, device: str | Device | None = None, copy: bool | None = None) -> Tensor: ...

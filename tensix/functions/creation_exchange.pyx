@@ -2,7 +2,8 @@
 cimport cython
 from cpython.buffer cimport PyObject_CheckBuffer
 from libc.stdint cimport int64_t, uintptr_t
-from tensix.core.data_ptr cimport DataPtr, DataPtr_move_out, address_from_any, data_ptr_init, data_ptr_move, data_ptr_t
+from numpy cimport ndarray
+from tensix.core.data_ptr cimport DataPtr, DataPtr_move_out, address_from_any, data_ptr_move, data_ptr_t
 from tensix.core.device cimport CPU, Device, Device_from_any
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.operator_table cimport OperatorTable
@@ -84,7 +85,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
             return CLONE.call1(source) if copy else source
         return converted(source, dtype, device, copy)
     wanted = None if dtype is None else dtype_from_any(dtype)
-    source = obj if isinstance(obj, Tensor) else sharing(obj)
+    source = <Tensor>obj if isinstance(obj, Tensor) else sharing(obj)
     if source is not None:
         return converted(source, wanted, device, copy)
     if copy is False:
@@ -152,7 +153,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
     cdef Device where
     if type(x) is Tensor:
         source = Tensor_wrap(TensorImpl_look_alike((<Tensor>x).impl))
-    elif type(x) is np.ndarray:
+    elif type(x) is ndarray:
         source = Tensor_wrap(impl_of_exporting_array(x))
     elif device is None:
         check_producer(x)
@@ -161,8 +162,10 @@ def from_dlpack(x, /, *, device=None, copy=None):
         check_producer(x)
         where = Device_from_any(device)
         source = Tensor_wrap(impl_of_dlpack(x, (1, 0) if where.type_code == CPU else None, copy))
-    if copy and not source.impl.storage.is_foreign and not source.impl.storage.is_readonly and type(x) is not Tensor:
-        copy = None  # the other made one
+    if copy is None and device is None:
+        return source
+    if copy and type(x) is not Tensor and not source.impl.storage.is_foreign and not source.readonly:
+        copy = None  # the other has made one
     return converted(source, None, device, copy)
 
 
@@ -269,13 +272,13 @@ cdef DataPtr owning(uintptr_t address, object deleter):
 
 cdef Tensor sharing(object obj):
     """Return a tensor over an object's memory, None if it has no memory that can be shared."""
-    if type(obj) in HOLD_NO_MEMORY or isinstance(obj, (np.generic, str)):
-        return None
-    if isinstance(obj, np.ndarray):
+    if isinstance(obj, ndarray):
         try:
             return Tensor_wrap(impl_of_ndarray(obj, True))
         except ValueError:  # its elements cannot be looked at as they lie
             return None
+    if type(obj) in HOLD_NO_MEMORY or isinstance(obj, (np.generic, str)):
+        return None
     if hasattr(obj, "__dlpack__"):
         return Tensor_wrap(impl_of_dlpack(obj, None, None))
     if PyObject_CheckBuffer(obj):

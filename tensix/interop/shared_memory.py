@@ -107,9 +107,9 @@ def file_of(fd: int, storage: Storage) -> SharedFile:
     return found
 
 
-def receive_tensor(file: SharedFile, place, readonly, shape, stride, dtype) -> Tensor:
-    """Return a tensor over shared memory; `place` is the offset of its first element in the file, in bytes."""
-    return Tensor.from_storage(file.map(readonly), place // dtype.itemsize, shape, stride, dtype)
+def receive_tensor(file: SharedFile, readonly: bool, storage_offset: int, *geometry) -> Tensor:
+    """Return a tensor over shared memory; the offset is counted in elements from the beginning of the file."""
+    return Tensor.from_storage(file.map(readonly), storage_offset, *geometry)
 
 
 def reduce_tensor(x: Tensor):
@@ -119,7 +119,8 @@ def reduce_tensor(x: Tensor):
     if place is None:
         return x.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
     fd, offset = place
-    return receive_tensor, (file_of(fd, x.storage()), offset, x.readonly, x.shape, x.stride(), x.dtype)
+    file = file_of(fd, x.storage())
+    return receive_tensor, (file, x.readonly, offset // x.itemsize, x.shape, x.stride(), x.dtype)
 
 
 reduction.register(Tensor, reduce_tensor)

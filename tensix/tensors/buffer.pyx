@@ -207,7 +207,7 @@ cdef TensorImpl look_at_buffer(Py_buffer* view):
         if view.strides != NULL:
             strides[i] = view.strides[i] // view.itemsize
             if view.strides[i] % view.itemsize:
-                raise BufferError(f"a stride of {view.strides[i]} bytes does not divide by {view.itemsize}: copy first.")
+                raise BufferError(f"a stride of {view.strides[i]} bytes does not divide by {view.itemsize}.")
     try:
         return look_at_memory(
             code, dense_keys_of_device(CPU), view.ndim, sizes, strides if view.strides != NULL else NULL, view.buf)

@@ -32,7 +32,7 @@ from tensix.core.handle cimport own_newborn
 from tensix.core.python_reference cimport may_run_python
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
-from tensix.tensors.dtype cimport dtype_of_code, itemsize_of
+from tensix.tensors.dtype cimport itemsize_of
 from tensix.tensors.foreign_memory cimport look_at_memory
 from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport (
@@ -56,6 +56,7 @@ cdef extern from "Python.h":
     PyObject* PyCapsule_New(void* pointer, const char* name, void (*destructor)(PyObject*) noexcept) noexcept
     void* PyCapsule_GetPointer(PyObject* capsule, const char* name) except? NULL
     bint PyCapsule_IsValid(PyObject* capsule, const char* name) noexcept
+    const char* PyCapsule_GetName(PyObject* capsule) noexcept
     int PyCapsule_SetName(PyObject* capsule, const char* name) except -1
     PyTypeObject* Py_TYPE(object self) noexcept
     PyObject* look_up_on_type "_PyType_Lookup" (PyTypeObject* cls, object name) noexcept  # borrowed; no exception
@@ -229,13 +230,13 @@ cdef void delete_legacy(DLManagedTensor* self) noexcept nogil:
 
 
 cdef void destroy_versioned_capsule(PyObject* capsule) noexcept:
-    """Free what nobody has taken out of the capsule: who does, renames it."""
-    if PyCapsule_IsValid(capsule, VERSIONED):
+    """Free what nobody has taken out of the capsule: who does, gives it another name."""
+    if PyCapsule_GetName(capsule) == VERSIONED:
         delete_versioned(<DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED))
 
 
 cdef void destroy_legacy_capsule(PyObject* capsule) noexcept:
-    if PyCapsule_IsValid(capsule, LEGACY):
+    if PyCapsule_GetName(capsule) == LEGACY:
         delete_legacy(<DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY))
 
 

@@ -60,6 +60,11 @@ class DType:
                 self.numpy_dtype = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
         return self.numpy_dtype
 
+    @property
+    def dtype(self):
+        """NumPy's type of the same bytes: by this name NumPy itself finds it, so that ``np.dtype(x.dtype)`` works."""
+        return numpy_dtype_of(self)
+
     def __repr__(self):
         return f"tensix.{self.name}"
 

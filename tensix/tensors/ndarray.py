@@ -7,12 +7,11 @@ import cython
 import numpy as np
 from cython.cimports import numpy as cnp
 from cython.cimports.cpython.ref import Py_INCREF, PyObject
-from cython.cimports.libc.stdint import int64_t, uint8_t, uint64_t
+from cython.cimports.libc.stdint import int64_t, uint64_t
 from cython.cimports.tensix.core.device import CPU, META, Device_get
 from cython.cimports.tensix.core.export import begin_export, end_export
 from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.storage import Storage_from_owned
-from cython.cimports.tensix.core.storage_impl import StorageImpl
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import BFLOAT16, dtype_from_any, dtype_of_code, itemsize_of, numpy_dtype_of
 from cython.cimports.tensix.tensors.foreign_memory import look_at_memory
@@ -47,7 +46,8 @@ def ndarray_of_type(impl, descr, writable):
 
 def exported_ndarray_of_impl(impl):
     """Return an array over the tensor's memory for somebody outside. See Note [Exports]."""
-    array = array_over(impl, numpy_dtype_of(dtype_of_code(impl.dtype_code)), not impl.storage.is_readonly)
+    is_readonly = impl.storage is not None and impl.storage.is_readonly
+    array = array_over(impl, numpy_dtype_of(dtype_of_code(impl.dtype_code)), not is_readonly)
     if impl.numel:
         base: Export = Export.__new__(Export)
         begin_export(impl.storage)

@@ -24,7 +24,7 @@ from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
 from cython.cimports.tensix.core.storage_impl import StorageImpl_const_data, StorageImpl_mutable_data
 from cython.cimports.tensix.tensors.buffer import impl_of_buffer
-from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
+from cython.cimports.tensix.tensors.tensor_base import UNDEFINED
 from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_is_dense
 
 from tensix.tensors.dtype import uint8
