@@ -43,8 +43,8 @@ from tensix.tensors.typed_storage import TypedStorage
 
 __all__ = [
     "Generator", "Layout", "Tensor", "TensorImpl", "TypeIdentifier", "TypeMeta", "TypedStorage", "__version__", "core",
-    "dispatch", "fft", "get_include", "get_num_threads", "library", "linalg", "manual_seed", "memory", "ops", "register_type",
-    "set_num_threads", "sparse_coo", "strided",
+    "dispatch", "fft", "get_include", "get_num_threads", "library", "linalg", "manual_seed", "memory", "ops",
+    "register_type", "set_num_threads", "sparse_coo", "strided",
 ]  # fmt: skip
 __all__ += core.__all__
 __all__ += _dtype.__all__

@@ -32,10 +32,16 @@ def test_none_is_an_undefined_tensor(null):
     assert tensors.mutable_address(null) == 0
 
 
-@pytest.mark.parametrize(
-    "x", [tensix.empty(2, device="meta"), tensix.ones(2, 2).to_sparse(), tensix.empty(0)], ids=["meta", "sparse", "none"]
-)
-def test_without_memory_the_address_is_null(x):
+WITHOUT_MEMORY = {
+    "meta": tensix.empty(2, device="meta"),
+    "sparse": tensix.ones(2, 2).to_sparse(),
+    "no elements": tensix.empty(0),
+}
+
+
+@pytest.mark.parametrize("kind", WITHOUT_MEMORY)
+def test_without_memory_the_address_is_null(kind):
+    x = WITHOUT_MEMORY[kind]
     sizes, _, dtype, data = tensors.describe(x)
     assert (sizes, dtype) == (x.shape, x.dtype.code)
     assert data == tensors.mutable_address(x) == (x.data_ptr() if x.numel() == 0 else 0)
