@@ -1,5 +1,7 @@
 """Elements, geometry, foreign memory and kernels, from compiled code."""
 
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -215,3 +217,18 @@ def test_kernels_of_an_operator():
         tensix.ops.consumer.twice(x)
     with pytest.raises(TypeError, match="NULL"):
         tensors.kernel_without_function()
+
+
+def test_what_is_alive_at_exit_leaves_in_silence():
+    code = (
+        "import sys, tensix\n"
+        "from tensix_consumer import allocators, targets, tensors\n"
+        "sys.kept = [tensors.counted_tensor(2, 2), tensors.allocate_storage(8), targets.make_buffer()]\n"
+        "sys.kept.append(tensix.Storage(8, allocators.CountingAllocator()))\n"
+        "targets.take(sys.kept[2].get())\n"
+        "library = tensix.library.Library('at_exit')\n"
+        "library.define('twice(Tensor self) -> Tensor')\n"
+        "library.impl('twice', tensors.kernels()[0], 'CPU')\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
