@@ -309,7 +309,7 @@ cdef bint is_written_in_python(cls) except -1:
 
 cdef int Allocator_refuse(Allocator self) except -1:
     raise NotImplementedError(
-        f"{type(self).__name__} must override allocate(nbytes) -> DataPtr, and make the block there: Allocator has none."
+        f"{type(self).__name__} must override allocate(nbytes) -> DataPtr and make a block there: Allocator has none."
     )
 
 
