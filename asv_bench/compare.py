@@ -100,6 +100,11 @@ def refcount_rows():
     peers = {"c10": c10.copy_destroy, "c10+py": c10.copy_destroy_with_python}  # ours is a Python object always
     yield Race("incref + decref, C loop", 1.0, lambda n: loops.incref_decref(target, n), peers)
     yield Race("make + destroy, Cython loop", 4.0, loops.make_destroy, {"c10": c10.make_destroy})
+    x, array = tensix.ones(3, 4), np.ones((3, 4), "f4")
+    yield Race(
+        "address + size + stride, Cython loop", 0.5, lambda n: loops.look_at_tensor(x, n),
+        {"numpy": lambda n: loops.look_at_buffer(array, n)},
+    )
 
 
 def build_c10_loops():

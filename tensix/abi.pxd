@@ -42,13 +42,16 @@ cdef class Allocator_1:
 cdef class IntrusivePtr_1:
     cdef void* _private
 
+
 @cython.final
 cdef class WeakIntrusivePtr_1:
     cdef void* _private
 
+
 @cython.final
 cdef class Storage_1:
     cdef void* _private
+
 
 @cython.final
 cdef class Tensor_1:

@@ -23,7 +23,7 @@ ABI_VERSION = 1  # tests/cython/abi.txt says what it stands for, and when to rai
 CLASSES = {cls.__name__: cls for cls in (IntrusiveTarget, IntrusivePtr, WeakIntrusivePtr, Allocator, Storage, Tensor)}
 
 
-def get_include():
+def get_include() -> str:
     """Return the folder of the C headers: ``#include <tensix/c_api.h>`` finds the functions for C and C++.
 
     Returns

@@ -4,7 +4,7 @@ Classes named without an underscore are those of ``abi.pxd``, which other people
 their private classes in here.
 """
 from cpython.ref cimport PyObject
-from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint32_t, uintptr_t
 from libc.string cimport memcpy
 from tensix.core.allocator cimport current_allocator
 from tensix.core.combined_refcount cimport lock_word, strong_of, weak_of

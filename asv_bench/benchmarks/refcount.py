@@ -1,7 +1,8 @@
-"""Strong and weak counts: through Python's handles, and from C without the GIL."""
+"""Strong and weak counts: through Python's handles, and from C without the GIL, where tensors are looked at as well."""
 
 from concurrent.futures import ThreadPoolExecutor
 
+import tensix
 from tensix.core import IntrusiveTarget, WeakIntrusivePtr, make_intrusive
 
 from .native import loops
@@ -43,6 +44,18 @@ class Loops:
 
     def time_make_destroy(self):
         loops.make_destroy(self.TIMES)
+
+
+class Elements:
+    """What other people's loops ask of a tensor before they touch its elements."""
+
+    TIMES = 100_000
+
+    def setup(self):
+        self.tensor = tensix.ones(3, 4)
+
+    def time_address_size_stride(self):
+        loops.look_at_tensor(self.tensor, self.TIMES)
 
 
 class Threads:

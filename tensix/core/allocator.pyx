@@ -65,7 +65,8 @@ class OutOfMemoryError(MemoryError):
 cdef class Allocator:
     """Give out memory; subclass it and override `allocate`.
 
-    The other methods have defaults that fit an allocator whose blocks are plain CPU memory with ``data == ctx``.
+    The other methods have defaults that fit an allocator whose blocks are plain CPU memory with ``data == ctx``. A
+    subclass in Cython overrides ``c_allocate`` in place of `allocate`, which then asks that.
 
     Notes
     -----
@@ -99,6 +100,8 @@ cdef class Allocator:
             If there is no memory.
         """
         cdef data_ptr_t block
+        if type(self).allocate is not Allocator.allocate and is_written_in_python(type(self)):
+            Allocator_refuse(self)  # c_allocate() would come back here, by way of the override
         self.c_allocate(nbytes_from_any(nbytes), &block)
         return DataPtr_wrap(&block)
 
@@ -184,7 +187,7 @@ cdef class Allocator:
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         if type(self).allocate is Allocator.allocate:  # which calls this method: neither is overridden
-            raise NotImplementedError(f"{type(self).__name__} must override allocate(nbytes) -> DataPtr.")
+            Allocator_refuse(self)
         return Allocator_take(self, "allocate", self.allocate(nbytes), nbytes, out)
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
@@ -304,6 +307,17 @@ cdef int Allocator_clone(Allocator self, const void* src, size_t nbytes, data_pt
     if type(self).clone is Allocator.clone:
         return allocate_copy(self, src, nbytes, out)
     return Allocator_take(self, "clone", self.clone(<uintptr_t>src, nbytes), nbytes, out)
+
+
+cdef bint is_written_in_python(cls) except -1:
+    """Return whether no class between this one and `Allocator` has a C table of methods."""
+    return not any(["__pyx_vtable__" in vars(base) for base in cls.__mro__[:cls.__mro__.index(Allocator)]])
+
+
+cdef int Allocator_refuse(Allocator self) except -1:
+    raise NotImplementedError(
+        f"{type(self).__name__} must override allocate(nbytes) -> DataPtr and make a block there: Allocator has none."
+    )
 
 
 cdef int Allocator_take(Allocator self, str method, object block, size_t nbytes, data_ptr_t* out) except -1:

@@ -89,6 +89,17 @@ def test_allocate_must_be_overridden_al_1():
         Storage(8, Allocator())
 
 
+def test_allocate_cannot_be_left_to_the_base_al_1():
+    class Passing(Allocator):
+        def allocate(self, nbytes):
+            return super().allocate(nbytes)
+
+    with pytest.raises(NotImplementedError, match="Passing must override allocate"):
+        Storage(8, Passing())
+    with pytest.raises(NotImplementedError, match="Passing must override allocate"):
+        Passing().allocate(8)
+
+
 def test_nothing_may_be_allocated_al_1():
     block = UPSTREAM.allocate(0)
     assert not block and block.get() == block.get_context() == 0

@@ -79,4 +79,5 @@ def test_the_cython_examples_build_and_run(tmp_path):
                "print(tensix.ops.vector.halve_(x))"],
         tmp_path,
     )  # fmt: skip
-    assert (used.stdout.split("\n")[:2], used.stderr) == (["30.0 20.0", "tensor([0.0, 0.5, 2.0, 4.5, 8.0], dtype=tensix.float64)"], "")
+    assert used.stderr == ""
+    assert used.stdout == "30.0 20.0\ntensor([0.0, 0.5, 2.0, 4.5, 8.0], dtype=tensix.float64)\n"

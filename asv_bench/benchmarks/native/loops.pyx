@@ -1,9 +1,19 @@
 # cython: language_level=3, freethreading_compatible=True
 """Loops over the public functions of tensix, as an extension module of somebody else would write them."""
-from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from libc.stdint cimport uintptr_t
+from cpython.buffer cimport PyBUF_STRIDED, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from libc.stdint cimport int64_t, uintptr_t
 
-from tensix cimport IntrusiveTarget, decref, incref, lock, steal_from_new
+from tensix cimport (
+    IntrusiveTarget,
+    Tensor,
+    decref,
+    incref,
+    lock,
+    steal_from_new,
+    tensor_data,
+    tensor_sizes,
+    tensor_strides,
+)
 
 
 cdef class Target(IntrusiveTarget):
@@ -33,6 +43,28 @@ def make_destroy(Py_ssize_t times):
     cdef Py_ssize_t _
     for _ in range(times):
         steal_from_new(Target.__new__(Target))
+
+
+def look_at_tensor(Tensor x not None, Py_ssize_t times):
+    """Ask for address, first size and first stride, without the GIL."""
+    cdef int64_t sum = 0
+    cdef Py_ssize_t _
+    with nogil:
+        for _ in range(times):
+            sum += <uintptr_t>tensor_data(x) + tensor_sizes(x)[0] + tensor_strides(x)[0]
+    return sum
+
+
+def look_at_buffer(exporter, Py_ssize_t times):
+    """Ask for the same by the buffer protocol."""
+    cdef int64_t sum = 0
+    cdef Py_ssize_t _
+    cdef Py_buffer view
+    for _ in range(times):
+        PyObject_GetBuffer(exporter, &view, PyBUF_STRIDED)
+        sum += <uintptr_t>view.buf + view.shape[0] + view.strides[0]
+        PyBuffer_Release(&view)
+    return sum
 
 
 def touch(uintptr_t address, size_t nbytes):

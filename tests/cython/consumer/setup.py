@@ -14,4 +14,5 @@ setup(
         Extension("tensix_consumer.plain_c", ["tensix_consumer/plain_c.c"], **PLAIN),
         Extension("tensix_consumer.plain_cpp", ["tensix_consumer/plain_cpp.cpp"], **PLAIN),
     ],
+    options={"build_ext": {"parallel": 4}},
 )

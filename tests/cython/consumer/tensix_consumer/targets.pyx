@@ -100,11 +100,11 @@ cdef void* count_and_drop(void* target) noexcept nogil:
 def drop_in_foreign_threads(IntrusiveTarget target, int times):
     """Give each of some threads a count, which it drops; the caller's own is the last of them."""
     cdef pthread_t[64] threads
-    cdef int i
+    cdef int i, _
     cdef void* address = <void*>target
     if not 0 < times <= 64:
         raise ValueError("1 to 64 threads")
-    for i in range(times - 1):
+    for _ in range(times - 1):
         incref(target)
     with nogil:  # else a target that needs the GIL to die would wait for us, and we for it
         for i in range(times):

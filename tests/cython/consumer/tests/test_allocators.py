@@ -36,6 +36,20 @@ def test_python_asks_it_too():
     assert not allocator.allocate(0)
 
 
+def test_a_python_subclass_can_leave_allocate_to_it():
+    class Named(CountingAllocator):
+        def allocate(self, nbytes):
+            self.asked = nbytes
+            return super().allocate(nbytes)
+
+    allocator = Named()
+    block = allocator.allocate(10)
+    assert (allocator.asked, allocator.allocations) == (10, 1)
+    block.clear()
+    storage = tensix.Storage(20, allocator)  # its c_allocate() does not look whether Python overrides allocate()
+    assert (allocator.asked, allocator.allocations, storage.nbytes()) == (10, 2, 20)
+
+
 def test_its_error_arrives():
     allocator = CountingAllocator(limit=100)
     with pytest.raises(tensix.OutOfMemoryError, match="limit 100"):

@@ -1,5 +1,7 @@
 """Elements, geometry, foreign memory and kernels, from compiled code."""
 
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -32,10 +34,16 @@ def test_none_is_an_undefined_tensor(null):
     assert tensors.mutable_address(null) == 0
 
 
-@pytest.mark.parametrize(
-    "x", [tensix.empty(2, device="meta"), tensix.ones(2, 2).to_sparse(), tensix.empty(0)], ids=["meta", "sparse", "none"]
-)
-def test_without_memory_the_address_is_null(x):
+WITHOUT_MEMORY = {
+    "meta": tensix.empty(2, device="meta"),
+    "sparse": tensix.ones(2, 2).to_sparse(),
+    "no elements": tensix.empty(0),
+}
+
+
+@pytest.mark.parametrize("kind", WITHOUT_MEMORY)
+def test_without_memory_the_address_is_null(kind):
+    x = WITHOUT_MEMORY[kind]
     sizes, _, dtype, data = tensors.describe(x)
     assert (sizes, dtype) == (x.shape, x.dtype.code)
     assert data == tensors.mutable_address(x) == (x.data_ptr() if x.numel() == 0 else 0)
@@ -209,3 +217,18 @@ def test_kernels_of_an_operator():
         tensix.ops.consumer.twice(x)
     with pytest.raises(TypeError, match="NULL"):
         tensors.kernel_without_function()
+
+
+def test_what_is_alive_at_exit_leaves_in_silence():
+    code = (
+        "import sys, tensix\n"
+        "from tensix_consumer import allocators, targets, tensors\n"
+        "sys.kept = [tensors.counted_tensor(2, 2), tensors.allocate_storage(8), targets.make_buffer()]\n"
+        "sys.kept.append(tensix.Storage(8, allocators.CountingAllocator()))\n"
+        "targets.take(sys.kept[2].get())\n"
+        "library = tensix.library.Library('at_exit')\n"
+        "library.define('twice(Tensor self) -> Tensor')\n"
+        "library.impl('twice', tensors.kernels()[0], 'CPU')\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
