@@ -1,6 +1,6 @@
 """Tensors whose memory you can see and steer."""
 
-from tensix import core, dispatch, fft, functions, library, linalg, memory, ops
+from tensix import core, dispatch, fft, functions, library, linalg, memory, ops, testing
 from tensix._version import __version__
 from tensix.core import *  # noqa: F403
 from tensix.functions.constants import *  # noqa: F403
@@ -43,7 +43,7 @@ from tensix.tensors.typed_storage import TypedStorage
 __all__ = [
     "Generator", "Layout", "Tensor", "TensorImpl", "TypeIdentifier", "TypeMeta", "TypedStorage", "__version__", "core",
     "dispatch", "fft", "get_num_threads", "library", "linalg", "manual_seed", "memory", "ops", "register_type",
-    "set_num_threads", "sparse_coo", "strided",
+    "set_num_threads", "sparse_coo", "strided", "testing",
 ]  # fmt: skip
 __all__ += core.__all__
 __all__ += _dtype.__all__

@@ -20,6 +20,7 @@ from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_load_relaxed
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU
+from tensix.core.memory_facts cimport name_deleter
 from tensix.core.memory_reporter cimport report_memory_usage, report_out_of_memory, reporter_count
 from tensix.core.python_reference cimport may_run_python
 
@@ -282,4 +283,13 @@ cdef void fill_with_junk(uint8_t* data, size_t nbytes) noexcept nogil:
         data[i] = (<uint8_t*>&JUNK)[i & 3]
 
 
+cdef dict block_facts(void* data):
+    """Return what the header says; nothing if it is broken."""
+    if not is_sealed(data):
+        return {"is_broken": True}
+    return {"nbytes": header_of(data).nbytes, "mapped_bytes": header_of(data).mapped_bytes}
+
+
+name_deleter(free_cpu, "free_cpu", "a block of a CPUAllocator", block_facts)
+name_deleter(release_cpu, "release_cpu", "a block of a CPUAllocator that is not counted", block_facts)
 set_allocator("cpu", CPUAllocator())

@@ -39,6 +39,7 @@ from tensix.core.cpu_allocator cimport (
     CPUAllocator_reserve,
 )
 from tensix.core.data_ptr cimport DataPtr_wrap, data_ptr_destroy, data_ptr_init, data_ptr_t
+from tensix.core.memory_facts cimport data_ptr_facts, name_deleter
 
 from tensix.core.format_size import parse_size
 
@@ -396,6 +397,14 @@ cdef int class_of(size_t nbytes) noexcept nogil:
     """Return the number of a size's class; a capacity is in the same class as the sizes that it serves."""
     cdef int bit = tx_highest_bit(nbytes - 1)
     return 8 * (bit - FIRST_BIT + 1) + <int>((nbytes - 1) >> (bit - 3) & 7)
+
+
+cdef dict kept_block_facts(void* ctx):
+    cdef kept_block_t* kept = <kept_block_t*>ctx
+    return {"nbytes": kept.nbytes, "capacity": kept.capacity, "block": data_ptr_facts(&kept.block)}
+
+
+name_deleter(take_back, "take_back", "a block that its CachingAllocator keeps when it is freed", kept_block_facts)
 
 
 def default_max_cached():

@@ -10,32 +10,19 @@ import pytest
 import tensix
 from tensix.core import Allocator, CPUAllocator, DataPtr, MemoryReporter, OutOfMemoryError, Storage, cow
 from tensix.memory import CachingAllocator
+from tensix.testing import FakeAllocator
 
 MIB = 1 << 20
 
 
-class Fake(Allocator):
-    """Addresses without memory; writes down what it gave and what came back."""
-
-    def __init__(self, room=1 << 62):
-        self.room, self.next, self.given, self.back = room, 1 << 44, [], []
-
-    def allocate(self, nbytes):
-        if nbytes > self.room:
-            raise OutOfMemoryError(nbytes, 64, 0)
-        self.room -= nbytes
-        self.next += 1 << 32
-        self.given.append(nbytes)
-        return DataPtr.from_callable(self.next, lambda address: self.freed(nbytes))
-
-    def freed(self, nbytes):
-        self.room += nbytes
-        self.back.append(nbytes)
+def sizes(records):
+    """Return the sizes of the blocks that a FakeAllocator wrote down."""
+    return [nbytes for _, nbytes in records]
 
 
 @pytest.fixture
 def fake():
-    return Fake()
+    return FakeAllocator()
 
 
 def test_it_is_the_default():
@@ -60,24 +47,24 @@ def test_a_large_block_is_reused_with_its_bytes(upstream):
 @pytest.mark.parametrize("nbytes", [MIB, MIB + 1, 3 * MIB - 1, 5 * MIB + 12345, 64 * MIB, (1 << 40) + 1, (1 << 60) + 1])
 def test_a_block_is_large_enough_and_at_most_an_eighth_larger(fake, nbytes):
     CachingAllocator(fake).allocate(nbytes).clear()
-    assert nbytes <= fake.given[0] <= nbytes + nbytes // 8 + 8
+    assert nbytes <= sizes(fake.allocated)[0] <= nbytes + nbytes // 8 + 8
 
 
 def test_every_size_finds_the_block_that_was_made_for_its_class(fake):
     caching = CachingAllocator(fake, max_cached=1 << 62)
     for nbytes in range(MIB, 5 * MIB, 40961):
         caching.allocate(nbytes).clear()
-        hits, made = caching.stats().hits, len(fake.given)
-        block = caching.allocate(fake.given[-1] if made else nbytes)
-        assert caching.stats().hits == hits + 1 and len(fake.given) == made
+        hits, made = caching.stats().hits, len(sizes(fake.allocated))
+        block = caching.allocate(sizes(fake.allocated)[-1] if made else nbytes)
+        assert caching.stats().hits == hits + 1 and len(sizes(fake.allocated)) == made
         block.clear()
-    assert len(fake.given) < 30  # eight classes per doubling
+    assert len(sizes(fake.allocated)) < 30  # eight classes per doubling
 
 
 def test_small_blocks_go_straight_through(fake):
     caching = CachingAllocator(fake)
     caching.allocate(MIB - 1).clear()
-    assert fake.given == fake.back == [MIB - 1]
+    assert sizes(fake.allocated) == sizes(fake.freed) == [MIB - 1]
     assert caching.stats().reserved == 0
 
 
@@ -86,10 +73,10 @@ def test_the_longest_unused_goes_first_when_the_bound_is_reached(fake):
     blocks = [caching.allocate(n * MIB) for n in (1, 2, 3)]
     for block in blocks:
         block.clear()  # 1, then 1 + 2, then 2 + 3 would be too much: 1 and 2 go
-    assert fake.back == [1 * MIB, 2 * MIB]
+    assert sizes(fake.freed) == [1 * MIB, 2 * MIB]
     assert caching.stats().cached == 3 * MIB
     caching.allocate(5 * MIB).clear()  # more than the bound by itself
-    assert fake.back[-1] == 5 * MIB and caching.stats().cached == 3 * MIB
+    assert sizes(fake.freed)[-1] == 5 * MIB and caching.stats().cached == 3 * MIB
 
 
 def test_trim_gives_everything_back(fake):
@@ -98,7 +85,7 @@ def test_trim_gives_everything_back(fake):
     caching.allocate(MIB).clear()
     assert caching.stats()[:2] == (2 * MIB, MIB)
     assert (caching.trim(), caching.trim()) == (MIB, 0)
-    assert fake.back == [MIB]
+    assert sizes(fake.freed) == [MIB]
     held.clear()
     assert caching.stats()[:2] == (0, 2 * MIB)
 
@@ -108,7 +95,7 @@ def test_max_cached_can_be_set_and_acts_at_once(fake):
     assert caching.max_cached == 1 << 30
     caching.allocate(2 * MIB).clear()
     caching.max_cached = 0
-    assert fake.back == [2 * MIB]
+    assert sizes(fake.freed) == [2 * MIB]
     caching.allocate(2 * MIB).clear()
     assert caching.stats().cached == 0
     with pytest.raises(ValueError, match="a size is a number and a unit"):
@@ -118,11 +105,11 @@ def test_max_cached_can_be_set_and_acts_at_once(fake):
 
 
 def test_under_pressure_everything_kept_is_given_back_before_failing():
-    fake = Fake(room=10 * MIB)
+    fake = FakeAllocator(capacity=10 * MIB)
     caching = CachingAllocator(fake)
     caching.allocate(8 * MIB).clear()
     block = caching.allocate(4 * MIB)  # 8 + 4 would not fit
-    assert fake.back == [8 * MIB] and block
+    assert sizes(fake.freed) == [8 * MIB] and block
     with pytest.raises(OutOfMemoryError):
         caching.allocate(8 * MIB)
     assert caching.stats()[:2] == (4 * MIB, 0)
@@ -144,9 +131,9 @@ def test_blocks_outlive_the_allocator(fake):
     kept, held = caching.allocate(MIB), caching.allocate(2 * MIB)
     kept.clear()
     del caching
-    assert fake.back == [MIB]
+    assert sizes(fake.freed) == [MIB]
     held.clear()
-    assert fake.back == [MIB, 2 * MIB]
+    assert sizes(fake.freed) == [MIB, 2 * MIB]
 
 
 def test_reports_and_bytes_in_use_are_of_what_is_given_out():
@@ -189,7 +176,7 @@ def test_a_bare_instance_and_a_second_init_are_safe(fake):
     bare.__init__(fake)
     held.clear()
     bare.allocate(4 * MIB).clear()
-    assert fake.given == [4 * MIB]
+    assert sizes(fake.allocated) == [4 * MIB]
 
 
 def test_eight_threads():
