@@ -1,8 +1,9 @@
 """Tensors whose memory you can see and steer."""
 
-from tensix import core, dispatch, fft, functions, library, linalg, memory, ops, testing
+from tensix import core, dispatch, explanation, fft, functions, library, linalg, memory, ops, testing
 from tensix._version import __version__
 from tensix.core import *  # noqa: F403
+from tensix.explanation import *  # noqa: F403
 from tensix.functions.constants import *  # noqa: F403
 from tensix.functions.creation import *  # noqa: F403
 from tensix.functions.creation_exchange import *  # noqa: F403
@@ -46,6 +47,7 @@ __all__ = [
     "set_num_threads", "sparse_coo", "strided", "testing",
 ]  # fmt: skip
 __all__ += core.__all__
+__all__ += explanation.__all__
 __all__ += _dtype.__all__
 __all__ += _memory_format.__all__
 for _chapter in functions.CHAPTERS:

@@ -116,6 +116,6 @@ cdef int cow_materialize(StorageImpl storage) except -1:
     return 0
 
 
-name_deleter(cow_deleter, "cow_deleter", "a copy-on-write context", shared_context_facts)
+name_deleter(cow_deleter, "cow_deleter", "copy-on-write context", shared_context_facts)
 name_deleter(
-    cow_readonly_deleter, "cow_readonly_deleter", "a copy-on-write context of read-only bytes", shared_context_facts)
+    cow_readonly_deleter, "cow_readonly_deleter", "copy-on-write context of read-only bytes", shared_context_facts)

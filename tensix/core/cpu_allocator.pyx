@@ -290,6 +290,6 @@ cdef dict block_facts(void* data):
     return {"nbytes": header_of(data).nbytes, "mapped_bytes": header_of(data).mapped_bytes}
 
 
-name_deleter(free_cpu, "free_cpu", "a block of a CPUAllocator", block_facts)
-name_deleter(release_cpu, "release_cpu", "a block of a CPUAllocator that is not counted", block_facts)
+name_deleter(free_cpu, "free_cpu", "block of a CPUAllocator", block_facts)
+name_deleter(release_cpu, "release_cpu", "block of a CPUAllocator, not counted", block_facts)
 set_allocator("cpu", CPUAllocator())

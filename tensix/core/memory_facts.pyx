@@ -8,9 +8,12 @@ functions by name, and of the rest the library.
 """
 import os
 
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport uint64_t, uintptr_t
+from tensix.core.atomics cimport tx_load_relaxed
+from tensix.core.combined_refcount cimport is_dead, strong_of, weak_of
 from tensix.core.data_ptr cimport DataPtr, closure_t, data_ptr_t, deleter_t, run_closure
 from tensix.core.device cimport Device_get
+from tensix.core.intrusive_target cimport IntrusiveTarget
 from tensix.core.storage_impl cimport StorageImpl
 
 __all__ = []
@@ -62,7 +65,6 @@ def facts_of_storage(StorageImpl storage not None):
     return {
         "nbytes": storage.size_bytes,
         "version": storage.version,
-        "handles": storage.handle_count,
         "allocator": storage.owner,
         "is_resizable": bool(storage.is_resizable),
         "is_readonly": bool(storage.is_readonly),
@@ -74,8 +76,21 @@ def facts_of_storage(StorageImpl storage not None):
     }
 
 
+def facts_of_target(IntrusiveTarget target not None):
+    """Return the counts of a target, how many of them Python handles hold, and whether its last owner is gone."""
+    cdef uint64_t word = tx_load_relaxed(&target.combined_refcount)
+    strong = strong_of(word)
+    return {
+        "strong": strong,
+        "weak": weak_of(word) - (strong > 0),
+        "strong_handles": target.handle_count,
+        "weak_handles": target.weak_handle_count,
+        "is_expired": is_dead(word),
+    }
+
+
 cdef dict closure_facts(void* ctx):
     return {"function": <object>(<closure_t*>ctx).function}
 
 
-name_deleter(run_closure, "run_closure", "a Python callable", closure_facts)
+name_deleter(run_closure, "run_closure", "Python callable", closure_facts)

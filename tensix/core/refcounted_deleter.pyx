@@ -45,4 +45,4 @@ cdef StorageImpl refcounted_alias(StorageImpl storage):
     return alias
 
 
-name_deleter(refcounted_deleter, "refcounted_deleter", "a shared context", shared_context_facts)
+name_deleter(refcounted_deleter, "refcounted_deleter", "shared context", shared_context_facts)

@@ -404,7 +404,7 @@ cdef dict kept_block_facts(void* ctx):
     return {"nbytes": kept.nbytes, "capacity": kept.capacity, "block": data_ptr_facts(&kept.block)}
 
 
-name_deleter(take_back, "take_back", "a block that its CachingAllocator keeps when it is freed", kept_block_facts)
+name_deleter(take_back, "take_back", "block of a CachingAllocator", kept_block_facts)
 
 
 def default_max_cached():

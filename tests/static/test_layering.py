@@ -18,6 +18,7 @@ FLOORS = {
     "functions": 4,
     "interop": 5,
     "testing": 5,
+    "explanation": 5,
     "fft": 5,
     "library": 5,
     "linalg": 5,
