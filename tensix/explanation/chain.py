@@ -23,7 +23,7 @@ from tensix.tensors.sparse_tensor_impl import SparseTensorImpl
 from tensix.tensors.tensor import Tensor
 from tensix.tensors.tensor_impl import TensorImpl
 
-__all__ = ["link_of"]
+__all__ = []
 
 
 def link_of(x: Any) -> Link:

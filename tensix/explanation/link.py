@@ -2,7 +2,7 @@
 
 from typing import Any, Self
 
-__all__ = ["Link"]
+__all__ = []
 
 
 class Link:

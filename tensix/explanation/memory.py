@@ -9,7 +9,7 @@ import numpy as np
 from tensix.core import Allocator, format_size, get_allocator
 from tensix.explanation.link import Link, plural
 
-__all__ = ["address_text", "link_of_allocator", "link_of_block"]
+__all__ = []
 
 MAX_DEPTH = 16  # of objects that hold each other, and of allocators over each other
 SAID = {  # facts with lines or links of their own

@@ -9,7 +9,7 @@ from typing import Any
 
 from tensix.explanation.link import Link
 
-__all__ = ["picture_of"]
+__all__ = []
 
 LETTER, LINE = 7.25, 18  # width and height of the small letters
 PADDING, HEAD = 14, 34  # of a card

@@ -16,7 +16,7 @@ from tensix.tensors.sparse_tensor_impl import SparseTensorImpl
 from tensix.tensors.tensor import Tensor
 from tensix.tensors.tensor_impl import TensorImpl
 
-__all__ = ["strong_cycles"]
+__all__ = []
 
 MAX_LOOKED_AT = 100_000  # objects; what is farther away is not found
 
