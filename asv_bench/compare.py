@@ -157,8 +157,9 @@ def small_call_rows():
     for name, *codes in (
         ("x[0]",), ("x[0:2]",), ("x[1:3, ::2]",), ("x.T",), ("x.reshape(4, 3)",), ("x + y",), ("x @ y.T",),
         ("empty(3, 4)", "lib.empty(3, 4)", "lib.empty(3, 4)", "lib.empty((3, 4), 'f4')"),
-        ("x.clone()", "x.clone()", "x.clone()", "x.copy()"), ("x.sum()",), ("x * 2",), ("x < y",),
-        ("lib.where(b, x, y)",), ("lib.sqrt(x)",), ("x.__iadd__(y)",),
+        ("x.clone()", "x.clone()", "x.clone()", "x.copy()"), ("x.sum()",),
+        ("x.T.contiguous()", "x.T.contiguous()", "x.T.contiguous()", "lib.ascontiguousarray(x.T)"), ("x * 2",),
+        ("x < y",), ("lib.where(b, x, y)",), ("lib.sqrt(x)",), ("x.__iadd__(y)",),
         ("rand(3, 4)[0] + rand(3, 4)", "lib.rand(3, 4)[0] + lib.rand(3, 4)", "lib.rand(3, 4)[0] + lib.rand(3, 4)",
          "rand((3, 4), 'f4')[0] + rand((3, 4), 'f4')"),
     ):  # fmt: skip

@@ -1,9 +1,10 @@
 """Tensors whose memory you can see and steer."""
 
-from tensix import core, dispatch, fft, functions, interop, library, linalg, memory, ops
+from tensix import core, dispatch, explanation, fft, functions, interop, library, linalg, memory, ops, testing
 from tensix._version import __version__
 from tensix.abi import get_include
 from tensix.core import *  # noqa: F403
+from tensix.explanation import *  # noqa: F403
 from tensix.functions.constants import *  # noqa: F403
 from tensix.functions.creation import *  # noqa: F403
 from tensix.functions.creation_exchange import *  # noqa: F403
@@ -46,9 +47,10 @@ from tensix.tensors.typed_storage import TypedStorage
 __all__ = [
     "Generator", "Layout", "Tensor", "TensorImpl", "TypeIdentifier", "TypeMeta", "TypedStorage", "__version__", "core",
     "dispatch", "fft", "get_include", "get_num_threads", "interop", "library", "linalg", "manual_seed", "memory", "ops",
-    "register_type", "set_num_threads", "sparse_coo", "strided",
+    "register_type", "set_num_threads", "sparse_coo", "strided", "testing",
 ]  # fmt: skip
 __all__ += core.__all__
+__all__ += explanation.__all__
 __all__ += _dtype.__all__
 __all__ += _memory_format.__all__
 __all__ += _files.__all__

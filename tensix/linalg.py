@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 from tensix.dispatch import native_functions
-from tensix.functions.creation_like import scalar_like
 from tensix.functions.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from tensix.tensors.dtype import dtype_from_any
+from tensix.tensors.operands import scalar_like
 from tensix.tensors.tensor import Tensor
 
 __all__ = [

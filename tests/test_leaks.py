@@ -8,6 +8,7 @@ import pytest
 import tensix
 from tensix import CPUAllocator, OutOfMemoryError, Tensor, from_numpy, use_allocator
 from tensix.dispatch import dispatcher
+from tensix.testing import FailingAllocator
 
 
 def table(name):
@@ -140,18 +141,6 @@ def test_failure_gives_back_what_it_took(operation, level):
     assert level() == before
 
 
-class FailsAt(CPUAllocator):
-    """An allocator whose n-th block, counted from 1, cannot be had."""
-
-    calls, fail_at = 0, 0
-
-    def allocate(self, nbytes):
-        self.calls += 1
-        if self.calls == self.fail_at:
-            raise OutOfMemoryError(nbytes, self.alignment, 0)
-        return super().allocate(nbytes)
-
-
 WRITING = {name for name in OPERATIONS if "assignment" in name or "copy" in name or "source written" in name}
 ALLOCATING = [name for name in OPERATIONS if name not in {
     "overlapping advanced assignment",  # its copy is NumPy's
@@ -164,7 +153,7 @@ ALLOCATING = [name for name in OPERATIONS if name not in {
 def test_allocation_that_fails_in_the_middle(name, level):
     """Whichever allocation fails: inputs as before, nothing leaked, and the same operation succeeds afterwards."""
     before = level()
-    allocator = FailsAt()
+    allocator = FailingAllocator(CPUAllocator())
     with use_allocator(allocator):
         x = new()
         allocator.calls = 0
@@ -190,7 +179,7 @@ def test_allocation_that_fails_in_the_middle(name, level):
 @pytest.mark.parametrize("write", [lambda c: c.fill_(9), lambda c: c[1].zero_(), lambda c: c.copy_(tensix.ones(3, 4))])
 def test_copy_on_write_without_memory_for_the_copy(write, level):
     """Both sides stay as they are and can be written once there is memory."""
-    allocator = FailsAt()
+    allocator = FailingAllocator(CPUAllocator())
     with use_allocator(allocator):
         x = new()
         clone, ones = x.lazy_clone(), tensix.ones(3, 4)

@@ -32,6 +32,9 @@ class Geometry:
     def time_contiguous(self, ndim):
         self.x.contiguous()
 
+    def time_contiguous_copy(self, ndim):
+        self.x.mT.contiguous()
+
     def time_is_contiguous(self, ndim):
         self.x.is_contiguous()
 

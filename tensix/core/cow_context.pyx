@@ -22,10 +22,12 @@ read-only storage is never taken back, since its pages may not be writable: its 
 from libc.stdlib cimport free
 from tensix.core.allocator cimport Allocator, Allocator_clone, current_allocator
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_move, data_ptr_t
+from tensix.core.memory_facts cimport name_deleter
 from tensix.core.memory_reporter cimport report_copy
 from tensix.core.refcounted_deleter cimport refcounted_is_shared_alias
 from tensix.core.shared_context cimport (
     shared_context_decrement,
+    shared_context_facts,
     shared_context_increment,
     shared_context_is_unique,
     shared_context_point,
@@ -116,3 +118,8 @@ cdef int cow_materialize(StorageImpl storage) except -1:
     finally:
         shared_context_decrement(context)
     return 0
+
+
+name_deleter(cow_deleter, "cow_deleter", "copy-on-write context", shared_context_facts)
+name_deleter(
+    cow_readonly_deleter, "cow_readonly_deleter", "copy-on-write context of read-only bytes", shared_context_facts)

@@ -20,6 +20,7 @@ from libc.stdlib cimport calloc, free, malloc
 from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU
+from tensix.core.memory_facts cimport name_deleter
 from tensix.core.memory_reporter cimport bytes_given_out, report_allocation, report_free, report_out_of_memory
 from tensix.core.python_reference cimport holds_gil, may_run_python
 
@@ -282,4 +283,13 @@ cdef void fill_with_junk(uint8_t* data, size_t nbytes) noexcept nogil:
         data[i] = (<uint8_t*>&JUNK)[i & 3]
 
 
+cdef dict block_facts(void* data):
+    """Return what the header says; nothing if it is broken."""
+    if not is_sealed(data):
+        return {"is_broken": True}
+    return {"nbytes": header_of(data).nbytes, "mapped_bytes": header_of(data).mapped_bytes}
+
+
+name_deleter(free_cpu, "free_cpu", "block of a CPUAllocator", block_facts)
+name_deleter(release_cpu, "release_cpu", "block of a CPUAllocator, not counted", block_facts)
 set_allocator("cpu", CPUAllocator())

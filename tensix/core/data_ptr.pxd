@@ -22,6 +22,11 @@ cdef class DataPtr:
 
 
 # Private to tensix.
+cdef struct closure_t:
+    PyObject* function  # owned
+    void* data
+
+cdef void run_closure(void* ctx) noexcept nogil
 cdef void data_ptr_init(data_ptr_t* self, void* data, void* ctx, deleter_t deleter) noexcept nogil
 cdef void data_ptr_clear(data_ptr_t* self) noexcept nogil
 cdef void data_ptr_destroy(data_ptr_t* self) noexcept nogil

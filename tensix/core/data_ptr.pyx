@@ -201,11 +201,6 @@ cdef class DataPtr:
         )
 
 
-cdef struct closure_t:
-    PyObject* function  # owned
-    void* data
-
-
 cdef void run_closure(void* ctx) noexcept nogil:
     """Call the closure's function once and free the closure. See Note [GIL and finalisation]."""
     if may_run_python():

@@ -2,7 +2,7 @@
 from cpython.ref cimport Py_INCREF, PyObject
 from tensix.core.atomics cimport tx_store_relaxed
 from tensix.core.combined_refcount cimport DELETE, STILL_ALIVE, Death, decref_word, incref_word, unique_word
-from tensix.core.intrusive_target cimport IntrusiveTarget, IntrusiveTarget_on_death
+from tensix.core.intrusive_target cimport IntrusiveTarget, IntrusiveTarget_on_death, birth_listener
 from tensix.core.python_reference cimport drop_python_reference
 
 
@@ -10,6 +10,8 @@ cdef inline void own_newborn(IntrusiveTarget target) noexcept:
     """Take the first strong count of a target that was just made, and the counts' Python reference."""
     tx_store_relaxed(&target.combined_refcount, unique_word())
     Py_INCREF(target)
+    if birth_listener != NULL:
+        birth_listener(target)
 
 
 cdef inline void retain(IntrusiveTarget target) noexcept:

@@ -31,3 +31,7 @@ cdef str IntrusiveTarget_no_owner(IntrusiveTarget self, str function)
 cdef str IntrusiveTarget_not_newborn(IntrusiveTarget self)
 cdef str IntrusiveTarget_describe(IntrusiveTarget self)
 cdef bint compare_addresses(uintptr_t a, uintptr_t b, int op) noexcept
+
+# Private to tensix: told of every target that gets its first owner; NULL while nobody watches. See Note [Births].
+ctypedef void (*birth_listener_t)(IntrusiveTarget) noexcept
+cdef birth_listener_t birth_listener

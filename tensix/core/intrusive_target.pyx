@@ -180,6 +180,9 @@ cdef void weak_decref(IntrusiveTarget target) noexcept nogil:
         IntrusiveTarget_on_death(target, death, False)
 
 
+cdef birth_listener_t birth_listener = NULL
+
+
 cdef int IntrusiveTarget_start_unique(IntrusiveTarget self) except -1:
     """Store the unique word, without a locked instruction, and take the counts' Python reference."""
     if self is None:
@@ -188,6 +191,8 @@ cdef int IntrusiveTarget_start_unique(IntrusiveTarget self) except -1:
         raise RuntimeError(IntrusiveTarget_not_newborn(self))
     tx_store_relaxed(&self.combined_refcount, unique_word())
     Py_INCREF(self)
+    if birth_listener != NULL:
+        birth_listener(self)
     return 0
 
 

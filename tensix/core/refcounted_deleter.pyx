@@ -2,8 +2,10 @@
 
 Unlike copy-on-write nothing is ever copied. The facts are those of PyTorch's ``c10/core/RefcountedDeleter.h``.
 """
+from tensix.core.memory_facts cimport name_deleter
 from tensix.core.shared_context cimport (
     shared_context_decrement,
+    shared_context_facts,
     shared_context_increment,
     shared_context_point,
     shared_context_t,
@@ -41,3 +43,6 @@ cdef StorageImpl refcounted_alias(StorageImpl storage):
     alias.size_bytes, alias.owner = storage.size_bytes, storage.owner
     alias.is_readonly, alias.guarded = storage.is_readonly, storage.is_readonly
     return alias
+
+
+name_deleter(refcounted_deleter, "refcounted_deleter", "shared context", shared_context_facts)

@@ -7,6 +7,7 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_load_acquire
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_move, data_ptr_t, deleter_t
+from tensix.core.memory_facts cimport data_ptr_facts
 
 
 cdef struct shared_context_t:
@@ -48,3 +49,9 @@ cdef inline void shared_context_decrement(shared_context_t* self) noexcept nogil
 
 cdef inline bint shared_context_is_unique(shared_context_t* self) noexcept nogil:
     return tx_load_acquire(&self.count) == 1
+
+
+cdef inline dict shared_context_facts(void* ctx):
+    """Say who shares what. See Note [Named deleters]."""
+    cdef shared_context_t* self = <shared_context_t*>ctx
+    return {"sharers": tx_load_acquire(&self.count), "block": data_ptr_facts(&self.original)}

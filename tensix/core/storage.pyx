@@ -311,6 +311,18 @@ cdef class Storage:
             twin.target = self.target
         return twin
 
+    def __deepcopy__(self, dict memo not None):
+        """Return a handle on a copy, one for all handles and tensors that are copied together; read-only stays so."""
+        cdef Storage made
+        if self.target is None:
+            return Storage.__new__(Storage)
+        made = memo.get(id(self.target))
+        if made is None:
+            made = Storage_from_new(StorageImpl_clone(self.target))
+            made.target.readonly = self.target.is_readonly
+            memo[id(self.target)] = made
+        return made.__copy__()
+
     def __repr__(self):
         if self.target is None:
             return "Storage(null)"

@@ -14,6 +14,7 @@ cdef class Kernel:
     cdef object call1(self, TensorBase a)
     cdef object call2(self, TensorBase a, TensorBase b)
     cdef object call_with(self, TensorBase a, object argument)
+    cdef object call_named(self, TensorBase a, str name, object argument)
     cdef object call_empty(
         self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
     cdef object call(self, tuple args, dict kwargs)
@@ -49,7 +50,9 @@ cdef class ArgumentsKernel(Kernel):
     cdef arguments_t function
     cdef int count
     cdef tuple defaults           # what call1 stands for; None if it does not suffice
+    cdef str option               # the only argument beside the tensor, which may be named; None if there are more
     cdef object call1(self, TensorBase a)
+    cdef object call_named(self, TensorBase a, str name, object argument)
     cdef object call(self, tuple args, dict kwargs)
 
 

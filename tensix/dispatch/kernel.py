@@ -4,6 +4,8 @@ A call comes in one of a few shapes. A kernel written in C overrides those that 
 arguments; the base class turns every shape into the general one, ``call(args, kwargs)``.
 """
 
+import sys
+
 import cython
 from cython.cimports.tensix.core.device import CPU, Device_get
 from cython.cimports.tensix.tensors.dtype import default_float_code, dtype_of_code
@@ -23,6 +25,9 @@ class Kernel:
 
     def call_with(self, a, argument):
         return self.call((a, argument), None)
+
+    def call_named(self, a, name, argument):
+        return self.call((a,), {name: argument})
 
     def call_empty(self, ndim, sizes, dtype_code, device_type, device_index):
         args, options = empty_arguments(ndim, sizes, dtype_code, device_type, device_index)
@@ -126,6 +131,11 @@ class ArgumentsKernel(Kernel):
             return self.call((a,), None)
         return self.function(a, self.defaults)
 
+    def call_named(self, a, name, argument):
+        if name != self.option:
+            return self.call((a,), {name: argument})
+        return self.function(a, (None, argument))
+
     def call(self, args, kwargs):
         if kwargs or len(args) != self.count:
             filled = self.parser.fill(args, kwargs)
@@ -147,6 +157,8 @@ def ArgumentsKernel_of(schema, function):
     others = schema.arguments[1:]
     if all([argument.has_default for argument in others]):
         kernel.defaults = (None, *[argument.default for argument in others])
+    if len(others) == 1:
+        kernel.option = sys.intern(others[0].name)
     return kernel
 
 

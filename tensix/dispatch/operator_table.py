@@ -203,6 +203,12 @@ class OperatorTable:
             return self.call((a, argument), None, a.impl.key_set)
         return cython.cast(Kernel, self.slots[OperatorTable_slot(self, a.impl.key_set)]).call_with(a, argument)
 
+    def call_named(self, a, name, argument):
+        """Call with a tensor and one argument by its name."""
+        if interventions:
+            return self.call((a,), {name: argument}, a.impl.key_set)
+        return cython.cast(Kernel, self.slots[OperatorTable_slot(self, a.impl.key_set)]).call_named(a, name, argument)
+
     def call_empty(self, ndim, sizes, dtype_code, device_type, device_index):
         keys: uint64_t = dense_keys_of_device(device_type)
         if interventions:

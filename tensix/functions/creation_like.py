@@ -9,7 +9,6 @@ from tensix.core import Device
 from tensix.dispatch import native_functions
 from tensix.functions.creation import empty, full
 from tensix.tensors.dtype import dtype_from_any
-from tensix.tensors.promotion import promote_number
 from tensix.tensors.tensor import Tensor
 
 __all__ = ["empty_like", "empty_strided", "full_like", "ones_like", "scalar_tensor", "zeros_like"]
@@ -145,14 +144,6 @@ def options_of(dtype: Any, device: Any) -> dict[str, Any]:
 def plain_number(value: Any) -> Any:
     """Return a number of NumPy as Python's, anything else as it is."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def scalar_like(tensor: Tensor, number: Any) -> Tensor:
-    """Return a number as a tensor without dimensions, of another's type unless the number's kind is higher."""
-    if not tensor.defined():
-        raise RuntimeError("the tensor is undefined: it has no element type. Make one with empty() or tensor().")
-    number = plain_number(number)
-    return full((), number, dtype=promote_number(tensor.dtype, number), device=tensor.device)
 
 
 # ---- kernels: each is made of other operators, so it serves every device

@@ -19,7 +19,8 @@ def diff(
     x : Tensor
         The tensor.
     n : int, optional
-        How many times differences are taken; here it may stand by position, as in NumPy.
+        How many times differences are taken, 0 or more; if there are fewer elements, none are left. Here it may
+        stand by position, as in NumPy.
     axis : int, optional
         The dimension.
     prepend, append : Tensor, optional
@@ -44,6 +45,11 @@ def diff(
 def diff_kernel(self, n, axis, prepend=None, append=None):
     """Leave out what is not given: to NumPy None would be a value."""
     given = {name: value for name, value in (("prepend", prepend), ("append", append)) if value is not None}
+    if n > 1:
+        once = np.diff(self, 1, axis, **given)
+        if n > once.shape[axis]:  # each round takes one away: NumPy would go on when nothing is left
+            return once.take([], axis)
+        return np.diff(once, n - 1, axis)
     return np.diff(self, n, axis, **given)
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tensix.dispatch import native_functions
-from tensix.functions.creation_like import scalar_like
 from tensix.functions.kernels.numpy_kernel import NumpyKernel
+from tensix.tensors.operands import scalar_like
 from tensix.tensors.tensor import Tensor
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]

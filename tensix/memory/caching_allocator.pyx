@@ -42,6 +42,7 @@ from tensix.core.atomics cimport (
 )
 from tensix.core.cpu_allocator cimport CPUAllocator, CPUAllocator_reserve
 from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_destroy, data_ptr_init, data_ptr_t
+from tensix.core.memory_facts cimport data_ptr_facts, name_deleter
 from tensix.core.memory_reporter cimport report_allocation, report_free
 from tensix.core.python_reference cimport holds_gil
 from tensix.core.tally cimport tally_current, tally_remove, tally_t
@@ -470,6 +471,14 @@ cdef inline int class_of(size_t nbytes) noexcept nogil:
         return <int>((nbytes - 1) // STEP_BYTES)
     cdef int bit = tx_highest_bit(nbytes - 1)
     return 8 * (bit - LAST_STEP_BIT + 1) + <int>((nbytes - 1) >> (bit - 3) & 7)
+
+
+cdef dict kept_block_facts(void* ctx):
+    cdef kept_block_t* kept = <kept_block_t*>ctx
+    return {"nbytes": kept.nbytes, "capacity": kept.capacity, "block": data_ptr_facts(&kept.block)}
+
+
+name_deleter(take_back, "take_back", "block of a CachingAllocator", kept_block_facts)
 
 
 def default_max_cached():

@@ -32,6 +32,7 @@ from cython.cimports.tensix.core.data_ptr import (
     data_ptr_t,
 )
 from cython.cimports.tensix.core.device import CPU
+from cython.cimports.tensix.core.memory_facts import data_ptr_facts, name_deleter
 from cython.cimports.tensix.core.python_reference import PyGILState_Check, decref_with_gil, may_run_python
 from cython.cimports.tensix.core.refcounted_deleter import refcounted_deleter
 from cython.cimports.tensix.core.shared_context import shared_context_t
@@ -319,3 +320,16 @@ def placement_delete(ctx):
 def drop_references(references: reference_p, count: cython.size_t) -> cython.void:
     for i in range(count):
         decref_with_gil(references[i])
+
+
+@cython.cfunc
+def placement_facts(ctx: cython.p_void) -> dict:
+    context = cython.cast(context_p, ctx)
+    return {
+        "elements": context.count,
+        "type": TypeMeta_of_index(context.type_index).name,
+        "block": data_ptr_facts(cython.address(context.block)),
+    }
+
+
+name_deleter(placement_delete, "placement_delete", "constructed elements", placement_facts)

@@ -45,7 +45,7 @@ BY_NAME = cython.declare(dict, dict(MemoryFormat.__members__))
 
 def memory_format_from_any(memory_format):
     """Return the format that a MemoryFormat or a name means."""
-    if isinstance(memory_format, MemoryFormat):
+    if type(memory_format) is MemoryFormat:
         return memory_format
     found = BY_NAME.get(memory_format) if isinstance(memory_format, str) else None
     if found is None:

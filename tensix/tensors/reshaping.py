@@ -134,7 +134,7 @@ def contiguous(a: TensorBase, args: tuple):
 
 @cython.cfunc
 def contiguous_copy(a: TensorBase, memory_format) -> TensorBase:
-    return CLONE.call((a,), {"memory_format": memory_format}, a.impl.key_set)
+    return CLONE.call_named(a, "memory_format", memory_format)
 
 
 @cython.cfunc

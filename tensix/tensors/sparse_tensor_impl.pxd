@@ -6,9 +6,9 @@ from tensix.tensors.tensor_impl cimport TensorImpl
 
 @cython.no_gc  # as its base
 cdef class SparseTensorImpl(TensorImpl):
-    cdef TensorBase indices    # int64 of shape (ndim, nnz), inside the shape, read-only
-    cdef TensorBase values     # of shape (nnz,)
-    cdef bint is_coalesced     # whether the indices are sorted and differ
+    cdef readonly TensorBase indices  # int64 of shape (ndim, nnz), inside the shape, read-only
+    cdef readonly TensorBase values   # of shape (nnz,)
+    cdef readonly bint is_coalesced   # whether the indices are sorted and differ
     cdef void destroy(self, bint holds_gil) noexcept nogil
     cpdef release_resources(self)
 

@@ -24,6 +24,7 @@ from cython.cimports.tensix.core.member_descriptors import adopt_members
 from cython.cimports.tensix.core.storage import Storage
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
+from cython.cimports.tensix.tensors.copying import copy_of, deep_copy_of
 from cython.cimports.tensix.tensors.dlpack import set_tensor_class
 from cython.cimports.tensix.tensors.dtype import dtype_from_any, dtype_of_code
 from cython.cimports.tensix.tensors.exchange_methods import ExchangeMethods
@@ -150,11 +151,19 @@ class Tensor(ExchangeMethods):
         """Return a copy, made at once; dense strides are kept unless another memory format is asked for."""
         if memory_format is preserve_format:
             return CLONE.call1(self)
-        return CLONE.call((self,), {"memory_format": memory_format}, self.impl.key_set)
+        return CLONE.call_named(self, "memory_format", memory_format)
 
     def lazy_clone(self):
         """Return a tensor that shares the bytes until one of the two is written (copy-on-write)."""
         return LAZY_CLONE.call1(self)
+
+    def __copy__(self):
+        """Return a tensor with a body of its own that looks at the same elements."""
+        return copy_of(self)
+
+    def __deepcopy__(self, memo: dict):
+        """Return a copy on a storage of its own, which tensors that are copied together share."""
+        return deep_copy_of(self, memo)
 
     def to_device(self, device, /, *, stream=None):
         """Return the tensor on a device: itself if it is there, else a copy in row-major order.

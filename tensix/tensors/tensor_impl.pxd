@@ -17,7 +17,7 @@ cdef union dims_t:
 
 
 cdef class TensorImpl(IntrusiveTarget):
-    cdef StorageImpl storage     # with one strong count; None: no memory
+    cdef readonly StorageImpl storage  # with one strong count; None: no memory
     cdef public object autograd_meta  # for whoever records gradients; released before the storage
     cdef dims_t dims
     cdef readonly int64_t storage_offset  # elements

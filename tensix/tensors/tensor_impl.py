@@ -43,9 +43,10 @@ class TensorImpl:
         Of the first element, and how many there are.
     key_set : int
         The bits of its dispatch keys, as in `DispatchKeySet`.
+    storage : StorageImpl or None
+        The bare storage; of an expired body an expired one.
     autograd_meta : object
-        For whoever records gradients; None if nobody does. Released before the storage. The collector does not look
-        into it: a cycle through it has to be broken by hand.
+        For whoever records gradients; released before the storage. A cycle through it has to be broken by hand.
 
     Raises
     ------

@@ -4,6 +4,7 @@ from typing_extensions import disjoint_base
 
 from tensix.core.device import Device
 from tensix.core.intrusive_target import IntrusiveTarget
+from tensix.core.storage_impl import StorageImpl
 from tensix.tensors.dtype import DType
 
 __all__ = ["TensorImpl"]
@@ -11,6 +12,8 @@ __all__ = ["TensorImpl"]
 @disjoint_base
 class TensorImpl(IntrusiveTarget):
     autograd_meta: Any
+    @property
+    def storage(self) -> StorageImpl | None: ...
     @property
     def storage_offset(self) -> int: ...
     @property

@@ -88,7 +88,7 @@ class ViewMethods(TensorBase):
         """
         if memory_format is contiguous_format:
             return CONTIGUOUS.call1(self)
-        return CONTIGUOUS.call((self,), {"memory_format": memory_format}, self.impl.key_set)
+        return CONTIGUOUS.call_named(self, "memory_format", memory_format)
 
     def flatten(self, start_dim=0, end_dim=-1):
         """Return the elements with a run of dimensions merged into one: a view where strides allow it, else a copy."""

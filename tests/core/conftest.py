@@ -4,25 +4,14 @@ import gc
 
 import pytest
 
-from tensix.core import CPUAllocator, Device, OutOfMemoryError, get_allocator, set_allocator
-
-
-class FailingAllocator(CPUAllocator):
-    """A CPU allocator that has no memory while `fails` is true."""
-
-    fails = False
-
-    def allocate(self, nbytes):
-        """Allocate, unless told to fail."""
-        if self.fails:
-            raise OutOfMemoryError(nbytes, self.alignment, 0)
-        return super().allocate(nbytes)
+from tensix.core import CPUAllocator, Device, get_allocator, set_allocator
+from tensix.testing import FailingAllocator
 
 
 @pytest.fixture
 def failing_allocator():
-    """Return an allocator that fails once its `fails` is set."""
-    return FailingAllocator()
+    """Return an allocator that fails when it is told to."""
+    return FailingAllocator(CPUAllocator())
 
 
 @pytest.fixture

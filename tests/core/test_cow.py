@@ -213,9 +213,9 @@ def test_null_storage_is_refused(function):
 def test_failing_allocation_leaves_a_valid_share_cw_17(failing_allocator, attempts):
     storage = filled(b"12345678", failing_allocator)
     clone, address = storage.lazy_clone(), storage.data_ptr()
-    failing_allocator.fails = True
     for _ in range(attempts):
         for sharer in (storage, clone):
+            failing_allocator.fail_next()
             with pytest.raises(OutOfMemoryError):
                 sharer.mutable_data_ptr()
             assert sharer.is_cow() and sharer.data_ptr() == address and read(sharer) == b"12345678"
@@ -239,7 +239,7 @@ def test_failing_copy_leaves_a_valid_share_cw_17():
 def test_sharers_survive_a_failed_materialization_of_one_that_goes_cw_17(failing_allocator):
     storage = filled(b"12345678", failing_allocator)
     clone = storage.lazy_clone()
-    failing_allocator.fails = True
+    failing_allocator.fail_next()
     with pytest.raises(OutOfMemoryError):
         clone.mutable_data_ptr()
     storage.reset()
@@ -250,7 +250,7 @@ def test_sharers_survive_a_failed_materialization_of_one_that_goes_cw_17(failing
 
 def test_lazy_clone_allocates_no_bytes_cw_9_cw_19(failing_allocator):
     storage = filled(b"12345678", failing_allocator)
-    failing_allocator.fails = True
+    failing_allocator.fail_next()
     clones = [storage.lazy_clone() for _ in range(100)]
     assert {clone.data_ptr() for clone in clones} == {storage.data_ptr()}
     assert storage.allocator is clones[0].allocator is not get_allocator("cpu")

@@ -8,8 +8,8 @@ import weakref
 import pytest
 
 from tensix.core import DataPtr, Device, Storage
+from tensix.testing import DeleteTracker
 
-FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 CAPSULE_NAME = b"tensix.deleter"  # a capsule keeps the address of its name, so this has to stay
 new_capsule = ctypes.pythonapi.PyCapsule_New
 new_capsule.restype = ctypes.py_object
@@ -28,19 +28,19 @@ FORMS = pytest.mark.parametrize("form_of", [lambda function: function, address_o
 
 
 @pytest.fixture
-def freed():
-    """The contexts that deleters were called with, in order."""
-    return []
+def deleter():
+    return DeleteTracker()
 
 
 @pytest.fixture
-def deleter(freed):
-    return FUNCTION(freed.append)
+def freed(deleter):
+    """The contexts that the deleter was called with, in order."""
+    return deleter.calls
 
 
 @pytest.fixture
 def other_deleter():
-    return FUNCTION(lambda ctx: None)
+    return DeleteTracker()
 
 
 def test_default_is_empty_dp_2_dp_14():
@@ -124,16 +124,15 @@ def test_cast_context_needs_the_right_deleter_dp_11(deleter, other_deleter, form
 
 
 @FORMS
-def test_compare_exchange_deleter_dp_10(freed, deleter, form_of):
-    others = []
-    other = FUNCTION(others.append)
+def test_compare_exchange_deleter_dp_10(deleter, other_deleter, form_of):
+    other = other_deleter
     pointer = DataPtr(0x1000, 0x2000, deleter)
     assert not pointer.compare_exchange_deleter(form_of(other), other)
     assert pointer.get_deleter() == address_of(deleter)
     assert pointer.compare_exchange_deleter(form_of(deleter), form_of(other))
     assert pointer.get_deleter() == address_of(other)
     del pointer
-    assert (freed, others) == ([], [0x2000])
+    assert (deleter.calls, other.calls) == ([], [0x2000])
 
 
 def test_a_deleter_can_be_taken_off_and_put_on_dp_10(freed, deleter):
@@ -189,9 +188,9 @@ def test_handing_over_moves_and_leaves_an_empty_pointer_dp_13(freed, deleter):
     assert freed == [0x2000]
 
 
-def test_the_function_object_lives_as_long_as_the_memory(freed):
-    function = FUNCTION(freed.append)
-    watch = weakref.ref(function)
+def test_the_function_object_lives_as_long_as_the_memory():
+    function = DeleteTracker()
+    freed, watch = function.calls, weakref.ref(function)
     pointer = DataPtr(0, 0x2000, function)
     del function
     assert watch() is not None
@@ -200,8 +199,8 @@ def test_the_function_object_lives_as_long_as_the_memory(freed):
     assert watch() is None
 
 
-def test_exchanging_the_deleter_lets_the_old_function_object_go(freed):
-    function = FUNCTION(freed.append)
+def test_exchanging_the_deleter_lets_the_old_function_object_go():
+    function = DeleteTracker()
     watch = weakref.ref(function)
     pointer = DataPtr(0, 0x2000, function)
     assert pointer.compare_exchange_deleter(function, None)
@@ -210,8 +209,8 @@ def test_exchanging_the_deleter_lets_the_old_function_object_go(freed):
 
 
 @pytest.mark.parametrize("arguments", [(0, 0), (0x1000, 0), (0x1000, 0x2000)])
-def test_a_pointer_is_filled_once_and_loses_nothing(freed, arguments):
-    function = FUNCTION(freed.append)
+def test_a_pointer_is_filled_once_and_loses_nothing(arguments):
+    function = DeleteTracker()
     watch = weakref.ref(function)
     pointer = DataPtr(*arguments, function)
     try:

@@ -5,6 +5,7 @@ import ctypes
 import pytest
 
 from tensix.core import CPUAllocator, DataPtr, Storage
+from tensix.testing import DeleteTracker
 
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 new_capsule = ctypes.pythonapi.PyCapsule_New
@@ -59,8 +60,7 @@ def test_bad_deleters_are_refused(wrong, error):
 
 @BAD_DELETERS
 def test_bad_deleters_are_refused_later_too(wrong, error):
-    freed = []
-    deleter = FUNCTION(freed.append)
+    deleter = DeleteTracker()
     pointer = DataPtr(0, 0x2000, deleter)
     with pytest.raises(error):
         pointer.cast_context(wrong)
@@ -69,7 +69,7 @@ def test_bad_deleters_are_refused_later_too(wrong, error):
     with pytest.raises(error):
         pointer.compare_exchange_deleter(deleter, wrong)
     del pointer
-    assert freed == [0x2000]
+    assert deleter.calls == [0x2000]
 
 
 def test_bad_devices_are_refused():

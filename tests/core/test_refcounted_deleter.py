@@ -106,8 +106,8 @@ def test_cow_share_is_materialized_first_st_23_cw_15():
 def test_failing_materialization_shares_nothing_cw_17(failing_allocator):
     storage = filled(b"12345678", failing_allocator)
     clone = storage.lazy_clone()
-    failing_allocator.fails = True
     for attempt in (clone.share, clone.maybe_apply_refcounted_deleter):
+        failing_allocator.fail_next()
         with pytest.raises(OutOfMemoryError):
             attempt()
         assert clone.is_cow() and read(clone) == read(storage) == b"12345678"

@@ -116,11 +116,10 @@ def test_forbidden_resize_changes_nothing_st_2_st_13(forbid, text, nbytes):
 def test_failing_allocation_changes_nothing_cw_17(failing_allocator, shared, nbytes):
     storage = filled(b"12345678", failing_allocator)
     sharers = [storage.lazy_clone() for _ in range(shared)]
-    failing_allocator.fails = True
+    failing_allocator.fail_next()
     with pytest.raises(OutOfMemoryError):
         storage.resize_(nbytes)
     assert read(storage) == b"12345678" and storage.is_cow() is shared
-    failing_allocator.fails = False
     assert read(storage.resize_(nbytes))[:4] == b"1234"
     assert [read(sharer) for sharer in sharers] == [b"12345678"] * shared
 

@@ -199,7 +199,7 @@ def test_clone_of_external_memory_comes_from_the_default_allocator():
 
 def test_failing_clone_changes_nothing(failing_allocator):
     storage = filled(b"12345678", failing_allocator)
-    failing_allocator.fails = True
+    failing_allocator.fail_next()
     before = CPUAllocator.bytes_in_use()
     with pytest.raises(OutOfMemoryError):
         storage.clone()

@@ -222,7 +222,7 @@ def test_set_data_ptr_materializes_first_st_10():
 def test_noswap_frees_the_old_block_without_a_copy_st_11_cw_13(failing_allocator):
     freed, storage = [], Storage(8, failing_allocator)
     clone, address = storage.lazy_clone(), storage.data_ptr()
-    failing_allocator.fails = True
+    failing_allocator.fail_next()
     clone.set_data_ptr_noswap(external(freed, 0x2000))
     assert clone.mutable_data_ptr() == 0x2000 and not clone.is_cow()
     clone.set_data_ptr_noswap(external(freed, 0x3000))

@@ -57,8 +57,8 @@ def test_swap_with_itself_changes_nothing_st_12():
 def test_swap_that_cannot_materialize_changes_nothing_st_12(failing_allocator):
     plain, shared = filled(b"11111111"), filled(b"22222222", failing_allocator)
     sharer = shared.lazy_clone()
-    failing_allocator.fails = True
     for first, second in ((plain, shared), (shared, plain)):
+        failing_allocator.fail_next()
         with pytest.raises(OutOfMemoryError):
             first.impl.swap_data_ptr(second.impl)
     assert (read(plain), read(shared), read(sharer)) == (b"11111111", b"22222222", b"22222222")
@@ -167,13 +167,12 @@ def test_released_data_has_a_text_of_its_own_st_15(shared):
 def test_materializer_stays_until_it_succeeds_st_16(failing_allocator):
     storage = filled(b"12345678", failing_allocator)
     clone = storage.lazy_clone()
-    failing_allocator.fails = True
     for _ in range(2):
+        failing_allocator.fail_next()
         with pytest.raises(OutOfMemoryError):
             clone.mutable_data_ptr()
-    failing_allocator.fails = False
     address = clone.mutable_data_ptr()
-    failing_allocator.fails = True
+    failing_allocator.fail_next()
     assert clone.mutable_data_ptr() == address != storage.data_ptr()
 
 

@@ -33,6 +33,20 @@ def test_clone_keeps_dense_strides_and_no_others(make, stride):
     assert copy.storage().nbytes() == x.nbytes and copy.storage().resizable
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "complex64", "complex128"])
+@pytest.mark.parametrize("view", [
+    lambda x: x.T, lambda x: x.permute(2, 0, 1, 3), lambda x: x[::-1, :, ::2], lambda x: x[1:, ..., None, 1].T,
+    lambda x: x[0, 0, 0, 0].expand(5, 4, 3), lambda x: x.reshape((1,) * 3 + x.shape).T, lambda x: x[:0].T,
+])
+@pytest.mark.parametrize("shape", [(2, 3, 5, 3), (9, 8, 7, 6)])  # a few elements go another way
+def test_a_row_major_copy_of_any_strides(view, dtype, shape):
+    array = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    x = view(tensix.tensor(array))
+    copy = x.contiguous()
+    assert copy.is_contiguous() and copy.shape == x.shape and copy.dtype == x.dtype
+    assert copy.tolist() == x.tolist() == x.clone(memory_format="contiguous_format").tolist()
+
+
 def test_clone_copies_at_once():
     x = counted(300, 300)
     copy = x.clone()

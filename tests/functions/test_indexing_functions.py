@@ -87,5 +87,14 @@ def test_diff_of_no_differences_is_a_copy():
     assert x.tolist() == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("n", [3, 4, 5, 2**70])
+def test_diff_ends_when_nothing_is_left(n):
+    x = tensix.ones(3, 2, dtype=tensix.uint8)
+    assert tensix.diff(x, n, axis=0).shape == (0, 2) and tensix.diff(x, n, axis=0).dtype == tensix.uint8
+    assert tensix.diff(x, n, append=x[:, :1]).shape == (3, 0)
+    with pytest.raises(IndexError):
+        tensix.diff(x, n, axis=2)
+
+
 def test_diff_promotes():
     assert tensix.diff(tensix.tensor([1, 2]), append=tensix.tensor([2.5])).tolist() == [1.0, 0.5]

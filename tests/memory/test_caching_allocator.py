@@ -108,7 +108,7 @@ def test_max_cached_can_be_set_and_acts_at_once(fake):
 
 
 def test_under_pressure_everything_kept_is_given_back_before_failing(make_fake):
-    fake = make_fake(room=10 * MIB)
+    fake = make_fake(capacity=10 * MIB)
     caching = CachingAllocator(fake)
     caching.allocate(8 * MIB).clear()
     block = caching.allocate(4 * MIB)  # 8 + 4 would not fit

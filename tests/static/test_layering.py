@@ -20,6 +20,7 @@ FLOORS = {
     "testing": 5,
     "abi": 5,
     "c_api": 5,
+    "explanation": 5,
     "fft": 5,
     "library": 5,
     "linalg": 5,

@@ -56,6 +56,13 @@ def test_each_write_in_place_counts_once():
         assert rises(x, read) == 0
 
 
+def test_an_assignment_with_arithmetic_is_two_writes():
+    """Python writes the view in place and then assigns it to itself; PyTorch counts both as well."""
+    x = tensix.zeros(4, 3)
+    assert rises(x, lambda: exec("x[0] += 1", {"x": x})) == 2
+    assert x[0].tolist() == [1.0] * 3
+
+
 def test_views_share_the_version_and_copies_do_not():
     x = tensix.zeros(4)
     view, detached, copy, lazy = x[1:], x.detach(), x.clone(), x.lazy_clone()

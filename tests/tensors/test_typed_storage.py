@@ -8,6 +8,7 @@ import pytest
 
 from tensix import CPUAllocator, OutOfMemoryError, Storage, Tensor, TypedStorage, cow, int64, register_type
 from tensix.tensors.element_allocator import ElementAllocator
+from tensix.testing import FailingAllocator
 
 
 class Thing:
@@ -191,15 +192,7 @@ def test_resizing_keeps_the_first_elements():
 
 def test_failed_copy_leaves_nothing():
     """The memory is asked for first, of an allocator that has none left."""
-    class Empty(CPUAllocator):
-        def allocate(self, nbytes):
-            if self.spent:
-                raise OutOfMemoryError(nbytes, 64, 0)
-            self.spent = True
-            return super().allocate(nbytes)
-
-    allocator = Empty()
-    allocator.spent = False
+    allocator = FailingAllocator(fail_at=2)
     things = TypedStorage(Thing, 2, allocator)
     with pytest.raises(OutOfMemoryError):
         things.clone()

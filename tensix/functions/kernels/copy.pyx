@@ -2,7 +2,7 @@
 
 All of them are a walk of the iterator with a loop that copies or converts.
 """
-from libc.stdint cimport uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport PyArray_DATA, import_array, ndarray
 from tensix.core.device cimport META, Device_from_any
@@ -28,6 +28,7 @@ from tensix.tensors.operands cimport write_number
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
 from tensix.tensors.tensor_impl cimport (
+    INLINE_DIMS,
     TensorImpl,
     TensorImpl_adopt,
     TensorImpl_bump_version,
@@ -43,6 +44,9 @@ import numpy as np
 from tensix.dispatch import native_functions
 
 import_array()
+
+cdef enum:
+    FEW_ELEMENTS = 2048  # of 8 bytes they fit into the nearest cache, twice
 
 cdef OperatorTable EMPTY = native_functions.EMPTY
 cdef OperatorTable COPY_ = native_functions.COPY_
@@ -91,13 +95,76 @@ cdef object clone(TensorBase a, tuple args):
     cdef TensorImpl source = a.impl
     cdef TensorImpl target = empty_like_impl(source, args[1])
     made = Tensor_wrap(target)
-    if source.contiguous and target.contiguous and 0 < source.numel < GRAIN_ELEMENTS:
-        memcpy(
-            TensorImpl_mutable_data(target), TensorImpl_const_data(source),
-            source.numel * itemsize_of(source.dtype_code))
-    else:
-        copy_elements(target, source)
+    if target.contiguous and 0 < source.numel < GRAIN_ELEMENTS:
+        if source.contiguous:
+            memcpy(
+                TensorImpl_mutable_data(target), TensorImpl_const_data(source),
+                source.numel * itemsize_of(source.dtype_code))
+            return made
+        if 1 < source.ndim <= INLINE_DIMS and source.numel <= FEW_ELEMENTS and itemsize_of(source.dtype_code) <= 8:
+            gather(target, source)
+            return made
+    copy_elements(target, source)
     return made
+
+
+cdef int gather(TensorImpl target, TensorImpl source) except -1:
+    """Write a few elements of any strides one after the other: for so few, sorting dimensions is not worth it."""
+    cdef char* data = <char*>TensorImpl_const_data(source)
+    cdef void* to = TensorImpl_mutable_data(target)
+    cdef int itemsize = itemsize_of(source.dtype_code)
+    if itemsize == 1:
+        gather_items(<uint8_t*>to, data, source)
+    elif itemsize == 2:
+        gather_items(<uint16_t*>to, data, source)
+    elif itemsize == 4:
+        gather_items(<uint32_t*>to, data, source)
+    else:
+        gather_items(<uint64_t*>to, data, source)
+    return 0
+
+
+ctypedef fused item_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+cdef void gather_items(item_t* to, const char* data, TensorImpl source) noexcept:
+    """Walk over planes of the two innermost dimensions."""
+    cdef const item_t* items = <const item_t*>data
+    cdef const item_t* row
+    cdef int64_t* sizes = TensorImpl_sizes(source)
+    cdef int64_t* strides = TensorImpl_strides(source)
+    cdef int outer = source.ndim - 2
+    cdef int64_t rows = sizes[outer]
+    cdef int64_t columns = sizes[outer + 1]
+    cdef int64_t row_stride = strides[outer]
+    cdef int64_t column_stride = strides[outer + 1]
+    cdef int64_t position[5]
+    cdef int64_t j
+    cdef int i
+    for i in range(outer):
+        position[i] = 0
+    while True:
+        row = items
+        for _ in range(rows):
+            for j in range(columns):
+                to[j] = row[j * column_stride]
+            to += columns
+            row += row_stride
+        i = outer - 1
+        while i >= 0:
+            position[i] += 1
+            items += strides[i]
+            if position[i] < sizes[i]:
+                break
+            items -= strides[i] * sizes[i]
+            position[i] = 0
+            i -= 1
+        if i < 0:
+            return
 
 
 cdef object lazy_clone(TensorBase a):

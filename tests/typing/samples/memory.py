@@ -1,8 +1,10 @@
 """What a type checker knows about counts, blocks, allocators and storages."""
 
+import copy
 import ctypes
-from typing import assert_type
+from typing import Any, assert_type
 
+from tensix import Explanation, explain
 from tensix.core import (
     Allocator,
     CPUAllocator,
@@ -25,6 +27,7 @@ from tensix.core import (
     set_allocator,
     use_allocator,
 )
+from tensix.testing import DeleteTracker, FailingAllocator, FakeAllocator, assert_no_leaks
 
 
 class Node(IntrusiveTarget):
@@ -91,6 +94,20 @@ assert_type(storage.weak(), "WeakIntrusivePtr[StorageImpl]")
 assert_type(Storage.from_impl(make_intrusive(StorageImpl, 8)), Storage)
 assert_type(cow.lazy_clone_storage(Storage(8)), Storage | None)
 assert_type(make_storage_impl(8, device=Device("cpu")), Storage)
+
+# seeing and testing
+explanation = explain(storage)
+assert_type(explanation, Explanation)
+assert_type(explanation.to_dict(), dict[str, Any])
+assert_type(explanation.svg(), str)
+with assert_no_leaks():
+    pass
+with use_allocator(FailingAllocator(CPUAllocator(), fail_at=2)) as failing:
+    assert_type(failing.allocate(8), DataPtr)
+assert_type(FakeAllocator(64, capacity=1 << 40).blocks, dict[int, int])
+assert_type(DeleteTracker().calls, list[int])
+assert_type(DataPtr(0, 0, DeleteTracker()), DataPtr)
+assert_type(copy.deepcopy(Storage(8)), Storage)
 
 assert_type(Stat().current, int)
 assert_type(format_size(1), str)

@@ -1,0 +1,42 @@
+"""``python -m tensix explain``: run code and say who owns the memory of what it gives."""
+
+import ast
+import json
+from pathlib import Path
+
+import tensix
+from tensix.command_line.paper import Paper
+from tensix.command_line.trace import execute
+
+__all__ = ["add_parser"]
+
+
+def add_parser(commands):
+    """Add this command to the command line."""
+    parser = commands.add_parser(
+        "explain",
+        help="say who owns the memory of what an expression gives",
+        description="Run Python code in which every name of tensix is at hand, and print the chain of ownership of the "
+        "last expression's value, from the handle down to the bytes.",
+    )
+    parser.add_argument("code", help="an expression, or statements separated by ';' or lines, an expression last")
+    parser.add_argument("--json", action="store_true", help="print JSON for a machine instead of text for a person")
+    parser.add_argument("--svg", metavar="FILE", help="draw a picture into a file as well")
+    parser.set_defaults(run=run)
+
+
+def run(arguments):
+    """Print the explanation; the exit status is 1 if the code raised."""
+    namespace = {name: value for name, value in vars(tensix).items() if not name.startswith("_")}
+    value = None
+    try:
+        for statement in ast.parse(arguments.code.strip()).body:
+            value = execute(statement, namespace)
+    except Exception as error:
+        print(Paper().bad(f"{type(error).__name__}: {error}"))
+        return 1
+    explanation = tensix.explain(value)  # the names are still there, and so are their tensors
+    if arguments.svg:
+        Path(arguments.svg).write_text(explanation.svg(), encoding="utf-8")
+    print(json.dumps(explanation.to_dict(), indent=2) if arguments.json else explanation)
+    return 0

@@ -1,0 +1,5 @@
+"""Who owns what: the chain of ownership from a handle down to the bytes, as text, as a picture and as data."""
+
+from tensix.explanation.explanation import Explanation, explain
+
+__all__ = ["Explanation", "explain"]

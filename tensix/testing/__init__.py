@@ -1,0 +1,8 @@
+"""Doubles and checks for tests, ours and other people's: leaks, allocators that fail or invent, deleters that count."""
+
+from tensix.testing.delete_tracker import DeleteTracker
+from tensix.testing.failing_allocator import FailingAllocator
+from tensix.testing.fake_allocator import FakeAllocator
+from tensix.testing.leaks import assert_no_leaks
+
+__all__ = ["DeleteTracker", "FailingAllocator", "FakeAllocator", "assert_no_leaks"]

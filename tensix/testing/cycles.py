@@ -1,0 +1,159 @@
+"""Finding cycles of strong pointers that nobody frees, and saying how they go.
+
+Python's collector frees a cycle if every owner in it is a handle and nobody outside owns a member. Others stay: those
+with a count held by C code, and those through a storage's allocator, a deleter's closure or a tensor's
+``autograd_meta``, which the collector does not look into. Here all of those are followed.
+"""
+
+import gc
+from collections.abc import Iterable, Iterator
+from types import BuiltinMethodType, CodeType, FrameType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from tensix.core import DataPtr, IntrusivePtr, IntrusiveTarget, Storage, StorageImpl, WeakIntrusivePtr
+from tensix.core.memory_facts import facts_of_storage
+from tensix.tensors.sparse_tensor_impl import SparseTensorImpl
+from tensix.tensors.tensor import Tensor
+from tensix.tensors.tensor_impl import TensorImpl
+
+__all__ = []
+
+MAX_LOOKED_AT = 100_000  # objects; what is farther away is not found
+
+# What leads everywhere, or owns nothing.
+OPAQUE = (type, ModuleType, FrameType, CodeType, WeakIntrusivePtr, DataPtr, str, bytes, int, float, complex, type(None))
+
+Edge = tuple[str, Any]  # how it is owned, such as ".next", and what
+
+
+def strong_cycles(targets: Iterable[IntrusiveTarget]) -> list[str]:
+    """Return a line for each cycle of ownership that leads from one of the targets back to it.
+
+    Parameters
+    ----------
+    targets : iterable of IntrusiveTarget
+        Where to begin. Each is in one line at most, by its shortest cycle.
+
+    Returns
+    -------
+    list of str
+        Such as ``"Node.next -> Node.next -> Node"``.
+    """
+    lines = []
+    said: set[int] = set()
+    for target in targets:
+        if id(target) in said:
+            continue
+        path = shortest_cycle(target)
+        if path:
+            said.update(id(owner) for owner, _ in path)
+            lines.append(render(path))
+    return lines
+
+
+def shortest_cycle(start: Any) -> list[tuple[Any, str]]:
+    """Return the steps of the shortest way from an object back to it: owners, and how they own the next one."""
+    came_from: dict[int, tuple[Any, str]] = {}  # by the id of an object: who owns it, and how
+    waiting = [start]
+    seen = {id(start): start}  # which keeps them alive, so that an id is an identity
+    while waiting and len(seen) < MAX_LOOKED_AT:
+        following = []
+        for owner in waiting:
+            for how, owned in owned_by(owner):
+                if owned is start:
+                    return [*way_to(owner, came_from, start), (owner, how)]
+                if id(owned) not in seen:
+                    seen[id(owned)] = owned
+                    came_from[id(owned)] = (owner, how)
+                    following.append(owned)
+        waiting = following
+    return []
+
+
+def way_to(thing: Any, came_from: dict[int, tuple[Any, str]], start: Any) -> list[tuple[Any, str]]:
+    """Return the steps from the start to an object."""
+    steps = []
+    while thing is not start:
+        owner, how = came_from[id(thing)]
+        steps.append((owner, how))
+        thing = owner
+    return steps[::-1]
+
+
+def render(path: list[tuple[Any, str]]) -> str:
+    """Return a cycle in one line: targets and allocators by their classes, with what leads from one to the next."""
+    text = ""
+    for owner, how in path:
+        if isinstance(owner, (IntrusivePtr, Storage, Tensor, dict)):
+            text += how
+        else:
+            text += (" -> " if text else "") + type(owner).__qualname__ + how
+    return f"{text} -> {type(path[0][0]).__qualname__}"
+
+
+def owned_by(owner: Any) -> Iterator[Edge]:
+    """Yield what an object owns, as strongly as Python or a handle does."""
+    if isinstance(owner, OPAQUE):
+        return
+    if isinstance(owner, IntrusivePtr):
+        if owner.defined():
+            yield "", owner.get()
+    elif isinstance(owner, (Storage, Tensor)):
+        yield "", owner.impl
+    else:
+        if isinstance(owner, (StorageImpl, TensorImpl)):
+            yield from owned_in_c(owner)
+        for how, owned in owned_in_python(owner):
+            if not isinstance(owned, IntrusiveTarget):  # a bare reference owns nothing
+                yield how, owned
+
+
+def owned_in_c(target: StorageImpl | TensorImpl) -> Iterator[Edge]:
+    """Yield what a storage or the body of a tensor owns in fields that Python's collector does not see."""
+    if isinstance(target, StorageImpl):
+        facts = facts_of_storage(target)
+        yield ".allocator", facts["allocator"]
+        block = facts["block"]
+        while block:
+            yield ".deleter", block["keeps_alive"]
+            yield ".deleter", block.get("function")
+            block = block.get("block")
+        return
+    yield ".storage", target.storage
+    yield ".autograd_meta", target.autograd_meta
+    if isinstance(target, SparseTensorImpl):
+        yield ".indices", target.indices
+        yield ".values", target.values
+
+
+def owned_in_python(owner: Any) -> Iterable[Edge]:
+    """Return what the collector sees of an object; attributes by their names."""
+    if isinstance(owner, FunctionType):
+        return [("", cell.cell_contents) for cell in owner.__closure__ or () if has_contents(cell)]
+    if isinstance(owner, (MethodType, BuiltinMethodType)):
+        return [("", owner.__self__)]
+    if isinstance(owner, dict):
+        return [(f"[{key!r}]" if isinstance(key, (str, int)) else "[...]", value) for key, value in owner.items()]
+    named = getattr(owner, "__dict__", None)
+    named = dict(named) if isinstance(named, dict) else {}
+    for cls in type(owner).__mro__:
+        for slot in slots_of(cls):
+            if hasattr(owner, slot):
+                named[slot] = getattr(owner, slot)
+    known = {id(value) for value in named.values()} | {id(getattr(owner, "__dict__", None)), id(type(owner))}
+    others = [("", value) for value in gc.get_referents(owner) if id(value) not in known]
+    return [(f".{name}", value) for name, value in named.items()] + others
+
+
+def slots_of(cls: type) -> tuple[str, ...]:
+    """Return the names of a class's slots."""
+    slots = cls.__dict__.get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def has_contents(cell: Any) -> bool:
+    """Return whether a closure's variable is set."""
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
