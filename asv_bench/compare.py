@@ -26,7 +26,7 @@ from benchmarks.watching import SCOPES, allocate_inside, nested
 
 import tensix
 from tensix.core import IntrusiveTarget, Storage, make_intrusive
-from tensix.memory import CallSites
+from tensix.memory import CachingAllocator, CallSites, StatisticsAdaptor, TrackingAdaptor
 
 try:
     import torch
@@ -145,6 +145,16 @@ def allocation_rows():
             {"torch": statement("x = torch_empty(n, dtype=uint8); touch(x.data_ptr(), n); del x", **names),
              "numpy": statement("x = numpy_empty(n, numpy_uint8); touch_buffer(x); del x", **names)},
         )
+
+
+def adaptor_rows():
+    """Yield what adaptors add to an allocation and its free: a storage through each less one without."""
+    caching = CachingAllocator()
+    for name, adaptor, target in (
+        ("statistics", StatisticsAdaptor(caching), 10.0), ("call sites", TrackingAdaptor(caching), 2000.0),
+    ):  # fmt: skip
+        whole, part = (statement("Storage(1024, a)", Storage=Storage, a=allocator) for allocator in (adaptor, caching))
+        yield Difference(f"allocate + free, {name}, ns", target, whole, part)
 
 
 def small_call_rows():
@@ -299,6 +309,7 @@ ROWS = (
     refcount_rows,
     lazy_clone_rows,
     allocation_rows,
+    adaptor_rows,
     small_call_rows,
     large_call_rows,
     thread_rows,

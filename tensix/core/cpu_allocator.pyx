@@ -227,7 +227,7 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
     header.base = <uintptr_t>base | own_region
     header.nbytes = nbytes
     if own_region:
-        (<size_t*>header)[-1] = padded
+        (<size_t*>(<uintptr_t>header - sizeof(size_t)))[0] = padded
     header.seal = SEAL ^ <uintptr_t>data
     return data
 
@@ -248,9 +248,10 @@ cdef void release_cpu(void* data) noexcept nogil:
         return
     cdef block_header_t* header = header_of(data)
     cdef uintptr_t base = header.base
+    cdef size_t mapped_bytes = mapped_bytes_of(header)
     header.seal = 0
     if base & 1:
-        tx_unmap_pages(<void*>(base & ~<uintptr_t>1), (<size_t*>header)[-1])
+        tx_unmap_pages(<void*>(base & ~<uintptr_t>1), mapped_bytes)
     else:
         free(<void*>base)
 
@@ -264,6 +265,11 @@ cdef int report_broken_block(uintptr_t data) noexcept:
 
 cdef inline block_header_t* header_of(void* data) noexcept nogil:
     return <block_header_t*>(<uintptr_t>data - sizeof(block_header_t))
+
+
+cdef inline size_t mapped_bytes_of(block_header_t* header) noexcept nogil:
+    """Return the length of a region of a block's own, 0 for a block of the C library's heap."""
+    return (<size_t*>(<uintptr_t>header - sizeof(size_t)))[0] if header.base & 1 else 0
 
 
 cdef inline bint is_aligned(void* data) noexcept nogil:
@@ -287,7 +293,8 @@ cdef dict block_facts(void* data):
     """Return what the header says; nothing if it is broken."""
     if not is_sealed(data):
         return {"is_broken": True}
-    return {"nbytes": header_of(data).nbytes, "mapped_bytes": header_of(data).mapped_bytes}
+    cdef block_header_t* header = header_of(data)
+    return {"nbytes": header.nbytes, "mapped_bytes": mapped_bytes_of(header)}
 
 
 name_deleter(free_cpu, "free_cpu", "block of a CPUAllocator", block_facts)

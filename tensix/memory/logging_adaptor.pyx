@@ -6,8 +6,8 @@ import time
 
 from libc.stdint cimport uintptr_t
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_t
-from tensix.core.python_reference cimport may_run_python
-from tensix.memory.adaptor cimport Adaptor, Adaptor_wrap, adapted_block_free, adapted_block_t
+from tensix.core.python_reference cimport holds_gil, may_run_python
+from tensix.memory.adaptor cimport Adaptor, Adaptor_take, adapted_block_free, adapted_block_t
 
 __all__ = ["LoggingAdaptor"]
 
@@ -67,12 +67,11 @@ cdef class LoggingAdaptor(Adaptor):
 
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
         try:
-            self.upstream.c_allocate(nbytes, out)
+            if Adaptor_take(self, nbytes, nbytes, out) == NULL:
+                return 0
         except MemoryError:
             write_line(self, "fail", 0, nbytes)
             raise
-        if Adaptor_wrap(self, nbytes, out) == NULL:
-            return 0
         try:
             write_line(self, "allocate", <uintptr_t>out.data, nbytes)
         except BaseException:
@@ -98,11 +97,11 @@ cdef void logging_free(void* ctx) noexcept nogil:
     if may_run_python():
         with gil:
             log_free(node)
-    adapted_block_free(node)
+    adapted_block_free(node, holds_gil())
 
 
 cdef void logging_free_silently(void* ctx) noexcept nogil:
-    adapted_block_free(<adapted_block_t*>ctx)
+    adapted_block_free(<adapted_block_t*>ctx, holds_gil())
 
 
 cdef int log_free(adapted_block_t* node) noexcept:

@@ -4,8 +4,8 @@ from typing import NamedTuple
 from libc.stdint cimport uint32_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_t
-from tensix.core.python_reference cimport may_run_python
-from tensix.memory.adaptor cimport Adaptor, Adaptor_wrap, adapted_block_free, adapted_block_t
+from tensix.core.python_reference cimport holds_gil, may_run_python
+from tensix.memory.adaptor cimport Adaptor, Adaptor_take, adapted_block_free, adapted_block_t
 from tensix.memory.call_site cimport CallSites, CallSites_capture
 
 from tensix.core.format_size import format_size
@@ -138,8 +138,7 @@ cdef class TrackingAdaptor(Adaptor):
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
         cdef adapted_block_t* node
         cdef record_t* record
-        self.upstream.c_allocate(nbytes, out)
-        node = Adaptor_wrap(self, nbytes, out)
+        node = Adaptor_take(self, nbytes, nbytes, out)
         if node == NULL:
             return 0
         record = <record_t*>malloc(sizeof(record_t))
@@ -163,7 +162,7 @@ cdef void tracking_free(void* ctx) noexcept nogil:
             return
         with gil:
             forget(<record_t*>node.note)
-    adapted_block_free(node)
+    adapted_block_free(node, holds_gil())
 
 
 cdef void forget(record_t* record) noexcept:
