@@ -4,12 +4,12 @@ import base64
 import hashlib
 import html
 import json
-from importlib import resources
+from pathlib import Path
 from string import Template
 
 __all__ = ["html_of_snapshot"]
 
-PAGE = resources.files(__package__).joinpath("timeline_page")
+PAGE = Path(__file__).with_name("timeline_page")
 # In this order they make one script; later ones use classes and functions of earlier ones.
 SCRIPTS = ("format", "snapshot", "bands", "canvas", "timeline", "details", "tables", "flame", "main")
 
@@ -19,18 +19,27 @@ def html_of_snapshot(snapshot: dict) -> str:
 
     Parameters
     ----------
-    snapshot : dict
-        As `tensix.memory.snapshot` returns it.
+    snapshot : Snapshot
+        As `tensix.memory.snapshot` returns it, or a dict of the same form.
 
     Returns
     -------
     str
-        A whole HTML document with the snapshot inside. To be written in UTF-8.
+        A whole HTML document with the snapshot inside, to be written in UTF-8.
 
     Notes
     -----
     Names in the snapshot may hold anything: the page shows them as text. Its content security policy lets only its own
     script run and forbids every connection.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> from tensix.memory.timeline import html_of_snapshot
+    >>> with tensix.memory.record() as recording:
+    ...     x = tensix.ones(1000)
+    >>> html_of_snapshot(recording.snapshot())[:15]
+    '<!DOCTYPE html>'
     """
     style = PAGE.joinpath("style.css").read_text(encoding="utf-8")
     parts = [PAGE.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
@@ -39,19 +48,19 @@ def html_of_snapshot(snapshot: dict) -> str:
     page = Template(PAGE.joinpath("page.html").read_text(encoding="utf-8"))
     return page.substitute(
         policy=policy,
-        title=html.escape(f"Memory of {snapshot['program']}"),
+        title=html.escape(f"Memory of {snapshot['program']}").encode(errors="replace").decode(),  # may be no UTF-8
         style=style,
         script=script,
         snapshot=json_for_html(snapshot),
     )
 
 
-def json_for_html(value) -> str:
+def json_for_html(value):
     """Return JSON that no HTML parser takes for the end of the element it stands in."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def source_of(text: str) -> str:
+def source_of(text):
     """Return how a content security policy names a text of the page, which is by its hash."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -14,9 +14,9 @@ from tensix.memory.timeline import html_of_snapshot
 BLOCK_COLUMNS = ("address", "nbytes", "allocated_ns", "freed_ns", "stack", "thread", "allocator")
 COMMANDS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 OPTIONS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
-    "--force-device-scale-factor=1", "--remote-debugging-pipe",
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+    "--hide-scrollbars", "--force-device-scale-factor=1", "--remote-debugging-pipe",
 ]  # fmt: skip
 
 
@@ -86,23 +86,25 @@ class Browser:
             self._rest += more
         line, _, self._rest = self._rest.partition(b"\0")
         message = json.loads(line)
-        parameters = message.get("params", {})
-        match message.get("method"):
-            case "Runtime.exceptionThrown":
-                self.complaints.append(parameters["exceptionDetails"].get("exception", {}).get("description", "exception"))
-            case "Runtime.consoleAPICalled":
-                self.complaints.append(f"console: {parameters['args']}")
-            case "Log.entryAdded":
-                self.complaints.append(parameters["entry"]["text"])
-            case "Network.requestWillBeSent" if not parameters["request"]["url"].startswith(("file:", "data:", "about:")):
-                self.complaints.append(f"request: {parameters['request']['url']}")
+        self._note(message.get("method"), message.get("params", {}))
         return message
+
+    def _note(self, event, parameters):
+        if event == "Runtime.exceptionThrown":
+            self.complaints.append(str(parameters["exceptionDetails"]))
+        elif event == "Runtime.consoleAPICalled":
+            self.complaints.append(f"console: {parameters['args']}")
+        elif event == "Log.entryAdded":
+            self.complaints.append(parameters["entry"]["text"])
+        elif event == "Network.requestWillBeSent" and not parameters["request"]["url"].startswith("file:"):
+            self.complaints.append(f"request: {parameters['request']['url']}")
 
     # ---- what a person does
 
     def open(self, path, width=1280, height=1000, dark=False, scale=1):
         """Load a file and wait until it has drawn."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
+        size = {"width": width, "height": height, "deviceScaleFactor": scale}
+        self.call("Emulation.setDeviceMetricsOverride", mobile=False, **size)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         self.call("Page.navigate", url=path.as_uri())
@@ -119,8 +121,17 @@ class Browser:
         """Wait for two frames: what was asked for is then drawn."""
         self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
-    def text(self, selector):
-        return self.run(f"document.querySelector({json.dumps(selector)}).innerText")
+    def texts(self, selector):
+        """Return the visible texts of all such elements."""
+        return self.run(f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => e.innerText)")
+
+    def box_of(self, selector):
+        """Return left, top, width and height of an element, after scrolling there."""
+        return self.run(
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
+            " e.scrollIntoView({block: 'center'}); const b = e.getBoundingClientRect();"
+            " return [b.x, b.y, b.width, b.height]; })()"
+        )
 
     def mouse(self, kind, x, y, **more):
         button = {"mousePressed": "left", "mouseReleased": "left"}.get(kind, "none")
@@ -133,11 +144,8 @@ class Browser:
 
     def click_on(self, selector):
         """Click into the middle of an element."""
-        box = self.run(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});"
-            " const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()"
-        )
-        self.click(*box)
+        x, y, width, height = self.box_of(selector)
+        self.click(x + width / 2, y + height / 2)
 
     def press(self, key, modifiers=0):
         text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
@@ -215,7 +223,8 @@ class Recording:
             file, line, function = re.fullmatch(r"(.*):(\d+) (.*)", frame, re.DOTALL).groups()
             frames.append({"file": file, "line": int(line), "function": function})
         return self.head | {
-            "duration_ns": self.now + 1000, "frames": frames, "stacks": [list(stack) for stack in self.stacks],
+            "duration_ns": self.now + 1000, "dropped": 0, "frames": frames,
+            "stacks": [list(stack) for stack in self.stacks],
             "allocators": ["CachingAllocator(CPUAllocator(alignment=64))"], "threads": ["MainThread", "loader"],
             "blocks": self.blocks, "holders": self.holders, "copies": self.copies, "failures": self.failures,
         }  # fmt: skip
@@ -241,9 +250,10 @@ def training():
         kept, gradients = [], []
         for layer in range(8):
             forward = ("/home/ada/model.py:52 forward", step, main)
-            kept.append(made.allocate((4 + 2 * (layer % 4)) * unit, "/home/ada/model.py:31 linear", *forward, after=700_000))
+            wide = (4 + 2 * (layer % 4)) * unit
+            kept.append(made.allocate(wide, "/home/ada/model.py:31 linear", *forward, after=700_000))
             bias = made.allocate(2 * unit, "/home/ada/model.py:33 bias", *forward, after=200_000)
-            kept.append(made.allocate((2 + layer % 4) * unit, "/home/ada/model.py:37 relu", *forward, after=400_000))
+            kept.append(made.allocate(wide // 2, "/home/ada/model.py:37 relu", *forward, after=400_000))
             made.free(bias, after=100_000)
         if number == 2:
             made.copies.append(made.moment(4 * unit, "/home/ada/train.py:66 clip", step, main))

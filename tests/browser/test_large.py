@@ -12,7 +12,11 @@ FRAMES = """(async () => {
   const measure = async (name, act) => {
     const draw = timeline.drawNow;
     const found = [];
-    timeline.drawNow = () => { const start = performance.now(); draw.call(timeline); found.push(performance.now() - start); };
+    timeline.drawNow = () => {
+      const start = performance.now();
+      draw.call(timeline);
+      found.push(performance.now() - start);
+    };
     for (let frame = 0; frame < 40; frame++) {
       act(frame);
       await new Promise((done) => requestAnimationFrame(done));
@@ -45,7 +49,8 @@ def many_events(recording):
 def test_many_events(many_events, show, capsys):
     """Each frame asked for is drawn. The times are printed, not judged: ``pytest tests/browser -k many -s``."""
     page = show(many_events, width=1360)
-    assert page.run("page.snapshot.events") == 50_000 + sum(time is not None for time in many_events["blocks"]["freed_ns"])
+    freed = [time for time in many_events["blocks"]["freed_ns"] if time is not None]
+    assert page.run("page.snapshot.events") == 50_000 + len(freed) > 99_000
     for name, times in page.run(FRAMES).items():
         assert len(times) >= 40
         with capsys.disabled():
@@ -61,7 +66,7 @@ def test_many_events(many_events, show, capsys):
 
 def test_picture_for_the_documentation(training, show):
     page = show(training, width=1180, height=840)
-    page.run("page.timeline.choose({ block: 40 })")
+    page.run("page.timeline.choose({ block: 21 })")
     page.settle()
     assert page.run("new Set(page.timeline.image.data).size") > 20  # it is not blank
     picture = page.screenshot()

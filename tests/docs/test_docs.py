@@ -37,6 +37,7 @@ def test_sessions(page, capsys):
 
 @pytest.mark.parametrize("console", CONSOLES, ids=lambda console: console.stem)
 def test_console_outputs(console, tmp_path):
+    shutil.copy(ROOT / "examples" / "training.py", tmp_path)
     np.save(tmp_path / "weights.npy", np.arange(12, dtype=np.float32).reshape(3, 4))
     prompt, _, expected = console.read_text(encoding="utf-8").partition("\n")
     words = shlex.split(prompt)

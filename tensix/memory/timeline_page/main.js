@@ -18,7 +18,7 @@ class Page {
     program.textContent = facts.program;
     line.textContent = [
       facts.started.replace("T", " ").slice(0, 19), formatTime(this.snapshot.duration), plural(facts.threads.length, "thread"),
-      `tensix ${facts.tensix}`,
+      `tensix ${facts.tensix}`, ...(facts.dropped ? [`${plural(facts.dropped, "event")} not kept`] : []),
     ].join(" · ");
     const { snapshot } = this;
     const sum = (moments) => formatSize(moments.reduce((bytes, moment) => bytes + moment.nbytes, 0));
@@ -28,7 +28,7 @@ class Page {
       ["Allocated in total", formatSize(snapshot.total), plural(snapshot.count, "block")],
       ["Call sites", formatCount(snapshot.sites.length), plural(facts.allocators.length, "allocator")],
       ["Copies", formatCount(facts.copies.length), facts.copies.length ? `${sum(facts.copies)} at a first write` : "none at a first write"],
-      ["Failures", formatCount(facts.failures.length), facts.failures.length ? "no memory was to be had" : "all memory was had"],
+      ["Failures", formatCount(facts.failures.length), facts.failures.length ? "out of memory" : "all memory was had"],
     ];
     figures.append(...tiles.map(([name, value, note]) => make("div", { className: name === "Failures" && value !== "0" ? "bad" : "" },
       make("dt", {}, name), make("dd", { className: "value" }, value), make("dd", { className: "note" }, note))));

@@ -78,7 +78,7 @@ function siteColumn(snapshot, siteOf, choose) {
 
 function tableOfSites(snapshot, timeline) {
   const { sites } = snapshot;
-  const most = (measure) => Math.max(0, ...sites.map((site) => site[measure]));
+  const most = (measure) => sites.reduce((largest, site) => Math.max(largest, site[measure]), 0);
   const table = new Table([
     siteColumn(snapshot, (site) => site, (site) => timeline.choose({ site: site === timeline.site ? null : site })),
     sizeColumn("at the peak", (site) => site.peak, most("peak")),

@@ -103,9 +103,10 @@ class Timeline extends EventTarget {
 
   // ---- what is chosen
 
+  /** Choose a block, which is outlined, or a call site, beside which all others pale, or neither. */
   choose({ block = -1, site = null }) {
     this.block = block;
-    this.site = site ?? (block < 0 ? null : this.snapshot.siteOf(block));
+    this.site = site;
     this.redraw();
     this.dispatchEvent(new Event("choose"));
   }
