@@ -1,4 +1,4 @@
-"""Print how long tensix takes compared with c10, PyTorch and NumPy, one ratio per row, or nanoseconds where it says so.
+"""Print how long tensix takes compared with c10, PyTorch and NumPy, one ratio per row; rows with "ns" in nanoseconds.
 
 Both sides of a row do the same work, turn by turn in one process, and each is judged by its best round: noise only
 ever adds time. Below 1 tensix is faster; "ok" means at or below the target.
@@ -23,7 +23,7 @@ from benchmarks.watching import SCOPES, allocate_inside, nested
 
 import tensix
 from tensix.core import IntrusiveTarget, Storage, make_intrusive
-from tensix.memory import CallSites
+from tensix.memory import CachingAllocator, CallSites, StatisticsAdaptor, TrackingAdaptor
 
 try:
     import torch
@@ -72,7 +72,7 @@ class Difference:
     target: float
     whole: Work
     part: Work
-    against: str = "kernel"
+    against: str = "part"
 
     def ratios(self, rounds):
         whole, part = best_times([self.whole, self.part], rounds)
@@ -134,6 +134,16 @@ def allocation_rows():
         )
 
 
+def adaptor_rows():
+    """Yield what adaptors add to an allocation and its free: a storage through each less one without."""
+    caching = CachingAllocator()
+    for name, adaptor, target in (
+        ("statistics", StatisticsAdaptor(caching), 10.0), ("call sites", TrackingAdaptor(caching), 2000.0),
+    ):  # fmt: skip
+        whole, part = (statement("Storage(1024, a)", Storage=Storage, a=allocator) for allocator in (adaptor, caching))
+        yield Difference(f"allocate + free, {name}, ns", target, whole, part)
+
+
 def small_call_rows():
     """Yield calls on 3 x 4 tensors: so few elements that all time goes into the call itself."""
     ours = {"x": tensix.rand(3, 4), "y": tensix.rand(3, 4), "lib": tensix, "b": tensix.ones(3, 4, dtype=tensix.bool)}
@@ -183,7 +193,8 @@ def thread_rows():
     """Yield calls on sixteen million elements on two threads against one."""
     x = tensix.rand(4096, 4096)
     y = tensix.rand(4096, 4096)
-    for code in ("x + y", "x.__iadd__(y)", "x + y.T", "lib.exp(x)", "x.sum()", "x.sum(0)", "x.sum(1)", "x.max()", "x.clone()"):
+    for code in ("x + y", "x.__iadd__(y)", "x + y.T", "lib.exp(x)", "x.sum()", "x.sum(0)", "x.sum(1)", "x.max()",
+                 "x.clone()"):
         two, one = (
             statement(f"threads({n}); {code}", x=x, y=y, lib=tensix, threads=tensix.set_num_threads) for n in (2, 1)
         )
@@ -247,8 +258,8 @@ def main():
     torch.set_num_threads(1)
 
     print(f"{'work':<36} {'against':<8} {'target':>6} {'ratio':>6}")
-    for rows in (refcount_rows(), lazy_clone_rows(), allocation_rows(), small_call_rows(), large_call_rows(),
-                 thread_rows(), dispatcher_rows(), watching_rows()):
+    for rows in (refcount_rows(), lazy_clone_rows(), allocation_rows(), adaptor_rows(), small_call_rows(),
+                 large_call_rows(), thread_rows(), dispatcher_rows(), watching_rows()):
         for row in rows:
             if options.only not in row.name:
                 continue

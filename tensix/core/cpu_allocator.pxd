@@ -10,6 +10,7 @@ cdef class CPUAllocator(Allocator):
     cdef readonly bint junk_fill
     cdef readonly bint huge_pages
     cdef int node  # -1: none
+    cdef bint populates  # whether regions of their own get all pages at once
 
 # Private to tensix.
 cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out, PyObject* allocator) except -1

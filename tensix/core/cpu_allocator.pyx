@@ -33,6 +33,7 @@ cdef extern from "tensix/pages.h" nogil:
     bint tx_read_bytes(void* to, const void* source, size_t nbytes)
     int tx_advise_huge_pages(void* address, size_t nbytes)
     int tx_bind_to_node(void* address, size_t nbytes, int node)
+    int tx_populate(void* address, size_t nbytes)
 
 DEFAULT_ALIGNMENT_BYTES = 64      # a cache line, and the widest vector register
 
@@ -177,7 +178,11 @@ cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, data_ptr_t* out)
     """Make a block that does not count as in use."""
     cdef void* data = NULL
     if nbytes != 0:
-        data = alloc_cpu(self, nbytes)
+        if self.populates:
+            with nogil:
+                data = alloc_cpu(self, nbytes)
+        else:
+            data = alloc_cpu(self, nbytes)
         if data == NULL:
             report_out_of_memory(nbytes, CPU)
             raise OutOfMemoryError(nbytes, self.alignment, bytes_given_out(CPU))
@@ -214,6 +219,9 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
             tx_advise_huge_pages(data, nbytes & ~(<size_t>HUGE_PAGE_BYTES - 1))  # advice: refusing it costs nothing
         if self.node != -1:
             tx_bind_to_node(base, padded, self.node)  # a preference: so does refusing this
+        if self.populates and tx_populate(data, nbytes) != 0:
+            tx_unmap_pages(base, padded)
+            return NULL
     cdef block_header_t* header = header_of(data)
     header.base = <uintptr_t>base | own_region
     header.nbytes = nbytes

@@ -19,6 +19,7 @@ def empty(
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     memory_format: _MemoryFormatLike | None = None,
+    alignment: int | None = None,
 ) -> Tensor: ...
 @overload
 def empty(
@@ -27,22 +28,39 @@ def empty(
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     memory_format: _MemoryFormatLike | None = None,
+    alignment: int | None = None,
 ) -> Tensor: ...
 @overload
 def zeros(
-    shape: int | Iterable[int] = (), *, dtype: _DTypeLike | None = None, device: str | Device | None = None
+    shape: int | Iterable[int] = (),
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    alignment: int | None = None,
 ) -> Tensor: ...
 @overload
 def zeros(
-    shape: int, *sizes: int, dtype: _DTypeLike | None = None, device: str | Device | None = None
+    shape: int,
+    *sizes: int,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    alignment: int | None = None,
 ) -> Tensor: ...
 @overload
 def ones(
-    shape: int | Iterable[int] = (), *, dtype: _DTypeLike | None = None, device: str | Device | None = None
+    shape: int | Iterable[int] = (),
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    alignment: int | None = None,
 ) -> Tensor: ...
 @overload
 def ones(
-    shape: int, *sizes: int, dtype: _DTypeLike | None = None, device: str | Device | None = None
+    shape: int,
+    *sizes: int,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    alignment: int | None = None,
 ) -> Tensor: ...
 @overload
 def rand(
@@ -91,6 +109,7 @@ def full(
     *,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
+    alignment: int | None = None,
 ) -> Tensor: ...
 def tensor(data: npt.ArrayLike | Tensor, *, dtype: _DTypeLike | None = None) -> Tensor: ...
 def from_numpy(array: np.ndarray[Any, Any]) -> Tensor: ...

@@ -2,6 +2,7 @@
 cimport cython
 from cpython.number cimport PyIndex_Check
 from libc.stdint cimport int8_t, int64_t, uint8_t
+from tensix.core.allocator cimport current_allocator
 from tensix.core.device cimport Device, Device_from_any
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport Kernel
@@ -13,7 +14,9 @@ from tensix.tensors.tensor_impl cimport int64_of
 
 import numpy as np
 
+from tensix.core import Storage
 from tensix.dispatch import native_functions
+from tensix.memory import AlignmentAdaptor
 
 __all__ = ["empty", "from_numpy", "full", "ones", "rand", "randint", "randn", "tensor", "zeros"]
 
@@ -32,7 +35,7 @@ cdef OperatorTable RANDOM_ = native_functions.RANDOM_
 
 @cython.embedsignature(True)
 @cython.binding(False)  # two tuples less per call
-def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None):
+def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None, alignment=None):
     """Return a tensor whose elements are whatever the memory held.
 
     Parameters
@@ -47,6 +50,9 @@ def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None):
         Where the elements are; the CPU if not given.
     memory_format : MemoryFormat, optional
         The order of the elements; row-major if not given.
+    alignment : int, bytes, a power of two up to 2**30, optional
+        What the address is a multiple of, also after the storage was resized or copied; what the allocator promises,
+        64 unless told otherwise, if not given.
 
     Returns
     -------
@@ -56,8 +62,8 @@ def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None):
     Raises
     ------
     ValueError
-        If a size is negative, the bytes cannot be counted in 63 bits, or the memory format is for another number of
-        dimensions.
+        If a size is negative, the bytes cannot be counted in 63 bits, the memory format is for another number of
+        dimensions, or the alignment is no power of two in its range.
     OutOfMemoryError
         If there is no memory.
 
@@ -67,6 +73,8 @@ def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None):
     >>> tensix.empty(3, 4).shape
     (3, 4)
     """
+    if alignment is not None:
+        return aligned_empty(shape, sizes, dtype, device, memory_format, alignment)
     if memory_format is None:
         return call_factory(EMPTY, shape, sizes, dtype, device)
     options = options_of(dtype, device)
@@ -76,7 +84,7 @@ def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None):
 
 @cython.embedsignature(True)
 @cython.binding(False)  # as `empty`
-def zeros(shape=(), *sizes, dtype=None, device=None):
+def zeros(shape=(), *sizes, dtype=None, device=None, alignment=None):
     """Return a tensor of zeros; parameters as for `empty`.
 
     Examples
@@ -85,12 +93,14 @@ def zeros(shape=(), *sizes, dtype=None, device=None):
     >>> tensix.zeros(2)
     tensor([0., 0.])
     """
+    if alignment is not None:
+        return aligned_empty(shape, sizes, dtype, device, None, alignment).zero_()
     return call_factory(ZEROS, shape, sizes, dtype, device)
 
 
 @cython.embedsignature(True)
 @cython.binding(False)  # as `empty`
-def ones(shape=(), *sizes, dtype=None, device=None):
+def ones(shape=(), *sizes, dtype=None, device=None, alignment=None):
     """Return a tensor of ones; parameters as for `empty`.
 
     Examples
@@ -99,10 +109,12 @@ def ones(shape=(), *sizes, dtype=None, device=None):
     >>> tensix.ones(2)
     tensor([1., 1.])
     """
+    if alignment is not None:
+        return aligned_empty(shape, sizes, dtype, device, None, alignment).fill_(1)
     return call_factory(ONES, shape, sizes, dtype, device)
 
 
-def full(shape, fill_value, *, dtype=None, device=None):
+def full(shape, fill_value, *, dtype=None, device=None, alignment=None):
     """Return a tensor of one value.
 
     Parameters
@@ -115,6 +127,8 @@ def full(shape, fill_value, *, dtype=None, device=None):
         The element type; that of the value if not given.
     device : str or Device, optional
         Where the elements are; the CPU if not given.
+    alignment : int, bytes, optional
+        As for `empty`.
 
     Examples
     --------
@@ -122,6 +136,11 @@ def full(shape, fill_value, *, dtype=None, device=None):
     >>> tensix.full((2,), 7)
     tensor([7, 7])
     """
+    if alignment is not None:
+        if dtype is None:
+            dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type(fill_value)
+        made = aligned_empty(shape, (), dtype, device, None, alignment)
+        return made.copy_(fill_value) if isinstance(fill_value, Tensor) else made.fill_(fill_value)
     if isinstance(fill_value, Tensor):
         return call_factory(EMPTY, shape, (), fill_value.dtype if dtype is None else dtype, device).copy_(fill_value)
     if dtype is None:
@@ -293,6 +312,17 @@ cdef object call_factory(OperatorTable table, object shape, tuple more, object d
     else:
         ndim = copy_sizes(as_shape(shape), sizes, 64)
     return table.call_empty(ndim, sizes, code, device_type, device_index)
+
+
+cdef object aligned_empty(
+        object shape, tuple sizes, object dtype, object device, object memory_format, object alignment):
+    """Return a tensor without values on a storage of an adaptor that keeps the alignment."""
+    cdef Device where = Device_from_any("cpu" if device is None else device)
+    # A meta tensor says sizes, strides and bytes, and refuses what is wrong.
+    like = empty(shape, *sizes, dtype=dtype, device="meta", memory_format=memory_format)
+    allocator = AlignmentAdaptor(current_allocator(where.type_code), alignment)
+    storage = Storage(like.nbytes, allocator, resizable=True)
+    return Tensor.from_storage(storage, 0, like.shape, like.stride(), like.dtype)
 
 
 cdef int copy_sizes(tuple shape, int64_t* sizes, int most) except -1:

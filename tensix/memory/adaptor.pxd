@@ -25,6 +25,6 @@ cdef class Adaptor(Allocator):
 # Private to tensix.
 cdef size_t alignment_of(Allocator allocator) except 0
 cdef object cached_bytes(Allocator allocator)
-cdef adapted_block_t* Adaptor_wrap(Adaptor self, size_t nbytes, data_ptr_t* out) except? NULL
+cdef adapted_block_t* Adaptor_take(Adaptor self, size_t nbytes, size_t padded, data_ptr_t* out) except? NULL
 cdef void adapted_block_move_up(adapted_block_t* node, size_t nbytes, data_ptr_t* out) noexcept nogil
-cdef void adapted_block_free(adapted_block_t* node) noexcept nogil
+cdef void adapted_block_free(adapted_block_t* node, bint has_gil) noexcept nogil

@@ -14,9 +14,9 @@ cimport cython
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport Allocator, current_allocator, nbytes_from_any
-from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_destroy, data_ptr_init, data_ptr_move, data_ptr_t
+from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_destroy, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU
-from tensix.core.python_reference cimport decref_with_gil, drop_python_reference, holds_gil
+from tensix.core.python_reference cimport drop_python_reference
 
 from tensix.memory.caching_allocator import CachingAllocator
 
@@ -136,30 +136,50 @@ cdef bint Adaptor_is_simple(Adaptor self, const data_ptr_t* pointer) except -1:
     return (<Adaptor>node.adaptor).upstream.c_is_simple(&node.block)
 
 
-cdef adapted_block_t* Adaptor_wrap(Adaptor self, size_t nbytes, data_ptr_t* out) except? NULL:
-    """Put a node around the block that upstream has just made, and return it; NULL for a null block.
+cdef adapted_block_t* Adaptor_take(Adaptor self, size_t nbytes, size_t padded, data_ptr_t* out) except? NULL:
+    """Ask upstream for `padded` bytes and hand out `nbytes` of them in a node; NULL for a null block.
 
-    On failure the block is freed.
+    Upstream fills in the node's own struct: to copy one that was just written takes longer than to write it.
     """
-    global spare_node_count
-    cdef adapted_block_t* node
-    if out.ctx == NULL and out.data == NULL:
+    cdef adapted_block_t* node = take_node()
+    cdef bint is_block = False
+    try:
+        self.upstream.c_allocate(padded, &node.block)
+        is_block = node.block.ctx != NULL or node.block.data != NULL
+    finally:
+        if not is_block:
+            free_node(node)
+    if not is_block:
+        data_ptr_init(out, NULL, NULL, NULL)
         return NULL
-    if spare_node_count != 0:
-        spare_node_count -= 1
-        node = spare_nodes[spare_node_count]
-    else:
-        node = <adapted_block_t*>malloc(sizeof(adapted_block_t))
-        if node == NULL:
-            data_ptr_destroy(out)
-            raise MemoryError("no memory for the node of a block.")
-    data_ptr_move(&node.block, out)
     Py_INCREF(self)
     node.adaptor, node.state, node.note = <PyObject*>self, self.state, NULL
     node.nbytes, node.front = nbytes, 0
-    data_ptr_init(out, node.block.data, node, self.free_block)
+    out.data, out.ctx, out.deleter, out.keep_alive = node.block.data, node, self.free_block, NULL
     out.device_type, out.device_index = node.block.device_type, node.block.device_index
     return node
+
+
+cdef inline adapted_block_t* take_node() except NULL:
+    global spare_node_count
+    cdef adapted_block_t* node
+    if spare_node_count != 0:
+        spare_node_count -= 1
+        return spare_nodes[spare_node_count]
+    node = <adapted_block_t*>malloc(sizeof(adapted_block_t))
+    if node == NULL:
+        raise MemoryError("no memory for the node of a block.")
+    return node
+
+
+cdef inline void free_node(adapted_block_t* node) noexcept nogil:
+    """Keep a node for the next block; with the GIL."""
+    global spare_node_count
+    if spare_node_count < MAX_SPARE_NODES:
+        spare_nodes[spare_node_count] = node
+        spare_node_count += 1
+    else:
+        free(node)
 
 
 cdef void adapted_block_move_up(adapted_block_t* node, size_t nbytes, data_ptr_t* out) noexcept nogil:
@@ -168,18 +188,15 @@ cdef void adapted_block_move_up(adapted_block_t* node, size_t nbytes, data_ptr_t
     out.data = <char*>node.block.data + nbytes
 
 
-cdef void adapted_block_free(adapted_block_t* node) noexcept nogil:
+cdef void adapted_block_free(adapted_block_t* node, bint has_gil) noexcept nogil:
     """Free upstream's block and the node; the last thing that an adaptor's deleter does."""
-    global spare_node_count
     cdef PyObject* adaptor = node.adaptor
-    data_ptr_destroy(&node.block)
-    if holds_gil():
-        if spare_node_count < MAX_SPARE_NODES:
-            spare_nodes[spare_node_count] = node
-            spare_node_count += 1
-        else:
-            free(node)
-        decref_with_gil(adaptor)
+    if node.block.keep_alive == NULL and node.block.deleter != NULL and node.block.ctx != NULL:  # nearly always
+        node.block.deleter(node.block.ctx)
+    else:
+        data_ptr_destroy(&node.block)
+    if has_gil:
+        free_node(node)
     else:
         free(node)
-        drop_python_reference(adaptor, False)
+    drop_python_reference(adaptor, has_gil)

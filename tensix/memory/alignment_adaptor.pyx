@@ -2,7 +2,15 @@
 from libc.stdint cimport uintptr_t
 from tensix.core.allocator cimport nbytes_from_any
 from tensix.core.data_ptr cimport data_ptr_t
-from tensix.memory.adaptor cimport Adaptor, Adaptor_wrap, adapted_block_free, adapted_block_move_up, adapted_block_t, alignment_of
+from tensix.core.python_reference cimport holds_gil
+from tensix.memory.adaptor cimport (
+    Adaptor,
+    Adaptor_take,
+    adapted_block_free,
+    adapted_block_move_up,
+    adapted_block_t,
+    alignment_of,
+)
 
 from tensix.core.allocator import OutOfMemoryError
 from tensix.core.cpu_allocator import CPUAllocator
@@ -70,11 +78,10 @@ cdef class AlignmentAdaptor(Adaptor):
             return self.upstream.c_allocate(nbytes, out)
         if nbytes + self.extra < nbytes:
             raise OutOfMemoryError(nbytes, self.wanted, CPUAllocator.bytes_in_use())
-        self.upstream.c_allocate(nbytes + self.extra, out)
-        cdef adapted_block_t* node = Adaptor_wrap(self, nbytes, out)
+        cdef adapted_block_t* node = Adaptor_take(self, nbytes, nbytes + self.extra, out)
         adapted_block_move_up(node, -<uintptr_t>out.data & (self.wanted - 1), out)
         return 0
 
 
 cdef void alignment_free(void* ctx) noexcept nogil:
-    adapted_block_free(<adapted_block_t*>ctx)
+    adapted_block_free(<adapted_block_t*>ctx, holds_gil())

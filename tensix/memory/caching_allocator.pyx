@@ -1,8 +1,8 @@
 """The default allocator: blocks are kept when they are freed, and given out again.
 
 A large block that comes from the system has no pages yet: every page costs a fault at its first touch, 16,384 of them
-for 64 MiB, and more time than most arithmetic on it. A block that was used before has its pages. A small block saves the
-way through the C library, which takes longer than the rest of making a small tensor once it is larger than 1 KiB.
+for 64 MiB, and more time than most arithmetic on it. A block that was used before has its pages. A small block saves
+the way through the C library, which is half of what a small tensor costs once it is larger than 1 KiB.
 
 What is new comes in huge pages where the system has them: 2 MiB to a fault, and to an entry of the processor's table of
 pages, without which reading 64 MiB takes a third longer.
@@ -30,7 +30,7 @@ import os
 from typing import NamedTuple
 
 from cpython.ref cimport PyObject
-from libc.stdint cimport uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
 from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.atomics cimport (
@@ -152,8 +152,8 @@ cdef class CachingAllocator(Allocator):
 
     Notes
     -----
-    Of blocks below 1 MiB a few of each size are kept. If upstream has no memory, what is kept is given back and upstream
-    is asked once more.
+    Of blocks below 1 MiB a few of each size are kept. If upstream has no memory, what is kept is given back and
+    upstream is asked once more.
 
     Lifetime: blocks may outlive the allocator; they then go back upstream when they are freed.
 

@@ -14,8 +14,15 @@ from libc.stdint cimport uint8_t, uintptr_t
 from libc.string cimport memset
 from tensix.core.allocator cimport nbytes_from_any
 from tensix.core.data_ptr cimport data_ptr_t
-from tensix.core.python_reference cimport may_run_python
-from tensix.memory.adaptor cimport Adaptor, Adaptor_wrap, adapted_block_free, adapted_block_move_up, adapted_block_t, alignment_of
+from tensix.core.python_reference cimport holds_gil, may_run_python
+from tensix.memory.adaptor cimport (
+    Adaptor,
+    Adaptor_take,
+    adapted_block_free,
+    adapted_block_move_up,
+    adapted_block_t,
+    alignment_of,
+)
 
 from tensix.core.allocator import OutOfMemoryError
 from tensix.core.cpu_allocator import CPUAllocator
@@ -90,8 +97,7 @@ cdef class GuardAdaptor(Adaptor):
             return self.upstream.c_allocate(0, out)
         if padded < nbytes:
             raise OutOfMemoryError(nbytes, self.alignment, CPUAllocator.bytes_in_use())
-        self.upstream.c_allocate(padded, out)
-        cdef adapted_block_t* node = Adaptor_wrap(self, nbytes, out)
+        cdef adapted_block_t* node = Adaptor_take(self, nbytes, padded, out)
         adapted_block_move_up(node, front, out)
         node.note = <void*>self.back
         memset(node.block.data, GUARD, front)
@@ -108,7 +114,7 @@ cdef void guard_free(void* ctx) noexcept nogil:
     if (below or above) and may_run_python():
         with gil:
             report(<uintptr_t>data, node.nbytes, below, above)
-    adapted_block_free(node)
+    adapted_block_free(node, holds_gil())
 
 
 cdef size_t changed_from_the_beginning(const uint8_t* guard, size_t nbytes) noexcept nogil:

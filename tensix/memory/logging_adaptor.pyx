@@ -1,16 +1,18 @@
 """A line of JSON for every allocation, free and failure."""
+cimport cython
 import os
 import threading
 import time
 
 from libc.stdint cimport uintptr_t
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_t
-from tensix.core.python_reference cimport may_run_python
-from tensix.memory.adaptor cimport Adaptor, Adaptor_wrap, adapted_block_free, adapted_block_t
+from tensix.core.python_reference cimport holds_gil, may_run_python
+from tensix.memory.adaptor cimport Adaptor, Adaptor_take, adapted_block_free, adapted_block_t
 
 __all__ = ["LoggingAdaptor"]
 
 
+@cython.no_gc_clear  # blocks that are left, and __dealloc__, still need the file
 cdef class LoggingAdaptor(Adaptor):
     """Write a line of JSON for every allocation, free and failure.
 
@@ -29,8 +31,8 @@ cdef class LoggingAdaptor(Adaptor):
     Notes
     -----
     Lines have ``event`` (``"allocate"``, ``"free"`` or ``"fail"``), ``time`` in seconds since the epoch, ``thread``
-    (`threading.get_ident`), ``nbytes``, and ``address`` unless it failed. If a free cannot be written, the error goes to
-    `sys.unraisablehook`. Nothing is written any more once Python is being finalized.
+    (`threading.get_ident`), ``nbytes``, and ``address`` unless it failed. If a free cannot be written, the error goes
+    to `sys.unraisablehook`. Nothing is written any more once Python is being finalized.
 
     Lifetime: every block keeps the adaptor alive, and the adaptor the file.
 
@@ -48,24 +50,28 @@ cdef class LoggingAdaptor(Adaptor):
     """
 
     cdef object write
+    cdef object own_file   # to be closed by us, or None
 
     def __cinit__(self):
         self.free_block = logging_free
 
+    def __dealloc__(self):
+        if self.own_file is not None:
+            self.own_file.close()
+
     def __init__(self, upstream, file):
         super().__init__(upstream)
         if isinstance(file, (str, os.PathLike)):
-            file = open(file, "w", buffering=1, encoding="utf-8")
+            self.own_file = file = open(file, "w", buffering=1, encoding="utf-8")
         self.write = file.write
 
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
         try:
-            self.upstream.c_allocate(nbytes, out)
+            if Adaptor_take(self, nbytes, nbytes, out) == NULL:
+                return 0
         except MemoryError:
             write_line(self, "fail", 0, nbytes)
             raise
-        if Adaptor_wrap(self, nbytes, out) == NULL:
-            return 0
         try:
             write_line(self, "allocate", <uintptr_t>out.data, nbytes)
         except BaseException:
@@ -91,11 +97,11 @@ cdef void logging_free(void* ctx) noexcept nogil:
     if may_run_python():
         with gil:
             log_free(node)
-    adapted_block_free(node)
+    adapted_block_free(node, holds_gil())
 
 
 cdef void logging_free_silently(void* ctx) noexcept nogil:
-    adapted_block_free(<adapted_block_t*>ctx)
+    adapted_block_free(<adapted_block_t*>ctx, holds_gil())
 
 
 cdef int log_free(adapted_block_t* node) noexcept:

@@ -7,6 +7,8 @@ __all__ = ["SharedMemoryAllocator"]
 
 @disjoint_base
 class SharedMemoryAllocator(Allocator):
+    @property
+    def alignment(self) -> int: ...
     @staticmethod
     def locate(address: int) -> tuple[int, int] | None: ...
     @staticmethod

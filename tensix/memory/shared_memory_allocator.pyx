@@ -36,6 +36,8 @@ cdef extern from "tensix/shared_memory.h" nogil:
     void tx_unmap_file(void* address, size_t nbytes)
     void tx_close(int fd)
     int tx_process_id()
+
+cdef extern from "tensix/pages.h" nogil:
     size_t tx_page_bytes()
 
 cdef enum:
@@ -98,6 +100,11 @@ cdef class SharedMemoryAllocator(Allocator):
     >>> x
     tensor([7., 7., 7., 7.])
     """
+
+    @property
+    def alignment(self):
+        """Every block's address is a multiple of so many bytes."""
+        return ALIGNMENT_BYTES
 
     def __dealloc__(self):
         if self.filling != NULL:

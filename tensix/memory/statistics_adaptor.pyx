@@ -1,7 +1,7 @@
 """Counting what comes and goes through one allocator."""
 from tensix.core.data_ptr cimport data_ptr_t
 from tensix.core.python_reference cimport holds_gil
-from tensix.memory.adaptor cimport Adaptor, Adaptor_wrap, adapted_block_free, adapted_block_t
+from tensix.memory.adaptor cimport Adaptor, Adaptor_take, adapted_block_free, adapted_block_t
 from tensix.core.tally cimport tally_add, tally_current, tally_remove, tally_t
 
 __all__ = ["StatisticsAdaptor"]
@@ -79,8 +79,7 @@ cdef class StatisticsAdaptor(Adaptor):
         self.statistics.count.peak = tally_current(&self.statistics.count)
 
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
-        self.upstream.c_allocate(nbytes, out)
-        if Adaptor_wrap(self, nbytes, out) != NULL:
+        if Adaptor_take(self, nbytes, nbytes, out) != NULL:
             tally_add(&self.statistics.bytes, nbytes)
             tally_add(&self.statistics.count, 1)
         return 0
@@ -93,4 +92,4 @@ cdef void statistics_free(void* ctx) noexcept nogil:
     cdef bint with_gil = holds_gil()
     tally_remove(&statistics.bytes, node.nbytes, with_gil)
     tally_remove(&statistics.count, 1, with_gil)
-    adapted_block_free(node)
+    adapted_block_free(node, with_gil)

@@ -31,6 +31,14 @@ static __inline int tx_read_bytes(void *to, const void *from, size_t nbytes)
     return ReadProcessMemory(GetCurrentProcess(), from, to, nbytes, &count) && count == nbytes;
 }
 
+static __inline size_t tx_page_bytes(void) { return 4096; }
+static __inline int tx_populate(void *address, size_t nbytes)
+{
+    volatile char *bytes = (volatile char *)address;
+    size_t i;
+    for (i = 0; i < nbytes; i += 4096) bytes[i] = bytes[i];
+    return 0;
+}
 static __inline size_t tx_resident_bytes(void *address, size_t nbytes) { (void)address; (void)nbytes; return 0; }
 static __inline void tx_trim_heap(void) {}
 static __inline int tx_advise_huge_pages(void *address, size_t nbytes) { (void)address; (void)nbytes; return -1; }
@@ -83,6 +91,24 @@ static inline int tx_read_bytes(void *to, const void *from, size_t nbytes)
     close(ends[0]);
     close(ends[1]);
     return was_read;
+}
+
+static inline size_t tx_page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+/* Make all pages at once; -1 if there is no memory for them. 23 is MADV_POPULATE_WRITE of <asm/mman.h>; where the system
+ * does not know it, each page is touched.
+ */
+static inline int tx_populate(void *address, size_t nbytes)
+{
+    size_t page = tx_page_bytes(), i;
+    volatile char *bytes = (volatile char *)((uintptr_t)address & ~(page - 1));
+    size_t length = nbytes + ((uintptr_t)address & (page - 1));
+#if defined(__linux__)
+    if (madvise((void *)bytes, length, 23) == 0) return 0;
+    if (errno == ENOMEM || errno == EFAULT) return -1;
+#endif
+    for (i = 0; i < length; i += page) bytes[i] = bytes[i];
+    return 0;
 }
 
 /* Count the bytes that have a page in main memory; those of addresses that are not mapped have none. */

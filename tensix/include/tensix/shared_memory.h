@@ -22,7 +22,6 @@ static __inline void *tx_map_file(int fd, size_t offset, size_t nbytes, int read
 static __inline void tx_unmap_file(void *address, size_t nbytes) { (void)address; (void)nbytes; }
 static __inline void tx_close(int fd) { (void)fd; }
 static __inline int tx_process_id(void) { return 0; }
-static __inline size_t tx_page_bytes(void) { return 4096; }
 
 #else
 
@@ -43,7 +42,6 @@ static inline void tx_close(int fd)
 }
 
 static inline int tx_process_id(void) { return (int)getpid(); }
-static inline size_t tx_page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 /* Return the descriptor of a new file of zeros in memory, -1 if there is none. On Linux its size is sealed, since who
  * reads behind the end of a file that was cut is killed; 2, 1 and F_ADD_SEALS are of <linux/memfd.h> and <fcntl.h>.

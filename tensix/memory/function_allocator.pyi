@@ -1,0 +1,15 @@
+from _ctypes import CFuncPtr
+
+from typing_extensions import CapsuleType, disjoint_base
+
+from tensix.core.allocator import Allocator
+
+__all__ = ["FunctionAllocator"]
+
+@disjoint_base
+class FunctionAllocator(Allocator):
+    def __init__(
+        self, malloc: CFuncPtr | CapsuleType | int, free: CFuncPtr | CapsuleType | int, *, alignment: int = 16
+    ) -> None: ...
+    @property
+    def alignment(self) -> int: ...

@@ -1,0 +1,17 @@
+import os
+
+from typing_extensions import disjoint_base
+
+from tensix.core.allocator import Allocator
+
+__all__ = ["MappedAllocator"]
+
+@disjoint_base
+class MappedAllocator(Allocator):
+    def __init__(self, directory: str | os.PathLike[str] | None = None, *, populate: bool = False) -> None: ...
+    @property
+    def directory(self) -> str | None: ...
+    @property
+    def populate(self) -> bool: ...
+    @property
+    def alignment(self) -> int: ...

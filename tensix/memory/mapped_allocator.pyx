@@ -1,0 +1,179 @@
+"""Blocks that are mappings of their own: of files that swap them out, or of nothing."""
+import errno
+import os
+import tempfile
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
+from libc.stdlib cimport free, malloc
+from tensix.core.allocator cimport Allocator, nbytes_from_any
+from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_init, data_ptr_t
+from tensix.core.device cimport CPU
+from tensix.core.memory_reporter cimport report_allocation, report_free, report_out_of_memory
+from tensix.core.python_reference cimport holds_gil
+
+from tensix.core.allocator import OutOfMemoryError
+from tensix.core.cpu_allocator import CPUAllocator
+
+__all__ = ["MappedAllocator"]
+
+cdef extern from "tensix/pages.h" nogil:
+    void* tx_map_pages(size_t nbytes)
+    void tx_unmap_pages(void* address, size_t nbytes)
+    int tx_populate(void* address, size_t nbytes)
+    size_t tx_page_bytes()
+
+cdef extern from "tensix/shared_memory.h" nogil:
+    void* tx_map_file(int fd, size_t offset, size_t nbytes, bint readonly)
+
+
+NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
+
+
+cdef struct mapped_block_t:
+    void* data
+    size_t nbytes
+    uint64_t birth
+
+
+cdef class MappedAllocator(Allocator):
+    """Give every block a mapping of its own.
+
+    Parameters
+    ----------
+    directory : str, path or None, optional
+        Where to put a file without a name behind each block, which its pages are written to when main memory is short;
+        None maps no file.
+    populate : bool, optional
+        Make all pages of a block at once, so that touching it later costs no faults.
+
+    Raises
+    ------
+    OSError
+        From `allocate`, if the file cannot be made. A full disk is an `OutOfMemoryError`.
+
+    Notes
+    -----
+    Blocks begin at a page, hold zeros, and go back to the system as a whole: use it for a few large ones. The place on
+    the disk is taken when the block is made, so that a write never finds the disk full.
+
+    Lifetime: files go with their blocks, also if the process is killed. Blocks may outlive the allocator. After a fork,
+    parent and child have copies of the blocks without a file, and see each other's writes to those with one.
+
+    Thread-safety: any number of threads may allocate and free at once.
+
+    Examples
+    --------
+    >>> import tempfile, tensix
+    >>> from tensix.memory import MappedAllocator
+    >>> with tensix.use_allocator(MappedAllocator(tempfile.gettempdir())):
+    ...     x = tensix.zeros(1000, 1000)
+    >>> x.data_ptr() % 4096, x.sum()
+    (0, tensor(0.))
+    """
+
+    cdef readonly object directory
+    cdef readonly bint populate
+
+    def __init__(self, directory=None, *, populate=False):
+        self.directory = None if directory is None else os.fsdecode(directory)
+        self.populate = populate
+
+    @property
+    def alignment(self):
+        """Every block's address is a multiple of so many bytes, a page."""
+        return tx_page_bytes()
+
+    def allocate(self, nbytes):
+        """Return a `DataPtr` to `nbytes` bytes of zeros, null for 0.
+
+        Raises
+        ------
+        OutOfMemoryError
+            If there is no memory, or no room on the disk.
+        """
+        cdef data_ptr_t block
+        MappedAllocator_allocate(self, nbytes_from_any(nbytes), &block)
+        return DataPtr_wrap(&block)
+
+    def is_simple_data_ptr(self, DataPtr data_ptr not None):
+        """Return whether the context is nothing but the allocation: it is for our own blocks."""
+        return data_ptr.seen.deleter == free_mapped or data_ptr.seen.data == data_ptr.seen.ctx
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.directory!r}{', populate=True' if self.populate else ''})"
+
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
+        if type(self) is MappedAllocator:
+            return MappedAllocator_allocate(self, nbytes, out)
+        return Allocator.c_allocate(self, nbytes, out)
+
+    cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
+        return pointer.deleter == free_mapped or pointer.data == pointer.ctx
+
+
+cdef int MappedAllocator_allocate(MappedAllocator self, size_t nbytes, data_ptr_t* out) except -1:
+    cdef mapped_block_t* block
+    if nbytes == 0:
+        data_ptr_init(out, NULL, NULL, free_mapped)
+        return 0
+    block = <mapped_block_t*>malloc(sizeof(mapped_block_t))
+    if block == NULL:
+        raise MemoryError("no memory for the context of a block.")
+    try:
+        block.data = map_block(self, nbytes)
+    except BaseException:
+        free(block)
+        raise
+    block.nbytes = nbytes
+    block.birth = report_allocation(block.data, nbytes, CPU, <PyObject*>self)
+    data_ptr_init(out, block.data, block, free_mapped)
+    return 0
+
+
+cdef void* map_block(MappedAllocator self, size_t nbytes) except NULL:
+    """Return a new mapping."""
+    cdef void* data = NULL
+    cdef bint was_populated = True
+    if nbytes >> 62:
+        refuse(self, nbytes)
+    if self.directory is None:
+        data = tx_map_pages(nbytes)
+    else:
+        data = map_new_file(self.directory, nbytes)
+    if data != NULL and self.populate:
+        with nogil:
+            was_populated = tx_populate(data, nbytes) == 0
+        if not was_populated:
+            tx_unmap_pages(data, nbytes)
+    if data == NULL or not was_populated:
+        refuse(self, nbytes)
+    return data
+
+
+cdef int refuse(MappedAllocator self, size_t nbytes) except -1:
+    report_out_of_memory(nbytes, CPU)
+    raise OutOfMemoryError(nbytes, self.alignment, CPUAllocator.bytes_in_use())
+
+
+cdef void* map_new_file(str directory, size_t nbytes) except? NULL:
+    """Map a file that nobody else can find, and that goes with the mapping; NULL if there is no room."""
+    with tempfile.TemporaryFile(dir=directory) as file:
+        try:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, nbytes)
+            else:
+                os.truncate(file.fileno(), nbytes)
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                return NULL
+            raise
+        return tx_map_file(file.fileno(), 0, nbytes, False)
+
+
+cdef void free_mapped(void* ctx) noexcept nogil:
+    """Free a block; the deleter of them all."""
+    cdef mapped_block_t* block = <mapped_block_t*>ctx
+    report_free(block.data, block.nbytes, CPU, block.birth, holds_gil())
+    tx_unmap_pages(block.data, block.nbytes)
+    free(block)
