@@ -80,7 +80,7 @@ class Difference:
     target: float
     whole: Work
     part: Work
-    against: str = "kernel"
+    against: str = "part"
 
     def ratios(self, rounds):
         whole, part = best_times([self.whole, self.part], rounds)

@@ -1,7 +1,9 @@
-"""Allocators to choose and to watch."""
+"""Allocators to choose and to watch, and memory to be seen."""
+
+import os
+from importlib import import_module
 
 from tensix.core import set_allocator
-from tensix.memory import leaks as _leaks  # noqa: F401  begins to watch if the environment says so
 from tensix.memory.adaptor import Adaptor
 from tensix.memory.alignment_adaptor import AlignmentAdaptor
 from tensix.memory.caching_allocator import CachingAllocator, CachingStats
@@ -24,11 +26,36 @@ from tensix.memory.statistics_adaptor import StatisticsAdaptor
 from tensix.memory.tracking_adaptor import TrackedBlock, TrackingAdaptor
 
 __all__ = [
-    "1", "Adaptor", "AlignmentAdaptor", "CachingAllocator", "CachingStats", "CallSites", "CallbackAllocator",
-    "CopyRow", "FailureCallbackAdaptor", "Frame", "FunctionAllocator", "GuardAdaptor", "HugePageAllocator",
-    "LimitingAdaptor", "LoggingAdaptor", "MappedAllocator", "Profile", "ProfileRow", "SharedMemoryAllocator",
-    "Snapshot", "StatisticsAdaptor", "TENSIX_LEAKS", "TrackedBlock", "TrackingAdaptor", "copies", "load_snapshot",
-    "profile", "record", "snapshot", "statistics",
-]  # fmt: skip
+    "Adaptor",
+    "AlignmentAdaptor",
+    "CachingAllocator",
+    "CachingStats",
+    "CallSites",
+    "CallbackAllocator",
+    "CopyRow",
+    "FailureCallbackAdaptor",
+    "Frame",
+    "FunctionAllocator",
+    "GuardAdaptor",
+    "HugePageAllocator",
+    "LimitingAdaptor",
+    "LoggingAdaptor",
+    "MappedAllocator",
+    "Profile",
+    "ProfileRow",
+    "SharedMemoryAllocator",
+    "Snapshot",
+    "StatisticsAdaptor",
+    "TrackedBlock",
+    "TrackingAdaptor",
+    "copies",
+    "load_snapshot",
+    "profile",
+    "record",
+    "snapshot",
+    "statistics",
+]
 
 set_allocator("cpu", CachingAllocator())
+if os.environ.get("TENSIX_LEAKS") == "1":
+    import_module("tensix.memory.leaks").watch()  # loaded by nobody else, so that it costs nothing when it is off

@@ -13,7 +13,6 @@ class CopyRow(NamedTuple):
 
 @disjoint_base
 class copies:
-    def __init__(self) -> None: ...
     @property
     def rows(self) -> list[CopyRow]: ...
     @property

@@ -66,7 +66,7 @@ cdef class Profile:
         Whether no table is printed at the end.
     """
 
-    def __init__(self, *, quiet=False):
+    def __init__(self, quiet=False):
         self.quiet = quiet
         self.sites = CallSites(DEPTH)
         self.places, self.positions = [], {}

@@ -135,7 +135,7 @@ cdef class record:
     cdef list allocators        # allocators and threads by their numbers on the tape
     cdef dict threads
 
-    def __init__(self, *, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS):
+    def __init__(self, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS):
         if not 16 <= max_events <= 1 << 32:
             raise ValueError(f"max_events must be from 16 to 2**32, found {max_events}.")
         self.sites = CallSites(depth)

@@ -79,7 +79,7 @@ cdef class statistics:
     cdef bint was_entered
     cdef numbers_t numbers
 
-    def __init__(self, *, this_thread=False):
+    def __init__(self, this_thread=False):
         self.this_thread = this_thread
 
     def __dealloc__(self):
