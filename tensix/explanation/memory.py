@@ -75,7 +75,11 @@ def link_of_context(facts: dict[str, Any]) -> Link:
         region = f"a region of its own, {format_size(facts['mapped_bytes'])}"
         link.say("mapped", facts["mapped_bytes"], region if facts["mapped_bytes"] else "no, in the C library's heap")
     for name in sorted(set(facts) - SAID):
-        link.say(name.replace("_", " "), facts[name])
+        value, said = facts[name], name.replace("_", " ")
+        if isinstance(value, Allocator):
+            link.own(said, link_of_allocator(value))
+        else:
+            link.say(said, value if isinstance(value, (str, int, float, type(None))) else str(value))
     if "function" in facts:
         link.own("calls", link_of_object(facts["function"]))
     if "block" in facts:
@@ -125,8 +129,9 @@ def link_of_allocator(allocator: Allocator, device: str | None = None, depth: in
         serves = False
     if serves:
         link.say("serves", device, f"{device}, here and now")
-    if hasattr(allocator, "alignment"):
-        link.say("alignment", allocator.alignment, plural(allocator.alignment, "byte"))
+    alignment = getattr(allocator, "alignment", None)
+    if isinstance(alignment, int):
+        link.say("alignment", alignment, plural(alignment, "byte"))
     upstream = getattr(allocator, "upstream", None)
     if isinstance(upstream, Allocator) and depth < MAX_DEPTH:
         link.own("upstream", link_of_allocator(upstream, None, depth + 1))
