@@ -129,8 +129,11 @@ def describe_storage(link: Link, impl: StorageImpl) -> Link:
     link.say("written", facts["version"], f"{plural(facts['version'], 'time')} in place")
     link.say("resizable", facts["is_resizable"], "yes" if facts["is_resizable"] else "no")
     link.say("read-only", facts["is_readonly"], "yes" if facts["is_readonly"] else "no")
-    if facts["is_exported"]:
-        link.say("exported", True, "others may write the bytes, so lazy_clone() copies at once")
+    if facts["exports"]:
+        looks = f"{facts['exports']} look in from outside: lazy_clone() copies at once, the block stays"
+        link.say("exported", facts["exports"], looks)
+    if facts["is_foreign"]:
+        link.say("foreign", True, "others had the block first and may write it: lazy_clone() copies at once")
     link.say("next write", *next_write(facts))
     link.own("owns", link_of_block(facts["block"]))
     if facts["allocator"] is not None:

@@ -121,7 +121,7 @@ cdef class Profile:
         lines = [f"{'peak':>12} {'total':>12} {'count':>9} {'alive':>12} {'count':>9}  line"]
         rows = self.rows
         for row in [*rows, row_of(&self.table.lines[0], None)]:
-            place = f"{len(rows):,} lines together" if row.place is None else row.place
+            place = "all lines together" if row.place is None else row.place
             lines.append(
                 f"{format_size(row.peak_bytes):>12} {format_size(row.total_bytes):>12} {row.total_count:>9,} "
                 f"{format_size(row.current_bytes):>12} {row.current_count:>9,}  {place}"
