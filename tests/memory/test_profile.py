@@ -70,7 +70,7 @@ def test_table_is_printed_with_human_sizes(capsys):
     assert heading.split() == ["peak", "total", "count", "alive", "count", "line"]
     assert row.split()[:8] == ["3.00", "MiB", "3.00", "MiB", "1", "3.00", "MiB", "1"]
     assert row.endswith(str(p.rows[0].place))
-    assert whole.endswith("1 lines together") and str(p).splitlines() == [heading, row, whole]
+    assert whole.endswith("all lines together") and str(p).splitlines() == [heading, row, whole]
     block.reset()
 
 
