@@ -1,4 +1,4 @@
-"""Print how long tensix takes compared with c10, PyTorch and NumPy, one ratio per row; rows with "ns" in nanoseconds.
+"""Print how long tensix takes compared with c10, PyTorch and NumPy, one ratio per row, or nanoseconds where it says so.
 
 Both sides of a row do the same work, turn by turn in one process, and each is judged by its best round: noise only
 ever adds time. Below 1 tensix is faster; "ok" means at or below the target.
@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from timeit import Timer
 
 import numpy as np
@@ -18,10 +19,11 @@ from benchmarks.copy_on_write import SHARED_SIZES
 from benchmarks.native import dispatch_loops, loops
 from benchmarks.native.build import HERE, build_extension
 from benchmarks.storage import touched
+from benchmarks.watching import SCOPES, allocate_inside, nested
 
 import tensix
 from tensix.core import IntrusiveTarget, Storage, make_intrusive
-from tensix.memory import CachingAllocator, StatisticsAdaptor, TrackingAdaptor
+from tensix.memory import CachingAllocator, CallSites, StatisticsAdaptor, TrackingAdaptor
 
 try:
     import torch
@@ -70,10 +72,11 @@ class Difference:
     target: float
     whole: Work
     part: Work
+    against: str = "kernel"
 
     def ratios(self, rounds):
         whole, part = best_times([self.whole, self.part], rounds)
-        return {"part": (whole - part) * 1e9}
+        return {self.against: (whole - part) * 1e9}
 
 
 def statement(code: str, **names) -> Work:
@@ -138,7 +141,7 @@ def adaptor_rows():
         ("statistics", StatisticsAdaptor(caching), 10.0), ("call sites", TrackingAdaptor(caching), 2000.0),
     ):  # fmt: skip
         whole, part = (statement("Storage(1024, a)", Storage=Storage, a=allocator) for allocator in (adaptor, caching))
-        yield Difference(f"allocate + free, {name}, ns", target, whole, part)
+        yield Difference(f"allocate + free, {name}, ns", target, whole, part, "without")
 
 
 def small_call_rows():
@@ -207,6 +210,18 @@ def dispatcher_rows():
     )  # fmt: skip
 
 
+def watching_rows():
+    """Yield what it costs to watch an allocation and its free, and to take the stack that it comes from."""
+    allocate = statement("Storage(64)", Storage=Storage)
+    for name, target, scope in SCOPES:
+        yield Difference(f"{name}, ns", target, partial(allocate_inside, scope), allocate, "off")
+    sites = CallSites()
+    yield Difference(
+        "call site, ns", 2000.0, lambda n: nested(20, statement("capture()", capture=sites.capture), n),
+        lambda n: nested(20, statement("pass"), n), "off",
+    )  # fmt: skip
+
+
 def size(nbytes):
     return next(f"{nbytes // one} {unit}" for one, unit in ((MIB, "MiB"), (KIB, "KiB"), (1, "B")) if nbytes >= one)
 
@@ -244,7 +259,7 @@ def main():
 
     print(f"{'work':<36} {'against':<8} {'target':>6} {'ratio':>6}")
     for rows in (refcount_rows(), lazy_clone_rows(), allocation_rows(), adaptor_rows(), small_call_rows(),
-                 large_call_rows(), thread_rows(), dispatcher_rows()):
+                 large_call_rows(), thread_rows(), dispatcher_rows(), watching_rows()):
         for row in rows:
             if options.only not in row.name:
                 continue

@@ -35,7 +35,14 @@ cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept
 cdef void report_copy(size_t nbytes) noexcept
 cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil
 
-# For listeners. `owner` is kept alive during a call of `allocated`, and has to end listening when it dies.
+# Their second halves. Declared here, the C compiler does not fold them into the first ones, which nearly always suffice
+# and then save no registers.
+cdef uint64_t tell_allocation(
+    void* data, size_t nbytes, uint64_t total, int8_t device_type, PyObject* allocator) noexcept
+cdef void tell_free(
+    void* data, size_t nbytes, uint64_t total, int8_t device_type, uint64_t birth, bint has_gil) noexcept nogil
+
+# For listeners. `owner` is kept alive during calls that may run Python, and has to end listening when it dies.
 cdef int start_listening(memory_listener_t* listener, PyObject* owner) except -1
 cdef void stop_listening(memory_listener_t* listener) noexcept
 cdef uint32_t current_thread_number() noexcept

@@ -158,24 +158,32 @@ cdef void report_free(void* data, size_t nbytes, int8_t device_type, uint64_t bi
 
 cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept:
     """Tell that a block could not be had."""
+    cdef PyObject* owner
     cdef int i
     if listener_count == 0:
         return
     for i in range(slot_count):
         if slots[i].listener != NULL and slots[i].listener.failed != NULL:
+            owner = slots[i].owner
+            Py_INCREF(<object>owner)
             slots[i].listener.failed(slots[i].listener.state, nbytes)
+            decref_with_gil(owner)
     if reporter_count != 0 and may_run_python():
         tell_all("report_out_of_memory", (nbytes, bytes_given_out(device_type), Device_get(device_type, -1)))
 
 
 cdef void report_copy(size_t nbytes) noexcept:
     """Tell that bytes which were shared copy-on-write had to be copied."""
+    cdef PyObject* owner
     cdef int i
     if listener_count == 0:
         return
     for i in range(slot_count):
         if slots[i].listener != NULL and slots[i].listener.copied != NULL:
+            owner = slots[i].owner
+            Py_INCREF(<object>owner)
             slots[i].listener.copied(slots[i].listener.state, nbytes)
+            decref_with_gil(owner)
 
 
 cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil:

@@ -10,17 +10,15 @@ is taken, for that may run Python.
 The tape is bounded. When it is full, blocks that are freed already are forgotten, the oldest first, up to half of the
 tape; if too few are freed, new blocks are not recorded. What was lost either way is counted.
 """
-import datetime
-import shlex
 import sys
 import threading
+import time
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
 from tensix.core.memory_reporter cimport (
-    current_thread_number,
     lock_listeners,
     memory_listener_t,
     new_block_t,
@@ -97,9 +95,14 @@ cdef class record:
     ----------
     depth : int, 1 to 64, optional
         The most frames of a stack to take, from the innermost.
-    max_events : int, 16 or more, optional
-        The most blocks to remember, and the most copies and failures. Beyond that freed blocks are forgotten, the oldest
-        first; if nearly all are alive, new ones are not recorded. ``"dropped"`` in the snapshot says how many.
+    max_events : int, 16 to 2**32, optional
+        The most blocks to remember, and the most copies and failures. Beyond that freed blocks are forgotten, the
+        oldest first; if nearly all are alive, new ones are not recorded. ``"dropped"`` in the snapshot says how many.
+
+    Attributes
+    ----------
+    is_running : bool
+        Whether it was started and not stopped.
 
     Raises
     ------
@@ -133,8 +136,8 @@ cdef class record:
     cdef dict threads
 
     def __init__(self, *, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS):
-        if not 16 <= max_events <= 1 << 40:
-            raise ValueError(f"max_events must be from 16 to 2**40, found {max_events}.")
+        if not 16 <= max_events <= 1 << 32:
+            raise ValueError(f"max_events must be from 16 to 2**32, found {max_events}.")
         self.sites = CallSites(depth)
         self.tape.max_count = max_events
         self.allocators, self.threads = [], {}
@@ -161,7 +164,7 @@ cdef class record:
         tape.listener.state = tape
         tape.listener.allocated, tape.listener.freed = record_allocation, record_free
         tape.listener.failed, tape.listener.copied = record_failure, record_copy
-        started = datetime.datetime.now(datetime.UTC)
+        started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         tape.started_ns = tx_now_ns()
         start_listening(&tape.listener, <PyObject*>self)
         self.started, self.is_running = started, True
@@ -205,7 +208,7 @@ cdef class record:
 
     def __repr__(self):
         state = "not started" if self.started is None else "running" if self.is_running else "stopped"
-        return f"record: {self.tape.count:,} blocks, {state}"
+        return f"record(blocks={self.tape.count}, {state})"
 
 
 RUNNING = []  # recordings, the latest last
@@ -234,11 +237,11 @@ def snapshot(*, holders=True):
     >>> with tensix.memory.record():
     ...     x = tensix.ones(1000)
     ...     print(tensix.memory.snapshot())
-    Snapshot: 1 blocks, 1 alive with 3.91 KiB, 0 copies, 0 failures
+    Snapshot(blocks=1, alive=3.91 KiB in 1, copies=0, failures=0)
     """
     if not RUNNING:
         raise RuntimeError("nothing is being recorded: begin with tensix.memory.record().start().")
-    return RUNNING[-1].snapshot(holders=holders)
+    return RUNNING[len(RUNNING) - 1].snapshot(holders=holders)
 
 
 cdef void record_allocation(void* state, const new_block_t* block) noexcept:
@@ -392,12 +395,12 @@ cdef object snapshot_of(record self, bint wants_holders):
         free(records)
     return Snapshot({
         "format": FORMAT, "version": VERSION, "tensix": __version__,
-        "program": shlex.join(sys.argv) if sys.argv else "python",
-        "started": self.started.isoformat(timespec="milliseconds"), "duration_ns": duration, "dropped": dropped,
+        "program": " ".join(sys.argv) or "python",
+        "started": self.started, "duration_ns": duration, "dropped": dropped,
         "copies": events_of(&tape.copies, numbering), "failures": events_of(&tape.failures, numbering),
         "frames": [{"file": file, "line": line, "function": name} for file, line, name in numbering.frames],
         "stacks": [list(frames) for frames in numbering.stacks],
-        "allocators": [repr(one) for one in self.allocators],
+        "allocators": list(map(repr, self.allocators)),
         "threads": list(self.threads.values()),
         "blocks": {
             "address": address, "nbytes": nbytes, "allocated_ns": allocated, "freed_ns": freed, "stack": stack,

@@ -131,9 +131,9 @@ cdef class statistics:
 
     def __repr__(self):
         return (
-            f"statistics: current {format_size(self.current_bytes)} in {self.current_count:,} blocks, "
-            f"peak {format_size(self.peak_bytes)} in {self.peak_count:,}, "
-            f"total {format_size(self.total_bytes)} in {self.total_count:,}"
+            f"statistics(current={format_size(self.current_bytes)} in {self.current_count:,}, "
+            f"peak={format_size(self.peak_bytes)} in {self.peak_count:,}, "
+            f"total={format_size(self.total_bytes)} in {self.total_count:,})"
         )
 
 

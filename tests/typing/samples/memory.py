@@ -3,6 +3,7 @@
 import ctypes
 from typing import assert_type
 
+from tensix import memory
 from tensix.core import (
     Allocator,
     CPUAllocator,
@@ -94,3 +95,22 @@ assert_type(make_storage_impl(8, device=Device("cpu")), Storage)
 
 assert_type(Stat().current, int)
 assert_type(format_size(1), str)
+
+# scopes that show memory give themselves, and a profiled function keeps its parameters
+with memory.statistics(this_thread=True) as counted:
+    assert_type(counted, memory.statistics)
+assert_type(counted.peak_bytes, int)
+with memory.record(depth=8) as recording, memory.copies() as copied:
+    assert_type(memory.snapshot(holders=False), memory.Snapshot)
+assert_type(recording.snapshot(), memory.Snapshot)
+assert_type([row.place for row in copied.rows], list[memory.Frame])
+
+
+@memory.profile(quiet=True)
+def work(nbytes: int) -> str:
+    return str(Storage(nbytes))
+
+
+assert_type(work(8), str)
+assert_type(work.last_profile.rows[0].peak_bytes, int)
+assert_type(memory.CallSites().capture(), int)

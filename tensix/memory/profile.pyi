@@ -1,0 +1,40 @@
+from collections.abc import Callable
+from typing import Any, NamedTuple, ParamSpec, Protocol, Self, TypeVar, overload
+
+from typing_extensions import disjoint_base
+
+from tensix.memory.call_site import Frame
+
+__all__ = ["Profile", "ProfileRow", "profile"]
+
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+
+class ProfileRow(NamedTuple):
+    place: Frame
+    peak_bytes: int
+    total_bytes: int
+    total_count: int
+    current_bytes: int
+    current_count: int
+
+class _Profiled(Protocol[P, R_co]):
+    last_profile: Profile
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+@disjoint_base
+class Profile:
+    def __init__(self, *, quiet: bool = False) -> None: ...
+    @property
+    def quiet(self) -> bool: ...
+    @property
+    def rows(self) -> list[ProfileRow]: ...
+    def as_dict(self) -> dict[str, Any]: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exc_info: object) -> None: ...
+    def __call__(self, function: Callable[P, R_co]) -> _Profiled[P, R_co]: ...
+
+@overload
+def profile(function: None = None, *, quiet: bool = False) -> Profile: ...
+@overload
+def profile(function: Callable[P, R_co], *, quiet: bool = False) -> _Profiled[P, R_co]: ...

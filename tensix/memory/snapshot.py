@@ -1,0 +1,156 @@
+"""What was recorded, as plain data: to look at, to save, and to load again."""
+
+import importlib
+import os
+
+from tensix.core.format_size import format_size
+
+__all__ = ["Snapshot", "load_snapshot"]
+
+FORMAT = "tensix memory snapshot"
+VERSION = 1
+COLUMNS = ("address", "nbytes", "allocated_ns", "freed_ns", "stack", "thread", "allocator")
+LISTS = ("frames", "stacks", "allocators", "threads", "holders", "copies", "failures")
+
+
+class Snapshot(dict):
+    """Hold what a recording saw; a dict of plain data that `json` can write.
+
+    Notes
+    -----
+    See :doc:`memory` for its keys.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> with tensix.memory.record() as recording:
+    ...     x = tensix.ones(1000)
+    >>> snapshot = recording.snapshot()
+    >>> snapshot["frames"][0]["function"]
+    '<module>'
+    """
+
+    def save(self, path):
+        """Write a file; what is there already is replaced once all is written.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Ends in ``.json`` for `load_snapshot` and other programs, or in ``.html`` for a page that needs nothing
+            else.
+
+        Raises
+        ------
+        ValueError
+            If it ends otherwise.
+        """
+        path = os.fspath(path)
+        suffix = os.path.splitext(path)[1].lower()
+        if suffix == ".json":
+            text = late_import("json").dumps(self, separators=(",", ":"), allow_nan=False)
+        elif suffix == ".html":
+            text = late_import("tensix.memory.timeline").html_of_snapshot(self)
+        else:
+            raise ValueError(f"a snapshot is saved as .json or .html, found {path!r}.")
+        beside = f"{path}.{os.getpid()}.part"
+        try:
+            with open(beside, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(beside, path)
+        except BaseException:
+            if os.path.exists(beside):
+                os.remove(beside)
+            raise
+
+    def __repr__(self):
+        blocks = self["blocks"]
+        alive = [n for n, freed in zip(blocks["nbytes"], blocks["freed_ns"], strict=True) if freed is None]
+        return (
+            f"Snapshot(blocks={len(blocks['nbytes'])}, alive={format_size(sum(alive))} in {len(alive)}, "
+            f"copies={len(self['copies'])}, failures={len(self['failures'])})"
+        )
+
+
+def load_snapshot(path):
+    """Return a snapshot that was saved as ``.json``.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Of the file.
+
+    Returns
+    -------
+    Snapshot
+
+    Raises
+    ------
+    ValueError
+        If the file is no snapshot, is cut off or damaged, or comes from a newer version of tensix.
+    """
+    path = os.fspath(path)
+    with open(path, encoding="utf-8") as file:
+        try:
+            data = late_import("json").load(file)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{path} is no JSON, or was cut off: {error}. Save the snapshot anew.") from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ValueError(f"{path} is no memory snapshot: it does not say 'format': {FORMAT!r}.")
+    version = data.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise ValueError(f"{path} is damaged: its version is {version!r}, not a number from 1.")
+    if version > VERSION:
+        raise ValueError(
+            f"{path} has version {version} of the format, this tensix reads up to {VERSION}. "
+            f"It was written by tensix {data.get('tensix')}: use that one or a newer one."
+        )
+    damage = damage_of(data)
+    if damage:
+        raise ValueError(f"{path} is damaged: {damage}. Save the snapshot anew.")
+    return Snapshot(data)
+
+
+def late_import(name):
+    """Import a module that only files need; these take as long to import as all the rest of tensix."""
+    return importlib.import_module(name)
+
+
+def damage_of(data):
+    """Return what does not fit together in a snapshot, None if everything does."""
+    missing = [key for key in LISTS if not isinstance(data.get(key), list)]
+    missing += [key for key in ("program", "started", "tensix") if not isinstance(data.get(key), str)]
+    missing += [] if is_count(data.get("duration_ns")) else ["duration_ns"]
+    blocks = data.get("blocks")
+    if not isinstance(blocks, dict) or missing:
+        return f"{', '.join(missing) or 'blocks'} is missing or of the wrong kind"
+    for column in COLUMNS:
+        if not isinstance(blocks.get(column), list) or len(blocks[column]) != len(blocks[COLUMNS[0]]):
+            return f"the column {column!r} of its blocks is missing or of another length than the first"
+        if not all(is_count(value) or (value is None and column == "freed_ns") for value in blocks[column]):
+            return f"the column {column!r} of its blocks holds something else than numbers"
+    try:
+        references = [
+            ("stack", "stacks", blocks["stack"]), ("thread", "threads", blocks["thread"]),
+            ("allocator", "allocators", blocks["allocator"]),
+            ("frame", "frames", [frame for stack in data["stacks"] for frame in stack]),
+            ("stack", "stacks", [event["stack"] for event in data["copies"] + data["failures"]]),
+        ]  # fmt: skip
+        held = [holder["block"] for holder in data["holders"]]
+        texts = [holder["text"] for holder in data["holders"]] + data["allocators"] + data["threads"]
+        texts += [frame[key] for frame in data["frames"] for key in ("file", "function")]
+        numbers = [frame["line"] for frame in data["frames"]]
+        numbers += [event[key] for event in data["copies"] + data["failures"] for key in ("time_ns", "nbytes")]
+    except (TypeError, KeyError) as error:
+        return f"an entry lacks something ({error})"
+    for name, table, numbers_of_rows in [*references, ("block", "blocks", held)]:
+        rows = len(blocks["stack"]) if table == "blocks" else len(data[table])
+        if not all(is_count(number) and number < rows for number in numbers_of_rows):
+            return f"a {name} is named that is not among its {table}"
+    if not all(isinstance(text, str) for text in texts) or not all(map(is_count, numbers)):
+        return "an entry is of the wrong kind"
+    return None
+
+
+def is_count(value):
+    """Whether a value is an int from 0, and no bool."""
+    return type(value) is int and value >= 0

@@ -1,0 +1,132 @@
+"""Who holds the living blocks of a snapshot."""
+
+import sys
+import threading
+import types
+
+import tensix
+from tensix.core import Storage
+from tensix.memory import record
+
+GLOBAL = None
+
+
+def holders_of(recording, storage_or_tensor):
+    data = recording.snapshot()
+    address = storage_or_tensor.data_ptr()
+    return [one["text"] for one in data["holders"] if data["blocks"]["address"][one["block"]] == address]
+
+
+class Model:
+    """Hold a tensor in an attribute."""
+
+
+class Slotted:
+    """Hold a tensor in a slot."""
+
+    __slots__ = ("weight",)
+
+
+def test_local_variable_says_where():
+    with record() as recording:
+        x = tensix.ones(3, 4)
+        assert x.ndim == 2
+        (holder,) = recording.snapshot()["holders"]
+    line = sys._getframe().f_code.co_firstlineno + 4
+    place = f"x in test_local_variable_says_where ({__file__}:{line})"
+    assert holder == {"block": 0, "text": f"Tensor float32 (3, 4), storage use count 1, {place}"}
+
+
+def test_all_kinds_of_places():
+    global GLOBAL
+    model, slotted, module = Model(), Slotted(), types.ModuleType("some_module")
+    with record() as recording:
+        model.weight, slotted.weight, module.weight = tensix.ones(1), tensix.ones(2), tensix.ones(3)
+        nested = {"layers": [{"weight": (tensix.ones(4),)}]}
+        GLOBAL = tensix.ones(5)
+        sys.modules["some_module"] = module
+        texts = recording.snapshot()["holders"]
+    del sys.modules["some_module"]
+    GLOBAL = None
+    places = {text["text"].partition("use count 1, ")[2] for text in texts}
+    assert places == {
+        "weight of Model", "a Slotted", "weight in module some_module", "item 0 of a tuple",
+        f"GLOBAL in module {__name__}",
+    }  # fmt: skip
+    assert nested
+
+
+def test_views_and_storages_on_one_block():
+    with record() as recording:
+        x = tensix.ones(4, 4)
+        row, storage = x[1:], x.storage()
+        texts = holders_of(recording, x)
+    assert len(texts) == 3 and all("storage use count 3" in text for text in texts)
+    assert any(text.startswith("Storage, ") and "storage in test_views" in text for text in texts)
+    assert any("(3, 4)" in text and "row in test_views" in text for text in texts)
+    assert row.shape == (3, 4) and storage.nbytes() == 64
+
+
+def test_sharers_of_a_copy_on_write_block():
+    with record() as recording:
+        x = tensix.ones(4)
+        y = x.lazy_clone()
+        texts = holders_of(recording, x)
+    assert len(texts) == 2 and all("use count 1, copy-on-write" in text for text in texts)
+    assert y.is_cow()
+
+
+def test_variables_of_other_threads():
+    started, done = threading.Event(), threading.Event()
+
+    def keep():
+        hidden = tensix.ones(7)
+        started.set()
+        done.wait()
+        return hidden
+
+    with record() as recording:
+        thread = threading.Thread(target=keep)
+        thread.start()
+        started.wait()
+        texts = [one["text"] for one in recording.snapshot()["holders"]]
+        done.set()
+        thread.join()
+    assert any("hidden in test_variables_of_other_threads.<locals>.keep" in text for text in texts)
+
+
+def test_looking_changes_no_lifetime():
+    """Python 3.11 and 3.12 keep what they were asked for in the frame."""
+    def work():
+        x = tensix.ones(3)
+        y = locals()
+        weak = x.storage().weak()
+        recording.snapshot()
+        assert y["x"] is x  # a dict of the user's is left alone
+        del x, y
+        sys._getframe().f_locals.clear()
+        return weak
+
+    def plain():
+        x = tensix.ones(3)
+        weak = x.storage().weak()
+        recording.snapshot()
+        del x
+        assert weak.expired()
+
+    with record() as recording:
+        plain()
+        assert work().expired()
+
+
+def test_undefined_and_foreign_objects_are_passed_over():
+    class Foreign:
+        def storage(self):
+            raise AssertionError("not ours: not to be called")
+
+    foreign, undefined, null = Foreign(), tensix.Tensor(), Storage()
+    null.reset()
+    with record() as recording:
+        x = tensix.ones(3)
+        assert len(holders_of(recording, x)) == 1
+    assert foreign and not undefined.defined() and not null

@@ -1,0 +1,140 @@
+"""Snapshots in files."""
+
+import json
+import os
+
+import pytest
+
+import tensix
+from tensix.core import CPUAllocator, OutOfMemoryError, Storage
+from tensix.memory import Snapshot, load_snapshot, record
+
+
+@pytest.fixture
+def recorded():
+    with record() as recording:
+        x = tensix.ones(1000)
+        y = x.lazy_clone()
+        y += 1
+        with pytest.raises(OutOfMemoryError):
+            Storage(1 << 60, CPUAllocator())
+        return recording.snapshot()
+
+
+def saved(tmp_path, data, name="snapshot.json"):
+    path = tmp_path / name
+    path.write_text(data if isinstance(data, str) else json.dumps(data))
+    return path
+
+
+def test_round_trip(recorded, tmp_path):
+    path = tmp_path / "snapshot.json"
+    recorded.save(path)
+    loaded = load_snapshot(path)
+    assert type(loaded) is Snapshot and loaded == recorded
+    assert recorded["holders"] and recorded["copies"] and recorded["failures"]
+    assert load_snapshot(str(path)) == recorded
+    assert os.listdir(tmp_path) == ["snapshot.json"]
+
+
+def test_page(recorded, tmp_path):
+    recorded.save(tmp_path / "snapshot.HTML")
+    page = (tmp_path / "snapshot.HTML").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>") and "test_snapshot.py" in page
+
+
+def test_other_suffix(recorded, tmp_path):
+    for name in ("snapshot", "snapshot.txt", "json"):
+        with pytest.raises(ValueError, match=r"saved as \.json or \.html"):
+            recorded.save(tmp_path / name)
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_was_there_stays_if_saving_fails(recorded, tmp_path):
+    path = saved(tmp_path, "old")
+    recorded["program"] = float("nan")
+    with pytest.raises(ValueError, match="JSON"):
+        recorded.save(path)
+    recorded["program"] = object()
+    with pytest.raises(TypeError):
+        recorded.save(path)
+    assert path.read_text() == "old" and os.listdir(tmp_path) == ["snapshot.json"]
+    with pytest.raises(FileNotFoundError):
+        Snapshot().save(tmp_path / "missing" / "snapshot.json")
+
+
+def test_short_form(recorded):
+    assert repr(recorded) == "Snapshot(blocks=3, alive=7.81 KiB in 2, copies=1, failures=1)"
+
+
+def test_newer_version(recorded, tmp_path):
+    path = saved(tmp_path, recorded | {"version": 2, "tensix": "9.0"})
+    with pytest.raises(ValueError, match=r"snapshot.json has version 2 of the format.* up to 1.* tensix 9\.0"):
+        load_snapshot(path)
+
+
+def test_truncated_anywhere(recorded, tmp_path):
+    text = json.dumps(recorded)
+    for length in (0, 1, len(text) // 3, len(text) // 2, len(text) - 1):
+        with pytest.raises(ValueError, match="no JSON, or was cut off"):
+            load_snapshot(saved(tmp_path, text[:length]))
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "3", '{"format": "x"}', '{"format": null}', "\x00\x01", "[" * 100000])
+def test_foreign_files(text, tmp_path):
+    with pytest.raises(ValueError, match=r"no memory snapshot|no JSON"):
+        load_snapshot(saved(tmp_path, text))
+
+
+def test_binary_and_missing_files(tmp_path):
+    (tmp_path / "x.json").write_bytes(b"\x93NUMPY\xff\xfe")
+    with pytest.raises(ValueError, match="no JSON"):
+        load_snapshot(tmp_path / "x.json")
+    with pytest.raises(FileNotFoundError):
+        load_snapshot(tmp_path / "missing.json")
+
+
+DAMAGES = {
+    "no version": lambda data: data.pop("version"),
+    "version of another kind": lambda data: data.update(version="1"),
+    "no blocks": lambda data: data.pop("blocks"),
+    "no stacks": lambda data: data.pop("stacks"),
+    "no program": lambda data: data.pop("program"),
+    "negative duration": lambda data: data.update(duration_ns=-1),
+    "short column": lambda data: data["blocks"]["nbytes"].pop(),
+    "missing column": lambda data: data["blocks"].pop("thread"),
+    "text in a column": lambda data: data["blocks"]["nbytes"].__setitem__(0, "100"),
+    "negative size": lambda data: data["blocks"]["nbytes"].__setitem__(0, -100),
+    "fraction": lambda data: data["blocks"]["nbytes"].__setitem__(0, 1.5),
+    "null in a column": lambda data: data["blocks"]["nbytes"].__setitem__(0, None),
+    "stack out of range": lambda data: data["blocks"]["stack"].__setitem__(0, 99),
+    "thread out of range": lambda data: data["blocks"]["thread"].__setitem__(0, 99),
+    "allocator out of range": lambda data: data["blocks"]["allocator"].__setitem__(0, 99),
+    "frame out of range": lambda data: data["stacks"][0].append(10**6),
+    "stack of another kind": lambda data: data["stacks"].__setitem__(0, 3),
+    "frame without a line": lambda data: data["frames"][0].pop("line"),
+    "frame of another kind": lambda data: data["frames"].__setitem__(0, []),
+    "line of another kind": lambda data: data["frames"][0].update(line="3"),
+    "holder out of range": lambda data: data["holders"][0].update(block=99),
+    "holder without text": lambda data: data["holders"][0].pop("text"),
+    "thread without a name": lambda data: data["threads"].__setitem__(0, None),
+    "copy without a stack": lambda data: data["copies"][0].pop("stack"),
+    "failure without a time": lambda data: data["failures"][0].update(time_ns=None),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damage_is_named(name, recorded, tmp_path):
+    data = json.loads(json.dumps(recorded))
+    DAMAGES[name](data)
+    with pytest.raises(ValueError, match="is damaged"):
+        load_snapshot(saved(tmp_path, data))
+
+
+def test_many_events_stay_small(tmp_path):
+    with record() as recording:
+        for _ in range(20_000):
+            Storage(8)
+    recording.snapshot().save(tmp_path / "snapshot.json")
+    assert (tmp_path / "snapshot.json").stat().st_size < 60 * 20_000
+    assert len(load_snapshot(tmp_path / "snapshot.json")["blocks"]["nbytes"]) == 20_000
