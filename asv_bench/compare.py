@@ -154,7 +154,7 @@ def adaptor_rows():
         ("statistics", StatisticsAdaptor(caching), 10.0), ("call sites", TrackingAdaptor(caching), 2000.0),
     ):  # fmt: skip
         whole, part = (statement("Storage(1024, a)", Storage=Storage, a=allocator) for allocator in (adaptor, caching))
-        yield Difference(f"allocate + free, {name}, ns", target, whole, part)
+        yield Difference(f"allocate + free, {name}, ns", target, whole, part, "without")
 
 
 def small_call_rows():

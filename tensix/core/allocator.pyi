@@ -12,7 +12,10 @@ class OutOfMemoryError(MemoryError):
     alignment: int
     in_use: int
     limit: int | None
-    def __init__(self, nbytes: int, alignment: int, in_use: int, limit: int | None = None) -> None: ...
+    cached: int | None
+    def __init__(
+        self, nbytes: int, alignment: int, in_use: int, limit: int | None = None, cached: int | None = None
+    ) -> None: ...
 
 @disjoint_base
 class Allocator:

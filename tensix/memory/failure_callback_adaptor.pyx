@@ -16,6 +16,11 @@ cdef class FailureCallbackAdaptor(Adaptor):
         Called as ``callback(nbytes)`` for every `MemoryError` of upstream. What it returns says whether to try again:
         as often as it returns true. What it raises is raised.
 
+    Attributes
+    ----------
+    callback : callable
+        As given.
+
     Raises
     ------
     TypeError

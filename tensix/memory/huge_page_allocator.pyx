@@ -35,7 +35,7 @@ cdef class HugePageAllocator(CPUAllocator):
     0
     """
 
-    def __init__(self, *, populate=False, numa_node=None):
+    def __init__(self, populate=False, *, numa_node=None):
         super().__init__(huge_pages=True, numa_node=numa_node)
         self.populates = populate
 

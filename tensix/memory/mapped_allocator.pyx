@@ -47,6 +47,13 @@ cdef class MappedAllocator(Allocator):
     populate : bool, optional
         Make all pages of a block at once, so that touching it later costs no faults.
 
+    Attributes
+    ----------
+    directory : str or None
+        Where the files are.
+    populate : bool
+        Whether all pages are made at once.
+
     Raises
     ------
     OSError

@@ -49,6 +49,11 @@ cdef class TrackingAdaptor(Adaptor):
     depth : int, 1 to 64, optional
         The most frames to remember of each call.
 
+    Attributes
+    ----------
+    call_sites : CallSites
+        The stacks seen so far.
+
     Raises
     ------
     ValueError

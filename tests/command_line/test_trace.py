@@ -204,7 +204,7 @@ def test_failed_calls_and_allocations_are_told(trace):
 @pytest.mark.parametrize("words", [
     ["1. rand((3, 4))", "2. index.basic(t1, 0)", "4. add.Tensor(t2, t3)", "schema  tensix::add.Tensor(Tensor self",
      "chosen  key CPU, kernel numpy.add loops, dtype float32", "alloc   block A: 48 bytes, aligned to",
-     "CPUAllocator(alignment=64)", "a view of t1 on block A", "owners  of the storage of t1 1 -> 2",
+     "CPUAllocator(alignment=64, huge_pages=True)", "a view of t1 on block A", "owners  of the storage of t1 1 -> 2",
      "freed   block A: 48 bytes", "tensor([[", "balance", "3 blocks", "peak", "held by the result"],
 ])  # fmt: skip
 def test_text(capsys, words):
