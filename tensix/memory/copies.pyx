@@ -75,7 +75,7 @@ cdef class copies:
     cdef dict of_site       # number of a stack -> [bytes, times]
     cdef bint was_entered
 
-    def __init__(self):
+    def __cinit__(self):
         self.sites, self.of_site = CallSites(DEPTH), {}
 
     def __dealloc__(self):

@@ -8,8 +8,9 @@ import threading
 import pytest
 
 import tensix
+from tensix import memory
 from tensix.core import CPUAllocator, Storage
-from tensix.memory import CachingAllocator, statistics
+from tensix.memory import CachingAllocator, record, statistics
 
 FREE_WITHOUT_GIL = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(CPUAllocator().raw_deleter())  # ctypes lets go of the GIL
 
@@ -76,6 +77,41 @@ def test_blocks_of_the_caching_allocator_count_once(nbytes):
         Storage(nbytes, caching).reset()
         Storage(nbytes, caching).reset()
     assert numbers(s) == (0, nbytes, 2 * nbytes, 0, 1, 2)
+
+
+LIBC = ctypes.CDLL(None)
+LIBC.malloc.restype, LIBC.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+LIBC.free.restype, LIBC.free.argtypes = None, [ctypes.c_void_p]
+LEAVES = {
+    "CPUAllocator": CPUAllocator,
+    "CachingAllocator": CachingAllocator,
+    "CallbackAllocator": lambda: memory.CallbackAllocator(CPUAllocator().raw_allocate, CPUAllocator().raw_deallocate),
+    "FunctionAllocator": lambda: memory.FunctionAllocator(LIBC.malloc, LIBC.free),
+    "HugePageAllocator": memory.HugePageAllocator,
+    "MappedAllocator": memory.MappedAllocator,
+    "SharedMemoryAllocator": memory.SharedMemoryAllocator,
+}
+WRAPPERS = {
+    "alone": lambda upstream: upstream,
+    "with statistics": memory.StatisticsAdaptor,
+    "guarded": memory.GuardAdaptor,
+    "cached": CachingAllocator,
+}
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize("leaf", LEAVES)
+def test_every_allocator_that_makes_memory_is_heard_once(leaf, wrapper):
+    allocator = WRAPPERS[wrapper](LEAVES[leaf]())
+    nbytes = 3 << 20
+    with statistics() as s, record() as recording:
+        Storage(nbytes, allocator).reset()
+    expected = 2 if leaf == "CallbackAllocator" else 1  # what its callables call is an allocator itself
+    assert s.total_count == expected
+    assert nbytes <= s.total_bytes / expected <= nbytes * 1.125 + 4096  # guards and size classes
+    snapshot = recording.snapshot()
+    assert {text.partition("(")[0] for text in snapshot["allocators"]} >= {leaf} or wrapper == "cached"
+    assert len(snapshot["blocks"]["nbytes"]) == expected
 
 
 def test_tensors():
