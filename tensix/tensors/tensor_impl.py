@@ -291,10 +291,9 @@ def contiguous_strides(ndim, sizes, strides):
         if sizes[i] < 0:
             refuse_negative(sizes[i])
         strides[i] = stride
-        if sizes[i] == 0:
-            numel = 0
-        elif sizes[i] > 1 and tx_multiply_overflows(stride, sizes[i], cython.address(stride)):
+        if sizes[i] > 1 and tx_multiply_overflows(stride, sizes[i], cython.address(stride)):
             refuse_overflow(tuple_of(sizes, ndim))
+        numel *= sizes[i] != 0
     return stride if numel else 0
 
 
