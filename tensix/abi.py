@@ -34,8 +34,8 @@ def get_include() -> str:
     Examples
     --------
     >>> import os, tensix
-    >>> sorted(os.listdir(os.path.join(tensix.get_include(), "tensix")))[:3]
-    ['atomics.h', 'bits.h', 'c_api.h']
+    >>> "c_api.h" in os.listdir(os.path.join(tensix.get_include(), "tensix"))
+    True
     """
     return str(Path(__file__).parent / "include")
 

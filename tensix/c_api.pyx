@@ -284,4 +284,4 @@ cdef void StorageImpl_fill(StorageImpl self, void* data, size_t nbytes, deleter_
     """Let an empty storage own memory from outside."""
     core_data_ptr_init(&self.block, data, NULL if deleter == NULL else ctx, <core_deleter_t>deleter)
     self.size_bytes = nbytes
-    self.is_exported = True  # whoever made the memory may write it behind our back
+    self.is_foreign = True  # whoever made the memory may write it behind our back

@@ -63,7 +63,7 @@ class Explanation:
     >>> while chain["owns"]:
     ...     chain = chain["owns"][0]
     >>> chain["what"], chain["facts"]["size"]
-    ('block of a CPUAllocator', 12)
+    ('block of a CPUAllocator, not counted', 64)
     """
 
     def __init__(self, chain: Link):

@@ -6,8 +6,10 @@ from cpython.exc cimport PyErr_SetFromErrno
 from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_init, data_ptr_t
+from tensix.core.memory_facts cimport name_deleter
 from tensix.core.shared_context cimport (
     shared_context_decrement,
+    shared_context_facts,
     shared_context_increment,
     shared_context_is_unique,
     shared_context_point,
@@ -202,3 +204,11 @@ cdef int map_pages(int descriptor, size_t nbytes, int kind, data_ptr_t* block) e
             free(pages)
     data_ptr_init(block, pages.address, pages, unmap_pages)
     return 0
+
+
+cdef dict pages_facts(void* ctx):
+    return {"nbytes": (<pages_t*>ctx).nbytes}
+
+
+name_deleter(return_share, "return_share", "map of a file", shared_context_facts)
+name_deleter(unmap_pages, "unmap_pages", "mapped pages", pages_facts)

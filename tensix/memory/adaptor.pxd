@@ -27,4 +27,5 @@ cdef size_t alignment_of(Allocator allocator) except 0
 cdef object cached_bytes(Allocator allocator)
 cdef adapted_block_t* Adaptor_take(Adaptor self, size_t nbytes, size_t padded, data_ptr_t* out) except? NULL
 cdef void adapted_block_move_up(adapted_block_t* node, size_t nbytes, data_ptr_t* out) noexcept nogil
+cdef dict adapted_block_facts(void* node)
 cdef void adapted_block_free(adapted_block_t* node, bint has_gil) noexcept nogil

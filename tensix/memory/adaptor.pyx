@@ -15,6 +15,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport Allocator, current_allocator, nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_destroy, data_ptr_init, data_ptr_t
+from tensix.core.memory_facts cimport data_ptr_facts
 from tensix.core.device cimport CPU
 from tensix.core.python_reference cimport drop_python_reference
 
@@ -200,3 +201,8 @@ cdef void adapted_block_free(adapted_block_t* node, bint has_gil) noexcept nogil
     else:
         free(node)
     drop_python_reference(adaptor, has_gil)
+
+
+cdef dict adapted_block_facts(void* node):
+    """Say what a block of an adaptor is. See Note [Named deleters] in ``memory_facts.pyx``."""
+    return {"nbytes": (<adapted_block_t*>node).nbytes, "block": data_ptr_facts(&(<adapted_block_t*>node).block)}

@@ -2,10 +2,12 @@
 from libc.stdint cimport uintptr_t
 from tensix.core.allocator cimport nbytes_from_any
 from tensix.core.data_ptr cimport data_ptr_t
+from tensix.core.memory_facts cimport name_deleter
 from tensix.core.python_reference cimport holds_gil
 from tensix.memory.adaptor cimport (
     Adaptor,
     Adaptor_take,
+    adapted_block_facts,
     adapted_block_free,
     adapted_block_move_up,
     adapted_block_t,
@@ -85,3 +87,6 @@ cdef class AlignmentAdaptor(Adaptor):
 
 cdef void alignment_free(void* ctx) noexcept nogil:
     adapted_block_free(<adapted_block_t*>ctx, holds_gil())
+
+
+name_deleter(alignment_free, "alignment_free", "block of an AlignmentAdaptor", adapted_block_facts)

@@ -12,6 +12,7 @@ from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_init, data_ptr_t, deleter_t
 from tensix.core.device cimport CPU
+from tensix.core.memory_facts cimport name_deleter
 from tensix.core.memory_reporter cimport report_allocation, report_free, report_out_of_memory
 from tensix.core.python_reference cimport drop_python_reference, holds_gil, may_run_python
 
@@ -137,3 +138,10 @@ cdef void free_unreported(foreign_block_t* block) noexcept nogil:
 cdef int give_back(foreign_block_t* block) noexcept:
     (<ForeignAllocator>block.allocator).give_back(block.data)  # noexcept: Cython hands what it raises to unraisablehook
     return 0
+
+
+cdef dict foreign_block_facts(void* ctx):
+    return {"nbytes": (<foreign_block_t*>ctx).nbytes}
+
+
+name_deleter(free_foreign, "free_foreign", "block of another library's or Python's functions", foreign_block_facts)

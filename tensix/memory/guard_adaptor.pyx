@@ -14,10 +14,12 @@ from libc.stdint cimport uint8_t, uintptr_t
 from libc.string cimport memset
 from tensix.core.allocator cimport nbytes_from_any
 from tensix.core.data_ptr cimport data_ptr_t
+from tensix.core.memory_facts cimport name_deleter
 from tensix.core.python_reference cimport holds_gil, may_run_python
 from tensix.memory.adaptor cimport (
     Adaptor,
     Adaptor_take,
+    adapted_block_facts,
     adapted_block_free,
     adapted_block_move_up,
     adapted_block_t,
@@ -145,3 +147,6 @@ cdef int report(uintptr_t data, size_t nbytes, size_t below, size_t above) noexc
         f"the block at {data:#x} of {nbytes:,} bytes was written outside its bounds: {' and '.join(found)} "
         "is the nearest changed byte. Look for who wrote to it."
     )
+
+
+name_deleter(guard_free, "guard_free", "block of a GuardAdaptor", adapted_block_facts)

@@ -1,9 +1,17 @@
 """A bound on the bytes in use."""
 from tensix.core.data_ptr cimport data_ptr_t
 from tensix.core.device cimport CPU
+from tensix.core.memory_facts cimport name_deleter
 from tensix.core.memory_reporter cimport report_out_of_memory
 from tensix.core.python_reference cimport holds_gil
-from tensix.memory.adaptor cimport Adaptor, Adaptor_take, adapted_block_free, adapted_block_t, cached_bytes
+from tensix.memory.adaptor cimport (
+    Adaptor,
+    Adaptor_take,
+    adapted_block_facts,
+    adapted_block_free,
+    adapted_block_t,
+    cached_bytes,
+)
 from tensix.core.tally cimport tally_add, tally_current, tally_remove, tally_t
 
 from tensix.core.allocator import OutOfMemoryError
@@ -100,3 +108,6 @@ cdef void limiting_free(void* ctx) noexcept nogil:
     cdef bint has_gil = holds_gil()
     tally_remove(<tally_t*>node.state, node.nbytes, has_gil)
     adapted_block_free(node, has_gil)
+
+
+name_deleter(limiting_free, "limiting_free", "block of a LimitingAdaptor", adapted_block_facts)

@@ -6,8 +6,9 @@ import time
 
 from libc.stdint cimport uintptr_t
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_t
+from tensix.core.memory_facts cimport name_deleter
 from tensix.core.python_reference cimport holds_gil, may_run_python
-from tensix.memory.adaptor cimport Adaptor, Adaptor_take, adapted_block_free, adapted_block_t
+from tensix.memory.adaptor cimport Adaptor, Adaptor_take, adapted_block_facts, adapted_block_free, adapted_block_t
 
 __all__ = ["LoggingAdaptor"]
 
@@ -108,3 +109,7 @@ cdef int log_free(adapted_block_t* node) noexcept:
     # noexcept: Cython hands what is raised to sys.unraisablehook
     write_line(<LoggingAdaptor>node.adaptor, "free", <uintptr_t>node.block.data, node.nbytes)
     return 0
+
+
+name_deleter(logging_free, "logging_free", "block of a LoggingAdaptor", adapted_block_facts)
+name_deleter(logging_free_silently, "logging_free_silently", "block of a LoggingAdaptor", adapted_block_facts)

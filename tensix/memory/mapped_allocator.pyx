@@ -9,6 +9,7 @@ from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU
+from tensix.core.memory_facts cimport name_deleter
 from tensix.core.memory_reporter cimport report_allocation, report_free, report_out_of_memory
 from tensix.core.python_reference cimport holds_gil
 
@@ -184,3 +185,10 @@ cdef void free_mapped(void* ctx) noexcept nogil:
     report_free(block.data, block.nbytes, CPU, block.birth, holds_gil())
     tx_unmap_pages(block.data, block.nbytes)
     free(block)
+
+
+cdef dict mapped_block_facts(void* ctx):
+    return {"nbytes": (<mapped_block_t*>ctx).nbytes}
+
+
+name_deleter(free_mapped, "free_mapped", "mapping of a MappedAllocator", mapped_block_facts)

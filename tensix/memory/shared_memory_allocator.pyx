@@ -18,6 +18,7 @@ from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_load_relaxed
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU
+from tensix.core.memory_facts cimport name_deleter
 from tensix.core.memory_reporter cimport report_allocation, report_free, report_out_of_memory
 from tensix.core.python_reference cimport PyGILState_Check, holds_gil, may_run_python
 
@@ -331,3 +332,10 @@ cdef int shared_memory_attach(int fd, size_t offset, size_t nbytes, bint is_read
     segment = map_segment(own, offset - before, before + nbytes, is_readonly)
     wrap(segment, segment.base + before, 0, out)
     return 0
+
+
+cdef dict shared_block_facts(void* ctx):
+    return {"nbytes": (<shared_block_t*>ctx).nbytes, "descriptor": (<shared_block_t*>ctx).segment.fd}
+
+
+name_deleter(free_shared, "free_shared", "block of shared memory", shared_block_facts)

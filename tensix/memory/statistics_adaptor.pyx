@@ -1,7 +1,8 @@
 """Counting what comes and goes through one allocator."""
 from tensix.core.data_ptr cimport data_ptr_t
+from tensix.core.memory_facts cimport name_deleter
 from tensix.core.python_reference cimport holds_gil
-from tensix.memory.adaptor cimport Adaptor, Adaptor_take, adapted_block_free, adapted_block_t
+from tensix.memory.adaptor cimport Adaptor, Adaptor_take, adapted_block_facts, adapted_block_free, adapted_block_t
 from tensix.core.tally cimport tally_add, tally_current, tally_remove, tally_t
 
 __all__ = ["StatisticsAdaptor"]
@@ -93,3 +94,6 @@ cdef void statistics_free(void* ctx) noexcept nogil:
     tally_remove(&statistics.bytes, node.nbytes, with_gil)
     tally_remove(&statistics.count, 1, with_gil)
     adapted_block_free(node, with_gil)
+
+
+name_deleter(statistics_free, "statistics_free", "block of a StatisticsAdaptor", adapted_block_facts)

@@ -4,8 +4,9 @@ from typing import NamedTuple
 from libc.stdint cimport uint32_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_t
+from tensix.core.memory_facts cimport name_deleter
 from tensix.core.python_reference cimport holds_gil, may_run_python
-from tensix.memory.adaptor cimport Adaptor, Adaptor_take, adapted_block_free, adapted_block_t
+from tensix.memory.adaptor cimport Adaptor, Adaptor_take, adapted_block_facts, adapted_block_free, adapted_block_t
 from tensix.memory.call_site cimport CallSites, CallSites_capture
 
 from tensix.core.format_size import format_size
@@ -174,3 +175,6 @@ cdef void forget(record_t* record) noexcept:
     record.next.previous = record.previous
     record.previous.next = record.next
     free(record)
+
+
+name_deleter(tracking_free, "tracking_free", "block of a TrackingAdaptor", adapted_block_facts)

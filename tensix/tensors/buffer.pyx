@@ -20,6 +20,7 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from tensix.core.device cimport CPU, Device_get
 from tensix.core.export cimport begin_export, end_export
+from tensix.core.memory_facts cimport name_deleter
 from tensix.core.python_reference cimport may_run_python
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
@@ -234,3 +235,10 @@ cdef void give_back(void* view) noexcept nogil:
         with gil:
             PyBuffer_Release(<Py_buffer*>view)
         free(view)
+
+
+cdef dict view_facts(void* view):
+    return {"nbytes": (<Py_buffer*>view).len, "of": type((<Py_buffer*>view).obj).__name__}
+
+
+name_deleter(give_back, "give_back", "buffer", view_facts)

@@ -29,6 +29,7 @@ from tensix.core.data_ptr cimport deleter_t
 from tensix.core.device cimport CPU, META, Device_get
 from tensix.core.export cimport begin_export, end_export
 from tensix.core.handle cimport own_newborn
+from tensix.core.memory_facts cimport name_deleter
 from tensix.core.python_reference cimport may_run_python
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
@@ -491,3 +492,7 @@ cdef object set_tensor_class(type tensor_class):
     """Say of which class imported tensors are; it stands above this module."""
     global TENSOR_CLASS
     TENSOR_CLASS = tensor_class
+
+
+name_deleter(delete_foreign_versioned, "delete_foreign_versioned", "DLPack tensor of another library", NULL)
+name_deleter(delete_foreign_legacy, "delete_foreign_legacy", "old DLPack tensor of another library", NULL)

@@ -47,13 +47,15 @@ def facts(x, what):
 def test_the_chain_of_a_tensor():
     x = tensix.empty(3, 4)
     assert names(x) == [
-        "Tensor", "TensorImpl", "StorageImpl", "DataPtr", "block of a CPUAllocator", "CachingAllocator", "CPUAllocator",
+        "Tensor", "TensorImpl", "StorageImpl", "DataPtr", "block of a CachingAllocator", "DataPtr",
+        "block of a CPUAllocator, not counted", "CachingAllocator", "CPUAllocator",
     ]  # fmt: skip
     body = facts(x[1:, ::2], "TensorImpl")
     assert (body["sizes"], body["strides"], body["offset"], body["dtype"]) == ([2, 2], [4, 2], 4, "float32")
     assert body["keys"] == ["CPU"] and body["device"] == "cpu" and body["address"] > 0
-    assert facts(x, "DataPtr")["data"] == x.data_ptr() and facts(x, "DataPtr")["deleter"] == "free_cpu"
-    assert facts(x, "block of a CPUAllocator") == {"size": 48, "mapped": 0}
+    assert facts(x, "DataPtr")["data"] == x.data_ptr() and facts(x, "DataPtr")["deleter"] == "take_back"
+    assert facts(x, "block of a CachingAllocator") == {"size": 48, "capacity": 64}
+    assert facts(Storage(48, CPUAllocator()), "block of a CPUAllocator") == {"size": 48, "mapped": 0}
 
 
 def test_counts_are_those_of_the_program():
