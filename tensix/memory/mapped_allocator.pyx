@@ -25,7 +25,7 @@ cdef extern from "tensix/pages.h" nogil:
     size_t tx_page_bytes()
 
 cdef extern from "tensix/shared_memory.h" nogil:
-    void* tx_map_file(int fd, size_t offset, size_t nbytes, bint readonly)
+    void* tx_map_segment(int fd, size_t offset, size_t nbytes, bint readonly)
 
 
 NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
@@ -176,7 +176,7 @@ cdef void* map_new_file(str directory, size_t nbytes) except? NULL:
             if error.errno in NO_ROOM:
                 return NULL
             raise
-        return tx_map_file(file.fileno(), 0, nbytes, False)
+        return tx_map_segment(file.fileno(), 0, nbytes, False)
 
 
 cdef void free_mapped(void* ctx) noexcept nogil:

@@ -33,8 +33,8 @@ cdef extern from "tensix/shared_memory.h" nogil:
     int tx_shared_file(size_t nbytes)
     int tx_duplicate(int fd)
     int64_t tx_file_bytes(int fd)
-    void* tx_map_file(int fd, size_t offset, size_t nbytes, bint readonly)
-    void tx_unmap_file(void* address, size_t nbytes)
+    void* tx_map_segment(int fd, size_t offset, size_t nbytes, bint readonly)
+    void tx_unmap_segment(void* address, size_t nbytes)
     void tx_close(int fd)
     int tx_process_id()
 
@@ -243,7 +243,7 @@ cdef shared_segment_t* map_segment(int fd, size_t offset, size_t nbytes, bint is
     global segments
     cdef shared_segment_t* segment = <shared_segment_t*>calloc(1, sizeof(shared_segment_t))
     if segment != NULL:
-        segment.base = <char*>tx_map_file(fd, offset, nbytes, is_readonly)
+        segment.base = <char*>tx_map_segment(fd, offset, nbytes, is_readonly)
     if segment == NULL or segment.base == NULL:
         free(segment)
         tx_close(fd)
@@ -283,7 +283,7 @@ cdef void disown(shared_segment_t* segment) noexcept nogil:
         return
     with gil:
         unlink(segment)
-    tx_unmap_file(segment.base, segment.nbytes)
+    tx_unmap_segment(segment.base, segment.nbytes)
     tx_close(segment.fd)
     free(segment)
 

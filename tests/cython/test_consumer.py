@@ -122,6 +122,7 @@ def test_the_wheel_holds_what_others_compile_against(wheel):
         wanted = {path.relative_to(source).as_posix() for path in source.joinpath("tensix").rglob(pattern)}
         assert wanted
         assert wanted - held == set()
-    assert [name for name in held if name.endswith((".c", ".cpp", ".html"))] == []
+    made = [name for name in held if name.endswith((".c", ".cpp", ".html")) and "/timeline_page/" not in name]
+    assert made == []  # what Cython writes
     places = ("tensix", f"tensix-{tensix.__version__}.dist-info")
     assert [name for name in held if name.partition("/")[0] not in places] == []

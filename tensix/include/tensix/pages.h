@@ -111,17 +111,23 @@ static inline int tx_populate(void *address, size_t nbytes)
     return 0;
 }
 
+#if defined(__APPLE__)
+typedef char tx_presence_t; /* what mincore() wants */
+#else
+typedef unsigned char tx_presence_t;
+#endif
+
 /* Count the bytes that have a page in main memory; those of addresses that are not mapped have none. */
 static inline size_t tx_resident_bytes(void *address, size_t nbytes)
 {
     enum { PAGES_AT_ONCE = 4096 };
-    unsigned char present[PAGES_AT_ONCE];
+    tx_presence_t present[PAGES_AT_ONCE];
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)address, end = begin + nbytes, at, next;
     size_t resident = 0, i, pages;
     for (at = begin & ~(page - 1); at < end; at += pages * page) {
         pages = (end - at + page - 1) / page;
         if (pages > PAGES_AT_ONCE) pages = PAGES_AT_ONCE;
-        if (mincore((void *)at, pages * page, (void *)present) != 0) break;
+        if (mincore((void *)at, pages * page, present) != 0) break;
         for (i = 0; i < pages; i++) {
             if (!(present[i] & 1)) continue;
             next = at + (i + 1) * page;
