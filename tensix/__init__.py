@@ -1,10 +1,12 @@
 """Tensors whose memory you can see and steer."""
 
-from tensix import core, dispatch, explanation, fft, functions, interop, library, linalg, memory, ops, testing
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from tensix import core, dispatch, fft, functions, library, linalg, memory, ops
 from tensix._version import __version__
 from tensix.abi import get_include
 from tensix.core import *  # noqa: F403
-from tensix.explanation import *  # noqa: F403
 from tensix.functions.constants import *  # noqa: F403
 from tensix.functions.creation import *  # noqa: F403
 from tensix.functions.creation_exchange import *  # noqa: F403
@@ -32,8 +34,6 @@ from tensix.functions.sorting import *  # noqa: F403
 from tensix.functions.sparse import *  # noqa: F403
 from tensix.functions.statistical import *  # noqa: F403
 from tensix.functions.utility import *  # noqa: F403
-from tensix.interop import files as _files
-from tensix.interop.files import *  # noqa: F403
 from tensix.tensors import dtype as _dtype
 from tensix.tensors import memory_format as _memory_format
 from tensix.tensors.dtype import *  # noqa: F403
@@ -44,15 +44,40 @@ from tensix.tensors.tensor_impl import TensorImpl
 from tensix.tensors.type_meta import TypeIdentifier, TypeMeta, register_type
 from tensix.tensors.typed_storage import TypedStorage
 
+if TYPE_CHECKING:
+    from tensix import explanation as explanation
+    from tensix import interop, testing
+    from tensix.explanation import Explanation, explain
+    from tensix.interop.files import FileFormatError, TensorFile, from_file, load, save
+
 __all__ = [
-    "Generator", "Layout", "Tensor", "TensorImpl", "TypeIdentifier", "TypeMeta", "TypedStorage", "__version__", "core",
-    "dispatch", "fft", "get_include", "get_num_threads", "interop", "library", "linalg", "manual_seed", "memory", "ops",
-    "register_type", "set_num_threads", "sparse_coo", "strided", "testing",
+    "Explanation", "FileFormatError", "Generator", "Layout", "Tensor", "TensorFile", "TensorImpl", "TypeIdentifier",
+    "TypeMeta", "TypedStorage", "__version__", "core", "dispatch", "explain", "fft", "from_file", "get_include",
+    "get_num_threads", "interop", "library", "linalg", "load", "manual_seed", "memory", "ops", "register_type", "save",
+    "set_num_threads", "sparse_coo", "strided", "testing",
 ]  # fmt: skip
 __all__ += core.__all__
-__all__ += explanation.__all__
 __all__ += _dtype.__all__
 __all__ += _memory_format.__all__
-__all__ += _files.__all__
 for _chapter in functions.CHAPTERS:
     __all__ += _chapter.__all__
+
+# Name -> the module that has it, None for a module of that name. Not every program explains, tests or reads files;
+# those that do load these modules, and nobody else waits for them.
+LOADED_LATER = {
+    "Explanation": "explanation", "explain": "explanation", "explanation": None, "testing": None, "interop": None,
+    **dict.fromkeys(("FileFormatError", "TensorFile", "from_file", "load", "save"), "interop.files"),
+}  # fmt: skip
+
+
+def __getattr__(name):
+    if name not in LOADED_LATER:
+        raise AttributeError(f"module 'tensix' has no attribute {name!r}")
+    source = LOADED_LATER[name]
+    found = import_module(f"tensix.{name}") if source is None else getattr(import_module(f"tensix.{source}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -10,7 +10,7 @@ Only these classes are looked up, and before any function. What else tensix cons
 release to the next.
 """
 
-from pathlib import Path
+import os
 
 from tensix._version import __version__
 from tensix.core import Allocator, IntrusivePtr, IntrusiveTarget, Storage, WeakIntrusivePtr
@@ -37,7 +37,7 @@ def get_include() -> str:
     >>> "c_api.h" in os.listdir(os.path.join(tensix.get_include(), "tensix"))
     True
     """
-    return str(Path(__file__).parent / "include")
+    return os.path.join(os.path.dirname(__file__), "include")
 
 
 def __getattr__(name):
@@ -48,7 +48,7 @@ def __getattr__(name):
     if int(version) != ABI_VERSION:
         raise ImportError(
             f"this extension module was compiled for version {version} of tensix's ABI, but tensix {__version__} in "
-            f"{Path(__file__).parent} has version {ABI_VERSION}. Compile the module again with this tensix, or install "
-            f"a tensix whose tensix.abi.ABI_VERSION is {version}."
+            f"{os.path.dirname(__file__)} has version {ABI_VERSION}. Compile the module again with this tensix, or "
+            f"install a tensix whose tensix.abi.ABI_VERSION is {version}."
         )
     return CLASSES[class_name]

@@ -6,12 +6,14 @@ defaults, what is keyword-only, and what comes back. ``Tensor(a)`` marks what al
 
 import ast
 import re
+from functools import cache
 
 from tensix.dispatch.argument_parser import ArgumentParser
 
 __all__ = ["Argument", "FunctionSchema", "parse_schema"]
 
 HEAD = re.compile(r"\s*(?:(\w+)::)?(\w+)(?:\.(\w+))?\s*\((.*)\)\s*->\s*(.+?)\s*$")
+BRACKETS_AND_QUOTES = re.compile(r"[\[(\"']")
 ARGUMENT = re.compile(r"\s*(\w+)(?:\((\w+)(!)?\))?(?:\?(?=\[))?(\[\d*\])?(\?)?\s+(\w+)(?:\s*=\s*(.+?))?\s*$")
 
 
@@ -147,26 +149,38 @@ def parse_schema(text: str, namespace: str = "tensix") -> FunctionSchema:
 def parse_arguments(text, schema):
     """Yield the arguments of a schema's parentheses."""
     keyword_only, names = False, set()
-    for part in filter(None, (part.strip() for part in split_outside_brackets(text))):
+    for part in filter(None, map(str.strip, split_outside_brackets(text))):
         if part == "*":
             keyword_only = True
             continue
-        match = ARGUMENT.match(part)
-        if match is None:
+        argument = parse_argument(part, keyword_only)
+        if argument is None:
             raise ValueError(f"cannot read the argument {part!r} of the schema {schema!r}: 'Type name' is needed.")
-        kind, alias, write, brackets, optional, name, default = match.groups()
-        if name in names:
-            raise ValueError(f"the schema {schema!r} names the argument '{name}' twice.")
-        names.add(name)
-        yield Argument(
-            name, kind + (brackets or ""), default=None if default is None else literal(default),
-            has_default=default is not None, optional=optional is not None, keyword_only=keyword_only, alias=alias,
-            is_write=write is not None,
-        )  # fmt: skip
+        if argument.name in names:
+            raise ValueError(f"the schema {schema!r} names the argument '{argument.name}' twice.")
+        names.add(argument.name)
+        yield argument
+
+
+@cache  # most operators have the same few; to read them anew took a good part of the import
+def parse_argument(text, keyword_only):
+    """Return the argument that a text describes, or None."""
+    match = ARGUMENT.match(text)
+    if match is None:
+        return None
+    kind, alias, write, brackets, optional, name, default = match.groups()
+    return Argument(
+        name, kind + (brackets or ""), default=None if default is None else literal(default),
+        has_default=default is not None, optional=optional is not None, keyword_only=keyword_only, alias=alias,
+        is_write=write is not None,
+    )  # fmt: skip
 
 
 def split_outside_brackets(text):
     """Split at the commas that are not inside brackets or quotes."""
+    if not BRACKETS_AND_QUOTES.search(text):
+        yield from text.split(",")
+        return
     depth, start, quote = 0, 0, ""
     for position, character in enumerate(text):
         if quote or character in "'\"":

@@ -1,7 +1,7 @@
 """Blocks that are mappings of their own: of files that swap them out, or of nothing."""
 import errno
+import importlib
 import os
-import tempfile
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
@@ -166,6 +166,7 @@ cdef int refuse(MappedAllocator self, size_t nbytes) except -1:
 
 cdef void* map_new_file(str directory, size_t nbytes) except? NULL:
     """Map a file that nobody else can find, and that goes with the mapping; NULL if there is no room."""
+    tempfile = importlib.import_module("tempfile")  # seldom needed, and slow to import
     with tempfile.TemporaryFile(dir=directory) as file:
         try:
             if hasattr(os, "posix_fallocate"):

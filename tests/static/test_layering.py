@@ -48,6 +48,9 @@ def imports_of(path):
     if path.suffix == ".py":
         tree = ast.parse(path.read_text())
         top = set(tree.body)
+        for block in tree.body:  # what type checkers alone read runs nowhere
+            if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
+                top.update(block.body)
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 yield from ((alias.name, None, node not in top) for alias in node.names)

@@ -167,18 +167,21 @@ cdef TensorImpl reduced_impl(TensorImpl x, uint8_t code, uint64_t axes, bint kee
 # ---- the loops
 
 
+cdef dict LOOPS = {}  # ufunc -> its types, such as "ff->f", and the numbers of their loops
+
+
 cdef int take_loop(ufunc function, object dtype, inner_loop_t* found, void** data) except -1:
     """Find the loop of a ufunc that takes and gives one type; none leaves NULL."""
-    cdef int i
     found[0], data[0] = NULL, NULL
     if dtype.name == "bfloat16":  # See Note [bfloat16 and NumPy]
         return 0
-    letters = dtype.numpy.char * function.nin + "->" + dtype.numpy.char
-    for i, types in enumerate((<object>function).types):
-        if types == letters:
-            found[0] = <inner_loop_t>function.functions[i]
-            data[0] = <void*>function.data[i] if function.data != NULL else NULL
-            break
+    loops = LOOPS.get(function)
+    if loops is None:
+        loops = LOOPS[function] = {types: i for i, types in reversed(list(enumerate((<object>function).types)))}
+    number = loops.get(dtype.numpy.char * function.nin + "->" + dtype.numpy.char)
+    if number is not None:
+        found[0] = <inner_loop_t>function.functions[<int>number]
+        data[0] = <void*>function.data[<int>number] if function.data != NULL else NULL
     return 0
 
 

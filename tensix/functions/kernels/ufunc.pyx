@@ -160,21 +160,33 @@ cdef class InPlaceKernel(OutKernel):
 
 cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, str kinds) except -1:
     """Enter every loop whose inputs are of one type that tensix has, of one of NumPy's kinds."""
-    cdef int i
+    cdef int i, code
     for i, letters in enumerate((<object>function).types):
-        types = [np.dtype(letter) for letter in letters.replace("->", "")]
-        if any(kind != types[0] for kind in types[:function.nin]) or types[0].kind not in kinds:
-            continue
-        try:
-            code = dtype_from_any(types[0]).code
-            result_code = dtype_from_any(types[function.nin]).code
-        except TypeError:
+        first, result = letters[0], letters[len(letters) - function.nout]
+        if letters[:function.nin] != first * function.nin or first not in LETTERS or result not in LETTERS:
             continue  # times, objects, long double: no types of ours
-        if self.loops[code].function == NULL:
+        code, kind = LETTERS[first]
+        if kind in kinds and self.loops[code].function == NULL:
             self.loops[code].function = <inner_loop_t>function.functions[i]
             self.loops[code].data = <void*>function.data[i] if function.data != NULL else NULL
-            self.loops[code].code, self.loops[code].result_code = code, result_code
+            self.loops[code].code, self.loops[code].result_code = code, LETTERS[result][0]
     return 0
+
+
+cdef dict letters_of_types():
+    """Return the code of our type and NumPy's kind for each letter that stands for a type of ours."""
+    letters = {}
+    for letter in np.typecodes["All"]:
+        if letter in "SUVOMm":
+            continue
+        try:
+            letters[letter] = dtype_from_any(np.dtype(letter)).code, np.dtype(letter).kind
+        except TypeError:  # long double
+            pass
+    return letters
+
+
+cdef dict LETTERS = letters_of_types()
 
 
 cdef int UfuncKernel_amend(UfuncKernel self) except -1:
