@@ -201,6 +201,8 @@ def large_call_rows():
         for code, *other in LARGE_CALLS:
             peer = statement(other[0] if other else code, lib=np, **arrays)
             yield Race(f"{code}, {count}", 1.05, statement(code, lib=tensix, **ours), {"numpy": peer})
+    tensors = {name: torch.from_numpy(arrays[name]) for name in "xy"}  # sixteen million: a fresh result of 64 MiB
+    yield Race("x + y, 16 M", 0.5, statement("x + y", **ours), {"torch": statement("x + y", **tensors)})
 
 
 def thread_rows():

@@ -104,13 +104,13 @@ cdef int ForeignAllocator_allocate(ForeignAllocator self, size_t nbytes, data_pt
     block.data, block.nbytes, block.allocator = data, nbytes, <PyObject*>self
     block.function, block.needs_python = self.free_function, self.needs_python
     Py_INCREF(self)
-    data_ptr_init(out, data, block, free_foreign)
     if <uintptr_t>data & (self.alignment - 1):
         free_unreported(block)
         raise RuntimeError(
             f"{type(self).__name__} got the address {<uintptr_t>data:#x}, which is no multiple of {self.alignment}. "
             "Return aligned addresses, or state the alignment that there is."
         )
+    data_ptr_init(out, data, block, free_foreign)  # last: whoever fails must leave nothing there to be freed again
     block.birth = report_allocation(data, nbytes, CPU, <PyObject*>self)
     return 0
 

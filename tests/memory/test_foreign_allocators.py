@@ -10,7 +10,7 @@ import weakref
 import pytest
 
 import tensix
-from tensix.core import CPUAllocator, OutOfMemoryError, Storage, cow
+from tensix.core import CPUAllocator, OutOfMemoryError, Storage, StorageImpl, cow, use_allocator
 from tensix.memory import CachingAllocator, CallbackAllocator, FunctionAllocator
 
 LIBC = ctypes.CDLL(None)
@@ -74,6 +74,14 @@ def test_a_misaligned_address_is_refused_and_freed(make, arena):
     with pytest.raises(RuntimeError, match=r"got the address 0x1008, which is no multiple of 16"):
         make(lambda nbytes: 0x1008, freed.append).allocate(100)
     assert freed == [0x1008] and CPUAllocator.bytes_in_use() == before
+    freed.clear()
+    for owner in (Storage, lambda nbytes, allocator: StorageImpl(nbytes, allocator=allocator)):
+        with pytest.raises(RuntimeError, match="no multiple of 16"):  # nothing is left for them to free once more
+            owner(100, make(lambda nbytes: 0x1008, freed.append))
+    with use_allocator(make(lambda nbytes: 0x1008, freed.append)), pytest.raises(RuntimeError, match="multiple of 16"):
+        tensix.ones(3)
+    assert freed == [0x1008] * 3
+    freed[1:] = []
     make(lambda nbytes: 0x1008, freed.append, alignment=8).allocate(100).clear()
     assert freed == [0x1008] * 2
     with pytest.raises(ValueError, match="power of two from 1 to"):
