@@ -6,11 +6,11 @@ compared. Those of mapped members are not, since that would fetch every page. Na
 paths: nothing is unpacked.
 """
 
-import contextlib
 import os
 import zipfile
 import zlib
 from collections.abc import Mapping
+from threading import RLock
 from typing import Any
 
 from tensix.interop.npy import parts_of, read_entry
@@ -26,14 +26,20 @@ SIGNATURE = b"PK\x03\x04"
 PADDING_ID = 0xD935  # an extra field that archivers know as padding
 MOST_INFLATION = 1032  # deflate's best: no honest member grows more
 IS_ENCRYPTED = 0x1
+ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error)
 
 
 class NpzFile(TensorFile):
-    """Hold the tensors of a ``.npz`` file."""
+    """Hold the tensors of a ``.npz`` file.
+
+    One thread at a time reads the archive: `zipfile` looks at the file's position when it opens a member, and reading
+    another member moves that.
+    """
 
     _waiting_type = zipfile.ZipInfo
 
     def __init__(self, raw):
+        self._reading = RLock()
         self._archive = zipfile.ZipFile(raw.reader())
         waiting = {}
         for info in self._archive.infolist():
@@ -64,7 +70,7 @@ class NpzFile(TensorFile):
     def _opened(self, info):
         """Return the entry of a member and a stream that stands at its elements."""
         path = f"{info.filename} in {self._raw.path}"
-        with blaming(path, ".npz"), translating():
+        with blaming(path, ".npz", ARCHIVE_ERRORS), self._reading:
             if info.flag_bits & IS_ENCRYPTED:
                 raise ValueError("it is encrypted.")
             if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -92,22 +98,13 @@ class NpzFile(TensorFile):
 
     def _inflate(self, info, stream, buffer):
         """Fill a buffer from a member; at the last byte its checksum is compared."""
-        with blaming(f"{info.filename} in {self._raw.path}", ".npz"), translating():
+        with blaming(f"{info.filename} in {self._raw.path}", ".npz", ARCHIVE_ERRORS), self._reading:
             done = 0
             while done < len(buffer):
                 count = stream.readinto(buffer[done:])
                 if not count:
                     raise ValueError("it is cut short.")
                 done += count
-
-
-@contextlib.contextmanager
-def translating():
-    """Turn the errors of ZIP archives into ValueError."""
-    try:
-        yield
-    except (zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(str(error)) from None
 
 
 def load_npz(path: str | os.PathLike[str], mmap_mode: str | None = "r") -> TensorFile:
@@ -129,7 +126,7 @@ def load_npz(path: str | os.PathLike[str], mmap_mode: str | None = "r") -> Tenso
         raise ValueError('an archive cannot be written through a map: mmap_mode="r+" is for .npy and .safetensors.')
     raw = RawFile(path, mmap_mode)
     try:
-        with blaming(raw.path, ".npz"), translating():
+        with blaming(raw.path, ".npz", ARCHIVE_ERRORS):
             return NpzFile(raw)
     except BaseException:
         raw.release()

@@ -9,7 +9,6 @@ from it. What was taken before cannot be guarded: who must live with files that 
 ``mmap_mode=None``. Replacing a file by renaming another onto it, as `tensix.save` does, harms no map.
 """
 
-import contextlib
 import io
 import math
 import operator
@@ -31,6 +30,10 @@ __all__ = ["FileFormatError", "RawFile"]
 
 MODES = ("r", "c", "r+", None)
 MOST_DIMENSIONS = 64
+PARSER_ERRORS = (
+    ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, NotImplementedError, RecursionError,
+    SyntaxError, SystemError, TypeError, ValueError,
+)  # fmt: skip; SystemError is what the tokenizer of CPython 3.13.0 makes of a null byte
 MOST_REASON = 300  # letters of an error: a hostile header may have names of megabytes
 CHUNK = 1 << 24  # bytes, where the system cannot read into memory of ours at an offset
 
@@ -319,19 +322,34 @@ class Window(io.RawIOBase):
         return self._position
 
 
-@contextlib.contextmanager
-def blaming(path: str, kind: str):
-    """Turn whatever a parser raises at bytes that it does not like into a `FileFormatError` that names the file."""
-    try:
-        yield
-    except FileFormatError:
-        raise
-    except (
-        ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, NotImplementedError, RecursionError,
-        SyntaxError, TypeError, ValueError,
-    ) as error:  # fmt: skip
-        reason = str(error).partition("\n")[0][:MOST_REASON] or type(error).__name__
-        raise FileFormatError(f"{path} is no {kind} file that can be read: {reason}") from None
+class blaming:  # noqa: N801  it reads as a word of a with statement
+    """Turn whatever a parser raises at bytes that it does not like into a `FileFormatError` that names the file.
+
+    Parameters
+    ----------
+    path : str
+        The file, or the place in it.
+    kind : str
+        Of files.
+    also : tuple of type, optional
+        What the parser of that kind raises beside Python's own errors.
+
+    Notes
+    -----
+    A class: what a generator raises in its place may keep the frames of the error, and the file in them, alive until
+    cycles are collected.
+    """
+
+    def __init__(self, path: str, kind: str, also: tuple[type[Exception], ...] = ()):
+        self.path, self.kind, self.errors = path, kind, PARSER_ERRORS + also
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, self.errors) and not isinstance(error, FileFormatError):
+            reason = str(error).partition("\n")[0][:MOST_REASON] or type(error).__name__
+            raise FileFormatError(f"{self.path} is no {self.kind} file that can be read: {reason}") from None
 
 
 def open_regular(path, access):
