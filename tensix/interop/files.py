@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tensix.functions.creation_exchange import asarray
-from tensix.interop.raw_file import FileFormatError, RawFile, entry_of
+from tensix.interop.file_format_error import FileFormatError
+from tensix.interop.raw_file import RawFile, entry_of
 from tensix.interop.tensor_file import TensorFile
 from tensix.tensors.layout import strided
 from tensix.tensors.tensor import Tensor

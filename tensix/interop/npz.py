@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from threading import RLock
 from typing import Any
 
+from tensix.interop.file_format_error import blaming
 from tensix.interop.npy import parts_of, read_entry
-from tensix.interop.raw_file import RawFile, blaming
+from tensix.interop.raw_file import RawFile
 from tensix.interop.replacing import replacing
 from tensix.interop.tensor_file import TensorFile
 

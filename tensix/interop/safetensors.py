@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from tensix.interop.raw_file import Entry, RawFile, blaming, nbytes_of, unit_of
+from tensix.interop.file_format_error import blaming
+from tensix.interop.raw_file import Entry, RawFile, nbytes_of, unit_of
 from tensix.interop.replacing import replacing
 from tensix.interop.tensor_bytes import bytes_to_save
 from tensix.interop.tensor_file import TensorFile
