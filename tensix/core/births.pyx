@@ -1,7 +1,7 @@
 """Watching targets being born: those that are still owned in the end have leaked, or somebody needs them.
 
-Note [Births]
-~~~~~~~~~~~~~
+Note [Births of targets]
+~~~~~~~~~~~~~~~~~~~~~~~~
 Tensors and storages are no objects of Python's collector, so nobody can list them. Who watches is told when a target
 gets its first owner, and keeps a bare reference to it: safe to touch, and it keeps no byte alive. Deaths are not
 reported, they are seen by the counts later. So it costs one load and one branch at birth while nobody watches, and

@@ -32,6 +32,7 @@ cdef str IntrusiveTarget_not_newborn(IntrusiveTarget self)
 cdef str IntrusiveTarget_describe(IntrusiveTarget self)
 cdef bint compare_addresses(uintptr_t a, uintptr_t b, int op) noexcept
 
-# Private to tensix: told of every target that gets its first owner; NULL while nobody watches. See Note [Births].
+# Private to tensix: told of every target that gets its first owner; NULL while nobody watches.
+# See Note [Births of targets].
 ctypedef void (*birth_listener_t)(IntrusiveTarget) noexcept
 cdef birth_listener_t birth_listener
