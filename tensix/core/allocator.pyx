@@ -6,6 +6,7 @@ own deleter, so swapping allocators never frees with the wrong function.
 """
 from contextvars import ContextVar
 
+cimport cython
 from cpython.number cimport PyIndex_Check, PyNumber_Index
 from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, uintptr_t
@@ -25,6 +26,7 @@ from tensix.core.device cimport CPU, DEVICE_TYPE_COUNT, device_type_from_any, de
 __all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "use_allocator"]
 
 
+@cython.binding(True)
 class OutOfMemoryError(MemoryError):
     """Say that memory could not be had.
 
@@ -206,6 +208,7 @@ cdef class Allocator:
         return 0
 
 
+@cython.binding(True)
 class use_allocator:
     """Serve every request made in a scope by one allocator.
 

@@ -10,8 +10,11 @@ counted twice: it owns the storage like a handle, and it is one of the storage's
 
 Both end with the export. Of an address given out without a way to give it back (``__array_interface__``) the export
 never ends. That somebody outside has had the block before tensix saw it is another matter: `is_foreign`.
+
+Nearly all exports begin and end with the GIL, which makes a plain count of them exact, and a plain count costs a
+tenth of an atomic one. Those that end without it have an atomic count of their own; what is left is the difference.
 """
-from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel
+from tensix.core.atomics cimport tx_add_fetch_acq_rel, tx_load_relaxed, tx_store_relaxed
 from tensix.core.handle cimport retain
 from tensix.core.intrusive_target cimport decref
 from tensix.core.storage_impl cimport StorageImpl
@@ -19,11 +22,17 @@ from tensix.core.storage_impl cimport StorageImpl
 
 cdef inline void begin_export(StorageImpl storage) noexcept:
     """Take a strong count for somebody outside; with the GIL."""
-    tx_add_fetch_relaxed(&storage.exports, 1)
+    tx_store_relaxed(&storage.exports, tx_load_relaxed(&storage.exports) + 1)
     retain(storage)
 
 
-cdef inline void end_export(StorageImpl storage) noexcept nogil:
+cdef inline void end_export(StorageImpl storage) noexcept:
+    """Give the count back; with the GIL."""
+    tx_store_relaxed(&storage.exports, tx_load_relaxed(&storage.exports) - 1)
+    decref(storage)
+
+
+cdef inline void end_export_anywhere(StorageImpl storage) noexcept nogil:
     """Give the count back; from any thread, with or without the GIL."""
-    tx_fetch_sub_acq_rel(&storage.exports, 1)
+    tx_add_fetch_acq_rel(&storage.exports_ended_anywhere, 1)
     decref(storage)

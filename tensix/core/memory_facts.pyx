@@ -14,7 +14,7 @@ from tensix.core.combined_refcount cimport is_dead, strong_of, weak_of
 from tensix.core.data_ptr cimport DataPtr, closure_t, data_ptr_t, deleter_t, run_closure
 from tensix.core.device cimport Device_get
 from tensix.core.intrusive_target cimport IntrusiveTarget
-from tensix.core.storage_impl cimport StorageImpl
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_exports
 
 __all__ = []
 
@@ -68,7 +68,7 @@ def facts_of_storage(StorageImpl storage not None):
         "allocator": storage.owner,
         "is_resizable": bool(storage.is_resizable),
         "is_readonly": bool(storage.is_readonly),
-        "exports": tx_load_relaxed(&storage.exports),
+        "exports": StorageImpl_exports(storage),
         "is_foreign": bool(storage.is_foreign),
         "is_copy_on_write": storage.materializer != NULL,
         "refuses_writing": bool(storage.throw_on_mutable),

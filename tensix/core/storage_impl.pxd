@@ -11,7 +11,8 @@ ctypedef int (*materializer_t)(StorageImpl) except -1
 cdef class StorageImpl(IntrusiveTarget):
     cdef data_ptr_t block
     cdef size_t size_bytes
-    cdef uint64_t exports           # how many others look at the block now; see Note [Exports]
+    cdef uint64_t exports           # how many began to look at the block and did not end with the GIL
+    cdef uint64_t exports_ended_anywhere  # how many of them ended without it; see Note [Exports]
     cdef uint32_t version           # how often the bytes were written in place, by tensix
     cdef Allocator owner            # the allocator, or None
     cdef materializer_t materializer
@@ -40,6 +41,7 @@ cdef inline const void* StorageImpl_const_data(StorageImpl self) except? NULL:
 
 cdef int StorageImpl_pass_guards(StorageImpl self) except -1
 cdef int StorageImpl_check_readable(StorageImpl self) except -1
+cdef uint64_t StorageImpl_exports(StorageImpl self) noexcept nogil
 cdef int StorageImpl_check_unexported(StorageImpl self, str what) except -1
 cdef int StorageImpl_set_materializer(StorageImpl self, materializer_t materializer) except -1
 cdef void StorageImpl_clear_materializer(StorageImpl self) noexcept

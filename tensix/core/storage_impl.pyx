@@ -15,8 +15,9 @@ cimport cython
 import warnings
 
 from cpython.object cimport PyObject
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport uint64_t, uintptr_t
 from tensix.core.allocator cimport Allocator, current_allocator, nbytes_from_any
+from tensix.core.atomics cimport tx_load_acquire, tx_load_relaxed
 from tensix.core.combined_refcount cimport is_dead
 from tensix.core.data_ptr cimport (
     DataPtr,
@@ -330,7 +331,7 @@ cdef void strip(StorageImpl self) noexcept:
     self.handle_count = self.weak_handle_count = 0
     self.size_bytes = 0
     self.version = 0
-    self.exports = 0
+    self.exports = self.exports_ended_anywhere = 0
     self.is_resizable = self.was_shrunk = self.is_foreign = False
     if self.guarded or self.access_error is not None:
         self.access_error, self.materializer = None, NULL
@@ -371,9 +372,15 @@ cdef int StorageImpl_check_readable(StorageImpl self) except -1:
     return 0
 
 
+cdef uint64_t StorageImpl_exports(StorageImpl self) noexcept nogil:
+    """Return how many look at the block now; what those wrote who have ended is seen. See Note [Exports]."""
+    cdef uint64_t ended = tx_load_acquire(&self.exports_ended_anywhere)  # first: an end comes after its beginning
+    return tx_load_relaxed(&self.exports) - ended
+
+
 cdef int StorageImpl_check_unexported(StorageImpl self, str what) except -1:
     """Refuse to `what` a block that others look at. See Note [Exports]."""
-    if self.exports:
+    if StorageImpl_exports(self):
         raise RuntimeError(
             f"cannot {what} the memory of this storage: an array, a buffer or a DLPack capsule looks at it. "
             "Drop those first, or work on a clone()."

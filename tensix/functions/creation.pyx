@@ -1,5 +1,4 @@
 """New tensors. A factory that fills is `empty` and a filling operator, one after the other."""
-cimport cython
 from cpython.number cimport PyIndex_Check
 from libc.stdint cimport int8_t, int64_t, uint8_t
 from tensix.core.allocator cimport current_allocator
@@ -33,8 +32,6 @@ cdef OperatorTable NORMAL_ = native_functions.NORMAL_
 cdef OperatorTable RANDOM_ = native_functions.RANDOM_
 
 
-@cython.embedsignature(True)
-@cython.binding(False)  # two tuples less per call
 def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None, alignment=None):
     """Return a tensor whose elements are whatever the memory held.
 
@@ -82,8 +79,6 @@ def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None, alignme
     return EMPTY.call(((shape, *sizes) if sizes else as_shape(shape),), options, keys_of_device(device))
 
 
-@cython.embedsignature(True)
-@cython.binding(False)  # as `empty`
 def zeros(shape=(), *sizes, dtype=None, device=None, alignment=None):
     """Return a tensor of zeros; parameters as for `empty`.
 
@@ -98,8 +93,6 @@ def zeros(shape=(), *sizes, dtype=None, device=None, alignment=None):
     return call_factory(ZEROS, shape, sizes, dtype, device)
 
 
-@cython.embedsignature(True)
-@cython.binding(False)  # as `empty`
 def ones(shape=(), *sizes, dtype=None, device=None, alignment=None):
     """Return a tensor of ones; parameters as for `empty`.
 
@@ -148,8 +141,6 @@ def full(shape, fill_value, *, dtype=None, device=None, alignment=None):
     return FULL.call((as_shape(shape), fill_value), options_of(dtype, device), keys_of_device(device))
 
 
-@cython.embedsignature(True)
-@cython.binding(False)  # as `empty`
 def rand(shape=(), *sizes, dtype=None, device=None, generator=None):
     """Return a tensor of random numbers from [0, 1).
 
@@ -177,8 +168,6 @@ def rand(shape=(), *sizes, dtype=None, device=None, generator=None):
     return random_factory(RAND, shape, sizes, dtype, device, generator)
 
 
-@cython.embedsignature(True)
-@cython.binding(False)  # as `empty`
 def randn(shape=(), *sizes, dtype=None, device=None, generator=None):
     """Return a tensor of random numbers of mean 0 and standard deviation 1; parameters as for `rand`.
 

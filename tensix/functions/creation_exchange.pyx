@@ -1,5 +1,4 @@
 """Tensors of what others made: arrays, buffers, DLPack, plain addresses, and nested sequences of numbers or tensors."""
-cimport cython
 from cpython.buffer cimport PyObject_CheckBuffer
 from libc.stdint cimport int64_t, uintptr_t
 from numpy cimport ndarray
@@ -30,8 +29,6 @@ cdef set NUMBERS = {bool, int, float, complex}
 cdef frozenset HOLD_NO_MEMORY = frozenset([bool, int, float, complex, str, list, tuple, range])
 
 
-@cython.embedsignature(True)
-@cython.binding(False)  # a tuple and a dict less per call
 def asarray(obj, /, *, dtype=None, device=None, copy=None):
     r"""Return anything that holds numbers as a tensor, over the same memory where that is possible.
 
@@ -109,8 +106,6 @@ cdef object converted(Tensor source, object dtype, object device, object copy):
     return made
 
 
-@cython.embedsignature(True)
-@cython.binding(False)  # as `asarray`
 def from_dlpack(x, /, *, device=None, copy=None):
     """Return a tensor over the memory of anything that speaks DLPack.
 

@@ -29,6 +29,7 @@ GIL on when it imports this package.
 import os
 from typing import NamedTuple
 
+cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
@@ -71,6 +72,7 @@ cdef enum:
 DEFAULT_SHARE = 4  # a quarter of the machine's memory at most is kept
 
 
+@cython.binding(True)
 class CachingStats(NamedTuple):
     """Say what a `CachingAllocator` holds, and how often it could reuse a block.
 

@@ -5,17 +5,19 @@ from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 cdef struct code_position_t:
     PyObject* code     # a code object; its owner is the table, or the running frame
-    int32_t offset     # of the instruction, in bytes
+    int32_t offset     # of the instruction, in bytes; or the line, as ~line
 
 
 cdef struct call_site_t:
     uint64_t hash
     uint32_t first     # position of its innermost frame
     uint32_t length
+    uint32_t number    # which site has the same lines; the site itself if it has no instructions
 
 
 cdef class CallSites:
     cdef readonly int depth
+    cdef uint32_t stack_count  # with different lines
     cdef uint32_t site_count, site_capacity
     cdef uint32_t frame_count, frame_capacity
     cdef uint32_t slot_count   # a power of two, at least twice the sites

@@ -5,8 +5,12 @@ Note [Taking a stack cheaply]
 A traceback that somebody can read costs tens of microseconds; an allocation costs a tenth of one. So a stack is taken
 as its code objects and the offsets of their running instructions, which are there already, and the same stack gets the
 same number from a hash table. Lines come out of a table that the compiler packed and that has to be walked from the
-start; that waits until somebody asks. A table keeps the code objects of its stacks alive, so that no other one can
-take their address.
+start; that is done once for each stack of instructions. A table keeps the code objects of its stacks alive, so that no
+other one can take their address.
+
+What has a number is the stack of lines: a line may have many instructions, and CPython 3.11 calls the same function
+from another instruction once it knows what it calls. So every stack is in the table twice, by its instructions and by
+its lines, and the first points to the second.
 
 All frames are taken before the table is touched: making a frame object may run the collector, which may run anything,
 this function included.
@@ -14,6 +18,7 @@ this function included.
 import os
 from typing import NamedTuple
 
+cimport cython
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int32_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, realloc
@@ -36,12 +41,13 @@ cdef extern from "Python.h":
 
 cdef enum:
     MAX_DEPTH = 64
-    MAX_SITES = 1048576       # more different stacks than this are not told apart
+    MAX_SITES = 2097152       # two for a stack; more different ones than half of this are not told apart
 
 DEFAULT_DEPTH = 32
 OUR_FILES = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
+@cython.binding(True)
 class Frame(NamedTuple):
     """Say where in a Python program something happened.
 
@@ -117,7 +123,7 @@ cdef class CallSites:
         Returns
         -------
         int
-            The same for the same stack; 0 if there is no Python frame, or no memory for a new stack.
+            The same for the same lines; 0 if there is no Python frame, or no memory for a new stack.
         """
         return CallSites_capture(self)
 
@@ -139,22 +145,21 @@ cdef class CallSites:
         ValueError
             If `capture` of this table never returned that number.
         """
-        if not 0 <= site < self.site_count:
+        if site == 0:
+            return []
+        if not 0 < site < self.site_count or self.sites[<uint32_t>site].number != site:
             raise ValueError(f"no stack has the number {site}: ask for those that capture() of this table returned.")
         frames = []
-        if site == 0:
-            return frames
         cdef call_site_t found = self.sites[<uint32_t>site]
         cdef uint32_t i
         for i in range(found.first, found.first + found.length):
             code = <object>self.positions[i].code
             if not is_left_out(code.co_filename):
-                line = PyCode_Addr2Line(self.positions[i].code, self.positions[i].offset)
-                frames.append(Frame(code.co_filename, max(line, 0), code.co_qualname))
+                frames.append(Frame(code.co_filename, ~self.positions[i].offset, code.co_qualname))
         return frames
 
     def __len__(self):
-        return self.site_count - 1
+        return self.stack_count
 
     def __repr__(self):
         return f"CallSites(depth={self.depth}): {len(self)} stacks"
@@ -191,30 +196,68 @@ cdef inline uint64_t mixed(uint64_t hashed, uintptr_t code, int32_t offset) noex
 
 
 cdef uint32_t number_of(CallSites self, code_position_t* taken, int length, uint64_t hashed) noexcept:
-    """Return the number of a stack, a new one at its first sight."""
-    if 2 * self.site_count >= self.slot_count and not grow_slots(self):
-        return 0
+    """Return the number of a stack, a new one at the first sight of its lines."""
+    cdef uint32_t site = find(self, taken, length, hashed)
+    if site != 0:
+        return self.sites[site].number
+    cdef code_position_t lines[MAX_DEPTH]
+    cdef uint64_t hashed_lines = 0
+    cdef int i
+    for i in range(length):
+        lines[i].code, lines[i].offset = taken[i].code, ~max(PyCode_Addr2Line(taken[i].code, taken[i].offset), 0)
+        hashed_lines = mixed(hashed_lines, <uintptr_t>lines[i].code, lines[i].offset)
+    cdef uint32_t number = find(self, lines, length, hashed_lines)
+    if number == 0:
+        number = add(self, lines, length, hashed_lines, 0)
+        self.stack_count += number != 0
+    if number != 0:
+        add(self, taken, length, hashed, number)  # without memory for it, the lines are looked up the next time too
+    return number
+
+
+cdef inline uint32_t find(CallSites self, const code_position_t* taken, int length, uint64_t hashed) noexcept nogil:
+    """Return which site these positions are, or 0."""
     cdef uint32_t mask = self.slot_count - 1
     cdef uint32_t slot = <uint32_t>hashed & mask
     cdef call_site_t* site
+    if self.slots == NULL:
+        return 0
     while self.slots[slot] != 0:
         site = &self.sites[self.slots[slot]]
         if site.hash == hashed and site.length == <uint32_t>length:
             if is_same(&self.positions[site.first], taken, length):
                 return self.slots[slot]
         slot = (slot + 1) & mask
+    return 0
+
+
+cdef uint32_t add(
+        CallSites self, const code_position_t* taken, int length, uint64_t hashed, uint32_t number) noexcept:
+    """Return a new site with the number of another, or its own if that is 0; 0 if there is no memory."""
+    if 2 * (self.site_count + 1) > self.slot_count and not grow_slots(self):
+        return 0
     if not grow_arrays(self, length):
         return 0
-    site = &self.sites[self.site_count]
+    cdef uint32_t made = self.site_count
+    cdef call_site_t* site = &self.sites[made]
     site.hash, site.first, site.length = hashed, self.frame_count, <uint32_t>length
+    site.number = number if number != 0 else made
     memcpy(&self.positions[self.frame_count], taken, length * sizeof(code_position_t))
     cdef int i
     for i in range(length):
         Py_INCREF(<object>taken[i].code)
     self.frame_count += <uint32_t>length
-    self.slots[slot] = self.site_count
     self.site_count += 1
-    return self.site_count - 1
+    enter(self.slots, self.slot_count, hashed, made)
+    return made
+
+
+cdef inline void enter(uint32_t* slots, uint32_t slot_count, uint64_t hashed, uint32_t site) noexcept nogil:
+    """Write a site into the first empty slot from where it belongs."""
+    cdef uint32_t slot = <uint32_t>hashed & (slot_count - 1)
+    while slots[slot] != 0:
+        slot = (slot + 1) & (slot_count - 1)
+    slots[slot] = site
 
 
 cdef inline bint is_same(const code_position_t* one, const code_position_t* other, int length) noexcept nogil:
@@ -229,14 +272,11 @@ cdef bint grow_slots(CallSites self) noexcept:
     """Make the hash table twice as large; return whether there was memory."""
     cdef uint32_t slot_count = max(<uint32_t>64, 2 * self.slot_count)
     cdef uint32_t* slots = <uint32_t*>calloc(slot_count, sizeof(uint32_t))
-    cdef uint32_t site, slot
+    cdef uint32_t site
     if slots == NULL:
         return False
     for site in range(1, self.site_count):
-        slot = <uint32_t>self.sites[site].hash & (slot_count - 1)
-        while slots[slot] != 0:
-            slot = (slot + 1) & (slot_count - 1)
-        slots[slot] = site
+        enter(slots, slot_count, self.sites[site].hash, site)
     free(self.slots)
     self.slots, self.slot_count = slots, slot_count
     return True

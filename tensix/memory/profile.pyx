@@ -7,6 +7,7 @@ living blocks are guarded by the listeners' lock: Note [Listening in C] in ``mem
 import functools
 from typing import NamedTuple
 
+cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
@@ -171,6 +172,7 @@ def profiled(function, quiet):
     if not callable(function):
         raise TypeError(f"profile() needs a function, found {type(function).__name__}.")
 
+    @cython.binding(True)  # a function that can have the name of another
     @functools.wraps(function)
     def call(*args, **kwargs):
         if call.is_running:

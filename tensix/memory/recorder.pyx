@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 
+cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc, realloc
@@ -423,6 +424,7 @@ cdef list events_of(const events_t* events, object numbering):
     ]
 
 
+@cython.binding(True)
 class StackNumbering:
     """Number frames and stacks anew: what differs only inside tensix is one stack to a user.
 

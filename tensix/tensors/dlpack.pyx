@@ -27,7 +27,7 @@ from libc.string cimport memcpy
 from tensix.core.allocator cimport current_allocator
 from tensix.core.data_ptr cimport deleter_t
 from tensix.core.device cimport CPU, META, Device_get
-from tensix.core.export cimport begin_export, end_export
+from tensix.core.export cimport begin_export, end_export, end_export_anywhere
 from tensix.core.handle cimport own_newborn
 from tensix.core.memory_facts cimport name_deleter
 from tensix.core.python_reference cimport may_run_python
@@ -220,25 +220,29 @@ cdef void describe_in_place(TensorImpl impl, void* data, DLTensor* out) noexcept
 cdef void delete_versioned(DLManagedTensorVersioned* self) noexcept nogil:
     """Be the deleter of what went out. See Note [Who calls a DLPack deleter]."""
     if self != NULL:
-        end_export(<StorageImpl>self.manager_ctx)
+        end_export_anywhere(<StorageImpl>self.manager_ctx)
         free(self)
 
 
 cdef void delete_legacy(DLManagedTensor* self) noexcept nogil:
     if self != NULL:
-        end_export(<StorageImpl>self.manager_ctx)
+        end_export_anywhere(<StorageImpl>self.manager_ctx)
         free(self)
 
 
 cdef void destroy_versioned_capsule(PyObject* capsule) noexcept:
     """Free what nobody has taken out of the capsule: who does, gives it another name."""
     if PyCapsule_GetName(capsule) == VERSIONED:
-        delete_versioned(<DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED))
+        made = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED)
+        end_export(<StorageImpl>made.manager_ctx)
+        free(made)
 
 
 cdef void destroy_legacy_capsule(PyObject* capsule) noexcept:
     if PyCapsule_GetName(capsule) == LEGACY:
-        delete_legacy(<DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY))
+        made = <DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY)
+        end_export(<StorageImpl>made.manager_ctx)
+        free(made)
 
 
 # ---- in

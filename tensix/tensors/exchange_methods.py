@@ -88,8 +88,6 @@ class ExchangeMethods(ConversionMethods):
             raise BufferError(f"DLPack knows no device {self.device}: copy the tensor to the CPU with cpu().")
         return 1, 0
 
-    @cython.embedsignature(True)
-    @cython.binding(False)  # nearly all that a capsule costs is the call
     def __dlpack__(self, /, *, stream=None, max_version=None, dl_device=None, copy=None):
         """Return a DLPack capsule of the elements.
 

@@ -17,6 +17,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
 __all__ = ["MemoryFormat", "contiguous_format", "preserve_format", "channels_last", "channels_last_3d"]
 
 
+@cython.binding(True)
 class MemoryFormat(enum.Enum):
     """Name an order of elements in memory; the values are PyTorch's.
 

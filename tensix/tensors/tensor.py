@@ -91,6 +91,7 @@ class Tensor(ExchangeMethods):
             raise TypeError("Tensor() takes nothing and is undefined: use tensor() to make one of numbers.")
 
     @staticmethod
+    @cython.binding(True)  # pickles find it by its qualified name
     def from_storage(storage: Storage, storage_offset, shape, stride, dtype):
         """Make a tensor over a storage.
 
@@ -147,9 +148,9 @@ class Tensor(ExchangeMethods):
 
     # ---- copies
 
-    def clone(self, *, memory_format=preserve_format):
+    def clone(self, *, memory_format=None):
         """Return a copy, made at once; dense strides are kept unless another memory format is asked for."""
-        if memory_format is preserve_format:
+        if memory_format is None or memory_format is preserve_format:
             return CLONE.call1(self)
         return CLONE.call_named(self, "memory_format", memory_format)
 

@@ -133,9 +133,11 @@ class TensorBase:
         check_strided(self, "storage_offset()")
         return self.impl.storage_offset
 
-    def is_contiguous(self, memory_format=contiguous_format):
-        """Return whether the elements lie in the order of a memory format without gaps."""
+    def is_contiguous(self, memory_format=None):
+        """Return whether the elements lie in the order of a memory format without gaps; in row-major order if none."""
         check_strided(self, "is_contiguous()")
+        if memory_format is None:
+            return self.impl.contiguous != 0
         return TensorImpl_is_contiguous_in(self.impl, memory_format_from_any(memory_format)) != 0
 
     def suggest_memory_format(self):

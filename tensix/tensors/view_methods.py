@@ -44,8 +44,6 @@ class ViewMethods(TensorBase):
 
     # ---- other shapes
 
-    @cython.embedsignature(True)
-    @cython.binding(False)  # one tuple less per call
     def view(self, *shape):
         """Return a view of another shape with the same elements in the same order, or of another type; never copies.
 
@@ -68,8 +66,6 @@ class ViewMethods(TensorBase):
         """Return a view of another tensor's shape; never copies."""
         return VIEW.call_with(self, other.shape)
 
-    @cython.embedsignature(True)
-    @cython.binding(False)  # one tuple less per call
     def reshape(self, *shape):
         """Return the same elements in another shape: a view where strides allow it, else a copy."""
         return RESHAPE.call_with(self, sizes_of(shape))
@@ -78,15 +74,17 @@ class ViewMethods(TensorBase):
         """Return the same elements in another tensor's shape: a view where strides allow it, else a copy."""
         return RESHAPE.call_with(self, other.shape)
 
-    def contiguous(self, memory_format=contiguous_format):
+    def contiguous(self, memory_format=None):
         """Return this very tensor if its elements lie in the order of a memory format without gaps, else a copy.
+
+        The order is row-major unless told otherwise.
 
         Raises
         ------
         ValueError
             If a channels-last format is asked for and the tensor is not of its number of dimensions.
         """
-        if memory_format is contiguous_format:
+        if memory_format is None or memory_format is contiguous_format:
             return CONTIGUOUS.call1(self)
         return CONTIGUOUS.call_named(self, "memory_format", memory_format)
 
@@ -100,8 +98,6 @@ class ViewMethods(TensorBase):
 
     # ---- dimensions of size 1
 
-    @cython.embedsignature(True)
-    @cython.binding(False)  # one tuple less per call
     def expand(self, *shape):
         """Return the view with dimensions of size 1 repeated, and new ones in front; -1 keeps a size."""
         return EXPAND.call_with(self, sizes_of(shape))
@@ -134,8 +130,6 @@ class ViewMethods(TensorBase):
         """Return a matrix transposed; fewer than two dimensions stay as they are."""
         return T.call1(self)
 
-    @cython.embedsignature(True)
-    @cython.binding(False)  # one tuple less per call
     def permute(self, *dims):
         """Return the view with its dimensions in the given order."""
         return PERMUTE.call_with(self, sizes_of(dims))

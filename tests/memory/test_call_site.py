@@ -43,6 +43,13 @@ def test_same_stack_same_number_other_line_other_number():
     assert len(sites) == 2
 
 
+def test_one_line_is_one_stack():
+    """However often it runs, which makes CPython exchange its instructions, and however many of them call."""
+    sites = CallSites()
+    seen = [(sites.capture(), sites.capture()) for _ in range(1000)]
+    assert len({number for pair in seen for number in pair}) == len(sites) == 1
+
+
 def test_depth_bounds_the_frames():
     sites = CallSites(depth=5)
     shallow, deep = nested(20, sites.capture), nested(21, sites.capture)
@@ -59,6 +66,10 @@ def test_depth_out_of_range(depth):
 def test_unknown_number():
     sites = CallSites()
     for site in (-1, 1, 2**70):
+        with pytest.raises(ValueError, match="no stack has the number"):
+            sites.frames(site)
+    known = sites.capture()
+    for site in {-1, 1, 2, 3, 2**70} - {known}:
         with pytest.raises(ValueError, match="no stack has the number"):
             sites.frames(site)
     assert sites.frames(0) == []

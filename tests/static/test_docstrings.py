@@ -23,8 +23,8 @@ def documented_things(module):
         if not inspect.isclass(exported):
             continue
         explained = names_explained_in(inspect.getdoc(exported))
-        for attribute, value in vars(exported).items():
-            value = getattr(value, "__func__", value)  # of a class method or static method
+        for attribute in vars(exported):
+            value = getattr(exported, attribute)
             is_own = not attribute.startswith("_") and not any(hasattr(base, attribute) for base in exported.__bases__)
             is_data = inspect.isdatadescriptor(value)
             if is_own and (inspect.isroutine(value) or (is_data and attribute not in explained)):
