@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.allocation import KIB, MIB, SIZES
 from benchmarks.copy_on_write import SHARED_SIZES
 from benchmarks.files import model
-from benchmarks.native import dispatch_loops, loops
+from benchmarks.native import dispatch_loops, exchange_loops, loops
 from benchmarks.native.build import HERE, build_extension
 from benchmarks.storage import touched
 from benchmarks.watching import SCOPES, allocate_inside, nested
@@ -129,21 +129,26 @@ def allocation_rows():
     """Yield allocate + free, then allocate + touch every page + free, for each size; a whole tensor on every side."""
     names = {"empty": tensix.empty, "our_uint8": tensix.uint8,
              "torch_empty": torch.empty, "numpy_empty": np.empty, "uint8": torch.uint8,
-             "numpy_uint8": np.dtype("u1"), "touch": loops.touch, "touch_buffer": loops.touch_buffer}
+             "numpy_uint8": np.dtype("u1"), "touch": loops.touch,
+             "touch_tensor": loops.touch_tensor, "touch_array": loops.touch_array}
     for nbytes in SIZES:
         names["n"] = nbytes
         yield Race(
             f"allocate + free, {size(nbytes)}", 1.0, statement("empty(n, dtype=our_uint8)", **names),
             {"torch": statement("torch_empty(n, dtype=uint8)", **names),
-             "numpy": statement("numpy_empty(n, numpy_uint8)", **names)},
+             "numpy": statement("numpy_empty(n, dtype=numpy_uint8)", **names)},
         )
     for nbytes in SIZES:
         names["n"] = nbytes
         yield Race(
             f"allocate + touch + free, {size(nbytes)}", 0.1 if nbytes >= FAULTING_BYTES else 1.0,
             statement("x = empty(n, dtype=our_uint8); touch(x.mutable_data_ptr(), n); del x", **names),
-            {"torch": statement("x = torch_empty(n, dtype=uint8); touch(x.data_ptr(), n); del x", **names),
-             "numpy": statement("x = numpy_empty(n, numpy_uint8); touch_buffer(x); del x", **names)},
+            {"torch": statement("x = torch_empty(n, dtype=uint8); touch(x.data_ptr(), n); del x", **names)},
+        )
+        yield Race(  # NumPy's address takes a microsecond in Python: both in C
+            f"allocate + touch + free, {size(nbytes)}", 0.1 if nbytes >= FAULTING_BYTES else 1.0,
+            statement("x = empty(n, dtype=our_uint8); touch_tensor(x); del x", **names),
+            {"numpy": statement("x = numpy_empty(n, dtype=numpy_uint8); touch_array(x); del x", **names)},
         )
 
 
@@ -274,6 +279,14 @@ def exchange_rows():
     ):  # fmt: skip
         them = {"torch" if one[0] == "t" else "numpy": statement(one, **names) for one in peers}
         yield Race(ours, target, statement(ours, **names), them)
+    by_table, by_capsule = exchange_loops.hand_over_by_table, exchange_loops.hand_over_by_capsule
+    yield Race(  # each by the fastest way that it has
+        "DLPack to a library in C", 0.5, partial(by_table, names["x"]),
+        {"numpy": partial(by_capsule, names["a"]), "torch": partial(by_table, names["t"])},
+    )  # fmt: skip
+    yield Race(
+        "DLPack to C, by capsule", 1.0, partial(by_capsule, names["x"]), {"numpy": partial(by_capsule, names["a"])}
+    )
 
 
 def size(nbytes):

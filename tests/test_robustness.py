@@ -64,7 +64,7 @@ MISUSE = {
     "x.as_strided((2,), (-1 << 63,))": "RuntimeError",
     "x.as_strided((1,), (1,), 1 << 62).tolist()": "RuntimeError",
     "x.unfold(0, 1 << 62, 1)": "ValueError",
-    "x.is_contiguous(memory_format=None)": "TypeError",
+    "x.is_contiguous(memory_format=7)": "TypeError",
     "empty(2, memory_format=5)": "TypeError",
     "table('permute')(x, None)": "TypeError",
     "table('view')(x, None)": "TypeError",

@@ -17,6 +17,7 @@ tenth of an atomic one. Those that end without it have an atomic count of their 
 from tensix.core.atomics cimport tx_add_fetch_acq_rel, tx_load_relaxed, tx_store_relaxed
 from tensix.core.handle cimport retain
 from tensix.core.intrusive_target cimport decref
+from tensix.core.python_reference cimport holds_gil
 from tensix.core.storage_impl cimport StorageImpl
 
 
@@ -34,5 +35,8 @@ cdef inline void end_export(StorageImpl storage) noexcept:
 
 cdef inline void end_export_anywhere(StorageImpl storage) noexcept nogil:
     """Give the count back; from any thread, with or without the GIL."""
-    tx_add_fetch_acq_rel(&storage.exports_ended_anywhere, 1)
+    if holds_gil():
+        tx_store_relaxed(&storage.exports, tx_load_relaxed(&storage.exports) - 1)
+    else:
+        tx_add_fetch_acq_rel(&storage.exports_ended_anywhere, 1)
     decref(storage)

@@ -16,7 +16,7 @@ from cpython.buffer cimport (
     PyBuffer_Release,
     PyObject_GetBuffer,
 )
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from tensix.core.device cimport CPU, Device_get
 from tensix.core.export cimport begin_export, end_export
@@ -75,9 +75,12 @@ cdef bytes buffer_format(uint8_t dtype_code):
 # ---- out
 
 
-cdef struct exported_t:
+cdef struct exported_t:  # what the reader's view points to
     void* storage
     # sizes and strides in bytes follow
+
+cdef enum:
+    IS_BARE = 1  # set in the pointer where it is the storage itself: who asks for no sizes needs no room for them
 
 
 cdef int fill_buffer(TensorImpl impl, Py_buffer* view, int flags) except -1:
@@ -93,14 +96,12 @@ cdef int fill_buffer(TensorImpl impl, Py_buffer* view, int flags) except -1:
         data = <void*>TensorImpl_const_data(impl) if storage.is_readonly else TensorImpl_mutable_data(impl)
     except RuntimeError as error:
         raise BufferError(str(error)) from None
-    cdef exported_t* exported = <exported_t*>malloc(sizeof(exported_t) + 2 * ndim * sizeof(Py_ssize_t))
-    if exported == NULL:
-        raise MemoryError("no memory for a buffer's sizes and strides.")
-    cdef Py_ssize_t* dims = <Py_ssize_t*>(exported + 1)
-    for i in range(ndim):
-        dims[i] = TensorImpl_sizes(impl)[i]
-        dims[ndim + i] = TensorImpl_strides(impl)[i] * itemsize
-    exported.storage = <void*>storage
+    cdef Py_ssize_t* dims = NULL
+    if flags & PyBUF_ND and ndim:
+        dims = exported_dims(impl, itemsize)
+        view.internal = <exported_t*>dims - 1
+    else:
+        view.internal = <void*>(<uintptr_t><void*>storage | IS_BARE)
     begin_export(storage)
     view.buf = data if data != NULL else &NOTHING
     view.len = impl.numel * itemsize
@@ -108,11 +109,24 @@ cdef int fill_buffer(TensorImpl impl, Py_buffer* view, int flags) except -1:
     view.readonly = storage.is_readonly
     view.ndim = ndim
     view.format = <char*>format if flags & PyBUF_FORMAT else NULL  # alive as long as FORMATS, and so this module
-    view.shape = dims if flags & PyBUF_ND and ndim else NULL
+    view.shape = dims
     view.strides = dims + ndim if has_strides and ndim else NULL
     view.suboffsets = NULL
-    view.internal = exported
     return 0
+
+
+cdef Py_ssize_t* exported_dims(TensorImpl impl, Py_ssize_t itemsize) except NULL:
+    """Return sizes and strides in bytes, behind an `exported_t`."""
+    cdef int ndim = impl.ndim
+    cdef exported_t* exported = <exported_t*>malloc(sizeof(exported_t) + 2 * ndim * sizeof(Py_ssize_t))
+    if exported == NULL:
+        raise MemoryError("no memory for a buffer's sizes and strides.")
+    exported.storage = <void*>impl.storage
+    cdef Py_ssize_t* dims = <Py_ssize_t*>(exported + 1)
+    for i in range(ndim):
+        dims[i] = TensorImpl_sizes(impl)[i]
+        dims[ndim + i] = TensorImpl_strides(impl)[i] * itemsize
+    return dims
 
 
 cdef char NOTHING  # where a buffer without elements starts: some readers take NULL for an error
@@ -154,11 +168,14 @@ cdef bint is_column_major(TensorImpl impl) noexcept:
 
 
 cdef void release_buffer(Py_buffer* view) noexcept:
-    exported = <exported_t*>view.internal
-    if exported != NULL:
-        view.internal = NULL
+    cdef exported_t* exported
+    if <uintptr_t>view.internal & IS_BARE:
+        end_export(<StorageImpl><void*>(<uintptr_t>view.internal - IS_BARE))
+    elif view.internal != NULL:
+        exported = <exported_t*>view.internal
         end_export(<StorageImpl>exported.storage)
         free(exported)
+    view.internal = NULL
 
 
 # ---- in

@@ -10,6 +10,9 @@ A tensor that comes in is the context of our storage's block. Its deleter is som
 the GIL, so it is held for the call; and as they may be Python, none is called after finalisation has begun: the
 memory is left to the operating system.
 
+The struct itself goes out with the GIL and comes back from anywhere as well. So rooms for structs are handed out by
+whoever has the GIL, one look each, and given back by one store, where an allocator would count and lock.
+
 An error on the way in leaves the tensor to the capsule, which then calls the deleter itself. Without a capsule, in the
 C exchange, the one who took the tensor over does.
 
@@ -21,10 +24,11 @@ tensor that records gradients is given away, and one that is conjugated only by 
 """
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from tensix.core.allocator cimport current_allocator
+from tensix.core.atomics cimport tx_load_acquire, tx_store_relaxed, tx_store_release
 from tensix.core.data_ptr cimport deleter_t
 from tensix.core.device cimport CPU, META, Device_get
 from tensix.core.export cimport begin_export, end_export, end_export_anywhere
@@ -139,7 +143,7 @@ cdef int refuse_readonly() except -1:
 
 cdef DLManagedTensorVersioned* export_versioned(TensorImpl impl, bint is_copied) except NULL:
     cdef void* data = exportable_data(impl)
-    cdef DLManagedTensorVersioned* made = <DLManagedTensorVersioned*>allocate(sizeof(made[0]), impl.ndim)
+    cdef DLManagedTensorVersioned* made = <DLManagedTensorVersioned*>take_room(sizeof(made[0]), impl.ndim)
     made.version = VERSION
     made.flags = DLPACK_FLAG_BITMASK_READ_ONLY if impl.storage.is_readonly else 0
     if is_copied:
@@ -153,7 +157,7 @@ cdef DLManagedTensorVersioned* export_versioned(TensorImpl impl, bint is_copied)
 
 cdef DLManagedTensor* export_legacy(TensorImpl impl) except NULL:
     cdef void* data = exportable_data(impl)
-    cdef DLManagedTensor* made = <DLManagedTensor*>allocate(sizeof(made[0]), impl.ndim)
+    cdef DLManagedTensor* made = <DLManagedTensor*>take_room(sizeof(made[0]), impl.ndim)
     made.deleter = delete_legacy
     made.manager_ctx = <void*>impl.storage
     describe(impl, data, &made.dl_tensor, <int64_t*>(made + 1))
@@ -187,12 +191,43 @@ cdef int refuse_export(TensorImpl impl) except -1:
     )
 
 
-cdef void* allocate(size_t size, int ndim) except NULL:
-    """Return room for a struct, with sizes and strides behind it."""
-    cdef void* room = malloc(size + 2 * ndim * sizeof(int64_t))
-    if room == NULL:
+cdef enum:
+    ROOM_COUNT = 64    # tensors that are out at the same time, in a loop that hands them to somebody
+    ROOM_BYTES = 248   # of a tensor with ten dimensions
+
+
+cdef struct room_t:
+    uint64_t is_taken
+    char content[ROOM_BYTES]
+
+cdef room_t[ROOM_COUNT] ROOMS
+cdef unsigned int NEXT_ROOM = 0
+
+
+cdef void* take_room(size_t size, int ndim) except NULL:
+    """Return room for a struct, with sizes and strides behind it. See Note [Who calls a DLPack deleter]."""
+    global NEXT_ROOM
+    size += 2 * ndim * sizeof(int64_t)
+    cdef room_t* room = &ROOMS[NEXT_ROOM]
+    if size <= ROOM_BYTES:
+        if tx_load_acquire(&room.is_taken):
+            NEXT_ROOM = (NEXT_ROOM + 1) % ROOM_COUNT
+            room = &ROOMS[NEXT_ROOM]
+        if not tx_load_acquire(&room.is_taken):
+            tx_store_relaxed(&room.is_taken, True)
+            return room.content
+    cdef void* made = malloc(size)
+    if made == NULL:
         raise MemoryError("no memory for a DLPack tensor.")
-    return room
+    return made
+
+
+cdef inline void give_room_back(void* content) noexcept nogil:
+    cdef uintptr_t offset = <uintptr_t>content - <uintptr_t>ROOMS
+    if offset < sizeof(ROOMS):
+        tx_store_release(&ROOMS[offset // sizeof(room_t)].is_taken, False)
+    else:
+        free(content)
 
 
 cdef void describe(TensorImpl impl, void* data, DLTensor* out, int64_t* dims) noexcept:
@@ -221,13 +256,13 @@ cdef void delete_versioned(DLManagedTensorVersioned* self) noexcept nogil:
     """Be the deleter of what went out. See Note [Who calls a DLPack deleter]."""
     if self != NULL:
         end_export_anywhere(<StorageImpl>self.manager_ctx)
-        free(self)
+        give_room_back(self)
 
 
 cdef void delete_legacy(DLManagedTensor* self) noexcept nogil:
     if self != NULL:
         end_export_anywhere(<StorageImpl>self.manager_ctx)
-        free(self)
+        give_room_back(self)
 
 
 cdef void destroy_versioned_capsule(PyObject* capsule) noexcept:
@@ -235,14 +270,14 @@ cdef void destroy_versioned_capsule(PyObject* capsule) noexcept:
     if PyCapsule_GetName(capsule) == VERSIONED:
         made = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED)
         end_export(<StorageImpl>made.manager_ctx)
-        free(made)
+        give_room_back(made)
 
 
 cdef void destroy_legacy_capsule(PyObject* capsule) noexcept:
     if PyCapsule_GetName(capsule) == LEGACY:
         made = <DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY)
         end_export(<StorageImpl>made.manager_ctx)
-        free(made)
+        give_room_back(made)
 
 
 # ---- in

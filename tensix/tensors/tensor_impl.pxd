@@ -73,6 +73,14 @@ cdef inline void TensorImpl_refresh_order(TensorImpl self, int64_t numel) noexce
     self.contiguous = i < 0 or numel == 0
 
 
+cdef inline int TensorImpl_reserve(TensorImpl self, int ndim) except -1:
+    """Make room for sizes and strides."""
+    if ndim > INLINE_DIMS:
+        TensorImpl_reserve_outline(self, ndim)
+    self.ndim = ndim
+    return 0
+
+
 cdef inline void TensorImpl_bump_version(TensorImpl self) noexcept:
     """Count a write in place; with the GIL. The count is the storage's, so whoever shares the bytes shares it."""
     if self.storage is not None:
@@ -80,7 +88,7 @@ cdef inline void TensorImpl_bump_version(TensorImpl self) noexcept:
 
 
 cdef TensorImpl TensorImpl_new(uint8_t dtype_code, uint64_t key_set, int ndim)
-cdef int TensorImpl_reserve(TensorImpl self, int ndim) except -1
+cdef int TensorImpl_reserve_outline(TensorImpl self, int ndim) except -1
 cdef void TensorImpl_adopt(TensorImpl self, StorageImpl storage) noexcept
 cdef TensorImpl TensorImpl_view(TensorImpl base, int ndim)
 cdef TensorImpl TensorImpl_look_alike(TensorImpl base)

@@ -214,16 +214,14 @@ def TensorImpl_shallow_copy_from(self, source):
     return 0
 
 
-def TensorImpl_reserve(self, ndim):
-    """Make room for sizes and strides."""
+def TensorImpl_reserve_outline(self, ndim):
+    """Make room on the heap for sizes and strides of more than 5 dimensions."""
     if ndim > MAX_DIMS:
         raise ValueError(f"a tensor has at most {MAX_DIMS} dimensions, found {ndim}.")
-    if ndim > INLINE_DIMS:
-        room = cython.cast(cython.pointer(int64_t), malloc(2 * ndim * cython.sizeof(int64_t)))
-        if room == cython.NULL:
-            raise MemoryError("Could not allocate memory for Tensor SizesAndStrides!")
-        self.dims.outline = room
-    self.ndim = ndim
+    room = cython.cast(cython.pointer(int64_t), malloc(2 * ndim * cython.sizeof(int64_t)))
+    if room == cython.NULL:
+        raise MemoryError("Could not allocate memory for Tensor SizesAndStrides!")
+    self.dims.outline = room
     return 0
 
 

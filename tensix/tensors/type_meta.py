@@ -99,6 +99,7 @@ class TypeMeta:
         """Be undefined; `make` gives the others."""
 
     @staticmethod
+    @cython.binding(True)  # pickles find it by its qualified name
     def make(x):
         """Return the description of a type.
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+
 import tensix
 
 from .build import HERE, import_extension
@@ -10,7 +12,7 @@ from .build import HERE, import_extension
 PACKAGE = Path(tensix.__file__).parent
 
 DECLARATIONS = {"include_path": PACKAGE.parent, "depends": sorted(PACKAGE.rglob("*.pxd"))}
-loops = import_extension("loops", HERE / "loops.pyx", **DECLARATIONS)
-dispatch_loops = import_extension(
-    "dispatch_loops", HERE / "dispatch_loops.pyx", include_dirs=[str(PACKAGE / "include")], **DECLARATIONS
-)
+HEADERS = {"include_dirs": [tensix.get_include(), np.get_include()]}
+loops = import_extension("loops", HERE / "loops.pyx", **HEADERS, **DECLARATIONS)
+exchange_loops = import_extension("exchange_loops", HERE / "exchange_loops.pyx", **HEADERS, **DECLARATIONS)
+dispatch_loops = import_extension("dispatch_loops", HERE / "dispatch_loops.pyx", **HEADERS, **DECLARATIONS)

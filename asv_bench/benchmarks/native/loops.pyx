@@ -1,7 +1,8 @@
 # cython: language_level=3, freethreading_compatible=True
 """Loops over the public functions of tensix, as an extension module of somebody else would write them."""
-from cpython.buffer cimport PyBUF_STRIDED, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_STRIDED, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport int64_t, uintptr_t
+from numpy cimport PyArray_DATA, PyArray_SIZE, import_array, ndarray
 
 from tensix cimport (
     IntrusiveTarget,
@@ -14,6 +15,8 @@ from tensix cimport (
     tensor_sizes,
     tensor_strides,
 )
+
+import_array()
 
 
 cdef class Target(IntrusiveTarget):
@@ -72,15 +75,21 @@ def touch(uintptr_t address, size_t nbytes):
     touch_pages(<volatile char*>address, nbytes)
 
 
-def touch_buffer(exporter):
-    """Write one byte of every page of an object that gives out its memory by the buffer protocol."""
-    cdef Py_buffer view
-    PyObject_GetBuffer(exporter, &view, PyBUF_WRITABLE)
-    touch_pages(<volatile char*>view.buf, view.len)
-    PyBuffer_Release(&view)
+def touch_tensor(Tensor x not None):
+    """Write one byte of every page of a tensor of bytes; its address comes from the public functions in C."""
+    touch_pages(<volatile char*>tensor_data(x), tensor_sizes(x)[0])
+
+
+def touch_array(ndarray array not None):
+    """Write one byte of every page of NumPy's array of bytes; its address comes from NumPy's functions in C."""
+    touch_pages(<volatile char*>PyArray_DATA(array), PyArray_SIZE(array))
 
 
 cdef void touch_pages(volatile char* data, size_t nbytes) noexcept nogil:
-    cdef size_t offset
-    for offset in range(0, nbytes, 4096):
-        data[offset] = 1
+    """Write one byte of every page, each in another cache line of it.
+
+    At the same place of every page all would fall into one set of the cache, and the row would measure its conflicts.
+    """
+    cdef size_t page
+    for page in range(0, nbytes, 4096):
+        data[page + min(page // 64 % 4096, nbytes - page - 1)] = 1

@@ -36,6 +36,15 @@ static __inline void tx_store_relaxed(uint64_t *word, uint64_t value)
     *(volatile uint64_t *)word = value;
 }
 
+static __inline void tx_store_release(uint64_t *word, uint64_t value)
+{
+#if defined(_M_ARM64)
+    __dmb(_ARM64_BARRIER_ISH);
+#endif
+    _ReadWriteBarrier();
+    *(volatile uint64_t *)word = value;
+}
+
 static __inline uint64_t tx_add_fetch_relaxed(uint64_t *word, uint64_t amount)
 {
     return (uint64_t)_InterlockedExchangeAdd64((volatile __int64 *)word, (__int64)amount) + amount;
@@ -75,6 +84,11 @@ static inline uint64_t tx_load_acquire(const uint64_t *word)
 static inline void tx_store_relaxed(uint64_t *word, uint64_t value)
 {
     __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+static inline void tx_store_release(uint64_t *word, uint64_t value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
 /* These return the new value: compared with 0, it need not be fetched, for the instruction sets the flags. */
