@@ -7,6 +7,8 @@ from tensix.dispatch.kernel cimport Kernel
 from tensix.tensors.tensor_base cimport TensorBase
 
 
+ctypedef PyObject* kernel_p  # borrowed
+
 cdef class MissingKernel(Kernel):
     cdef OperatorTable table
     cdef object call(self, tuple args, dict kwargs)
@@ -17,9 +19,10 @@ cdef class OperatorTable:
     cdef ArgumentParser parser    # the schema's
     cdef object __weakref__
     cdef dict registered          # slot or alias -> list of (kernel, who registered it), newest first
-    cdef PyObject* slots[110]     # borrowed from `resolved`; never NULL
+    cdef MissingKernel missing
+    cdef kernel_p slots[110]      # of those that it owns; never NULL
     cdef uint64_t masks[16]       # per backend: the functionalities that do not fall through
-    cdef list resolved
+    cdef tuple owned              # the kernels and fallbacks that slots point to
     cdef object call1(self, TensorBase a)
     cdef object call2(self, TensorBase a, TensorBase b)
     cdef object call_with(self, TensorBase a, object argument)

@@ -21,7 +21,6 @@ one for all; here the one that is safe is enough.) Implicit kernels call operato
 """
 
 import cython
-from cython.cimports.cpython.ref import PyObject
 from cython.cimports.libc.stdint import uint64_t
 from cython.cimports.tensix.core.device import Device_from_any
 from cython.cimports.tensix.dispatch.dispatch_key import (
@@ -48,7 +47,6 @@ __all__ = ["OperatorTable"]
 
 FIRST_FUNCTIONALITY_SLOT = cython.declare(cython.int, int(DispatchKey["BackendSelect"]))
 FIRST_AUTOGRAD_SLOT = cython.declare(cython.int, int(DispatchKey["AutogradCPU"]))
-AUTOGRAD_SLOTS = slice(FIRST_AUTOGRAD_SLOT, FIRST_AUTOGRAD_SLOT + BACKEND_BITS)
 DENSE = cython.declare(cython.int, 1)  # the first functionality, and its first slot
 
 
@@ -102,6 +100,7 @@ class OperatorTable:
     def __cinit__(self, schema):
         self.schema = schema
         self.parser = schema.parser
+        self.missing = MissingKernel(self)
         self.registered = {}
         self.resolve()
 
@@ -163,7 +162,7 @@ class OperatorTable:
         slot = int(key_from_any(key))
         if slot >= SLOT_COUNT:
             raise ValueError(f"{DispatchKey(slot).name} is an alias: it has no slot of its own.")
-        return self.resolved[slot]
+        return cython.cast(object, self.slots[slot])
 
     def redispatch(self, keys: DispatchKeySet, *args, **kwargs):
         """Call the kernel for a set of keys as it is: neither arguments nor guards add to it.
@@ -179,13 +178,18 @@ class OperatorTable:
 
     def resolve(self):
         """Fill every slot. See Note [How a slot is resolved]."""
-        kernels = {slot: entries[0][0] for slot, entries in self.registered.items() if entries}
-        resolved = resolved_slots(self, kernels)
+        kernels: dict = {slot: entries[0][0] for slot, entries in self.registered.items() if entries}
+        fallbacks: dict = {
+            slot: function if function is fallthrough else FallbackKernel(function, self)
+            for slot, function in FALLBACKS.items()
+        }
+        slots: kernel_p[SLOT_COUNT]
+        resolve_slots(slots, self.missing, kernels, fallbacks)
         for backend in range(BACKEND_BITS):
-            self.masks[backend] = mask_of(resolved, backend)
+            self.masks[backend] = mask_of(slots, backend)
         for slot in range(SLOT_COUNT):
-            self.slots[slot] = cython.cast(cython.pointer(PyObject), resolved[slot])
-        self.resolved = resolved  # the old kernels go last, when no slot points to them
+            self.slots[slot] = slots[slot]
+        self.owned = (kernels, fallbacks)  # the old ones go last, when no slot points to them
 
     def call1(self, a):
         if interventions:
@@ -251,7 +255,7 @@ class OperatorTable:
 
     def __str__(self):
         """Draw the table: for every key the kernel that runs, and why; neighbours that are equal share a row."""
-        said = [(repr(self.resolved[slot]), self.reason(slot)) for slot in range(SLOT_COUNT)]
+        said = [(repr(cython.cast(object, self.slots[slot])), self.reason(slot)) for slot in range(SLOT_COUNT)]
         rows = [("key", "kernel", "why")]
         first: cython.int = 0
         for slot in range(SLOT_COUNT):
@@ -265,7 +269,7 @@ class OperatorTable:
 
     def reason(self, slot):
         """Return why a slot's kernel runs there. See Note [How a slot is resolved]."""
-        kernel = self.resolved[slot]
+        kernel = cython.cast(object, self.slots[slot])
         for key in (slot, EXPLICIT, IMPLICIT, AUTOGRAD):
             entries = self.registered.get(key)
             if entries and entries[0][0] is kernel:
@@ -278,35 +282,50 @@ class OperatorTable:
 
 
 @cython.cfunc
-def resolved_slots(table: OperatorTable, kernels: dict) -> list:
-    """Return the kernel of every slot: what wins is written over what it wins against."""
-    slots = [MissingKernel(table)] * FIRST_FUNCTIONALITY_SLOT
-    slots += [fallthrough] * (SLOT_COUNT - FIRST_FUNCTIONALITY_SLOT)
-    for slot, function in FALLBACKS.items():
-        slots[slot] = function if function is fallthrough else FallbackKernel(function, table)
+def resolve_slots(slots: cython.pointer(kernel_p), missing: Kernel, kernels: dict, fallbacks: dict):
+    """Write the kernel of every slot: what wins is written over what it wins against."""
+    over_backends: kernel_p[BACKEND_BITS]
+    fill(slots, 0, FIRST_FUNCTIONALITY_SLOT, missing)
+    fill(slots, FIRST_FUNCTIONALITY_SLOT, SLOT_COUNT - FIRST_FUNCTIONALITY_SLOT, fallthrough)
+    fill_some(slots, fallbacks)
     if AUTOGRAD in kernels:
-        slots[AUTOGRAD_SLOTS] = [kernels[AUTOGRAD]] * BACKEND_BITS
+        fill(slots, FIRST_AUTOGRAD_SLOT, BACKEND_BITS, kernels[AUTOGRAD])
     if IMPLICIT in kernels:
-        over_backends = slots[AUTOGRAD_SLOTS]
-        slots = [kernels[IMPLICIT]] * SLOT_COUNT
+        for backend in range(BACKEND_BITS):
+            over_backends[backend] = slots[FIRST_AUTOGRAD_SLOT + backend]
+        fill(slots, 0, SLOT_COUNT, kernels[IMPLICIT])
         for backend in range(BACKEND_BITS):
             if FIRST_SLOT[DENSE] + backend in kernels:
                 slots[FIRST_AUTOGRAD_SLOT + backend] = over_backends[backend]
     if EXPLICIT in kernels:
-        slots[: DENSE + BACKEND_BITS] = [kernels[EXPLICIT]] * (DENSE + BACKEND_BITS)  # Undefined is the first slot
-    for slot, kernel in kernels.items():
-        if slot < SLOT_COUNT:
-            slots[slot] = kernel
-    return slots
+        fill(slots, 0, DENSE + BACKEND_BITS, kernels[EXPLICIT])  # Undefined is the first slot
+    fill_some(slots, kernels)
 
 
 @cython.cfunc
-def mask_of(resolved: list, backend: cython.int) -> uint64_t:
+def fill(slots: cython.pointer(kernel_p), first: cython.int, count: cython.int, kernel):
+    """Write one kernel into consecutive slots; the table owns it."""
+    for slot in range(first, first + count):
+        slots[slot] = cython.cast(kernel_p, kernel)
+
+
+@cython.cfunc
+def fill_some(slots: cython.pointer(kernel_p), kernels: dict):
+    """Write the kernels that have a slot of their own into it."""
+    for key, kernel in kernels.items():
+        slot: cython.int = key
+        if slot < SLOT_COUNT:
+            slots[slot] = cython.cast(kernel_p, kernel)
+
+
+@cython.cfunc
+def mask_of(slots: cython.pointer(kernel_p), backend: cython.int) -> uint64_t:
     """Return the bits that stay in a call on a backend: all but those of functionalities that fall through on it."""
     mask: uint64_t = (cython.cast(uint64_t, 1) << BACKEND_BITS) - 1
+    through = cython.cast(kernel_p, fallthrough)
     for functionality in range(1, FUNCTIONALITY_COUNT):
         slot: cython.int = FIRST_SLOT[functionality] + (backend if BACKEND_MASK[functionality] else 0)
-        if resolved[slot] is not fallthrough:
+        if slots[slot] != through:
             mask |= cython.cast(uint64_t, 1) << (BACKEND_BITS + functionality - 1)
     return mask
 

@@ -5,16 +5,11 @@ defaults, what is keyword-only, and what comes back. ``Tensor(a)`` marks what al
 """
 
 import ast
-import re
 from functools import cache
 
 from tensix.dispatch.argument_parser import ArgumentParser
 
 __all__ = ["Argument", "FunctionSchema", "parse_schema"]
-
-HEAD = re.compile(r"\s*(?:(\w+)::)?(\w+)(?:\.(\w+))?\s*\((.*)\)\s*->\s*(.+?)\s*$")
-BRACKETS_AND_QUOTES = re.compile(r"[\[(\"']")
-ARGUMENT = re.compile(r"\s*(\w+)(?:\((\w+)(!)?\))?(?:\?(?=\[))?(\[\d*\])?(\?)?\s+(\w+)(?:\s*=\s*(.+?))?\s*$")
 
 
 class Argument:
@@ -77,7 +72,7 @@ class FunctionSchema:
     @property
     def returns_one_tensor(self):
         """Whether a single tensor comes back."""
-        return re.fullmatch(r"Tensor(\(.*\))?", self.returns) is not None
+        return self.returns == "Tensor" or (self.returns.startswith("Tensor(") and self.returns.endswith(")"))
 
     @property
     def has_device(self):
@@ -135,14 +130,19 @@ def parse_schema(text: str, namespace: str = "tensix") -> FunctionSchema:
     ValueError
         If the line cannot be read; the text says where.
     """
-    match = HEAD.match(text)
-    if match is None:
+    line = text.strip()
+    head, opened, rest = line.partition("(")
+    body, arrow, returns = rest.rpartition("->")
+    own_namespace, qualified, full_name = head.strip().rpartition("::")
+    name, dot, overload = full_name.partition(".")
+    body, returns = body.strip(), returns.strip()
+    is_named = name.isidentifier() and (overload.isidentifier() or not dot)
+    is_qualified = own_namespace.isidentifier() or not qualified
+    if not (opened and arrow and body.endswith(")") and returns and is_named and is_qualified):
         raise ValueError(f"cannot read the schema {text!r}: it must look like 'name.overload(Type arg, ...) -> Type'.")
-    own_namespace, name, overload, arguments, returns = match.groups()
-    line = text.strip().removeprefix(f"{own_namespace}::") if own_namespace else text.strip()
     return FunctionSchema(
-        own_namespace or namespace, name, overload or "", arguments=tuple(parse_arguments(arguments, text)),
-        returns=returns, text=line,
+        own_namespace or namespace, name, overload, arguments=tuple(parse_arguments(body[:-1], text)),
+        returns=returns, text=line.removeprefix(f"{own_namespace}::"),
     )  # fmt: skip
 
 
@@ -164,21 +164,34 @@ def parse_arguments(text, schema):
 
 @cache  # most operators have the same few; to read them anew took a good part of the import
 def parse_argument(text, keyword_only):
-    """Return the argument that a text describes, or None."""
-    match = ARGUMENT.match(text)
-    if match is None:
+    """Return the argument that a text such as ``Tensor(a!)? out=None`` describes, or None."""
+    declared, equals, default = text.partition("=")
+    kind, _, name = declared.strip().rpartition(" ")
+    kind, default = kind.strip(), default.strip()
+    optional, brackets, alias = kind.endswith("?"), "", None
+    kind = kind.removesuffix("?")
+    if kind.endswith("]"):
+        kind, _, count = kind[:-1].partition("[")
+        kind, brackets = kind.removesuffix("?"), f"[{count}]"
+        if count and not count.isdecimal():
+            return None
+    if kind.endswith(")"):
+        kind, _, alias = kind[:-1].partition("(")
+    is_write = alias is not None and alias.endswith("!")
+    if is_write:
+        alias = alias.removesuffix("!")
+    words = (name, kind) if alias is None else (name, kind, alias)
+    if not all(map(str.isidentifier, words)) or (equals and not default):
         return None
-    kind, alias, write, brackets, optional, name, default = match.groups()
     return Argument(
-        name, kind + (brackets or ""), default=None if default is None else literal(default),
-        has_default=default is not None, optional=optional is not None, keyword_only=keyword_only, alias=alias,
-        is_write=write is not None,
+        name, kind + brackets, default=literal(default) if equals else None, has_default=bool(equals),
+        optional=optional, keyword_only=keyword_only, alias=alias, is_write=is_write,
     )  # fmt: skip
 
 
 def split_outside_brackets(text):
     """Split at the commas that are not inside brackets or quotes."""
-    if not BRACKETS_AND_QUOTES.search(text):
+    if not any(mark in text for mark in "[(\"'"):
         yield from text.split(",")
         return
     depth, start, quote = 0, 0, ""
