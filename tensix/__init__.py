@@ -1,12 +1,12 @@
 """Tensors whose memory you can see and steer."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tensix import core, dispatch, fft, functions, library, linalg, memory, ops
+from tensix import core, dispatch, fft, functions, library, memory, ops
 from tensix._version import __version__
 from tensix.abi import get_include
 from tensix.core import *  # noqa: F403
+from tensix.core.loaded_later import loaded_later
 from tensix.functions.constants import *  # noqa: F403
 from tensix.functions.creation import *  # noqa: F403
 from tensix.functions.creation_exchange import *  # noqa: F403
@@ -46,7 +46,7 @@ from tensix.tensors.typed_storage import TypedStorage
 
 if TYPE_CHECKING:
     from tensix import explanation as explanation
-    from tensix import interop, testing
+    from tensix import interop, linalg, testing
     from tensix.explanation import Explanation, explain
     from tensix.interop.files import FileFormatError, TensorFile, from_file, load, save
 
@@ -65,19 +65,8 @@ for _chapter in functions.CHAPTERS:
 # Name -> the module that has it, None for a module of that name. Not every program explains, tests or reads files;
 # those that do load these modules, and nobody else waits for them.
 LOADED_LATER = {
-    "Explanation": "explanation", "explain": "explanation", "explanation": None, "testing": None, "interop": None,
+    "Explanation": "explanation", "explain": "explanation", "explanation": None, "interop": None, "linalg": None,
+    "testing": None,
     **dict.fromkeys(("FileFormatError", "TensorFile", "from_file", "load", "save"), "interop.files"),
 }  # fmt: skip
-
-
-def __getattr__(name):
-    if name not in LOADED_LATER:
-        raise AttributeError(f"module 'tensix' has no attribute {name!r}")
-    source = LOADED_LATER[name]
-    found = import_module(f"tensix.{name}") if source is None else getattr(import_module(f"tensix.{source}"), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__():
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = loaded_later(__name__, LOADED_LATER)

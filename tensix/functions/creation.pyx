@@ -13,9 +13,9 @@ from tensix.tensors.tensor_impl cimport int64_of
 
 import numpy as np
 
+from tensix import memory
 from tensix.core import Storage
 from tensix.dispatch import native_functions
-from tensix.memory import AlignmentAdaptor
 
 __all__ = ["empty", "from_numpy", "full", "ones", "rand", "randint", "randn", "tensor", "zeros"]
 
@@ -311,7 +311,7 @@ cdef object aligned_empty(
     cdef Device where = Device_from_any("cpu" if device is None else device)
     # A meta tensor says sizes, strides and bytes, and refuses what is wrong.
     like = empty(shape, *sizes, dtype=dtype, device="meta", memory_format=memory_format)
-    allocator = AlignmentAdaptor(current_allocator(where.type_code), alignment)
+    allocator = memory.AlignmentAdaptor(current_allocator(where.type_code), alignment)
     storage = Storage(like.nbytes, allocator, resizable=True)
     return Tensor.from_storage(storage, 0, like.shape, like.stride(), like.dtype)
 

@@ -2,28 +2,32 @@
 
 import os
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from tensix.core import set_allocator
-from tensix.memory.adaptor import Adaptor
-from tensix.memory.alignment_adaptor import AlignmentAdaptor
+from tensix.core.loaded_later import loaded_later
 from tensix.memory.caching_allocator import CachingAllocator, CachingStats
-from tensix.memory.call_site import CallSites, Frame
-from tensix.memory.callback_allocator import CallbackAllocator
-from tensix.memory.copies import CopyRow, copies
-from tensix.memory.failure_callback_adaptor import FailureCallbackAdaptor
-from tensix.memory.function_allocator import FunctionAllocator
-from tensix.memory.guard_adaptor import GuardAdaptor
-from tensix.memory.huge_page_allocator import HugePageAllocator
-from tensix.memory.limiting_adaptor import LimitingAdaptor
-from tensix.memory.logging_adaptor import LoggingAdaptor
-from tensix.memory.mapped_allocator import MappedAllocator
-from tensix.memory.profile import Profile, ProfileRow, profile
-from tensix.memory.recorder import record, snapshot
-from tensix.memory.shared_memory_allocator import SharedMemoryAllocator
-from tensix.memory.snapshot import Snapshot, load_snapshot
-from tensix.memory.statistics import statistics
-from tensix.memory.statistics_adaptor import StatisticsAdaptor
-from tensix.memory.tracking_adaptor import TrackedBlock, TrackingAdaptor
+
+if TYPE_CHECKING:
+    from tensix.memory.adaptor import Adaptor
+    from tensix.memory.alignment_adaptor import AlignmentAdaptor
+    from tensix.memory.call_site import CallSites, Frame
+    from tensix.memory.callback_allocator import CallbackAllocator
+    from tensix.memory.copy_listener import CopyRow, copies
+    from tensix.memory.failure_callback_adaptor import FailureCallbackAdaptor
+    from tensix.memory.function_allocator import FunctionAllocator
+    from tensix.memory.guard_adaptor import GuardAdaptor
+    from tensix.memory.huge_page_allocator import HugePageAllocator
+    from tensix.memory.limiting_adaptor import LimitingAdaptor
+    from tensix.memory.logging_adaptor import LoggingAdaptor
+    from tensix.memory.mapped_allocator import MappedAllocator
+    from tensix.memory.profiler import Profile, ProfileRow, profile
+    from tensix.memory.recorder import record, snapshot
+    from tensix.memory.shared_memory_allocator import SharedMemoryAllocator
+    from tensix.memory.snapshot_file import Snapshot, load_snapshot
+    from tensix.memory.statistics_adaptor import StatisticsAdaptor
+    from tensix.memory.statistics_scope import statistics
+    from tensix.memory.tracking_adaptor import TrackedBlock, TrackingAdaptor
 
 __all__ = [
     "Adaptor",
@@ -55,6 +59,37 @@ __all__ = [
     "snapshot",
     "statistics",
 ]
+
+# Name -> the module that has it: nobody uses all of them, and most programs none.
+LOADED_LATER = {
+    "Adaptor": "adaptor",
+    "AlignmentAdaptor": "alignment_adaptor",
+    "CallSites": "call_site",
+    "CallbackAllocator": "callback_allocator",
+    "CopyRow": "copy_listener",
+    "FailureCallbackAdaptor": "failure_callback_adaptor",
+    "Frame": "call_site",
+    "FunctionAllocator": "function_allocator",
+    "GuardAdaptor": "guard_adaptor",
+    "HugePageAllocator": "huge_page_allocator",
+    "LimitingAdaptor": "limiting_adaptor",
+    "LoggingAdaptor": "logging_adaptor",
+    "MappedAllocator": "mapped_allocator",
+    "Profile": "profiler",
+    "ProfileRow": "profiler",
+    "SharedMemoryAllocator": "shared_memory_allocator",
+    "Snapshot": "snapshot_file",
+    "StatisticsAdaptor": "statistics_adaptor",
+    "TrackedBlock": "tracking_adaptor",
+    "TrackingAdaptor": "tracking_adaptor",
+    "copies": "copy_listener",
+    "load_snapshot": "snapshot_file",
+    "profile": "profiler",
+    "record": "recorder",
+    "snapshot": "recorder",
+    "statistics": "statistics_scope",
+}
+__getattr__, __dir__ = loaded_later(__name__, LOADED_LATER)
 
 set_allocator("cpu", CachingAllocator())
 if os.environ.get("TENSIX_LEAKS") == "1":

@@ -9,7 +9,7 @@ to write it with, so the lines were put into C strings when they first allocated
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdio cimport fprintf, stderr
-from tensix.memory.profile cimport Profile, line_numbers_t, line_table_t
+from tensix.memory.profiler cimport Profile, line_numbers_t, line_table_t
 
 __all__ = []
 

@@ -2,7 +2,7 @@ from typing import Self
 
 from typing_extensions import disjoint_base
 
-from tensix.memory.snapshot import Snapshot
+from tensix.memory.snapshot_file import Snapshot
 
 __all__ = ["record", "snapshot"]
 

@@ -38,7 +38,7 @@ from tensix.memory.call_site cimport CallSites, CallSites_capture
 
 from tensix._version import __version__
 from tensix.memory.holders import holders_of
-from tensix.memory.snapshot import FORMAT, VERSION, Snapshot
+from tensix.memory.snapshot_file import FORMAT, VERSION, Snapshot
 
 __all__ = ["record", "snapshot"]
 

@@ -40,7 +40,7 @@ def test_round_trip(recorded, tmp_path):
 def test_page(recorded, tmp_path):
     recorded.save(tmp_path / "snapshot.HTML")
     page = (tmp_path / "snapshot.HTML").read_text(encoding="utf-8")
-    assert page.startswith("<!DOCTYPE html>") and "test_snapshot.py" in page
+    assert page.startswith("<!DOCTYPE html>") and "test_snapshot_file.py" in page
 
 
 def test_other_suffix(recorded, tmp_path):

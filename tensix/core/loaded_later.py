@@ -1,0 +1,33 @@
+"""Names of a package whose modules are loaded when somebody asks for one (PEP 562): nobody else waits for them."""
+
+import sys
+from importlib import import_module
+
+
+def loaded_later(package, sources):
+    """Return the ``__getattr__`` and ``__dir__`` of a package.
+
+    Parameters
+    ----------
+    package : str
+        Its full name.
+    sources : dict of str to (str or None)
+        For each name the module below the package that has it; None for a module of that name. A module that is called
+        like one of its names would take its place in the package.
+    """
+    namespace = vars(sys.modules[package])
+
+    def load(name):
+        if name not in sources:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        source = sources[name]
+        found = import_module(f"{package}.{source or name}")
+        if source is not None:
+            found = getattr(found, name)
+        namespace[name] = found
+        return found
+
+    def names():
+        return sorted({*namespace, *namespace["__all__"]})
+
+    return load, names
