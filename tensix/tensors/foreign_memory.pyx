@@ -47,15 +47,16 @@ cdef TensorImpl look_at_memory(
             refuse_negative(sizes[i])
         own_sizes[i] = sizes[i]
     if strides == NULL:
-        contiguous_strides(ndim, own_sizes, own_strides)
+        impl.numel = contiguous_strides(ndim, own_sizes, own_strides)
+        impl.contiguous = True
+        last = impl.numel - 1
     else:
         for i in range(ndim):
             own_strides[i] = strides[i]
-    TensorImpl_refresh(impl)
+        TensorImpl_refresh(impl)
     if impl.numel:
-        for i in range(ndim):
-            if not stretch(&first, &last, own_sizes[i], own_strides[i]):
-                refuse_span(impl)
+        if strides != NULL and not spans(impl, &first, &last):
+            refuse_span(impl)
         if tx_multiply_overflows(last - first, itemsize, &nbytes) or nbytes > LARGEST - itemsize:
             refuse_span(impl)
         nbytes += itemsize
@@ -74,6 +75,14 @@ cdef TensorImpl look_at_memory(
 
 
 cdef int64_t LARGEST = 2**63 - 1
+
+
+cdef bint spans(TensorImpl impl, int64_t* first, int64_t* last) noexcept:
+    """Find the range of elements, from the one at offset 0; return whether it fits."""
+    for i in range(impl.ndim):
+        if not stretch(first, last, TensorImpl_sizes(impl)[i], TensorImpl_strides(impl)[i]):
+            return False
+    return True
 
 
 cdef bint stretch(int64_t* first, int64_t* last, int64_t size, int64_t stride) noexcept:

@@ -141,12 +141,16 @@ def impl_of_ndarray(array, is_shared):
     itemsize: int64_t = itemsize_of(code)
     sizes: int64_t[64]
     strides: int64_t[64]
+    is_row_major: cython.bint = cnp.PyArray_IS_C_CONTIGUOUS(source)  # strides are known, and divisions take their time
     for i in range(source.ndim):
         sizes[i] = source.shape[i]
-        strides[i] = source.strides[i] // itemsize
-        if source.strides[i] % itemsize:
-            raise ValueError(f"a stride of {source.strides[i]} bytes does not divide by {itemsize}: copy first.")
-    impl = look_at_memory(code, DEFAULT_KEYS, source.ndim, sizes, strides, source.data)
+        if not is_row_major:
+            strides[i] = source.strides[i] // itemsize
+            if source.strides[i] % itemsize:
+                raise ValueError(f"a stride of {source.strides[i]} bytes does not divide by {itemsize}: copy first.")
+    impl = look_at_memory(
+        code, DEFAULT_KEYS, source.ndim, sizes, cython.NULL if is_row_major else strides, source.data
+    )
     storage = impl.storage
     storage.block.keep_alive = cython.cast(cython.pointer(PyObject), array)
     Py_INCREF(array)
