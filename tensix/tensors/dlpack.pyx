@@ -411,14 +411,14 @@ cdef void own(StorageImpl storage, void* managed, deleter_t deleter) noexcept:
 
 cdef void delete_foreign_versioned(void* ctx) noexcept nogil:
     managed = <DLManagedTensorVersioned*>ctx
-    if managed.deleter != NULL and may_run_python():
+    if may_run_python() and managed.deleter != NULL:
         with gil:
             managed.deleter(managed)
 
 
 cdef void delete_foreign_legacy(void* ctx) noexcept nogil:
     managed = <DLManagedTensor*>ctx
-    if managed.deleter != NULL and may_run_python():
+    if may_run_python() and managed.deleter != NULL:
         with gil:
             managed.deleter(managed)
 

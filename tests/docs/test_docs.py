@@ -29,6 +29,12 @@ def run(command, folder):
     )  # fmt: skip
 
 
+def test_pages_build_without_a_warning(tmp_path):
+    """A broken table or a reference to nothing is a warning."""
+    done = run(["-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", str(DOCS), str(tmp_path / "html")], tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
 def test_sessions(page, capsys):
     result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS, encoding="utf-8")

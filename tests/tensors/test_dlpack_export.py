@@ -153,9 +153,10 @@ AT_EXIT = {
     "a capsule": "sys.kept = x.__dlpack__()",
     "a versioned capsule": "sys.kept = x.__dlpack__(max_version=(1, 0))",
     "an array": "sys.kept = numpy.from_dlpack(x)",
-    "an import": "sys.kept = tensix.from_dlpack(Producer())",
+    "an import": "sys.producer = Producer(); sys.kept = tensix.from_dlpack(sys.producer)",
     "an import that thread holds": """
-x = tensix.from_dlpack(Producer())
+sys.producer = Producer()
+x = tensix.from_dlpack(sys.producer)
 threading.Thread(target=lambda x: time.sleep(60), args=(x,), daemon=True).start()
 """,
     "a buffer": "sys.kept = memoryview(x)",
