@@ -101,6 +101,7 @@ MODULES = [
     "tensix/functions/kernels/searching.pyx",
     "tensix/functions/kernels/numpy_kernel.pyx",
     "tensix/functions/kernels/choosing.pyx",
+    "tensix/functions/kernels/joining.pyx",
     "tensix/functions/creation.pyx",
     "tensix/functions/creation_exchange.pyx",
     "tensix/functions/finding.pyx",

@@ -11,6 +11,7 @@ from tensix.dispatch.operator_table import OperatorTable
 from tensix.functions.creation_like import options_of
 from tensix.functions.creation_ranges import placed
 from tensix.functions.kernels.numpy_kernel import NumpyKernel
+from tensix.functions.kernels.numpy_memory import computed
 from tensix.functions.manipulation import as_tuple, wrapped_axes
 from tensix.tensors.dtype import float32
 from tensix.tensors.tensor import Tensor
@@ -291,7 +292,7 @@ def register_frequencies(table: OperatorTable, name: str) -> None:
     def frequencies(n, d=1.0, *, dtype=None, device=None):
         if n < 1:
             raise ValueError(f"{name}() needs 1 element or more, found {n}.")
-        return placed(getattr(np.fft, name)(n, d), dtype or float32, device)
+        return placed(computed(getattr(np.fft, name), n, d), dtype or float32, device)
 
     table.register("CompositeExplicitAutograd", frequencies)
 

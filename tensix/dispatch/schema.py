@@ -5,7 +5,7 @@ defaults, what is keyword-only, and what comes back. ``Tensor(a)`` marks what al
 """
 
 import ast
-from functools import cache
+from functools import cache, cached_property
 
 from tensix.dispatch.argument_parser import ArgumentParser
 
@@ -74,7 +74,7 @@ class FunctionSchema:
         """Whether a single tensor comes back."""
         return self.returns == "Tensor" or (self.returns.startswith("Tensor(") and self.returns.endswith(")"))
 
-    @property
+    @cached_property
     def has_device(self):
         """Whether a call says where its result shall be."""
         return any(argument.name == "device" for argument in self.arguments)

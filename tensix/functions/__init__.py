@@ -31,6 +31,7 @@ from tensix.functions.kernels import (  # noqa: F401
     choosing,
     complex_parts,
     copy,
+    joining,
     meta,
     moments,
     products,

@@ -238,7 +238,7 @@ def tensor(data, *, dtype=None):
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     if wanted is None and not isinstance(data, (np.ndarray, np.generic)):
         array = array.astype(DEFAULTS.get(array.dtype, array.dtype), copy=False)
-    return adopt_array(array).clone()
+    return Tensor_wrap(impl_of_ndarray(array, False)).clone()
 
 
 cdef object copied(Tensor source, object dtype):
@@ -267,14 +267,6 @@ def from_numpy(array):
     if not isinstance(array, np.ndarray):
         raise TypeError(f"from_numpy() takes a numpy.ndarray, found {type(array).__name__}.")
     return Tensor_wrap(impl_of_ndarray(array, True))
-
-
-def adopt_array(array):
-    """Return a tensor over the memory of an array that nobody else holds, so that it can be lazily cloned.
-
-    A read-only array gives a read-only tensor.
-    """
-    return Tensor_wrap(impl_of_ndarray(array, False))
 
 
 # What Python's own numbers become, where NumPy would take twice the precision.

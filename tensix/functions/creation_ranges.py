@@ -7,9 +7,10 @@ import numpy as np
 
 from tensix.core import Device
 from tensix.dispatch import native_functions
-from tensix.functions.creation import adopt_array, zeros
+from tensix.functions.creation import zeros
 from tensix.functions.creation_like import options_of, plain_number
 from tensix.functions.kernels.numpy_kernel import NumpyKernel
+from tensix.functions.kernels.numpy_memory import computed
 from tensix.tensors.dtype import complex64, float32, int64
 from tensix.tensors.tensor import Tensor
 
@@ -164,25 +165,30 @@ def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
 
 def default_type(*numbers):
     """Return the element type of a result of these numbers."""
-    if any(isinstance(number, builtins.complex) for number in numbers):
-        return complex64
-    return float32 if any(isinstance(number, float) for number in numbers) else int64
+    made = int64
+    for number in numbers:
+        if isinstance(number, builtins.complex):
+            return complex64
+        if isinstance(number, float):
+            made = float32
+    return made
 
 
-def placed(array, dtype, device):
-    """Return an array of ours as a tensor of a type, on a device."""
-    return native_functions.ASTYPE(adopt_array(array), dtype, **({} if device is None else {"device": device}))
+def placed(made, dtype, device):
+    """Return a new tensor as one of a type, on a device."""
+    return native_functions.ASTYPE(made, dtype, **({} if device is None else {"device": device}))
 
 
 def arange_kernel(start, end, step=1, *, dtype=None, device=None):
     """Reckon in float64, unless in integers, so that the last numbers are as good as the first."""
     if step == 0:
         raise ValueError("arange() needs a step other than 0.")
-    if complex64 is default_type(start, end, step):
+    default = default_type(start, end, step)
+    if default is complex64:
         raise TypeError("arange() is for real numbers: complex ones have no order.")
-    dtype = default_type(start, end, step) if dtype is None else dtype
+    dtype = default if dtype is None else dtype
     exact = dtype.numpy if "integer" in dtype.kind else None
-    return placed(np.arange(start, end, step, exact), dtype, device)
+    return placed(computed(np.arange, start, end, step, exact), dtype, device)
 
 
 def linspace_kernel(start, end, steps, *, endpoint=True, dtype=None, device=None):
@@ -190,7 +196,7 @@ def linspace_kernel(start, end, steps, *, endpoint=True, dtype=None, device=None
     if dtype is None:
         dtype = default_type(start, end, 0.0)
     exact = dtype.numpy if "integer" in dtype.kind else None
-    return placed(np.linspace(start, end, steps, endpoint, dtype=exact), dtype, device)
+    return placed(computed(np.linspace, start, end, steps, endpoint, False, exact), dtype, device)
 
 
 def eye_kernel(n, m, *, k=0, dtype=None, device=None):

@@ -358,7 +358,7 @@ def wrapped_axes(axes: tuple[int, ...], ndim: int) -> list[int]:
 
 def many(arrays: Sequence[Tensor], name: str) -> tuple[Tensor, ...]:
     """Return one or more tensors as a tuple."""
-    if isinstance(arrays, Tensor) or not isinstance(arrays, Sequence):
+    if isinstance(arrays, Tensor) or not isinstance(arrays, (tuple, list, Sequence)):  # to ask Sequence takes longest
         raise TypeError(f"{name}() takes a tuple or list of tensors, found {type(arrays).__name__}.")
     if not arrays:
         raise ValueError(f"{name}() needs at least one tensor, found none.")
@@ -384,8 +384,6 @@ def flip_kernel(self, dims):
 
 native_functions.FLIP.register("CompositeExplicitAutograd", flip_kernel)
 for _table, _kernel in (
-    (native_functions.CONCAT, NumpyKernel(np.concatenate, promotes=True, moves=True)),
-    (native_functions.STACK, NumpyKernel(np.stack, promotes=True, moves=True)),
     (native_functions.REPEAT, NumpyKernel(np.repeat, moves=True)),
     (native_functions.REPEAT_TENSOR, NumpyKernel(np.repeat, moves=True)),
     (native_functions.ROLL, NumpyKernel(np.roll, moves=True)),

@@ -15,7 +15,12 @@ CALLS = {
     "cumulative_sum": lambda x: tensix.cumulative_sum(x, axis=0), "nonzero": lambda x: tensix.nonzero(x)[0],
     "unique": lambda x: tensix.unique_values(x), "inverse": lambda x: tensix.linalg.inv(x[:, :2] + tensix.eye(2)),
     "number": lambda x: tensix.count_nonzero(x), "roll": lambda x: tensix.roll(x, 1),
-    "repeat": lambda x: tensix.repeat(x, 2), "fft": lambda x: tensix.fft.fft(x),
+    "repeat": lambda x: tensix.repeat(x, 2), "fft": lambda x: tensix.fft.fft(x), "arange": lambda x: tensix.arange(9),
+    "range of floats": lambda x: tensix.arange(0.0, 1.0, 0.25, dtype=tensix.float64),
+    "linspace": lambda x: tensix.linspace(0, 1, 9, dtype=tensix.float64), "stack": lambda x: tensix.stack([x, x]),
+    "fftfreq": lambda x: tensix.fft.fftfreq(9, dtype=tensix.float64), "list": lambda x: tensix.asarray([1, 2, 3]),
+    "eye": lambda x: tensix.eye(3), "tensor": lambda x: tensix.tensor([1.0, 2.0]), "tril": lambda x: tensix.tril(x),
+    "meshgrid": lambda x: tensix.meshgrid(x[0], x[1])[1], "randint": lambda x: tensix.randint(1, (4,)),
 }  # fmt: skip
 each_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 

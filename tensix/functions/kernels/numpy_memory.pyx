@@ -28,6 +28,7 @@ from tensix.core.python_reference cimport (
 )
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.tensors.ndarray cimport impl_of_ndarray
+from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 import numpy as np
@@ -85,6 +86,11 @@ cdef object call_numpy(object function, tuple args, dict kwargs=None):
         raise failure from None
     finally:
         PyDataMem_SetHandler(before)
+
+
+def computed(function, *args):
+    """Return what a function of NumPy makes of its arguments, as a tensor. See Note [Memory of NumPy's results]."""
+    return Tensor_wrap(take_over(call_numpy(function, args)))
 
 
 cdef TensorImpl take_over(object found):
