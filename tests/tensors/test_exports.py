@@ -1,5 +1,8 @@
 """What holds while arrays, buffers and DLPack tensors look at a storage, and no longer."""
 
+import ctypes
+import threading
+
 import numpy as np
 import pytest
 
@@ -51,6 +54,41 @@ def test_block_stays_where_it_is(export):
             change()
     del other
     storage.resize_(1000)
+
+
+def test_exports_end_with_the_gil_and_without(dlpack):
+    """Hundreds on one storage, of more and fewer dimensions than a room has, ended by four threads in three ways."""
+    flat = tensix.zeros(4)
+    wide = flat.reshape([1] * 20 + [4])
+    set_name = ctypes.pythonapi.PyCapsule_SetName
+    set_name.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    capsules, taken = [], []
+    for i in range(600):
+        capsules.append((flat, wide)[i % 2].__dlpack__(max_version=(1, 0)))
+        struct = dlpack.described(capsules[-1])
+        assert struct.tensor.data == flat.data_ptr() and struct.tensor.shape[struct.tensor.ndim - 1] == 4
+        if i % 3:
+            taken.append((ctypes.addressof(struct), ctypes.CFUNCTYPE if i % 3 == 1 else ctypes.PYFUNCTYPE))
+            set_name(capsules[-1], b"used_dltensor_versioned")
+
+    def end(some):
+        for address, function in some:
+            deleter = ctypes.cast(dlpack.Versioned.from_address(address).deleter, ctypes.c_void_p).value
+            function(None, ctypes.c_void_p)(deleter)(address)
+
+    last = taken.pop()
+    threads = [threading.Thread(target=end, args=(taken[i::4],)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    capsules.clear()
+    for thread in threads:
+        thread.join()
+    with pytest.raises(RuntimeError, match="looks at it"):
+        flat.storage().resize_(1000)
+    end([last])
+    flat.storage().resize_(1000)
+    del wide
+    assert flat.storage().use_count() == 2  # of the tensor and of this handle
 
 
 def test_read_only_tensors_stay_lazy(export):
