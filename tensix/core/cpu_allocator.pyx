@@ -14,6 +14,7 @@ so blocks are simple and can be shared copy-on-write. Births are those of Note [
 
 A block in a region of its own has the lowest bit of ``base`` set, and the region's length in the word before ``base``.
 """
+cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
@@ -111,6 +112,7 @@ cdef class CPUAllocator(Allocator):
         return None if self.node == -1 else self.node
 
     @staticmethod
+    @cython.binding(True)
     def bytes_in_use():
         """Return the bytes of main memory that are given out and not yet freed, by all allocators that report."""
         return bytes_given_out(CPU)

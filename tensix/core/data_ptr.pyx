@@ -74,6 +74,7 @@ cdef class DataPtr:
         data_ptr_destroy(&self.own)
 
     @staticmethod
+    @cython.binding(True)
     def from_callable(data, function, device="cpu"):
         """Make a pointer whose memory is freed by any Python callable.
 

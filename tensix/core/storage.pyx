@@ -82,6 +82,7 @@ cdef class Storage:
             drop(self.target)
 
     @staticmethod
+    @cython.binding(True)
     def from_data_ptr(nbytes, DataPtr data_ptr not None, Allocator allocator=None, resizable=False):
         """Make a storage of an existing block, which is moved in.
 
@@ -99,6 +100,7 @@ cdef class Storage:
         return Storage_from_new(StorageImpl(nbytes, data_ptr, allocator, resizable))
 
     @staticmethod
+    @cython.binding(True)
     def from_impl(IntrusivePtr impl not None):
         """Make a handle of a pointer to a `StorageImpl`, which keeps its own count; null gives a null storage."""
         cdef Storage made = Storage.__new__(Storage)
@@ -110,6 +112,7 @@ cdef class Storage:
         return Storage_from_owned(<StorageImpl>impl.target)
 
     @staticmethod
+    @cython.binding(True)
     def create_legacy(device="cpu"):
         """Make an empty, resizable storage from the device's allocator."""
         cdef Device where = Device_from_any(device)

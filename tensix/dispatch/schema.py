@@ -5,7 +5,7 @@ defaults, what is keyword-only, and what comes back. ``Tensor(a)`` marks what al
 """
 
 import ast
-from functools import cache, cached_property
+from functools import cache
 
 from tensix.dispatch.argument_parser import ArgumentParser
 
@@ -48,6 +48,8 @@ class FunctionSchema:
         What comes back.
     text : str
         The line it was read from, without the namespace.
+    has_device : bool
+        Whether a call says where its result shall be.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class FunctionSchema:
         self.namespace, self.name, self.overload = namespace, name, overload
         self.arguments, self.returns, self.text = arguments, returns, text
         self.parser = ArgumentParser(arguments)
+        self.has_device = "device" in [argument.name for argument in arguments]
 
     @property
     def qualified_name(self) -> str:
@@ -73,11 +76,6 @@ class FunctionSchema:
     def returns_one_tensor(self):
         """Whether a single tensor comes back."""
         return self.returns == "Tensor" or (self.returns.startswith("Tensor(") and self.returns.endswith(")"))
-
-    @cached_property
-    def has_device(self):
-        """Whether a call says where its result shall be."""
-        return any(argument.name == "device" for argument in self.arguments)
 
     def bind(self, args, kwargs):
         """Fit arguments to the schema.

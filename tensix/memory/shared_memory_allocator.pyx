@@ -10,6 +10,7 @@ and never those of a stranger. A forked child begins a segment of its own, since
 The list of segments is for finding the file behind an address, however many contexts were put around the block. The
 GIL protects it: the last block of a segment takes the GIL to leave.
 """
+cimport cython
 from cpython.ref cimport PyObject
 from libc.errno cimport errno
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
@@ -126,6 +127,7 @@ cdef class SharedMemoryAllocator(Allocator):
         return DataPtr_wrap(&block)
 
     @staticmethod
+    @cython.binding(True)
     def locate(address):
         """Return where an address lies in shared memory.
 
@@ -146,6 +148,7 @@ cdef class SharedMemoryAllocator(Allocator):
         return None
 
     @staticmethod
+    @cython.binding(True)
     def attach(fd, offset, nbytes, readonly=False):
         """Return a block that another process made, or this one.
 

@@ -91,7 +91,7 @@ class Tensor(ExchangeMethods):
             raise TypeError("Tensor() takes nothing and is undefined: use tensor() to make one of numbers.")
 
     @staticmethod
-    @cython.binding(True)  # pickles find it by its qualified name
+    @cython.binding(True)
     def from_storage(storage: Storage, storage_offset, shape, stride, dtype):
         """Make a tensor over a storage.
 
@@ -134,6 +134,7 @@ class Tensor(ExchangeMethods):
         return Tensor_wrap(impl)
 
     @staticmethod
+    @cython.binding(True)
     def from_impl(impl: IntrusivePtr):
         """Make a handle of a pointer to a `TensorImpl`, which keeps its own count; null gives an undefined tensor."""
         made = Tensor()

@@ -99,7 +99,7 @@ class TypeMeta:
         """Be undefined; `make` gives the others."""
 
     @staticmethod
-    @cython.binding(True)  # pickles find it by its qualified name
+    @cython.binding(True)
     def make(x):
         """Return the description of a type.
 
@@ -129,6 +129,7 @@ class TypeMeta:
         return TypeMeta_of_index(dtype.code)
 
     @staticmethod
+    @cython.binding(True)
     def from_scalar_type(dtype):
         """Return the description of an element type; every one has it, the undefined one too."""
         return TypeMeta_of_index(dtype_from_any(dtype).code)

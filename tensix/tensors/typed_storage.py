@@ -85,6 +85,7 @@ class TypedStorage:
         own(self, Storage(nbytes, ElementAllocator(meta, allocator)), meta)
 
     @staticmethod
+    @cython.binding(True)
     def from_storage(storage: Storage):
         """Return a view of a storage that holds elements, such as the clone of one.
 

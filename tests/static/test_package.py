@@ -2,6 +2,8 @@
 
 import ast
 import importlib
+import inspect
+import pickle
 import tomllib
 from pathlib import Path
 
@@ -48,3 +50,18 @@ def test_public_extension_has_a_stub(source):
     path = Path(source).with_suffix("")
     is_public = bool(getattr(importlib.import_module(".".join(path.parts)), "__all__", []))
     assert (ROOT / path).with_suffix(".pyi").exists() == is_public
+
+
+def test_functions_and_methods_can_be_pickled(public_module):
+    """By name, as functions are: they are handed to other processes."""
+    for name in public_module.__all__:
+        exported = getattr(public_module, name)
+        own = vars(exported) if inspect.isclass(exported) else {}
+        found = [getattr(exported, one) for one, value in own.items() if is_method(one, value)]
+        for one in [*found, exported] if inspect.isroutine(exported) else found:
+            assert pickle.loads(pickle.dumps(one)) == one
+
+
+def is_method(name, value):
+    """Whether an entry of a class is a static method, a class method or a plain function of Python or C."""
+    return not name.startswith("_") and inspect.isroutine(getattr(value, "__func__", value))
