@@ -144,6 +144,8 @@ if sys.platform == "win32":
     COMPILE_ARGS = ["/O2", "/std:c11"]
 else:
     COMPILE_ARGS = ["-O2", "-fno-strict-aliasing", "-Wno-unused-function", "-g" if DEBUG else "-g0"]
+    # Errors for every compiler, because they are so for GCC 14 and later.
+    COMPILE_ARGS += [f"-Werror={fault}" for fault in ("incompatible-pointer-types", "int-conversion")]
 
 extensions = [
     Extension(

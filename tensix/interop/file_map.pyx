@@ -191,18 +191,17 @@ cdef void return_share(void* ctx) noexcept nogil:
 
 cdef int map_pages(int descriptor, size_t nbytes, int kind, data_ptr_t* block) except -1:
     """Fill `block`, which owns nothing, with the pages of a file."""
+    cdef void* address
+    with nogil:
+        address = tx_map_file(descriptor, nbytes, kind)
+    if address == NULL:
+        PyErr_SetFromErrno(OSError)
     cdef pages_t* pages = <pages_t*>malloc(sizeof(pages_t))
     if pages == NULL:
+        tx_unmap_file(address, nbytes)
         raise MemoryError("no memory for the context of a map.")
-    with nogil:
-        pages.address = tx_map_file(descriptor, nbytes, kind)
-    pages.nbytes = nbytes
-    if pages.address == NULL:
-        try:
-            PyErr_SetFromErrno(OSError)
-        finally:
-            free(pages)
-    data_ptr_init(block, pages.address, pages, unmap_pages)
+    pages.address, pages.nbytes = address, nbytes
+    data_ptr_init(block, address, pages, unmap_pages)
     return 0
 
 

@@ -1,10 +1,13 @@
 """Private: which lines of Python called, taken cheaply and looked up later."""
-from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, uint32_t, uint64_t
+
+cdef extern from "Python.h":
+    ctypedef struct PyCodeObject:
+        pass
 
 
 cdef struct code_position_t:
-    PyObject* code     # a code object; its owner is the table, or the running frame
+    PyCodeObject* code  # its owner is the table, or the running frame
     int32_t offset     # of the instruction, in bytes; or the line, as ~line
 
 

@@ -29,15 +29,17 @@ __all__ = ["CallSites", "Frame"]
 cdef extern from "Python.h":
     ctypedef struct PyThreadState:
         pass
+    ctypedef struct PyFrameObject:
+        pass
     PyThreadState* PyThreadState_Get()
     # Cython's own declarations of these take a frame as an object, and would count references that nobody needs.
-    PyObject* PyThreadState_GetFrame(PyThreadState* thread)
-    PyObject* PyFrame_GetBack(PyObject* frame)
-    PyObject* PyFrame_GetCode(PyObject* frame)
-    int PyFrame_GetLasti(PyObject* frame)
-    int PyCode_Addr2Line(PyObject* code, int offset)
-    void drop_frame "Py_XDECREF" (PyObject* reference)
-    void drop_borrowed "Py_DECREF" (PyObject* reference)
+    PyFrameObject* PyThreadState_GetFrame(PyThreadState* thread)
+    PyFrameObject* PyFrame_GetBack(PyFrameObject* frame)
+    PyCodeObject* PyFrame_GetCode(PyFrameObject* frame)
+    int PyFrame_GetLasti(PyFrameObject* frame)
+    int PyCode_Addr2Line(PyCodeObject* code, int offset)
+    void drop_frame "Py_XDECREF" (PyFrameObject* frame)
+    void drop_code "Py_DECREF" (PyCodeObject* code)
 
 cdef enum:
     MAX_DEPTH = 64
@@ -112,7 +114,7 @@ cdef class CallSites:
     def __dealloc__(self):
         cdef uint32_t i
         for i in range(self.frame_count):
-            drop_frame(self.positions[i].code)
+            drop_code(self.positions[i].code)
         free(self.sites)
         free(self.positions)
         free(self.slots)
@@ -153,7 +155,7 @@ cdef class CallSites:
         cdef call_site_t found = self.sites[<uint32_t>site]
         cdef uint32_t i
         for i in range(found.first, found.first + found.length):
-            code = <object>self.positions[i].code
+            code = <object><PyObject*>self.positions[i].code
             if not is_left_out(code.co_filename):
                 frames.append(Frame(code.co_filename, ~self.positions[i].offset, code.co_qualname))
         return frames
@@ -175,11 +177,11 @@ cdef uint32_t CallSites_capture(CallSites self) noexcept:
     cdef code_position_t taken[MAX_DEPTH]
     cdef int length = 0
     cdef uint64_t hashed = 0
-    cdef PyObject* frame = PyThreadState_GetFrame(PyThreadState_Get())
-    cdef PyObject* outer
+    cdef PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get())
+    cdef PyFrameObject* outer
     while frame != NULL and length < self.depth:
         taken[length].code = PyFrame_GetCode(frame)
-        drop_borrowed(taken[length].code)  # the frame is running and keeps it
+        drop_code(taken[length].code)  # the frame is running and keeps it
         taken[length].offset = PyFrame_GetLasti(frame)
         hashed = mixed(hashed, <uintptr_t>taken[length].code, taken[length].offset)
         length += 1
@@ -245,7 +247,7 @@ cdef uint32_t add(
     memcpy(&self.positions[self.frame_count], taken, length * sizeof(code_position_t))
     cdef int i
     for i in range(length):
-        Py_INCREF(<object>taken[i].code)
+        Py_INCREF(<object><PyObject*>taken[i].code)
     self.frame_count += <uint32_t>length
     self.site_count += 1
     enter(self.slots, self.slot_count, hashed, made)

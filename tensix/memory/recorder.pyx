@@ -370,7 +370,7 @@ cdef object snapshot_of(record self, bint wants_holders):
     duration = tx_now_ns() - tape.started_ns if self.is_running else self.duration_ns
     lock_listeners()  # a copy of this moment: frees without the GIL may go on
     count, dropped = tape.count, tape.dropped
-    records = <block_record_t*>malloc(max(count, 1) * sizeof(block_record_t))
+    records = <block_record_t*>malloc(max(count, <size_t>1) * sizeof(block_record_t))
     if records != NULL and count:
         memcpy(records, tape.records, count * sizeof(block_record_t))
     unlock_listeners()

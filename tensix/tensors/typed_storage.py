@@ -150,7 +150,7 @@ class TypedStorage:
                 raise TypeError(f"an element must be a {self.type_meta.name}, found {type(value).__name__}.")
         else:
             content: bytes = memoryview(value).tobytes()
-            if len(content) != data.itemsize:
+            if cython.cast(cython.size_t, len(content)) != data.itemsize:
                 raise ValueError(
                     f"an element of {self.type_meta.name} has {data.itemsize} bytes, found {len(content)}."
                 )

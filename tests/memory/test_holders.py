@@ -1,5 +1,6 @@
 """Who holds the living blocks of a snapshot."""
 
+import subprocess
 import sys
 import threading
 import types
@@ -133,3 +134,23 @@ def test_undefined_and_foreign_objects_are_passed_over():
         x = tensix.ones(3)
         assert len(holders_of(recording, x)) == 1
     assert foreign and not undefined.defined() and not null
+
+
+def test_modules_that_list_the_dead_are_not_asked():
+    """CPython 3.12.1 takes all memory if asyncio's module is asked for its objects once a future was waited for."""
+    script = """
+import asyncio, resource
+resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+import tensix
+from tensix.memory import record
+async def wait():
+    future = asyncio.get_running_loop().create_future()
+    future.get_loop().call_soon(future.set_result, None)
+    await future
+asyncio.run(wait())
+with record() as recording:
+    x = tensix.ones(3)
+    print(len(recording.snapshot()["holders"]))
+"""
+    finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, "1\n", "")

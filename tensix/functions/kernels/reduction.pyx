@@ -180,7 +180,7 @@ cdef int take_loop(ufunc function, object dtype, inner_loop_t* found, void** dat
         loops = LOOPS[function] = {types: i for i, types in reversed(list(enumerate((<object>function).types)))}
     number = loops.get(dtype.numpy.char * function.nin + "->" + dtype.numpy.char)
     if number is not None:
-        found[0] = <inner_loop_t>function.functions[<int>number]
+        found[0] = <inner_loop_t><void*>function.functions[<int>number]  # it needs no GIL
         data[0] = <void*>function.data[<int>number] if function.data != NULL else NULL
     return 0
 

@@ -167,7 +167,7 @@ cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, str kinds) exc
             continue  # times, objects, long double: no types of ours
         code, kind = LETTERS[first]
         if kind in kinds and self.loops[code].function == NULL:
-            self.loops[code].function = <inner_loop_t>function.functions[i]
+            self.loops[code].function = <inner_loop_t><void*>function.functions[i]  # it needs no GIL
             self.loops[code].data = <void*>function.data[i] if function.data != NULL else NULL
             self.loops[code].code, self.loops[code].result_code = code, LETTERS[result][0]
     return 0
