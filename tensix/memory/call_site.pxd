@@ -8,7 +8,7 @@ cdef extern from "Python.h":
 
 cdef struct code_position_t:
     PyCodeObject* code  # its owner is the table, or the running frame
-    int32_t offset     # of the instruction, in bytes; or the line, as ~line
+    int32_t offset      # of the instruction, in bytes; or the line, as ~line
 
 
 cdef struct call_site_t:

@@ -36,7 +36,7 @@ def holders_of(addresses):
     search = Search(addresses)
     search.look_at_variables()
     for container in tracked:
-        # Of a module the variables only: asked for all that it keeps, asyncio's hands out freed futures, without an end,
+        # Of a module the variables only: asked for all that it keeps, asyncio's hands out freed futures without an end
         # in CPython 3.12 up to 3.12.5.
         is_module = issubclass(type(container), ModuleType)
         search.look_at(object.__getattribute__(container, "__dict__") if is_module else container)
