@@ -207,7 +207,7 @@ FULL_LIKE = define(f"full_like(Tensor self, Scalar fill_value, *, {OPTIONS}) -> 
 MESHGRID = define("meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
 TRIL = define("tril(Tensor self, int k=0) -> Tensor")
 TRIU = define("triu(Tensor self, int k=0) -> Tensor")
-ASTYPE = define("to.dtype(Tensor(a) self, ScalarType dtype, *, bool copy=False, Device? device=None) -> Tensor(a)")
+ASTYPE = define("to.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)")
 RANDINT = define(f"randint.low(int low, int high, int[] size, *, Generator? generator=None, {OPTIONS}) -> Tensor")
 RANDOM_ = define("random_.from(Tensor(a!) self, int from, int to, *, Generator? generator=None) -> Tensor(a!)")
 

@@ -6,6 +6,7 @@ from tensix.core.device cimport Device, Device_from_any
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport Kernel
 from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.functions.nested_numbers cimport tensor_of_numbers
 from tensix.tensors.dtype cimport BFLOAT16, DType, default_float_code, dtype_from_any
 from tensix.tensors.ndarray cimport impl_of_ndarray
 from tensix.tensors.tensor cimport Tensor, Tensor_wrap
@@ -231,9 +232,12 @@ def tensor(data, *, dtype=None):
     """
     if isinstance(data, Tensor):
         return copied(data, dtype)
-    wanted = None if dtype is None else dtype_from_any(dtype)
+    cdef DType wanted = None if dtype is None else dtype_from_any(dtype)
     if wanted is not None and wanted.code == BFLOAT16:  # See Note [bfloat16 and NumPy]
         return copied(tensor(data, dtype="float32"), wanted)
+    made = tensor_of_numbers(data, -1 if wanted is None else wanted.code)
+    if made is not None:
+        return made
     array = np.array(data, None if wanted is None else wanted.numpy)
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     if wanted is None and not isinstance(data, (np.ndarray, np.generic)):

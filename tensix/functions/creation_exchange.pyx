@@ -6,6 +6,7 @@ from tensix.core.data_ptr cimport DataPtr, DataPtr_move_out, address_from_any, d
 from tensix.core.device cimport CPU, Device, Device_from_any
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.functions.nested_numbers cimport tensor_of_numbers
 from tensix.tensors.buffer cimport impl_of_buffer
 from tensix.tensors.dlpack cimport impl_of_dlpack
 from tensix.tensors.dtype cimport DType, dtype_from_any
@@ -94,8 +95,9 @@ cdef object converted(Tensor source, object dtype, object device, object copy):
     """Return a tensor of a type and on a device, the source itself if that is what it is and no copy is asked for."""
     if dtype is None and device is None:
         return CLONE.call1(source) if copy else source
-    options = {} if device is None else {"device": Device_from_any(device)}
-    made = ASTYPE(source, source.dtype if dtype is None else dtype_from_any(dtype), **options)
+    cdef Tensor made = source if device is None else source.to_device(device)
+    if dtype is not None:
+        made = ASTYPE.call_with(made, dtype_from_any(dtype))
     if made is source:
         return CLONE.call1(source) if copy else source
     if copy is False:
@@ -286,8 +288,11 @@ cdef Tensor sharing(object obj):
     return None
 
 
-cdef object of_sequence(object obj, object wanted):
+cdef object of_sequence(object obj, DType wanted):
     """Return a new tensor of numbers, or of nested sequences of numbers, tensors or arrays."""
+    made = tensor_of_numbers(obj, -1 if wanted is None else wanted.code)
+    if made is not None:
+        return made
     if wanted is None and isinstance(obj, (list, tuple)):
         found = types_in(obj)
         if any(isinstance(one, DType) for one in found):  # Python's numbers among them give way

@@ -176,7 +176,8 @@ def default_type(*numbers):
 
 def placed(made, dtype, device):
     """Return a new tensor as one of a type, on a device."""
-    return native_functions.ASTYPE(made, dtype, **({} if device is None else {"device": device}))
+    made = native_functions.ASTYPE(made, dtype)
+    return made if device is None else made.to_device(device)
 
 
 def arange_kernel(start, end, step=1, *, dtype=None, device=None):

@@ -23,7 +23,7 @@ from tensix.functions.kernels.iterator cimport (
     iterator_t,
 )
 from tensix.functions.kernels.overlap cimport check_writable_once, may_overlap
-from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, dtype_of_code, itemsize_of
+from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, dtype_from_any, dtype_of_code, itemsize_of
 from tensix.tensors.operands cimport write_number
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
@@ -195,6 +195,18 @@ def to_copy(TensorBase source not None, *, device):
     return COPY_.call2(made, source)
 
 
+cdef object to_dtype(TensorBase source, dtype):
+    """Convert, in row-major order; what has the type already is returned as it is."""
+    cdef TensorImpl impl = source.impl
+    cdef uint8_t code = dtype_from_any(dtype).code
+    if impl is UNDEFINED:
+        raise RuntimeError("the tensor is undefined: it has no elements to convert. Make one with empty() or tensor().")
+    if impl.dtype_code == code:
+        return source
+    made = EMPTY.call_empty(impl.ndim, TensorImpl_sizes(impl), code, impl.device_type, impl.device_index)
+    return COPY_.call2(made, source)
+
+
 cdef object copy_(TensorBase target, TensorBase source):
     """Write another tensor's elements; a source whose memory overlaps the target's is copied first."""
     cdef TensorBase origin = source
@@ -257,5 +269,6 @@ cdef object fill_element(TensorImpl target, object value):
 native_functions.CLONE.register("CPU", ArgumentsKernel_of(native_functions.CLONE.schema, clone))
 native_functions.LAZY_CLONE.register("CompositeExplicitAutograd", CKernel_unary("lazy_clone", lazy_clone))
 native_functions.TO_COPY.register("CompositeExplicitAutograd", to_copy)
+native_functions.ASTYPE.register("CompositeExplicitAutograd", CKernel_with("to_dtype", to_dtype))
 native_functions.COPY_.register("CPU", CKernel_binary("copy_", copy_))
 native_functions.FILL_.register("CPU", CKernel_with("fill_", fill_))

@@ -5,17 +5,22 @@ import functools
 import math
 from typing import NamedTuple
 
+cimport cython
+from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.tensors.dtype cimport DType, dtype_from_any
+from tensix.tensors.tensor cimport Tensor
+
 import numpy as np
 
-from tensix.core import Device
 from tensix.dispatch import native_functions
-from tensix.functions.creation import empty
-from tensix.tensors.dtype import DType, bfloat16, complex64, complex128, dtype_from_any, float16, float32, float64
+from tensix.tensors.dtype import bfloat16, complex64, complex128, float16, float32, float64
 from tensix.tensors.dtype import bool as bool_
 from tensix.tensors.promotion import promote_number, promote_types
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "promote_types", "result_type"]
+
+cdef OperatorTable ASTYPE = native_functions.ASTYPE
+cdef OperatorTable CLONE = native_functions.CLONE
 
 # What a kind's name in `isdtype` covers, in the kinds that types have.
 KINDS = {
@@ -34,6 +39,7 @@ LAYOUTS = {float16: (10, 15), bfloat16: (7, 127), float32: (23, 127), float64: (
 REAL_PART = {complex64: float32, complex128: float64}
 
 
+@cython.binding(True)
 class FloatInfo(NamedTuple):
     """Limits of a floating type; see `finfo`."""
 
@@ -45,6 +51,7 @@ class FloatInfo(NamedTuple):
     dtype: DType
 
 
+@cython.binding(True)
 class IntInfo(NamedTuple):
     """Limits of an integer type; see `iinfo`."""
 
@@ -54,7 +61,7 @@ class IntInfo(NamedTuple):
     dtype: DType
 
 
-def astype(x, dtype, /, *, copy=True, device=None):
+def astype(Tensor x not None, dtype, /, *, copy=True, device=None):
     """Return a tensor with its elements converted to another type.
 
     Parameters
@@ -79,8 +86,8 @@ def astype(x, dtype, /, *, copy=True, device=None):
     >>> tensix.astype(tensix.tensor([1.5, -1.5]), tensix.int64)
     tensor([ 1, -1])
     """
-    where = {} if device is None else {"device": Device(device)}
-    return native_functions.ASTYPE(x, dtype_from_any(dtype), copy=copy, **where)
+    cdef Tensor made = ASTYPE.call_with(x if device is None else x.to_device(device), dtype_from_any(dtype))
+    return CLONE.call1(x) if copy and made is x else made
 
 
 def can_cast(from_, to, /):
@@ -254,14 +261,3 @@ def dtype_of(x):
     if dtype.kind not in KINDS:
         raise RuntimeError("the tensor is undefined: it has no element type.")
     return dtype
-
-
-def to_dtype_kernel(self, dtype, *, copy=False, device=None):
-    """Convert and move at once; made of other operators, so it serves every device."""
-    if dtype is not self.dtype:
-        return empty(self.shape, dtype=dtype, device=self.device if device is None else device).copy_(self)
-    made = self if device is None else self.to_device(device)
-    return made.clone() if copy and made is self else made
-
-
-native_functions.ASTYPE.register("CompositeExplicitAutograd", to_dtype_kernel)
