@@ -88,6 +88,7 @@ MODULES = [
     "tensix/functions/kernels/overlap.pyx",
     "tensix/functions/kernels/copy.pyx",
     "tensix/functions/kernels/numpy_memory.pyx",
+    "tensix/functions/kernels/selection.pyx",
     "tensix/functions/kernels/indexing.pyx",
     "tensix/functions/kernels/amended_loops.pyx",
     "tensix/functions/kernels/ufunc.pyx",

@@ -1,7 +1,8 @@
 """Advanced indexing: tensors, arrays, lists and bools select a copy. See Note [Basic and advanced keys].
 
-NumPy selects, over zero-copy views, so that the meaning of an index is NumPy's. Elements are moved, never looked at:
-where NumPy lacks a type, another of the same size stands for it.
+One mask or one tensor of positions is a loop of ours. All else NumPy selects, over zero-copy views, so that the meaning
+of an index is NumPy's. Elements are moved, never looked at: where NumPy lacks a type, another of the same size stands
+for it.
 
 Note [Order of an advanced index]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -16,12 +17,13 @@ from tensix.functions.kernels.copy cimport copy_elements
 from tensix.functions.kernels.numpy_memory cimport call_numpy, take_over
 from tensix.functions.kernels.overlap cimport check_writable_once
 from tensix.functions.kernels.empty cimport empty_impl
+from tensix.functions.kernels.selection cimport select_rows, write_rows
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.tensors.index_key cimport is_position
 from tensix.tensors.ndarray cimport ndarray_of_type
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport TensorBase
-from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_bump_version, TensorImpl_sizes
+from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_bump_version, TensorImpl_mutable_data, TensorImpl_sizes
 
 from operator import getitem
 
@@ -35,8 +37,11 @@ cdef object TWO_BYTES = np.dtype(np.uint16)
 
 cdef object index(TensorBase a, object index):
     """Copy the elements that an index selects."""
-    cdef list keys = keys_of_index(index)
     cdef TensorImpl made
+    selected = select_rows(a.impl, index)
+    if selected is not None:
+        return selected
+    cdef list keys = keys_of_index(index)
     source = array_of_bits(a.impl, False)
     where = tuple([array_of_key(key) for key in keys])
     try:
@@ -54,9 +59,13 @@ def index_put_(TensorBase self not None, index, TensorBase values not None):
     """Write values, broadcast and converted, to the elements that an index selects."""
     cdef list keys = keys_of_index(index)
     check_writable_once(self.impl)
-    target = array_of_bits(self.impl, True)
+    TensorImpl_mutable_data(self.impl)
     if values.impl.dtype_code != self.impl.dtype_code:
         values = converted(values.impl, self.impl.dtype_code)
+    if write_rows(self.impl, index, values.impl):
+        TensorImpl_bump_version(self.impl)
+        return self
+    target = array_of_bits(self.impl, True)
     source = apart(array_of_bits(values.impl, False), target)
     where = tuple([apart(array_of_key(key), target) for key in keys])
     try:
