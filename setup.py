@@ -103,6 +103,7 @@ MODULES = [
     "tensix/functions/kernels/numpy_kernel.pyx",
     "tensix/functions/kernels/choosing.pyx",
     "tensix/functions/kernels/joining.pyx",
+    "tensix/functions/kernels/ranges.pyx",
     "tensix/functions/nested_numbers.pyx",
     "tensix/functions/creation.pyx",
     "tensix/functions/creation_exchange.pyx",

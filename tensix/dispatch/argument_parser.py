@@ -25,6 +25,7 @@ TYPES = cython.declare(tuple, tuple(PYTHON_TYPES.values()))
 # A trait is the number of a kind, with these bits.
 TENSOR = cython.declare(cython.int, KINDS.index("Tensor"))
 INT = cython.declare(cython.int, KINDS.index("int"))
+SCALAR = cython.declare(cython.int, KINDS.index("Scalar"))
 ANY_KIND = cython.declare(cython.int, 15)
 KIND = cython.declare(cython.int, 15)
 MANY = cython.declare(cython.int, 16)
@@ -69,7 +70,10 @@ class ArgumentParser:
         for place in range(count):
             if not self.accepts(place, args[place]):
                 return False
-        return all(not self.traits[place] & NEEDED for place in range(count, len(self.traits)))
+        for place in range(count, len(self.traits)):  # noqa: SIM110 - all() would make a generator in every call
+            if self.traits[place] & NEEDED:
+                return False
+        return True
 
     def fill(self, args, kwargs):
         """Return all arguments in order, with the defaults of those not given; None if they do not fit.
@@ -141,6 +145,8 @@ def is_of(kind: cython.int, value) -> cython.bint:
         return isinstance(value, TensorBase)
     if kind == INT:
         return PyIndex_Check(value)
+    if kind == SCALAR and (type(value) is int or type(value) is float):
+        return True
     return kind == ANY_KIND or isinstance(value, TYPES[kind])
 
 

@@ -17,6 +17,7 @@ cdef class MissingKernel(Kernel):
 cdef class OperatorTable:
     cdef readonly object schema
     cdef ArgumentParser parser    # the schema's
+    cdef bint has_device          # the schema's
     cdef object __weakref__
     cdef dict registered          # slot or alias -> list of (kernel, who registered it), newest first
     cdef MissingKernel missing

@@ -22,7 +22,7 @@ one for all; here the one that is safe is enough.) Implicit kernels call operato
 
 import cython
 from cython.cimports.libc.stdint import uint64_t
-from cython.cimports.tensix.core.device import Device_from_any
+from cython.cimports.tensix.core.device import CPU, Device_from_any
 from cython.cimports.tensix.dispatch.dispatch_key import (
     BACKEND_BITS,
     BACKEND_MASK,
@@ -99,7 +99,7 @@ class OperatorTable:
 
     def __cinit__(self, schema):
         self.schema = schema
-        self.parser = schema.parser
+        self.parser, self.has_device = schema.parser, schema.has_device
         self.missing = MissingKernel(self)
         self.registered = {}
         self.resolve()
@@ -249,8 +249,9 @@ class OperatorTable:
         keys: uint64_t = keys_of(args)
         if kwargs:
             keys |= keys_of(kwargs.values())
-        if keys == 0 and self.schema.has_device:
-            keys = dense_keys_of_device(Device_from_any(kwargs.get("device") or "cpu").type_code)
+        if keys == 0 and self.has_device:
+            device = kwargs.get("device") if kwargs else None
+            keys = dense_keys_of_device(CPU if device is None else Device_from_any(device).type_code)
         return self.call(args, kwargs, keys)
 
     def __str__(self):

@@ -36,6 +36,7 @@ from tensix.functions.kernels import (  # noqa: F401
     moments,
     products,
     random,
+    ranges,
     reduction,
     sparse_coo,
     ufunc_table,

@@ -180,18 +180,6 @@ def placed(made, dtype, device):
     return made if device is None else made.to_device(device)
 
 
-def arange_kernel(start, end, step=1, *, dtype=None, device=None):
-    """Reckon in float64, unless in integers, so that the last numbers are as good as the first."""
-    if step == 0:
-        raise ValueError("arange() needs a step other than 0.")
-    default = default_type(start, end, step)
-    if default is complex64:
-        raise TypeError("arange() is for real numbers: complex ones have no order.")
-    dtype = default if dtype is None else dtype
-    exact = dtype.numpy if "integer" in dtype.kind else None
-    return placed(computed(np.arange, start, end, step, exact), dtype, device)
-
-
 def linspace_kernel(start, end, steps, *, endpoint=True, dtype=None, device=None):
     """Reckon in float64 or complex128."""
     if dtype is None:
@@ -212,7 +200,6 @@ def meshgrid_kernel(tensors, *, indexing):
     return np.meshgrid(*tensors, indexing=indexing)
 
 
-native_functions.ARANGE.register("CompositeExplicitAutograd", arange_kernel)
 native_functions.LINSPACE.register("CompositeExplicitAutograd", linspace_kernel)
 native_functions.EYE.register("CompositeExplicitAutograd", eye_kernel)
 native_functions.MESHGRID.register("CPU", NumpyKernel(meshgrid_kernel))

@@ -29,6 +29,22 @@ def test_arange_of_floats(start, stop, step):
     assert_like(tensix.arange(start, stop, step), np.arange(start, stop, step), "float32")
 
 
+@given(ends, ends, st.floats(0.1, 8) | st.floats(-8, -0.1))
+def test_arange_is_numpys_to_the_last_bit(start, stop, step):
+    assert np.array_equal(np.asarray(tensix.arange(start, stop, step, dtype="float64")), np.arange(start, stop, step))
+
+
+@pytest.mark.parametrize("args", [(0.0, 5e-324, 1e10), (0.0, -5e-324, 1e10), (2**53, 2**53 + 3, 1.0), (3, 3, 0.5)])
+def test_arange_at_the_edge_of_what_floats_hold(args):
+    assert np.array_equal(np.asarray(tensix.arange(*args, dtype="float64")), np.arange(*args))
+
+
+@pytest.mark.parametrize("args", [(0, 1, 1e-300), (0, float("inf"), 1), (0, float("nan"), 1), (2**63 - 1, 2**63 + 2)])
+def test_arange_whose_length_or_numbers_cannot_be_held(args):
+    with pytest.raises((ValueError, OverflowError)):
+        tensix.arange(*args)
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint64", "float16", "float32", "float64", "complex64"])
 def test_arange_of_a_type(dtype):
     assert_like(tensix.arange(1, 6, 2, dtype=dtype), np.arange(1, 6, 2), dtype)

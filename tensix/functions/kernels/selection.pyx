@@ -11,7 +11,6 @@ mask may change meanwhile, by another thread, but nothing is written behind the 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 from tensix.core.device cimport CPU
-from tensix.functions.kernels.copy cimport converted
 from tensix.functions.kernels.empty cimport empty_impl
 from tensix.functions.kernels.iterator cimport GRAIN_ELEMENTS
 from tensix.functions.kernels.overlap cimport may_overlap
