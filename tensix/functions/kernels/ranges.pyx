@@ -77,20 +77,23 @@ cdef Tensor range_of_ints(object start, object end, object step):
     return made
 
 
-cdef Tensor range_of_floats(double start, double end, double step):
-    """Return a range in float64; None if its length cannot be told."""
+cdef Tensor range_of_floats(object start, object end, object step):
+    """Return a range in float64, to the last bit as NumPy has it; None if its length cannot be told."""
+    cdef double first, second, steps
     cdef double* out
-    cdef double length = ceil((end - start) / step)
-    cdef double distance = (start + step) - start
-    if not isfinite(length) or length > <double>(1 << 62) or (end - start) / step == 0 and end != start:
+    try:  # as Python reckons: among the three may be ints that no float holds
+        first, second, steps = start, start + step, (end - start) / step
+    except OverflowError:
         return None
-    made = new_vector(<int64_t>max(0.0, length), FLOAT64)
-    if length > 0:
+    if not isfinite(steps) or steps > <double>(1 << 62) or steps == 0 and end != start:
+        return None
+    made = new_vector(<int64_t>max(0.0, ceil(steps)), FLOAT64)
+    if made.impl.numel:
         out = <double*>TensorImpl_mutable_data(made.impl)
         with nogil:
-            fill_range(out, start, distance, made.impl.numel)
-    if length > 1:
-        out[1] = start + step  # to the last bit, as NumPy has it
+            fill_range(out, first, second - first, made.impl.numel)
+    if made.impl.numel > 1:
+        out[1] = second  # the difference may have lost a bit of it
     return made
 
 
