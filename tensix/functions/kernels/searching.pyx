@@ -3,7 +3,7 @@
 No inner loop of NumPy's ufuncs does them; its functions release the GIL by themselves.
 """
 from libc.stdint cimport int64_t, uint64_t
-from numpy cimport NPY_ARRAY_WRITEABLE, PyArray_ENABLEFLAGS, import_array
+from numpy cimport NPY_ARRAY_WRITEABLE, PyArray_ENABLEFLAGS, import_array, ndarray, npy_intp
 from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport ArgumentsKernel_of
 from tensix.functions.kernels.copy cimport converted
@@ -11,10 +11,10 @@ from tensix.functions.kernels.empty cimport empty_impl
 from tensix.functions.kernels.numpy_memory cimport call_numpy, take_over
 from tensix.functions.kernels.reduction cimport axes_from_any, check_defined, reduced_impl
 from tensix.tensors.dtype cimport BFLOAT16, dtype_from_any, dtype_of_code
-from tensix.tensors.ndarray cimport readable_of_impl
+from tensix.tensors.ndarray cimport ndarray_of_impl, readable_of_impl
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport TensorBase
-from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_sizes, int64_of, wrap_dim
+from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_mutable_data, TensorImpl_sizes, int64_of, wrap_dim
 
 import numpy as np
 
@@ -23,25 +23,33 @@ from tensix.tensors.dtype import dtype_named
 
 import_array()
 
+cdef extern from "numpy/arrayobject.h":
+    npy_intp PyArray_CountNonzero(ndarray array) except -1
+
 cdef enum:
     INT64 = 4
 
 
-cdef object position(TensorBase a, tuple args, object function):
-    """Return where along an axis, or in the elements one after the other, NumPy finds something."""
+cdef object position(TensorBase a, tuple args, str method):
+    """Return where along an axis, or in the elements one after the other, a method of arrays finds something."""
     cdef TensorImpl x = a.impl
+    cdef TensorImpl made
     cdef uint64_t axes
     _, axis, keepdims = args
     check_defined(x)
-    axes = axes_from_any(None if axis is None else wrap_dim(int64_of(axis), x.ndim), x.ndim)
+    axis = None if axis is None else wrap_dim(int64_of(axis), x.ndim)
+    axes = axes_from_any(axis, x.ndim)
     if x.numel == 0:
         refuse_empty(x, axes)
+    made = reduced_impl(x, INT64, axes, keepdims)
+    result = Tensor_wrap(made)
     if x.device_type == META:
-        return Tensor_wrap(reduced_impl(x, INT64, axes, keepdims))
+        return result
     elements = readable_of_impl(x)
     PyArray_ENABLEFLAGS(elements, NPY_ARRAY_WRITEABLE)  # nothing is written, but NumPy copies what it may not write
-    found = call_numpy(function, (elements, axis), {"keepdims": bool(keepdims)})
-    return Tensor_wrap(converted(take_over(found), INT64))
+    options = {"keepdims": True} if keepdims else None
+    call_numpy(getattr(elements, method), (axis, ndarray_of_impl(made, True)), options)
+    return result
 
 
 cdef int refuse_empty(TensorImpl x, uint64_t axes) except -1:
@@ -52,11 +60,11 @@ cdef int refuse_empty(TensorImpl x, uint64_t axes) except -1:
 
 
 cdef object argmax(TensorBase a, tuple args):
-    return position(a, args, np.argmax)
+    return position(a, args, "argmax")
 
 
 cdef object argmin(TensorBase a, tuple args):
-    return position(a, args, np.argmin)
+    return position(a, args, "argmin")
 
 
 cdef object count_nonzero(TensorBase a, tuple args):
@@ -65,11 +73,23 @@ cdef object count_nonzero(TensorBase a, tuple args):
     _, axis, keepdims = args
     check_defined(x)
     axes = axes_from_any(axis, x.ndim)
-    if x.device_type == META:
-        return Tensor_wrap(reduced_impl(x, INT64, axes, keepdims))
+    if x.device_type == META or are_all(axes, x.ndim):
+        made = reduced_impl(x, INT64, axes, keepdims)
+        result = Tensor_wrap(made)
+        if x.device_type != META:
+            (<int64_t*>TensorImpl_mutable_data(made))[0] = PyArray_CountNonzero(readable_of_impl(x))
+        return result
     chosen = tuple([i for i in range(x.ndim) if (axes >> i) & 1])
     found = call_numpy(np.count_nonzero, (readable_of_impl(x), chosen), {"keepdims": bool(keepdims)})
     return Tensor_wrap(converted(take_over(found), INT64))
+
+
+cdef bint are_all(uint64_t axes, int ndim) noexcept:
+    """Return whether no axis is left."""
+    for i in range(ndim):
+        if not (axes >> i) & 1:
+            return False
+    return True
 
 
 cdef dict WIDENED = {"bool": "int64", "int8": "int64", "int16": "int64", "int32": "int64", "uint8": "uint64",
