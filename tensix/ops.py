@@ -51,7 +51,7 @@ class Operator:
         problems = []
         tables = dispatcher.overloads(self._namespace, self._name)
         for table in tables:
-            problem, _ = table.schema.parser.bind(args, kwargs)
+            problem = table.schema.parser.problem_of(args, kwargs)
             if problem is None:
                 return table(*args, **kwargs)
             problems.append(f"  {table.schema}: {problem}")

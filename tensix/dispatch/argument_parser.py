@@ -41,25 +41,25 @@ class ArgumentParser:
     def __init__(self, arguments):
         self.arguments = tuple(arguments)
         self.positional = len([argument for argument in self.arguments if not argument.keyword_only])
+        self.names = tuple([argument.name for argument in self.arguments])
         self.places = {argument.name: place for place, argument in enumerate(self.arguments)}
         self.defaults = tuple([argument.default for argument in self.arguments])
         self.traits = bytes([trait_of(argument) for argument in self.arguments])
 
-    def bind(self, args: tuple, kwargs: dict):
-        """Return what does not fit (None if all does), and the arguments as a kernel takes them."""
+    def bind(self, args, kwargs):
+        """Return the arguments as a kernel takes them; None if they do not fit."""
         if not kwargs:
-            return (None, (args, kwargs)) if self.takes(args) else (self.problem_of(args, kwargs), None)
-        problem = self.problem_of(args, kwargs)
-        if problem is not None:
-            return problem, None
-        count = len(args)
-        while count < self.positional and self.arguments[count].name in kwargs:
+            return (args, kwargs) if self.takes(args) else None
+        if self.problem_of(args, kwargs) is not None:
+            return None
+        count: cython.Py_ssize_t = len(args)
+        while count < self.positional and self.names[count] in kwargs:
             count += 1
         if count > len(args):
-            named = [argument.name for argument in self.arguments[len(args) : count]]
+            named = self.names[len(args) : count]
             args += tuple([kwargs[name] for name in named])
             kwargs = {name: value for name, value in kwargs.items() if name not in named}
-        return None, (args, kwargs)
+        return args, kwargs
 
     def takes(self, args):
         """Return whether arguments by position alone fit."""
@@ -92,7 +92,7 @@ class ArgumentParser:
                     return None
                 filled[found] = value
         for place in range(count, len(self.traits)):
-            if self.traits[place] & NEEDED and not (kwargs and self.arguments[place].name in kwargs):
+            if self.traits[place] & NEEDED and not (kwargs and self.names[place] in kwargs):
                 return None
         return tuple(filled)
 
@@ -115,8 +115,8 @@ class ArgumentParser:
             if not self.accepts(place, value):
                 return self.mismatch(place, value)
         for place in range(count, len(self.traits)):
-            if self.traits[place] & NEEDED and self.arguments[place].name not in kwargs:
-                return f"'{self.arguments[place].name}' is missing."
+            if self.traits[place] & NEEDED and self.names[place] not in kwargs:
+                return f"'{self.names[place]}' is missing."
         return None
 
     def mismatch(self, place, value):

@@ -245,7 +245,8 @@ class OperatorTable:
 
     def __call__(self, *args, **kwargs):
         if kwargs or not self.parser.takes(args):
-            args, kwargs = self.schema.bind(args, kwargs)
+            bound = self.parser.bind(args, kwargs)
+            args, kwargs = self.schema.bind(args, kwargs) if bound is None else bound  # the schema says what is wrong
         keys: uint64_t = keys_of(args)
         if kwargs:
             keys |= keys_of(kwargs.values())

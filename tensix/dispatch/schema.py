@@ -98,8 +98,9 @@ class FunctionSchema:
         TypeError
             If they do not fit; the text shows the signature and what did not fit.
         """
-        problem, bound = self.parser.bind(args, kwargs)
-        if problem:
+        bound = self.parser.bind(args, kwargs)
+        if bound is None:
+            problem = self.parser.problem_of(args, kwargs)
             raise TypeError(f"{self.qualified_name}(): {problem} The signature is {self}.")
         return bound
 
