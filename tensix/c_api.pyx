@@ -37,6 +37,7 @@ from tensix.core.storage_impl cimport (
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport CKernel_binary, CKernel_unary, binary_t, unary_t
 from tensix.tensors.dtype cimport itemsize_of
+from tensix.tensors.foreign_memory cimport alignment_of
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
 from tensix.tensors.tensor_impl cimport (
@@ -215,7 +216,7 @@ cdef Tensor tensor_from_blob(
             memcpy(TensorImpl_strides(body), strides, ndim * sizeof(int64_t))
     TensorImpl_refresh(body)
     nbytes = extent_of(body, &first)
-    check_blob(data, nbytes, "tensor_from_blob", min(itemsize_of(dtype), 8))
+    check_blob(data, nbytes, "tensor_from_blob", alignment_of(dtype))
     body.storage_offset = -first
     storage = StorageImpl_new()
     IntrusiveTarget_start_unique(storage)

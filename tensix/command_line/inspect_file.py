@@ -70,7 +70,7 @@ def first_values(tensor):
 
 def print_tensor(paper, facts):
     more = ", ..." if facts["elements"] > FIRST_VALUES else ""
-    copied = "no, its bytes are in the other order" if facts["elements"] else "no, it has no elements"
+    copied = "no, its bytes are in the other order or not aligned" if facts["elements"] else "no, it has no elements"
     print_facts(paper, facts | {
         "bytes": format_size(facts["bytes"]),
         "alignment": f"{facts['alignment']} bytes",

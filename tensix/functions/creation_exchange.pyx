@@ -83,7 +83,9 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
             return CLONE.call1(source) if copy else source
         return converted(source, dtype, device, copy)
     wanted = None if dtype is None else dtype_from_any(dtype)
-    source = <Tensor>obj if isinstance(obj, Tensor) else sharing(obj)
+    if copy is not None:
+        copy = bool(copy)
+    source = <Tensor>obj if isinstance(obj, Tensor) else sharing(obj, False if copy is False else None)
     if source is not None:
         return converted(source, wanted, device, copy)
     if copy is False:
@@ -148,6 +150,8 @@ def from_dlpack(x, /, *, device=None, copy=None):
     """
     cdef Tensor source
     cdef Device where
+    if copy is not None:
+        copy = bool(copy)
     if type(x) is Tensor:
         source = Tensor_wrap(TensorImpl_look_alike((<Tensor>x).impl))
     elif type(x) is ndarray:
@@ -163,7 +167,10 @@ def from_dlpack(x, /, *, device=None, copy=None):
         return source
     if copy and type(x) is not Tensor and not source.impl.storage.is_foreign and not source.readonly:
         copy = None  # the other has made one
-    return converted(source, None, device, copy)
+    try:
+        return converted(source, None, device, copy)
+    except NotImplementedError:  # by the name of an operator that nobody here has asked for
+        raise BufferError(f"tensix cannot copy from {source.device} to {device}: no kernel is registered.") from None
 
 
 cdef TensorImpl impl_of_exporting_array(object array):
@@ -267,7 +274,7 @@ cdef DataPtr owning(uintptr_t address, object deleter):
     return DataPtr.from_callable(address, deleter)
 
 
-cdef Tensor sharing(object obj):
+cdef Tensor sharing(object obj, object copy):
     """Return a tensor over an object's memory, None if it has no memory that can be shared."""
     if isinstance(obj, ndarray):
         try:
@@ -284,7 +291,7 @@ cdef Tensor sharing(object obj):
         except BufferError:
             return None
     if any(hasattr(obj, name) for name in ("__array__", "__array_interface__", "__array_struct__")):
-        return sharing(np.asarray(obj))
+        return sharing(np.asarray(obj, copy=copy), copy)
     return None
 
 
@@ -302,15 +309,21 @@ cdef object of_sequence(object obj, DType wanted):
 
 cdef list types_in(object obj):
     """Return the element types of what nested sequences contain, and for Python's numbers a zero of their class."""
-    kinds = set(map(type, obj))
-    if kinds <= NUMBERS:
-        return [kind(0) for kind in kinds]
     cdef list found = []
-    for item in obj:
-        if isinstance(item, (list, tuple)):
-            found += types_in(item)
-        elif isinstance(item, (Tensor, np.ndarray, np.generic)):
-            found.append(dtype_from_any(item.dtype))
-        elif type(item) in NUMBERS:
-            found.append(type(item)(0))
+    cdef list waiting = [obj]
+    cdef dict seen = {id(obj): obj}  # what lies in itself is looked at once, and refused when the tensor is made
+    for sequence in waiting:
+        kinds = set(map(type, sequence))
+        if kinds <= NUMBERS:
+            found += [kind(0) for kind in kinds]
+            continue
+        for item in sequence:
+            if isinstance(item, (list, tuple)):
+                if id(item) not in seen:
+                    seen[id(item)] = item
+                    waiting.append(item)
+            elif isinstance(item, (Tensor, np.ndarray, np.generic)):
+                found.append(dtype_from_any(item.dtype))
+            elif type(item) in NUMBERS:
+                found.append(type(item)(0))
     return found

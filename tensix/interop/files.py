@@ -7,7 +7,7 @@ from typing import Any
 
 from tensix.functions.creation_exchange import asarray
 from tensix.interop.file_format_error import FileFormatError
-from tensix.interop.raw_file import RawFile, entry_of
+from tensix.interop.raw_file import RawFile, entry_of, unit_of
 from tensix.interop.tensor_file import TensorFile
 from tensix.tensors.layout import strided
 from tensix.tensors.tensor import Tensor
@@ -156,6 +156,8 @@ def from_file(
     tensor([1., 1.])
     """
     entry = entry_of(() if shape is None else shape, dtype, offset)
+    if shared and entry.offset % unit_of(entry.dtype):
+        raise ValueError(f"offset {entry.offset} is not aligned for {entry.type_name}: it cannot be shared.")
     if shared and shape is not None:
         make_longer(path, entry.offset + entry.nbytes)
     with RawFile(path, "r+" if shared else "c") as raw:

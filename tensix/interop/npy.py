@@ -15,6 +15,8 @@ from tensix.tensors.tensor import Tensor
 
 __all__ = ["load_npy", "save_npy"]
 
+MOST_HEADER_BYTES = 10_000  # what NumPy parses
+
 
 def load_npy(path: str | os.PathLike[str], mmap_mode: str | None = "r") -> Tensor:
     """Return the tensor of a ``.npy`` file, mapped.
@@ -78,6 +80,11 @@ def read_entry(stream, start, path):
             if version == (1, 0):
                 shape, column_major, described = npy_format.read_array_header_1_0(stream)
             elif version in ((2, 0), (3, 0)):  # they differ in how names of structures' fields are written
+                position = stream.tell()
+                length = int.from_bytes(stream.read(4), "little")
+                if length > MOST_HEADER_BYTES:  # NumPy would read it first
+                    raise ValueError(f"its header has {length:,} bytes, and {MOST_HEADER_BYTES:,} are the most.")
+                stream.seek(position)
                 shape, column_major, described = npy_format.read_array_header_2_0(stream)
             else:
                 raise FileFormatError(f"{path} has version {version} of the .npy format, which is not known here.")

@@ -76,6 +76,8 @@ class NpzFile(TensorFile):
                 raise ValueError("it is encrypted.")
             if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise ValueError("it is neither stored nor deflated.")
+            if info.compress_type == zipfile.ZIP_STORED and info.file_size != info.compress_size:
+                raise ValueError(f"it is stored, yet {info.compress_size:,} bytes shall be {info.file_size:,}.")
             if info.file_size > MOST_INFLATION * (info.compress_size + 1):
                 raise ValueError(f"{info.compress_size:,} bytes cannot inflate to {info.file_size:,}.")
             start = self._start_of(info)
@@ -149,6 +151,8 @@ def save_npz(path: str | os.PathLike[str], tensors: Mapping[str, Any], *, compre
     for name in tensors:
         if "\0" in name:
             raise ValueError(f"a name in an archive has no null byte, found {name!r}.")
+        if len(f"{name}.npy".encode()) > 0xFFFF:
+            raise ValueError(f"a name in an archive has at most 65,535 bytes, found {len(name):,} letters.")
     with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, x in tensors.items():
             info = zipfile.ZipInfo(f"{name}.npy")  # of 1980: the same tensors give the same file

@@ -169,7 +169,7 @@ class RawFile:
         end = entry.offset + entry.nbytes
         if end > self.nbytes:
             raise FileFormatError(
-                f"{self.path} is cut short: its header speaks of {end:,} bytes, the file has {self.nbytes:,}."
+                f"{self.path} is cut short: {end:,} bytes are needed, the file has {self.nbytes:,}."
             )
 
     def obstacle(self, entry: Entry) -> str | None:

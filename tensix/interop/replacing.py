@@ -19,6 +19,8 @@ def replacing(path):
     mode = mode_of(target)
     folder = os.path.dirname(target)
     beside = os.path.join(folder, f".tensix-{os.urandom(8).hex()}.part")
+    if not os.path.isdir(folder):  # said here, because the error of open() would name the file beside
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with open(descriptor, "wb") as file:
@@ -52,7 +54,10 @@ def flush_folder(folder):
     """Flush the new name to the disk, where the system does that for folders."""
     if os.name != "posix":
         return
-    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # who may write in a folder need not be allowed to list it
+        return
     try:
         os.fsync(descriptor)
     except OSError as error:

@@ -129,6 +129,8 @@ def refuse_constant(name):
 def described_entry(name, described, start):
     """Return the checked entry of a tensor."""
     code, shape, (begin, end) = described["dtype"], tuple(described["shape"]), described["data_offsets"]
+    if type(described["shape"]) is not list:
+        raise ValueError(f"the shape of {name!r} is no list.")
     dtype = DTYPES.get(code)
     if dtype is None and code not in FOREIGN_BITS:
         raise ValueError(f"the type of {name!r} is unknown: {code!r}.")
@@ -187,6 +189,8 @@ def save_safetensors(
         header[name] = {"dtype": CODES[x.dtype], "shape": x.shape, "data_offsets": [begin, end]}
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     text += b" " * (-(8 + len(text)) % ALIGNMENT_BYTES)
+    if len(text) > MOST_HEADER_BYTES:
+        raise ValueError(f"the header would have {len(text):,} bytes, the format allows {MOST_HEADER_BYTES:,}.")
     with replacing(path) as file:
         file.write(len(text).to_bytes(8, "little"))
         file.write(text)

@@ -116,7 +116,7 @@ def reduce_tensor(x: Tensor):
     """Return how a tensor is made again in another process."""
     has_memory = x.layout is strided and x.device.type == "cpu" and x.numel() > 0
     place = SharedMemoryAllocator.locate(x.data_ptr()) if has_memory else None
-    if place is None:
+    if place is None or place[1] % x.itemsize:  # offsets are counted in elements
         return x.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
     fd, offset = place
     file = file_of(fd, x.storage())

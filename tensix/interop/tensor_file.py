@@ -99,9 +99,18 @@ class TensorFile(dict[str, Tensor]):
     get = MutableMapping.get
     items = MutableMapping.items
     values = MutableMapping.values
-    pop = MutableMapping.pop
     setdefault = MutableMapping.setdefault
     update = MutableMapping.update
+
+    def pop(self, name: str, *default: Any) -> Any:
+        """Take a tensor out of the dict and return it; what is given for it if there is none."""
+        if len(default) > 1:
+            raise TypeError(f"pop() takes a name and a default, found {1 + len(default)} arguments.")
+        if default and name not in self:
+            return default[0]
+        value = self[name]
+        del self[name]
+        return value
 
     def popitem(self) -> tuple[str, Tensor]:
         """Take the last tensor out of the dict and return its name and it."""

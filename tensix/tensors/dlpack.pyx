@@ -20,7 +20,9 @@ Note [The short way and the long way]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 A type with ``__dlpack_c_exchange_api__`` exports in C, ten times as fast as by ``__dlpack__``, but asks nothing: a
 tensor that records gradients is given away, and one that is conjugated only by a flag is given with the wrong sign.
-``__dlpack__`` refuses both. So those that say that they record gradients, and all complex ones, go the long way.
+``__dlpack__`` refuses both. So those that say that they record gradients, and all complex ones, go the long way. One
+that is negated only by a flag, as PyTorch makes them of the imaginary part of a conjugate, goes with the wrong sign on
+both; it is refused here.
 """
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -291,6 +293,7 @@ cdef TensorImpl impl_of_dlpack(object producer, object dl_device, object copy):
     """
     cdef DLPackExchangeAPI* api
     cdef DLManagedTensorVersioned* managed = NULL
+    refuse_negated(producer)
     if dl_device is None and not copy:
         api = exchange_api_of(producer)
         if api != NULL and not getattr(producer, "requires_grad", False):
@@ -303,6 +306,14 @@ cdef TensorImpl impl_of_dlpack(object producer, object dl_device, object copy):
                     return impl_of_versioned(managed)
                 release(managed)
     return impl_of_capsule(capsule_of(producer, dl_device, copy))
+
+
+cdef int refuse_negated(object producer) except -1:
+    """See Note [The short way and the long way]."""
+    is_neg = getattr(producer, "is_neg", None)
+    if is_neg is not None and is_neg():
+        raise BufferError("the tensor is negated by a flag, which DLPack cannot say. Export its resolve_neg() instead.")
+    return 0
 
 
 cdef object capsule_of(object producer, object dl_device, object copy):
@@ -461,6 +472,8 @@ cdef TensorImpl new_like(DLTensor* prototype):
             f"tensix makes no tensor on device type {<int>prototype.device.device_type} with DLPack's type code "
             f"{prototype.dtype.code}, {prototype.dtype.bits} bits and {prototype.dtype.lanes} lanes."
         )
+    if prototype.ndim < 0 or (prototype.ndim > 0 and prototype.shape == NULL):
+        raise BufferError(f"the prototype has {prototype.ndim} dimensions, but no sizes for them.")
     cdef TensorImpl impl = TensorImpl_new(code, DEFAULT_KEYS, prototype.ndim)
     cdef int64_t nbytes = 0
     memcpy(TensorImpl_sizes(impl), prototype.shape, prototype.ndim * sizeof(int64_t))

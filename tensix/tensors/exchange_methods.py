@@ -118,4 +118,5 @@ class ExchangeMethods(ConversionMethods):
         if dl_device is not None and tuple(dl_device) != (1, 0):
             raise BufferError(f"__dlpack__() exports from {self.device} to the CPU only, found dl_device={dl_device}.")
         source: TensorBase = CLONE.call1(self) if copy else self
-        return dlpack_capsule_of_impl(source.impl, max_version is not None and max_version[0] >= 1, bool(copy))
+        is_versioned = max_version is not None and tuple(max_version) >= (1, 0)
+        return dlpack_capsule_of_impl(source.impl, is_versioned, bool(copy))

@@ -101,12 +101,6 @@ cdef bint stretch(int64_t* first, int64_t* last, int64_t size, int64_t stride) n
     return True
 
 
-cdef inline int64_t alignment_of(uint8_t dtype_code) noexcept:
-    """Return what the address of an element divides by: a complex number is aligned like its parts."""
-    cdef int64_t itemsize = itemsize_of(dtype_code)
-    return itemsize // 2 if dtype_code in (9, 10) else itemsize
-
-
 cdef int refuse_negative(int64_t size) except -1:
     raise ValueError(f"a size is 0 or more, found {size}.")
 

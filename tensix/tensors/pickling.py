@@ -48,7 +48,11 @@ def reduce_tensor(tensor):
         return make, (tensor.shape, tensor.stride())
     if impl.device_type != CPU:
         return on_device, (tensor.cpu(), tensor.device)
-    source = tensor if TensorImpl_is_dense(impl) else tensor.contiguous()
+    source = tensor
+    if not TensorImpl_is_dense(impl):
+        source = tensor.contiguous()
+        if tensor.readonly:
+            source.storage().readonly = True
     itemsize = source.itemsize
     state = state_of(source.storage(), source.storage_offset() * itemsize, source.nbytes, source.from_storage)
     return source.from_storage, (state, 0, source.shape, source.stride(), source.dtype)
@@ -75,6 +79,7 @@ class StorageState:
         if protocol >= 5:
             elements = self.make_tensor(self.storage, self.start, (self.nbytes,), (1,), uint8)
             return storage_over, (pickle.PickleBuffer(elements),)
+        self.make_tensor(self.storage, self.start, (self.nbytes,), (1,), uint8).data_ptr()  # raises if it was shrunk
         data = cython.cast(cython.p_char, cython.cast(cython.p_void, StorageImpl_const_data(self.storage.target)))
         span = PyBytes_FromStringAndSize(data + self.start if self.nbytes else cython.NULL, self.nbytes)
         return storage_of_bytes, (span, self.storage.readonly)

@@ -104,11 +104,11 @@ def test_advanced_indexing(trace):
     """A copy, not a view; and a key is named where it is a tensor."""
     _, report = trace("x = ones(3, 4); i = tensor([0, 2]); x[i, 1:]; x[i] = 5; x[[[0], [1]], i]")
     read, write = report["statements"][2]["events"][0], report["statements"][3]["events"][-1]
-    assert (read["operator"], read["arguments"]) == ("tensix::index.Tensor", ["t1", "(t3, slice(1, None, None))"])
+    assert (read["operator"], read["arguments"]) == ("tensix::index.Tensor", ["t1", "(t2, slice(1, None, None))"])
     assert (read["result"]["shape"], read["result"]["view_of"], read["result"]["in_place"]) == ([2, 3], None, False)
     put = next(event for event in report["statements"][3]["events"] if event.get("operator") == "tensix::index_put_")
-    assert put["arguments"][:2] == ["t1", "t3"] and put["result"]["in_place"] and write["kind"] == "free"
-    assert report["statements"][4]["events"][0]["arguments"] == ["t1", "([[0], [1]], t3)"]
+    assert put["arguments"][:2] == ["t1", "t2"] and put["result"]["in_place"] and write["kind"] == "free"
+    assert report["statements"][4]["events"][0]["arguments"] == ["t1", "([[0], [1]], t2)"]
     assert_adds_up(report)
 
 

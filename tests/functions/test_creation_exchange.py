@@ -171,3 +171,15 @@ def test_from_dlpack_of_what_does_not_speak_it():
     for obj in (3, [1], b"a"):
         with pytest.raises(TypeError, match="__dlpack__"):
             tensix.from_dlpack(obj)
+
+
+def test_objects_are_told_that_nothing_may_be_copied():
+    class Copies:
+        def __array__(self, dtype=None, copy=None):
+            if copy is False:
+                raise ValueError("it takes a copy to make me an array")
+            return np.array([1, 2])
+
+    with pytest.raises(ValueError, match="it takes a copy"):
+        tensix.asarray(Copies(), copy=False)
+    assert tensix.asarray(Copies()).tolist() == tensix.asarray(Copies(), copy=True).tolist() == [1, 2]

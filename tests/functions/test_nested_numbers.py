@@ -77,8 +77,18 @@ def test_large_integers_are_unsigned():
 def test_a_list_in_itself_is_refused():
     endless = [1]
     endless[0] = endless
-    with pytest.raises((TypeError, ValueError)):
-        tensix.tensor(endless)
+    for make in (tensix.tensor, tensix.asarray):
+        with pytest.raises((TypeError, ValueError)):
+            make(endless)
+
+
+def test_a_hundred_thousand_lists_in_each_other_are_refused():
+    deep = [1]
+    for _ in range(100_000):
+        deep = [deep]
+    for make in (tensix.tensor, tensix.asarray):
+        with pytest.raises((TypeError, ValueError)):
+            make(deep)
 
 
 def test_deep_nests_and_subclasses_of_numbers():

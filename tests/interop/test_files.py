@@ -182,3 +182,24 @@ def test_six_gigabytes_take_no_memory(tmp_path, name):
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (finished.returncode, finished.stdout, finished.stderr) == (0, "done\n", "")
     (tmp_path / name).unlink()
+
+
+def test_a_folder_that_may_be_written_but_not_listed(tmp_path, monkeypatch):
+    """The file is there by then: that its name cannot be flushed to the disk is no failure."""
+    ours = os.open
+
+    def refuse_folders(path, *args):
+        if os.path.isdir(path):
+            raise PermissionError(13, "Permission denied", path)
+        return ours(path, *args)
+
+    monkeypatch.setattr(os, "open", refuse_folders)
+    tensix.save(tmp_path / "x.npy", tensix.ones(2))
+    monkeypatch.undo()
+    assert tensix.load(tmp_path / "x.npy").tolist() == [1, 1]
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        tensix.save(tmp_path / "no" / "x.npy", tensix.ones(2))
+    assert caught.value.filename == str(tmp_path / "no")

@@ -106,5 +106,8 @@ def test_bytes_that_are_no_bools(tmp_path):
     assert len(tensix.nonzero(mask)[0]) == len(tensix.arange(256)[mask]) == len(tensix.argwhere(mask)) == 255
     x = tensix.zeros(256)
     x[mask] = 1
+    assert mask.sum().item() == 255 and (mask + 1).max().item() == 2 and tensix.cumulative_sum(mask)[-1].item() == 255
+    for dtype in ("uint8", "int64", "float32", "float64", "complex64", "bfloat16", "float16"):
+        assert tensix.unique_values(tensix.astype(mask, dtype)).tolist() == [0, 1]
     assert x.sum().item() == 255 and tensix.where(mask, 1, 0).sum().item() == 255
     assert len(tensix.unique_values(mask)) <= 256 and bool(tensix.any(mask)) and not bool(tensix.all(mask))

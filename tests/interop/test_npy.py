@@ -165,7 +165,7 @@ def test_file_cut_inside_its_header(path, kept):
 def test_file_cut_inside_its_data(path, kept):
     np.save(path, np.arange(3.0))
     path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(ValueError, match=rf"x.npy is cut short: its header speaks of 152 bytes, the file has {kept}"):
+    with pytest.raises(ValueError, match=rf"x.npy is cut short: 152 bytes are needed, the file has {kept}"):
         load_npy(path)
 
 
@@ -245,3 +245,13 @@ def test_what_failed_keeps_nothing_open(path):
     with open("/proc/self/maps") as maps:
         assert str(path) not in maps.read()
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_header_of_gigabytes_is_not_read(path, version):
+    """The file has them, as a hole: reading them would take as much memory."""
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY" + bytes([version, 0]) + (2**31).to_bytes(4, "little"))
+        file.truncate(2**31 + 100)
+    with pytest.raises(ValueError, match=r"its header has 2,147,483,648 bytes, and 10,000 are the most"):
+        tensix.load(path)

@@ -221,3 +221,27 @@ def bomb(member, claimed):
     local = LOCAL + common + b"a.npy" + extra + data
     central = CENTRAL + struct.pack("<H", 45) + common + struct.pack("<HHHII", 0, 0, 0, 0, 0) + b"a.npy" + extra
     return local + central + END + struct.pack("<HHHHIIH", 0, 0, 1, 1, len(central), len(local), 0)
+
+
+@pytest.mark.parametrize("mode", ["r", "c", None])
+def test_a_stored_member_that_claims_the_bytes_behind_it(path, mode):
+    """Its own header agrees with the claim: what it would take belongs to the next member."""
+    content = io.BytesIO()
+    np.lib.format.write_array_header_1_0(content, {"descr": "<i8", "fortran_order": False, "shape": (20,)})
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.npy", content.getvalue() + bytes(16))
+        archive.writestr("b.npy", content.getvalue() + bytes(160))
+    size = len(content.getvalue())
+    data = path.read_bytes()
+    directory = data.index(b"PK\x01\x02")
+    claimed = data[:directory] + data[directory:].replace(
+        (size + 16).to_bytes(4, "little") * 2, (size + 16).to_bytes(4, "little") + (size + 160).to_bytes(4, "little"), 1
+    )
+    path.write_bytes(claimed)
+    with pytest.raises(ValueError, match="it is stored, yet"):
+        tensix.load(path, mmap_mode=mode)["a"]
+
+
+def test_names_that_no_archive_holds(path):
+    with pytest.raises(ValueError, match="65,535 bytes"):
+        tensix.save(path, {"a" * 70_000: tensix.ones(1)})

@@ -257,3 +257,10 @@ def test_shared_between_processes(tmp_path):
     os.waitpid(child, 0)
     assert x.tolist() == [0.0, 4.0, 0.0]
     assert tensix.from_file(tmp_path / "new", shared=True).tolist() == [0.0, 4.0, 0.0]
+
+
+def test_a_shared_file_is_not_touched_by_an_offset_that_does_not_suit(tmp_path):
+    path = tmp_path / "x.bin"
+    with pytest.raises(ValueError, match="not aligned"):
+        tensix.from_file(path, 2, shared=True, offset=1)
+    assert not path.exists()

@@ -234,3 +234,9 @@ def test_other_byte_order(path, monkeypatch):
     content = path.read_bytes()
     assert np.arange(3, dtype=">f4").tobytes() in content and np.ones(2, ">c8").tobytes() in content
     assert {name: y.tolist() for name, y in load(path).items()} == {name: y.tolist() for name, y in x.items()}
+
+
+def test_metadata_that_makes_the_header_too_long(path):
+    with pytest.raises(ValueError, match="the header would have"):
+        tensix.save(path, {"a": tensix.ones(1)}, metadata={"a": "x" * 100_000_001})
+    assert not path.exists()

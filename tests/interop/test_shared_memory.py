@@ -180,3 +180,17 @@ def test_ordinary_pickle_holds_the_bytes():
     y = pickle.loads(pickle.dumps(x))
     assert y.tolist() == [1.0] * 3 and not y.is_alias_of(x)
     assert SharedMemoryAllocator.locate(y.data_ptr()) is None
+
+
+def test_elements_that_lie_between_those_of_their_type(run):
+    """A complex number may lie at any multiple of half its size, which no offset in elements says."""
+    run("""
+import numpy as np
+import workers
+if __name__ == "__main__":
+    x = share(tensix.arange(8, dtype="float64"))
+    y = tensix.asarray(np.asarray(x)[1:5].view("c16"))
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found, _, name, _ = pool.apply(workers.look, (y,))
+    assert found == [1 + 2j, 3 + 4j] and name == "complex128", found
+""")

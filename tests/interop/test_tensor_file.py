@@ -206,3 +206,15 @@ def test_writable_modes(path):
         load(path, "r+")["a"].fill_(8)
         assert load(path)["a"].tolist() == [8, 8, 8]
     assert np.asarray(load(path, None)["b"]).flags.writeable
+
+
+def test_pop(path):
+    with tensix.load(path) as loaded:
+        name = next(iter(loaded))
+        expected = loaded[name].tolist()
+        assert loaded.pop(name).tolist() == expected and name not in loaded
+        assert loaded.pop(name, 5) == 5 and loaded.pop(name, None) is None
+        with pytest.raises(KeyError, match=name):
+            loaded.pop(name)
+        with pytest.raises(TypeError):
+            loaded.pop(name, 1, 2)

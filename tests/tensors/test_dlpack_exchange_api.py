@@ -111,6 +111,7 @@ def test_make(api, dlpack):
 
 @pytest.mark.parametrize("fields, kind", [
     ({"device_type": 2}, "BufferError"), ({"lanes": 2}, "BufferError"), ({"shape": (2**61, 2**61)}, "BufferError"),
+    ({"shape": None, "ndim": 2}, "BufferError"), ({"ndim": -1}, "BufferError"),
     ({"shape": (-1,)}, "BufferError"), ({"ndim": 65}, "BufferError"), ({"shape": (2**50,)}, "MemoryError"),
 ])  # fmt: skip
 def test_what_cannot_be_made(api, dlpack, fields, kind):

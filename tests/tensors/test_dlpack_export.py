@@ -177,3 +177,9 @@ x = tensix.ones(100)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("version, name", [((), b"dltensor"), ([], b"dltensor"), ((0, 9), b"dltensor"),
+                                           ([1, 0], b"dltensor_versioned"), ((2,), b"dltensor_versioned")])
+def test_versions_of_any_length(dlpack, version, name):
+    assert dlpack.PyCapsule_GetName(tensix.ones(3).__dlpack__(max_version=version)) == name

@@ -187,3 +187,26 @@ def test_exception_of_a_deleter_is_reported(dlpack, unraisable):
     x = from_dlpack(producer)
     del x
     assert [type(error) for error in unraisable] == [ZeroDivisionError]
+
+
+@pytest.mark.parametrize("is_negated", [False, True])
+def test_what_is_negated_by_a_flag_is_refused(dlpack, is_negated):
+    producer = dlpack.Producer()
+    producer.is_neg = lambda: is_negated
+    if is_negated:
+        with pytest.raises(BufferError, match="resolve_neg"):
+            from_dlpack(producer)
+    else:
+        assert from_dlpack(producer).tolist() == [0, 1, 2, 3]
+
+
+def test_devices_without_a_kernel_that_copies():
+    with pytest.raises(BufferError, match="cannot copy from cpu to cuda"):
+        from_dlpack(tensix.ones(2), device="cuda")
+
+
+@pytest.mark.parametrize("copy", [0, np.False_])
+def test_copy_may_be_said_by_other_bools(dlpack, copy):
+    with pytest.raises(ValueError, match="copy is False"):
+        tensix.asarray([1], copy=copy)
+    assert from_dlpack(np.ones(2), copy=np.True_).tolist() == [1, 1]

@@ -158,3 +158,22 @@ def test_pickled_by_threads():
     x = tensix.arange(1000)
     with ThreadPoolExecutor(8) as pool:
         assert all(a.is_alias_of(b) and a.tolist() == x.tolist() for a, b in pool.map(again, [(x, x)] * 200))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("nbytes", [0, 4])
+def test_a_shrunk_storage_is_refused(protocol, nbytes):
+    x = tensix.ones(1 << 20)
+    x.storage().resize_(nbytes)
+    with pytest.raises(RuntimeError, match="bytes"):
+        pickle.dumps(x, protocol)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_readonly_is_kept_where_elements_have_gaps(protocol):
+    array = np.arange(10.0)
+    array.flags.writeable = False
+    x = tensix.asarray(array)
+    for view in (x[::2], x[:1].expand(3), x):
+        assert again(view, protocol).readonly and again(view, protocol).tolist() == view.tolist()
+    assert not x.contiguous().readonly or x.contiguous() is x

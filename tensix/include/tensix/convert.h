@@ -87,13 +87,25 @@ static inline double tx_double_of_half(uint16_t half)
     M(i64, int64_t, F, FROM) M(f32, float, F, FROM) M(f64, double, F, FROM) M(u16, uint16_t, F, FROM)            \
     M(u32, uint32_t, F, FROM) M(u64, uint64_t, F, FROM)
 
-#define TX_REAL_REAL(T, TO, F, FROM) TX_LOOP(tx_##F##_##T, FROM, TO, t[i] = (TO)s[i])
+/* What is no 0 is true, and counts once: files and other libraries hold other bytes than 0 and 1. */
+#define TX_VALUE_b(x) ((x) != 0)
+#define TX_VALUE_u8(x) (x)
+#define TX_VALUE_i8(x) (x)
+#define TX_VALUE_i16(x) (x)
+#define TX_VALUE_i32(x) (x)
+#define TX_VALUE_i64(x) (x)
+#define TX_VALUE_f32(x) (x)
+#define TX_VALUE_f64(x) (x)
+#define TX_VALUE_u16(x) (x)
+#define TX_VALUE_u32(x) (x)
+#define TX_VALUE_u64(x) (x)
+#define TX_REAL_REAL(T, TO, F, FROM) TX_LOOP(tx_##F##_##T, FROM, TO, t[i] = (TO)TX_VALUE_##F(s[i]))
 #define TX_COMPLEX_REAL(T, TO, F, FROM) TX_LOOP(tx_##F##_##T, FROM, TO, t[i] = (TO)s[i].real)
 #define TX_REAL(F, FROM, CODE)                                               \
     TX_TO_INTEGERS(TX_REAL_REAL, F, FROM)                                    \
     TX_LOOP(tx_##F##_b, FROM, uint8_t, t[i] = s[i] != 0)                     \
-    TX_LOOP(tx_##F##_c64, FROM, tx_complex64, { t[i].real = (float)s[i]; t[i].imag = 0; })   \
-    TX_LOOP(tx_##F##_c128, FROM, tx_complex128, { t[i].real = (double)s[i]; t[i].imag = 0; })
+    TX_LOOP(tx_##F##_c64, FROM, tx_complex64, { t[i].real = (float)TX_VALUE_##F(s[i]); t[i].imag = 0; })   \
+    TX_LOOP(tx_##F##_c128, FROM, tx_complex128, { t[i].real = (double)TX_VALUE_##F(s[i]); t[i].imag = 0; })
 #define TX_COMPLEX(F, FROM)                                                  \
     TX_TO_INTEGERS(TX_COMPLEX_REAL, F, FROM)                                 \
     TX_LOOP(tx_##F##_b, FROM, uint8_t, t[i] = (s[i].real != 0) | (s[i].imag != 0))           \
