@@ -240,15 +240,22 @@ class use_allocator:
             raise TypeError(f"use_allocator() needs an Allocator, found {type(allocator).__name__}.")
         self.allocator = allocator
         self._type_code = device_type_from_any(device)
-        self._tokens = []
         scopes_were_used = True
 
     def __enter__(self):
-        self._tokens.append(SCOPED.set({**SCOPED.get(), self._type_code: self.allocator}))
+        scopes = SCOPED.get()
+        SCOPED.set({**scopes, self._type_code: (*scopes.get(self._type_code, ()), (self, self.allocator))})
         return self.allocator
 
     def __exit__(self, *exc_info):
-        SCOPED.reset(self._tokens.pop())
+        scopes = SCOPED.get()
+        left = list(scopes.get(self._type_code, ()))
+        for position in reversed(range(len(left))):
+            if left[position][0] is self:  # wherever it is: generators may end their scopes in any order
+                del left[position]
+                SCOPED.set({**scopes, self._type_code: tuple(left)})
+                return
+        raise RuntimeError("use_allocator() is left in a context, such as a task or thread, that did not enter it.")
 
 
 def set_allocator(device_type, Allocator allocator, priority=0):
@@ -293,9 +300,9 @@ cdef bint scopes_were_used = False  # until the first scope is made, nobody pays
 
 cdef Allocator current_allocator(int8_t device_type):
     if scopes_were_used:
-        scoped = SCOPED.get().get(device_type)
-        if scoped is not None:
-            return scoped
+        scoped = <tuple>(<dict>SCOPED.get()).get(device_type)
+        if scoped:
+            return <Allocator>(<tuple>scoped[len(scoped) - 1])[1]
     if serving[device_type] == NULL:
         refuse_device(device_type)
     return <Allocator>serving[device_type]

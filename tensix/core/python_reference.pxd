@@ -13,7 +13,7 @@ Counts, deleters and contexts die on whatever thread drops them last, with or wi
 
 Who runs Python code while something dies sets a pending exception aside: deallocation must not lose it.
 """
-from cpython.exc cimport PyErr_Fetch, PyErr_Restore
+from cpython.exc cimport PyErr_Fetch, PyErr_Restore, PyErr_SetInterrupt
 from cpython.ref cimport PyObject
 
 
@@ -49,6 +49,13 @@ cdef inline pending_exception_t set_exception_aside() noexcept:
 
 cdef inline void bring_exception_back(pending_exception_t pending) noexcept:
     PyErr_Restore(pending.type, pending.value, pending.traceback)
+
+
+cdef inline void pass_on(object error) noexcept:
+    """Say what was raised where nothing may be: an interrupt to the program, all else to sys.unraisablehook."""
+    if not isinstance(error, KeyboardInterrupt):
+        raise error
+    PyErr_SetInterrupt()
 
 
 cdef inline void drop_python_reference(PyObject* reference, bint holds_gil) noexcept nogil:

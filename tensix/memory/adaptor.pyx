@@ -14,12 +14,12 @@ cimport cython
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport Allocator, current_allocator, nbytes_from_any
-from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_destroy, data_ptr_init, data_ptr_t
+from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_destroy, data_ptr_t
 from tensix.core.memory_facts cimport data_ptr_facts
 from tensix.core.device cimport CPU
 from tensix.core.python_reference cimport drop_python_reference
 
-from tensix.memory.caching_allocator import CachingAllocator
+from tensix.memory.caching_allocator import CachingAllocator, refuse_circle
 
 __all__ = ["Adaptor"]
 
@@ -72,6 +72,7 @@ cdef class Adaptor(Allocator):
             return
         if not isinstance(upstream, Allocator):
             raise TypeError(f"{type(self).__name__}() needs an Allocator as upstream, found {type(upstream).__name__}.")
+        refuse_circle(self, upstream)
         self.upstream = upstream
 
     @property
@@ -117,7 +118,10 @@ cdef class Adaptor(Allocator):
 
 cdef size_t alignment_of(Allocator allocator) except 0:
     """Return what an allocator says about its alignment; if it says nothing, that of the C library's heap."""
-    return getattr(allocator, "alignment", MALLOC_ALIGNMENT_BYTES)
+    found = getattr(allocator, "alignment", MALLOC_ALIGNMENT_BYTES)
+    if not isinstance(found, int) or found <= 0 or found & (found - 1) or found >> 62:
+        raise ValueError(f"{type(allocator).__name__}.alignment must be a power of two, found {found!r}.")
+    return found
 
 
 cdef object cached_bytes(Allocator allocator):
@@ -147,11 +151,12 @@ cdef adapted_block_t* Adaptor_take(Adaptor self, size_t nbytes, size_t padded, d
     try:
         self.upstream.c_allocate(padded, &node.block)
         is_block = node.block.ctx != NULL or node.block.data != NULL
+        if not is_block:
+            out[0] = node.block  # null, and the device that it would have been on
     finally:
         if not is_block:
             free_node(node)
     if not is_block:
-        data_ptr_init(out, NULL, NULL, NULL)
         return NULL
     Py_INCREF(self)
     node.adaptor, node.state, node.note = <PyObject*>self, self.state, NULL

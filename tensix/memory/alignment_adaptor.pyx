@@ -1,7 +1,7 @@
 """Blocks at addresses that are multiples of more than upstream promises."""
 from libc.stdint cimport uintptr_t
 from tensix.core.allocator cimport nbytes_from_any
-from tensix.core.data_ptr cimport data_ptr_t
+from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_t
 from tensix.core.memory_facts cimport name_deleter
 from tensix.core.python_reference cimport holds_gil
 from tensix.memory.adaptor cimport (
@@ -58,10 +58,11 @@ cdef class AlignmentAdaptor(Adaptor):
 
     def __cinit__(self):
         self.free_block = alignment_free
+        self.wanted = 1
 
     def __init__(self, upstream, alignment):
         super().__init__(upstream)
-        size = nbytes_from_any(alignment)
+        size = 0 if alignment < 0 else nbytes_from_any(alignment)
         if size == 0 or size > 1 << 30 or size & (size - 1):
             raise ValueError(f"alignment must be a power of two from 1 to 2**30 bytes, found {alignment}.")
         promised = alignment_of(self.upstream)
@@ -76,13 +77,31 @@ cdef class AlignmentAdaptor(Adaptor):
         return f"{type(self).__name__}({self.upstream!r}, {self.wanted})"
 
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+        cdef size_t front
         if self.extra == 0 or nbytes == 0:
-            return self.upstream.c_allocate(nbytes, out)
+            self.upstream.c_allocate(nbytes, out)
+            return check_promise(self, -<uintptr_t>out.data & (self.wanted - 1), out)
         if nbytes + self.extra < nbytes:
             raise OutOfMemoryError(nbytes, self.wanted, CPUAllocator.bytes_in_use())
         cdef adapted_block_t* node = Adaptor_take(self, nbytes, nbytes + self.extra, out)
-        adapted_block_move_up(node, -<uintptr_t>out.data & (self.wanted - 1), out)
+        if node == NULL:  # upstream has no bytes to give, as that of meta tensors
+            return 0
+        front = -<uintptr_t>out.data & (self.wanted - 1)
+        check_promise(self, front, out)
+        adapted_block_move_up(node, front, out)
         return 0
+
+
+cdef int check_promise(AlignmentAdaptor self, size_t front, data_ptr_t* out) except -1:
+    """Give a block back that would have to be moved up further than it is larger: upstream's promise is not kept."""
+    cdef uintptr_t address = <uintptr_t>out.data
+    if front > self.extra:
+        data_ptr_destroy(out)
+        raise RuntimeError(
+            f"{type(self.upstream).__name__} gave the address {address:#x}, which is no multiple of its alignment, "
+            f"{alignment_of(self.upstream)}. Let it return such addresses, or say what alignment there is."
+        )
+    return 0
 
 
 cdef void alignment_free(void* ctx) noexcept nogil:

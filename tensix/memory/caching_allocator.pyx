@@ -193,6 +193,7 @@ cdef class CachingAllocator(Allocator):
         if isinstance(upstream, CPUAllocator) and (upstream.zero_fill or upstream.junk_fill):
             raise ValueError(f"{upstream!r} cannot fill blocks that are reused. Take one that does not fill.")
         if upstream is not None:
+            refuse_circle(self, upstream)
             self.upstream = upstream
             self.is_over_cpu = isinstance(upstream, CPUAllocator) and type(upstream).allocate is CPUAllocator.allocate
         self.max_cached = default_max_cached() if max_cached is None else max_cached
@@ -304,6 +305,15 @@ cdef bint CachingAllocator_is_simple(CachingAllocator self, const data_ptr_t* po
     return kept.reports or self.upstream.c_is_simple(&kept.block)
 
 
+def refuse_circle(above, upstream):
+    """Check that an allocator will not ask itself for memory, for ever."""
+    one = upstream
+    while isinstance(one, Allocator):
+        if one is above:
+            raise ValueError(f"{type(above).__name__}() cannot lie above itself: its upstream leads to it.")
+        one = getattr(one, "upstream", None)
+
+
 cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity) except NULL:
     """Return a new block; what is kept goes if there is no memory without that."""
     cdef cache_t* cache = self.cache
@@ -314,7 +324,7 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity) ex
     try:
         try:
             reserve(self.upstream, capacity, kept)
-        except MemoryError:
+        except (MemoryError, OSError):  # of files and shared memory, descriptors may be what is scarce
             collect_returned(cache)
             if evict(cache, 0) == 0:
                 raise
@@ -399,10 +409,16 @@ cdef size_t evict(cache_t* cache, size_t bound) noexcept nogil:
     """Give back what was unused for longest until no more than `bound` bytes are kept; return how many went."""
     cdef size_t evicted = 0
     cdef kept_block_t* kept
-    while cache.cached > bound:
+    cdef kept_block_t* doomed = NULL
+    cdef kept_block_t** end = &doomed
+    while cache.cached > bound:  # all taken out first: who takes one back may free others meanwhile
         kept = cache.first
         unlink(cache, kept)
         evicted += kept.capacity
+        end[0], kept.next = kept, NULL
+        end = &kept.next
+    while doomed != NULL:
+        kept, doomed = doomed, doomed.next
         give_back(kept)
     return evicted
 
@@ -487,7 +503,10 @@ def default_max_cached():
     """Return ``TENSIX_MAX_CACHED``, or a share of the memory that this process may use, in bytes."""
     wanted = os.environ.get("TENSIX_MAX_CACHED")
     if wanted is not None:
-        return parse_size(wanted)
+        try:
+            return parse_size(wanted)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the environment variable TENSIX_MAX_CACHED is {wanted!r}: {error}") from None
     return memory_bytes() // DEFAULT_SHARE
 
 

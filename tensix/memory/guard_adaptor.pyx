@@ -100,6 +100,8 @@ cdef class GuardAdaptor(Adaptor):
         if padded < nbytes:
             raise OutOfMemoryError(nbytes, self.alignment, CPUAllocator.bytes_in_use())
         cdef adapted_block_t* node = Adaptor_take(self, nbytes, padded, out)
+        if node == NULL:  # upstream has no bytes to give, as that of meta tensors
+            return 0
         adapted_block_move_up(node, front, out)
         node.note = <void*>self.back
         memset(node.block.data, GUARD, front)

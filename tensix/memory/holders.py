@@ -14,6 +14,7 @@ from tensix.core.storage import Storage
 __all__ = []
 
 MOST_PLACES = 3  # named for one holder
+MOST_LOOKS = 8  # at containers of one holder, of which some have the same name
 IS_OPTIMIZED = 1  # the flag of code whose variables are not in a dict
 
 
@@ -40,7 +41,7 @@ def holders_of(addresses):
         # in CPython 3.12 up to 3.12.5.
         is_module = issubclass(type(container), ModuleType)
         search.look_at(object.__getattribute__(container, "__dict__") if is_module else container)
-    return search.texts()
+    return search.texts(tracked)
 
 
 class Search:
@@ -56,19 +57,24 @@ class Search:
         self.addresses = addresses
         self.kinds = {}  # type -> whether it is one of ours that has a storage
         self.found = {}  # id of a holder -> (holder, address, text), None for one on another block
-        self.places = {}  # id of a holder -> where it is held
+        self.places = {}  # id of a holder -> where it is held: containers, and words
+        self.names = {}  # id of a container -> what it calls what it holds
+        self.owners = {}  # id of a dict of attributes -> the class of the object
         modules = list(sys.modules.items())
         self.modules = {id(vars(module)): name for name, module in modules if hasattr(module, "__dict__")}
 
     def look_at(self, container):
         """Find holders among what a container refers to, and in containers that the collector passes over."""
         for value in gc.get_referents(container):
-            kind = type(value)
-            if kind is dict or kind is tuple:
-                if not gc.is_tracked(value):
-                    self.look_at(value)
-            elif self.is_holder(value, kind):
-                self.note(value, lambda value=value: self.place_in(container, value))
+            if self.is_holder(value, type(value)):
+                self.note(value, container)
+            else:
+                self.look_into(value)
+
+    def look_into(self, value):
+        """Find holders in a container that the collector passes over, because nothing in it can be part of a cycle."""
+        if type(value) in (dict, tuple) and not gc.is_tracked(value):
+            self.look_at(value)
 
     def look_at_variables(self):
         """Find holders among the variables of every running function."""
@@ -87,7 +93,9 @@ class Search:
             if self.is_holder(value, type(value)):
                 code = frame.f_code
                 place = f"{name} in {code.co_qualname} ({code.co_filename}:{frame.f_lineno})"
-                self.note(value, lambda place=place: place)
+                self.note(value, place)
+            else:
+                self.look_into(value)
         if type(variables) is dict and sys.getrefcount(variables) == UNSHARED:
             variables.clear()  # before Python 3.13 the frame would keep it, and everything in it, alive
 
@@ -118,37 +126,57 @@ class Search:
         return holder, address, f"{what}, storage use count {count}" + (", copy-on-write" if storage.is_cow() else "")
 
     def note(self, holder, place):
-        """Remember where a holder is held, if that is not known well enough."""
+        """Remember where a holder is held, a container or the words for it, if that is not known well enough."""
         places = self.places.setdefault(id(holder), [])
-        if len(places) < MOST_PLACES:
-            name = place()
-            if name is not None and name not in places:
-                places.append(name)
+        if len(places) < MOST_LOOKS:
+            places.append(place)
 
-    def place_in(self, container, value):
-        """Return in words where in a container a value is."""
-        if isinstance(container, dict):
-            key = next((key for key, other in list(container.items()) if other is value), None)
-            if id(container) in self.modules:
-                return f"{key} in module {self.modules[id(container)]}"
-            owners = [one for one in gc.get_referrers(container) if getattr(one, "__dict__", None) is container]
-            return f"{key} of {type(owners[0]).__qualname__}" if owners else f"value of {key!r} in a dict"
-        if isinstance(container, (list, tuple)):
-            position = next((i for i, other in enumerate(container) if other is value), None)
-            return f"item {position} of a {type(container).__name__}"
-        attributes = getattr(container, "__dict__", None)
-        if isinstance(attributes, dict):
-            key = next((key for key, other in list(attributes.items()) if other is value), None)
-            if key is not None:
-                return f"{key} of {type(container).__qualname__}"
-        return f"a {type(container).__qualname__}"
+    def find_owners(self, tracked):
+        """Find the objects whose attributes lie in one of the dicts that hold something: one more walk for them all."""
+        dicts = {id(place): place for places in self.places.values() for place in places if type(place) is dict}
+        for one in tracked if dicts else ():
+            if type(one).__dictoffset__ and not issubclass(type(one), ModuleType):
+                for value in gc.get_referents(one):
+                    if id(value) in dicts and getattr(one, "__dict__", None) is value:
+                        self.owners[id(value)] = type(one).__qualname__
 
-    def texts(self):
+    def name_of(self, holder, place):
+        """Return in words where a holder is."""
+        if isinstance(place, str):
+            return place
+        if id(place) not in self.names:  # asked for many: a large container is looked through once
+            self.names[id(place)] = names_in(place)
+        name = self.names[id(place)].get(id(holder))
+        if isinstance(place, dict):
+            if id(place) in self.modules:
+                return f"{name} in module {self.modules[id(place)]}"
+            owner = self.owners.get(id(place))
+            return f"{name} of {owner}" if owner else f"value of {name!r} in a dict"
+        if isinstance(place, (list, tuple)):
+            return f"item {name} of a {type(place).__name__}"
+        return f"a {type(place).__qualname__}" if name is None else f"{name} of {type(place).__qualname__}"
+
+    def texts(self, tracked):
         """Return address and text of every holder found."""
-        return [
-            (address, ", ".join([text, *self.places.get(id(holder), ())]))
-            for holder, address, text in filter(None, self.found.values())
-        ]
+        self.find_owners(tracked)
+        found = []
+        for holder, address, text in filter(None, self.found.values()):
+            places = dict.fromkeys(self.name_of(holder, place) for place in self.places.get(id(holder), ()))
+            found.append((address, ", ".join([text, *list(places)[:MOST_PLACES]])))
+        return found
+
+
+def names_in(container):
+    """Return the keys, positions or attributes of a container by the ids of what they lead to, the first of each."""
+    if isinstance(container, (list, tuple)):
+        items = enumerate(list(container))
+    else:
+        attributes = container if isinstance(container, dict) else getattr(container, "__dict__", None)
+        items = list(attributes.items()) if isinstance(attributes, dict) else ()
+    names = {}
+    for name, value in items:
+        names.setdefault(id(value), name)
+    return names
 
 
 def unshared_count():

@@ -38,7 +38,8 @@ cdef class LimitingAdaptor(Adaptor):
     Notes
     -----
     Bytes are those asked for. What an upstream `CachingAllocator` keeps for reuse is not in use and not limited; to
-    limit both, put the cache over the adaptor: it gives back what it keeps before it fails.
+    limit both, put the cache over the adaptor: it gives back what it keeps before it fails. It asks for up to an eighth
+    more than it is asked for, and that is what counts then and what the error names.
 
     Lifetime: every block keeps the adaptor alive.
 

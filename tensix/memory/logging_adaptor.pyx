@@ -64,6 +64,8 @@ cdef class LoggingAdaptor(Adaptor):
         super().__init__(upstream)
         if isinstance(file, (str, os.PathLike)):
             self.own_file = file = open(file, "w", buffering=1, encoding="utf-8")
+        if not hasattr(file, "write"):
+            raise TypeError(f"LoggingAdaptor() writes to a path or to a file, found {type(file).__name__}.")
         self.write = file.write
 
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:

@@ -5,6 +5,7 @@ the first time; after that an allocation costs taking the stack and two look-ups
 living blocks are guarded by the listeners' lock: Note [Listening in C] in ``memory_reporter.pyx``.
 """
 import functools
+import threading
 from typing import NamedTuple
 
 cimport cython
@@ -19,7 +20,12 @@ from tensix.core.memory_reporter cimport (
     stop_listening,
     unlock_listeners,
 )
-from tensix.core.python_reference cimport bring_exception_back, pending_exception_t, set_exception_aside
+from tensix.core.python_reference cimport (
+    bring_exception_back,
+    pass_on,
+    pending_exception_t,
+    set_exception_aside,
+)
 from tensix.memory.block_table cimport block_table_clear, block_table_put, block_table_take
 from tensix.memory.call_site cimport CallSites, CallSites_capture
 
@@ -27,6 +33,8 @@ from tensix.core.format_size import format_size
 from tensix.memory.call_site import Frame
 
 __all__ = ["Profile", "ProfileRow", "profile"]
+
+SUSPENDS = 0x20 | 0x80 | 0x100 | 0x200  # the flags of a code that is left and entered again, as inspect names them
 
 DEPTH = 16  # enough to get out of tensix's own frames
 NOWHERE = Frame("?", 0, "?")  # what was not called from Python
@@ -67,12 +75,14 @@ cdef class Profile:
         Whether no table is printed at the end.
     """
 
-    def __init__(self, quiet=False):
-        self.quiet = quiet
+    def __cinit__(self, *args, **kwargs):
         self.sites = CallSites(DEPTH)
         self.places, self.positions = [], {}
         if not Profile_add_line(self, None):
             raise MemoryError("no memory for a profile.")
+
+    def __init__(self, quiet=False):
+        self.quiet = quiet
 
     def __dealloc__(self):
         cdef uint32_t i
@@ -137,7 +147,7 @@ def profile(function=None, *, quiet=False):
     ----------
     function : callable, optional
         What to profile: ``@profile`` stands above it. Every call prints a table when it ends, and leaves its numbers as
-        ``function.last_profile``. A call from inside such a call belongs to that one.
+        ``function.last_profile``. A call from inside such a call, by the same thread, belongs to that one.
     quiet : bool, optional
         Print nothing.
 
@@ -145,6 +155,11 @@ def profile(function=None, *, quiet=False):
     -------
     Profile or callable
         The scope, or the function to call instead.
+
+    Raises
+    ------
+    TypeError
+        If it is no function, or one of generators or coroutines, of which a call returns before the body runs.
 
     Notes
     -----
@@ -171,22 +186,34 @@ def profiled(function, quiet):
     """Return a function that is profiled at every call."""
     if not callable(function):
         raise TypeError(f"profile() needs a function, found {type(function).__name__}.")
+    check_runs_to_its_end(function, "profile")
+    inside = set()  # threads
 
     @cython.binding(True)  # a function that can have the name of another
     @functools.wraps(function)
     def call(*args, **kwargs):
-        if call.is_running:
+        thread = threading.get_ident()
+        if thread in inside:
             return function(*args, **kwargs)
-        call.is_running = True
-        call.last_profile = Profile(quiet=quiet)
+        inside.add(thread)
+        call.last_profile = found = Profile(quiet=quiet)
         try:
-            with call.last_profile:
+            with found:
                 return function(*args, **kwargs)
         finally:
-            call.is_running = False
+            inside.discard(thread)
 
-    call.is_running, call.last_profile = False, None
+    call.last_profile = None
     return call
+
+
+def check_runs_to_its_end(function, str scope):
+    """Check that a call of a function runs its body: that of a generator or coroutine is over before."""
+    if getattr(getattr(function, "__code__", None), "co_flags", 0) & SUSPENDS:
+        raise TypeError(
+            f"{scope} cannot decorate {function.__qualname__}(): a call of a generator or coroutine function returns "
+            f"before its body runs. Use `with {scope}():` inside it."
+        )
 
 
 cdef object row_of(const line_numbers_t* line, object place):
@@ -259,6 +286,8 @@ cdef uint32_t Profile_look_up(Profile self, uint32_t site) noexcept:
             position = table.line_of_site[site] = known
     except MemoryError:
         pass
+    except BaseException as error:
+        pass_on(error)
     bring_exception_back(pending)
     return position
 

@@ -30,6 +30,7 @@ from tensix.core.memory_reporter cimport (
 from tensix.core.python_reference cimport (
     bring_exception_back,
     may_run_python,
+    pass_on,
     pending_exception_t,
     set_exception_aside,
 )
@@ -114,8 +115,9 @@ cdef class record:
     -----
     Use it as a context manager, or call `start` and `stop`. Blocks that are older than the recording are not in it.
 
-    Lifetime: a recording keeps no block and no tensor alive, but the allocators that it met and the code of the
-    functions. A block takes 48 bytes of the recording.
+    Lifetime: a recording keeps no block and no tensor alive, but the allocators that it met, with what caches among
+    them keep (`CachingAllocator.trim` gives that back), and the code of the functions. A block takes 48 bytes of the
+    recording.
 
     Thread-safety: any thread may allocate, free and ask for a snapshot. The child of a fork goes on with a copy.
 
@@ -135,13 +137,18 @@ cdef class record:
     cdef readonly bint is_running
     cdef list allocators        # allocators and threads by their numbers on the tape
     cdef dict threads
+    cdef dict numbers           # of allocators, by their addresses, which stay theirs: the list keeps them
+
+    def __cinit__(self, *args, **kwargs):
+        self.sites = CallSites()
+        self.tape.max_count = DEFAULT_MAX_EVENTS
+        self.allocators, self.threads, self.numbers = [], {}, {}
 
     def __init__(self, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS):
         if not 16 <= max_events <= 1 << 32:
             raise ValueError(f"max_events must be from 16 to 2**32, found {max_events}.")
         self.sites = CallSites(depth)
         self.tape.max_count = max_events
-        self.allocators, self.threads = [], {}
 
     def __dealloc__(self):
         stop_listening(&self.tape.listener)
@@ -309,20 +316,24 @@ cdef void add_event(tape_t* tape, events_t* events, size_t nbytes) noexcept:
 
 cdef uint32_t number_of_allocator(record self, PyObject* allocator) noexcept:
     """Return the position of an allocator among those that were met."""
-    cdef Py_ssize_t i
-    for i in range(len(self.allocators)):
-        if <PyObject*>self.allocators[i] == allocator:
-            return <uint32_t>i
-    self.allocators.append(<object>allocator)
-    return <uint32_t>(len(self.allocators) - 1)
+    number = self.numbers.get(<uintptr_t>allocator)
+    if number is None:
+        number = self.numbers[<uintptr_t>allocator] = len(self.allocators)
+        self.allocators.append(<object>allocator)
+    return number
 
 
 cdef int note_thread(record self, uint32_t thread) noexcept:
     """Remember the name of this thread, without giving one to a thread that Python does not know."""
     cdef pending_exception_t pending = set_exception_aside()
-    ident = threading.get_ident()
-    names = [known.name for known in threading.enumerate() if known.ident == ident] if may_run_python() else []
-    self.threads[thread] = names[0] if names else f"thread {ident}"
+    try:
+        ident = threading.get_ident()
+        self.threads[thread] = f"thread {ident}"
+        names = [known.name for known in threading.enumerate() if known.ident == ident] if may_run_python() else []
+        if names:
+            self.threads[thread] = names[0]
+    except BaseException as error:
+        pass_on(error)
     bring_exception_back(pending)
     return 0
 

@@ -97,7 +97,7 @@ def load_snapshot(path):
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"{path} is no memory snapshot: it does not say 'format': {FORMAT!r}.")
     version = data.get("version")
-    if not isinstance(version, int) or version < 1:
+    if type(version) is not int or version < 1:
         raise ValueError(f"{path} is damaged: its version is {version!r}, not a number from 1.")
     if version > VERSION:
         raise ValueError(
@@ -119,7 +119,7 @@ def damage_of(data):
     """Return what does not fit together in a snapshot, None if everything does."""
     missing = [key for key in LISTS if not isinstance(data.get(key), list)]
     missing += [key for key in ("program", "started", "tensix") if not isinstance(data.get(key), str)]
-    missing += [] if is_count(data.get("duration_ns")) else ["duration_ns"]
+    missing += [key for key in ("duration_ns", "dropped") if not is_count(data.get(key))]
     blocks = data.get("blocks")
     if not isinstance(blocks, dict) or missing:
         return f"{', '.join(missing) or 'blocks'} is missing or of the wrong kind"
@@ -128,6 +128,9 @@ def damage_of(data):
             return f"the column {column!r} of its blocks is missing or of another length than the first"
         if not all(is_count(value) or (value is None and column == "freed_ns") for value in blocks[column]):
             return f"the column {column!r} of its blocks holds something else than numbers"
+    times = zip(blocks["allocated_ns"], blocks["freed_ns"], strict=True)
+    if any(freed is not None and freed < made for made, freed in times):
+        return "a block is freed before it is allocated"
     try:
         references = [
             ("stack", "stacks", blocks["stack"]), ("thread", "threads", blocks["thread"]),
@@ -152,5 +155,5 @@ def damage_of(data):
 
 
 def is_count(value):
-    """Whether a value is an int from 0, and no bool."""
-    return type(value) is int and value >= 0
+    """Whether a value is an int from 0 that 64 bits hold, and no bool."""
+    return type(value) is int and 0 <= value < 1 << 64

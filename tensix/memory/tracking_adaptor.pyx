@@ -161,10 +161,10 @@ cdef class TrackingAdaptor(Adaptor):
 
 
 cdef void tracking_free(void* ctx) noexcept nogil:
-    """Forget a block that goes; in the end, without the GIL, it is left to the system."""
+    """Forget a block that goes; after finalisation has begun, whoever has no GIL leaves it to the system."""
     cdef adapted_block_t* node = <adapted_block_t*>ctx
     if node.note != NULL:
-        if not may_run_python():
+        if not (may_run_python() or holds_gil()):
             return
         with gil:
             forget(<record_t*>node.note)

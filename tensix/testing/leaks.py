@@ -1,21 +1,24 @@
 """Finding targets that nobody gave back: tensors, storages, and whatever else handles own."""
 
+import functools
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 from tensix.core import IntrusiveTarget, StorageImpl, format_size, raw
 from tensix.core.births import Births
+from tensix.memory.profiler import check_runs_to_its_end
 from tensix.tensors.tensor_impl import TensorImpl
 from tensix.testing.cycles import strong_cycles
 
 __all__ = ["assert_no_leaks"]
 
 MAX_NAMED = 5  # of a class
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-@contextmanager
-def assert_no_leaks() -> Iterator[None]:
+class assert_no_leaks:  # noqa: N801 - it reads as what it does
     """Check that no tensor, storage or other target that is made inside a scope is alive at its end.
 
     Raises
@@ -23,6 +26,8 @@ def assert_no_leaks() -> Iterator[None]:
     AssertionError
         If one is, after Python's collector ran. The text names the classes, sizes of storages, and cycles of strong
         pointers with their members.
+    TypeError
+        If it shall decorate a generator or coroutine function, of which a call returns before the body runs.
 
     Notes
     -----
@@ -49,12 +54,34 @@ def assert_no_leaks() -> Iterator[None]:
     AssertionError: 1 target that was made here is still alive:
         1 StorageImpl, 100 bytes: use_count 1
     """
-    births = Births()
-    with births:
-        yield
-        survivors = births.survivors()
-    if survivors:
-        raise AssertionError(describe(survivors))
+
+    def __init__(self) -> None:
+        self._open: list[Births] = []
+
+    def __enter__(self) -> None:
+        births = Births()
+        births.__enter__()
+        self._open.append(births)
+
+    def __exit__(self, kind: type[BaseException] | None, *exc_info: object) -> None:
+        births = self._open.pop()
+        try:
+            survivors = births.survivors() if kind is None else []
+        finally:
+            births.__exit__(None, None, None)
+        if survivors:
+            raise AssertionError(describe(survivors))
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Return a function that does the same and is checked at every call."""
+        check_runs_to_its_end(function, "assert_no_leaks")
+
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            with assert_no_leaks():
+                return function(*args, **kwargs)
+
+        return call
 
 
 def describe(survivors: list[IntrusiveTarget]) -> str:

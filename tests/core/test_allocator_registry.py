@@ -174,3 +174,46 @@ def test_blocks_of_a_scope_outlive_it():
     storage.reset()
     gc.collect()
     assert seen() is None
+
+
+def test_scopes_left_in_another_order():
+    outside, a, b = get_allocator("cpu"), CPUAllocator(alignment=128), CPUAllocator(alignment=256)
+    first, second = use_allocator(a), use_allocator(b)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert get_allocator("cpu") is b
+    second.__exit__(None, None, None)
+    assert get_allocator("cpu") is outside
+
+
+def test_one_scope_for_many_threads_and_tasks():
+    allocator, together = CPUAllocator(alignment=128), threading.Barrier(4)
+    scope, seen = use_allocator(allocator), []
+
+    def work():
+        with scope:
+            together.wait(10)
+            seen.append(get_allocator("cpu"))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    async def task(seconds):
+        with scope:
+            await asyncio.sleep(seconds)
+            seen.append(get_allocator("cpu"))
+
+    async def main():
+        await asyncio.gather(task(0.01), task(0.02), task(0))
+
+    asyncio.run(main())
+    assert seen == [allocator] * 7 and get_allocator("cpu") is not allocator
+
+
+def test_a_scope_that_is_not_open_cannot_be_left():
+    with pytest.raises(RuntimeError, match="did not enter"):
+        use_allocator(CPUAllocator()).__exit__(None, None, None)

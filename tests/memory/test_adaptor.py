@@ -212,3 +212,70 @@ def test_an_allocator_swapped_while_blocks_live(make, in_use):
     assert (y.allocator, z.allocator) == (first, second)
     del first, second, x, y, z
     assert in_use() == 0
+
+
+@pytest.mark.parametrize("adaptor", [
+    lambda upstream: AlignmentAdaptor(upstream, 64), GuardAdaptor, StatisticsAdaptor,
+    lambda upstream: LimitingAdaptor(upstream, "1KiB"), lambda upstream: GuardAdaptor(AlignmentAdaptor(upstream, 4096)),
+])  # fmt: skip
+def test_upstreams_without_memory(adaptor):
+    made = adaptor(tensix.get_allocator("meta"))
+    assert made.allocate(12).device == tensix.Device("meta")
+    with tensix.use_allocator(made, "meta"):
+        assert tensix.empty(3, device="meta").shape == (3,)
+    assert tensix.zeros(3, alignment=64, device="meta").device == tensix.Device("meta")
+
+
+class Odd(Allocator):
+    """Give out addresses that lie 8 bytes behind multiples of 64."""
+
+    def __init__(self, alignment=None):
+        if alignment is not None:
+            self.alignment = alignment
+        self.freed = 0
+
+    def allocate(self, nbytes):
+        block = ctypes.create_string_buffer(nbytes + 128)
+
+        def free(address):
+            self.freed += block is not None
+
+        return DataPtr.from_callable(-(-ctypes.addressof(block) // 64) * 64 + 8, free)
+
+
+@pytest.mark.parametrize("promised", [None, 16, 64, 128])
+def test_promises_of_alignment_that_are_not_kept(promised):
+    odd = Odd(promised)
+    with tensix.use_allocator(odd), pytest.raises(RuntimeError, match=r"Odd gave the address 0x.*no multiple"):
+        tensix.empty(100, alignment=64)
+    assert odd.freed == 1
+    odd = Odd(8)
+    with tensix.use_allocator(odd):
+        assert tensix.empty(100, alignment=64).data_ptr() % 64 == 0
+
+
+@pytest.mark.parametrize("promised", [0, -1, 3, 48, "x", 2.0, 2**70])
+def test_alignments_that_are_none(promised):
+    with pytest.raises(ValueError, match=r"Odd\.alignment must be a power of two, found"):
+        AlignmentAdaptor(Odd(promised), 64)
+
+
+@pytest.mark.parametrize("alignment", [-8, 0, 3])
+def test_wanted_alignments_that_are_none(alignment):
+    with pytest.raises(ValueError, match=f"alignment must be a power of two .* found {alignment}"):
+        tensix.empty(3, alignment=alignment)
+
+
+@pytest.mark.parametrize("cls", [StatisticsAdaptor, CachingAllocator])
+def test_allocators_above_themselves(cls):
+    one = cls()
+    above = StatisticsAdaptor(one)
+    for upstream in (one, above):
+        with pytest.raises(ValueError, match="cannot lie above itself"):
+            one.__init__(upstream)
+    assert one.allocate(8)
+
+
+def test_a_log_needs_a_file():
+    with pytest.raises(TypeError, match=r"LoggingAdaptor\(\) writes to a path or to a file, found NoneType"):
+        LoggingAdaptor(None, None)

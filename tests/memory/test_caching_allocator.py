@@ -9,7 +9,7 @@ import pytest
 
 import tensix
 from tensix.core import Allocator, CPUAllocator, DataPtr, MemoryReporter, OutOfMemoryError, Storage, cow
-from tensix.memory import CachingAllocator, SharedMemoryAllocator
+from tensix.memory import CachingAllocator, CallbackAllocator, SharedMemoryAllocator
 
 MIB = 1 << 20
 
@@ -208,3 +208,46 @@ def test_the_bound_comes_from_the_environment(value, expected):
         env={**os.environ, "TENSIX_MAX_CACHED": value}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert int(finished.stdout) == expected
+
+
+def test_a_deallocation_that_allocates_through_the_same_cache():
+    """What it frees is kept after the others went, and not given back in the same breath, which would never end."""
+    calls = []
+
+    def deallocate(address):
+        calls.append(address)
+        tensix.empty(4)
+
+    memory = ctypes.create_string_buffer(1 << 16)
+    places = iter(range(-(-ctypes.addressof(memory) // 64) * 64, ctypes.addressof(memory) + (1 << 16) - 64, 64))
+    cache = CachingAllocator(CallbackAllocator(lambda nbytes: next(places), deallocate), max_cached="1MiB")
+    with tensix.use_allocator(cache):
+        x = tensix.empty(10)
+        del x
+        assert cache.trim() > 0
+    assert len(calls) == 1 and cache.stats().cached > 0
+    cache.trim()
+
+
+def test_descriptors_that_the_cache_holds_are_given_back():
+    script = """
+import resource
+from tensix.memory import CachingAllocator, SharedMemoryAllocator
+resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))
+cache = CachingAllocator(SharedMemoryAllocator(), max_cached="4GiB")
+for first in (100_000, 1_000_000):
+    blocks = [cache.allocate(first * (10 + i)) for i in range(40)]
+    del blocks
+print(cache.stats().misses)
+"""
+    finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (finished.stdout.strip().isdigit(), finished.stderr) == (True, "")
+
+
+@pytest.mark.parametrize("value", ["foo", "", "-1"])
+def test_a_bad_environment_variable_is_named(value):
+    found = subprocess.run(
+        [sys.executable, "-c", "import tensix"], env={**os.environ, "TENSIX_MAX_CACHED": value},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert found.returncode == 1 and f"the environment variable TENSIX_MAX_CACHED is {value!r}" in found.stderr

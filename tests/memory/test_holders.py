@@ -5,6 +5,8 @@ import sys
 import threading
 import types
 
+import pytest
+
 import tensix
 from tensix.core import Storage
 from tensix.memory import record
@@ -154,3 +156,26 @@ with record() as recording:
 """
     finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert (finished.returncode, finished.stdout, finished.stderr) == (0, "1\n", "")
+
+
+MANY = [list, lambda tensors: dict(enumerate(tensors)), lambda tensors: [{1: x} for x in tensors]]
+
+
+@pytest.mark.parametrize("make", MANY, ids=["list", "dict", "dicts"])
+def test_many_in_one_place_and_in_many(make):
+    """Where a holder is was looked for once for each of them: that took minutes."""
+    with record() as recording:
+        kept = make([tensix.ones(1) for _ in range(30_000)])
+        texts = [one["text"] for one in recording.snapshot()["holders"]]
+    assert len(texts) == 30_000 == len(kept)
+    place = "item 29999 of a list" if make is list else "value of"
+    assert any(place in text for text in texts)
+
+
+def test_owners_of_dicts_of_attributes():
+    models = [Model() for _ in range(3)]
+    with record() as recording:
+        for model in models:
+            model.__dict__["weight"] = tensix.ones(3)
+        texts = [one["text"] for one in recording.snapshot()["holders"]]
+    assert [text.partition("use count 1, ")[2].partition(",")[0] for text in texts] == ["weight of Model"] * 3

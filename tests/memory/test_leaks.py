@@ -22,6 +22,8 @@ y = {"x": [x, x[0]]}
 z = x.lazy_clone()
 kept_by_the_allocator = tensix.ones(3_000_000)
 del kept_by_the_allocator
+with tensix.use_allocator(tensix.memory.TrackingAdaptor()):
+    tracked = tensix.ones(3)
 sys.kept = tensix.ones(3)
 
 class A:

@@ -157,3 +157,67 @@ def test_many_lines():
         for number in range(300):
             eval("\n" * number + "Storage(8)")
     assert sorted(row.place.line for row in p.rows) == list(range(1, 301))
+
+
+def test_each_thread_has_calls_of_its_own():
+    started, done = threading.Event(), threading.Event()
+    seen = []
+
+    @profile(quiet=True)
+    def work(count):
+        kept = tensix.ones(count, dtype="uint8")
+        if count == 7:
+            started.set()
+            done.wait()
+        return kept.nbytes
+
+    other = threading.Thread(target=work, args=(7,))
+    other.start()
+    started.wait()
+    work(5)
+    seen.append(work.last_profile.rows[0].total_bytes)
+    done.set()
+    other.join()
+    assert seen == [5]
+
+
+async def coroutine():
+    """Do nothing."""
+
+
+def generator():
+    yield
+
+
+async def asynchronous_generator():
+    yield
+
+
+@pytest.mark.parametrize("function", [coroutine, generator, asynchronous_generator])
+def test_what_returns_before_its_body_runs_is_refused(function):
+    with pytest.raises(TypeError, match=rf"profile cannot decorate {function.__name__}\(\)"):
+        profile(function)
+
+
+def test_interrupts_go_to_the_program(monkeypatch):
+    def interrupt(*place):
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tensix.memory.call_site.Frame", interrupt)
+    with profile(quiet=True) as seen:
+        with pytest.raises(KeyboardInterrupt):
+            for _ in range(1000):
+                tensix.ones(3, dtype="uint8")
+        y = tensix.ones(5, dtype="uint8")
+    assert 5 in [row.total_bytes for row in seen.rows] and y.nbytes == 5
+
+
+def test_subclasses_that_forget_to_call_init():
+    class Forgetful(type(profile())):
+        def __init__(self):
+            pass
+
+    with Forgetful() as seen:
+        x = tensix.ones(3)
+    assert seen.rows[0].total_bytes == x.nbytes

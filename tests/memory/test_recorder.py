@@ -221,3 +221,22 @@ def test_child_of_a_fork_goes_on():
             os._exit(0 if data["blocks"]["nbytes"] == [1, 2] and None not in data["blocks"]["freed_ns"] else 1)
         assert os.waitpid(child, 0)[1] == 0
     assert recording.snapshot()["blocks"]["freed_ns"] == [None]
+
+
+def test_subclasses_that_forget_to_call_init():
+    class Forgetful(record):
+        def __init__(self):
+            pass
+
+    with Forgetful() as recording:
+        x = tensix.ones(3)
+    assert recording.snapshot()["blocks"]["nbytes"] == [x.nbytes]
+
+
+def test_every_allocator_has_its_number():
+    with record() as recording:
+        for _ in range(50):
+            with tensix.use_allocator(CPUAllocator()):
+                tensix.ones(3)
+    data = recording.snapshot()
+    assert data["blocks"]["allocator"] == list(range(50)) == list(range(len(data["allocators"])))

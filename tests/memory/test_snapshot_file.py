@@ -138,3 +138,27 @@ def test_many_events_stay_small(tmp_path):
     recording.snapshot().save(tmp_path / "snapshot.json")
     assert (tmp_path / "snapshot.json").stat().st_size < 60 * 20_000
     assert len(load_snapshot(tmp_path / "snapshot.json")["blocks"]["nbytes"]) == 20_000
+
+
+@pytest.mark.parametrize(
+    "key, value", [("version", True), ("dropped", None), ("dropped", "3"), ("duration_ns", 1 << 64)]
+)
+def test_values_that_no_snapshot_has(tmp_path, key, value):
+    with record() as recording:
+        tensix.ones(3)
+    data = dict(recording.snapshot()) | {key: value}
+    (tmp_path / "x.json").write_text(json.dumps(data))
+    with pytest.raises(ValueError, match="is damaged"):
+        load_snapshot(tmp_path / "x.json")
+
+
+@pytest.mark.parametrize("column, value", [("nbytes", 10**400), ("freed_ns", 0)])
+def test_columns_that_no_snapshot_has(tmp_path, column, value):
+    with record() as recording:
+        tensix.ones(3)
+    data = recording.snapshot()
+    data["blocks"]["allocated_ns"] = [5]
+    data["blocks"][column] = [value]
+    (tmp_path / "x.json").write_text(json.dumps(data))
+    with pytest.raises(ValueError, match="is damaged"):
+        load_snapshot(tmp_path / "x.json")

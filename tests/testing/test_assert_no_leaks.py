@@ -216,3 +216,28 @@ def test_nothing_is_kept_afterwards():
         with assert_no_leaks():
             make_intrusive(Node)
     assert len(gc.get_objects()) < before + 50
+
+
+async def coroutine():
+    """Do nothing."""
+
+
+def generator():
+    yield
+
+
+@pytest.mark.parametrize("function", [coroutine, generator])
+def test_what_returns_before_its_body_runs_is_refused(function):
+    with pytest.raises(TypeError, match="assert_no_leaks cannot decorate"):
+        assert_no_leaks()(function)
+
+
+def test_one_scope_entered_twice():
+    scope = assert_no_leaks()
+    kept = []
+    with scope:
+        with pytest.raises(AssertionError, match="1 StorageImpl, 10 bytes"), scope:
+            kept.append(Storage(10))
+        kept.clear()
+    with pytest.raises(AssertionError, match="1 StorageImpl, 1 byte"), scope:
+        kept.append(Storage(1))
