@@ -3,6 +3,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from numpy cimport npy_intp
 from tensix.dispatch.kernel cimport ArgumentsKernel_of
 from tensix.functions.kernels.empty cimport empty_impl
+from tensix.functions.kernels.item cimport item_t, sixteen_bytes_t
 from tensix.functions.kernels.iterator cimport (
     inner_loop_t,
     iterator_add,
@@ -26,18 +27,6 @@ from tensix.dispatch import native_functions
 
 cdef enum:
     BOOL = 11
-
-cdef struct sixteen_bytes_t:
-    uint64_t low
-    uint64_t high
-
-ctypedef fused item_t:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-    sixteen_bytes_t
-
 
 cdef void choose(item_t* of_type, char** data, const npy_intp* count, const npy_intp* steps) noexcept nogil:
     cdef char* target = data[0]

@@ -11,6 +11,7 @@ the loop is a loop too, the iterator and the threads know nothing of it.
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
+from tensix.functions.kernels.item cimport item_t, sixteen_bytes_t
 from tensix.functions.kernels.iterator cimport inner_loop_t
 from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, itemsize_of, refuse_undefined
 
@@ -20,18 +21,6 @@ cdef extern from "tensix/convert.h" nogil:
 cdef enum:
     BLOCK_BYTES = 16384  # of one operand: a few of them stay in the nearest cache
     FILL_ELEMENTS = 1024
-
-
-ctypedef struct sixteen_bytes_t:
-    uint64_t low
-    uint64_t high
-
-ctypedef fused item_t:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-    sixteen_bytes_t
 
 
 # ---- as they are

@@ -12,6 +12,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 from tensix.core.device cimport CPU
 from tensix.functions.kernels.empty cimport empty_impl
+from tensix.functions.kernels.item cimport item_t, sixteen_bytes_t
 from tensix.functions.kernels.iterator cimport GRAIN_ELEMENTS
 from tensix.functions.kernels.overlap cimport may_overlap
 from tensix.tensors.dtype cimport itemsize_of
@@ -27,18 +28,6 @@ from tensix.tensors.tensor_impl cimport (
 cdef enum:
     INT64 = 4
     BOOL = 11
-
-cdef struct sixteen_bytes_t:
-    uint64_t low
-    uint64_t high
-
-ctypedef fused item_t:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-    sixteen_bytes_t
-
 
 cdef struct selection_t:
     const uint8_t* mask        # a byte per row; NULL if there are positions
