@@ -15,7 +15,7 @@ from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.tensors.dtype cimport default_float_code, itemsize_of
 from tensix.tensors.operands cimport write_number
 from tensix.tensors.tensor_base cimport TensorBase
-from tensix.tensors.tensor_impl cimport TensorImpl_mutable_data
+from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_mutable_data, TensorImpl_sizes
 
 from tensix.dispatch import native_functions
 
@@ -53,11 +53,22 @@ cdef TensorBase tensor_of_numbers(object data, int code):
     if code < 0:
         code = default_float_code() if kinds & FLOATS else INT64 if kinds & INTS else BOOL
     made = EMPTY.call_empty(ndim, sizes, code, CPU, -1)
+    if not is_as_asked(made.impl, ndim, sizes, code):
+        return None
     place = <char*>TensorImpl_mutable_data(made.impl)
     try:
         return made if write_numbers(data, sizes, ndim, code, &place) else None
     except OverflowError:
         return None
+
+
+cdef bint is_as_asked(TensorImpl made, int ndim, const int64_t* sizes, int code) noexcept:
+    """Return whether a tensor can be written from its first byte on: somebody may have covered the kernel of `empty`."""
+    cdef int i
+    for i in range(ndim if made.ndim == ndim else 0):
+        if TensorImpl_sizes(made)[i] != sizes[i]:
+            return False
+    return made.ndim == ndim and made.dtype_code == code and made.contiguous and made.device_type == CPU
 
 
 cdef int kinds_in(object data, const int64_t* sizes, int ndim) except -1:
