@@ -137,6 +137,6 @@ def searchsorted_kernel(sorted, self, *, side, sorter=None):
 for _table, _kernel in (
     (native_functions.ARGWHERE, NumpyKernel(np.argwhere)),
     (native_functions.NONZERO, NumpyKernel(nonzero_kernel)),
-    (native_functions.SEARCHSORTED, NumpyKernel(searchsorted_kernel)),
+    (native_functions.SEARCHSORTED, NumpyKernel(searchsorted_kernel, widens=True)),
 ):
     _table.register("CPU", _kernel)

@@ -129,10 +129,10 @@ def unique_values_kernel(self):
 
 
 for _table, _kernel in (
-    (native_functions.ISIN, NumpyKernel(np.isin, promotes=True)),
-    (native_functions.UNIQUE_ALL, NumpyKernel(np.unique_all)),
-    (native_functions.UNIQUE_COUNTS, NumpyKernel(np.unique_counts)),
-    (native_functions.UNIQUE_INVERSE, NumpyKernel(np.unique_inverse)),
-    (native_functions.UNIQUE_VALUES, NumpyKernel(unique_values_kernel)),
+    (native_functions.ISIN, NumpyKernel(np.isin, promotes=True, widens=True)),
+    (native_functions.UNIQUE_ALL, NumpyKernel(np.unique_all, widens=True)),
+    (native_functions.UNIQUE_COUNTS, NumpyKernel(np.unique_counts, widens=True)),
+    (native_functions.UNIQUE_INVERSE, NumpyKernel(np.unique_inverse, widens=True)),
+    (native_functions.UNIQUE_VALUES, NumpyKernel(unique_values_kernel, widens=True)),
 ):
     _table.register("CPU", _kernel)

@@ -70,5 +70,5 @@ def argsort_kernel(self, axis, *, descending, stable):
     return self.shape[axis] - 1 - np.flip(backwards, axis)
 
 
-native_functions.SORT.register("CPU", NumpyKernel(sort_kernel))
-native_functions.ARGSORT.register("CPU", NumpyKernel(argsort_kernel))
+native_functions.SORT.register("CPU", NumpyKernel(sort_kernel, widens=True))
+native_functions.ARGSORT.register("CPU", NumpyKernel(argsort_kernel, widens=True))

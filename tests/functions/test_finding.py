@@ -123,6 +123,15 @@ def test_searchsorted(array, values, side):
     assert tensix.searchsorted(tensix.sort(x), 2.5, side=side).shape == ()
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searchsorted_orders_narrow_types_as_float32(dtype, side):
+    exact = tensix.tensor([1, 2, float("inf"), float("nan"), float("nan")])
+    x = tensix.astype(exact, dtype)
+    assert_like(tensix.searchsorted(x, x, side=side), np.searchsorted(np.asarray(exact), np.asarray(exact), side))
+    assert tensix.searchsorted(x, 2, side=side).item() == (1 if side == "left" else 2)
+
+
 @pytest.mark.parametrize("x1, x2, options, error", [
     (tensix.ones(2, 2), 1, {}, ValueError), (tensix.ones(2), 1, {"side": "up"}, ValueError),
     ([1, 2], tensix.ones(1), {}, TypeError), (tensix.ones(2), "a", {}, (TypeError, ValueError)),

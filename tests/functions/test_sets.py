@@ -40,6 +40,20 @@ def test_each_nan_is_a_value():
     assert tensix.unique_values(x).shape == (3,) and tensix.unique_counts(x).counts.tolist() == [1, 1, 1]
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_narrow_types_are_ordered_as_float32(dtype):
+    exact = tensix.tensor([3, float("nan"), 1, float("nan"), 2, 1])
+    x = tensix.astype(exact, dtype)
+    for function in (tensix.unique_all, tensix.unique_counts, tensix.unique_inverse):
+        found, expected = function(x), function(exact)
+        assert str([part.tolist() for part in found]) == str([part.tolist() for part in expected])
+        assert [str(part.dtype) for part in found] == [dtype] + ["int64"] * (len(found) - 1)
+    assert str(tensix.unique_values(x).tolist()) == "[1.0, 2.0, 3.0, nan, nan]"
+    assert tensix.unique_values(x).dtype is x.dtype
+    assert tensix.isin(x, x).tolist() == tensix.isin(exact, exact).tolist()
+    assert tensix.isin(x, 3).tolist() == [True, False, False, False, False, False]
+
+
 @settings(max_examples=40)
 @given(nps.arrays(np.int16, nps.array_shapes(min_dims=0, max_dims=2), elements=st.integers(-3, 3)),
        nps.arrays(np.int16, nps.array_shapes(min_dims=0, max_dims=2), elements=st.integers(-3, 3)), st.booleans())

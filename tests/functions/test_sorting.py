@@ -49,6 +49,19 @@ def test_nan():
     assert str(tensix.sort(x, descending=True).tolist()) == "[nan, 2.0, 1.0]"
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_narrow_types_are_ordered_as_float32(dtype, descending):
+    exact = tensix.tensor([[3, float("nan"), 1], [float("nan"), -0.0, float("inf")]])
+    x = tensix.astype(exact, dtype)
+    for axis in (0, 1):
+        found = tensix.sort(x, axis=axis, descending=descending)
+        order = tensix.argsort(x, axis=axis, descending=descending)
+        assert str(found.tolist()) == str(tensix.sort(exact, axis=axis, descending=descending).tolist())
+        assert order.tolist() == tensix.argsort(exact, axis=axis, descending=descending).tolist()
+        assert (str(found.dtype), str(order.dtype)) == (dtype, "int64")
+
+
 @pytest.mark.parametrize("function", [tensix.sort, tensix.argsort])
 @pytest.mark.parametrize("descending", [False, True])
 def test_dimension_that_is_not_there(function, descending):

@@ -10,5 +10,6 @@ __all__ = ["NumpyKernel"]
 @disjoint_base
 class NumpyKernel(Kernel):
     def __init__(
-        self, function: Callable[..., Any], *, promotes: bool = False, floats: bool = False, moves: bool = False
+        self, function: Callable[..., Any], *, promotes: bool = False, floats: bool = False, moves: bool = False,
+        widens: bool = False,
     ) -> None: ...

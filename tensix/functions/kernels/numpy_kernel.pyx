@@ -9,7 +9,7 @@ from numpy cimport NPY_ARRAY_OWNDATA, PyArray_CHKFLAGS, PyArray_Check, import_ar
 from tensix.dispatch.kernel cimport Kernel
 from tensix.functions.kernels.copy cimport converted
 from tensix.functions.kernels.numpy_memory cimport call_numpy, take_over
-from tensix.tensors.dtype cimport DType, default_float_code, dtype_of_code, numpy_dtype_of
+from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, DType, default_float_code, dtype_of_code, numpy_dtype_of
 from tensix.tensors.ndarray cimport ndarray_of_impl, ndarray_of_type
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor cimport Tensor_wrap
@@ -21,6 +21,9 @@ import numpy as np
 __all__ = ["NumpyKernel"]
 
 import_array()
+
+cdef enum:
+    FLOAT16 = 5
 
 cdef object TWO_BYTES = np.dtype(np.uint16)
 
@@ -39,15 +42,19 @@ cdef class NumpyKernel(Kernel):
         Whether tensors of integers and bools are converted to the default floating type first.
     moves : bool, optional
         Whether elements are moved and never looked at: then types that NumPy lacks are served too, as bits.
+    widens : bool, optional
+        Whether float16 and bfloat16 are converted to float32 first, and float32 that comes of them is converted back:
+        not all of NumPy's functions know the one, and ml_dtypes' order of the other has no place for not-a-numbers.
     """
 
     cdef object function
     cdef bint promotes
     cdef bint floats
     cdef bint moves
+    cdef bint widens
 
-    def __init__(self, function, *, promotes=False, floats=False, moves=False):
-        self.function, self.promotes, self.floats, self.moves = function, promotes, floats, moves
+    def __init__(self, function, *, promotes=False, floats=False, moves=False, widens=False):
+        self.function, self.promotes, self.floats, self.moves, self.widens = function, promotes, floats, moves, widens
 
     cdef object call(self, tuple args, dict kwargs):
         cdef list tensors = []
@@ -56,7 +63,7 @@ cdef class NumpyKernel(Kernel):
         # All arguments are plain before the first address is taken. See Note [Order of an advanced index].
         args = tuple([plain(value, tensors) for value in args])
         kwargs = {name: plain(value, tensors) for name, value in kwargs.items()} if kwargs else {}
-        if self.promotes or self.moves:
+        if self.promotes or self.moves or self.widens:
             code = common_code(tensors if self.promotes else tensors[:1])
         given = [NumpyKernel_view(self, value, code, arrays) for value in args]
         named = {name: NumpyKernel_view(self, value, code, arrays) for name, value in kwargs.items()}
@@ -100,6 +107,8 @@ cdef object NumpyKernel_view(NumpyKernel self, object value, int code, list arra
             impl = converted(impl, code)
         if self.floats and "floating" not in dtype_of_code(impl.dtype_code).kind:
             impl = converted(impl, default_float_code())
+        if self.widens and is_narrow(impl.dtype_code):
+            impl = converted(impl, FLOAT32)
         array = ndarray_of_type(impl, bits_of(impl.dtype_code), False) if self.moves else ndarray_of_impl(impl, False)
         arrays.append(array)
         return array
@@ -112,6 +121,10 @@ cdef object bits_of(uint8_t code):
     """Return NumPy's type of the same size: its own if it has one."""
     dtype = dtype_of_code(code)
     return TWO_BYTES if dtype.numpy is None and dtype.itemsize == 2 else numpy_dtype_of(dtype)
+
+
+cdef bint is_narrow(int code) noexcept:
+    return code == FLOAT16 or code == BFLOAT16
 
 
 cdef bint is_shared(object array, list arrays) except -1:
@@ -134,4 +147,6 @@ cdef object NumpyKernel_adopt(NumpyKernel self, object found, int code, list arr
     impl = take_over(found)
     if self.moves:
         impl.dtype_code = code
+    if self.widens and is_narrow(code) and impl.dtype_code == FLOAT32:
+        impl = converted(impl, code)
     return Tensor_wrap(impl)
