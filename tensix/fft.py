@@ -273,7 +273,7 @@ def register_transform(table: OperatorTable, name: str) -> None:
         return getattr(np.fft, name)(self, size, axes, norm)
 
     transform.__qualname__ = name
-    table.register("CPU", NumpyKernel(transform, floats=True))
+    table.register("CPU", NumpyKernel(transform, floats=True, widens=True))
 
 
 def register_shift(table: OperatorTable, name: str) -> None:

@@ -135,6 +135,41 @@ def test_trace_of_types(dtype, result):
     assert linalg.trace(x, dtype=tensix.float64).dtype is tensix.float64
 
 
+VECTOR = tensix.tensor([1.0, -2.0, 3.0])
+NARROW = {
+    **{name: getattr(linalg, name) for name in (
+        "cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm", "matrix_rank", "pinv", "qr",
+        "slogdet", "svd", "svdvals", "trace", "vector_norm")},
+    **{name: lambda x, name=name: getattr(linalg, name)(x, x) for name in (
+        "cross", "matmul", "solve", "tensordot", "vecdot")},
+    "outer": lambda x: linalg.outer(x[0], x[1]),
+    "matrix_power": lambda x: (linalg.matrix_power(x, 2), linalg.matrix_power(x, -1)),
+    "nuclear norm": lambda x: linalg.matrix_norm(x, ord="nuc"),
+    "pinv with a tolerance": lambda x: linalg.pinv(x, rtol=0.01),
+    "solve of vectors": lambda x: linalg.solve(x, tensix.astype(VECTOR, x.dtype)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("function", NARROW.values(), ids=NARROW)
+def test_narrow_types_are_reckoned_with_in_float32(function, dtype):
+    x = tensix.astype(tensix.tensor([[4, 1, 0.5], [1, 3, 0.25], [0.5, 0.25, 2]]), dtype)
+    found, expected = function(x), function(tensix.astype(x, tensix.float32))
+    if isinstance(found, tensix.Tensor):
+        found, expected = (found,), (expected,)
+    for part, exact in zip(found, expected, strict=True):
+        assert str(part.dtype) == (dtype if exact.dtype is tensix.float32 else str(exact.dtype))
+        assert part.tolist() == tensix.astype(exact, part.dtype).tolist()
+
+
+def test_narrow_types_meet_others():
+    x = tensix.eye(2, dtype="bfloat16")
+    assert linalg.solve(x, tensix.ones(2)).dtype is tensix.float32
+    assert linalg.solve(x, tensix.tensor([1, 2])).dtype is x.dtype
+    assert linalg.outer(x[0], tensix.tensor([1])).dtype is x.dtype
+    assert linalg.trace(x, dtype=tensix.float32).dtype is tensix.float32
+
+
 def test_diagonal_is_a_view():
     x = tensix.arange(12).reshape(1, 3, 4)
     for offset in (0, 1, -2, 9):
@@ -170,8 +205,10 @@ X = tensix.ones(2, 3)
     (lambda: linalg.outer(X, X), ValueError), (lambda: linalg.matrix_power(X, 2), ValueError),
     (lambda: linalg.matrix_power(tensix.eye(2), 1.5), TypeError),
     (lambda: linalg.diagonal(tensix.ones(2)), (IndexError, ValueError)),
-    (lambda: linalg.inv([[1.0]]), TypeError), (lambda: linalg.svd(tensix.ones(2, 2, dtype="float16")), TypeError),
-    (lambda: linalg.trace(tensix.ones(2)), ValueError),
+    (lambda: linalg.inv([[1.0]]), TypeError), (lambda: linalg.trace(tensix.ones(2)), IndexError),
+    (lambda: linalg.trace(X + 1j, dtype=tensix.float32), TypeError),
+    (lambda: linalg.inv(tensix.zeros(2, 2, dtype="float16")), np.linalg.LinAlgError),
+    (lambda: linalg.solve(tensix.zeros(2, 2, dtype="bfloat16"), X[:, 0]), np.linalg.LinAlgError),
 ])  # fmt: skip
 def test_bad_input(call, error):
     with pytest.raises(error):

@@ -1,4 +1,4 @@
-"""Kernels of linear algebra, by NumPy over zero-copy views."""
+"""Kernels of linear algebra, by NumPy over zero-copy views; what is narrower than float32 is reckoned in that."""
 
 import numpy as np
 
@@ -56,8 +56,8 @@ def pinv_kernel(self, rtol=None):
 
 
 def trace_kernel(self, offset, dtype):
-    """Name the arguments, as NumPy wants it."""
-    return np.linalg.trace(self, offset=offset, dtype=dtype)
+    """Add up a view, by a sum that is right in all types."""
+    return native_functions.SUM(native_functions.DIAGONAL(self, offset, -2, -1), axis=[-1], dtype=dtype)
 
 
 def vector_norm_kernel(self, ord, axis, keepdims):
@@ -66,26 +66,27 @@ def vector_norm_kernel(self, ord, axis, keepdims):
 
 
 for _table, _kernel in (
-    (native_functions.TENSORDOT, NumpyKernel(tensordot_kernel, promotes=True)),
-    (native_functions.CHOLESKY, NumpyKernel(cholesky_kernel, floats=True)),
-    (native_functions.CROSS, NumpyKernel(cross_kernel, promotes=True)),
-    (native_functions.DET, NumpyKernel(np.linalg.det, floats=True)),
-    (native_functions.EIG, NumpyKernel(eig_kernel, floats=True)),
-    (native_functions.EIGH, NumpyKernel(np.linalg.eigh, floats=True)),
-    (native_functions.EIGVALS, NumpyKernel(eigvals_kernel, floats=True)),
-    (native_functions.EIGVALSH, NumpyKernel(np.linalg.eigvalsh, floats=True)),
-    (native_functions.INV, NumpyKernel(np.linalg.inv, floats=True)),
-    (native_functions.MATRIX_NORM, NumpyKernel(matrix_norm_kernel, floats=True)),
-    (native_functions.MATRIX_POWER, NumpyKernel(np.linalg.matrix_power)),
-    (native_functions.MATRIX_RANK, NumpyKernel(matrix_rank_kernel, floats=True)),
-    (native_functions.OUTER, NumpyKernel(np.linalg.outer, promotes=True)),
-    (native_functions.PINV, NumpyKernel(pinv_kernel, floats=True)),
-    (native_functions.QR, NumpyKernel(np.linalg.qr, floats=True)),
-    (native_functions.SLOGDET, NumpyKernel(np.linalg.slogdet, floats=True)),
-    (native_functions.SOLVE, NumpyKernel(np.linalg.solve, promotes=True, floats=True)),
-    (native_functions.SVD, NumpyKernel(np.linalg.svd, floats=True)),
-    (native_functions.SVDVALS, NumpyKernel(np.linalg.svdvals, floats=True)),
-    (native_functions.TRACE, NumpyKernel(trace_kernel)),
-    (native_functions.VECTOR_NORM, NumpyKernel(vector_norm_kernel, floats=True)),
+    (native_functions.TENSORDOT, NumpyKernel(tensordot_kernel, promotes=True, widens=True)),
+    (native_functions.CHOLESKY, NumpyKernel(cholesky_kernel, floats=True, widens=True)),
+    (native_functions.CROSS, NumpyKernel(cross_kernel, promotes=True, widens=True)),
+    (native_functions.DET, NumpyKernel(np.linalg.det, floats=True, widens=True)),
+    (native_functions.EIG, NumpyKernel(eig_kernel, floats=True, widens=True)),
+    (native_functions.EIGH, NumpyKernel(np.linalg.eigh, floats=True, widens=True)),
+    (native_functions.EIGVALS, NumpyKernel(eigvals_kernel, floats=True, widens=True)),
+    (native_functions.EIGVALSH, NumpyKernel(np.linalg.eigvalsh, floats=True, widens=True)),
+    (native_functions.INV, NumpyKernel(np.linalg.inv, floats=True, widens=True)),
+    (native_functions.MATRIX_NORM, NumpyKernel(matrix_norm_kernel, floats=True, widens=True)),
+    (native_functions.MATRIX_POWER, NumpyKernel(np.linalg.matrix_power, widens=True)),
+    (native_functions.MATRIX_RANK, NumpyKernel(matrix_rank_kernel, floats=True, widens=True)),
+    (native_functions.OUTER, NumpyKernel(np.linalg.outer, promotes=True, widens=True)),
+    (native_functions.PINV, NumpyKernel(pinv_kernel, floats=True, widens=True)),
+    (native_functions.QR, NumpyKernel(np.linalg.qr, floats=True, widens=True)),
+    (native_functions.SLOGDET, NumpyKernel(np.linalg.slogdet, floats=True, widens=True)),
+    (native_functions.SOLVE, NumpyKernel(np.linalg.solve, promotes=True, floats=True, widens=True)),
+    (native_functions.SVD, NumpyKernel(np.linalg.svd, floats=True, widens=True)),
+    (native_functions.SVDVALS, NumpyKernel(np.linalg.svdvals, floats=True, widens=True)),
+    (native_functions.VECTOR_NORM, NumpyKernel(vector_norm_kernel, floats=True, widens=True)),
 ):
     _table.register("CPU", _kernel)
+
+native_functions.TRACE.register("CompositeExplicitAutograd", trace_kernel)
