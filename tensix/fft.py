@@ -9,9 +9,8 @@ from tensix.core import Device
 from tensix.dispatch import native_functions
 from tensix.dispatch.operator_table import OperatorTable
 from tensix.functions.creation_like import options_of
-from tensix.functions.creation_ranges import placed
+from tensix.functions.creation_ranges import numbers_of_numpy
 from tensix.functions.kernels.numpy_kernel import NumpyKernel
-from tensix.functions.kernels.numpy_memory import computed
 from tensix.functions.manipulation import as_tuple, wrapped_axes
 from tensix.tensors.dtype import float32
 from tensix.tensors.tensor import Tensor
@@ -292,7 +291,8 @@ def register_frequencies(table: OperatorTable, name: str) -> None:
     def frequencies(n, d=1.0, *, dtype=None, device=None):
         if n < 1:
             raise ValueError(f"{name}() needs 1 element or more, found {n}.")
-        return placed(computed(getattr(np.fft, name), n, d), dtype or float32, device)
+        count = n if name == "fftfreq" else n // 2 + 1
+        return numbers_of_numpy(count, dtype or float32, device, getattr(np.fft, name), n, d)
 
     table.register("CompositeExplicitAutograd", frequencies)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from tensix.core import Device
 from tensix.dispatch import native_functions
-from tensix.functions.creation import zeros
+from tensix.functions.creation import empty, zeros
 from tensix.functions.creation_like import options_of, plain_number
 from tensix.functions.kernels.numpy_kernel import NumpyKernel
 from tensix.functions.kernels.numpy_memory import computed
@@ -174,18 +174,24 @@ def default_type(*numbers):
     return made
 
 
-def placed(made, dtype, device):
-    """Return a new tensor as one of a type, on a device."""
-    made = native_functions.ASTYPE(made, dtype)
-    return made if device is None else made.to_device(device)
+def numbers_of_numpy(count, dtype, device, function, *args):
+    """Return the numbers that a function of NumPy makes as a tensor of a type, on a device: on meta none are made."""
+    where = Device("cpu" if device is None else device)
+    target = None if where.type == "cpu" else empty(count, dtype=dtype, device=where)  # first: it may be refused
+    if where.type == "meta":
+        return target
+    made = native_functions.ASTYPE(computed(function, *args), dtype)
+    return made if target is None else target.copy_(made)
 
 
 def linspace_kernel(start, end, steps, *, endpoint=True, dtype=None, device=None):
     """Reckon in float64 or complex128."""
+    if not 0 <= steps < 2**63:
+        raise ValueError(f"linspace() needs a number of elements that is 0 or more and below 2**63, found num={steps}.")
     if dtype is None:
         dtype = default_type(start, end, 0.0)
     exact = dtype.numpy if "integer" in dtype.kind else None
-    return placed(computed(np.linspace, start, end, steps, endpoint, False, exact), dtype, device)
+    return numbers_of_numpy(steps, dtype, device, np.linspace, start, end, steps, endpoint, False, exact)
 
 
 def eye_kernel(n, m, *, k=0, dtype=None, device=None):

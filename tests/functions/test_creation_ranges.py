@@ -56,6 +56,25 @@ def test_arange_keeps_its_precision_to_the_end():
     assert np.array_equal(np.asarray(x), (np.arange(10000) * 0.1).astype(np.float32))
 
 
+@pytest.mark.parametrize("stop, dtype", [(2**63 - 1, None), (2**63, None), (2**63, "uint64"), (2**63, "int8"),
+                                         (float(2**63), None), (2**63 - 1, "int32"), (10**400, None), (2**62, None)])
+def test_arange_that_is_too_long(stop, dtype):
+    with pytest.raises(ValueError, match=r"no tensor has so many|Storage size calculation overflowed"):
+        tensix.arange(stop, dtype=dtype)
+
+
+def test_ranges_for_which_there_is_no_memory():
+    with pytest.raises(tensix.OutOfMemoryError, match="281,474,976,710,656 bytes"):
+        tensix.arange(2**45)
+    with pytest.raises(tensix.OutOfMemoryError, match="281,474,976,710,656 bytes"):
+        tensix.linspace(0, 1, 2**45)
+
+
+def test_arange_begins_with_what_it_is_given():
+    assert np.signbit(np.asarray(tensix.arange(-0.0, 2.0))).tolist() == [True, False]
+    assert tensix.arange(1, 2, float("inf")).tolist() == [1.0]
+
+
 @pytest.mark.parametrize("args, error", [((0, 1, 0), ValueError), (("a",), TypeError), ((1j,), TypeError),
                                          ((2**62,), (ValueError, MemoryError)), ((), TypeError)])
 def test_arange_that_cannot_be(args, error):
@@ -81,7 +100,8 @@ def test_linspace_of_types():
     assert tensix.linspace(0, 1, 3, dtype="float64").dtype is tensix.float64
 
 
-@pytest.mark.parametrize("num, error", [(-1, ValueError), (2.5, TypeError), (None, TypeError)])
+@pytest.mark.parametrize("num, error", [(-1, ValueError), (2.5, TypeError), (None, TypeError),
+                                        (2**63, ValueError), (2**64, ValueError), (2**62, ValueError)])
 def test_linspace_that_cannot_be(num, error):
     with pytest.raises(error):
         tensix.linspace(0, 1, num)
@@ -135,3 +155,23 @@ def test_devices():
         assert str(make(device="cpu").device) == "cpu"
         with pytest.raises(NotImplementedError):
             make(device="cuda")
+
+
+@pytest.mark.parametrize("device", ["meta", "cuda"])
+def test_only_the_cpu_takes_memory_for_numbers(device):
+    for make, shape in ((lambda: tensix.arange(2**45, device=device), (2**45,)),
+                        (lambda: tensix.arange(0.0, -(2**45), -0.5, dtype="float16", device=device), (2**46,)),
+                        (lambda: tensix.arange(0, 2**40, 2, dtype="int8", device=device), (2**39,)),
+                        (lambda: tensix.linspace(0, 1, 2**45, device=device), (2**45,)),
+                        (lambda: tensix.fft.rfftfreq(2**45, device=device), (2**44 + 1,))):  # fmt: skip
+        if device == "meta":
+            assert make().shape == shape and str(make().device) == "meta"
+        else:
+            with pytest.raises(NotImplementedError):
+                make()
+
+
+@pytest.mark.parametrize("args", [(3,), (-3,), (1.5, 5), (5, 1, -0.75), (0.0, 5e-324, 1e10), (True,), (2, 2.5, 1)])
+def test_length_on_meta_is_that_on_the_cpu(args):
+    x, y = tensix.arange(*args, device="meta"), tensix.arange(*args)
+    assert (x.shape, x.dtype) == (y.shape, y.dtype)
