@@ -56,6 +56,8 @@ LAZY_CLONE = cython.declare(OperatorTable, native_functions.LAZY_CLONE)
 TO_COPY = cython.declare(OperatorTable, native_functions.TO_COPY)
 COPY_ = cython.declare(OperatorTable, native_functions.COPY_)
 FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
+UNIFORM_ = cython.declare(OperatorTable, native_functions.UNIFORM_)
+NORMAL_ = cython.declare(OperatorTable, native_functions.NORMAL_)
 DETACH = cython.declare(OperatorTable, native_functions.DETACH)
 SET_ = cython.declare(OperatorTable, native_functions.SET_)
 
@@ -227,6 +229,59 @@ class Tensor(ExchangeMethods):
     def zero_(self):
         """Write zeros and return this tensor."""
         return FILL_.call_with(self, 0)
+
+    def uniform_(self, low=0.0, high=1.0, *, generator=None):
+        """Write random numbers from [low, high) and return this tensor.
+
+        Parameters
+        ----------
+        low, high : float, optional
+            The least number, and the bound; where the type has no number between, rounding may reach the bound.
+        generator : Generator, optional
+            Who makes them; the default generator if not given.
+
+        Raises
+        ------
+        ValueError
+            If `low` is above `high`, or the distance is no finite number.
+
+        Examples
+        --------
+        >>> import tensix
+        >>> x = tensix.empty(1000).uniform_(-2, 3)
+        >>> bool(tensix.min(x) >= -2), bool(tensix.max(x) <= 3)
+        (True, True)
+        """
+        if not 0 <= high - low < np.inf:
+            raise ValueError(f"uniform_() needs finite bounds, low at most high, found {low} and {high}.")
+        UNIFORM_.call_with(self, generator)
+        return self if low == 0 and high == 1 else self.mul_(high - low).add_(low)
+
+    def normal_(self, mean=0.0, std=1.0, *, generator=None):
+        """Write random numbers of a normal distribution and return this tensor.
+
+        Parameters
+        ----------
+        mean, std : float, optional
+            Their mean, and their standard deviation.
+        generator : Generator, optional
+            Who makes them; the default generator if not given.
+
+        Raises
+        ------
+        ValueError
+            If the standard deviation is negative.
+
+        Examples
+        --------
+        >>> import tensix
+        >>> tensix.empty(2).normal_(5, 0)
+        tensor([5., 5.])
+        """
+        if not std >= 0:
+            raise ValueError(f"normal_() needs a standard deviation of 0 or more, found {std}.")
+        NORMAL_.call_with(self, generator)
+        return self if mean == 0 and std == 1 else self.mul_(std).add_(mean)
 
     def set_(self, source: Tensor):
         """Look at another tensor's elements from now on, in every handle on this tensor, and return this one.

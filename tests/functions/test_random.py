@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tensix
-from tensix import Generator, rand, randn
+from tensix import Generator, Tensor, rand, randn
 
 
 def numpys(seed):
@@ -121,6 +121,55 @@ def test_filling_respects_the_owner(name):
     with pytest.raises(RuntimeError, match="read-only"):
         fill(tensix.from_numpy(array))
     assert array.tolist() == [0.0] * 3
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("fill, make", [(Tensor.uniform_, rand), (Tensor.normal_, randn)])
+def test_methods_write_the_numbers_of_the_factories(fill, make, dtype):
+    x = tensix.zeros(3, 4, dtype=dtype)
+    assert fill(x, generator=Generator(7)) is x
+    assert x.tolist() == make(3, 4, dtype=dtype, generator=Generator(7)).tolist()
+    tensix.manual_seed(3)
+    expected = make(4, dtype=dtype).tolist()
+    tensix.manual_seed(3)
+    assert fill(x[:, 0][:0]).tolist() == [] and fill(x.view(12)[:4]).tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("fill, args, scale, shift", [
+    (Tensor.uniform_, (-2, 3), 5, -2), (Tensor.normal_, (8, 3), 3, 8), (Tensor.uniform_, (1,), 0, 1),
+])
+def test_methods_scale_and_shift(fill, args, scale, shift, dtype):
+    x = tensix.full((4, 6), -100.0, dtype=dtype)
+    view = x[1:3, ::2]
+    plain = fill(tensix.empty(2, 3, dtype=dtype), generator=Generator(5))
+    assert fill(view, *args, generator=Generator(5)).tolist() == (plain * scale + shift).tolist()
+    assert view.dtype is x.dtype and (np.array(x.tolist()) == -100).sum() == 18
+
+
+@pytest.mark.parametrize("fill", [Tensor.uniform_, Tensor.normal_])
+def test_methods_on_meta_and_read_only(fill):
+    x = tensix.empty(2, 3, device="meta")
+    assert fill(x, 1, 2) is x and x.shape == (2, 3)
+    array = np.zeros(3)
+    array.flags.writeable = False
+    with pytest.raises(RuntimeError, match="read-only"):
+        fill(tensix.from_numpy(array), 2, 3)
+    assert array.tolist() == [0.0] * 3
+
+
+@pytest.mark.parametrize("use, error", [
+    (lambda x: x.uniform_(2, 1), ValueError), (lambda x: x.uniform_(0, np.inf), ValueError),
+    (lambda x: x.uniform_(np.nan, 1), ValueError), (lambda x: x.normal_(0, -1), ValueError),
+    (lambda x: x.normal_(0, np.nan), ValueError), (lambda x: x.uniform_("a", 1), TypeError),
+    (lambda x: x.uniform_(generator=3), TypeError), (lambda x: x.normal_(generator=3), TypeError),
+    (lambda x: x.view("int64").uniform_(1, 2), TypeError), (lambda x: x.view("int64").normal_(1, 2), TypeError),
+])
+def test_methods_that_cannot_fill_write_nothing(use, error):
+    x = tensix.ones(3, dtype="float64")
+    with pytest.raises(error):
+        use(x)
+    assert x.tolist() == [1.0] * 3
 
 
 @pytest.mark.parametrize("count", [100, 40_000])
