@@ -41,6 +41,7 @@ SPARSE = cython.declare(uint64_t, bits_of_key("SparseCPU") & ~bits_of_key("CPU")
 UNDEFINED = TensorImpl_new(46, 0, 1)  # the null of tensors: one dimension of size 0, no dtype, no keys
 TensorImpl_sizes(UNDEFINED)[0] = 0
 TensorImpl_strides(UNDEFINED)[0] = 1
+UNDEFINED.device_index = -1  # as that of tensors whose device was not told
 
 
 @cython.no_gc  # a body takes no part in collection either
