@@ -69,4 +69,5 @@ LOADED_LATER = {
     "testing": None,
     **dict.fromkeys(("FileFormatError", "TensorFile", "from_file", "load", "save"), "interop.files"),
 }  # fmt: skip
-__getattr__, __dir__ = loaded_later(__name__, LOADED_LATER)
+if not TYPE_CHECKING:  # a checker that knew of __getattr__ would take any name for one of the package
+    __getattr__, __dir__ = loaded_later(__name__, LOADED_LATER)

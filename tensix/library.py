@@ -1,10 +1,15 @@
 """Operators and kernels from outside: everything a `Library` registers is undone when it closes."""
 
 import weakref
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
-from tensix.dispatch import dispatcher
+from tensix.dispatch import DispatchKey, OperatorTable, dispatcher
+from tensix.dispatch.kernel import Kernel
 
 __all__ = ["Library"]
+
+Implementation = TypeVar("Implementation", bound=Kernel | Callable[..., Any])
 
 
 class Library:
@@ -31,15 +36,15 @@ class Library:
     tensor([2., 2.])
     """
 
-    def __init__(self, namespace):
+    def __init__(self, namespace: str) -> None:
         if not isinstance(namespace, str) or not namespace.isidentifier():
             raise ValueError(f"a namespace is a Python identifier, found {namespace!r}.")
         self.namespace = namespace
-        self._undo = []  # callables, in the order of registration
+        self._undo: list[Callable[[], object]] = []  # callables, in the order of registration
         self.close = weakref.finalize(self, undo_all, self._undo)
         self.close.atexit = False
 
-    def define(self, schema):
+    def define(self, schema: str) -> OperatorTable:
         """Declare an operator.
 
         Parameters
@@ -62,7 +67,10 @@ class Library:
         self._undo.append(lambda: dispatcher.undefine(table))
         return table
 
-    def impl(self, op, fn, key="CompositeImplicitAutograd", *, allow_override=False):
+    def impl(
+        self, op: str, fn: Implementation, key: DispatchKey | str = "CompositeImplicitAutograd", *,
+        allow_override: bool = False,
+    ) -> Implementation:  # fmt: skip
         """Implement an operator for a dispatch key.
 
         Parameters
@@ -92,7 +100,7 @@ class Library:
         self._undo.append(lambda: table.unregister(key, kernel))
         return fn
 
-    def fallback(self, fn, key):
+    def fallback(self, fn: Kernel | Callable[..., Any], key: DispatchKey | str) -> None:
         """Serve every operator that has no kernel for a key.
 
         Parameters
@@ -111,21 +119,21 @@ class Library:
         dispatcher.set_fallback(key, fn)
         self._undo.append(lambda: dispatcher.set_fallback(key, None))
 
-    def _check_open(self):
+    def _check_open(self) -> None:
         if not self.close.alive:
             raise RuntimeError(f"{self!r} is closed: make a new Library.")
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         self.close()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Library({self.namespace!r})"
 
 
-def undo_all(undo):
+def undo_all(undo: list[Callable[[], object]]) -> None:
     """Undo registrations, the newest first."""
     while undo:
         undo.pop()()

@@ -89,7 +89,8 @@ LOADED_LATER = {
     "snapshot": "recorder",
     "statistics": "statistics_scope",
 }
-__getattr__, __dir__ = loaded_later(__name__, LOADED_LATER)
+if not TYPE_CHECKING:  # a checker that knew of __getattr__ would take any name for one of the package
+    __getattr__, __dir__ = loaded_later(__name__, LOADED_LATER)
 
 set_allocator("cpu", CachingAllocator())
 if os.environ.get("TENSIX_LEAKS") == "1":

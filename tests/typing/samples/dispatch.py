@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, assert_type
 
+import tensix
+from tensix import Tensor
 from tensix.dispatch import DispatchKey, DispatchKeySet, FunctionSchema, OperatorTable, dispatcher
 from tensix.dispatch.kernel import Kernel
 from tensix.dispatch.schema import parse_schema
+from tensix.library import Library
 
 
 class Names:
@@ -43,3 +46,15 @@ assert_type(parse_schema("f(Tensor self) -> Tensor").arguments[0].default, objec
 listener = Names()
 dispatcher.add_listener(listener)
 dispatcher.remove_listener(listener)
+
+
+# what is registered keeps its type, so impl() serves as a decorator's last step
+def twice(x: Tensor) -> Tensor:
+    return x + x
+
+
+with Library("typed") as library:
+    assert_type(library, Library)
+    assert_type(library.define("twice(Tensor self) -> Tensor"), OperatorTable)
+    assert_type(library.impl("twice", twice, DispatchKey.CPU)(tensix.ones(2)), Tensor)
+    library.fallback(twice, "PrivateUse3")

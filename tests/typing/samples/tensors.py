@@ -79,6 +79,7 @@ assert_type(x.select(0, 1).narrow(0, 1, 2).unfold(0, 2, 1).diagonal(offset=1), T
 assert_type(x.as_strided((2, 2), (1, 4), 3), Tensor)
 assert_type(x.unbind() + x.split(2) + x.split([1, 2], dim=0) + x.chunk(2), tuple[Tensor, ...])
 assert_type(x.lazy_clone().zero_().fill_(2).copy_(x), Tensor)
+assert_type(x.lazy_clone().uniform_(-1, 1, generator=Generator(7)).normal_(std=2.0), Tensor)
 assert_type(x + x, Tensor)
 assert_type(1 - x * 2.0 / x, Tensor)
 assert_type(-x, Tensor)
@@ -103,6 +104,7 @@ assert_type(float(x[0, 0]), float)
 assert_type([1, 2][tensix.tensor(0)], int)
 assert_type(complex(x[0, 0]), complex)
 assert_type(len(x), int)
+assert_type([row for row in x], list[Tensor])
 
 # devices and layouts
 assert_type(x.to_device("meta", stream=None), Tensor)
