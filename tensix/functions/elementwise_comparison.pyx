@@ -179,13 +179,12 @@ cdef object bound(TensorBase x, object limit, str name):
     return scalar_like(x, limit)
 
 
-def clip_kernel(TensorBase x not None, TensorBase low=None, TensorBase high=None):
+def clip_kernel(TensorBase self not None, TensorBase min=None, TensorBase max=None):
     """Be made of two operators, so as to serve every device."""
-    if low is not None:
-        x = MAXIMUM.call2(x, low)
-    if high is not None:
-        return MINIMUM.call2(x, high)
-    return x if low is not None else CLONE.call1(x)
+    cdef TensorBase raised = self if min is None else MAXIMUM.call2(self, min)
+    if max is not None:
+        return MINIMUM.call2(raised, max)
+    return raised if min is not None else CLONE.call1(self)
 
 
 CLIP.register("CompositeImplicitAutograd", clip_kernel)
