@@ -63,7 +63,7 @@ cdef TensorBase tensor_of_numbers(object data, int code):
 
 
 cdef bint is_as_asked(TensorImpl made, int ndim, const int64_t* sizes, int code) noexcept:
-    """Return whether a tensor can be written from its first byte on: somebody may have covered the kernel of `empty`."""
+    """Return whether a tensor is written from its first byte on: somebody may have covered the kernel of `empty`."""
     cdef int i
     for i in range(ndim if made.ndim == ndim else 0):
         if TensorImpl_sizes(made)[i] != sizes[i]:
