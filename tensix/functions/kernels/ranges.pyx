@@ -9,6 +9,7 @@ from libc.math cimport ceil, isfinite, signbit
 from libc.stdint cimport int64_t
 from tensix.core.device cimport CPU, META, Device, Device_from_any
 from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.functions.nested_numbers cimport is_as_asked
 from tensix.tensors.dtype cimport DType, dtype_of_code
 from tensix.tensors.tensor cimport Tensor
 from tensix.tensors.tensor_impl cimport TensorImpl_mutable_data
@@ -89,7 +90,7 @@ cdef int64_t length_of(object start, object end, object step) except -1:
 
 
 cdef Tensor range_of_ints(object start, object step, int64_t count):
-    """Return a range in int64; None if not all that is reckoned with fits."""
+    """Return a range in int64; None if NumPy has to make it."""
     cdef int64_t* out
     cdef int64_t first, distance
     try:
@@ -99,6 +100,8 @@ cdef Tensor range_of_ints(object start, object step, int64_t count):
     except OverflowError:
         return None
     made = new_vector(count, INT64, CPU, -1)
+    if not is_as_asked(made.impl, 1, &count, INT64):
+        return None
     if count:
         out = <int64_t*>TensorImpl_mutable_data(made.impl)
         with nogil:
@@ -107,7 +110,7 @@ cdef Tensor range_of_ints(object start, object step, int64_t count):
 
 
 cdef Tensor range_of_floats(object start, object step, int64_t count):
-    """Return a range in float64, to the last bit as NumPy has it; None if a number is too large for that."""
+    """Return a range in float64, to the last bit as NumPy has it; None if NumPy has to make it."""
     cdef double first, second
     cdef double* out
     try:  # as Python reckons: one of the two may be an int that no float holds
@@ -115,6 +118,8 @@ cdef Tensor range_of_floats(object start, object step, int64_t count):
     except OverflowError:
         return None
     made = new_vector(count, FLOAT64, CPU, -1)
+    if not is_as_asked(made.impl, 1, &count, FLOAT64):
+        return None
     if count:
         out = <double*>TensorImpl_mutable_data(made.impl)
         with nogil:
