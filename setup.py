@@ -64,6 +64,7 @@ MODULES = [
     "tensix/tensors/buffer.pyx",
     "tensix/tensors/dlpack.pyx",
     "tensix/tensors/pickling.py",
+    "tensix/tensors/quiet_calls.pyx",
     "tensix/tensors/index_key.py",
     "tensix/tensors/view_methods.py",
     "tensix/tensors/operands.py",

@@ -9,6 +9,7 @@ from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.functions.nested_numbers cimport tensor_of_numbers
 from tensix.tensors.dtype cimport BFLOAT16, DType, default_float_code, dtype_from_any
 from tensix.tensors.ndarray cimport impl_of_ndarray
+from tensix.tensors.quiet_calls cimport call_quietly
 from tensix.tensors.tensor cimport Tensor, Tensor_wrap
 from tensix.tensors.tensor_impl cimport int64_of
 
@@ -238,10 +239,10 @@ def tensor(data, *, dtype=None):
     made = tensor_of_numbers(data, -1 if wanted is None else wanted.code)
     if made is not None:
         return made
-    array = np.array(data, None if wanted is None else wanted.numpy)
+    array = call_quietly(np.array, (data, None if wanted is None else wanted.numpy))
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     if wanted is None and not isinstance(data, (np.ndarray, np.generic)):
-        array = array.astype(DEFAULTS.get(array.dtype, array.dtype), copy=False)
+        array = call_quietly(array.astype, (DEFAULTS.get(array.dtype, array.dtype),), {"copy": False})
     return Tensor_wrap(impl_of_ndarray(array, False)).clone()
 
 

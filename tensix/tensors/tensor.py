@@ -30,6 +30,7 @@ from cython.cimports.tensix.tensors.dtype import dtype_from_any, dtype_of_code
 from cython.cimports.tensix.tensors.exchange_methods import ExchangeMethods
 from cython.cimports.tensix.tensors.index_key import is_basic
 from cython.cimports.tensix.tensors.ndarray import impl_of_ndarray
+from cython.cimports.tensix.tensors.quiet_calls import call_quietly
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl,
@@ -379,5 +380,5 @@ def assignable(target: TensorBase, value) -> TensorBase:
     if isinstance(value, np.ndarray):
         array = np.array(value, value.dtype.newbyteorder("="))
     else:
-        array = np.array(value, dtype_of_code(impl.dtype_code).numpy)
+        array = call_quietly(np.array, (value, dtype_of_code(impl.dtype_code).numpy))
     return Tensor_wrap(impl_of_ndarray(array, False))

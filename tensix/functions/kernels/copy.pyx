@@ -4,7 +4,7 @@ All of them are a walk of the iterator with a loop that copies or converts.
 """
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
-from numpy cimport PyArray_DATA, import_array, ndarray
+from numpy cimport PyArray_DATA, import_array, ndarray, npy_intp
 from tensix.core.device cimport META, Device_from_any
 from tensix.core.handle cimport own_newborn
 from tensix.core.storage cimport StorageImpl_lazy_clone
@@ -25,6 +25,7 @@ from tensix.functions.kernels.iterator cimport (
 from tensix.functions.kernels.overlap cimport check_writable_once, may_overlap
 from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, dtype_from_any, dtype_of_code, itemsize_of
 from tensix.tensors.operands cimport write_number
+from tensix.tensors.quiet_calls cimport call_quietly
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
 from tensix.tensors.tensor_impl cimport (
@@ -46,6 +47,8 @@ from tensix.dispatch import native_functions
 import_array()
 
 cdef enum:
+    FLOAT16 = 5
+    FLOAT64 = 7
     FEW_ELEMENTS = 2048  # of 8 bytes they fit into the nearest cache, twice
 
 cdef OperatorTable EMPTY = native_functions.EMPTY
@@ -223,26 +226,42 @@ cdef object fill_(TensorBase target, value):
     """Write one value everywhere."""
     # Before any address is taken: converting may run the value's own code, which may do anything.
     cdef iterator_t iterator
-    cdef conversion_t conversion
     cdef TensorImpl impl = target.impl
     cdef ndarray array
     cdef double[2] room  # of one element, of the widest type
+    cdef double[2] converted_room
     cdef void* element = room
     check_writable_once(impl)
-    if not (type(value) in (int, float, bool) and write_number(impl.dtype_code, element, value)):
+    cdef uint8_t code = element_code(impl.dtype_code)
+    if not (type(value) in (int, float, bool) and write_number(code, element, value)):
         array = fill_element(impl, value)
         element = PyArray_DATA(array)
     cdef void* data = TensorImpl_mutable_data(impl)
-    cdef inner_loop_t loop = copy_loop(itemsize_of(impl.dtype_code))
-    if impl.dtype_code == BFLOAT16:
-        conversion_init(&conversion, FLOAT32, BFLOAT16)
-        loop = conversion_loop
+    if impl.dtype_code != code:
+        convert_element(code, element, impl.dtype_code, converted_room)
+        element = converted_room
     iterator_start(&iterator, impl.ndim, TensorImpl_sizes(impl))
     iterator_add_element(&iterator, element)
     iterator_add(&iterator, impl, data)
-    iterator_run(&iterator, loop, &conversion)
+    iterator_run(&iterator, copy_loop(itemsize_of(impl.dtype_code)), NULL)
     TensorImpl_bump_version(impl)
     return target
+
+
+cdef int convert_element(uint8_t source_code, void* source, uint8_t target_code, void* target) except -1:
+    cdef conversion_t conversion
+    cdef char* data[2]
+    cdef npy_intp[2] steps = [0, 0]
+    cdef npy_intp count = 1
+    data[0], data[1] = <char*>source, <char*>target
+    conversion_init(&conversion, source_code, target_code)
+    conversion_loop(data, &count, steps, &conversion)
+    return 0
+
+
+cdef inline uint8_t element_code(uint8_t code) noexcept:
+    """Return the type to write a number in; of float16 and bfloat16 the one that their conversion starts from."""
+    return FLOAT64 if code == FLOAT16 else FLOAT32 if code == BFLOAT16 else code
 
 
 cdef bint is_complex_tensor(object value):
@@ -253,14 +272,13 @@ cdef bint is_complex_tensor(object value):
 
 
 cdef object fill_element(TensorImpl target, object value):
-    """Return the value to write as an array of the target's type, float32 for bfloat16, if it can be written there."""
+    """Return the value to write as an array of the type to write it in, if it can be written to the target."""
     check_writable_once(target)
     if value is None or isinstance(value, (str, bytes)):
         raise TypeError(f"fill_() writes one number, found {type(value).__name__}.")
     if isinstance(value, (complex, np.complexfloating)) or is_complex_tensor(value):
         check_cast("complex floating", target)
-    is_bfloat16 = target.dtype_code == BFLOAT16
-    element = np.array(value, np.float32 if is_bfloat16 else dtype_of_code(target.dtype_code).numpy)
+    element = call_quietly(np.array, (value, dtype_of_code(element_code(target.dtype_code)).numpy))
     if element.ndim != 0:
         raise ValueError(f"fill_() writes one number, found {type(value).__name__} of shape {element.shape}.")
     return element

@@ -67,7 +67,7 @@ cdef class NumpyKernel(Kernel):
             code = common_code(tensors if self.promotes else tensors[:1])
         given = [NumpyKernel_view(self, value, code, arrays) for value in args]
         named = {name: NumpyKernel_view(self, value, code, arrays) for name, value in kwargs.items()}
-        return NumpyKernel_adopt(self, call_numpy(self.function, tuple(given), named), code, arrays)
+        return NumpyKernel_adopt(self, call_numpy(self.function, tuple(given), named, True), code, arrays)
 
     def __repr__(self):
         return f"{self.function.__module__}.{self.function.__qualname__} over views"

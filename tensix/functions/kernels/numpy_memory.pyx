@@ -28,6 +28,7 @@ from tensix.core.python_reference cimport (
 )
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.tensors.ndarray cimport impl_of_ndarray
+from tensix.tensors.quiet_calls cimport call_quietly
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_impl cimport TensorImpl
 
@@ -74,10 +75,12 @@ cdef class Block:
         data_ptr_destroy(&self.pointer)
 
 
-cdef object call_numpy(object function, tuple args, dict kwargs=None):
-    """Call a function of NumPy with our memory. See Note [Memory of NumPy's results]."""
+cdef object call_numpy(object function, tuple args, dict kwargs=None, bint computes=False):
+    """Call a function of NumPy with our memory; what computes must not warn. See Note [Memory of NumPy's results]."""
     before = PyDataMem_SetHandler(HANDLER)
     try:
+        if computes:
+            return call_quietly(function, args, kwargs)
         return PyObject_Call(function, args, <PyObject*>kwargs if kwargs else NULL)
     except MemoryError:
         failure = FAILURES.pop(PyThread_get_thread_ident(), None)
@@ -90,7 +93,7 @@ cdef object call_numpy(object function, tuple args, dict kwargs=None):
 
 def computed(function, *args):
     """Return what a function of NumPy makes of its arguments, as a tensor. See Note [Memory of NumPy's results]."""
-    return Tensor_wrap(take_over(call_numpy(function, args)))
+    return Tensor_wrap(take_over(call_numpy(function, args, None, True)))
 
 
 cdef TensorImpl take_over(object found):

@@ -12,6 +12,7 @@ from tensix.functions.kernels.numpy_memory cimport call_numpy, take_over
 from tensix.functions.kernels.reduction cimport axes_from_any, check_defined, reduced_impl
 from tensix.tensors.dtype cimport BFLOAT16, dtype_from_any, dtype_of_code
 from tensix.tensors.ndarray cimport ndarray_of_impl, readable_of_impl
+from tensix.tensors.quiet_calls cimport call_quietly
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_mutable_data, TensorImpl_sizes, int64_of, wrap_dim
@@ -119,9 +120,8 @@ cdef object accumulate(TensorBase a, tuple args, object function):
     before = (slice(None),) * dim
     if include_initial:
         out[(*before, 0)] = function.identity
-        function.accumulate(readable_of_impl(x), dim, out.dtype, out[(*before, slice(1, None))])
-    else:
-        function.accumulate(readable_of_impl(x), dim, out.dtype, out)
+    folded = out[(*before, slice(1, None))] if include_initial else out
+    call_quietly(function.accumulate, (readable_of_impl(x), dim, out.dtype, folded))
     return Tensor_wrap(converted(take_over(out), result.code))
 
 

@@ -1,0 +1,3 @@
+"""Calls of NumPy in which no floating error warns."""
+
+cdef object call_quietly(object function, tuple args, dict kwargs=*)
