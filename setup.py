@@ -82,6 +82,7 @@ MODULES = [
     "tensix/tensors/reshaping.py",
     "tensix/tensors/splitting.py",
     "tensix/tensors/promotion.py",
+    "tensix/functions/kernels/strided_kernel.pyx",
     "tensix/functions/kernels/empty.pyx",
     "tensix/functions/kernels/parallel.pyx",
     "tensix/functions/kernels/iterator.pyx",

@@ -11,6 +11,7 @@ from tensix.dispatch.operator_table import OperatorTable
 from tensix.functions.creation_like import options_of
 from tensix.functions.creation_ranges import numbers_of_numpy
 from tensix.functions.kernels.numpy_kernel import NumpyKernel
+from tensix.functions.kernels.strided_kernel import StridedKernel
 from tensix.functions.manipulation import as_tuple, wrapped_axes
 from tensix.tensors.dtype import float32
 from tensix.tensors.tensor import Tensor
@@ -294,7 +295,8 @@ def register_frequencies(table: OperatorTable, name: str) -> None:
         count = n if name == "fftfreq" else n // 2 + 1
         return numbers_of_numpy(count, dtype or float32, device, getattr(np.fft, name), n, d)
 
-    table.register("CompositeExplicitAutograd", frequencies)
+    frequencies.__qualname__ = name
+    table.register("CompositeExplicitAutograd", StridedKernel(frequencies, table.schema))
 
 
 REGISTER = {"freq": register_frequencies, "hift": register_shift}

@@ -6,6 +6,7 @@ from tensix.core.device cimport Device, Device_from_any
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport Kernel
 from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.functions.kernels.strided_kernel cimport StridedKernel, strided_options
 from tensix.functions.nested_numbers cimport tensor_of_numbers
 from tensix.tensors.dtype cimport BFLOAT16, DType, default_float_code, dtype_from_any
 from tensix.tensors.ndarray cimport impl_of_ndarray
@@ -213,7 +214,7 @@ def randint(low, high, size=None, *, dtype=None, device=None, generator=None):
     """
     if size is None:
         low, high, size = 0, low, high
-    options = options_of("int64" if dtype is None else dtype, device)
+    options = options_of(dtype, device)
     if generator is not None:
         options["generator"] = generator
     return RANDINT.call((low, high, as_shape(size)), options, keys_of_device(device))
@@ -372,7 +373,7 @@ cdef class FactoryKernel(Kernel):
         return self.fill.call1(made) if self.value is None else self.fill.call_with(made, self.value)
 
     cdef object call(self, tuple args, dict kwargs):
-        return filled(*args, fill=self.fill, value=self.value, **(kwargs or {}))
+        return filled(*args, fill=self.fill, value=self.value, **(strided_options(kwargs) or {}))
 
     def __repr__(self):
         return f"empty, then {self.fill.schema.name}"
@@ -391,11 +392,13 @@ def full_kernel(size, fill_value, dtype=None, device=None):
 
 
 def randint_kernel(low, high, size, generator=None, dtype=None, device=None):
-    return RANDOM_(call_factory(EMPTY, size, (), dtype, device), low, high, generator=generator)
+    made = call_factory(EMPTY, size, (), "int64" if dtype is None else dtype, device)
+    return RANDOM_(made, low, high, generator=generator)
 
 
 for _table, _kernel in (
     (ZEROS, FactoryKernel(FILL_, 0)), (ONES, FactoryKernel(FILL_, 1)), (RAND, FactoryKernel(UNIFORM_)),
-    (RANDN, FactoryKernel(NORMAL_)), (FULL, full_kernel), (RANDINT, randint_kernel),
+    (RANDN, FactoryKernel(NORMAL_)), (FULL, StridedKernel(full_kernel, FULL.schema)),
+    (RANDINT, StridedKernel(randint_kernel, RANDINT.schema)),
 ):
     _table.register("CompositeExplicitAutograd", _kernel)

@@ -8,6 +8,7 @@ import numpy as np
 from tensix.core import Device
 from tensix.dispatch import native_functions
 from tensix.functions.creation import empty, full
+from tensix.functions.kernels.strided_kernel import StridedKernel
 from tensix.tensors.dtype import dtype_from_any
 from tensix.tensors.tensor import Tensor
 
@@ -173,6 +174,9 @@ def empty_strided_kernel(size, stride, dtype=None, device=None):
     return empty(count, dtype=dtype, device=device).as_strided(size, stride, before)
 
 
-native_functions.EMPTY_LIKE.register("CompositeExplicitAutograd", empty_like_kernel)
-native_functions.FULL_LIKE.register("CompositeExplicitAutograd", full_like_kernel)
-native_functions.EMPTY_STRIDED.register("CompositeExplicitAutograd", empty_strided_kernel)
+for _table, _kernel in (
+    (native_functions.EMPTY_LIKE, empty_like_kernel),
+    (native_functions.FULL_LIKE, full_like_kernel),
+    (native_functions.EMPTY_STRIDED, empty_strided_kernel),
+):
+    _table.register("CompositeExplicitAutograd", StridedKernel(_kernel, _table.schema))

@@ -11,6 +11,7 @@ from tensix.functions.creation import empty, zeros
 from tensix.functions.creation_like import options_of, plain_number
 from tensix.functions.kernels.numpy_kernel import NumpyKernel
 from tensix.functions.kernels.numpy_memory import computed
+from tensix.functions.kernels.strided_kernel import StridedKernel
 from tensix.tensors.dtype import complex64, float32, int64
 from tensix.tensors.tensor import Tensor
 
@@ -206,8 +207,8 @@ def meshgrid_kernel(tensors, *, indexing):
     return np.meshgrid(*tensors, indexing=indexing)
 
 
-native_functions.LINSPACE.register("CompositeExplicitAutograd", linspace_kernel)
-native_functions.EYE.register("CompositeExplicitAutograd", eye_kernel)
+for _table, _kernel in ((native_functions.LINSPACE, linspace_kernel), (native_functions.EYE, eye_kernel)):
+    _table.register("CompositeExplicitAutograd", StridedKernel(_kernel, _table.schema))
 native_functions.MESHGRID.register("CPU", NumpyKernel(meshgrid_kernel))
 native_functions.TRIL.register("CPU", NumpyKernel(np.tril))
 native_functions.TRIU.register("CPU", NumpyKernel(np.triu))

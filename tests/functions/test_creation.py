@@ -137,3 +137,47 @@ def test_tensor_of_tensors():
 def test_data_that_is_no_tensor(data, error):
     with pytest.raises(error):
         tensix.tensor(data)
+
+
+# ---- operators: the options that their schemas declare
+
+ARGUMENTS = {
+    "empty": ((2,),), "empty_like": (tensix.ones(2),), "empty_strided": ((2,), (1,)), "zeros": ((2,),),
+    "ones": ((2,),), "full": ((2,), 1), "full_like": (tensix.ones(2), 1), "rand": ((2,),), "randn": ((2,),),
+    "arange": (0, 2), "linspace": (0, 1, 2), "eye": (2, 2), "fft_fftfreq": (2,), "fft_rfftfreq": (2,),
+    "randint": (0, 3, (2,)),
+}  # fmt: skip
+each_operator = pytest.mark.parametrize("name, args", ARGUMENTS.items(), ids=ARGUMENTS)
+
+
+def test_every_operator_with_a_layout_is_among_them():
+    declared = {
+        table.schema.name
+        for table in map(tensix.dispatch.dispatcher.get_op_table, tensix.dispatch.dispatcher.operators())
+        if "layout" in [argument.name for argument in table.schema.arguments]
+    }
+    assert declared == set(ARGUMENTS)
+
+
+@each_operator
+@pytest.mark.parametrize("layout", [None, tensix.strided])
+@pytest.mark.parametrize("pin_memory", [None, False])
+def test_options_that_ask_for_what_there_is(name, args, layout, pin_memory):
+    factory = getattr(tensix.ops.tensix, name)
+    made = factory(*args, layout=layout, pin_memory=pin_memory, device="cpu")
+    assert (made.shape, made.dtype, made.layout) == (factory(*args).shape, factory(*args).dtype, tensix.strided)
+
+
+@each_operator
+@pytest.mark.parametrize("options, error, text", [
+    ({"layout": tensix.sparse_coo}, ValueError, "found layout=tensix.sparse_coo"),
+    ({"layout": "strided"}, TypeError, "a layout is tensix.strided or None here, found str"),
+    ({"pin_memory": True}, ValueError, "tensix pins no memory"), ({"pin_memory": 0}, TypeError, "must be bool"),
+])
+def test_options_that_ask_for_something_else(name, args, options, error, text):
+    with pytest.raises(error, match=text):
+        getattr(tensix.ops.tensix, name)(*args, **options)
+
+
+def test_operator_randint_makes_int64():
+    assert tensix.ops.tensix.randint(0, 3, (2,)).dtype is tensix.int64

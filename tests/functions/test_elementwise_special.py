@@ -170,6 +170,12 @@ def test_clip_with_tensors_and_types():
     assert tensix.clip(tensix.empty(3, device="meta"), 0, tensix.empty(2, 1, device="meta")).shape == (2, 3)
     with pytest.raises(OverflowError):
         tensix.clip(x, -1000)
+
+
+def test_operator_clip_takes_the_names_of_its_schema():
+    x, clip = tensix.tensor([1, 5, 9]), tensix.ops.tensix.clip
+    assert clip(x, max=None).tolist() == [1, 5, 9] and clip(x, max=tensix.tensor(4)).tolist() == [1, 4, 4]
+    assert clip(x, min=tensix.tensor(2), max=tensix.tensor(4)).tolist() == [2, 4, 4]
     for wrong in ("1", [1], np.ones(2)):
         with pytest.raises(TypeError, match="min must be a tensor or a number"):
             tensix.clip(x, wrong)

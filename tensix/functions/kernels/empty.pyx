@@ -6,6 +6,7 @@ from tensix.core.handle cimport own_newborn
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport Kernel
+from tensix.functions.kernels.strided_kernel cimport strided_options
 from tensix.tensors.dtype cimport default_float_code, dtype_from_any, itemsize_of
 from tensix.tensors.memory_format cimport memory_format_from_any, strides_of_format
 from tensix.tensors.tensor cimport Tensor_wrap
@@ -107,7 +108,7 @@ cdef class EmptyKernel(Kernel):
         return Tensor_wrap(empty_impl(ndim, sizes, dtype_code, device_type, device_index))
 
     cdef object call(self, tuple args, dict kwargs):
-        return empty_boxed(*args, **(kwargs or {}))
+        return empty_boxed(*args, **(strided_options(kwargs) or {}))
 
     def __repr__(self):
         return "empty"

@@ -9,6 +9,7 @@ from libc.math cimport ceil, isfinite, signbit
 from libc.stdint cimport int64_t
 from tensix.core.device cimport CPU, META, Device, Device_from_any
 from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.functions.kernels.strided_kernel cimport StridedKernel
 from tensix.functions.nested_numbers cimport is_as_asked
 from tensix.tensors.dtype cimport DType, dtype_of_code
 from tensix.tensors.tensor cimport Tensor
@@ -145,4 +146,4 @@ cdef Tensor new_vector(int64_t count, int code, int device_type, int device_inde
     return EMPTY.call_empty(1, &count, code, device_type, device_index)
 
 
-native_functions.ARANGE.register("CompositeExplicitAutograd", arange)
+native_functions.ARANGE.register("CompositeExplicitAutograd", StridedKernel(arange, native_functions.ARANGE.schema))
