@@ -86,7 +86,23 @@ def scalar_like(tensor, value):
 
 
 def write_number(code, data, value):
-    """Write a number of Python as an element of a type; return whether the two are among those written here."""
+    """Write a number of Python as an element of a type; return whether the two are among those written here.
+
+    Raises
+    ------
+    OverflowError
+        If the type cannot hold it.
+    """
+    try:
+        return write_fitting(code, data, value)
+    except OverflowError:
+        digits = 40  # more than any type has; of an int that is longer Python may refuse to write them all
+        shown = value if abs(value) < 10**digits else f"an int of more than {digits} digits"
+        raise OverflowError(f"{shown} is out of bounds for {dtype_of_code(code).name}.") from None
+
+
+def write_fitting(code, data, value):
+    """Be `write_number`, with the compiler's words for what does not fit."""
     number: cython.doublecomplex
     if code == FLOAT32:
         cython.cast(cython.p_float, data)[0] = cython.cast(cython.double, value)

@@ -79,3 +79,16 @@ def test_a_number_is_made_by_empty_and_seen_by_listeners():
     assert result.tolist() == [2, 2] and shape == (2,)
     assert [name for name, key in seen if key == "CPU"] == ["empty", "mul"]
     assert [name for name, key in seen if key == "Meta"] == ["empty", "fill_", "mul"]
+
+
+@pytest.mark.parametrize("dtype, value, shown", [
+    ("int8", 300, "300"), ("uint8", -1, "-1"), ("int16", 2**15, "32768"), ("uint64", -1, "-1"),
+    ("int64", 2**70, str(2**70)), ("int32", 10**5000, "an int of more than 40 digits"),
+    ("float32", 10**5000, "an int of more than 40 digits"), ("complex64", -(10**5000), "an int of more than 40 digits"),
+], ids=lambda value: value if isinstance(value, str) else "")
+def test_number_that_a_type_cannot_hold_is_named_with_the_type(dtype, value, shown):
+    x = tensix.ones(2, dtype=dtype)
+    for use in (x.fill_, lambda value: x == value, lambda value: x + value, lambda value: x.__setitem__(0, value)):
+        with pytest.raises(OverflowError, match=f"^{shown} is out of bounds for {dtype}.$"):
+            use(value)
+    assert x.tolist() == [1, 1]
