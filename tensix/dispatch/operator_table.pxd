@@ -12,6 +12,7 @@ ctypedef PyObject* kernel_p  # borrowed
 cdef class MissingKernel(Kernel):
     cdef OperatorTable table
     cdef object call(self, tuple args, dict kwargs)
+    cdef int refuse(self, int slot) except -1
 
 
 cdef class OperatorTable:

@@ -67,11 +67,14 @@ class MissingKernel(Kernel):
                 "There were no tensor arguments to this function, or undefined ones only, but no kernel is registered "
                 f"for schema {schema} without them."
             )
+        self.refuse(OperatorTable_slot(self.table, local_keys(keys)))
+
+    def refuse(self, slot):
+        name = self.table.schema.qualified_name
         available = ", ".join(self.table.registered_keys()) or "no backend at all"
-        key = DispatchKey(OperatorTable_slot(self.table, local_keys(keys)))
         raise NotImplementedError(
-            f"Could not run '{schema.qualified_name}' with arguments from the '{key.name}' backend. "
-            f"'{schema.qualified_name}' is only available for these backends: [{available}]."
+            f"Could not run '{name}' with arguments from the '{DispatchKey(slot).name}' backend. "
+            f"'{name}' is only available for these backends: [{available}]."
         )
 
     def __repr__(self):
@@ -164,7 +167,7 @@ class OperatorTable:
             raise ValueError(f"{DispatchKey(slot).name} is an alias: it has no slot of its own.")
         return cython.cast(object, self.slots[slot])
 
-    def redispatch(self, keys: DispatchKeySet, *args, **kwargs):
+    def redispatch(self, keys, *args, **kwargs):
         """Call the kernel for a set of keys as it is: neither arguments nor guards add to it.
 
         Parameters
@@ -173,8 +176,18 @@ class OperatorTable:
             Which kernel.
         args, kwargs : object
             For it.
+
+        Raises
+        ------
+        NotImplementedError
+            If there is none.
         """
-        return self.call_slot(OperatorTable_slot(self, keys.bits), args, kwargs)
+        if not isinstance(keys, DispatchKeySet):
+            raise TypeError(f"redispatch() takes a DispatchKeySet first, found {type(keys).__name__}.")
+        slot: cython.int = OperatorTable_slot(self, keys.bits)
+        if cython.cast(object, self.slots[slot]) is self.missing:
+            self.missing.refuse(slot)  # its call would look at the arguments, which are not asked here
+        return self.call_slot(slot, args, kwargs)
 
     def resolve(self):
         """Fill every slot. See Note [How a slot is resolved]."""

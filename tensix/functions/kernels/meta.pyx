@@ -80,6 +80,11 @@ cdef int check_common_device(TensorImpl a, TensorImpl b) except -1:
         return 0
     if b.device_type == META and a.device_type == CPU and a.ndim == 0:
         return 0
+    if a.device_type != META and b.device_type != META:
+        raise RuntimeError(
+            f"a kernel for meta got tensors on {Device_get(a.device_type, a.device_index)} and "
+            f"{Device_get(b.device_type, b.device_index)}. Leave Meta out of include_keys() and redispatch()."
+        )
     raise RuntimeError(
         f"Expected all tensors to be on the same device, found {Device_get(a.device_type, a.device_index)} and "
         f"{Device_get(b.device_type, b.device_index)}. Move one of them with to_device()."
