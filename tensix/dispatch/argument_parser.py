@@ -14,11 +14,12 @@ from tensix.tensors.memory_format import MemoryFormat
 
 __all__ = []
 
-# What a kind of argument may be in Python; any other kind may be anything.
+# What a kind of argument may be in Python; those of UNCHECKED may be anything.
 PYTHON_TYPES = {
     "Tensor": TensorBase, "int": int, "Scalar": (int, float, complex, bool), "float": (int, float), "bool": bool,
     "str": str, "ScalarType": DType, "Device": (Device, str), "MemoryFormat": (MemoryFormat, str),
 }  # fmt: skip
+UNCHECKED = ("Any", "Generator", "Index", "Layout", "Ord")
 KINDS = list(PYTHON_TYPES)
 TYPES = cython.declare(tuple, tuple(PYTHON_TYPES.values()))
 

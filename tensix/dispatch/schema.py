@@ -5,11 +5,17 @@ defaults, what is keyword-only, and what comes back. ``Tensor(a)`` marks what al
 """
 
 import ast
+import re
 from functools import cache
 
-from tensix.dispatch.argument_parser import ArgumentParser
+from tensix.dispatch.argument_parser import PYTHON_TYPES, UNCHECKED, ArgumentParser
 
 __all__ = ["Argument", "FunctionSchema", "parse_schema"]
+
+KINDS = {*PYTHON_TYPES, *UNCHECKED}
+ALIAS = re.compile(r"(?<=\w)\(\w+!?\)")  # as in Tensor(a!), unlike the parentheses around several results
+RETURNED_KIND = re.compile(r"(?:^|[(,])\s*(\w+)")
+NAMED_KINDS = {"ScalarType", "Layout", "Device", "MemoryFormat"}  # their defaults are bare words
 
 
 class Argument:
@@ -104,6 +110,10 @@ class FunctionSchema:
             raise TypeError(f"{self.qualified_name}(): {problem} The signature is {self}.")
         return bound
 
+    def is_same_call(self, other):
+        """Return whether another schema declares the same arguments and results, however it is written."""
+        return self.arguments == other.arguments and self.returns == other.returns
+
     def __eq__(self, other):
         return str(self) == str(other) if isinstance(other, FunctionSchema) else NotImplemented
 
@@ -127,8 +137,10 @@ def parse_schema(text: str, namespace: str = "tensix") -> FunctionSchema:
     Raises
     ------
     ValueError
-        If the line cannot be read; the text says where.
+        If the line cannot be read, or names a type that there is not, or a default does not fit; the text says where.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"a schema is a str such as 'f(Tensor x) -> Tensor', found {type(text).__name__}.")
     line = text.strip()
     head, opened, rest = line.partition("(")
     body, arrow, returns = rest.rpartition("->")
@@ -139,6 +151,8 @@ def parse_schema(text: str, namespace: str = "tensix") -> FunctionSchema:
     is_qualified = own_namespace.isidentifier() or not qualified
     if not (opened and arrow and body.endswith(")") and returns and is_named and is_qualified):
         raise ValueError(f"cannot read the schema {text!r}: it must look like 'name.overload(Type arg, ...) -> Type'.")
+    for kind in RETURNED_KIND.findall(ALIAS.sub("", returns)):
+        check_kind(kind, text)
     return FunctionSchema(
         own_namespace or namespace, name, overload, arguments=tuple(parse_arguments(body[:-1], text)),
         returns=returns, text=line.removeprefix(f"{own_namespace}::"),
@@ -147,9 +161,11 @@ def parse_schema(text: str, namespace: str = "tensix") -> FunctionSchema:
 
 def parse_arguments(text, schema):
     """Yield the arguments of a schema's parentheses."""
-    keyword_only, names = False, set()
+    keyword_only, may_be_left_out, names = False, False, set()
     for part in filter(None, map(str.strip, split_outside_brackets(text))):
         if part == "*":
+            if keyword_only:
+                raise ValueError(f"the schema {schema!r} has two '*': after the first, all arguments are keyword-only.")
             keyword_only = True
             continue
         argument = parse_argument(part, keyword_only)
@@ -158,7 +174,37 @@ def parse_arguments(text, schema):
         if argument.name in names:
             raise ValueError(f"the schema {schema!r} names the argument '{argument.name}' twice.")
         names.add(argument.name)
+        check_kind(argument.type.partition("[")[0], schema)
+        check_default(argument, schema)
+        if may_be_left_out and not (keyword_only or argument.has_default or argument.optional):
+            raise ValueError(
+                f"the schema {schema!r} has '{argument.name}' without a default behind one with a default."
+            )
+        may_be_left_out = may_be_left_out or argument.has_default
         yield argument
+
+
+def check_kind(kind, schema):
+    """Check that there is a type."""
+    if kind not in KINDS:
+        raise ValueError(f"the schema {schema!r} names the type {kind!r}. Known are {', '.join(sorted(KINDS))}.")
+
+
+def check_default(argument, schema):
+    """Check that an argument's default is of its type."""
+    default = argument.default
+    if not argument.has_default:
+        return
+    if default is None:
+        fits = argument.optional
+    elif argument.type in NAMED_KINDS:
+        fits = isinstance(default, str)
+    else:
+        fits = ArgumentParser([argument]).problem_of((), {argument.name: default}) is None
+    if not fits:
+        raise ValueError(
+            f"the schema {schema!r} gives '{argument.name}' the default {default!r}, which is no {argument.type}."
+        )
 
 
 @cache  # most operators have the same few; to read them anew took a good part of the import

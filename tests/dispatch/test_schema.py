@@ -90,3 +90,39 @@ def test_every_operator_has_one():
         schema = dispatcher.get_op_table(name).schema
         assert isinstance(schema, FunctionSchema) and schema.qualified_name == name
         assert dispatcher.get_op_table(str(schema)) is dispatcher.get_op_table(name)
+
+
+# ---- what is read, and cannot be
+
+
+@pytest.mark.parametrize("text, problem", [
+    ("tensro x", "names the type 'tensro'"), ("Tensor x, Foo[] y", "names the type 'Foo'"),
+    ("int n='a'", "gives 'n' the default 'a', which is no int"), ("int n=1.5", "no int"), ("bool b=1", "no bool"),
+    ("int[] n=[1, 'a']", "no int"), ("Tensor x=3", "no Tensor"), ("str s=3", "no str"), ("float f=a", "no float"),
+    ("Device d=3", "no Device"), ("ScalarType t=3", "no ScalarType"), ("int n=None", "no int"),
+    ("int n=1, Tensor x", "has 'x' without a default behind one with a default"),
+    ("int n=1, int? m, Tensor x", "has 'x' without"), ("Tensor x, *, int n, *, int m", "has two '[*]'"),
+])
+def test_argument_that_cannot_be(text, problem):
+    with pytest.raises(ValueError, match=f"the schema .*{problem}"):
+        arguments(text)
+
+
+@pytest.mark.parametrize("text", [
+    "int n=1, int? m=None", "int n=1, *, Tensor x", "Scalar s=1j", "float f=1", "bool[] b=[True]", "Layout l=strided",
+    "int[2] n=1", "Device d=cpu", "Tensor[]? x=None", "Any x=3", "Scalar? ord, bool keepdims",
+])
+def test_argument_that_can_be(text):
+    assert arguments(text)
+
+
+@pytest.mark.parametrize("returns", ["Tensro", "(Tensor, Tensro)", "tensor[]", "Tensro(a!)"])
+def test_unknown_type_that_comes_back(returns):
+    with pytest.raises(ValueError, match=r"names the type '[Tt]ens[ro]"):
+        parse_schema(f"f(Tensor a) -> {returns}")
+
+
+@pytest.mark.parametrize("schema", [3, None, b"f() -> Tensor"])
+def test_schema_that_is_no_text(schema):
+    with pytest.raises(TypeError, match="a schema is a str"):
+        parse_schema(schema)
