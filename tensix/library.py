@@ -114,8 +114,12 @@ class Library:
         ------
         RuntimeError
             If the key has a fallback.
+        ValueError
+            If the key is an alias: it has no slot.
         """
         self._check_open()
+        if fn is None:  # the dispatcher would take another library's fallback back
+            raise TypeError("a fallback must be callable, found NoneType.")
         dispatcher.set_fallback(key, fn)
         self._undo.append(lambda: dispatcher.set_fallback(key, None))
 

@@ -47,9 +47,16 @@ class Operator:
         ------
         TypeError
             If they fit none; the text lists the signatures and what did not fit.
+        RuntimeError
+            If the operator is gone.
         """
         problems = []
         tables = dispatcher.overloads(self._namespace, self._name)
+        if not tables:
+            raise RuntimeError(
+                f"no operator is called {self._namespace}::{self._name} any more: "
+                "the Library that declared it was closed."
+            )
         for table in tables:
             problem = table.schema.parser.problem_of(args, kwargs)
             if problem is None:

@@ -1,7 +1,8 @@
 """The dispatcher: every operator by its name."""
 
 from tensix.dispatch import operator_table
-from tensix.dispatch.dispatch_key import key_from_any
+from tensix.dispatch.dispatch_key import FIRST_ALIAS, key_from_any
+from tensix.dispatch.kernel import fallthrough
 from tensix.dispatch.operator_table import OperatorTable
 from tensix.dispatch.schema import parse_schema
 
@@ -62,12 +63,19 @@ class Dispatcher:
         Raises
         ------
         RuntimeError
-            If there is none.
+            If there is none, or its schema is another one.
         """
-        name = parse_schema(schema).qualified_name if "->" in schema else schema
+        if not isinstance(schema, str):
+            raise TypeError(f"an operator is asked for by its name or schema, a str; found {type(schema).__name__}.")
+        parsed = parse_schema(schema) if "->" in schema else None
+        name = schema if parsed is None else parsed.qualified_name
         table = self._tables.get(name if "::" in name else f"tensix::{name}")
         if table is None:
             raise RuntimeError(f"No functions are registered for schema {schema}.")
+        if parsed is not None and not parsed.is_same_call(table.schema):
+            raise RuntimeError(
+                f"No functions are registered for schema {schema}: {name} has the schema {table.schema}."
+            )
         return table
 
     def overloads(self, namespace, name):
@@ -86,8 +94,14 @@ class Dispatcher:
         ------
         RuntimeError
             If the key has a fallback.
+        ValueError
+            If the key is an alias: it has no slot.
         """
         key = key_from_any(key)
+        if int(key) >= FIRST_ALIAS:
+            raise ValueError(f"{key.name} is an alias: it has no slot for a fallback. Name a key such as PrivateUse1.")
+        if function is not None and function is not fallthrough and not callable(function):
+            raise TypeError(f"a fallback must be callable, found {type(function).__name__}.")
         present = operator_table.get_fallback(int(key))
         if function is not None and present is not None:
             raise RuntimeError(

@@ -39,8 +39,10 @@ def test_operator_is_declared_once():
     assert own.operators() == ["mine::f.Scalar", "mine::f.Tensor"]
 
 
-@pytest.mark.parametrize("name", ["tensix::add.Tensor", "add.Tensor", "add.Tensor(Tensor self, Tensor other) -> Tensor",
-                                  "tensix::add.Tensor(Tensor self, Tensor other) -> Tensor"])
+ADD = "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
+
+
+@pytest.mark.parametrize("name", ["tensix::add.Tensor", "add.Tensor", ADD, f"tensix::{ADD}", ADD.replace(", ", " ,")])
 def test_table_is_found_by_name_or_schema(name):
     table = dispatcher.get_op_table(name)
     assert isinstance(table, OperatorTable) and str(table.schema).startswith("tensix::add.Tensor(")
@@ -50,6 +52,19 @@ def test_table_is_found_by_name_or_schema(name):
 @pytest.mark.parametrize("name", ["add", "tensix::add", "aten::add.Tensor", "", "nothing(Tensor a) -> Tensor"])
 def test_unknown_operator_old_4(name):
     with pytest.raises(RuntimeError, match="No functions are registered for schema"):
+        dispatcher.get_op_table(name)
+
+
+@pytest.mark.parametrize("schema", ["tensix::add.Tensor(Tensor self, Tensor other) -> Tensor",
+                                    ADD.replace("alpha=1", "alpha=2"), ADD.replace("-> Tensor", "-> Tensor[]")])
+def test_another_schema_finds_nothing(schema):
+    with pytest.raises(RuntimeError, match=r"No functions are registered for schema .* has the schema .*alpha=1"):
+        dispatcher.get_op_table(schema)
+
+
+@pytest.mark.parametrize("name", [None, 3, b"add.Tensor"])
+def test_name_that_is_no_text(name):
+    with pytest.raises(TypeError, match="by its name or schema, a str; found"):
         dispatcher.get_op_table(name)
 
 

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from tensix.dispatch import dispatcher
+import tensix
+from tensix.dispatch import DispatchKeySet, dispatcher, include_keys
 from tensix.dispatch.dispatcher import Dispatcher
 from tensix.library import Library
 
@@ -72,3 +73,52 @@ def test_explicit_kernels_do_not_reach_other_layouts(table):
 def test_every_operator_prints():
     for name in dispatcher.operators():
         assert len(str(dispatcher.get_op_table(name)).splitlines()) >= 2
+
+
+# ---- sets of keys that are asked for
+
+
+def test_redispatch_names_the_keys_that_were_asked_for():
+    add, x = dispatcher.get_op_table("add.Tensor"), tensix.ones(2)
+    assert add.redispatch(DispatchKeySet("CPU"), x, x).tolist() == [2.0, 2.0]
+    with pytest.raises(NotImplementedError, match=r"arguments from the 'CUDA' backend.*only available for"):
+        add.redispatch(DispatchKeySet("CUDA"), x, x)
+
+
+@pytest.mark.parametrize("keys", ["CPU", None, 3])
+def test_redispatch_takes_a_set(keys):
+    with pytest.raises(TypeError, match="takes a DispatchKeySet first, found"):
+        dispatcher.get_op_table("add.Tensor").redispatch(keys, tensix.ones(2), tensix.ones(2))
+
+
+def test_meta_that_is_included_for_tensors_elsewhere():
+    x = tensix.ones(2)
+    with include_keys("CPU", "Meta"), pytest.raises(RuntimeError, match="a kernel for meta got tensors on cpu and cpu"):
+        x + x
+
+
+# ---- what a library cannot register
+
+
+@pytest.mark.parametrize("fallback, key, error, text", [
+    (3, "PrivateUse2", TypeError, "a fallback must be callable, found int"),
+    (None, "PrivateUse2", TypeError, "a fallback must be callable, found NoneType"),
+    (second, "CompositeImplicitAutograd", ValueError, "CompositeImplicitAutograd is an alias"),
+    (second, "Autograd", ValueError, "Autograd is an alias"), (second, "GPU", ValueError, "no dispatch key is called"),
+])
+def test_fallback_that_cannot_be(fallback, key, error, text):
+    with Library("mine") as library:
+        library.fallback(second, "PrivateUse2" if fallback is None else "PrivateUse3")
+        with pytest.raises(error, match=text):
+            library.fallback(fallback, key)
+        assert repr(dispatcher.get_op_table("neg").kernel_for("PrivateUse2")) == (
+            "fallback second" if fallback is None else "missing"
+        )
+
+
+def test_operator_that_outlives_its_library():
+    with Library("mine") as library:
+        library.define("gone(Tensor x) -> Tensor")
+        gone = tensix.ops.mine.gone
+    with pytest.raises(RuntimeError, match="no operator is called mine::gone any more"):
+        gone(tensix.ones(2))
