@@ -59,8 +59,8 @@ cdef class CPUAllocator(Allocator):
 
     Parameters
     ----------
-    alignment : int, bytes, a power of two from 16 to 2**30, optional
-        Every block's address is a multiple of it.
+    alignment : int, bytes, a power of two up to 2**30, optional
+        Every block's address is a multiple of it. Less than 16 is taken as 16, which every block has, and reads so.
     zero_fill : bool, optional
         Fill new blocks with zeros; pages that come fresh from the system are not touched for it.
     junk_fill : bool, optional
@@ -92,13 +92,13 @@ cdef class CPUAllocator(Allocator):
     def __init__(self, alignment=DEFAULT_ALIGNMENT_BYTES, *, zero_fill=False, junk_fill=False, huge_pages=False,
                  numa_node=None):
         size = nbytes_from_any(alignment)
-        if size < MALLOC_ALIGNMENT_BYTES or size > 1 << 30 or size & (size - 1):
-            raise ValueError(f"alignment must be a power of two from 16 to 2**30 bytes, found {alignment}.")
+        if size == 0 or size > 1 << 30 or size & (size - 1):
+            raise ValueError(f"alignment must be a power of two from 1 to 2**30 bytes, found {alignment}.")
         if zero_fill and junk_fill:
             raise ValueError("Cannot request both zero-fill and junk-fill at the same time: choose one.")
         if numa_node is not None and not 0 <= numa_node < 64:
             raise ValueError(f"numa_node must be from 0 to 63 or None, found {numa_node}.")
-        self.alignment = size
+        self.alignment = max(size, <size_t>MALLOC_ALIGNMENT_BYTES)
         self.zero_fill, self.junk_fill, self.huge_pages = zero_fill, junk_fill, huge_pages
         self.node = -1 if numa_node is None else numa_node
 

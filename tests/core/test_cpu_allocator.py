@@ -52,9 +52,17 @@ def test_default_alignment_is_a_cache_line_ca_9(nbytes):
     assert CPUAllocator().allocate(nbytes).get() % 64 == 0
 
 
+@pytest.mark.parametrize("alignment", [1, 2, 4, 8])
+def test_small_alignments_are_taken_as_16_ca_9(alignment):
+    allocator = CPUAllocator(alignment)
+    assert allocator.alignment == 16 and repr(allocator) == "CPUAllocator(alignment=16)"
+    blocks = [allocator.allocate(nbytes) for nbytes in (1, 3, 17, 100)]
+    assert {block.get() % 16 for block in blocks} == {0}
+
+
 @pytest.mark.parametrize(
     "alignment, error",
-    [(0, ValueError), (8, ValueError), (63, ValueError), (96, ValueError), (1 << 31, ValueError), (-64, ValueError),
+    [(0, ValueError), (3, ValueError), (63, ValueError), (96, ValueError), (1 << 31, ValueError), (-64, ValueError),
      (1 << 64, OverflowError), ("64", TypeError), (64.0, TypeError)],
 )
 def test_bad_alignment_is_refused_ca_9(alignment, error):
