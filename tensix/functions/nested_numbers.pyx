@@ -13,7 +13,7 @@ from libc.stdint cimport int64_t, uint8_t
 from tensix.core.device cimport CPU
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.tensors.dtype cimport default_float_code, itemsize_of
-from tensix.tensors.operands cimport write_number
+from tensix.tensors.operands cimport write_fitting
 from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_mutable_data, TensorImpl_sizes
 
@@ -92,7 +92,7 @@ cdef int kinds_in(object data, const int64_t* sizes, int ndim) except -1:
 cdef bint write_numbers(object data, const int64_t* sizes, int ndim, uint8_t code, char** place) except -1:
     """Write numbers one after the other, and say whether all could be: an allocator may have changed the sequences."""
     if ndim == 0:
-        if kinds_in(data, sizes, 0) & OTHERS or not write_number(code, place[0], data):
+        if kinds_in(data, sizes, 0) & OTHERS or not write_fitting(code, place[0], data):
             return False
         place[0] += itemsize_of(code)
         return True
