@@ -131,3 +131,11 @@ def test_an_allocator_that_changes_the_operands_is_noticed(victim):
     key = operands["positions" if victim == "positions" else "mask"]
     with tensix.use_allocator(Meddler()), pytest.raises(RuntimeError, match="changed while memory"):
         operands["source"][key]
+
+
+def test_rows_without_elements():
+    x = tensix.zeros(3, 0)
+    assert x[tensix.asarray([2, 0])].shape == (2, 0) and x[tensix.asarray([True, False, True])].shape == (2, 0)
+    x[tensix.asarray([2, 0])] = tensix.zeros(2, 0)
+    with pytest.raises(IndexError, match="out of bounds"):
+        x[tensix.asarray([3])]

@@ -201,6 +201,8 @@ cdef bint copy_rows(selection_t* self, const char* rows, char* out) noexcept nog
 
 cdef bint copy_blocks(selection_t* self, const char* rows, char* out) noexcept nogil:
     cdef int64_t size = self.row_bytes
+    if size == 0:  # there is nothing at an address of ours, but positions may still be wrong
+        return are_inside(self)
     cdef int64_t i, position
     cdef int64_t found = 0
     if self.mask != NULL:
@@ -208,7 +210,8 @@ cdef bint copy_blocks(selection_t* self, const char* rows, char* out) noexcept n
             if self.mask[i] and found < self.selected:
                 memcpy(out + found * size, rows + i * size, size)
                 found += 1
-        memset(out + found * size, 0, (self.selected - found) * size)
+        if found < self.selected:
+            memset(out + found * size, 0, (self.selected - found) * size)
         return True
     for i in range(self.key_count):
         position = place_of(self, self.positions[i])
@@ -232,7 +235,8 @@ cdef bint copy_items(item_t* rows, selection_t* self, char* to) noexcept nogil:
             out[found] = rows[i]
             found += mask[i] != 0
             i += 1
-        memset(&out[found], 0, (selected - found) * sizeof(item_t))
+        if found < selected:
+            memset(&out[found], 0, (selected - found) * sizeof(item_t))
         return True
     for i in range(count):
         position = place_of(self, self.positions[i])
@@ -262,6 +266,8 @@ cdef bint are_inside(selection_t* self) noexcept nogil:
 
 cdef void scatter_rows(selection_t* self, char* rows, const char* given, int64_t step) noexcept nogil:
     """Write to the selected rows what lies at `given`, and `step` bytes further for each."""
+    if self.row_bytes == 0:
+        return
     if self.row_bytes != self.itemsize:
         scatter_blocks(self, rows, given, step)
     elif self.itemsize == 1:
