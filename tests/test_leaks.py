@@ -105,6 +105,15 @@ def new():
     return tensix.tensor(np.arange(12, dtype=np.float32).reshape(3, 4))
 
 
+@pytest.fixture(autouse=True, scope="module")
+def only_what_is_new():
+    """Let collections pass over what other tests have left in memory: looking at it took a second each."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture
 def level():
     """Return a function that tells the bytes in use, garbage collected."""
