@@ -22,7 +22,7 @@ A type with ``__dlpack_c_exchange_api__`` exports in C, ten times as fast as by 
 tensor that records gradients is given away, and one that is conjugated only by a flag is given with the wrong sign.
 ``__dlpack__`` refuses both. So those that say that they record gradients, and all complex ones, go the long way. One
 that is negated only by a flag, as PyTorch makes them of the imaginary part of a conjugate, goes with the wrong sign on
-both; it is refused here.
+both; it is refused here. Such parts lie two numbers apart, so most tensors need not be asked.
 """
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -293,7 +293,6 @@ cdef TensorImpl impl_of_dlpack(object producer, object dl_device, object copy):
     """
     cdef DLPackExchangeAPI* api
     cdef DLManagedTensorVersioned* managed = NULL
-    refuse_negated(producer)
     if dl_device is None and not copy:
         api = exchange_api_of(producer)
         if api != NULL and not getattr(producer, "requires_grad", False):
@@ -302,10 +301,20 @@ cdef TensorImpl impl_of_dlpack(object producer, object dl_device, object copy):
             except Exception:
                 managed = NULL  # the capsule's way has the better words
             if managed != NULL:
-                if managed.dl_tensor.dtype.code != kDLComplex:
+                if not may_be_flagged(&managed.dl_tensor):
                     return impl_of_versioned(managed)
                 release(managed)
+    refuse_negated(producer)
     return impl_of_capsule(capsule_of(producer, dl_device, copy))
+
+
+cdef bint may_be_flagged(const DLTensor* tensor) noexcept:
+    """Whether it may be conjugated or negated by a flag; the imaginary parts that are lie at even distances."""
+    cdef int i
+    for i in range(tensor.ndim if tensor.dtype.code == kDLFloat and tensor.strides != NULL else 0):
+        if tensor.shape[i] > 1 and tensor.strides[i] % 2:
+            return False
+    return tensor.dtype.code == kDLComplex or tensor.dtype.code == kDLFloat and tensor.strides != NULL
 
 
 cdef int refuse_negated(object producer) except -1:
