@@ -58,6 +58,7 @@ class Search:
         self.kinds = {}  # type -> whether it is one of ours that has a storage
         self.found = {}  # id of a holder -> (holder, address, text), None for one on another block
         self.places = {}  # id of a holder -> where it is held: containers, and words
+        self.looked_into = set()  # ids of containers that the collector passes over
         self.names = {}  # id of a container -> what it calls what it holds
         self.owners = {}  # id of a dict of attributes -> the class of the object
         modules = list(sys.modules.items())
@@ -73,8 +74,16 @@ class Search:
 
     def look_into(self, value):
         """Find holders in a container that the collector passes over, because nothing in it can be part of a cycle."""
-        if type(value) in (dict, tuple) and not gc.is_tracked(value):
-            self.look_at(value)
+        waiting = [value]
+        while waiting:  # each once, though it may lie in many others
+            value = waiting.pop()
+            if type(value) in (dict, tuple) and not gc.is_tracked(value) and id(value) not in self.looked_into:
+                self.looked_into.add(id(value))
+                for inner in gc.get_referents(value):
+                    if self.is_holder(inner, type(inner)):
+                        self.note(inner, value)
+                    else:
+                        waiting.append(inner)
 
     def look_at_variables(self):
         """Find holders among the variables of every running function."""
