@@ -1,6 +1,6 @@
 """Private: the one place where an allocation, a free, a failure and a copy are counted and told to whoever listens."""
 from cpython.ref cimport PyObject
-from libc.stdint cimport int8_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int64_t, uint32_t, uint64_t
 
 
 # What a listener in C is. See Note [Listening in C].
@@ -37,13 +37,12 @@ cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil
 
 # Their second halves. Declared here, the C compiler does not fold them into the first ones, which nearly always suffice
 # and then save no registers.
-cdef uint64_t tell_allocation(
-    void* data, size_t nbytes, uint64_t total, int8_t device_type, PyObject* allocator) noexcept
-cdef void tell_free(
-    void* data, size_t nbytes, uint64_t total, int8_t device_type, uint64_t birth, bint has_gil) noexcept nogil
+cdef uint64_t tell_allocation(void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept
+cdef void tell_free(void* data, size_t nbytes, int8_t device_type, uint64_t birth, bint has_gil) noexcept nogil
+cdef void tell_reporters(void* data, int64_t nbytes, uint64_t total, int8_t device_type) noexcept
 
-# For listeners. `owner` is kept alive during calls that may run Python, and has to end listening when it dies.
-cdef int start_listening(memory_listener_t* listener, PyObject* owner) except -1
+# For listeners, which have to stop before they die.
+cdef int start_listening(memory_listener_t* listener) except -1
 cdef void stop_listening(memory_listener_t* listener) noexcept
 cdef uint32_t current_thread_number() noexcept
 cdef void lock_listeners() noexcept nogil

@@ -19,8 +19,9 @@ Note [Listening in C]
 Allocations happen with the GIL, and so do nearly all frees. Listeners come and go with the GIL and the lock of this
 module both held; hence whoever holds one of the two may walk over them. A free with the GIL takes no lock, one without
 it takes this one, and says which (``holds_gil``). ``freed`` never runs Python and never waits for the GIL; what it
-shares with frees of the other kind it guards by the same lock. ``allocated`` may run Python: the list may change under
-it, so slots are emptied, not closed up. A fork takes the lock first, so that a child finds it free.
+shares with frees of the other kind it guards by the same lock. The others may run Python, and then keep what they
+belong to alive meanwhile; the list may change under them, so slots are emptied, not closed up. A fork takes the lock
+first, so that a child finds it free.
 
 The Python listeners, `MemoryReporter`, are told last and with the GIL.
 """
@@ -31,12 +32,12 @@ from cpython.pythread cimport (
     PyThread_type_lock,
     WAIT_LOCK,
 )
-from cpython.ref cimport Py_INCREF, PyObject
+from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 from tensix.core.device cimport DEVICE_TYPE_COUNT, Device_get
-from tensix.core.python_reference cimport decref_with_gil, may_run_python
+from tensix.core.python_reference cimport may_run_python
 from tensix.core.tally cimport tally_current, tally_remove, tally_t
 
 __all__ = ["MemoryReporter"]
@@ -47,27 +48,20 @@ cdef extern from "tensix/at_fork.h":
 
 cdef extern from *:
     """
-    #if defined(_MSC_VER) && !defined(__clang__)
-    #define TX_THREAD_LOCAL __declspec(thread)
-    #else
-    #define TX_THREAD_LOCAL _Thread_local
-    #endif
+    #include "tensix/thread_local.h"
     static TX_THREAD_LOCAL int tx_inside_report = 0;
     static TX_THREAD_LOCAL uint32_t tx_thread_number = 0;
     """
     int tx_inside_report  # a reporter that allocates is not told about its own allocations
     uint32_t tx_thread_number
 
-cdef struct slot_t:
-    memory_listener_t* listener  # NULL: free
-    PyObject* owner
-
 cdef tally_t given_out[DEVICE_TYPE_COUNT]
 cdef tuple REPORTERS = ()  # replaced whole under the GIL, so that a report walks over one state of it
 cdef int reporter_count = 0
 listener_count = 0  # reporters are among them
-cdef slot_t* slots = NULL  # see Note [Listening in C]
+cdef memory_listener_t** slots = NULL  # NULL in one that is free. See Note [Listening in C]
 cdef int slot_count = 0
+cdef int slot_end = 0  # those from here on are free
 cdef uint64_t epoch = 0
 cdef uint32_t thread_count = 0
 cdef PyThread_type_lock LOCK = PyThread_allocate_lock()
@@ -146,44 +140,36 @@ cdef uint64_t report_allocation(void* data, size_t nbytes, int8_t device_type, P
     given_out[device_type].came += nbytes
     if listener_count == 0:
         return 0
-    return tell_allocation(data, nbytes, bytes_given_out(device_type), device_type, allocator)
+    return tell_allocation(data, nbytes, device_type, allocator)
 
 
 cdef void report_free(void* data, size_t nbytes, int8_t device_type, uint64_t birth, bint has_gil) noexcept nogil:
     """Count a block that comes back, while its bytes are still there."""
     tally_remove(&given_out[device_type], nbytes, has_gil)
     if listener_count != 0:
-        tell_free(data, nbytes, bytes_given_out(device_type), device_type, birth, has_gil)
+        tell_free(data, nbytes, device_type, birth, has_gil)
 
 
 cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept:
     """Tell that a block could not be had."""
-    cdef PyObject* owner
     cdef int i
     if listener_count == 0:
         return
     for i in range(slot_count):
-        if slots[i].listener != NULL and slots[i].listener.failed != NULL:
-            owner = slots[i].owner
-            Py_INCREF(<object>owner)
-            slots[i].listener.failed(slots[i].listener.state, nbytes)
-            decref_with_gil(owner)
+        if slots[i] != NULL and slots[i].failed != NULL:
+            slots[i].failed(slots[i].state, nbytes)
     if reporter_count != 0 and may_run_python():
         tell_all("report_out_of_memory", (nbytes, bytes_given_out(device_type), Device_get(device_type, -1)))
 
 
 cdef void report_copy(size_t nbytes) noexcept:
     """Tell that bytes which were shared copy-on-write had to be copied."""
-    cdef PyObject* owner
     cdef int i
     if listener_count == 0:
         return
     for i in range(slot_count):
-        if slots[i].listener != NULL and slots[i].listener.copied != NULL:
-            owner = slots[i].owner
-            Py_INCREF(<object>owner)
-            slots[i].listener.copied(slots[i].listener.state, nbytes)
-            decref_with_gil(owner)
+        if slots[i] != NULL and slots[i].copied != NULL:
+            slots[i].copied(slots[i].state, nbytes)
 
 
 cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil:
@@ -191,39 +177,44 @@ cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil:
     return tally_current(&given_out[device_type])
 
 
-cdef uint64_t tell_allocation(
-        void* data, size_t nbytes, uint64_t total, int8_t device_type, PyObject* allocator) noexcept:
+cdef uint64_t tell_allocation(void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept:
+    cdef uint64_t total = bytes_given_out(device_type) if reporter_count != 0 else 0
+    cdef memory_listener_t* listener
     cdef new_block_t block
-    cdef PyObject* owner
-    cdef int i
+    cdef int i = 0
     block.data, block.nbytes, block.allocator = data, nbytes, allocator
     block.thread = current_thread_number()
     block.birth = epoch | <uint64_t>block.thread << EPOCH_BITS
-    for i in range(slot_count):
-        if slots[i].listener != NULL and slots[i].listener.allocated != NULL:
-            owner = slots[i].owner
-            Py_INCREF(<object>owner)
-            slots[i].listener.allocated(slots[i].listener.state, &block)
-            decref_with_gil(owner)
-    if reporter_count != 0 and may_run_python():
-        tell_all("report_memory_usage", (<uintptr_t>data, nbytes, total, Device_get(device_type, -1)))
+    while i < slot_end:
+        listener = slots[i]
+        if listener != NULL and listener.allocated != NULL:
+            listener.allocated(listener.state, &block)
+        i += 1
+    if reporter_count != 0:
+        tell_reporters(data, <int64_t>nbytes, total, device_type)
     return block.birth
 
 
-cdef void tell_free(
-        void* data, size_t nbytes, uint64_t total, int8_t device_type, uint64_t birth, bint has_gil) noexcept nogil:
+cdef void tell_free(void* data, size_t nbytes, int8_t device_type, uint64_t birth, bint has_gil) noexcept nogil:
+    cdef uint64_t total = bytes_given_out(device_type) if reporter_count != 0 else 0
+    cdef memory_listener_t* listener
     cdef int i
     if not has_gil:
         lock_listeners()
-    for i in range(slot_count):
-        if slots[i].listener != NULL and slots[i].listener.freed != NULL:
-            slots[i].listener.freed(slots[i].listener.state, data, nbytes, birth, has_gil)
+    for i in range(slot_end):
+        listener = slots[i]
+        if listener != NULL and listener.freed != NULL:
+            listener.freed(listener.state, data, nbytes, birth, has_gil)
     if not has_gil:
         unlock_listeners()
     if reporter_count != 0 and may_run_python():
         with gil:
-            tell_all(
-                "report_memory_usage", (<uintptr_t>data, -<int64_t>nbytes, total, Device_get(device_type, -1)))
+            tell_reporters(data, -<int64_t>nbytes, total, device_type)
+
+
+cdef void tell_reporters(void* data, int64_t nbytes, uint64_t total, int8_t device_type) noexcept:
+    if may_run_python():
+        tell_all("report_memory_usage", (<uintptr_t>data, nbytes, total, Device_get(device_type, -1)))
 
 
 cdef int tell_all(str report, tuple facts) noexcept:
@@ -242,27 +233,28 @@ cdef int tell(MemoryReporter reporter, str report, tuple facts) noexcept:
     return 0
 
 
-cdef int start_listening(memory_listener_t* listener, PyObject* owner) except -1:
+cdef int start_listening(memory_listener_t* listener) except -1:
     """Tell a listener of everything from now on. See Note [Listening in C]."""
-    global slots, slot_count, epoch, listener_count
-    cdef slot_t* larger
+    global slots, slot_count, slot_end, epoch, listener_count
+    cdef memory_listener_t** larger
     cdef int i = 0
-    while i < slot_count and slots[i].listener != NULL:
+    while i < slot_count and slots[i] != NULL:
         i += 1
     if i == slot_count:
-        larger = <slot_t*>calloc(2 * slot_count + 4, sizeof(slot_t))
+        larger = <memory_listener_t**>calloc(2 * slot_count + 4, sizeof(memory_listener_t*))
         if larger == NULL:
             raise MemoryError("no memory for one more listener.")
         lock_listeners()
         if slot_count:
-            memcpy(larger, slots, slot_count * sizeof(slot_t))
+            memcpy(larger, slots, slot_count * sizeof(memory_listener_t*))
         free(slots)
         slots, slot_count = larger, 2 * slot_count + 4
         unlock_listeners()
     lock_listeners()
     epoch += 1
     listener.since = epoch
-    slots[i].listener, slots[i].owner = listener, owner
+    slots[i] = listener
+    slot_end = max(slot_end, i + 1)
     listener_count += 1
     unlock_listeners()
     return 0
@@ -270,12 +262,14 @@ cdef int start_listening(memory_listener_t* listener, PyObject* owner) except -1
 
 cdef void stop_listening(memory_listener_t* listener) noexcept:
     """Tell a listener nothing any more; harmless if it is not one. No free is in its function when this returns."""
-    global listener_count
+    global listener_count, slot_end
     cdef int i
     for i in range(slot_count):
-        if slots[i].listener == listener:
+        if slots[i] == listener:
             lock_listeners()
-            slots[i].listener = NULL
+            slots[i] = NULL
+            while slot_end != 0 and slots[slot_end - 1] == NULL:
+                slot_end -= 1
             listener_count -= 1
             unlock_listeners()
 

@@ -9,11 +9,8 @@ __all__ = ["exclude_keys", "include_keys"]
 
 cdef extern from *:
     """
-    #if defined(_MSC_VER) && !defined(__clang__)
-    static __declspec(thread) uint64_t tx_included = 0, tx_excluded = 0;
-    #else
-    static _Thread_local uint64_t tx_included = 0, tx_excluded = 0;
-    #endif
+    #include "tensix/thread_local.h"
+    static TX_THREAD_LOCAL uint64_t tx_included = 0, tx_excluded = 0;
     """
     uint64_t tx_included
     uint64_t tx_excluded

@@ -108,7 +108,7 @@ cdef class copies:
         self.own.owner = <PyObject*>self
         self.own.listener.state = &self.own
         self.own.listener.copied = note_copy
-        start_listening(&self.own.listener, <PyObject*>self)
+        start_listening(&self.own.listener)
         self.was_entered = True
         return self
 

@@ -115,7 +115,7 @@ cdef class Profile:
         table.owner = <PyObject*>self
         table.listener.state = table
         table.listener.allocated, table.listener.freed = profile_allocation, profile_free
-        start_listening(&table.listener, <PyObject*>self)
+        start_listening(&table.listener)
         self.was_entered = True
         return self
 

@@ -174,7 +174,7 @@ cdef class record:
         tape.listener.failed, tape.listener.copied = record_failure, record_copy
         started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         tape.started_ns = tx_now_ns()
-        start_listening(&tape.listener, <PyObject*>self)
+        start_listening(&tape.listener)
         self.started, self.is_running = started, True
         RUNNING.append(self)
         return self
@@ -300,7 +300,8 @@ cdef void record_failure(void* state, size_t nbytes) noexcept:
 
 cdef void add_event(tape_t* tape, events_t* events, size_t nbytes) noexcept:
     """Note a copy or a failure; these happen with the GIL, which guards them."""
-    cdef uint32_t stack = CallSites_capture((<record>tape.owner).sites)
+    cdef record self = <record>tape.owner
+    cdef uint32_t stack = CallSites_capture(self.sites)
     cdef void* larger
     if events.count == events.capacity:
         larger = NULL

@@ -4,7 +4,6 @@ A block belongs to a scope if it was born in it: Note [Births] in ``memory_repor
 and a block that is older than the scope does not count when it goes. Allocations happen with the GIL, and so do nearly
 all frees: their numbers are plain. Frees without the GIL have numbers of their own, which the listeners' lock guards.
 """
-from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from tensix.core.memory_reporter cimport (
     current_thread_number,
@@ -122,7 +121,7 @@ cdef class statistics:
         self.numbers.thread = current_thread_number() if self.this_thread else 0
         listener.state = &self.numbers
         listener.allocated, listener.freed = count_allocation, count_free
-        start_listening(listener, <PyObject*>self)
+        start_listening(listener)
         self.was_entered = True
         return self
 
