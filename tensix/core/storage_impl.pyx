@@ -25,6 +25,7 @@ from tensix.core.data_ptr cimport (
     DataPtr_move_out,
     DataPtr_wrap,
     data_ptr_destroy,
+    data_ptr_destroy_with_gil,
     data_ptr_move,
     data_ptr_t,
 )
@@ -109,10 +110,12 @@ cdef class StorageImpl(IntrusiveTarget):
         raise TypeError("a StorageImpl cannot be copied: its identity is what aliasing means. Use Storage.clone().")
 
     cdef void destroy(self, bint holds_gil) noexcept nogil:
-        if holds_gil and pending_exception() != NULL:
-            destroy_block_aside(&self.block)
-        else:
+        if not holds_gil:
             data_ptr_destroy(&self.block)
+        elif pending_exception() == NULL:
+            data_ptr_destroy_with_gil(&self.block)
+        else:
+            destroy_block_aside(&self.block)
 
     cpdef release_resources(self):
         """Free the bytes; weak handles may still look at the husk."""

@@ -8,16 +8,15 @@ A wrapped block is still simple if upstream's is: copy-on-write keeps the whole 
 its own deleter, so that adaptors see the last share go.
 
 Deleters run with or without the GIL and cannot touch objects; what they need of their adaptor is a C struct in it, to
-which the node points. A block of 0 bytes that upstream answers with null is no block: it gets no node.
+which the node points. A block of 0 bytes that upstream answers with null is no block: it gets no node. An adaptor
+keeps a few nodes for its next blocks; the GIL protects them.
 """
 cimport cython
-from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport Allocator, current_allocator, nbytes_from_any
-from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_destroy, data_ptr_t
+from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_t
 from tensix.core.memory_facts cimport data_ptr_facts
 from tensix.core.device cimport CPU
-from tensix.core.python_reference cimport drop_python_reference
 
 from tensix.memory.caching_allocator import CachingAllocator, refuse_circle
 
@@ -25,11 +24,6 @@ __all__ = ["Adaptor"]
 
 cdef enum:
     MALLOC_ALIGNMENT_BYTES = 16
-    MAX_SPARE_NODES = 64
-
-# Nodes for the next blocks; the GIL protects them.
-cdef adapted_block_t* spare_nodes[64]
-cdef int spare_node_count = 0
 
 
 @cython.no_gc_clear  # nodes may still need the upstream
@@ -66,6 +60,13 @@ cdef class Adaptor(Allocator):
     def __cinit__(self, *args, **kwargs):
         self.upstream = current_allocator(CPU)
         self.is_overridden = (<object>type(self)).allocate is not (<object>Adaptor).allocate
+
+    def __dealloc__(self):
+        cdef adapted_block_t* node = self.spare_nodes
+        while node != NULL:
+            self.spare_nodes = <adapted_block_t*>node.note
+            free(node)
+            node = self.spare_nodes
 
     def __init__(self, upstream=None):
         if upstream is None:
@@ -141,71 +142,17 @@ cdef bint Adaptor_is_simple(Adaptor self, const data_ptr_t* pointer) except -1:
     return (<Adaptor>node.adaptor).upstream.c_is_simple(&node.block)
 
 
-cdef adapted_block_t* Adaptor_take(Adaptor self, size_t nbytes, size_t padded, data_ptr_t* out) except? NULL:
-    """Ask upstream for `padded` bytes and hand out `nbytes` of them in a node; NULL for a null block.
-
-    Upstream fills in the node's own struct: to copy one that was just written takes longer than to write it.
-    """
-    cdef adapted_block_t* node = take_node()
-    cdef bint is_block = False
-    try:
-        self.upstream.c_allocate(padded, &node.block)
-        is_block = node.block.ctx != NULL or node.block.data != NULL
-        if not is_block:
-            out[0] = node.block  # null, and the device that it would have been on
-    finally:
-        if not is_block:
-            free_node(node)
-    if not is_block:
-        return NULL
-    Py_INCREF(self)
-    node.adaptor, node.state, node.note = <PyObject*>self, self.state, NULL
-    node.nbytes, node.front = nbytes, 0
-    out.data, out.ctx, out.deleter, out.keep_alive = node.block.data, node, self.free_block, NULL
-    out.device_type, out.device_index = node.block.device_type, node.block.device_index
-    return node
-
-
-cdef inline adapted_block_t* take_node() except NULL:
-    global spare_node_count
-    cdef adapted_block_t* node
-    if spare_node_count != 0:
-        spare_node_count -= 1
-        return spare_nodes[spare_node_count]
-    node = <adapted_block_t*>malloc(sizeof(adapted_block_t))
+cdef adapted_block_t* new_node() except NULL:
+    cdef adapted_block_t* node = <adapted_block_t*>malloc(sizeof(adapted_block_t))
     if node == NULL:
         raise MemoryError("no memory for the node of a block.")
     return node
-
-
-cdef inline void free_node(adapted_block_t* node) noexcept nogil:
-    """Keep a node for the next block; with the GIL."""
-    global spare_node_count
-    if spare_node_count < MAX_SPARE_NODES:
-        spare_nodes[spare_node_count] = node
-        spare_node_count += 1
-    else:
-        free(node)
 
 
 cdef void adapted_block_move_up(adapted_block_t* node, size_t nbytes, data_ptr_t* out) noexcept nogil:
     """Let what is handed out begin a number of bytes behind the beginning of upstream's block."""
     node.front = nbytes
     out.data = <char*>node.block.data + nbytes
-
-
-cdef void adapted_block_free(adapted_block_t* node, bint has_gil) noexcept nogil:
-    """Free upstream's block and the node; the last thing that an adaptor's deleter does."""
-    cdef PyObject* adaptor = node.adaptor
-    if node.block.keep_alive == NULL and node.block.deleter != NULL and node.block.ctx != NULL:  # nearly always
-        node.block.deleter(node.block.ctx)
-    else:
-        data_ptr_destroy(&node.block)
-    if has_gil:
-        free_node(node)
-    else:
-        free(node)
-    drop_python_reference(adaptor, has_gil)
 
 
 cdef dict adapted_block_facts(void* node):

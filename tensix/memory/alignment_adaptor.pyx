@@ -1,7 +1,7 @@
 """Blocks at addresses that are multiples of more than upstream promises."""
 from libc.stdint cimport uintptr_t
 from tensix.core.allocator cimport nbytes_from_any
-from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_t
+from tensix.core.data_ptr cimport add_deleter_with_gil, data_ptr_destroy, data_ptr_t
 from tensix.core.memory_facts cimport name_deleter
 from tensix.core.python_reference cimport holds_gil
 from tensix.memory.adaptor cimport (
@@ -108,4 +108,9 @@ cdef void alignment_free(void* ctx) noexcept nogil:
     adapted_block_free(<adapted_block_t*>ctx, holds_gil())
 
 
+cdef void alignment_free_with_gil(void* ctx) noexcept nogil:
+    adapted_block_free(<adapted_block_t*>ctx, True)
+
+
 name_deleter(alignment_free, "alignment_free", "block of an AlignmentAdaptor", adapted_block_facts)
+add_deleter_with_gil(alignment_free, alignment_free_with_gil)

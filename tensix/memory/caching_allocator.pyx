@@ -42,7 +42,14 @@ from tensix.core.atomics cimport (
     tx_load_relaxed,
 )
 from tensix.core.cpu_allocator cimport CPUAllocator, CPUAllocator_reserve
-from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_destroy, data_ptr_init, data_ptr_t
+from tensix.core.data_ptr cimport (
+    DataPtr,
+    DataPtr_wrap,
+    add_deleter_with_gil,
+    data_ptr_destroy,
+    data_ptr_init,
+    data_ptr_t,
+)
 from tensix.core.memory_facts cimport data_ptr_facts, name_deleter
 from tensix.core.memory_reporter cimport report_allocation, report_free
 from tensix.core.python_reference cimport holds_gil
@@ -346,9 +353,15 @@ cdef int reserve(Allocator upstream, size_t capacity, kept_block_t* kept) except
 
 cdef void take_back(void* ctx) noexcept nogil:
     """Keep a block that is freed, or let it go upstream; the deleter of all blocks."""
-    cdef kept_block_t* kept = <kept_block_t*>ctx
+    kept_block_free(<kept_block_t*>ctx, holds_gil())
+
+
+cdef void take_back_with_gil(void* ctx) noexcept nogil:
+    kept_block_free(<kept_block_t*>ctx, True)
+
+
+cdef inline void kept_block_free(kept_block_t* kept, bint has_gil) noexcept nogil:
     cdef cache_t* cache = kept.cache
-    cdef bint has_gil = holds_gil()
     if kept.reports:
         report_free(kept.block.data, kept.nbytes, kept.block.device_type, kept.birth, has_gil)
     tally_remove(&cache.in_use, kept.capacity, has_gil)
@@ -497,6 +510,7 @@ cdef dict kept_block_facts(void* ctx):
 
 
 name_deleter(take_back, "take_back", "block of a CachingAllocator", kept_block_facts)
+add_deleter_with_gil(take_back, take_back_with_gil)
 
 
 def default_max_cached():

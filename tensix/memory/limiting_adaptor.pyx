@@ -1,5 +1,5 @@
 """A bound on the bytes in use."""
-from tensix.core.data_ptr cimport data_ptr_t
+from tensix.core.data_ptr cimport add_deleter_with_gil, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.memory_facts cimport name_deleter
 from tensix.core.memory_reporter cimport report_out_of_memory
@@ -105,10 +105,17 @@ cdef class LimitingAdaptor(Adaptor):
 
 cdef void limiting_free(void* ctx) noexcept nogil:
     """Make room."""
-    cdef adapted_block_t* node = <adapted_block_t*>ctx
-    cdef bint has_gil = holds_gil()
+    limiting_free_block(<adapted_block_t*>ctx, holds_gil())
+
+
+cdef void limiting_free_with_gil(void* ctx) noexcept nogil:
+    limiting_free_block(<adapted_block_t*>ctx, True)
+
+
+cdef inline void limiting_free_block(adapted_block_t* node, bint has_gil) noexcept nogil:
     tally_remove(<tally_t*>node.state, node.nbytes, has_gil)
     adapted_block_free(node, has_gil)
 
 
 name_deleter(limiting_free, "limiting_free", "block of a LimitingAdaptor", adapted_block_facts)
+add_deleter_with_gil(limiting_free, limiting_free_with_gil)

@@ -1,5 +1,5 @@
 """Counting what comes and goes through one allocator."""
-from tensix.core.data_ptr cimport data_ptr_t
+from tensix.core.data_ptr cimport add_deleter_with_gil, data_ptr_t
 from tensix.core.memory_facts cimport name_deleter
 from tensix.core.python_reference cimport holds_gil
 from tensix.memory.adaptor cimport Adaptor, Adaptor_take, adapted_block_facts, adapted_block_free, adapted_block_t
@@ -88,12 +88,19 @@ cdef class StatisticsAdaptor(Adaptor):
 
 cdef void statistics_free(void* ctx) noexcept nogil:
     """Count a block that goes."""
-    cdef adapted_block_t* node = <adapted_block_t*>ctx
+    statistics_free_block(<adapted_block_t*>ctx, holds_gil())
+
+
+cdef void statistics_free_with_gil(void* ctx) noexcept nogil:
+    statistics_free_block(<adapted_block_t*>ctx, True)
+
+
+cdef inline void statistics_free_block(adapted_block_t* node, bint has_gil) noexcept nogil:
     cdef statistics_t* statistics = <statistics_t*>node.state
-    cdef bint with_gil = holds_gil()
-    tally_remove(&statistics.bytes, node.nbytes, with_gil)
-    tally_remove(&statistics.count, 1, with_gil)
-    adapted_block_free(node, with_gil)
+    tally_remove(&statistics.bytes, node.nbytes, has_gil)
+    tally_remove(&statistics.count, 1, has_gil)
+    adapted_block_free(node, has_gil)
 
 
 name_deleter(statistics_free, "statistics_free", "block of a StatisticsAdaptor", adapted_block_facts)
+add_deleter_with_gil(statistics_free, statistics_free_with_gil)

@@ -6,6 +6,12 @@
 
 #include <Python.h>
 
+#if defined(Py_GIL_DISABLED)
+#define TX_GIL_EXISTS 0
+#else
+#define TX_GIL_EXISTS 1
+#endif
+
 static inline int tx_holds_gil(void)
 {
 #if defined(Py_GIL_DISABLED)
