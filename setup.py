@@ -63,6 +63,7 @@ MODULES = [
     "tensix/tensors/ndarray.py",
     "tensix/tensors/buffer.pyx",
     "tensix/tensors/dlpack.pyx",
+    "tensix/tensors/dlpack_export.pyx",
     "tensix/tensors/pickling.py",
     "tensix/tensors/quiet_calls.pyx",
     "tensix/tensors/index_key.py",

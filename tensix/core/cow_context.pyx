@@ -38,7 +38,7 @@ from tensix.core.storage_impl cimport (
     StorageImpl,
     StorageImpl_check_readable,
     StorageImpl_clear_materializer,
-    StorageImpl_exports,
+    StorageImpl_is_looked_at,
     StorageImpl_new,
     StorageImpl_replace_block,
     StorageImpl_set_materializer,
@@ -78,7 +78,7 @@ cdef StorageImpl cow_lazy_clone(StorageImpl source):
     if not cow_is_cow(&source.block):
         if source.is_foreign or source.materializer != NULL or refcounted_is_shared_alias(source, source):
             return None
-        if StorageImpl_exports(source) and not source.is_readonly:  # who looks may write
+        if StorageImpl_is_looked_at(source) and not source.is_readonly:  # who looks may write
             return None
         if not can_share:
             return None

@@ -2,41 +2,44 @@
 
 Note [Exports]
 ~~~~~~~~~~~~~~
-Whoever looks at a block from outside may write it behind our back, and holds its plain address. So an export is
-counted twice: it owns the storage like a handle, and it is one of the storage's `exports`. While there are any,
+Whoever looks at a block from outside may write it behind our back, and holds its plain address. So exports are counted,
+and while there are any,
 
 * a copy-on-write clone is made by copying at once, unless the storage is read-only;
-* the block stays where it is: resizing, freeing or exchanging it is refused.
+* the block stays where it is: resizing, freeing or exchanging it is refused;
+* the block lives. Exports are no handles, and take no strong count. If the last handle goes while there are exports,
+  the storage has expired like any other, but is left to them: the last one to end frees the block.
 
-Both end with the export. Of an address given out without a way to give it back (``__array_interface__``) the export
-never ends. That somebody outside has had the block before tensix saw it is another matter: `is_foreign`.
+An address that is given out without a way to give it back (``__array_interface__``) makes the first two hold for good
+(`is_given_away`). That somebody outside has had the block before tensix saw it is another matter: `is_foreign`.
 
 Nearly all exports begin and end with the GIL, which makes a plain count of them exact, and a plain count costs a
-tenth of an atomic one. Those that end without it have an atomic count of their own; what is left is the difference.
+tenth of an atomic one. Those that end without it have an atomic count of their own; what is left is the difference. Of
+a storage that is left to its exports all ends are counted there: it is set as far below ALL_ENDED as there are exports
+left. So the one instruction by which an export ends says whether it was the last one, and nobody looks at a storage
+that others may have freed.
 """
-from tensix.core.atomics cimport tx_add_fetch_acq_rel, tx_load_relaxed, tx_store_relaxed
-from tensix.core.handle cimport retain
-from tensix.core.intrusive_target cimport decref
+from tensix.core.atomics cimport tx_load_relaxed, tx_store_relaxed
 from tensix.core.python_reference cimport holds_gil
-from tensix.core.storage_impl cimport StorageImpl
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_count_end, StorageImpl_is_left_to_exports
 
 
 cdef inline void begin_export(StorageImpl storage) noexcept:
-    """Take a strong count for somebody outside; with the GIL."""
+    """Count somebody outside; with the GIL, and somebody's handle on the storage."""
     tx_store_relaxed(&storage.exports, tx_load_relaxed(&storage.exports) + 1)
-    retain(storage)
 
 
-cdef inline void end_export(StorageImpl storage) noexcept:
-    """Give the count back; with the GIL."""
-    tx_store_relaxed(&storage.exports, tx_load_relaxed(&storage.exports) - 1)
-    decref(storage)
+cdef inline void end_export(StorageImpl storage) noexcept nogil:
+    """Take the count back; with the GIL."""
+    if StorageImpl_is_left_to_exports(storage):
+        StorageImpl_count_end(storage, True)
+    else:
+        tx_store_relaxed(&storage.exports, tx_load_relaxed(&storage.exports) - 1)
 
 
 cdef inline void end_export_anywhere(StorageImpl storage) noexcept nogil:
-    """Give the count back; from any thread, with or without the GIL."""
+    """Take the count back; from any thread, with or without the GIL."""
     if holds_gil():
-        tx_store_relaxed(&storage.exports, tx_load_relaxed(&storage.exports) - 1)
+        end_export(storage)
     else:
-        tx_add_fetch_acq_rel(&storage.exports_ended_anywhere, 1)
-    decref(storage)
+        StorageImpl_count_end(storage, False)

@@ -69,6 +69,7 @@ def facts_of_storage(StorageImpl storage not None):
         "is_resizable": bool(storage.is_resizable),
         "is_readonly": bool(storage.is_readonly),
         "exports": StorageImpl_exports(storage),
+        "is_given_away": bool(storage.is_given_away),
         "is_foreign": bool(storage.is_foreign),
         "is_copy_on_write": storage.materializer != NULL,
         "refuses_writing": bool(storage.throw_on_mutable),

@@ -1,6 +1,7 @@
 """The counted owner of a block of bytes. Fields are private to tensix; the class is opaque to others."""
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from tensix.core.allocator cimport Allocator
+from tensix.core.atomics cimport tx_load_relaxed
 from tensix.core.data_ptr cimport data_ptr_t
 from tensix.core.intrusive_target cimport IntrusiveTarget
 
@@ -12,8 +13,9 @@ cdef class StorageImpl(IntrusiveTarget):
     cdef data_ptr_t block
     cdef size_t size_bytes
     cdef uint64_t exports           # how many began to look at the block and did not end with the GIL
-    cdef uint64_t exports_ended_anywhere  # how many of them ended without it; see Note [Exports]
+    cdef uint64_t exports_ended_anywhere  # how many of them ended without it, and more; see Note [Exports]
     cdef uint32_t version           # how often the bytes were written in place, by tensix
+    cdef uint8_t is_given_away      # its address is out for good; see Note [Exports]
     cdef Allocator owner            # the allocator, or None
     cdef materializer_t materializer
     cdef str access_error           # text for those who access the data although they must not, or None
@@ -39,9 +41,15 @@ cdef inline const void* StorageImpl_const_data(StorageImpl self) except? NULL:
         StorageImpl_check_readable(self)
     return self.block.data
 
+cdef inline bint StorageImpl_is_left_to_exports(StorageImpl self) noexcept nogil:
+    """Whether the last handle is gone and exports keep the block. See Note [Exports]."""
+    return tx_load_relaxed(&self.exports_ended_anywhere) >> 62 != 0
+
 cdef int StorageImpl_pass_guards(StorageImpl self) except -1
 cdef int StorageImpl_check_readable(StorageImpl self) except -1
 cdef uint64_t StorageImpl_exports(StorageImpl self) noexcept nogil
+cdef bint StorageImpl_is_looked_at(StorageImpl self) noexcept nogil
+cdef void StorageImpl_count_end(StorageImpl self, bint holds_gil) noexcept nogil
 cdef int StorageImpl_check_unexported(StorageImpl self, str what) except -1
 cdef int StorageImpl_set_materializer(StorageImpl self, materializer_t materializer) except -1
 cdef void StorageImpl_clear_materializer(StorageImpl self) noexcept

@@ -1,17 +1,13 @@
-"""DLPack: tensors of other libraries, and ours for them, over the same memory.
+"""DLPack: tensors of other libraries, over the same memory, and the table by which C code exchanges them.
 
 Note [Who calls a DLPack deleter]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-A tensor that goes out owns its storage by an export (see Note [Exports]); its deleter gives that back and frees the
-struct. Both work from any thread, with or without the GIL, before and during finalisation, for they do what counts do
-anyway.
+A tensor that goes out keeps its storage's block by an export (see Note [Exports]); its deleter gives that back and
+frees the struct. Both work from any thread, with or without the GIL, before and during finalisation.
 
 A tensor that comes in is the context of our storage's block. Its deleter is somebody else's code. Many of them need
 the GIL, so it is held for the call; and as they may be Python, none is called after finalisation has begun: the
 memory is left to the operating system.
-
-The struct itself goes out with the GIL and comes back from anywhere as well. So rooms for structs are handed out by
-whoever has the GIL, one look each, and given back by one store, where an allocator would count and lock.
 
 An error on the way in leaves the tensor to the capsule, which then calls the deleter itself. Without a capsule, in the
 C exchange, the one who took the tensor over does.
@@ -25,28 +21,43 @@ that is negated only by a flag, as PyTorch makes them of the imaginary part of a
 both; it is refused here. Such parts lie two numbers apart, so most tensors need not be asked.
 """
 from cpython.object cimport PyObject, PyTypeObject
-from cpython.ref cimport Py_DECREF, Py_INCREF
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t, uintptr_t
-from libc.stdlib cimport free, malloc
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New, PyCapsule_SetName
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 from tensix.core.allocator cimport current_allocator
-from tensix.core.atomics cimport tx_load_acquire, tx_store_relaxed, tx_store_release
 from tensix.core.data_ptr cimport deleter_t
-from tensix.core.device cimport CPU, META, Device_get
-from tensix.core.export cimport begin_export, end_export, end_export_anywhere
+from tensix.core.device cimport CPU
 from tensix.core.handle cimport own_newborn
 from tensix.core.memory_facts cimport name_deleter
 from tensix.core.python_reference cimport may_run_python
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.dispatch.dispatch_key cimport dense_keys_of_device
+from tensix.tensors.dlpack_export cimport LEGACY, TYPES, VERSION, VERSIONED, export_look, export_versioned
+from tensix.tensors.dlpack_header cimport (
+    DLDataType,
+    DLDeviceType,
+    DLManagedTensor,
+    DLManagedTensorVersioned,
+    DLPACK_FLAG_BITMASK_IS_COPIED,
+    DLPACK_FLAG_BITMASK_READ_ONLY,
+    DLPACK_MAJOR_VERSION,
+    DLPACK_MINOR_VERSION,
+    DLPackExchangeAPI,
+    DLPackExchangeAPIHeader,
+    DLTensor,
+    kDLComplex,
+    kDLCPU,
+    kDLCUDAHost,
+    kDLFloat,
+    kDLROCMHost,
+)
 from tensix.tensors.dtype cimport itemsize_of
 from tensix.tensors.foreign_memory cimport look_at_memory
 from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_adopt,
-    TensorImpl_const_data,
-    TensorImpl_mutable_data,
     TensorImpl_new,
     TensorImpl_refresh,
     TensorImpl_sizes,
@@ -55,26 +66,14 @@ from tensix.tensors.tensor_impl cimport (
     tx_multiply_overflows,
 )
 
-from tensix.tensors.dtype import bool as bool_type
-from tensix.tensors.dtype import dtype_named
-
-# With plain pointers: a capsule in its destructor has no reference to give.
 cdef extern from "Python.h":
-    PyObject* PyCapsule_New(void* pointer, const char* name, void (*destructor)(PyObject*) noexcept) noexcept
-    void* PyCapsule_GetPointer(PyObject* capsule, const char* name) except? NULL
-    bint PyCapsule_IsValid(PyObject* capsule, const char* name) noexcept
-    const char* PyCapsule_GetName(PyObject* capsule) noexcept
-    int PyCapsule_SetName(PyObject* capsule, const char* name) except -1
     PyTypeObject* Py_TYPE(object self) noexcept
     PyObject* look_up_on_type "_PyType_Lookup" (PyTypeObject* cls, object name) noexcept  # borrowed; no exception
 
-cdef const char* VERSIONED = "dltensor_versioned"
 cdef const char* USED_VERSIONED = "used_dltensor_versioned"
-cdef const char* LEGACY = "dltensor"
 cdef const char* USED_LEGACY = "used_dltensor"
 cdef const char* EXCHANGE_API_NAME = "dlpack_exchange_api"
 
-cdef DLPackVersion VERSION = DLPackVersion(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION)
 cdef uint64_t DEFAULT_KEYS = dense_keys_of_device(CPU)
 cdef tuple MAX_VERSION = (DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION)
 
@@ -83,206 +82,19 @@ cdef enum:
     KINDS = 7
     MOST_BITS = 128
 
-cdef DLDataType[47] TYPES           # our code -> DLPack's type; no bits where there is none
 cdef uint8_t[KINDS * MOST_BITS + 1] CODES  # DLPack's code * MOST_BITS + bits -> our code
 
 
-cdef int fill_types() except -1:
+cdef int fill_codes() except -1:
     cdef int i
     for i in range(KINDS * MOST_BITS + 1):
         CODES[i] = NO_TYPE
-    for kind, names in (
-        (kDLInt, ["int8", "int16", "int32", "int64"]), (kDLUInt, ["uint8", "uint16", "uint32", "uint64"]),
-        (kDLFloat, ["float16", "float32", "float64"]), (kDLBfloat, ["bfloat16"]),
-        (kDLComplex, ["complex64", "complex128"]), (kDLBool, [bool_type.name]),
-    ):
-        for name in names:
-            dtype = dtype_named(name)
-            TYPES[dtype.code] = DLDataType(kind, 8 * dtype.itemsize, 1)
-            CODES[<int>kind * MOST_BITS + 8 * <int>dtype.itemsize] = dtype.code
+    for i in range(<int>(sizeof(TYPES) // sizeof(TYPES[0]))):
+        if TYPES[i].bits != 0:
+            CODES[TYPES[i].code * MOST_BITS + TYPES[i].bits] = i
     return 0
 
-fill_types()
-
-
-# ---- out
-
-
-cdef object dlpack_capsule_of_impl(TensorImpl impl, bint is_versioned, bint is_copied):
-    """Return a capsule over a tensor's memory. `is_copied`: nobody else will have it."""
-    cdef DLManagedTensor* legacy
-    cdef DLManagedTensorVersioned* versioned
-    cdef PyObject* capsule
-    if is_versioned:
-        versioned = export_versioned(impl, is_copied)
-        capsule = PyCapsule_New(versioned, VERSIONED, destroy_versioned_capsule)
-        if capsule == NULL:
-            delete_versioned(versioned)
-    else:
-        if impl.storage is not None and impl.storage.is_readonly:
-            refuse_readonly()
-        legacy = export_legacy(impl)
-        capsule = PyCapsule_New(legacy, LEGACY, destroy_legacy_capsule)
-        if capsule == NULL:
-            delete_legacy(legacy)
-    return owned(capsule)
-
-
-cdef inline object owned(PyObject* new_reference):
-    if new_reference == NULL:
-        raise MemoryError("no memory for a capsule.")
-    made = <object>new_reference
-    Py_DECREF(made)
-    return made
-
-
-cdef int refuse_readonly() except -1:
-    raise BufferError(
-        "the tensor is read-only, which a DLPack capsule before version 1.0 cannot say. Ask for a newer one by "
-        "max_version=(1, 0), or for a copy by copy=True."
-    )
-
-
-cdef DLManagedTensorVersioned* export_versioned(TensorImpl impl, bint is_copied) except NULL:
-    cdef void* data = exportable_data(impl)
-    cdef DLManagedTensorVersioned* made = <DLManagedTensorVersioned*>take_room(sizeof(made[0]), impl.ndim)
-    made.version = VERSION
-    made.flags = DLPACK_FLAG_BITMASK_READ_ONLY if impl.storage.is_readonly else 0
-    if is_copied:
-        made.flags |= DLPACK_FLAG_BITMASK_IS_COPIED
-    made.deleter = delete_versioned
-    made.manager_ctx = <void*>impl.storage
-    describe(impl, data, &made.dl_tensor, <int64_t*>(made + 1))
-    begin_export(impl.storage)
-    return made
-
-
-cdef DLManagedTensor* export_legacy(TensorImpl impl) except NULL:
-    cdef void* data = exportable_data(impl)
-    cdef DLManagedTensor* made = <DLManagedTensor*>take_room(sizeof(made[0]), impl.ndim)
-    made.deleter = delete_legacy
-    made.manager_ctx = <void*>impl.storage
-    describe(impl, data, &made.dl_tensor, <int64_t*>(made + 1))
-    begin_export(impl.storage)
-    return made
-
-
-cdef void* exportable_data(TensorImpl impl) except? NULL:
-    """Return the address of the first element, NULL without elements; what cannot be exported is a BufferError."""
-    cdef StorageImpl storage = impl.storage
-    if storage is None or impl.device_type != CPU or TYPES[impl.dtype_code].bits == 0:
-        refuse_export(impl)
-    if impl.numel == 0:
-        return NULL
-    if not storage.guarded and not storage.was_shrunk and storage.block.data != NULL:
-        return <char*>storage.block.data + impl.storage_offset * itemsize_of(impl.dtype_code)
-    try:
-        return <void*>TensorImpl_const_data(impl) if storage.is_readonly else TensorImpl_mutable_data(impl)
-    except RuntimeError as error:
-        raise BufferError(str(error)) from None
-
-
-cdef int refuse_export(TensorImpl impl) except -1:
-    if impl.storage is None:
-        raise BufferError("a tensor without a storage, undefined or sparse, cannot be exported by DLPack.")
-    if impl.device_type == META:
-        raise BufferError("the tensor has no memory to export by DLPack: its device, meta, keeps shapes only.")
-    raise BufferError(
-        f"DLPack knows no device {Device_get(impl.device_type, impl.device_index)}: copy the tensor to the CPU with "
-        "cpu()."
-    )
-
-
-cdef enum:
-    ROOM_COUNT = 64    # tensors that are out at the same time, in a loop that hands them to somebody
-    ROOM_BYTES = 248   # of a tensor with ten dimensions
-
-
-cdef struct room_t:
-    uint64_t is_taken
-    char content[ROOM_BYTES]
-
-cdef room_t[ROOM_COUNT] ROOMS
-cdef unsigned int NEXT_ROOM = 0
-
-
-cdef void* take_room(size_t size, int ndim) except NULL:
-    """Return room for a struct, with sizes and strides behind it. See Note [Who calls a DLPack deleter]."""
-    global NEXT_ROOM
-    size += 2 * ndim * sizeof(int64_t)
-    cdef room_t* room = &ROOMS[NEXT_ROOM]
-    if size <= ROOM_BYTES:
-        if tx_load_acquire(&room.is_taken):
-            NEXT_ROOM = (NEXT_ROOM + 1) % ROOM_COUNT
-            room = &ROOMS[NEXT_ROOM]
-        if not tx_load_acquire(&room.is_taken):
-            tx_store_relaxed(&room.is_taken, True)
-            return room.content
-    cdef void* made = malloc(size)
-    if made == NULL:
-        raise MemoryError("no memory for a DLPack tensor.")
-    return made
-
-
-cdef inline void give_room_back(void* content) noexcept nogil:
-    cdef uintptr_t offset = <uintptr_t>content - <uintptr_t>ROOMS
-    if offset < sizeof(ROOMS):
-        tx_store_release(&ROOMS[offset // sizeof(room_t)].is_taken, False)
-    else:
-        free(content)
-
-
-cdef void describe(TensorImpl impl, void* data, DLTensor* out, int64_t* dims) noexcept:
-    """Fill in a tensor that has sizes and strides of its own."""
-    describe_in_place(impl, data, out)
-    out.shape = dims
-    out.strides = dims + impl.ndim
-    cdef int i
-    for i in range(impl.ndim):  # few: calls of memcpy would take longer
-        out.shape[i] = TensorImpl_sizes(impl)[i]
-        out.strides[i] = TensorImpl_strides(impl)[i]
-
-
-cdef void describe_in_place(TensorImpl impl, void* data, DLTensor* out) noexcept:
-    """Fill in a tensor that looks at the body's own sizes and strides, which are never NULL."""
-    out.data = data
-    out.device = DLDevice(kDLCPU, 0)
-    out.ndim = impl.ndim
-    out.dtype = TYPES[impl.dtype_code]
-    out.shape = TensorImpl_sizes(impl)
-    out.strides = TensorImpl_strides(impl)
-    out.byte_offset = 0
-
-
-cdef void delete_versioned(DLManagedTensorVersioned* self) noexcept nogil:
-    """Be the deleter of what went out. See Note [Who calls a DLPack deleter]."""
-    if self != NULL:
-        end_export_anywhere(<StorageImpl>self.manager_ctx)
-        give_room_back(self)
-
-
-cdef void delete_legacy(DLManagedTensor* self) noexcept nogil:
-    if self != NULL:
-        end_export_anywhere(<StorageImpl>self.manager_ctx)
-        give_room_back(self)
-
-
-cdef void destroy_versioned_capsule(PyObject* capsule) noexcept:
-    """Free what nobody has taken out of the capsule: who does, gives it another name."""
-    if PyCapsule_GetName(capsule) == VERSIONED:
-        made = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED)
-        end_export(<StorageImpl>made.manager_ctx)
-        give_room_back(made)
-
-
-cdef void destroy_legacy_capsule(PyObject* capsule) noexcept:
-    if PyCapsule_GetName(capsule) == LEGACY:
-        made = <DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY)
-        end_export(<StorageImpl>made.manager_ctx)
-        give_room_back(made)
-
-
-# ---- in
+fill_codes()
 
 
 cdef TensorImpl impl_of_dlpack(object producer, object dl_device, object copy):
@@ -342,20 +154,19 @@ cdef object capsule_of(object producer, object dl_device, object copy):
 
 cdef TensorImpl impl_of_capsule(object capsule):
     """Take a tensor out of its capsule, which is renamed then; after an error it still owns the tensor."""
-    cdef PyObject* bare = <PyObject*>capsule
     cdef DLManagedTensorVersioned* versioned
     cdef DLManagedTensor* legacy
-    if PyCapsule_IsValid(bare, VERSIONED):
-        versioned = <DLManagedTensorVersioned*>PyCapsule_GetPointer(bare, VERSIONED)
+    if PyCapsule_IsValid(capsule, VERSIONED):
+        versioned = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED)
         impl = look_at_versioned(versioned)
-        PyCapsule_SetName(bare, USED_VERSIONED)
+        PyCapsule_SetName(capsule, USED_VERSIONED)
         own(impl.storage, versioned, delete_foreign_versioned)
-    elif PyCapsule_IsValid(bare, LEGACY):
-        legacy = <DLManagedTensor*>PyCapsule_GetPointer(bare, LEGACY)
+    elif PyCapsule_IsValid(capsule, LEGACY):
+        legacy = <DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY)
         impl = look_at(&legacy.dl_tensor)
-        PyCapsule_SetName(bare, USED_LEGACY)
+        PyCapsule_SetName(capsule, USED_LEGACY)
         own(impl.storage, legacy, delete_foreign_legacy)
-    elif PyCapsule_IsValid(bare, USED_VERSIONED) or PyCapsule_IsValid(bare, USED_LEGACY):
+    elif PyCapsule_IsValid(capsule, USED_VERSIONED) or PyCapsule_IsValid(capsule, USED_LEGACY):
         raise BufferError("the DLPack capsule is used up: its tensor can be taken out once. Export it again.")
     else:
         raise BufferError(f"__dlpack__() must return a DLPack capsule, found {capsule!r}.")
@@ -449,9 +260,10 @@ cdef void delete_foreign_legacy(void* ctx) noexcept nogil:
 cdef DLPackExchangeAPI* exchange_api_of(object producer) except? NULL:
     """Return the table on a type, of a version that we know, or NULL."""
     cdef PyObject* capsule = look_up_on_type(Py_TYPE(producer), "__dlpack_c_exchange_api__")
-    if capsule == NULL or not PyCapsule_IsValid(capsule, EXCHANGE_API_NAME):
+    if capsule == NULL or not PyCapsule_IsValid(<object>capsule, EXCHANGE_API_NAME):
         return NULL
-    cdef DLPackExchangeAPIHeader* header = <DLPackExchangeAPIHeader*>PyCapsule_GetPointer(capsule, EXCHANGE_API_NAME)
+    cdef DLPackExchangeAPIHeader* header = <DLPackExchangeAPIHeader*>PyCapsule_GetPointer(
+        <object>capsule, EXCHANGE_API_NAME)
     while header != NULL and header.version.major != DLPACK_MAJOR_VERSION:
         header = header.prev_api
     return <DLPackExchangeAPI*>header
@@ -515,11 +327,7 @@ cdef int table_import(DLManagedTensorVersioned* managed, void** out) except -1:
 
 cdef int table_look(void* tensor, DLTensor* out) except -1:
     """Describe a tensor for as long as the caller does not return to Python: no count is taken."""
-    cdef TensorImpl impl = body_of(<object>tensor)
-    if impl.storage is not None and impl.storage.is_readonly:
-        raise BufferError("the tensor is read-only, which a bare DLTensor cannot say. Ask for a managed one.")
-    describe_in_place(impl, exportable_data(impl), out)
-    return 0
+    return export_look(body_of(<object>tensor), out)
 
 
 cdef int table_stream(DLDeviceType device_type, int32_t device_id, void** out) noexcept:
@@ -546,7 +354,7 @@ EXCHANGE_API.current_work_stream = table_stream
 
 cdef object exchange_api_capsule():
     """Return the table for C code, which is an attribute of the class of tensors."""
-    return owned(PyCapsule_New(&EXCHANGE_API, EXCHANGE_API_NAME, NULL))
+    return PyCapsule_New(&EXCHANGE_API, EXCHANGE_API_NAME, NULL)
 
 
 cdef object set_tensor_class(type tensor_class):

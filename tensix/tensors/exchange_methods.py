@@ -6,12 +6,11 @@ import cython
 import numpy as np
 from cython.cimports.cpython.buffer import Py_buffer
 from cython.cimports.tensix.core.device import CPU
-from cython.cimports.tensix.core.export import begin_export
-from cython.cimports.tensix.core.intrusive_target import decref
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.buffer import buffer_format, fill_buffer, release_buffer
 from cython.cimports.tensix.tensors.conversion_methods import ConversionMethods
-from cython.cimports.tensix.tensors.dlpack import dlpack_capsule_of_impl, exchange_api_capsule
+from cython.cimports.tensix.tensors.dlpack import exchange_api_capsule
+from cython.cimports.tensix.tensors.dlpack_export import dlpack_capsule, quicken_dlpack_method
 from cython.cimports.tensix.tensors.ndarray import exported_ndarray_of_impl
 from cython.cimports.tensix.tensors.pickling import reduce_tensor
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
@@ -60,8 +59,7 @@ class ExchangeMethods(ConversionMethods):
             raise AttributeError(f"a tensor of {self.dtype} on {self.device} has no __array_interface__.")
         itemsize = self.itemsize
         address = self.data_ptr() if self.readonly else self.mutable_data_ptr()
-        begin_export(impl.storage)
-        decref(impl.storage)  # what keeps it alive is the tensor
+        impl.storage.is_given_away = True
         return {
             "version": 3,
             "shape": self.shape,
@@ -111,12 +109,13 @@ class ExchangeMethods(ConversionMethods):
         -----
         Lifetime: the capsule keeps the storage alive. A write to one is seen in the other.
         """
-        if stream is None and dl_device is None and max_version is None and not copy:
-            return dlpack_capsule_of_impl(self.impl, False, False)
         if stream is not None:
             raise ValueError(f"the CPU has no streams: __dlpack__() takes stream=None, found {stream!r}.")
         if dl_device is not None and tuple(dl_device) != (1, 0):
             raise BufferError(f"__dlpack__() exports from {self.device} to the CPU only, found dl_device={dl_device}.")
         source: TensorBase = CLONE.call1(self) if copy else self
         is_versioned = max_version is not None and tuple(max_version) >= (1, 0)
-        return dlpack_capsule_of_impl(source.impl, is_versioned, bool(copy))
+        return dlpack_capsule(source.impl, is_versioned, bool(copy))
+
+
+quicken_dlpack_method(ExchangeMethods)

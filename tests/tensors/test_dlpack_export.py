@@ -183,3 +183,25 @@ x = tensix.ones(100)
                                            ([1, 0], b"dltensor_versioned"), ((2,), b"dltensor_versioned")])
 def test_versions_of_any_length(dlpack, version, name):
     assert dlpack.PyCapsule_GetName(tensix.ones(3).__dlpack__(max_version=version)) == name
+
+
+def test_options_that_say_nothing(dlpack):
+    """Names that are made as the program runs are other objects than those that stand in it."""
+    nothing = {"".join(name): None for name in (["str", "eam"], ["dl_", "device"], ["co", "py"], ["max_", "version"])}
+    x = tensix.ones(3)
+    for capsule in (x.__dlpack__(**nothing), x.__dlpack__(stream=None, copy=False), x.__dlpack__(dl_device=(1, 0))):
+        assert dlpack.PyCapsule_GetName(capsule) == b"dltensor"
+    version = {"".join(["max_", "version"]): (1, 3)}
+    for capsule in (x.__dlpack__(**version), x.__dlpack__(copy=None, max_version=(1, 3), dl_device=None)):
+        assert dlpack.PyCapsule_GetName(capsule) == b"dltensor_versioned"
+
+
+@pytest.mark.parametrize("arguments", [((None,), {}), ((), {"version": None}), (((1, 0),), {"copy": None})])
+def test_arguments_of_other_kinds(arguments):
+    with pytest.raises(TypeError, match="__dlpack__"):
+        tensix.ones(3).__dlpack__(*arguments[0], **arguments[1])
+
+
+def test_method_of_what_is_no_tensor():
+    with pytest.raises(TypeError, match="__dlpack__"):
+        tensix.Tensor.__dlpack__([1.0])
