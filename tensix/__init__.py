@@ -7,6 +7,7 @@ from tensix._version import __version__
 from tensix.abi import get_include
 from tensix.core import *  # noqa: F403
 from tensix.core.loaded_later import loaded_later
+from tensix.dispatch import *  # noqa: F403
 from tensix.functions.constants import *  # noqa: F403
 from tensix.functions.creation import *  # noqa: F403
 from tensix.functions.creation_exchange import *  # noqa: F403
@@ -34,6 +35,7 @@ from tensix.functions.sorting import *  # noqa: F403
 from tensix.functions.sparse import *  # noqa: F403
 from tensix.functions.statistical import *  # noqa: F403
 from tensix.functions.utility import *  # noqa: F403
+from tensix.library import Library
 from tensix.tensors import dtype as _dtype
 from tensix.tensors import memory_format as _memory_format
 from tensix.tensors.dtype import *  # noqa: F403
@@ -49,14 +51,19 @@ if TYPE_CHECKING:
     from tensix import interop, linalg, testing
     from tensix.explanation import Explanation, explain
     from tensix.interop.files import FileFormatError, TensorFile, from_file, load, save
+    from tensix.memory import *  # noqa: F403
+    from tensix.testing import DeleteTracker, FailingAllocator, FakeAllocator, assert_no_leaks
 
 __all__ = [
-    "Explanation", "FileFormatError", "Generator", "Layout", "Tensor", "TensorFile", "TensorImpl", "TypeIdentifier",
-    "TypeMeta", "TypedStorage", "__version__", "core", "dispatch", "explain", "fft", "from_file", "get_include",
-    "get_num_threads", "interop", "library", "linalg", "load", "manual_seed", "memory", "ops", "register_type", "save",
-    "set_num_threads", "sparse_coo", "strided", "testing",
+    "DeleteTracker", "Explanation", "FailingAllocator", "FakeAllocator", "FileFormatError", "Generator", "Layout",
+    "Library", "Tensor", "TensorFile", "TensorImpl", "TypeIdentifier", "TypeMeta", "TypedStorage", "__version__",
+    "assert_no_leaks", "core", "dispatch", "explain", "fft", "from_file", "get_include", "get_num_threads", "interop",
+    "library", "linalg", "load", "manual_seed", "memory", "ops", "register_type", "save", "set_num_threads",
+    "sparse_coo", "strided", "testing",
 ]  # fmt: skip
 __all__ += core.__all__
+__all__ += memory.__all__
+__all__ += dispatch.__all__
 __all__ += _dtype.__all__
 __all__ += _memory_format.__all__
 for _chapter in functions.CHAPTERS:
@@ -68,6 +75,8 @@ LOADED_LATER = {
     "Explanation": "explanation", "explain": "explanation", "explanation": None, "interop": None, "linalg": None,
     "testing": None,
     **dict.fromkeys(("FileFormatError", "TensorFile", "from_file", "load", "save"), "interop.files"),
+    **dict.fromkeys(memory.__all__, "memory"),
+    **dict.fromkeys(("DeleteTracker", "FailingAllocator", "FakeAllocator", "assert_no_leaks"), "testing"),
 }  # fmt: skip
 if not TYPE_CHECKING:  # a checker that knew of __getattr__ would take any name for one of the package
     __getattr__, __dir__ = loaded_later(__name__, LOADED_LATER)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tensix
+from tensix import core, dispatch, library, memory, testing
 from tensix._version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +36,13 @@ def test_version_has_one_source():
 def test_package_says_that_it_is_typed():
     assert Path(tensix.__file__).with_name("py.typed").exists()
     assert {"*.pyi", "py.typed"} <= set(METADATA["tool"]["setuptools"]["package-data"]["*"])
+
+
+@pytest.mark.parametrize("floor", [core, dispatch, library, memory, testing], ids=lambda floor: floor.__name__)
+def test_the_package_has_the_names_of_its_floors(floor):
+    assert set(floor.__all__) <= set(tensix.__all__) <= set(dir(tensix))
+    for name in floor.__all__:
+        assert getattr(tensix, name) is getattr(floor, name)
 
 
 def test_setup_lists_every_extension():
