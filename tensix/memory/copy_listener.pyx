@@ -1,4 +1,5 @@
 """Which lines made a lazy clone really copy."""
+cimport cython
 from typing import NamedTuple
 
 from cpython.ref cimport PyObject
@@ -36,6 +37,7 @@ cdef struct copy_listener_t:
     PyObject* owner  # the `copies`; borrowed
 
 
+@cython.no_gc_clear  # until it is deallocated it listens
 cdef class copies:
     """Find the lines at which copy-on-write had to copy, in a scope.
 

@@ -63,6 +63,7 @@ class ProfileRow(NamedTuple):
     current_count: int
 
 
+@cython.no_gc_clear  # until it is deallocated it listens
 cdef class Profile:
     """Hold what each line allocated; `profile` makes one.
 

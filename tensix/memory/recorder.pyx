@@ -90,6 +90,7 @@ cdef struct tape_t:
     events_t failures
 
 
+@cython.no_gc_clear  # until it is deallocated it listens
 cdef class record:
     """Record every block that is allocated while it runs, in all threads.
 
