@@ -272,7 +272,7 @@ cdef void data_ptr_destroy_with_gil(data_ptr_t* self) noexcept nogil:
     cdef void* ctx = self.ctx
     cdef int i
     for i in range(deleter_pair_count):
-        if self.deleter == deleter_pairs[i].deleter:
+        if self.deleter == deleter_pairs[i].deleter and self.keep_alive == NULL:
             self.data = self.ctx = NULL
             self.deleter = NULL
             if ctx != NULL:

@@ -19,7 +19,7 @@ a storage that is left to its exports all ends are counted there: it is set as f
 left. So the one instruction by which an export ends says whether it was the last one, and nobody looks at a storage
 that others may have freed.
 """
-from tensix.core.atomics cimport tx_load_relaxed, tx_store_relaxed
+from tensix.core.atomics cimport tx_load_relaxed, tx_store_relaxed, tx_store_release
 from tensix.core.python_reference cimport holds_gil
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_count_end, StorageImpl_is_left_to_exports
 
@@ -34,7 +34,7 @@ cdef inline void end_export(StorageImpl storage) noexcept nogil:
     if StorageImpl_is_left_to_exports(storage):
         StorageImpl_count_end(storage, True)
     else:
-        tx_store_relaxed(&storage.exports, tx_load_relaxed(&storage.exports) - 1)
+        tx_store_release(&storage.exports, tx_load_relaxed(&storage.exports) - 1)  # what was written is seen
 
 
 cdef inline void end_export_anywhere(StorageImpl storage) noexcept nogil:

@@ -43,6 +43,7 @@ from tensix.core.python_reference cimport (
     bring_exception_back,
     drop_python_reference,
     may_run_python,
+    PyGILState_Check,
     pending_exception,
     pending_exception_t,
     set_exception_aside,
@@ -115,14 +116,15 @@ cdef class StorageImpl(IntrusiveTarget):
         raise TypeError("a StorageImpl cannot be copied: its identity is what aliasing means. Use Storage.clone().")
 
     cdef void destroy(self, bint holds_gil) noexcept nogil:
-        if self.exports == 0 or not leave_to_exports(self, holds_gil):
+        if tx_load_acquire(&self.exports) == 0 or not leave_to_exports(self, holds_gil):
             free_block(self, holds_gil)
 
     cpdef release_resources(self):
         """Free the bytes, if nobody looks at them; weak handles may still look at the husk."""
         if not is_dead(self.combined_refcount):
             StorageImpl_check_unexported(self, "free")
-        if self.exports == 0 or not leave_to_exports(self, True):
+            data_ptr_destroy(&self.block)
+        elif self.exports == 0 or not leave_to_exports(self, True):
             data_ptr_destroy(&self.block)
 
     @property
@@ -168,6 +170,8 @@ cdef class StorageImpl(IntrusiveTarget):
         check_alive(self)
         if self.is_readonly and not readonly:
             raise RuntimeError("a read-only storage stays read-only: make a writable one with clone().")
+        if readonly and not self.is_readonly and StorageImpl_is_looked_at(self):
+            self.is_foreign = True  # who looks was told that he may write
         self.is_readonly = readonly
         refresh_guard(self)
 
@@ -320,7 +324,9 @@ cdef free_list_t FREE
 
 cdef void deallocate(PyObject* dead) noexcept:
     """Be the type's tp_dealloc. See Note [Husks]."""
-    if free_list_accepts(&FREE, dead):
+    if (<StorageImpl>dead).exports != 0 and StorageImpl_exports(<StorageImpl>dead) != 0:
+        keep_for_exports(dead)
+    elif free_list_accepts(&FREE, dead):
         strip(<StorageImpl>dead)
         free_list_keep(&FREE, dead)
     else:
@@ -329,9 +335,22 @@ cdef void deallocate(PyObject* dead) noexcept:
 free_list_install(&FREE, StorageImpl, deallocate)
 
 
+cdef void keep_for_exports(PyObject* dead) noexcept:
+    """Bring back a storage whose counts nobody owned, as an adapted one; its exports own it now.
+
+    One of a Python class, of which half is gone by now, stays for good when its block is freed.
+    """
+    Py_INCREF(<object>dead)
+    leave_to_exports(<StorageImpl>dead, True)
+    if type(<object>dead) is StorageImpl:
+        Py_DECREF(<object>dead)
+    else:
+        Py_INCREF(type(<object>dead))
+
+
 cdef void strip(StorageImpl self) noexcept:
     """Leave the fields as those of a newborn."""
-    if self.block.ctx != NULL:  # never owned, so nobody has called destroy()
+    if self.block.deleter != NULL or self.block.data != NULL:  # never owned, so nobody has called destroy()
         self.destroy(True)
     self.owner = None
     self.combined_refcount = 0
@@ -401,7 +420,7 @@ cdef bint StorageImpl_is_looked_at(StorageImpl self) noexcept nogil:
 
 cdef bint leave_to_exports(StorageImpl self, bint holds_gil) noexcept nogil:
     """Leave the block of a storage that has expired to its exports; False if there is none any more."""
-    if not holds_gil and not may_run_python():
+    if not holds_gil and not may_run_python() and not PyGILState_Check():
         return True  # to the system, for nobody can own the storage any more
     with gil:
         return has_exports_left(self)

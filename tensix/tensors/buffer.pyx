@@ -85,17 +85,20 @@ cdef enum:
 
 cdef int fill_buffer(TensorImpl impl, Py_buffer* view, int flags) except -1:
     """Fill in everything but `obj`; the tensor's storage is exported until `release_buffer`."""
-    cdef StorageImpl storage = impl.storage
-    cdef Py_ssize_t itemsize = itemsize_of(impl.dtype_code)
     cdef bint has_strides = flags & PyBUF_STRIDES == PyBUF_STRIDES
-    cdef int ndim = impl.ndim
-    cdef bytes format = FORMATS[impl.dtype_code]
-    check_flags(impl, flags, format)
     cdef void* data
+    check_flags(impl, flags)
     try:
-        data = <void*>TensorImpl_const_data(impl) if storage.is_readonly else TensorImpl_mutable_data(impl)
+        if impl.storage.guarded and not impl.storage.is_readonly:
+            TensorImpl_mutable_data(impl)  # may run Python code, as nothing does from here on
+            check_flags(impl, flags)
+        data = <void*>TensorImpl_const_data(impl)
     except RuntimeError as error:
         raise BufferError(str(error)) from None
+    cdef StorageImpl storage = impl.storage
+    cdef Py_ssize_t itemsize = itemsize_of(impl.dtype_code)
+    cdef int ndim = impl.ndim
+    cdef bytes format = FORMATS[impl.dtype_code]
     cdef Py_ssize_t* dims = NULL
     if flags & PyBUF_ND and ndim:
         dims = exported_dims(impl, itemsize)
@@ -132,7 +135,7 @@ cdef Py_ssize_t* exported_dims(TensorImpl impl, Py_ssize_t itemsize) except NULL
 cdef char NOTHING  # where a buffer without elements starts: some readers take NULL for an error
 
 
-cdef int check_flags(TensorImpl impl, int flags, bytes format) except -1:
+cdef int check_flags(TensorImpl impl, int flags) except -1:
     """Refuse what the tensor is not."""
     cdef bint needs_rows = (
         flags & PyBUF_C_CONTIGUOUS == PyBUF_C_CONTIGUOUS or flags & PyBUF_STRIDES != PyBUF_STRIDES)
@@ -147,7 +150,7 @@ cdef int check_flags(TensorImpl impl, int flags, bytes format) except -1:
         )
     if flags & PyBUF_WRITABLE and impl.storage.is_readonly:
         raise BufferError("the tensor is read-only: ask for a read-only buffer, or make a writable copy with clone().")
-    if flags & PyBUF_FORMAT and format is None:
+    if flags & PyBUF_FORMAT and FORMATS[impl.dtype_code] is None:
         raise BufferError(
             f"buffers have no format for {dtype_of_code(impl.dtype_code).name}: take the bits with view('uint16')."
         )

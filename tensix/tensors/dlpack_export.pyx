@@ -61,6 +61,7 @@ cdef extern from "Python.h":
     PyObject* PyCapsule_New(void* pointer, const char* name, void (*destructor)(PyObject*) noexcept) noexcept
     void* PyCapsule_GetPointer(PyObject* capsule, const char* name) except? NULL
     const char* PyCapsule_GetName(PyObject* capsule) noexcept
+    bint PyCapsule_IsValid(PyObject* capsule, const char* name) noexcept
     enum:
         METH_FASTCALL
         METH_KEYWORDS
@@ -178,10 +179,11 @@ cdef void* exportable_data(TensorImpl impl) except? NULL:
     """Return the address of the first element, NULL without elements; what cannot be exported is a BufferError."""
     if impl.storage is None or impl.device_type != CPU or TYPES[impl.dtype_code].bits == 0:
         refuse_export(impl)
-    if impl.numel == 0:
-        return NULL
     try:
-        return <void*>TensorImpl_const_data(impl) if impl.storage.is_readonly else TensorImpl_mutable_data(impl)
+        if impl.storage.guarded and not impl.storage.is_readonly:
+            TensorImpl_mutable_data(impl)  # may run Python code, as nothing does until the tensor is exported
+            return exportable_data(impl)
+        return NULL if impl.numel == 0 else <void*>TensorImpl_const_data(impl)
     except RuntimeError as error:
         raise BufferError(str(error)) from None
 
@@ -325,10 +327,8 @@ cdef void destroy_versioned_capsule(PyObject* capsule) noexcept:
         storage = (<DLManagedTensorVersioned*>room.content).manager_ctx
         end_export(<StorageImpl>storage)
         tx_store_release(&room.is_taken, False)
-    elif name == VERSIONED:
-        made = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED)
-        end_export(<StorageImpl>made.manager_ctx)
-        free(made)
+    elif PyCapsule_IsValid(capsule, VERSIONED):
+        delete_versioned(<DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED))
 
 
 cdef void destroy_legacy_capsule(PyObject* capsule) noexcept:
@@ -339,10 +339,8 @@ cdef void destroy_legacy_capsule(PyObject* capsule) noexcept:
         storage = (<DLManagedTensor*>room.content).manager_ctx
         end_export(<StorageImpl>storage)
         tx_store_release(&room.is_taken, False)
-    elif name == LEGACY:
-        made = <DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY)
-        end_export(<StorageImpl>made.manager_ctx)
-        free(made)
+    elif PyCapsule_IsValid(capsule, LEGACY):
+        delete_legacy(<DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY))
 
 
 # ---- the method. See Note [The quick __dlpack__]
@@ -355,8 +353,10 @@ cdef int quicken_dlpack_method(type owner) except -1:
     """Exchange the entry of the method in the class that defines it."""
     global SLOW_METHOD
     cdef PyMethodDef* method = (<type_methods_t*>owner).tp_methods
-    while strcmp(method.ml_name, "__dlpack__") != 0:
+    while method.ml_name != NULL and strcmp(method.ml_name, "__dlpack__") != 0:
         method += 1
+    if method.ml_name == NULL:
+        raise AttributeError(f"{owner.__name__} has no method __dlpack__ of its own.")
     if method.ml_flags == (METH_FASTCALL | METH_KEYWORDS):
         SLOW_METHOD = <fast_call_t>method.ml_meth
         method.ml_meth = <PyCFunction>quick_dlpack_method

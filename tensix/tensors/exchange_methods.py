@@ -57,9 +57,9 @@ class ExchangeMethods(ConversionMethods):
         impl = self.impl
         if impl.storage is None or impl.device_type != CPU or buffer_format(impl.dtype_code) is None:
             raise AttributeError(f"a tensor of {self.dtype} on {self.device} has no __array_interface__.")
-        itemsize = self.itemsize
-        address = self.data_ptr() if self.readonly else self.mutable_data_ptr()
+        address = self.data_ptr() if self.readonly else self.mutable_data_ptr()  # may run Python code
         impl.storage.is_given_away = True
+        itemsize = self.itemsize
         return {
             "version": 3,
             "shape": self.shape,

@@ -46,6 +46,8 @@ def ndarray_of_type(impl, descr, writable):
 
 def exported_ndarray_of_impl(impl):
     """Return an array over the tensor's memory for somebody outside. See Note [Exports]."""
+    if impl.storage is not None and impl.device_type == CPU and not impl.storage.is_readonly:
+        TensorImpl_mutable_data(impl)  # may run Python code, as nothing does from here on
     is_readonly = impl.storage is not None and impl.storage.is_readonly
     array = array_over(impl, numpy_dtype_of(dtype_of_code(impl.dtype_code)), not is_readonly)
     if impl.numel:
@@ -74,6 +76,7 @@ def array_over(impl: TensorImpl, descr, writable: cython.bint):
             f"NumPy cannot read the memory of {Device_get(impl.device_type, impl.device_index)}. Copy the tensor to "
             "the CPU with cpu()."
         )
+    data = TensorImpl_mutable_data(impl) if writable else cython.cast(cython.p_void, TensorImpl_const_data(impl))
     itemsize: int64_t = itemsize_of(impl.dtype_code)
     shape: cnp.npy_intp[64]
     strides: cnp.npy_intp[64]
@@ -82,7 +85,6 @@ def array_over(impl: TensorImpl, descr, writable: cython.bint):
     for i in range(impl.ndim):
         shape[i] = sizes[i]
         strides[i] = steps[i] * itemsize
-    data = TensorImpl_mutable_data(impl) if writable else cython.cast(cython.p_void, TensorImpl_const_data(impl))
     if impl.numel == 0:
         return np.empty(tuple([sizes[i] for i in range(impl.ndim)]), descr)  # no elements, nothing to share
     return new_array(descr, impl.ndim, shape, strides, data, cnp.NPY_ARRAY_WRITEABLE if writable else 0)

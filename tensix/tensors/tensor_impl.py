@@ -24,7 +24,7 @@ from cython.cimports.tensix.core.free_list import (
 )
 from cython.cimports.tensix.core.handle import drop_nogil, retain
 from cython.cimports.tensix.core.intrusive_target import decref
-from cython.cimports.tensix.core.storage_impl import StorageImpl_const_data, StorageImpl_mutable_data
+from cython.cimports.tensix.core.storage_impl import StorageImpl_const_data, StorageImpl_pass_guards
 from cython.cimports.tensix.tensors.dtype import dtype_of_code, itemsize_of
 
 __all__ = ["TensorImpl"]
@@ -337,8 +337,9 @@ def TensorImpl_check_memory(self: TensorImpl) -> cython.int:
 
 def TensorImpl_mutable_data(self):
     """Return the address of the first element for writing."""
-    TensorImpl_check_memory(self)
-    data = cython.cast(cython.p_char, StorageImpl_mutable_data(self.storage))
+    while TensorImpl_check_memory(self) == 0 and self.storage.guarded:  # what runs meanwhile may change the body
+        StorageImpl_pass_guards(self.storage)
+    data = cython.cast(cython.p_char, self.storage.block.data)
     if data == cython.NULL:
         return TensorImpl_no_data(self)
     return data + self.storage_offset * itemsize_of(self.dtype_code)

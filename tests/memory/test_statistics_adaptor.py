@@ -1,11 +1,13 @@
 """What a StatisticsAdaptor counts is what happened."""
 
+import ctypes
+import sys
 import threading
 
 import pytest
 
 import tensix
-from tensix.core import CPUAllocator, Storage
+from tensix.core import CPUAllocator, DataPtr, Storage
 from tensix.memory import CachingAllocator, StatisticsAdaptor
 
 
@@ -73,3 +75,22 @@ def test_eight_threads_lose_nothing(statistics):
         thread.join()
     assert statistics.current_bytes == statistics.current_count == 0
     assert statistics.total_count >= 2 * 8 * 499 and statistics.total_bytes >= 8 * 5 * sum(range(1, 500))
+
+
+@pytest.mark.parametrize("allocator", [CachingAllocator(), StatisticsAdaptor(CPUAllocator())], ids=["cache", "adaptor"])
+def test_deleter_with_a_python_object_behind_it(allocator):
+    """Frees with the GIL have a twin of the deleter, but an object that was to live as long still has to go."""
+    block = allocator.allocate(64)
+    deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(block.get_deleter())
+    count = sys.getrefcount(deleter)
+    Storage.from_data_ptr(64, DataPtr(block.get(), block.release_context(), deleter)).reset()
+    assert sys.getrefcount(deleter) == count
+
+
+@pytest.mark.parametrize("kind", [ctypes.CFUNCTYPE, ctypes.PYFUNCTYPE], ids=["without the GIL", "with it"])
+def test_blocks_that_are_freed_by_hand(statistics, kind):
+    for _ in range(200):  # more than nodes are kept
+        blocks = [statistics.allocate(64) for _ in range(2)]
+        for block in blocks:
+            kind(None, ctypes.c_void_p)(block.get_deleter())(block.release_context())
+    assert numbers(statistics) == (0, 128, 400 * 64, 0, 2, 400)
