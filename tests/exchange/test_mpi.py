@@ -1,6 +1,7 @@
 """Collectives of MPI straight on tensors, on two processes."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -58,4 +59,5 @@ def test_collectives(tmp_path):
     )  # fmt: skip
     if done.returncode != 0:
         pytest.fail(done.stdout + done.stderr)
-    assert sorted(done.stdout.split()) == ["0", "1", "done", "done"]
+    # What the two print may arrive in pieces, one between the other's.
+    assert sorted(re.findall(r"done|\d", done.stdout)) == ["0", "1", "done", "done"]
