@@ -61,7 +61,7 @@ def facts_of_data_ptr(DataPtr data_ptr not None):
 
 
 def facts_of_storage(StorageImpl storage not None):
-    """Return what a storage is: size, states, owners, and its block. An expired one has no block any more."""
+    """Return what a storage is: size, states, owners, and its block, which an expired one has while it is exported."""
     return {
         "nbytes": storage.size_bytes,
         "version": storage.version,

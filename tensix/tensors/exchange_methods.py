@@ -107,7 +107,7 @@ class ExchangeMethods(ConversionMethods):
 
         Notes
         -----
-        Lifetime: the capsule keeps the storage alive. A write to one is seen in the other.
+        Lifetime: the capsule keeps the memory alive. A write to one is seen in the other.
         """
         if stream is not None:
             raise ValueError(f"the CPU has no streams: __dlpack__() takes stream=None, found {stream!r}.")
