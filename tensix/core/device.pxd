@@ -7,6 +7,8 @@ cdef enum DeviceType:
     CUDA = 1
     META = 14
     PRIVATE_USE_1 = 20
+
+cdef enum:
     DEVICE_TYPE_COUNT = 22
 
 

@@ -196,7 +196,7 @@ class OperatorTable:
             slot: function if function is fallthrough else FallbackKernel(function, self)
             for slot, function in FALLBACKS.items()
         }
-        slots: kernel_p[SLOT_COUNT]
+        slots: kernel_p[110]  # SLOT_COUNT: pure Python mode takes numbers only
         resolve_slots(slots, self.missing, kernels, fallbacks)
         for backend in range(BACKEND_BITS):
             self.masks[backend] = mask_of(slots, backend)
@@ -299,7 +299,7 @@ class OperatorTable:
 @cython.cfunc
 def resolve_slots(slots: cython.pointer(kernel_p), missing: Kernel, kernels: dict, fallbacks: dict):
     """Write the kernel of every slot: what wins is written over what it wins against."""
-    over_backends: kernel_p[BACKEND_BITS]
+    over_backends: kernel_p[16]  # BACKEND_BITS
     fill(slots, 0, FIRST_FUNCTIONALITY_SLOT, missing)
     fill(slots, FIRST_FUNCTIONALITY_SLOT, SLOT_COUNT - FIRST_FUNCTIONALITY_SLOT, fallthrough)
     fill_some(slots, fallbacks)

@@ -139,13 +139,13 @@ cdef int refuse_negated(object producer) except -1:
 
 cdef object capsule_of(object producer, object dl_device, object copy):
     """Ask for a capsule; of whom does not know an option yet, without it."""
-    options = {}
+    options = {"max_version": MAX_VERSION}
     if dl_device is not None:
         options["dl_device"] = dl_device
     if copy is not None:
         options["copy"] = copy
     try:
-        return producer.__dlpack__(max_version=MAX_VERSION, **options)
+        return producer.__dlpack__(**options)
     except TypeError:
         if dl_device is not None and tuple(producer.__dlpack_device__()) != dl_device:
             raise
