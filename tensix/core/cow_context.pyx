@@ -10,8 +10,9 @@ materializer. At its first write a storage
 
 No lock is needed. While a storage copies it holds a share, plus one more taken for the copy, so the block cannot
 be freed, and nobody else can be "the only one left" and write it. Two storages that copy at the same time copy
-once too often, and that is all. The copy runs without the GIL; if another thread has meanwhile materialized the
-same storage, its result stands and ours is thrown away.
+once too often, and that is all. The copy runs without the GIL; if another thread has meanwhile materialized or resized
+the same storage, its result stands and ours is thrown away. Operations that read the storage at that time go on reading
+the share, which is retired: see Note [Storages in use].
 
 A lazy clone counts as a read of its source, materializing as a write to that storage alone.
 
@@ -40,7 +41,7 @@ from tensix.core.storage_impl cimport (
     StorageImpl_clear_materializer,
     StorageImpl_is_looked_at,
     StorageImpl_new,
-    StorageImpl_replace_block,
+    StorageImpl_retire,
     StorageImpl_set_materializer,
 )
 
@@ -88,7 +89,8 @@ cdef StorageImpl cow_lazy_clone(StorageImpl source):
     context = <shared_context_t*>source.block.ctx
     shared_context_increment(context)
     shared_context_point(context, &clone.block, source.block.deleter)
-    clone.size_bytes, clone.owner, clone.is_resizable = source.size_bytes, source.owner, source.is_resizable
+    clone.size_bytes, clone.was_shrunk = source.size_bytes, source.was_shrunk
+    clone.owner, clone.is_resizable = source.owner, source.is_resizable
     StorageImpl_set_materializer(clone, cow_materialize)
     return clone
 
@@ -96,6 +98,7 @@ cdef StorageImpl cow_lazy_clone(StorageImpl source):
 cdef int cow_materialize(StorageImpl storage) except -1:
     """Make the bytes the storage's own. See Note [Copy before giving up the share]."""
     cdef shared_context_t* context = <shared_context_t*>storage.block.ctx
+    cdef size_t nbytes = storage.size_bytes
     cdef data_ptr_t block
     cdef Allocator allocator
     if not cow_is_cow(&storage.block):  # somebody took the block away meanwhile
@@ -109,15 +112,30 @@ cdef int cow_materialize(StorageImpl storage) except -1:
     allocator = storage.owner if storage.owner is not None else current_allocator(storage.block.device_type)
     shared_context_increment(context)
     try:
-        Allocator_clone(allocator, storage.block.data, storage.size_bytes, &block)
-        if storage.block.ctx == context:
-            StorageImpl_replace_block(storage, &block)
-            StorageImpl_clear_materializer(storage)
-            report_copy(storage.size_bytes)
+        Allocator_clone(allocator, storage.block.data, nbytes, &block)
+        if storage.block.ctx == context and storage.size_bytes == nbytes:
+            exchange_share(storage, &block)
+            report_copy(nbytes)
         else:
             data_ptr_destroy(&block)
     finally:
         shared_context_decrement(context)
+    return 0
+
+
+cdef int exchange_share(StorageImpl storage, data_ptr_t* block) except -1:
+    """Move the storage's own bytes in, and give up its share of the others."""
+    cdef data_ptr_t share
+    if storage.uses != 0:
+        try:
+            StorageImpl_retire(storage, &storage.block)
+        except MemoryError:
+            data_ptr_destroy(block)
+            raise
+    data_ptr_move(&share, &storage.block)
+    data_ptr_move(&storage.block, block)
+    StorageImpl_clear_materializer(storage)
+    data_ptr_destroy(&share)
     return 0
 
 

@@ -20,8 +20,15 @@ left. So the one instruction by which an export ends says whether it was the las
 that others may have freed.
 """
 from tensix.core.atomics cimport tx_load_relaxed, tx_store_relaxed, tx_store_release
+from tensix.core.combined_refcount cimport incref_word
+from tensix.core.handle cimport drop
 from tensix.core.python_reference cimport holds_gil
-from tensix.core.storage_impl cimport StorageImpl, StorageImpl_count_end, StorageImpl_is_left_to_exports
+from tensix.core.storage_impl cimport (
+    StorageImpl,
+    StorageImpl_count_end,
+    StorageImpl_is_left_to_exports,
+    StorageImpl_refuse_expired,
+)
 
 
 cdef inline void begin_export(StorageImpl storage) noexcept:
@@ -43,3 +50,17 @@ cdef inline void end_export_anywhere(StorageImpl storage) noexcept nogil:
         end_export(storage)
     else:
         StorageImpl_count_end(storage, False)
+
+
+cdef inline int begin_write(StorageImpl storage) except -1:
+    """Export the block to an operation of ours that writes it without the GIL. See Note [Storages in use]."""
+    if not incref_word(&storage.combined_refcount):
+        StorageImpl_refuse_expired()
+    begin_export(storage)
+    return 0
+
+
+cdef inline void end_write(StorageImpl storage) noexcept:
+    """Take that back; with the GIL."""
+    end_export(storage)
+    drop(storage)

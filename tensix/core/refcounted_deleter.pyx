@@ -26,9 +26,9 @@ cdef bint refcounted_is_shared_alias(StorageImpl a, StorageImpl b) noexcept:
 
 cdef int refcounted_apply(StorageImpl storage) except -1:
     """Put the block into a counted context; nothing happens if it is in one."""
-    if storage.block.deleter != refcounted_deleter:
-        if not storage.is_readonly:
-            StorageImpl_mutable_data(storage)  # a copy-on-write share must not be written by others
+    if storage.block.deleter != refcounted_deleter and not storage.is_readonly:
+        StorageImpl_mutable_data(storage)  # a copy-on-write share must not be written by others
+    if storage.block.deleter != refcounted_deleter:  # asked once more: making the copy may run any code
         shared_context_wrap(&storage.block, refcounted_deleter)
     return 0
 

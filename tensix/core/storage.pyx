@@ -4,7 +4,7 @@ cimport cython
 from libc.stdint cimport uintptr_t
 from tensix.core.allocator cimport Allocator, Allocator_clone, current_allocator, nbytes_from_any
 from tensix.core.cow_context cimport cow_is_cow, cow_lazy_clone
-from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_t
+from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_move, data_ptr_t
 from tensix.core.device cimport Device, Device_from_any, device_type_from_any, device_type_name
 from tensix.core.handle cimport drop, retain
 from tensix.core.intrusive_ptr cimport IntrusivePtr
@@ -15,13 +15,14 @@ from tensix.core.refcounted_deleter cimport refcounted_alias, refcounted_apply, 
 from tensix.core.storage_impl cimport (
     StorageImpl,
     StorageImpl_allocate,
+    StorageImpl_begin_use,
     StorageImpl_check_readable,
-    StorageImpl_check_unexported,
+    StorageImpl_check_movable,
     StorageImpl_clear_materializer,
     StorageImpl_const_data,
+    StorageImpl_end_use,
     StorageImpl_mutable_data,
     StorageImpl_new,
-    StorageImpl_replace_block,
     StorageImpl_set_nbytes,
 )
 
@@ -199,29 +200,10 @@ cdef class Storage:
         """
         cdef StorageImpl impl = owned(self)
         cdef size_t size = nbytes_from_any(nbytes)
-        cdef data_ptr_t block
-        if not impl.is_resizable:
-            raise RuntimeError(
-                f"cannot resize to {size:,} bytes: the storage is not resizable. Make it with resizable=True."
-            )
-        if impl.is_readonly:
-            raise RuntimeError("cannot resize a read-only storage. Make a writable copy with clone().")
-        StorageImpl_check_readable(impl)
-        if size == impl.size_bytes:
-            return self
-        StorageImpl_check_unexported(impl, "resize")
-        cdef Allocator allocator = impl.owner  # kept for the calls, which may replace it
-        allocator.c_allocate(size, &block)
-        kept = min(size, impl.size_bytes)
-        if kept and impl.block.data != NULL:
-            try:
-                allocator.c_copy_data(block.data, impl.block.data, kept)
-            except BaseException:
-                data_ptr_destroy(&block)
-                raise
-        StorageImpl_replace_block(impl, &block)
-        StorageImpl_clear_materializer(impl)
-        StorageImpl_set_nbytes(impl, size)
+        check_resizable(impl, size)
+        if size != impl.size_bytes:
+            StorageImpl_check_movable(impl, "resize")
+            resize(impl, size)
         return self
 
     def clone(self):
@@ -439,19 +421,68 @@ cdef Storage Storage_from_owned(StorageImpl impl):
     return made
 
 
+cdef int check_resizable(StorageImpl impl, size_t size) except -1:
+    if not impl.is_resizable:
+        raise RuntimeError(
+            f"cannot resize to {size:,} bytes: the storage is not resizable. Make it with resizable=True."
+        )
+    if impl.is_readonly:
+        raise RuntimeError("cannot resize a read-only storage. Make a writable copy with clone().")
+    return StorageImpl_check_readable(impl)
+
+
+cdef int resize(StorageImpl impl, size_t size) except -1:
+    """Move the first bytes to a block of another size.
+
+    Allocating and copying may run other code, which may export the storage or freeze it: what was checked before is
+    checked again before the blocks are exchanged.
+    """
+    cdef data_ptr_t block, old
+    cdef Allocator allocator = impl.owner  # kept for the calls, which may replace it
+    allocator.c_allocate(size, &block)
+    try:
+        copy_to(&block, impl, size, allocator)
+        check_resizable(impl, size)
+        StorageImpl_check_movable(impl, "resize")
+    except BaseException:
+        data_ptr_destroy(&block)
+        raise
+    data_ptr_move(&old, &impl.block)
+    data_ptr_move(&impl.block, &block)
+    StorageImpl_clear_materializer(impl)
+    StorageImpl_set_nbytes(impl, size)
+    data_ptr_destroy(&old)  # last: it may run any code
+    return 0
+
+
+cdef int copy_to(data_ptr_t* block, StorageImpl impl, size_t size, Allocator allocator) except -1:
+    """Copy as many of the first bytes as a block of `size` bytes holds."""
+    cdef size_t kept = min(size, impl.size_bytes)
+    if kept == 0 or impl.block.data == NULL:
+        return 0
+    StorageImpl_begin_use(impl)
+    try:
+        allocator.c_copy_data(block.data, impl.block.data, kept)
+    finally:
+        StorageImpl_end_use(impl)
+    return 0
+
+
 cdef StorageImpl StorageImpl_clone(StorageImpl impl):
     """Return a new storage, without owners, with a copy of the bytes."""
     cdef StorageImpl clone = StorageImpl_new()
     cdef Allocator allocator = impl.owner
+    cdef size_t nbytes = impl.size_bytes
     if allocator is None:
         allocator = current_allocator(impl.block.device_type)
     StorageImpl_const_data(impl)
-    retain(impl)  # the copy runs without the GIL: the last handle may go meanwhile
+    clone.size_bytes, clone.was_shrunk = nbytes, impl.was_shrunk
+    clone.owner, clone.is_resizable = allocator, impl.is_resizable
+    StorageImpl_begin_use(impl)
     try:
-        Allocator_clone(allocator, impl.block.data, impl.size_bytes, &clone.block)
+        Allocator_clone(allocator, impl.block.data, nbytes, &clone.block)
     finally:
-        drop(impl)
-    clone.size_bytes, clone.owner, clone.is_resizable = impl.size_bytes, allocator, impl.is_resizable
+        StorageImpl_end_use(impl)
     return clone
 
 
@@ -460,5 +491,5 @@ cdef StorageImpl StorageImpl_lazy_clone(StorageImpl impl):
     clone = cow_lazy_clone(impl)
     if clone is None:
         clone = StorageImpl_clone(impl)
-        report_copy(impl.size_bytes)
+        report_copy(clone.size_bytes)
     return clone

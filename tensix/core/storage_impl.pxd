@@ -2,11 +2,17 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from tensix.core.allocator cimport Allocator
 from tensix.core.atomics cimport tx_load_relaxed
+from tensix.core.combined_refcount cimport incref_word
 from tensix.core.data_ptr cimport data_ptr_t
+from tensix.core.handle cimport drop
 from tensix.core.intrusive_target cimport IntrusiveTarget
 
 # Makes the bytes of a storage its own before they are written; with the GIL.
 ctypedef int (*materializer_t)(StorageImpl) except -1
+
+cdef struct retired_t:  # a block that was given up while the storage was in use
+    data_ptr_t block
+    retired_t* next
 
 
 cdef class StorageImpl(IntrusiveTarget):
@@ -14,6 +20,8 @@ cdef class StorageImpl(IntrusiveTarget):
     cdef size_t size_bytes
     cdef uint64_t exports           # how many began to look at the block and did not end with the GIL
     cdef uint64_t exports_ended_anywhere  # how many of them ended without it, and more; see Note [Exports]
+    cdef retired_t* retired         # freed with the last use; see Note [Storages in use]
+    cdef uint32_t uses              # how many operations read the block now; see Note [Storages in use]
     cdef uint32_t version           # how often the bytes were written in place, by tensix
     cdef uint8_t is_given_away      # its address is out for good; see Note [Exports]
     cdef Allocator owner            # the allocator, or None
@@ -31,7 +39,7 @@ cdef class StorageImpl(IntrusiveTarget):
 
 cdef inline void* StorageImpl_mutable_data(StorageImpl self) except? NULL:
     """Return the address for writing; one branch unless a rare state is set."""
-    if self.guarded:
+    while self.guarded:  # what runs meanwhile may set another state
         StorageImpl_pass_guards(self)
     return self.block.data
 
@@ -45,15 +53,35 @@ cdef inline bint StorageImpl_is_left_to_exports(StorageImpl self) noexcept nogil
     """Whether the last handle is gone and exports keep the block. See Note [Exports]."""
     return tx_load_relaxed(&self.exports_ended_anywhere) >> 62 != 0
 
+
+cdef inline int StorageImpl_begin_use(StorageImpl self) except -1:
+    """Keep the block for an operation that reads it without the GIL, or while other code may run.
+
+    With the GIL. See Note [Storages in use].
+    """
+    if not incref_word(&self.combined_refcount):
+        StorageImpl_refuse_expired()
+    self.uses += 1
+    return 0
+
+cdef inline void StorageImpl_end_use(StorageImpl self) noexcept:
+    """Take that back; with the GIL."""
+    self.uses -= 1
+    if self.retired != NULL and self.uses == 0:
+        free_retired(self)
+    drop(self)
+
+cdef int StorageImpl_refuse_expired() except -1
+cdef void free_retired(StorageImpl self) noexcept
 cdef int StorageImpl_pass_guards(StorageImpl self) except -1
 cdef int StorageImpl_check_readable(StorageImpl self) except -1
 cdef uint64_t StorageImpl_exports(StorageImpl self) noexcept nogil
 cdef bint StorageImpl_is_looked_at(StorageImpl self) noexcept nogil
 cdef void StorageImpl_count_end(StorageImpl self, bint holds_gil) noexcept nogil
-cdef int StorageImpl_check_unexported(StorageImpl self, str what) except -1
+cdef int StorageImpl_check_movable(StorageImpl self, str what) except -1
 cdef int StorageImpl_set_materializer(StorageImpl self, materializer_t materializer) except -1
 cdef void StorageImpl_clear_materializer(StorageImpl self) noexcept
 cdef void StorageImpl_set_nbytes(StorageImpl self, size_t nbytes) noexcept
-cdef void StorageImpl_replace_block(StorageImpl self, data_ptr_t* block) noexcept
+cdef int StorageImpl_retire(StorageImpl self, data_ptr_t* block) except -1
 cdef StorageImpl StorageImpl_new()
 cdef StorageImpl StorageImpl_allocate(size_t nbytes, Allocator allocator, bint resizable)

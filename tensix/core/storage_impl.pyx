@@ -10,6 +10,19 @@ read-only, the warning, the materializer.
 Two tensors alias exactly if they have the same `StorageImpl`; storages that share bytes copy-on-write are
 different ones. The facts are those of PyTorch 2.13's ``c10/core/StorageImpl.h``; a materializer that is left behind
 by `set_data_ptr_noswap` there is cleared here.
+
+Note [Storages in use]
+~~~~~~~~~~~~~~~~~~~~~~
+An operation that gives up the GIL, or lets other code run while it holds an address, would read freed memory if the
+block went meanwhile. So it begins a use of each storage that it reads, which is a strong count and a plain count under
+the GIL. What it writes is exported instead: see Note [Exports]. While a storage is in use,
+
+* resizing, freeing or exchanging its block is refused, as while it is exported;
+* it can be cloned lazily, for reading does not disturb the clone, and so it may have to copy before a write. The block
+  that it gives up then is retired: it is freed when the last use ends.
+
+Operations that keep the GIL from the moment they take addresses need no use: nothing can happen in between. They take
+shape, type and address together, after the last call that may run other code; see Note [Geometry and address].
 """
 cimport cython
 import warnings
@@ -17,6 +30,7 @@ import warnings
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport uint64_t, uintptr_t
+from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport Allocator, current_allocator, nbytes_from_any
 from tensix.core.atomics cimport tx_add_fetch_acq_rel, tx_load_acquire, tx_load_relaxed
 from tensix.core.combined_refcount cimport is_dead
@@ -122,7 +136,7 @@ cdef class StorageImpl(IntrusiveTarget):
     cpdef release_resources(self):
         """Free the bytes, if nobody looks at them; weak handles may still look at the husk."""
         if not is_dead(self.combined_refcount):
-            StorageImpl_check_unexported(self, "free")
+            StorageImpl_check_movable(self, "free")
             data_ptr_destroy(&self.block)
         elif self.exports == 0 or not leave_to_exports(self, True):
             data_ptr_destroy(&self.block)
@@ -217,16 +231,17 @@ cdef class StorageImpl(IntrusiveTarget):
     def set_data_ptr(self, DataPtr data_ptr not None):
         """Move another block in, after materializing, and return the old one."""
         check_alive(self)
-        StorageImpl_check_unexported(self, "exchange")
+        StorageImpl_check_movable(self, "exchange")
         cdef data_ptr_t old
-        StorageImpl_mutable_data(self)
+        StorageImpl_mutable_data(self)  # may run other code, which may have exported the block
+        StorageImpl_check_movable(self, "exchange")
         swap_in(self, data_ptr, &old)
         return DataPtr_wrap(&old)
 
     def set_data_ptr_noswap(self, DataPtr data_ptr not None):
         """Move another block in and free the old one, without materializing."""
         check_alive(self)
-        StorageImpl_check_unexported(self, "exchange")
+        StorageImpl_check_movable(self, "exchange")
         cdef data_ptr_t old
         swap_in(self, data_ptr, &old)
         StorageImpl_clear_materializer(self)
@@ -236,13 +251,15 @@ cdef class StorageImpl(IntrusiveTarget):
         """Exchange block, size, allocator and access states with another storage, after materializing both."""
         check_alive(self)
         check_alive(other)
-        StorageImpl_check_unexported(self, "exchange")
-        StorageImpl_check_unexported(other, "exchange")
+        StorageImpl_check_movable(self, "exchange")
+        StorageImpl_check_movable(other, "exchange")
         StorageImpl_mutable_data(self)
         StorageImpl_mutable_data(other)
         while self.materializer != NULL or other.materializer != NULL:  # cloned anew while the other one copied
             StorageImpl_mutable_data(self)
             StorageImpl_mutable_data(other)
+        StorageImpl_check_movable(self, "exchange")
+        StorageImpl_check_movable(other, "exchange")
         self.block, other.block = other.block, self.block
         self.size_bytes, other.size_bytes = other.size_bytes, self.size_bytes
         self.was_shrunk = other.was_shrunk = True  # one of them, or neither: comparing costs little
@@ -257,10 +274,10 @@ cdef class StorageImpl(IntrusiveTarget):
     def reset(self):
         """Free the bytes and set the size to 0."""
         check_alive(self)
-        StorageImpl_check_unexported(self, "free")
+        StorageImpl_check_movable(self, "free")
         StorageImpl_clear_materializer(self)
-        data_ptr_destroy(&self.block)
         StorageImpl_set_nbytes(self, 0)
+        data_ptr_destroy(&self.block)
 
     def unique_storage_share_external_pointer(self, DataPtr data_ptr not None, nbytes):
         """Take external memory over in place of the own block; the storage has no allocator afterwards.
@@ -277,9 +294,13 @@ cdef class StorageImpl(IntrusiveTarget):
                 "UniqueStorageShareExternalPointer can only be called when use_count == 1, "
                 f"found {use_count(self)}: others would see their bytes change."
             )
-        self.set_data_ptr_noswap(data_ptr)
+        StorageImpl_check_movable(self, "exchange")
+        cdef data_ptr_t old
+        swap_in(self, data_ptr, &old)
+        StorageImpl_clear_materializer(self)
         StorageImpl_set_nbytes(self, size)
         self.owner, self.is_resizable = None, False
+        data_ptr_destroy(&old)  # last: it may run any code
 
     def set_throw_on_mutable_data_ptr(self):
         """Refuse every later access for writing."""
@@ -302,7 +323,7 @@ cdef class StorageImpl(IntrusiveTarget):
     def release_data_and_set_meta_custom_data_ptr_error_msg(self, str message not None):
         """Free the bytes; whoever accesses them later gets `message`."""
         check_alive(self)
-        StorageImpl_check_unexported(self, "free")
+        StorageImpl_check_movable(self, "free")
         StorageImpl_clear_materializer(self)
         data_ptr_destroy(&self.block)
         self.access_error, self.throw_on_immutable = message, True
@@ -443,12 +464,12 @@ cdef void StorageImpl_count_end(StorageImpl self, bint holds_gil) noexcept nogil
         drop_python_reference(<PyObject*>self, holds_gil)
 
 
-cdef int StorageImpl_check_unexported(StorageImpl self, str what) except -1:
-    """Refuse to `what` a block that others look at. See Note [Exports]."""
-    if StorageImpl_is_looked_at(self):
+cdef int StorageImpl_check_movable(StorageImpl self, str what) except -1:
+    """Refuse to `what` a block that others look at. See Note [Exports] and Note [Storages in use]."""
+    if self.uses != 0 or StorageImpl_is_looked_at(self):
         raise RuntimeError(
-            f"cannot {what} the memory of this storage: an array, a buffer or a DLPack capsule looks at it. "
-            "Drop those first, or work on a clone()."
+            f"cannot {what} the memory of this storage: an array, a buffer, a DLPack capsule or an operation that has "
+            "not ended looks at it. Drop or end those first, or work on a clone()."
         )
     return 0
 
@@ -495,12 +516,29 @@ cdef void StorageImpl_set_nbytes(StorageImpl self, size_t nbytes) noexcept:
     self.size_bytes = nbytes
 
 
-cdef void StorageImpl_replace_block(StorageImpl self, data_ptr_t* block) noexcept:
-    """Move a block in and free the old one."""
-    cdef data_ptr_t old
-    data_ptr_move(&old, &self.block)
-    data_ptr_move(&self.block, block)
-    data_ptr_destroy(&old)
+cdef int StorageImpl_retire(StorageImpl self, data_ptr_t* block) except -1:
+    """Keep a block until nothing uses the storage any more; on failure it stays the caller's."""
+    cdef retired_t* retired = <retired_t*>malloc(sizeof(retired_t))
+    if retired == NULL:
+        raise MemoryError("no memory to keep a block that an operation still reads.")
+    data_ptr_move(&retired.block, block)
+    retired.next, self.retired = self.retired, retired
+    return 0
+
+
+cdef void free_retired(StorageImpl self) noexcept:
+    cdef retired_t* retired = self.retired
+    cdef retired_t* next
+    self.retired = NULL
+    while retired != NULL:
+        next = retired.next
+        data_ptr_destroy(&retired.block)
+        free(retired)
+        retired = next
+
+
+cdef int StorageImpl_refuse_expired() except -1:
+    raise RuntimeError("the storage has no owner any more: its bytes are gone.")
 
 
 cdef int swap_in(StorageImpl self, DataPtr data_ptr, data_ptr_t* old) except -1:

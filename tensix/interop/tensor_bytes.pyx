@@ -1,20 +1,36 @@
 """The bytes of tensors, for those who read them from files and write them to files."""
-from cpython.buffer cimport PyBUF_READ, PyBUF_WRITE
-from cpython.memoryview cimport PyMemoryView_FromMemory
+from libc.stdint cimport int64_t
+from tensix.tensors.dtype cimport itemsize_of
+from tensix.tensors.ndarray cimport ndarray_of_impl
 from tensix.tensors.tensor cimport Tensor
-from tensix.tensors.tensor_impl cimport TensorImpl_const_data, TensorImpl_mutable_data
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_refresh,
+    TensorImpl_sizes,
+    TensorImpl_strides,
+    TensorImpl_view,
+)
 
-
-cdef char NOTHING = 0
+cdef enum:
+    UINT8 = 0
 
 
 def bytes_to_fill(Tensor x not None):
-    """Return the memory of a new tensor in row-major order, to be written; the caller keeps the tensor alive."""
-    data = <char*>TensorImpl_mutable_data(x.impl)
-    return PyMemoryView_FromMemory(&NOTHING if data == NULL else data, x.nbytes, PyBUF_WRITE)
+    """Return the memory of a new tensor in row-major order, to be written."""
+    return bytes_of(x.impl, True)
 
 
 def bytes_to_save(Tensor x not None):
-    """Return the elements' memory, to be read; the tensor is in row-major order and the caller keeps it alive."""
-    data = <char*>TensorImpl_const_data(x.impl)
-    return PyMemoryView_FromMemory(&NOTHING if data == NULL else data, x.nbytes, PyBUF_READ)
+    """Return the elements' memory, to be read; the tensor is in row-major order."""
+    return bytes_of(x.impl, False)
+
+
+cdef object bytes_of(TensorImpl impl, bint writable):
+    """Return a view of bytes that uses the storage. See Note [Storages in use]."""
+    cdef int64_t itemsize = itemsize_of(impl.dtype_code)
+    cdef TensorImpl view = TensorImpl_view(impl, 1)
+    TensorImpl_sizes(view)[0], TensorImpl_strides(view)[0] = impl.numel * itemsize, 1
+    view.storage_offset *= itemsize
+    view.dtype_code = UINT8
+    TensorImpl_refresh(view)
+    return memoryview(ndarray_of_impl(view, writable))

@@ -10,6 +10,7 @@ handles on one body share its copy. Each is entered in the memo under the ``id``
 import copy
 
 import cython
+from cython.cimports.libc.stdint import uint64_t
 from cython.cimports.tensix.core.handle import own_newborn, retain
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
@@ -18,8 +19,11 @@ from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl,
     TensorImpl_adopt,
+    TensorImpl_check_bounds,
     TensorImpl_look_alike,
     TensorImpl_shape,
+    check_unchanged,
+    set_counts,
 )
 
 from tensix.dispatch import native_functions
@@ -88,12 +92,15 @@ def share(handle: TensorBase, body: TensorImpl) -> cython.void:
 @cython.cfunc
 def deep_copy_of_strided(impl: TensorImpl, memo: dict) -> TensorImpl:
     """Return a body without owners over a copy of the storage."""
+    before: uint64_t = set_counts(impl, None, None)
     retain(impl.storage)
     source = Storage_from_owned(impl.storage)
     storage: Storage = source.__deepcopy__(memo)
+    check_unchanged(before, impl, None, None)
     body = TensorImpl_look_alike(impl)
     retain(storage.target)
     TensorImpl_adopt(body, storage.target)
+    TensorImpl_check_bounds(body)  # the original's storage may have been resized before or after it was copied
     return body
 
 

@@ -14,6 +14,7 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_new,
     TensorImpl_refresh,
     TensorImpl_sizes,
+    TensorImpl_span,
     TensorImpl_strides,
     contiguous_strides,
     tx_multiply_overflows,
@@ -55,7 +56,8 @@ cdef TensorImpl look_at_memory(
             own_strides[i] = strides[i]
         TensorImpl_refresh(impl)
     if impl.numel:
-        if strides != NULL and not spans(impl, &first, &last):
+        if strides != NULL and not (
+                TensorImpl_span(impl, &first, &last) and first >= -LARGEST // 2 and last <= LARGEST // 2):
             refuse_span(impl)
         if tx_multiply_overflows(last - first, itemsize, &nbytes) or nbytes > LARGEST - itemsize:
             refuse_span(impl)
@@ -75,30 +77,6 @@ cdef TensorImpl look_at_memory(
 
 
 cdef int64_t LARGEST = 2**63 - 1
-
-
-cdef bint spans(TensorImpl impl, int64_t* first, int64_t* last) noexcept:
-    """Find the range of elements, from the one at offset 0; return whether it fits."""
-    for i in range(impl.ndim):
-        if not stretch(first, last, TensorImpl_sizes(impl)[i], TensorImpl_strides(impl)[i]):
-            return False
-    return True
-
-
-cdef bint stretch(int64_t* first, int64_t* last, int64_t size, int64_t stride) noexcept:
-    """Widen the range of elements by a dimension; return whether it still fits."""
-    cdef int64_t span
-    if tx_multiply_overflows(size - 1, stride, &span):
-        return False
-    if span < 0:
-        if span < -LARGEST // 2 - first[0]:
-            return False
-        first[0] += span
-    else:
-        if span > LARGEST // 2 - last[0]:
-            return False
-        last[0] += span
-    return True
 
 
 cdef int refuse_negative(int64_t size) except -1:

@@ -30,6 +30,12 @@ cdef uint8_t CODES[24]  # number of NumPy's type -> our code, or NO_TYPE
 
 
 @cython.no_gc
+cdef class Use:
+    cdef StorageImpl storage
+    cdef bint writes
+
+
+@cython.no_gc
 cdef class Export:
     cdef StorageImpl storage
 

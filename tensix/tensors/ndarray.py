@@ -9,9 +9,8 @@ from cython.cimports import numpy as cnp
 from cython.cimports.cpython.ref import Py_INCREF, PyObject
 from cython.cimports.libc.stdint import int64_t, uint64_t
 from cython.cimports.tensix.core.device import CPU, META, Device_get
-from cython.cimports.tensix.core.export import begin_export, end_export
-from cython.cimports.tensix.core.handle import retain
-from cython.cimports.tensix.core.storage import Storage_from_owned
+from cython.cimports.tensix.core.export import begin_export, begin_write, end_export, end_write
+from cython.cimports.tensix.core.storage_impl import StorageImpl_begin_use, StorageImpl_end_use
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import BFLOAT16, dtype_from_any, dtype_of_code, itemsize_of, numpy_dtype_of
 from cython.cimports.tensix.tensors.foreign_memory import look_at_memory
@@ -21,6 +20,8 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_mutable_data,
     TensorImpl_sizes,
     TensorImpl_strides,
+    check_unchanged,
+    set_counts,
 )
 
 __all__ = []
@@ -31,7 +32,7 @@ DEFAULT_KEYS = cython.declare(uint64_t, dense_keys_of_device(CPU))
 
 
 def ndarray_of_impl(impl, writable):
-    """Return an array over the tensor's memory that keeps the storage alive; for use inside tensix."""
+    """Return an array over the tensor's memory that uses the storage; for operations of tensix."""
     return ndarray_of_type(impl, numpy_dtype_of(dtype_of_code(impl.dtype_code)), writable)
 
 
@@ -39,9 +40,29 @@ def ndarray_of_type(impl, descr, writable):
     """Return an array that reads the tensor's memory as elements of a NumPy type of the same size."""
     array = array_over(impl, descr, writable)
     if impl.numel:
-        retain(impl.storage)
-        cnp.set_array_base(array, Storage_from_owned(impl.storage))
+        base: Use = Use.__new__(Use)
+        if writable:
+            begin_write(impl.storage)
+        else:
+            StorageImpl_begin_use(impl.storage)
+        base.storage, base.writes = impl.storage, writable
+        cnp.set_array_base(array, base)
     return array
+
+
+@cython.no_gc
+@cython.freelist(16)
+@cython.cclass
+class Use:
+    """Be the base of an array that an operation of ours has. See Note [Storages in use]."""
+
+    def __dealloc__(self):
+        if self.storage is None:
+            return
+        if self.writes:
+            end_write(self.storage)
+        else:
+            StorageImpl_end_use(self.storage)
 
 
 def exported_ndarray_of_impl(impl):
@@ -76,7 +97,9 @@ def array_over(impl: TensorImpl, descr, writable: cython.bint):
             f"NumPy cannot read the memory of {Device_get(impl.device_type, impl.device_index)}. Copy the tensor to "
             "the CPU with cpu()."
         )
+    before: uint64_t = set_counts(impl, None, None)
     data = TensorImpl_mutable_data(impl) if writable else cython.cast(cython.p_void, TensorImpl_const_data(impl))
+    check_unchanged(before, impl, None, None)
     itemsize: int64_t = itemsize_of(impl.dtype_code)
     shape: cnp.npy_intp[64]
     strides: cnp.npy_intp[64]

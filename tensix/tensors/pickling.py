@@ -79,10 +79,22 @@ class StorageState:
         if protocol >= 5:
             elements = self.make_tensor(self.storage, self.start, (self.nbytes,), (1,), uint8)
             return storage_over, (pickle.PickleBuffer(elements),)
-        self.make_tensor(self.storage, self.start, (self.nbytes,), (1,), uint8).data_ptr()  # raises if it was shrunk
+        check_span(self)
         data = cython.cast(cython.p_char, cython.cast(cython.p_void, StorageImpl_const_data(self.storage.target)))
         span = PyBytes_FromStringAndSize(data + self.start if self.nbytes else cython.NULL, self.nbytes)
         return storage_of_bytes, (span, self.storage.readonly)
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def check_span(self: StorageState) -> cython.int:
+    """Check that the storage, which may have been resized meanwhile, still has the bytes."""
+    found = self.storage.nbytes()
+    if self.start + self.nbytes > found:
+        raise RuntimeError(
+            f"cannot pickle bytes {self.start:,} to {self.start + self.nbytes:,} of a storage that has {found:,} bytes."
+        )
+    return 0
 
 
 def storage_over(buffer):

@@ -1,5 +1,5 @@
 """The counted body of a tensor: a view on a storage. Fields are private to tensix."""
-from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
 from tensix.core.intrusive_target cimport IntrusiveTarget
 from tensix.core.storage_impl cimport StorageImpl
 
@@ -28,6 +28,7 @@ cdef class TensorImpl(IntrusiveTarget):
     cdef int8_t device_index
     cdef uint8_t ndim
     cdef uint8_t contiguous      # elements in row-major order without gaps
+    cdef uint32_t set_count      # how often set_() has exchanged all of this; see Note [Geometry and address]
     cdef void destroy(self, bint holds_gil) noexcept nogil
     cpdef release_resources(self)
 
@@ -81,6 +82,24 @@ cdef inline int TensorImpl_reserve(TensorImpl self, int ndim) except -1:
     return 0
 
 
+cdef inline uint64_t set_counts(TensorImpl a, TensorImpl b, TensorImpl c) noexcept nogil:
+    """Return how often set_() has changed one of these, of which the last may be None.
+
+    See Note [Geometry and address].
+    """
+    cdef uint64_t count = a.set_count
+    if b is not None:
+        count += b.set_count
+    if c is not None:
+        count += c.set_count
+    return count
+
+
+cdef inline int check_unchanged(uint64_t before, TensorImpl a, TensorImpl b, TensorImpl c) except -1:
+    """Refuse to go on if set_() has changed one of these since `before`, what `set_counts` returned then."""
+    return refuse_change() if set_counts(a, b, c) != before else 0
+
+
 cdef inline void TensorImpl_bump_version(TensorImpl self) noexcept:
     """Count a write in place; with the GIL. The count is the storage's, so whoever shares the bytes shares it."""
     if self.storage is not None:
@@ -96,7 +115,9 @@ cdef int TensorImpl_shallow_copy_from(TensorImpl self, TensorImpl source) except
 cdef int TensorImpl_refresh(TensorImpl self) except -1
 cdef bint TensorImpl_is_dense(TensorImpl self) noexcept nogil
 cdef int64_t contiguous_strides(int ndim, const int64_t* sizes, int64_t* strides) except -1
+cdef bint TensorImpl_span(TensorImpl self, int64_t* first, int64_t* last) noexcept nogil
 cdef int TensorImpl_check_bounds(TensorImpl self) except -1
+cdef int refuse_change() except -1
 cdef int TensorImpl_check_alive(TensorImpl self) except -1
 cdef void* TensorImpl_mutable_data(TensorImpl self) except? NULL
 cdef const void* TensorImpl_const_data(TensorImpl self) except? NULL

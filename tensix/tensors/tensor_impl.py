@@ -3,6 +3,20 @@
 Sizes and strides lie inside the object up to five dimensions. Strides and the storage offset are counted in
 elements; a stride may be negative. ``TensorImpl_refresh`` must follow every change of the geometry: it recomputes
 the number of elements and the cached flags.
+
+Note [Geometry and address]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~
+While an operation allocates its result, copies, or converts an argument, other code may run: an allocator, a finaliser,
+``__index__``, another thread. It may call `set_` on an operand, which exchanges shape, strides, type, device and
+storage, and nothing else does; or it may exchange the block of the operand's storage. So an operation
+
+* reads the ``set_count`` of its operands before it plans, and compares it after the last such moment: what it has
+  planned is then still so, or a RuntimeError;
+* asks for the addresses after that moment, those for writing first, since making a copy-on-write storage writable is
+  such a moment itself. `TensorImpl_const_data` compares with the storage's size if that has ever shrunk;
+* begins a use of the storages if it gives up the GIL from there on. See Note [Storages in use].
+
+Bodies that it has made itself, and not yet handed out, cannot be changed by anybody.
 """
 
 import cython
@@ -11,7 +25,7 @@ from cython.cimports.cpython.number import PyNumber_Index
 from cython.cimports.cpython.object import PyObject
 from cython.cimports.cpython.ref import Py_INCREF
 from cython.cimports.cpython.tuple import PyTuple_New, PyTuple_SET_ITEM
-from cython.cimports.libc.stdint import int64_t
+from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t
 from cython.cimports.libc.stdlib import free, malloc
 from cython.cimports.tensix.core.combined_refcount import is_dead
 from cython.cimports.tensix.core.device import META, Device_get
@@ -211,7 +225,15 @@ def TensorImpl_shallow_copy_from(self, source):
     self.storage_offset, self.numel, self.contiguous = twin.storage_offset, twin.numel, twin.contiguous
     self.key_set, self.dtype_code = twin.key_set, twin.dtype_code
     self.device_type, self.device_index = twin.device_type, twin.device_index
+    self.set_count += 1
     return 0
+
+
+def refuse_change():
+    raise RuntimeError(
+        "a tensor was changed by set_() while an operation on it was running: by another thread, an allocator or a "
+        "finaliser. Let only one of them have the tensor at a time."
+    )
 
 
 def TensorImpl_reserve_outline(self, ndim):
@@ -297,25 +319,53 @@ def contiguous_strides(ndim, sizes, strides):
 
 def TensorImpl_check_bounds(self):
     """Check that every element lies inside the storage."""
+    first: int64_t = 0
+    last: int64_t = 0
+    nbytes: int64_t = 0
     if self.numel == 0:
         return 0
+    fits: cython.bint = TensorImpl_span(self, cython.address(first), cython.address(last)) and first >= 0
+    fits = fits and not tx_multiply_overflows(last, itemsize_of(self.dtype_code), cython.address(nbytes))
+    if not fits or cython.cast(uint64_t, nbytes) + itemsize_of(self.dtype_code) > self.storage.size_bytes:
+        refuse_bounds(self)
+    return 0
+
+
+def TensorImpl_span(self, first, last):
+    """Find the lowest and the highest element, counted from the storage's start; False if 63 bits do not hold them.
+
+    Only of a body that has elements.
+    """
+    span: int64_t = 0
     sizes = TensorImpl_sizes(self)
     strides = TensorImpl_strides(self)
-    itemsize: int64_t = itemsize_of(self.dtype_code)
-    first = last = int(self.storage_offset)  # Python ints: no overflow
+    first[0] = last[0] = self.storage_offset
     for i in range(self.ndim):
-        span = int(strides[i]) * (sizes[i] - 1)
+        if tx_multiply_overflows(sizes[i] - 1, strides[i], cython.address(span)):
+            return False
         if span < 0:
-            first += span
+            if first[0] < INT64_MIN - span:
+                return False
+            first[0] += span
         else:
-            last += span
-    if first < 0 or (last + 1) * itemsize > self.storage.size_bytes:
-        raise RuntimeError(
-            f"shape {TensorImpl_shape(self)} with stride {TensorImpl_stride(self)} and storage offset "
-            f"{self.storage_offset} needs elements {first} to {last} ({(last + 1) * itemsize:,} bytes), "
-            f"the storage has {self.storage.size_bytes:,} bytes."
-        )
-    return 0
+            if last[0] > INT64_MAX - span:
+                return False
+            last[0] += span
+    return True
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def refuse_bounds(self: TensorImpl) -> cython.int:
+    first = last = int(self.storage_offset)  # Python ints: no overflow
+    for size, stride in zip(TensorImpl_shape(self), TensorImpl_stride(self), strict=True):
+        first += min(stride * (size - 1), 0)
+        last += max(stride * (size - 1), 0)
+    raise RuntimeError(
+        f"shape {TensorImpl_shape(self)} with stride {TensorImpl_stride(self)} and storage offset "
+        f"{self.storage_offset} needs elements {first} to {last} ({(last + 1) * itemsize_of(self.dtype_code):,} bytes), "
+        f"the storage has {self.storage.size_bytes:,} bytes."
+    )
 
 
 @cython.cfunc

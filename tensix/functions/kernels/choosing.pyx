@@ -21,6 +21,8 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_const_data,
     TensorImpl_mutable_data,
     TensorImpl_sizes,
+    check_unchanged,
+    set_counts,
 )
 
 from tensix.dispatch import native_functions
@@ -29,13 +31,13 @@ cdef enum:
     BOOL = 11
 
 cdef void choose(item_t* of_type, char** data, const npy_intp* count, const npy_intp* steps) noexcept nogil:
-    cdef char* target = data[0]
-    cdef char* mask = data[1]
-    cdef char* left = data[2]
-    cdef char* right = data[3]
+    cdef char* mask = data[0]
+    cdef char* left = data[1]
+    cdef char* right = data[2]
+    cdef char* target = data[3]
     cdef npy_intp i, _
     cdef item_t a, b
-    if steps[1] == 1 and steps[0] == sizeof(item_t) and steps[2] == sizeof(item_t) and steps[3] == sizeof(item_t):
+    if steps[0] == 1 and steps[1] == sizeof(item_t) and steps[2] == sizeof(item_t) and steps[3] == sizeof(item_t):
         for i in range(count[0]):  # without steps the compiler sees how to take many at once
             a = (<item_t*>left)[i]
             b = (<item_t*>right)[i]
@@ -43,10 +45,10 @@ cdef void choose(item_t* of_type, char** data, const npy_intp* count, const npy_
         return
     for _ in range(count[0]):
         (<item_t*>target)[0] = (<item_t*>left)[0] if mask[0] else (<item_t*>right)[0]
-        target += steps[0]
-        mask += steps[1]
-        left += steps[2]
-        right += steps[3]
+        mask += steps[0]
+        left += steps[1]
+        right += steps[2]
+        target += steps[3]
 
 cdef void choose_1(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
     choose(<uint8_t*>NULL, data, count, steps)
@@ -86,21 +88,24 @@ cdef object where(TensorBase condition, tuple args):
     y = (<TensorBase>args[2]).impl
     if condition.impl is UNDEFINED or x is UNDEFINED or y is UNDEFINED:
         raise RuntimeError("a tensor is undefined: there is nothing to choose. Make one with empty() or tensor().")
+    cdef uint64_t before = set_counts(condition.impl, x, y)
     code = promote_codes(x.dtype_code, y.dtype_code)
     mask = converted(condition.impl, BOOL)
-    x = converted(x, code)
-    y = converted(y, code)
-    ndim = max(mask.ndim, x.ndim, y.ndim)
+    cdef TensorImpl left = converted(x, code)
+    cdef TensorImpl right = converted(y, code)
+    check_unchanged(before, condition.impl, x, y)
+    ndim = max(mask.ndim, left.ndim, right.ndim)
     for i in range(ndim):
         sizes[i] = 1
-    for operand in (mask, x, y):
+    for operand in (mask, left, right):
         take_sizes(operand, ndim, sizes)
     out = empty_impl(ndim, sizes, code, x.device_type, x.device_index)
+    check_unchanged(before, condition.impl, x, y)
     iterator_start(&iterator, ndim, sizes)
-    iterator_add(&iterator, out, TensorImpl_mutable_data(out))
     iterator_add(&iterator, mask, <void*>TensorImpl_const_data(mask))
-    iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
-    iterator_add(&iterator, y, <void*>TensorImpl_const_data(y))
+    iterator_add(&iterator, left, <void*>TensorImpl_const_data(left))
+    iterator_add(&iterator, right, <void*>TensorImpl_const_data(right))
+    iterator_add(&iterator, out, TensorImpl_mutable_data(out))
     iterator_run(&iterator, choice_for(itemsize_of(code)), NULL)
     return Tensor_wrap(out)
 

@@ -11,19 +11,24 @@ So all of them are asked before the first address is taken. What is written is m
 it may take its own bytes then, and what is read may be the same tensor.
 """
 from cpython.number cimport PyNumber_Index
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint64_t
 from tensix.dispatch.kernel cimport CKernel_with
-from tensix.functions.kernels.copy cimport copy_elements
+from tensix.functions.kernels.copy cimport converted
 from tensix.functions.kernels.numpy_memory cimport call_numpy, take_over
 from tensix.functions.kernels.overlap cimport check_writable_once
-from tensix.functions.kernels.empty cimport empty_impl
 from tensix.functions.kernels.selection cimport select_rows, write_rows
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.tensors.index_key cimport is_position
 from tensix.tensors.ndarray cimport ndarray_of_type
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport TensorBase
-from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_bump_version, TensorImpl_mutable_data, TensorImpl_sizes
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_bump_version,
+    TensorImpl_mutable_data,
+    check_unchanged,
+    set_counts,
+)
 
 from operator import getitem
 
@@ -42,6 +47,7 @@ cdef object index(TensorBase a, object index):
     if selected is not None:
         return selected
     cdef list keys = keys_of_index(index)
+    cdef int code = a.impl.dtype_code
     source = array_of_bits(a.impl, False)
     where = tuple([array_of_key(key) for key in keys])
     try:
@@ -51,7 +57,7 @@ cdef object index(TensorBase a, object index):
     # NumPy gives a number where no dimension is left, and a view if all keys are basic: whoever asks for this operator
     # by name gets the copy that its schema promises.
     made = take_over(apart(found, source))
-    made.dtype_code = a.impl.dtype_code
+    made.dtype_code = code
     return Tensor_wrap(made)
 
 
@@ -60,8 +66,11 @@ def index_put_(TensorBase self not None, index, TensorBase values not None):
     cdef list keys = keys_of_index(index)
     check_writable_once(self.impl)
     TensorImpl_mutable_data(self.impl)
+    cdef uint64_t before = set_counts(self.impl, values.impl, None)
+    cdef TensorBase given = values
     if values.impl.dtype_code != self.impl.dtype_code:
-        values = converted(values.impl, self.impl.dtype_code)
+        values = Tensor_wrap(converted(values.impl, self.impl.dtype_code))
+    check_unchanged(before, self.impl, given.impl, None)
     if write_rows(self.impl, index, values.impl):
         TensorImpl_bump_version(self.impl)
         return self
@@ -142,15 +151,6 @@ cdef object apart(object source, object target):
     if isinstance(source, np.ndarray) and source.base is not None and np.may_share_memory(source, target):
         return call_numpy(source.copy, ())
     return source
-
-
-cdef TensorBase converted(TensorImpl source, uint8_t dtype_code):
-    """Return a copy in another type."""
-    cdef TensorImpl target = empty_impl(
-        source.ndim, TensorImpl_sizes(source), dtype_code, source.device_type, source.device_index)
-    made = Tensor_wrap(target)
-    copy_elements(target, source)
-    return made
 
 
 cdef str in_our_words(object error):

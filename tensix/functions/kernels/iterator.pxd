@@ -1,4 +1,5 @@
 """Walking over the elements of several tensors at once, in runs that an inner loop takes."""
+from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 from numpy cimport npy_intp
 from tensix.tensors.tensor_impl cimport TensorImpl
@@ -20,12 +21,15 @@ cdef struct iterator_t:
     npy_intp sizes[64]
     npy_intp steps[64][4]   # bytes, per dimension and operand
     char* data[4]
+    PyObject* storages[4]   # of the operands, borrowed until the walk begins to use them; NULL: none
 
 
 cdef int iterator_start(iterator_t* self, int ndim, const int64_t* sizes) except -1
 cdef int iterator_add(iterator_t* self, TensorImpl operand, void* data) except -1
 cdef void iterator_add_element(iterator_t* self, void* data) noexcept
-cdef void iterator_run(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept
+cdef int iterator_run(iterator_t* self, inner_loop_t loop, void* loop_data) except -1
+cdef int iterator_begin_use(iterator_t* self) except -1
+cdef void iterator_end_use(iterator_t* self) noexcept
 cdef npy_intp iterator_total(const iterator_t* self) noexcept nogil
 cdef void iterator_simplify(iterator_t* self, int leader) noexcept nogil
 cdef void iterator_walk(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept nogil

@@ -3,7 +3,9 @@
 A walk is set up in three steps: its shape, its operands (each broadcast to that shape by steps of 0), and a run. The
 operand that is written comes last, as in NumPy's loops. Large walks run without the GIL, and on several threads.
 
-Whoever writes takes the mutable address before the walk: a copy-on-write tensor must not begin to copy inside it.
+Whoever writes takes the mutable address before the walk: a copy-on-write tensor must not begin to copy inside it. The
+addresses of operands are taken when they are added, and nothing runs from then on that could change them: see
+Note [Geometry and address]. A walk that gives up the GIL uses their storages until it ends.
 
 Note [Order of a walk]
 ~~~~~~~~~~~~~~~~~~~~~~
@@ -15,8 +17,11 @@ become one dimension. The innermost goes to the inner loop, the others are count
 The leader is what is written. A new result therefore decides by its own order: that of the inputs if all that have its
 shape share one dense order, so that transposed tensors give a transposed result, and row-major otherwise.
 """
+from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 from numpy cimport npy_intp
+from tensix.core.export cimport begin_write, end_write
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
 from tensix.functions.kernels.empty cimport empty_impl, empty_strided_impl
 from tensix.functions.kernels.parallel cimport parallel_for
 from tensix.tensors.dtype cimport itemsize_of
@@ -60,6 +65,7 @@ cdef int iterator_add(iterator_t* self, TensorImpl operand, void* data) except -
                 f"{tuple([self.sizes[j] for j in range(self.ndim)])}."
             )
     self.data[slot] = <char*>data
+    self.storages[slot] = NULL if operand.storage is None else <PyObject*>operand.storage
     self.operands += 1
     return 0
 
@@ -69,6 +75,7 @@ cdef void iterator_add_element(iterator_t* self, void* data) noexcept:
     for i in range(self.ndim):
         self.steps[i][self.operands] = 0
     self.data[self.operands] = <char*>data
+    self.storages[self.operands] = NULL
     self.operands += 1
 
 
@@ -81,17 +88,51 @@ cdef npy_intp iterator_total(const iterator_t* self) noexcept nogil:
     return total
 
 
-cdef void iterator_run(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept:
+cdef int iterator_run(iterator_t* self, inner_loop_t loop, void* loop_data) except -1:
     """Call the inner loop on every run of elements; each element is written once, so threads may share the work."""
     cdef npy_intp total = iterator_total(self)
     if total == 0:
-        return
+        return 0
     iterator_simplify(self, self.operands - 1)
     if total < GRAIN_ELEMENTS:
         iterator_walk(self, loop, loop_data)
-    else:
-        with nogil:
-            iterator_split(self, longest_dim(self), loop, loop_data)
+        return 0
+    iterator_begin_use(self)
+    with nogil:
+        iterator_split(self, longest_dim(self), loop, loop_data)
+    iterator_end_use(self)
+    return 0
+
+
+cdef int iterator_begin_use(iterator_t* self) except -1:
+    """Use the operands' storages while the GIL is given up; the last one is written. See Note [Storages in use]."""
+    cdef int i
+    for i in range(self.operands):
+        try:
+            begin_use_of(self.storages[i], i == self.operands - 1)
+        except RuntimeError:
+            while i < self.operands:  # these were not begun
+                self.storages[i] = NULL
+                i += 1
+            iterator_end_use(self)
+            raise
+    return 0
+
+
+cdef int begin_use_of(PyObject* storage, bint is_written) except -1:
+    if storage == NULL:
+        return 0
+    return begin_write(<StorageImpl>storage) if is_written else StorageImpl_begin_use(<StorageImpl>storage)
+
+
+cdef void iterator_end_use(iterator_t* self) noexcept:
+    """Take that back."""
+    cdef int i
+    for i in range(self.operands):
+        if self.storages[i] != NULL and i == self.operands - 1:
+            end_write(<StorageImpl>self.storages[i])
+        elif self.storages[i] != NULL:
+            StorageImpl_end_use(<StorageImpl>self.storages[i])
 
 
 cdef int longest_dim(const iterator_t* self) noexcept nogil:

@@ -3,9 +3,10 @@
 Its dimensions lie in memory in the order of the first part's, if that has no gaps: transposed tensors give a transposed
 result, and no part is copied against its grain.
 """
-from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 from tensix.functions.kernels.copy cimport copy_elements
 from tensix.functions.kernels.empty cimport empty_impl
+from tensix.functions.kernels.iterator cimport GRAIN_ELEMENTS
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
@@ -20,6 +21,7 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_view,
     contiguous_strides,
     int64_of,
+    refuse_change,
     wrap_dim,
 )
 
@@ -35,6 +37,7 @@ def cat(tensors, axis=0):
     cdef int64_t offset = 0
     cdef int64_t number = 0 if axis is None else int64_of(axis)
     cdef tuple parts = bodies_of(tensors)
+    cdef uint64_t before = set_counts_of(parts)
     cdef TensorImpl first = parts[0]
     cdef TensorImpl part, out
     cdef int dim = 0
@@ -43,9 +46,10 @@ def cat(tensors, axis=0):
         for part in parts:
             lengthen(sizes, part.numel)
         out = empty_impl(1, sizes, common_code(parts), first.device_type, first.device_index)
+        check_parts(parts, before)
         for part in parts:
             contiguous_strides(part.ndim, TensorImpl_sizes(part), strides)
-            write(out, part, strides, offset)
+            write(out, part, strides, offset, parts, before)
             offset += part.numel
         return Tensor_wrap(out)
     if first.ndim == 0:
@@ -58,10 +62,11 @@ def cat(tensors, axis=0):
         check_sizes(part, first, dim)
         lengthen(&sizes[dim], TensorImpl_sizes(part)[dim])
     out = empty_impl(first.ndim, sizes, common_code(parts), first.device_type, first.device_index)
+    check_parts(parts, before)
     if not first.contiguous and TensorImpl_is_dense(first):
         put_in_order(out, TensorImpl_strides(first))
     for part in parts:
-        write(out, part, TensorImpl_strides(out), offset)
+        write(out, part, TensorImpl_strides(out), offset, parts, before)
         offset += TensorImpl_sizes(part)[dim] * TensorImpl_strides(out)[dim]
     return Tensor_wrap(out)
 
@@ -72,6 +77,7 @@ def stack(tensors, axis=0):
     cdef int64_t strides[64]
     cdef int64_t number = int64_of(axis)
     cdef tuple parts = bodies_of(tensors)
+    cdef uint64_t before = set_counts_of(parts)
     cdef TensorImpl first = parts[0]
     cdef TensorImpl part, out
     cdef int ndim = first.ndim + 1
@@ -89,12 +95,13 @@ def stack(tensors, axis=0):
         strides[i + (i >= dim)] = TensorImpl_strides(first)[i]
     sizes[dim], strides[dim] = len(parts), TensorImpl_strides(first)[dim] if dim < first.ndim else 0
     out = empty_impl(ndim, sizes, common_code(parts), first.device_type, first.device_index)
+    check_parts(parts, before)
     if not first.contiguous and TensorImpl_is_dense(first):
         put_in_order(out, strides)
     for i in range(ndim - 1):
         strides[i] = TensorImpl_strides(out)[i + (i >= dim)]
     for i, part in enumerate(parts):
-        write(out, part, strides, i * TensorImpl_strides(out)[dim])
+        write(out, part, strides, i * TensorImpl_strides(out)[dim], parts, before)
     return Tensor_wrap(out)
 
 
@@ -110,6 +117,19 @@ cdef tuple bodies_of(object tensors):
     if not found:
         raise ValueError("at least one tensor is needed, found none.")
     return tuple(found)
+
+
+cdef uint64_t set_counts_of(tuple parts) noexcept:
+    """Return how often set_() has changed one of the parts. See Note [Geometry and address]."""
+    cdef uint64_t count = 0
+    cdef TensorImpl part
+    for part in parts:
+        count += part.set_count
+    return count
+
+
+cdef int check_parts(tuple parts, uint64_t before) except -1:
+    return refuse_change() if set_counts_of(parts) != before else 0
 
 
 cdef int common_code(tuple parts) except -1:
@@ -160,7 +180,9 @@ cdef void put_in_order(TensorImpl out, const int64_t* like) noexcept:
     TensorImpl_refresh_order(out, out.numel)
 
 
-cdef int write(TensorImpl out, TensorImpl part, const int64_t* strides, int64_t offset) except -1:
+cdef int write(
+        TensorImpl out, TensorImpl part, const int64_t* strides, int64_t offset, tuple parts,
+        uint64_t before) except -1:
     """Copy a part to where it begins in the result, by strides of the result."""
     if part.numel == 0:
         return 0
@@ -172,7 +194,7 @@ cdef int write(TensorImpl out, TensorImpl part, const int64_t* strides, int64_t 
     place.storage_offset = offset
     TensorImpl_refresh_order(place, part.numel)
     copy_elements(place, part)
-    return 0
+    return check_parts(parts, before) if part.numel >= GRAIN_ELEMENTS else 0  # the GIL was given up
 
 
 native_functions.CONCAT.register("CPU", cat)

@@ -9,12 +9,12 @@ from numpy cimport NPY_ARRAY_OWNDATA, PyArray_CHKFLAGS, PyArray_Check, import_ar
 from tensix.dispatch.kernel cimport Kernel
 from tensix.functions.kernels.copy cimport converted
 from tensix.functions.kernels.numpy_memory cimport call_numpy, take_over
-from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, DType, default_float_code, dtype_of_code, numpy_dtype_of
+from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, DType, default_float_code, dtype_of_code, itemsize_of, numpy_dtype_of
 from tensix.tensors.ndarray cimport ndarray_of_impl, ndarray_of_type
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
-from tensix.tensors.tensor_impl cimport TensorImpl
+from tensix.tensors.tensor_impl cimport TensorImpl, refuse_change
 
 import numpy as np
 
@@ -146,6 +146,8 @@ cdef object NumpyKernel_adopt(NumpyKernel self, object found, int code, list arr
         found = call_numpy(found.copy, ())
     impl = take_over(found)
     if self.moves:
+        if itemsize_of(impl.dtype_code) != itemsize_of(code):  # the first was changed before it was viewed
+            refuse_change()
         impl.dtype_code = code
     if self.widens and is_narrow(code) and impl.dtype_code == FLOAT32:
         impl = converted(impl, code)

@@ -2,7 +2,13 @@
 from libc.stdint cimport int64_t
 from libc.stdlib cimport llabs
 from tensix.tensors.dtype cimport itemsize_of
-from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_const_data, TensorImpl_sizes, TensorImpl_strides
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_const_data,
+    TensorImpl_sizes,
+    TensorImpl_span,
+    TensorImpl_strides,
+)
 
 
 cdef bint may_overlap(TensorImpl a, TensorImpl b) except -1:
@@ -21,15 +27,11 @@ cdef bint may_overlap(TensorImpl a, TensorImpl b) except -1:
 cdef int bytes_of(TensorImpl self, const char** first, const char** last) except -1:
     """Find the first byte of a tensor and the one after its last."""
     cdef int64_t itemsize = itemsize_of(self.dtype_code)
-    cdef int64_t span
-    first[0] = last[0] = <const char*>TensorImpl_const_data(self)
-    for i in range(self.ndim):
-        span = (TensorImpl_sizes(self)[i] - 1) * TensorImpl_strides(self)[i] * itemsize
-        if span < 0:
-            first[0] += span
-        else:
-            last[0] += span
-    last[0] += itemsize
+    cdef int64_t lowest, highest
+    cdef const char* start = <const char*>TensorImpl_const_data(self) - self.storage_offset * itemsize
+    TensorImpl_span(self, &lowest, &highest)  # which fits, since the elements lie in memory
+    first[0] = start + lowest * itemsize
+    last[0] = start + (highest + 1) * itemsize
     return 0
 
 

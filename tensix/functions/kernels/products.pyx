@@ -3,7 +3,8 @@
 Such a loop takes whole matrices or vectors, the core, in place of single elements: it gets their sizes behind the
 count, and their strides behind the steps from one core to the next. The iterator walks over what stands before them.
 """
-from libc.stdint cimport int64_t, uint8_t
+from cpython.ref cimport PyObject
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 from numpy cimport npy_intp
 from tensix.core.device cimport META, Device_get
 from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary
@@ -12,6 +13,8 @@ from tensix.functions.kernels.empty cimport empty_impl
 from tensix.functions.kernels.iterator cimport (
     GRAIN_ELEMENTS,
     inner_loop_t,
+    iterator_begin_use,
+    iterator_end_use,
     iterator_run,
     iterator_simplify,
     iterator_start,
@@ -31,7 +34,9 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_shape,
     TensorImpl_sizes,
     TensorImpl_strides,
+    check_unchanged,
     int64_of,
+    set_counts,
     wrap_dim,
 )
 
@@ -62,12 +67,14 @@ cdef core_t VECDOT[47]  # (n), (n) -> ()
 cdef object matmul(TensorBase a, TensorBase b):
     """Multiply matrices; a tensor of one dimension is a row on the left and a column on the right."""
     cdef uint8_t code, working
+    cdef uint64_t before = set_counts(a.impl, b.impl, None)
     check_pair(a, b)
     code = promote_codes(a.impl.dtype_code, b.impl.dtype_code)
     check_columns(a, b)
     working = FLOAT32 if code == BFLOAT16 else code
     cdef TensorImpl x = converted(a.impl, working)
     cdef TensorImpl y = converted(b.impl, working)
+    check_unchanged(before, a.impl, b.impl, None)
     cdef core_t core = MATMUL[working]
     cdef operand_t left, right
     cdef int64_t sizes[64]
@@ -106,16 +113,18 @@ cdef object vecdot(TensorBase a, tuple args):
     """Multiply vectors along a dimension of each, the first conjugated."""
     cdef TensorBase b = args[1]
     cdef uint8_t code, working
+    cdef uint64_t before = set_counts(a.impl, b.impl, None)
+    cdef int64_t axis = int64_of(args[2])
     check_pair(a, b)
     code = promote_codes(a.impl.dtype_code, b.impl.dtype_code)
     working = FLOAT32 if code == BFLOAT16 else code
     cdef TensorImpl x = converted(a.impl, working)
     cdef TensorImpl y = converted(b.impl, working)
+    check_unchanged(before, a.impl, b.impl, None)
     cdef core_t core = VECDOT[working]
     cdef operand_t left, right
     cdef int64_t sizes[64]
     cdef npy_intp itemsize = itemsize_of(working)
-    cdef int64_t axis = int64_of(args[2])
     cdef int mine = wrap_dim(axis, x.ndim)
     cdef int other = wrap_dim(axis, y.ndim)
     if x.ndim == 0 or y.ndim == 0:  # wrap_dim() takes 0 and -1 for them
@@ -199,11 +208,15 @@ cdef TensorImpl product(
     cdef npy_intp step = itemsize
     if core.loop == NULL:
         raise TypeError(f"there are no products of {dtype_of_code(code).name}.")
+    cdef uint64_t before = set_counts(x, y, None)
     cdef TensorImpl out = empty_impl(ndim, sizes, code, x.device_type, x.device_index)
+    check_unchanged(before, x, y, None)
     if x.device_type == META or out.numel == 0:
         return out
     iterator_start(&iterator, outer, sizes)
     iterator.operands = 3
+    iterator.storages[0], iterator.storages[1] = <PyObject*>x.storage, <PyObject*>y.storage
+    iterator.storages[2] = <PyObject*>out.storage
     iterator.data[0] = <char*>TensorImpl_const_data(x)
     iterator.data[1] = <char*>TensorImpl_const_data(y)
     iterator.data[2] = <char*>TensorImpl_mutable_data(out)
@@ -223,9 +236,11 @@ cdef TensorImpl product(
     iterator_simplify(&iterator, 2)
     if work < GRAIN_ELEMENTS:
         iterator_walk(&iterator, core_loop, core)
-    else:
-        with nogil:
-            iterator_walk(&iterator, core_loop, core)
+        return out
+    iterator_begin_use(&iterator)
+    with nogil:
+        iterator_walk(&iterator, core_loop, core)
+    iterator_end_use(&iterator)
     return out
 
 

@@ -14,13 +14,22 @@ from cpython.pythread cimport (
     WAIT_LOCK,
     NOWAIT_LOCK,
 )
+from libc.stdint cimport uint64_t
+from tensix.core.export cimport begin_write, end_write
+from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport Kernel
 from tensix.functions.kernels.overlap cimport check_writable_once
 from tensix.functions.kernels.iterator cimport GRAIN_ELEMENTS
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.tensors.ndarray cimport ndarray_of_impl
 from tensix.tensors.tensor_base cimport TensorBase
-from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_bump_version, TensorImpl_mutable_data
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_bump_version,
+    TensorImpl_mutable_data,
+    check_unchanged,
+    set_counts,
+)
 
 import numpy as np
 
@@ -192,8 +201,7 @@ cdef object FillKernel_run(FillKernel self, TensorBase a, Generator generator):
 
 cdef int uniform_(TensorBase a, Generator generator) except -1:
     cdef TensorImpl impl = a.impl
-    cdef void* data
-    cdef bint single = impl.dtype_code == FLOAT32
+    cdef uint64_t before = set_counts(impl, None, None)
     check_writable_once(impl)
     if not impl.contiguous:
         view = ndarray_of_impl(impl, True)
@@ -203,16 +211,27 @@ cdef int uniform_(TensorBase a, Generator generator) except -1:
         finally:
             PyThread_release_lock(generator.lock)
         return 0
-    data = TensorImpl_mutable_data(impl)
     Generator_lock(generator)
     try:
-        if impl.numel < GRAIN_ELEMENTS:
-            fill_uniform(generator.bits, data, impl.numel, single)
-        else:
-            with nogil:
-                fill_uniform(generator.bits, data, impl.numel, single)
+        fill_in_order(impl, TensorImpl_mutable_data(impl), generator.bits, before)
     finally:
         PyThread_release_lock(generator.lock)
+    return 0
+
+
+cdef int fill_in_order(TensorImpl impl, void* data, bitgen_t* bits, uint64_t before) except -1:
+    """Fill elements that lie one after the other, from `data` on."""
+    cdef Py_ssize_t count = impl.numel
+    cdef bint single = impl.dtype_code == FLOAT32
+    cdef StorageImpl storage = impl.storage
+    check_unchanged(before, impl, None, None)
+    if count < GRAIN_ELEMENTS:
+        fill_uniform(bits, data, count, single)
+        return 0
+    begin_write(storage)
+    with nogil:
+        fill_uniform(bits, data, count, single)
+    end_write(storage)
     return 0
 
 

@@ -8,7 +8,10 @@ from cpython.long cimport PyLong_CheckExact
 from libc.math cimport ceil, isfinite, signbit
 from libc.stdint cimport int64_t
 from tensix.core.device cimport CPU, META, Device, Device_from_any
+from tensix.core.export cimport begin_write, end_write
+from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.functions.kernels.iterator cimport GRAIN_ELEMENTS
 from tensix.functions.kernels.strided_kernel cimport StridedKernel
 from tensix.functions.nested_numbers cimport is_as_asked
 from tensix.tensors.dtype cimport DType, dtype_of_code
@@ -94,6 +97,7 @@ cdef Tensor range_of_ints(object start, object step, int64_t count):
     """Return a range in int64; None if NumPy has to make it."""
     cdef int64_t* out
     cdef int64_t first, distance
+    cdef StorageImpl storage
     try:
         first, distance = start, step
         if count:
@@ -105,8 +109,14 @@ cdef Tensor range_of_ints(object start, object step, int64_t count):
         return None
     if count:
         out = <int64_t*>TensorImpl_mutable_data(made.impl)
+        if count < GRAIN_ELEMENTS:
+            fill_range(out, first, distance, count)
+            return made
+        storage = made.impl.storage
+        begin_write(storage)
         with nogil:
             fill_range(out, first, distance, count)
+        end_write(storage)
     return made
 
 
@@ -114,6 +124,7 @@ cdef Tensor range_of_floats(object start, object step, int64_t count):
     """Return a range in float64, to the last bit as NumPy has it; None if NumPy has to make it."""
     cdef double first, second
     cdef double* out
+    cdef StorageImpl storage
     try:  # as Python reckons: one of the two may be an int that no float holds
         first, second = start, start + step
     except OverflowError:
@@ -123,12 +134,22 @@ cdef Tensor range_of_floats(object start, object step, int64_t count):
         return None
     if count:
         out = <double*>TensorImpl_mutable_data(made.impl)
+        if count < GRAIN_ELEMENTS:
+            fill_floats(out, first, second, count)
+            return made
+        storage = made.impl.storage
+        begin_write(storage)
         with nogil:
-            fill_range(out, first, second - first, count)
-        out[0] = first  # the sum has lost the sign of a zero, and the difference may have lost a bit of the second
+            fill_floats(out, first, second, count)
+        end_write(storage)
+    return made
+
+
+cdef void fill_floats(double* out, double first, double second, int64_t count) noexcept nogil:
+    fill_range(out, first, second - first, count)
+    out[0] = first  # the sum has lost the sign of a zero, and the difference may have lost a bit of the second
     if count > 1:
         out[1] = second
-    return made
 
 
 ctypedef fused number_t:

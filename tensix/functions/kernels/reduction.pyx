@@ -11,6 +11,7 @@ Where it is folded, it is cut into blocks with a partial result each, and those 
 those that NumPy's sum by pairs makes, and they depend on the shape alone: neither the number of threads nor which of
 them was first changes a bit of the result.
 """
+from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -30,6 +31,8 @@ from tensix.functions.kernels.iterator cimport (
     CHUNK_ELEMENTS,
     GRAIN_ELEMENTS,
     inner_loop_t,
+    iterator_begin_use,
+    iterator_end_use,
     iterator_run_part,
     iterator_simplify,
     iterator_split,
@@ -48,7 +51,9 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_mutable_data,
     TensorImpl_sizes,
     TensorImpl_strides,
+    check_unchanged,
     int64_of,
+    set_counts,
     wrap_dim,
 )
 
@@ -229,7 +234,9 @@ cdef TensorImpl fold(const folding_loop_t* loop, TensorImpl x, uint8_t code, uin
     cdef void* data = loop.data
     if function == NULL:
         raise TypeError(f"this reduction is not defined for {dtype_of_code(x.dtype_code).name}.")
+    cdef uint64_t before = set_counts(x, None, None)
     cdef TensorImpl out = reduced_impl(x, code, axes, keepdims)
+    check_unchanged(before, x, None, None)
     if x.device_type == META:
         return out
     cdef char* result = <char*>TensorImpl_mutable_data(out)
@@ -240,6 +247,8 @@ cdef TensorImpl fold(const folding_loop_t* loop, TensorImpl x, uint8_t code, uin
     iterator.operands = 3  # the result, the elements, the result again
     iterator.data[0] = iterator.data[2] = result
     iterator.data[1] = <char*>TensorImpl_const_data(x)
+    iterator.storages[0] = NULL
+    iterator.storages[1], iterator.storages[2] = <PyObject*>x.storage, <PyObject*>out.storage
     step = itemsize
     for i in range(x.ndim - 1, -1, -1):
         iterator.steps[i][1] = TensorImpl_strides(x)[i] * x_itemsize
@@ -255,8 +264,12 @@ cdef TensorImpl fold(const folding_loop_t* loop, TensorImpl x, uint8_t code, uin
     if x.numel < GRAIN_ELEMENTS:
         iterator_simplify(&iterator, 1)
         iterator_walk(&iterator, function, data)
-    else:
+        return out
+    iterator_begin_use(&iterator)
+    try:
         fold_large(&iterator, loop, function, data, result, out)
+    finally:
+        iterator_end_use(&iterator)
     return out
 
 

@@ -11,6 +11,7 @@ mask may change meanwhile, by another thread, but nothing is written behind the 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 from tensix.core.device cimport CPU
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
 from tensix.functions.kernels.empty cimport empty_impl
 from tensix.functions.kernels.item cimport item_t, sixteen_bytes_t
 from tensix.functions.kernels.iterator cimport GRAIN_ELEMENTS
@@ -23,6 +24,8 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_const_data,
     TensorImpl_mutable_data,
     TensorImpl_sizes,
+    check_unchanged,
+    set_counts,
 )
 
 cdef enum:
@@ -50,16 +53,17 @@ cdef TensorBase select_rows(TensorImpl source, object key):
     index = index_of((<TensorBase>key).impl)
     if index is None or not selection_init(&self, source, index):
         return None
+    cdef uint64_t before = set_counts(source, index, None)
     made = empty_impl(result_sizes(&self, source, index, sizes), sizes, source.dtype_code, CPU, -1)
-    take_addresses(&self, source, index)  # not before: an allocator may run any code
+    check_unchanged(before, source, index, None)
+    take_keys(&self, index)
     cdef const char* rows = <const char*>TensorImpl_const_data(source)
     cdef char* out = <char*>TensorImpl_mutable_data(made)
     cdef bint is_done
     if self.selected * self.row_bytes < GRAIN_ELEMENTS:
         is_done = copy_rows(&self, rows, out)
     else:
-        with nogil:
-            is_done = copy_rows(&self, rows, out)
+        is_done = copy_many_rows(&self, source.storage, index.storage, rows, out)
     if not is_done:
         refuse_position(&self)
     return Tensor_wrap(made)
@@ -76,11 +80,13 @@ cdef bint write_rows(TensorImpl target, object key, TensorImpl values) except -1
     cdef int ndim
     if not isinstance(key, TensorBase) or not values.contiguous:
         return False
+    cdef uint64_t before = set_counts(target, values, None)
     cdef char* rows = <char*>TensorImpl_mutable_data(target)  # first: it may take bytes of its own, which runs any code
+    check_unchanged(before, target, values, None)
     index = index_of((<TensorBase>key).impl)
     if index is None or not selection_init(&self, target, index):
         return False
-    take_addresses(&self, target, index)
+    take_keys(&self, index)
     if values.ndim != 0:
         ndim = result_sizes(&self, target, index, sizes)
         if values.ndim != ndim or not is_same(sizes, TensorImpl_sizes(values), ndim):
@@ -127,18 +133,29 @@ cdef bint selection_init(selection_t* self, TensorImpl rows, TensorImpl index) e
     return True
 
 
-cdef int take_addresses(selection_t* self, TensorImpl rows, TensorImpl index) except -1:
-    """Look where the keys are; nobody may have changed the tensors since they were counted."""
+cdef int take_keys(selection_t* self, TensorImpl index) except -1:
+    """Look where the keys are."""
     self.mask, self.positions = NULL, NULL
-    cdef bint is_counted = rows.contiguous and itemsize_of(rows.dtype_code) == self.itemsize
-    is_counted = is_counted and rows.numel * self.itemsize == self.row_count * self.row_bytes
-    if not is_counted or index_of(index) is None or index.numel != self.key_count:
-        raise RuntimeError("the tensor or its index was changed while memory for the result was allocated.")
     if index.dtype_code == BOOL:
         self.mask = <const uint8_t*>TensorImpl_const_data(index)
     else:
         self.positions = <const int64_t*>TensorImpl_const_data(index)
     return 0
+
+
+cdef bint copy_many_rows(
+        selection_t* self, StorageImpl source, StorageImpl index, const char* rows, char* out) except -1:
+    """Copy without the GIL."""
+    cdef bint is_done
+    StorageImpl_begin_use(source)
+    try:
+        StorageImpl_begin_use(index)
+        with nogil:
+            is_done = copy_rows(self, rows, out)
+        StorageImpl_end_use(index)
+    finally:
+        StorageImpl_end_use(source)
+    return is_done
 
 
 cdef int result_sizes(const selection_t* self, TensorImpl rows, TensorImpl index, int64_t* sizes) noexcept:

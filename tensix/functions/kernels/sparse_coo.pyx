@@ -202,15 +202,16 @@ cdef object matmul(TensorBase a, TensorBase b):
     is_left = isinstance(a.impl, SparseTensorImpl)
     if is_left and isinstance(b.impl, SparseTensorImpl):
         raise NotImplementedError("matmul() of two sparse_coo tensors: make one of them dense with to_dense().")
-    x, dense = (sparse_of(a), b) if is_left else (sparse_of(b), a)
+    x = sparse_of(a if is_left else b)
+    cdef TensorBase dense = b if is_left else a
     check_columns(a, b)
     if x.ndim != 2 or dense.ndim > 2:
         raise NotImplementedError(
             "matmul() takes a sparse matrix and a strided matrix or vector, found shapes "
             f"{TensorImpl_shape(a.impl)} and {TensorImpl_shape(b.impl)}."
         )
-    code = promote_codes(x.dtype_code, (<TensorBase>dense).impl.dtype_code)
-    factors = ndarray_of_impl(converted((<TensorBase>dense).impl, code), False)
+    code = promote_codes(x.dtype_code, dense.impl.dtype_code)
+    factors = ndarray_of_impl(converted(dense.impl, code), False)
     rows, columns = where_of(x)
     shape = TensorImpl_shape(a.impl)[:a.impl.ndim - 1] + TensorImpl_shape(b.impl)[1:]
     cdef TensorBase made = ZEROS(shape, dtype=dtype_of_code(code), device=a.device)

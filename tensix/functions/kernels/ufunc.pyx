@@ -6,7 +6,7 @@ are entered into a table per operator, a row per element type: the second stage 
 Three kernels share a table: the one that makes a tensor, the one that writes to `out`, and the one that writes to its
 first operand.
 """
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 from numpy cimport npy_intp, ufunc
 from tensix.core.device cimport CPU, META, Device_get
 from tensix.dispatch.kernel cimport Kernel
@@ -46,6 +46,8 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_shape,
     TensorImpl_sizes,
     TensorImpl_strides,
+    check_unchanged,
+    set_counts,
 )
 
 import numpy as np
@@ -257,6 +259,7 @@ cdef object UfuncKernel_write(UfuncKernel self, TensorBase a, TensorBase b, Tens
     cdef TensorImpl out = target.impl
     if out is UNDEFINED:
         raise RuntimeError("the tensor to write to is undefined. Make one with empty().")
+    cdef uint64_t before = set_counts(x, out, y)
     common = x.dtype_code if y is None else promote_codes(x.dtype_code, y.dtype_code)
     code = UfuncKernel_code(self, common)
     check_result_type(UfuncKernel_result_code(self, common), out.dtype_code)
@@ -269,11 +272,13 @@ cdef object UfuncKernel_write(UfuncKernel self, TensorBase a, TensorBase b, Tens
         return target
     self.check(x, y)
     TensorImpl_mutable_data(out)  # a copy-on-write output gets its own bytes before anything is compared
-    x = apart(x, out)
+    cdef TensorImpl left = apart(x, out)
+    cdef TensorImpl right = None if y is None else apart(y, out)
+    check_unchanged(before, x, out, y)
     if y is None:
-        run_unary(&self.loops[code], x, out, out.dtype_code)
+        run_unary(&self.loops[code], left, out, out.dtype_code)
     else:
-        run_binary(&self.loops[code], x, apart(y, out), out, out.dtype_code)
+        run_binary(&self.loops[code], left, right, out, out.dtype_code)
     TensorImpl_bump_version(out)
     return target
 
@@ -312,8 +317,10 @@ cdef TensorImpl apart(TensorImpl operand, TensorImpl out):
     """
     if not may_overlap(operand, out) or is_same_view(operand, out):
         return operand
+    cdef uint64_t before = set_counts(operand, None, None)
     cdef TensorImpl copy = empty_impl(
         operand.ndim, TensorImpl_sizes(operand), operand.dtype_code, operand.device_type, operand.device_index)
+    check_unchanged(before, operand, None, None)
     copy_elements(copy, operand)
     return copy
 
@@ -337,14 +344,18 @@ cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, TensorImpl out, uint
     cdef iterator_t iterator
     cdef converting_loop_t wrapped
     cdef bint fits = x.dtype_code == loop.code and result_code == loop.result_code
+    cdef uint64_t before = set_counts(x, out, None)
+    cdef TensorImpl given = out
     if out is None:
         out = new_result(x.ndim, TensorImpl_sizes(x), result_code, x, x)
+    cdef void* target = TensorImpl_mutable_data(out)
+    check_unchanged(before, x, given, None)
     if fits and x.contiguous and out.contiguous and x.numel < GRAIN_ELEMENTS:
-        run_flat(loop, x, None, out)
+        run_flat(loop, x, None, out, target)
         return out
     iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
-    iterator_add(&iterator, out, TensorImpl_mutable_data(out))
+    iterator_add(&iterator, out, target)
     if fits:
         iterator_run(&iterator, loop.function, loop.data)
         return out
@@ -361,21 +372,28 @@ cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y, Tenso
     cdef converting_loop_t wrapped
     cdef int ndim
     cdef TensorImpl like
+    cdef void* target
+    cdef uint64_t before = set_counts(x, y, out)
+    cdef TensorImpl given = out
     cdef bint fits = x.dtype_code == loop.code and y.dtype_code == loop.code and result_code == loop.result_code
     if fits and x.contiguous and y.contiguous and (out is None or out.contiguous):
         like = flat_shape(x, y)
         if like is not None and like.numel < GRAIN_ELEMENTS:
             if out is None:
                 out = empty_impl(like.ndim, TensorImpl_sizes(like), result_code, x.device_type, x.device_index)
-            run_flat(loop, x, y, out)
+            target = TensorImpl_mutable_data(out)
+            check_unchanged(before, x, y, given)
+            run_flat(loop, x, y, out, target)
             return out
     ndim = broadcast_sizes(x, y, sizes)
     if out is None:
         out = new_result(ndim, sizes, result_code, x, y)
+    target = TensorImpl_mutable_data(out)
+    check_unchanged(before, x, y, given)
     iterator_start(&iterator, ndim, sizes)
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
     iterator_add(&iterator, y, <void*>TensorImpl_const_data(y))
-    iterator_add(&iterator, out, TensorImpl_mutable_data(out))
+    iterator_add(&iterator, out, target)
     if fits:
         iterator_run(&iterator, loop.function, loop.data)
         return out
@@ -407,7 +425,7 @@ cdef inline TensorImpl flat_shape(TensorImpl x, TensorImpl y):
     return None
 
 
-cdef int run_flat(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out) except -1:
+cdef int run_flat(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out, void* target) except -1:
     """Run over small tensors that lie in memory as one run each, a single element as a run of steps 0."""
     cdef npy_intp count = out.numel
     cdef npy_intp steps[3]
@@ -421,7 +439,7 @@ cdef int run_flat(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out
         data[1] = <char*>TensorImpl_const_data(y)
         last = 2
     steps[last] = itemsize_of(out.dtype_code)
-    data[last] = <char*>TensorImpl_mutable_data(out)
+    data[last] = <char*>target
     if count != 0:
         loop.function(data, &count, steps, loop.data)
     return 0
