@@ -30,6 +30,7 @@ cdef void run_closure(void* ctx) noexcept nogil
 cdef void data_ptr_init(data_ptr_t* self, void* data, void* ctx, deleter_t deleter) noexcept nogil
 cdef void data_ptr_clear(data_ptr_t* self) noexcept nogil
 cdef void data_ptr_destroy(data_ptr_t* self) noexcept nogil
+cdef void destroy_reference(PyObject* reference) noexcept nogil
 cdef void data_ptr_destroy_with_gil(data_ptr_t* self) noexcept nogil
 cdef int add_deleter_with_gil(deleter_t deleter, deleter_t with_gil) except -1
 cdef void data_ptr_move(data_ptr_t* self, data_ptr_t* source) noexcept nogil

@@ -10,6 +10,14 @@ Note [Deleters with the GIL]
 A deleter whose structures the GIL protects has to find out whether it holds it, which takes CPython 3.11 longer than
 the rest of its work. Nearly all who free a block know that they do. So such a deleter says here what does the same for
 them, and they free by `data_ptr_destroy_with_gil`. Without a GIL to hold nobody is asked.
+
+Note [Long chains]
+~~~~~~~~~~~~~~~~~~
+A block may belong to an array that looks at a tensor, whose block belongs to another array, and so on; a tensor may
+hold a record of gradients that holds the tensor it was made from. Freeing the last one frees all of them, one inside
+the other, and a long chain would overflow the C stack. So a block that is freed inside too many others is put aside, and
+freed by the outermost one of its thread when that is done: CPython does the same with its containers, and calls it the
+trashcan. Without memory to put it aside it is freed at once.
 """
 cimport cython
 import sys
@@ -20,15 +28,35 @@ from cpython.ref cimport Py_INCREF, Py_XINCREF, PyObject
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
 from tensix.core.device cimport CPU, Device, Device_from_any, Device_get
-from tensix.core.python_reference cimport drop_python_reference, may_run_python
+from tensix.core.python_reference cimport (
+    bring_exception_back,
+    drop_python_reference,
+    may_run_python,
+    pending_exception_t,
+    set_exception_aside,
+)
 
 __all__ = ["DataPtr"]
 
 cdef extern from "tensix/gil.h":
     bint GIL_EXISTS "TX_GIL_EXISTS"
 
+cdef extern from *:
+    """
+    #include "tensix/thread_local.h"
+    static TX_THREAD_LOCAL int tx_destroy_depth = 0;
+    static TX_THREAD_LOCAL void *tx_put_aside = NULL;
+    """
+    int tx_destroy_depth
+    void* tx_put_aside  # a list of blocks_aside_t
+
 cdef enum:
     MAX_DELETER_PAIRS = 8
+    MAX_DESTROY_DEPTH = 24  # a thread's stack may be small, and each level may be a few hundred bytes of others' frames
+
+cdef struct aside_t:
+    data_ptr_t block
+    aside_t* next
 
 cdef struct deleter_pair_t:
     deleter_t deleter
@@ -223,9 +251,12 @@ cdef class DataPtr:
 
 cdef void run_closure(void* ctx) noexcept nogil:
     """Call the closure's function once and free the closure. See Note [GIL and finalisation]."""
+    cdef pending_exception_t pending
     if may_run_python():
         with gil:
+            pending = set_exception_aside()
             closure_call(<closure_t*>ctx)
+            bring_exception_back(pending)
         free(ctx)
 
 
@@ -258,13 +289,52 @@ cdef void data_ptr_clear(data_ptr_t* self) noexcept nogil:
 
 
 cdef void data_ptr_destroy(data_ptr_t* self) noexcept nogil:
-    """Free the context and whatever the deleter needed."""
+    """Free the context and whatever the deleter needed. See Note [Long chains]."""
+    global tx_destroy_depth, tx_put_aside
+    cdef aside_t* aside
+    if self.ctx == NULL and self.keep_alive == NULL:
+        self.data = NULL
+        self.deleter = NULL
+        return
+    if tx_destroy_depth >= MAX_DESTROY_DEPTH and put_aside(self):
+        return
+    tx_destroy_depth += 1
+    destroy_now(self)
+    tx_destroy_depth -= 1
+    while tx_destroy_depth == 0 and tx_put_aside != NULL:
+        aside = <aside_t*>tx_put_aside
+        tx_put_aside = aside.next
+        data_ptr_destroy(&aside.block)
+        free(aside)
+
+
+cdef void destroy_now(data_ptr_t* self) noexcept nogil:
     cdef PyObject* keep_alive = self.keep_alive
     data_ptr_clear(self)
     self.deleter = NULL
     self.keep_alive = NULL
     if keep_alive != NULL:
         drop_python_reference(keep_alive, False)
+
+
+cdef bint put_aside(data_ptr_t* self) noexcept nogil:
+    """Move a block to those that the outermost one of this thread frees; False without memory for that."""
+    global tx_put_aside
+    cdef aside_t* aside = <aside_t*>malloc(sizeof(aside_t))
+    if aside == NULL:
+        return False
+    data_ptr_move(&aside.block, self)
+    aside.next = <aside_t*>tx_put_aside
+    tx_put_aside = aside
+    return True
+
+
+cdef void destroy_reference(PyObject* reference) noexcept nogil:
+    """Give back a Python reference that may be a link of a long chain. See Note [Long chains]."""
+    cdef data_ptr_t block
+    data_ptr_init(&block, NULL, NULL, NULL)
+    block.keep_alive = reference
+    data_ptr_destroy(&block)
 
 
 cdef void data_ptr_destroy_with_gil(data_ptr_t* self) noexcept nogil:

@@ -15,6 +15,8 @@ Slots are filled when something is registered, not when the operator is called. 
 6. fallthrough, in the slots of functionalities that are not a backend's;
 7. a kernel that says what is missing.
 
+A kernel may be unregistered while it runs, by itself or by another thread. So a call holds a reference to it.
+
 Explicit kernels may look at strides and storage, as those of views do. Tensors of other layouts have neither, so they
 are not reached: their slots want a kernel of their own. (In PyTorch an alias for the dense slots alone exists beside
 one for all; here the one that is safe is enough.) Implicit kernels call operators only, so they serve every slot.
@@ -207,24 +209,28 @@ class OperatorTable:
     def call1(self, a):
         if interventions:
             return self.call((a,), None, a.impl.key_set)
-        return cython.cast(Kernel, self.slots[OperatorTable_slot(self, a.impl.key_set)]).call1(a)
+        kernel = cython.cast(Kernel, self.slots[OperatorTable_slot(self, a.impl.key_set)])
+        return kernel.call1(a)
 
     def call2(self, a, b):
         keys: uint64_t = a.impl.key_set | b.impl.key_set
         if interventions:
             return self.call((a, b), None, keys)
-        return cython.cast(Kernel, self.slots[OperatorTable_slot(self, keys)]).call2(a, b)
+        kernel = cython.cast(Kernel, self.slots[OperatorTable_slot(self, keys)])
+        return kernel.call2(a, b)
 
     def call_with(self, a, argument):
         if interventions:
             return self.call((a, argument), None, a.impl.key_set)
-        return cython.cast(Kernel, self.slots[OperatorTable_slot(self, a.impl.key_set)]).call_with(a, argument)
+        kernel = cython.cast(Kernel, self.slots[OperatorTable_slot(self, a.impl.key_set)])
+        return kernel.call_with(a, argument)
 
     def call_named(self, a, name, argument):
         """Call with a tensor and one argument by its name."""
         if interventions:
             return self.call((a,), {name: argument}, a.impl.key_set)
-        return cython.cast(Kernel, self.slots[OperatorTable_slot(self, a.impl.key_set)]).call_named(a, name, argument)
+        kernel = cython.cast(Kernel, self.slots[OperatorTable_slot(self, a.impl.key_set)])
+        return kernel.call_named(a, name, argument)
 
     def call_empty(self, ndim, sizes, dtype_code, device_type, device_index):
         keys: uint64_t = dense_keys_of_device(device_type)

@@ -28,6 +28,7 @@ from cython.cimports.cpython.tuple import PyTuple_New, PyTuple_SET_ITEM
 from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t
 from cython.cimports.libc.stdlib import free, malloc
 from cython.cimports.tensix.core.combined_refcount import is_dead
+from cython.cimports.tensix.core.data_ptr import destroy_reference
 from cython.cimports.tensix.core.device import META, Device_get
 from cython.cimports.tensix.core.free_list import (
     free_list_accepts,
@@ -36,8 +37,7 @@ from cython.cimports.tensix.core.free_list import (
     free_list_t,
     free_list_take,
 )
-from cython.cimports.tensix.core.handle import drop_nogil, retain
-from cython.cimports.tensix.core.intrusive_target import decref
+from cython.cimports.tensix.core.handle import drop, drop_nogil, retain
 from cython.cimports.tensix.core.storage_impl import StorageImpl_const_data, StorageImpl_pass_guards
 from cython.cimports.tensix.tensors.dtype import dtype_of_code, itemsize_of
 
@@ -72,12 +72,16 @@ class TensorImpl:
         if self.ndim > INLINE_DIMS:
             free(self.dims.outline)
         if self.storage is not None and not is_dead(self.combined_refcount):
-            decref(self.storage)  # never owned, so nobody has called destroy()
+            drop(self.storage)  # never owned, so nobody has called destroy()
 
     def destroy(self, holds_gil):
+        meta: cython.pointer(PyObject)
         if self.autograd_meta is not None:
             with cython.gil:
+                Py_INCREF(self.autograd_meta)
+                meta = cython.cast(cython.pointer(PyObject), self.autograd_meta)
                 self.autograd_meta = None
+            destroy_reference(meta)
         if self.storage is not None:
             drop_nogil(self.storage, holds_gil)
 
@@ -86,7 +90,8 @@ class TensorImpl:
         self.autograd_meta = None
         storage = self.storage
         self.storage = None
-        decref(storage)
+        if storage is not None:
+            drop(storage)
 
     def __copy__(self):
         raise TypeError("a TensorImpl cannot be copied by itself: use Tensor.clone() or a view.")
@@ -150,7 +155,7 @@ def strip(self: TensorImpl) -> cython.void:
         self.ndim = 0
     if self.storage is not None:
         if not is_dead(self.combined_refcount):
-            decref(self.storage)  # never owned, so nobody has called destroy()
+            drop(self.storage)  # never owned, so nobody has called destroy()
         self.storage = None
     if self.autograd_meta is not None:
         self.autograd_meta = None
@@ -190,7 +195,8 @@ def TensorImpl_adopt(self, storage):
     old = self.storage
     self.storage = storage
     self.device_type, self.device_index = storage.block.device_type, storage.block.device_index
-    decref(old)
+    if old is not None:
+        drop(old)
 
 
 def TensorImpl_view(base, ndim):

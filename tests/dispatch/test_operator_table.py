@@ -1,6 +1,9 @@
 """How slots are resolved, and how a table prints."""
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -122,3 +125,37 @@ def test_operator_that_outlives_its_library():
         gone = tensix.ops.mine.gone
     with pytest.raises(RuntimeError, match="no operator is called mine::gone any more"):
         gone(tensix.ones(2))
+
+
+def test_kernel_that_is_unregistered_while_it_runs():
+    """By itself. With Python's debugging allocator what is freed too early is overwritten, so that it is found out."""
+    program = """
+import tensix
+from tensix.dispatch import dispatcher
+
+class Closing:
+    def __init__(self, name):
+        self.name = name
+    def __call__(self, *args):
+        table.unregister("CPU", table.kernel_for("CPU"))
+        return 5
+    def __repr__(self):
+        return "closing"
+
+for name, call in (
+    ("abs", lambda x: tensix.abs(x)), ("add.Tensor", lambda x: x + x), ("t", lambda x: x.t()),
+    ("fill_.Scalar", lambda x: x.fill_(1)), ("clone", lambda x: x.clone()),
+):
+    table = dispatcher.get_op_table("tensix::" + name)
+    table.register("CPU", Closing(name), allow_override=True)
+    try:
+        call(tensix.ones(2, 2))
+    except TypeError as error:
+        print(name, str(error).partition("kernel ")[2])
+    call(tensix.ones(2, 2))
+"""
+    environment = {**os.environ, "PYTHONMALLOC": "debug"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=100, env=environment)  # fmt: skip
+    said = done.stdout.splitlines()
+    assert len(said) == 5 and all("closing of tensix::" in line for line in said), done.stderr
