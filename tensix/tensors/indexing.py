@@ -4,7 +4,7 @@ import cython
 from cython.cimports.cpython.long import PyLong_AsLongLongAndOverflow
 from cython.cimports.cpython.number import PyNumber_Index
 from cython.cimports.cpython.slice import PySlice_AdjustIndices, PySlice_Unpack
-from cython.cimports.libc.stdint import int64_t
+from cython.cimports.libc.stdint import int64_t, uint64_t
 from cython.cimports.tensix.dispatch.kernel import CKernel_with
 from cython.cimports.tensix.tensors.index_key import is_position
 from cython.cimports.tensix.tensors.tensor import Tensor_wrap
@@ -16,6 +16,8 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_sizes,
     TensorImpl_strides,
     TensorImpl_view,
+    check_unchanged,
+    set_counts,
 )
 
 from tensix.dispatch import native_functions
@@ -27,14 +29,15 @@ __all__ = []
 def index(a: TensorBase, key):
     """Take ints, slices, Ellipsis and None, alone or in a tuple."""
     base = a.impl
+    before: uint64_t = set_counts(base, None, None)
     view: TensorImpl
     if type(key) is int and base.ndim != 0:
         view = TensorImpl_view(base, base.ndim - 1)
-        index_int(base, view, 0, 0, key)
+        index_int(base, view, 0, 0, key, before)
         TensorImpl_copy_dims(base, view, 1, 0, base.ndim - 1)
     elif isinstance(key, slice) and base.ndim != 0:
         view = TensorImpl_view(base, base.ndim)
-        index_slice(base, view, 0, 0, key)
+        index_slice(base, view, 0, 0, key, before)
         TensorImpl_copy_dims(base, view, 1, 1, base.ndim - 1)
     else:
         view = index_tuple(base, key if isinstance(key, tuple) else (key,))
@@ -61,13 +64,14 @@ def index_tuple(base: TensorImpl, keys: tuple) -> TensorImpl:
         raise IndexError("an index can only have a single ellipsis ('...').")
     if consumed > base.ndim:
         raise IndexError(f"too many indices for a tensor of {base.ndim} dimensions: found {consumed}.")
+    before: uint64_t = set_counts(base, None, None)
     view = TensorImpl_view(base, base.ndim + added)
     source: cython.int = 0  # the next dimension of base
     target: cython.int = 0  # and of the view
     rest: cython.int = base.ndim - consumed
     for key in keys:
         if isinstance(key, slice):
-            index_slice(base, view, source, target, key)
+            index_slice(base, view, source, target, key, before)
             source += 1
             target += 1
         elif key is None:
@@ -80,7 +84,7 @@ def index_tuple(base: TensorImpl, keys: tuple) -> TensorImpl:
             target += rest
             rest = 0
         else:
-            index_int(base, view, source, target, key)
+            index_int(base, view, source, target, key, before)
             source += 1
     TensorImpl_copy_dims(base, view, source, target, rest)
     return view
@@ -88,10 +92,13 @@ def index_tuple(base: TensorImpl, keys: tuple) -> TensorImpl:
 
 @cython.cfunc
 @cython.exceptval(-1)
-def index_int(base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key) -> cython.int:
+def index_int(
+    base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key, before: uint64_t
+) -> cython.int:
     """Move the offset to one index of a dimension."""
     if type(key) is not int:
         key = index_of(key)
+        check_unchanged(before, base, None, None)
     extent = TensorImpl_sizes(base)[source]
     overflow: cython.int = 0
     position = PyLong_AsLongLongAndOverflow(key, cython.address(overflow))
@@ -119,14 +126,16 @@ def refuse_index(key, dim: cython.int, extent: int64_t) -> cython.int:
 
 @cython.cfunc
 @cython.exceptval(-1)
-def index_slice(base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key: slice) -> cython.int:
+def index_slice(
+    base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key: slice, before: uint64_t
+) -> cython.int:
     """Fill in one dimension of the view by a slice; a step may be negative."""
-    extent: cython.Py_ssize_t = TensorImpl_sizes(base)[source]
     start: cython.Py_ssize_t = 0
     stop: cython.Py_ssize_t = 0
     step: cython.Py_ssize_t = 0
     PySlice_Unpack(key, cython.address(start), cython.address(stop), cython.address(step))
-    length = PySlice_AdjustIndices(extent, cython.address(start), cython.address(stop), step)
+    check_unchanged(before, base, None, None)
+    length = PySlice_AdjustIndices(TensorImpl_sizes(base)[source], cython.address(start), cython.address(stop), step)
     stride = TensorImpl_strides(base)[source]
     if length != 0:  # else the offset stays inside the storage
         view.storage_offset += start * stride

@@ -19,24 +19,27 @@ __all__ = []
 def unbind(a: TensorBase, args: tuple):
     base = a.impl
     check_defined(base)
+    parts = []  # before the sizes are looked at: a new list may start a collection, which may run other code
     dim = wrap_dim(int64_of(args[1]), base.ndim)
-    return tuple([selected(base, dim, index) for index in range(TensorImpl_sizes(base)[dim])])
+    for index in range(TensorImpl_sizes(base)[dim]):
+        parts.append(selected(base, dim, index))
+    return tuple(parts)
 
 
 @cython.cfunc
 def split(a: TensorBase, args: tuple):
-    base = a.impl
-    dim = wrap_dim(int64_of(args[2]), base.ndim)
-    return split_by(base, dim, position_of(args[1]))
+    size = position_of(args[1])
+    return split_by(a.impl, int64_of(args[2]), size)
 
 
 @cython.cfunc
-def split_by(base: TensorImpl, dim: cython.int, size: int64_t):
+def split_by(base: TensorImpl, axis: int64_t, size: int64_t):
     """Return parts of one size, the last of what is left; without elements one part."""
+    parts = []  # as in unbind()
+    dim = wrap_dim(axis, base.ndim)
     extent = TensorImpl_sizes(base)[dim]
     if size < 0 or (size == 0 and extent != 0):
         raise ValueError(f"split() needs parts of 1 element or more in dimension {dim}, found {size}.")
-    parts = []
     start: int64_t = 0
     while True:
         length: int64_t = min(size, extent - start)
@@ -50,10 +53,11 @@ def split_by(base: TensorImpl, dim: cython.int, size: int64_t):
 def split_with_sizes(a: TensorBase, args: tuple):
     base = a.impl
     check_defined(base)
+    parts = []  # as in unbind()
+    lengths = [position_of(size) for size in tuple(args[1])]
     dim = wrap_dim(int64_of(args[2]), base.ndim)
     extent = TensorImpl_sizes(base)[dim]
     left: int64_t = extent
-    lengths = [position_of(size) for size in tuple(args[1])]
     for length in lengths:
         if not 0 <= length <= left:
             left = -1
@@ -63,7 +67,6 @@ def split_with_sizes(a: TensorBase, args: tuple):
         raise ValueError(
             f"split() needs sizes of 0 or more that make up the {extent} of dimension {dim}, found {args[1]}."
         )
-    parts = []
     start: int64_t = 0
     for length in lengths:
         parts.append(narrowed(base, dim, start, length))
@@ -83,6 +86,7 @@ def chunk(a: TensorBase, args: tuple):
     if extent != 0:
         return split_by(base, dim, (extent - 1) // chunks + 1)
     parts = [None] * chunks  # all the room at once: an absurd number fails here
+    dim = wrap_dim(dim, base.ndim)
     for i in range(chunks):
         parts[i] = narrowed(base, dim, 0, 0)
     return tuple(parts)

@@ -126,8 +126,10 @@ class TensorBase:
     def stride(self, dim=None):
         """Return the steps between neighbours, in elements: a tuple, or that of one dimension."""
         check_strided(self, "stride()")
-        strides = TensorImpl_stride(self.impl)
-        return strides if dim is None else strides[wrap_dim(int64_of(dim), self.impl.ndim)]
+        if dim is None:
+            return TensorImpl_stride(self.impl)
+        number = int64_of(dim)
+        return TensorImpl_strides(self.impl)[wrap_dim(number, self.impl.ndim)]
 
     def storage_offset(self):
         """Return where in the storage the first element is, in elements."""

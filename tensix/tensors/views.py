@@ -16,7 +16,7 @@ Kernels that make room for as many dimensions as a sequence has take a tuple of 
 import cython
 from cython.cimports.cpython.long import PyLong_AsLongLongAndOverflow
 from cython.cimports.cpython.number import PyIndex_Check
-from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t
+from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t
 from cython.cimports.tensix.dispatch.kernel import ArgumentsKernel_of, CKernel_binary, CKernel_unary, CKernel_with
 from cython.cimports.tensix.tensors.tensor import Tensor_wrap
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
@@ -31,7 +31,9 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_sizes,
     TensorImpl_strides,
     TensorImpl_view,
+    check_unchanged,
     int64_of,
+    set_counts,
     wrap_dim,
 )
 
@@ -96,6 +98,7 @@ def permute(a: TensorBase, dims):
     dims = tuple(dims)  # See Note [Lists that change]
     if len(dims) != base.ndim:
         raise ValueError(f"permute() of {base.ndim} dimensions needs as many, found {dims}.")
+    before: uint64_t = set_counts(base, None, None)
     view = TensorImpl_view(base, base.ndim)
     seen: cython.ulonglong = 0
     for i, dim in enumerate(dims):
@@ -103,6 +106,7 @@ def permute(a: TensorBase, dims):
         if seen >> source & 1:
             raise ValueError(f"permute() needs each dimension once, found {dims}.")
         seen |= cython.cast(cython.ulonglong, 1) << source
+        check_unchanged(before, base, None, None)
         TensorImpl_copy_dims(base, view, source, i, 1)
     TensorImpl_refresh_order(view, base.numel)
     return Tensor_wrap(view)
@@ -111,8 +115,10 @@ def permute(a: TensorBase, dims):
 @cython.cfunc
 def transpose(a: TensorBase, args: tuple):
     base = a.impl
+    before: uint64_t = set_counts(base, None, None)
     first = wrap_dim(int64_of(args[1]), base.ndim)
     second = wrap_dim(int64_of(args[2]), base.ndim)
+    check_unchanged(before, base, None, None)
     return exchanged(base, first, second)
 
 
@@ -169,9 +175,11 @@ def distinct_dims(dims, ndim: cython.int, what) -> list:
 @cython.cfunc
 def select(a: TensorBase, args: tuple):
     base = a.impl
+    before: uint64_t = set_counts(base, None, None)
     dim = wrap_dim(int64_of(args[1]), base.ndim)
-    extent = TensorImpl_sizes(base)[dim]
     index = position_of(args[2])
+    check_unchanged(before, base, None, None)
+    extent = TensorImpl_sizes(base)[dim]
     if index < 0:
         index += extent
     if not 0 <= index < extent:
@@ -192,10 +200,12 @@ def selected(base, dim, index):
 @cython.cfunc
 def narrow(a: TensorBase, args: tuple):
     base = a.impl
+    before: uint64_t = set_counts(base, None, None)
     dim = wrap_dim(int64_of(args[1]), base.ndim)
-    extent = TensorImpl_sizes(base)[dim]
     start = position_of(args[2])
     length = position_of(args[3])
+    check_unchanged(before, base, None, None)
+    extent = TensorImpl_sizes(base)[dim]
     if start < 0:
         start += extent
     if not (0 <= start <= extent and 0 <= length <= extent - start):
@@ -217,9 +227,11 @@ def narrowed(base, dim, start, length):
 def diagonal(a: TensorBase, args: tuple):
     """Step along two dimensions at once; the diagonal comes last."""
     base = a.impl
+    before: uint64_t = set_counts(base, None, None)
     offset = position_of(args[1])
     row = wrap_dim(int64_of(args[2]), base.ndim)
     column = wrap_dim(int64_of(args[3]), base.ndim)
+    check_unchanged(before, base, None, None)
     if row == column:
         raise ValueError(f"a diagonal runs through two dimensions, found dimension {row} twice.")
     rows = TensorImpl_sizes(base)[row] + (offset if offset < 0 else 0)
@@ -247,9 +259,11 @@ def diagonal(a: TensorBase, args: tuple):
 def unfold(a: TensorBase, args: tuple):
     """Lay windows over a dimension, so many elements apart; their elements become the last dimension."""
     base = a.impl
+    before: uint64_t = set_counts(base, None, None)
     dim = wrap_dim(int64_of(args[1]), base.ndim)
     size = position_of(args[2])
     step = position_of(args[3])
+    check_unchanged(before, base, None, None)
     extent = TensorImpl_sizes(base)[dim]
     if step <= 0:
         raise ValueError(f"unfold() needs a step of 1 or more, found {args[3]}.")

@@ -94,6 +94,7 @@ DISTURBANCES = {
     "write": lambda x: x.fill_(3),
 }
 KEPT = []
+SIZES = (5, 200)  # with the GIL kept, and given up
 
 
 def quietly(function, *args):
@@ -118,7 +119,7 @@ def by_allocator(calls):
     """At the first, second, … allocation of a call, until it has no more."""
     moments = 0
     for call in calls.values():
-        for n in (5, 200):
+        for n in SIZES:
             for disturbance in DISTURBANCES.values():
                 for victim in "xyims":
                     for moment in range(20):
@@ -159,7 +160,7 @@ def by_finalizer(calls):
     gc.collect()
     gc.freeze()
     for call in calls.values():
-        for n in (5, 200):
+        for n in SIZES:
             for disturbance in DISTURBANCES.values():
                 for victim in "xym":
                     for moment in (0, 1, 2, 5):
