@@ -15,9 +15,9 @@ Note [Long chains]
 ~~~~~~~~~~~~~~~~~~
 A block may belong to an array that looks at a tensor, whose block belongs to another array, and so on; a tensor may
 hold a record of gradients that holds the tensor it was made from. Freeing the last one frees all of them, one inside
-the other, and a long chain would overflow the C stack. So a block that is freed inside too many others is put aside, and
-freed by the outermost one of its thread when that is done: CPython does the same with its containers, and calls it the
-trashcan. Without memory to put it aside it is freed at once.
+the other, and a long chain would overflow the C stack. So a block that is freed inside too many others is put aside,
+and freed by the outermost one of its thread when that is done: CPython does the same with its containers, and calls it
+the trashcan. Without memory to put it aside it is freed at once.
 """
 cimport cython
 import sys

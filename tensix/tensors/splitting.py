@@ -21,8 +21,8 @@ def unbind(a: TensorBase, args: tuple):
     check_defined(base)
     parts = []  # before the sizes are looked at: a new list may start a collection, which may run other code
     dim = wrap_dim(int64_of(args[1]), base.ndim)
-    for index in range(TensorImpl_sizes(base)[dim]):
-        parts.append(selected(base, dim, index))
+    while len(parts) < TensorImpl_sizes(base)[dim]:
+        parts.append(selected(base, dim, len(parts)))
     return tuple(parts)
 
 

@@ -363,13 +363,14 @@ def TensorImpl_span(self, first, last):
 @cython.cfunc
 @cython.exceptval(-1)
 def refuse_bounds(self: TensorImpl) -> cython.int:
-    first = last = int(self.storage_offset)  # Python ints: no overflow
+    itemsize = int(itemsize_of(self.dtype_code))  # Python ints: no overflow
+    first = last = int(self.storage_offset)
     for size, stride in zip(TensorImpl_shape(self), TensorImpl_stride(self), strict=True):
         first += min(stride * (size - 1), 0)
         last += max(stride * (size - 1), 0)
     raise RuntimeError(
         f"shape {TensorImpl_shape(self)} with stride {TensorImpl_stride(self)} and storage offset "
-        f"{self.storage_offset} needs elements {first} to {last} ({(last + 1) * itemsize_of(self.dtype_code):,} bytes), "
+        f"{self.storage_offset} needs elements {first} to {last} ({(last + 1) * itemsize:,} bytes), "
         f"the storage has {self.storage.size_bytes:,} bytes."
     )
 

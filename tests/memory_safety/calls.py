@@ -9,18 +9,25 @@ import numpy as np
 import tensix
 from tensix import fft, linalg
 
-UNARY = """abs negative positive reciprocal sign square sqrt exp expm1 log log1p log2 log10 signbit isfinite isinf isnan
-real conj logical_not ceil floor round trunc acos acosh asin asinh atan atanh cos cosh sin sinh tan tanh sum prod
-max min mean std var all any argmax argmin count_nonzero unique_all unique_counts unique_inverse unique_values argsort
-sort nonzero argwhere cumulative_sum cumulative_prod diff tril triu zeros_like ones_like empty_like matrix_transpose
-asarray""".split()
-BINARY = """add subtract multiply divide floor_divide remainder pow hypot equal not_equal less less_equal greater
-greater_equal maximum minimum logaddexp copysign nextafter atan2 logical_and logical_or logical_xor matmul vecdot
-isin""".split()
-WHOLE = "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift".split()
+UNARY = [
+    "abs", "negative", "positive", "reciprocal", "sign", "square", "sqrt", "exp", "expm1", "log", "log1p", "log2",
+    "log10", "signbit", "isfinite", "isinf", "isnan", "real", "conj", "logical_not", "ceil", "floor", "round",
+    "trunc", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "sin", "sinh", "tan", "tanh", "sum",
+    "prod", "max", "min", "mean", "std", "var", "all", "any", "argmax", "argmin", "count_nonzero", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values", "argsort", "sort", "nonzero", "argwhere", "diff", "tril",
+    "triu", "zeros_like", "ones_like", "empty_like", "matrix_transpose", "asarray",
+]  # fmt: skip
+BINARY = [
+    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow", "hypot", "equal", "not_equal",
+    "less", "less_equal", "greater", "greater_equal", "maximum", "minimum", "logaddexp", "copysign", "nextafter",
+    "atan2", "logical_and", "logical_or", "logical_xor", "matmul", "vecdot", "isin",
+]  # fmt: skip
+WHOLE = [
+    "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift",
+]  # fmt: skip
 
 FUNCTIONS = {
-    **{name: lambda o, f=getattr(tensix, name): f(o.x) for name in UNARY if name not in ("cumulative_sum", "cumulative_prod")},
+    **{name: lambda o, f=getattr(tensix, name): f(o.x) for name in UNARY},
     **{name: lambda o, f=getattr(tensix, name): f(o.x, o.y) for name in BINARY},
     **{name: lambda o, f=getattr(tensix, name): f(o.i, o.i) for name in WHOLE},
     "bitwise_invert": lambda o: tensix.bitwise_invert(o.i),
@@ -143,10 +150,17 @@ METHODS = {
     "to_device": lambda o: o.x.to_device("meta"),
     "explain": lambda o: str(tensix.explain(o.x)),
 }
-CALLS = {**FUNCTIONS, **{f"linalg.{n}": f for n, f in LINALG.items()}, **{f"fft.{n}": f for n, f in FFT.items()}, **METHODS}
+CALLS = {
+    **FUNCTIONS, **METHODS,
+    **{f"linalg.{name}": call for name, call in LINALG.items()},
+    **{f"fft.{name}": call for name, call in FFT.items()},
+}  # fmt: skip
 
 # They have no tensor among their arguments and make none, or are tried by another name.
-OTHERS = {"get_num_threads", "manual_seed", "set_num_threads", "broadcast_shapes", "can_cast", "finfo", "iinfo", "isdtype", "promote_types", "result_type", "from_blob"}
+OTHERS = {
+    "get_num_threads", "manual_seed", "set_num_threads", "broadcast_shapes", "can_cast", "finfo", "iinfo", "isdtype",
+    "promote_types", "result_type", "from_blob",
+}  # fmt: skip
 
 
 def forgotten():

@@ -3,6 +3,7 @@
 All of it takes some minutes: ``python tests/memory_safety/program.py allocator``, ``… finalizer``, ``… thread 600``.
 """
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,6 @@ def test_operands_may_change_at_any_moment(arguments):
 
 def test_no_public_call_is_forgotten(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)
-    from calls import forgotten
+    forgotten = importlib.import_module("calls").forgotten
 
     assert forgotten() == set()

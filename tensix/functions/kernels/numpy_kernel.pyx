@@ -9,7 +9,15 @@ from numpy cimport NPY_ARRAY_OWNDATA, PyArray_CHKFLAGS, PyArray_Check, import_ar
 from tensix.dispatch.kernel cimport Kernel
 from tensix.functions.kernels.copy cimport converted
 from tensix.functions.kernels.numpy_memory cimport call_numpy, take_over
-from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, DType, default_float_code, dtype_of_code, itemsize_of, numpy_dtype_of
+from tensix.tensors.dtype cimport (
+    BFLOAT16,
+    FLOAT32,
+    DType,
+    default_float_code,
+    dtype_of_code,
+    itemsize_of,
+    numpy_dtype_of,
+)
 from tensix.tensors.ndarray cimport ndarray_of_impl, ndarray_of_type
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor cimport Tensor_wrap
