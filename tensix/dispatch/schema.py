@@ -74,9 +74,14 @@ class FunctionSchema:
         self.has_device = "device" in [argument.name for argument in arguments]
 
     @property
+    def operator_name(self) -> str:
+        """What all overloads are called: ``namespace::name``."""
+        return f"{self.namespace}::{self.name}"
+
+    @property
     def qualified_name(self) -> str:
         """The key of the dispatcher's table: ``namespace::name.overload``."""
-        return f"{self.namespace}::{self.name}" + (f".{self.overload}" if self.overload else "")
+        return self.operator_name + (f".{self.overload}" if self.overload else "")
 
     @property
     def returns_one_tensor(self):
