@@ -173,7 +173,9 @@ class RawFile:
             )
 
     def obstacle(self, entry: Entry) -> str | None:
-        """Return why a tensor has to be copied, None if it can be mapped."""
+        """Return why a tensor has to be copied or cannot be had at all, None if it can be mapped."""
+        if entry.dtype is None:
+            return "no element type of tensix"
         if self._map is None or entry.nbytes == 0:
             return "nothing is mapped" if entry.nbytes else "no elements"
         if entry.swapped:

@@ -54,8 +54,8 @@ class TensorFile(dict[str, Tensor]):
         """Return where a tensor lies and what it is like."""
         raise NotImplementedError
 
-    def _obstacle(self, waiting: Any) -> str | None:
-        """Return why a tensor has to be copied, None if it can be mapped."""
+    def _obstacle(self, waiting: Any, entry: Entry) -> str | None:
+        """Return why a tensor has to be copied or cannot be had at all, None if it can be mapped."""
         raise NotImplementedError
 
     def _take(self, waiting: Any) -> Tensor:
@@ -175,8 +175,9 @@ class TensorFile(dict[str, Tensor]):
         self._raw.release()
 
     def entry(self, name: str) -> tuple[Entry, str | None]:
-        """Return what the file says of a tensor, and why it has to be copied if it has; nothing is taken."""
+        """Return what the file says of a tensor, and why it cannot be mapped, or None; nothing is taken."""
         waiting = self._taken.get(name) or dict.__getitem__(self, name)
         if type(waiting) is not self._waiting_type:
             raise KeyError(f"{name!r} was put into the dict: the file does not know it.")
-        return self._entry(waiting), self._obstacle(waiting)
+        entry = self._entry(waiting)
+        return entry, self._obstacle(waiting, entry)
