@@ -31,7 +31,7 @@ class Operator:
     tensor([4., 4.])
     """
 
-    def __init__(self, name: str):
+    def __cinit__(self, name: str):
         self.name, self.tables = name, ()
 
     def enter(self, table: OperatorTable):
