@@ -59,6 +59,7 @@ MODULES = [
     "tensix/dispatch/argument_parser.py",
     "tensix/dispatch/kernel.py",
     "tensix/dispatch/operator_table.py",
+    "tensix/dispatch/operator.py",
     "tensix/tensors/foreign_memory.pyx",
     "tensix/tensors/ndarray.py",
     "tensix/tensors/buffer.pyx",

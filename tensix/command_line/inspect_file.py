@@ -111,8 +111,8 @@ def facts_of_entry(file, name):
         "shape": entry.shape,
         "dtype": str(entry.dtype or entry.type_name),
         "bytes": entry.nbytes,
-        "mapped": obstacle is None and entry.dtype is not None,
-        "how": (obstacle or "mapped") if entry.dtype else "no element type of tensix",
+        "mapped": obstacle is None,
+        "how": obstacle or "mapped",
     }
 
 

@@ -36,13 +36,15 @@ cdef extern from "tensix/pages.h" nogil:
     int tx_advise_huge_pages(void* address, size_t nbytes)
     int tx_bind_to_node(void* address, size_t nbytes, int node)
     int tx_populate(void* address, size_t nbytes)
+    size_t tx_huge_page_bytes()
 
 DEFAULT_ALIGNMENT_BYTES = 64      # a cache line, and the widest vector register
 
 cdef enum:
     MALLOC_ALIGNMENT_BYTES = 16   # what every 64-bit C library promises
-    HUGE_PAGE_BYTES = 2097152     # x86-64 and ARM64 with 4 KiB pages
     MIN_BOUND_BYTES = 65536       # smaller blocks are not worth pages of their own to bind
+
+cdef size_t HUGE_PAGE_BYTES = tx_huge_page_bytes()  # a power of two
 
 cdef uint64_t SEAL = 0x7E5517A110CA7ED5
 cdef uint32_t JUNK = 0x7FEDBEEF   # a NaN as float32, a huge int: PyTorch's pattern
@@ -66,7 +68,8 @@ cdef class CPUAllocator(Allocator):
     junk_fill : bool, optional
         Fill new blocks with a pattern that is NaN as float32, to find reads of uninitialised memory.
     huge_pages : bool, optional
-        Give blocks of 2 MiB and more a region of their own, with advice to back it by huge pages.
+        Give blocks of a huge page and more a region of their own, with advice to back it by huge pages. The system
+        says how large those are: 2 MiB where pages have 4 KiB.
     numa_node : int, 0 to 63, or None, optional
         Give blocks of 64 KiB and more a region of their own whose pages prefer this node.
 
@@ -219,7 +222,7 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
     cdef void* data = <void*>((<uintptr_t>base + header_bytes + alignment - 1) & ~(<uintptr_t>alignment - 1))
     if own_region:
         if self.huge_pages:
-            tx_advise_huge_pages(data, nbytes & ~(<size_t>HUGE_PAGE_BYTES - 1))  # advice: refusing it costs nothing
+            tx_advise_huge_pages(data, nbytes & ~(HUGE_PAGE_BYTES - 1))  # advice: refusing it costs nothing
         if self.node != -1:
             tx_bind_to_node(base, padded, self.node)  # a preference: so does refusing this
         if self.populates and tx_populate(data, nbytes) != 0:

@@ -1,8 +1,11 @@
 """The dispatcher: every operator by its name."""
 
+from types import ModuleType
+
 from tensix.dispatch import operator_table
 from tensix.dispatch.dispatch_key import FIRST_ALIAS, key_from_any
 from tensix.dispatch.kernel import fallthrough
+from tensix.dispatch.operator import Operator
 from tensix.dispatch.operator_table import OperatorTable
 from tensix.dispatch.schema import parse_schema
 
@@ -14,12 +17,14 @@ class Dispatcher:
 
     Notes
     -----
-    Thread-safety: calls need no lock; registration is done with the GIL held.
+    Thread-safety: calls need no lock, and may go on while operators are declared and taken back.
     """
 
     def __init__(self):
         self._tables = {}
         self._owners = {}
+        self._operators = {}  # namespace::name -> Operator; those that are gone stay, for who holds them
+        self._namespaces = {}  # name -> module of operators, without those that are gone
         self._listeners = ()
 
     def define(self, schema, namespace="tensix", owner="tensix"):
@@ -39,18 +44,29 @@ class Dispatcher:
         """
         parsed = parse_schema(schema, namespace)
         name = parsed.qualified_name
-        if name in self._tables:
+        table = OperatorTable(parsed)
+        present = self._tables.setdefault(name, table)
+        if present is not table:
             raise RuntimeError(
                 f"Tried to register an operator ({parsed}) with the same name and overload name multiple times: "
-                f"{self._owners[name]} declared {self._tables[name].schema}, now {owner} declares it again."
+                f"{self._owners.get(name, owner)} declared {present.schema}, now {owner} declares it again."
             )
         self._owners[name] = owner
-        table = self._tables[name] = OperatorTable(parsed)
+        operator = self._operators.setdefault(parsed.operator_name, Operator(parsed.operator_name))
+        operator.enter(table)
+        setattr(self.namespace(parsed.namespace), parsed.name, operator)
         return table
 
     def undefine(self, table):
         """Take an operator's declaration back."""
-        del self._tables[table.schema.qualified_name], self._owners[table.schema.qualified_name]
+        schema = table.schema
+        del self._owners[schema.qualified_name], self._tables[schema.qualified_name]  # last what opens the name
+        operator, operators = self._operators[schema.operator_name], vars(self.namespace(schema.namespace))
+        operator.remove(table)
+        if not operator.tables:
+            operators.pop(schema.name, None)
+            if operator.tables:  # another thread has declared it meanwhile
+                operators[schema.name] = operator
 
     def get_op_table(self, schema):
         """Return the table of an operator.
@@ -78,10 +94,10 @@ class Dispatcher:
             )
         return table
 
-    def overloads(self, namespace, name):
-        """Return the tables of every overload of an operator."""
-        start = f"{namespace}::{name}"
-        return [table for key, table in self._tables.items() if key == start or key.startswith(f"{start}.")]
+    def namespace(self, name):
+        """Return the module whose attributes are the operators of a namespace that are declared at the moment."""
+        # A module, because CPython finds attributes of modules fastest.
+        return self._namespaces.get(name) or self._namespaces.setdefault(name, ModuleType(f"tensix.ops.{name}"))
 
     def operators(self):
         """Return the qualified names of all operators, sorted."""
@@ -109,7 +125,7 @@ class Dispatcher:
                 f"{present!r} is there, found {function!r} as well."
             )
         operator_table.set_fallback(int(key), function)
-        for table in self._tables.values():
+        for table in list(self._tables.values()):
             table.resolve()
 
     def add_listener(self, listener):

@@ -16,6 +16,13 @@ KINDS = {*PYTHON_TYPES, *UNCHECKED}
 ALIAS = re.compile(r"(?<=\w)\(\w+!?\)")  # as in Tensor(a!), unlike the parentheses around several results
 RETURNED_KIND = re.compile(r"(?:^|[(,])\s*(\w+)")
 NAMED_KINDS = {"ScalarType", "Layout", "Device", "MemoryFormat"}  # their defaults are bare words
+# What Python's parser reads without a warning: it has some for unknown escapes, and for numbers that run into words.
+LITERAL = re.compile(
+    r"""(?: [\s+\-\[\](){},:] | (?:True|False|None)(?!\w) | b?'[^'\\]*' | b?"[^"\\]*"
+          | '(?:[^'\\]|\\[\\'"abfnrtvxuUN0])*' | "(?:[^"\\]|\\[\\'"abfnrtvxuUN0])*"
+          | 0[xXoObB][\da-fA-F_]+(?!\w) | (?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][-+]?\d[\d_]*)?[jJ]?(?!\w) )+""",
+    re.VERBOSE | re.ASCII,
+)
 
 
 class Argument:
@@ -74,9 +81,14 @@ class FunctionSchema:
         self.has_device = "device" in [argument.name for argument in arguments]
 
     @property
+    def operator_name(self) -> str:
+        """What all overloads are called: ``namespace::name``."""
+        return f"{self.namespace}::{self.name}"
+
+    @property
     def qualified_name(self) -> str:
         """The key of the dispatcher's table: ``namespace::name.overload``."""
-        return f"{self.namespace}::{self.name}" + (f".{self.overload}" if self.overload else "")
+        return self.operator_name + (f".{self.overload}" if self.overload else "")
 
     @property
     def returns_one_tensor(self):
@@ -170,7 +182,10 @@ def parse_arguments(text, schema):
             continue
         argument = parse_argument(part, keyword_only)
         if argument is None:
-            raise ValueError(f"cannot read the argument {part!r} of the schema {schema!r}: 'Type name' is needed.")
+            raise ValueError(
+                f"cannot read the argument {part!r} of the schema {schema!r}: 'Type name', or "
+                "'Type name=default' with quotes and escapes as in Python, is needed."
+            )
         if argument.name in names:
             raise ValueError(f"the schema {schema!r} names the argument '{argument.name}' twice.")
         names.add(argument.name)
@@ -228,6 +243,8 @@ def parse_argument(text, keyword_only):
     words = (name, kind) if alias is None else (name, kind, alias)
     if not all(map(str.isidentifier, words)) or (equals and not default):
         return None
+    if default.startswith(("'", '"')) and not LITERAL.fullmatch(default):  # else it would stand for itself
+        return None
     return Argument(
         name, kind + brackets, default=literal(default) if equals else None, has_default=bool(equals),
         optional=optional, keyword_only=keyword_only, alias=alias, is_write=is_write,
@@ -253,7 +270,9 @@ def split_outside_brackets(text):
 
 def literal(text):
     """Return the value of a default; a bare word stands for itself."""
+    if not LITERAL.fullmatch(text):
+        return text
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return text

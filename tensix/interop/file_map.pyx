@@ -131,11 +131,11 @@ cdef class FileMap:
         """
         cdef size_t start = nbytes_from_any(offset)
         cdef size_t size = nbytes_from_any(nbytes)
+        cdef DataPtr part = DataPtr()
         if self.context == NULL:
             raise ValueError("the map is closed.")
         if start > self.nbytes or size > self.nbytes - start:
             raise ValueError(f"the map has {self.nbytes:,} bytes: none from {start:,} to {start + size:,}.")
-        cdef DataPtr part = DataPtr()
         shared_context_increment(self.context)
         shared_context_point(self.context, &part.own, return_share)
         part.own.data = <char*>part.own.data + start

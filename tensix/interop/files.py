@@ -1,5 +1,6 @@
 """`load`, `save` and `from_file`: tensors from files and to files, the format by the suffix."""
 
+import contextlib
 import importlib
 import os
 from collections.abc import Mapping
@@ -158,9 +159,9 @@ def from_file(
     entry = entry_of(() if shape is None else shape, dtype, offset)
     if shared and entry.offset % unit_of(entry.dtype):
         raise ValueError(f"offset {entry.offset} is not aligned for {entry.type_name}: it cannot be shared.")
-    if shared and shape is not None:
-        make_longer(path, entry.offset + entry.nbytes)
-    with RawFile(path, "r+" if shared else "c") as raw:
+    is_grown = shared and shape is not None
+    growing = grown(path, entry.offset + entry.nbytes) if is_grown else contextlib.nullcontext()
+    with growing, RawFile(path, "r+" if shared else "c") as raw:
         if shape is None:
             shape, rest = divmod(max(0, raw.nbytes - entry.offset), entry.dtype.itemsize)
             if rest:
@@ -171,21 +172,39 @@ def from_file(
         return raw.tensor(shape, dtype, offset)
 
 
-def make_longer(path, nbytes):
-    """Make a file at least so long; where the system can, with room on the disk, whose lack would be a bus error."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+@contextlib.contextmanager
+def grown(path, nbytes):
+    """Make a file at least so long; where the system can, with room on the disk, whose lack would be a bus error.
+
+    If that or the block fails, the file is as long as it was, and gone if it was not there.
+    """
+    path = os.path.realpath(os.fsdecode(path))  # a link may point to what is to be made
+    access = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor, is_new = os.open(path, access | os.O_EXCL, 0o666), True
+    except FileExistsError:
+        descriptor, is_new = os.open(path, access, 0o666), False
     try:
         found = os.fstat(descriptor).st_size
-        if found < nbytes and hasattr(os, "posix_fallocate"):
-            try:
-                os.posix_fallocate(descriptor, found, nbytes - found)
-            except OSError:
+        try:
+            if found < nbytes:
+                lengthen(descriptor, found, nbytes)
+            yield
+        except BaseException:
+            if is_new:
+                os.unlink(path)
+            elif found < nbytes:
                 os.ftruncate(descriptor, found)  # a full disk may have taken a part
-                raise
-        elif found < nbytes:
-            os.ftruncate(descriptor, nbytes)
+            raise
     finally:
         os.close(descriptor)
+
+
+def lengthen(descriptor, found, nbytes):
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, found, nbytes - found)
+    else:
+        os.ftruncate(descriptor, nbytes)
 
 
 def format_of(path):

@@ -53,10 +53,10 @@ class NpzFile(TensorFile):
     def _entry(self, waiting):
         return self._opened(waiting)[0]
 
-    def _obstacle(self, waiting):
-        if waiting.compress_type != zipfile.ZIP_STORED:
+    def _obstacle(self, waiting, entry):
+        if entry.dtype is not None and waiting.compress_type != zipfile.ZIP_STORED:
             return "copied: deflated"
-        return self._raw.obstacle(self._entry(waiting))
+        return self._raw.obstacle(entry)
 
     def _take(self, waiting):
         self._raw.check()

@@ -78,7 +78,8 @@ class RawFile:
     Lifetime: tensors keep the pages mapped, not the file open; they outlive this object. One descriptor is open until
     this object is closed or dies.
 
-    Thread-safety: tensors may be taken on any thread, also after a fork.
+    Thread-safety: tensors may be taken on any thread, also after a fork, and while another thread closes the file: they
+    are taken then, or the file is said to be closed.
 
     Examples
     --------
@@ -93,7 +94,7 @@ class RawFile:
             [6, 7]], dtype=tensix.uint8, readonly=True)
     """
 
-    _descriptor = -1
+    _descriptor = None
     _map = None
 
     def __init__(self, path: str | os.PathLike[str], mmap_mode: str | None = "r") -> None:
@@ -101,12 +102,12 @@ class RawFile:
             raise ValueError(f"mmap_mode is one of {', '.join(map(repr, MODES))}, found {mmap_mode!r}.")
         self.path, self.mmap_mode = os.fsdecode(path), mmap_mode
         self._lock = allocate_lock()
-        self._descriptor = open_regular(self.path, os.O_RDWR if mmap_mode == "r+" else os.O_RDONLY)
+        self._descriptor = Descriptor(open_regular(self.path, os.O_RDWR if mmap_mode == "r+" else os.O_RDONLY))
         try:
-            self._found = os.fstat(self._descriptor)
+            self._found = os.fstat(self._descriptor.number)
             self.nbytes = self._found.st_size
             if mmap_mode is not None and self.nbytes:
-                self._map = FileMap(self._descriptor, self.nbytes, mmap_mode)
+                self._map = FileMap(self._descriptor.number, self.nbytes, mmap_mode)
         except BaseException:
             self.release()
             raise
@@ -147,11 +148,17 @@ class RawFile:
         storage = self._map.storage(entry.offset, entry.nbytes)
         return Tensor.from_storage(storage, 0, entry.shape, strides_of(entry), entry.dtype)
 
+    def _opened(self):
+        """Return the descriptor, which stays open as long as it is held; raise if the file is closed."""
+        descriptor = self._descriptor
+        if descriptor is None:
+            raise ValueError(f"{self.path} is closed.")
+        return descriptor
+
     def check(self) -> None:
         """Raise if the file was changed since it was opened. See Note [Files that change]."""
-        if self._descriptor < 0:
-            raise ValueError(f"{self.path} is closed.")
-        now = os.fstat(self._descriptor)
+        descriptor = self._opened()
+        now = os.fstat(descriptor.number)
         if now.st_size < self.nbytes:
             raise FileFormatError(
                 f"{self.path} was cut short since it was opened: from {self.nbytes:,} to {now.st_size:,} bytes."
@@ -173,7 +180,9 @@ class RawFile:
             )
 
     def obstacle(self, entry: Entry) -> str | None:
-        """Return why a tensor has to be copied, None if it can be mapped."""
+        """Return why a tensor has to be copied or cannot be had at all, None if it can be mapped."""
+        if entry.dtype is None:
+            return "no element type of tensix"
         if self._map is None or entry.nbytes == 0:
             return "nothing is mapped" if entry.nbytes else "no elements"
         if entry.swapped:
@@ -215,11 +224,12 @@ class RawFile:
             done += count
 
     def _read_some(self, offset, buffer):
+        descriptor = self._opened()
         if hasattr(os, "preadv"):  # no position, which a fork would share
-            return os.preadv(self._descriptor, [buffer], offset)
+            return os.preadv(descriptor.number, [buffer], offset)
         with self._lock:
-            os.lseek(self._descriptor, offset, os.SEEK_SET)
-            found = os.read(self._descriptor, min(len(buffer), CHUNK))
+            os.lseek(descriptor.number, offset, os.SEEK_SET)
+            found = os.read(descriptor.number, min(len(buffer), CHUNK))
         buffer[: len(found)] = found
         return len(found)
 
@@ -232,7 +242,7 @@ class RawFile:
     @property
     def closed(self) -> bool:
         """Whether no more tensors can be taken."""
-        return self._descriptor < 0
+        return self._descriptor is None or (self._map is not None and self._map.closed)
 
     def close(self) -> None:
         """Unmap and close the file now; nothing happens if it was done.
@@ -253,9 +263,7 @@ class RawFile:
         """Close the file and let go of the map, which lasts as long as tensors look into it."""
         if self._map is not None:
             self._map.release()
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
-            os.close(descriptor)
+        self._descriptor = None
 
     def __enter__(self) -> Self:
         return self
@@ -269,6 +277,21 @@ class RawFile:
     def __repr__(self):
         state = "closed" if self.closed else format_size(self.nbytes)
         return f"RawFile({self.path!r}, {state}, mmap_mode={self.mmap_mode!r})"
+
+
+class Descriptor:
+    """Own a file descriptor and close it with the last reference.
+
+    So it is not closed while another thread reads, and its number is not that of another file then.
+    """
+
+    __slots__ = ("number",)
+
+    def __init__(self, number):
+        self.number = number
+
+    def __del__(self):
+        os.close(self.number)
 
 
 class Window(io.RawIOBase):

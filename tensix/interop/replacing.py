@@ -1,4 +1,8 @@
-"""Writing a file so that readers see the old one or the new one, and nothing between."""
+"""Writing a file so that readers see the old one or the new one, and nothing between.
+
+Where Linux can, the new file has no name until it is whole, so that nothing is left of it when the process is killed.
+A name cannot be given to it over another file, so it gets one beside that first, as it has from the start elsewhere.
+"""
 
 import contextlib
 import errno
@@ -12,8 +16,8 @@ __all__ = []
 def replacing(path):
     """Give a file to write, which takes the place of `path` when the block ends well and vanishes when it does not.
 
-    It is written beside its place, flushed to the disk and renamed. A link stays a link; what it points to is replaced.
-    An existing file's permissions are kept. Maps of the replaced file stay as they were.
+    It is written in the folder of its place, flushed to the disk and renamed. A link stays a link; what it points to is
+    replaced. An existing file's permissions are kept. Maps of the replaced file stay as they were.
     """
     target = os.path.realpath(os.fsdecode(path))
     mode = mode_of(target)
@@ -21,20 +25,35 @@ def replacing(path):
     beside = os.path.join(folder, f".tensix-{os.urandom(8).hex()}.part")
     if not os.path.isdir(folder):  # said here, because the error of open() would name the file beside
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    descriptor = unnamed_file(folder)
+    is_named = descriptor is None
+    if is_named:
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with open(descriptor, "wb") as file:
             if mode is not None:
-                os.chmod(beside, mode)
+                os.chmod(beside if is_named else descriptor, mode)
             yield file
             file.flush()
             os.fsync(descriptor)
+            if not is_named:  # with a folder's descriptor, which is not looked at, os.link() follows links
+                os.link(f"/proc/self/fd/{descriptor}", beside, src_dir_fd=descriptor)
         os.replace(beside, target)
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):  # renamed already
+        with contextlib.suppress(FileNotFoundError):  # not named yet, or renamed already
             os.unlink(beside)
         raise
     flush_folder(folder)
+
+
+def unnamed_file(folder):
+    """Return a descriptor of a new file without a name, None where there is no such thing or no name can be given."""
+    if not hasattr(os, "O_TMPFILE") or not os.path.isdir("/proc/self/fd"):
+        return None
+    try:
+        return os.open(folder, os.O_WRONLY | os.O_TMPFILE, 0o666)
+    except OSError:  # of this file system; if it is of the folder, open() with a name says so
+        return None
 
 
 def mode_of(target):

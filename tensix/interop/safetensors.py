@@ -51,8 +51,8 @@ class SafetensorsFile(TensorFile):
     def _entry(self, waiting):
         return waiting
 
-    def _obstacle(self, waiting):
-        return self._raw.obstacle(waiting)
+    def _obstacle(self, waiting, entry):
+        return self._raw.obstacle(entry)
 
     def _take(self, waiting):
         return self._raw.take(waiting)

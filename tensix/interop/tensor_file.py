@@ -26,7 +26,8 @@ class TensorFile(dict[str, Tensor]):
     tensor keeps the map alive by itself, so it may outlive the dict. At the end of a ``with`` block the dict is closed;
     tensors that are still held stay as they are.
 
-    Thread-safety: as a dict. Two threads that ask for a name get the same tensor.
+    Thread-safety: as a dict. Two threads that ask for a name get the same tensor. While one closes the dict, others get
+    tensors, or hear that it is closed.
 
     Examples
     --------
@@ -54,8 +55,8 @@ class TensorFile(dict[str, Tensor]):
         """Return where a tensor lies and what it is like."""
         raise NotImplementedError
 
-    def _obstacle(self, waiting: Any) -> str | None:
-        """Return why a tensor has to be copied, None if it can be mapped."""
+    def _obstacle(self, waiting: Any, entry: Entry) -> str | None:
+        """Return why a tensor has to be copied or cannot be had at all, None if it can be mapped."""
         raise NotImplementedError
 
     def _take(self, waiting: Any) -> Tensor:
@@ -68,16 +69,31 @@ class TensorFile(dict[str, Tensor]):
         value = dict.__getitem__(self, name)
         if type(value) is not self._waiting_type:
             return value
-        tensor = self._take(value)
+        tensor = self._asked(self._take, value)
         if dict.get(self, name) is not value:  # another thread was faster
             return self[name]
         dict.__setitem__(self, name, tensor)
         self._taken[name] = value
+        if self.closed:  # by another thread, which may have forgotten all tensors before
+            dict.pop(self, name, None)
+            self._taken.pop(name, None)
         return tensor
+
+    def _asked(self, question, *args: Any) -> Any:
+        """Return what the file answers; if it is closed meanwhile, that is why it does not, whatever it raises."""
+        try:
+            return question(*args)
+        except Exception:
+            if self.closed:
+                raise self._closed_error() from None
+            raise
+
+    def _closed_error(self):
+        return ValueError(f"{self._raw.path} is closed.")
 
     def __missing__(self, name: str) -> Tensor:
         if self.closed:
-            raise ValueError(f"{self._raw.path} is closed.")
+            raise self._closed_error()
         raise KeyError(name)
 
     def __setitem__(self, name: str, value: Tensor) -> None:
@@ -161,22 +177,35 @@ class TensorFile(dict[str, Tensor]):
             If a tensor that somebody else holds still looks into the map. The file stays open then, and what is asked
             for is taken from it anew.
         """
-        for name, waiting in self._taken.items():
-            dict.__setitem__(self, name, waiting)
-        self._taken.clear()
-        self._raw.close()
+        self._put_back()
+        while True:
+            try:
+                self._raw.close()
+                break
+            except BufferError:
+                if not self._taken:
+                    raise
+                self._put_back()  # taken by other threads meanwhile: this dict alone may hold them
         self.clear()
+
+    def _put_back(self) -> None:
+        """Let go of the tensors that were taken; what is asked for is taken anew."""
+        for name in list(self._taken):
+            waiting = self._taken.pop(name, None)
+            if waiting is not None:
+                dict.__setitem__(self, name, waiting)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.clear()
         self._raw.release()
+        self.clear()
 
     def entry(self, name: str) -> tuple[Entry, str | None]:
-        """Return what the file says of a tensor, and why it has to be copied if it has; nothing is taken."""
+        """Return what the file says of a tensor, and why it cannot be mapped, or None; nothing is taken."""
         waiting = self._taken.get(name) or dict.__getitem__(self, name)
         if type(waiting) is not self._waiting_type:
             raise KeyError(f"{name!r} was put into the dict: the file does not know it.")
-        return self._entry(waiting), self._obstacle(waiting)
+        entry = self._asked(self._entry, waiting)
+        return entry, self._obstacle(waiting, entry)

@@ -4,8 +4,8 @@ A large block that comes from the system has no pages yet: every page costs a fa
 for 64 MiB, and more time than most arithmetic on it. A block that was used before has its pages. A small block saves
 the way through the C library, which is half of what a small tensor costs once it is larger than 1 KiB.
 
-What is new comes in huge pages where the system has them: 2 MiB to a fault, and to an entry of the processor's table of
-pages, without which reading 64 MiB takes a third longer.
+What is new comes in huge pages where the system has them: one fault, and one entry of the processor's table of pages,
+for 2 MiB or more, without which reading 64 MiB takes a third longer.
 
 Note [Size classes]
 ~~~~~~~~~~~~~~~~~~~

@@ -3,6 +3,9 @@
 Python's collector does not track tensors, but it tracks what holds them: lists, instances, modules. So every object
 that it knows is asked for what it refers to, and every running function for its variables. That takes a walk over the
 whole heap, once per snapshot, and nothing while memory is recorded. What only C code holds is not found.
+
+Most objects are somebody's, and what their classes override may raise or do anything. So they are known by their types,
+and asked by the methods of the base classes that we know.
 """
 
 import gc
@@ -16,6 +19,15 @@ __all__ = []
 MOST_PLACES = 3  # named for one holder
 MOST_LOOKS = 8  # at containers of one holder, of which some have the same name
 IS_OPTIMIZED = 1  # the flag of code whose variables are not in a dict
+# The classes of handles on a storage, and their modules: those that are not loaded have no objects.
+HANDLES = {
+    "tensix.core.storage": "Storage", "tensix.tensors.tensor_base": "TensorBase",
+    "tensix.tensors.typed_storage": "TypedStorage",
+}  # fmt: skip
+# What a metaclass may override.
+name_of_type = type.__dict__["__name__"].__get__
+qualname_of_type = type.__dict__["__qualname__"].__get__
+dictoffset_of_type = type.__dict__["__dictoffset__"].__get__
 
 
 def holders_of(addresses):
@@ -40,7 +52,7 @@ def holders_of(addresses):
         # Of a module the variables only: asked for all that it keeps, asyncio's hands out freed futures without an end
         # in CPython 3.12 up to 3.12.5.
         is_module = issubclass(type(container), ModuleType)
-        search.look_at(object.__getattribute__(container, "__dict__") if is_module else container)
+        search.look_at(attributes_of(container) if is_module else container)
     return search.texts(tracked)
 
 
@@ -55,14 +67,14 @@ class Search:
 
     def __init__(self, addresses):
         self.addresses = addresses
-        self.kinds = {}  # type -> whether it is one of ours that has a storage
+        self.handles = [getattr(sys.modules[name], cls) for name, cls in HANDLES.items() if name in sys.modules]
+        self.kinds = {}  # id of a type -> (the type, the class of handles that it is or derives from, or None)
         self.found = {}  # id of a holder -> (holder, address, text), None for one on another block
         self.places = {}  # id of a holder -> where it is held: containers, and words
         self.looked_into = set()  # ids of containers that the collector passes over
         self.names = {}  # id of a container -> what it calls what it holds
         self.owners = {}  # id of a dict of attributes -> the class of the object
-        modules = list(sys.modules.items())
-        self.modules = {id(vars(module)): name for name, module in modules if hasattr(module, "__dict__")}
+        self.modules = {id(attributes_of(module)): name for name, module in list(sys.modules.items())}
 
     def look_at(self, container):
         """Find holders among what a container refers to, and in containers that the collector passes over."""
@@ -77,7 +89,8 @@ class Search:
         waiting = [value]
         while waiting:  # each once, though it may lie in many others
             value = waiting.pop()
-            if type(value) in (dict, tuple) and not gc.is_tracked(value) and id(value) not in self.looked_into:
+            is_passed_over = (type(value) is dict or type(value) is tuple) and not gc.is_tracked(value)
+            if is_passed_over and id(value) not in self.looked_into:
                 self.looked_into.add(id(value))
                 for inner in gc.get_referents(value):
                     if self.is_holder(inner, type(inner)):
@@ -110,29 +123,31 @@ class Search:
 
     def is_holder(self, value, kind):
         """Whether a value is a tensor or storage on a block that matters."""
-        if kind not in self.kinds:
-            is_ours = any(str(base.__module__).startswith("tensix.") for base in kind.__mro__)
-            self.kinds[kind] = is_ours and (issubclass(kind, Storage) or callable(getattr(kind, "storage", None)))
-        if not self.kinds[kind]:
+        if id(kind) not in self.kinds:
+            found = next((handle for handle in self.handles if issubclass(kind, handle)), None)
+            self.kinds[id(kind)] = kind, found
+        handle = self.kinds[id(kind)][1]
+        if handle is None:
             return False
         if id(value) not in self.found:
-            self.found[id(value)] = self.entry_of(value)
+            self.found[id(value)] = self.entry_of(value, handle)
         return self.found[id(value)] is not None
 
-    def entry_of(self, holder):
+    def entry_of(self, holder, handle):
         """Return holder, address and text; None if it is on no block that matters."""
         try:
-            storage = holder if isinstance(holder, Storage) else holder.storage()
+            storage = holder if handle is Storage else handle.storage(holder)
             address = storage.data_ptr_object().get()
         except RuntimeError:  # it has none
             return None
         if address not in self.addresses:
             return None
-        what = type(holder).__name__
-        if hasattr(holder, "dtype") and hasattr(holder, "shape"):
-            what += f" {holder.dtype} {tuple(holder.shape)}"
+        what = name_of_type(type(holder))
+        if hasattr(handle, "shape"):
+            what += f" {handle.dtype.__get__(holder)} {handle.shape.__get__(holder)}"
         count = storage.use_count() - (storage is not holder)  # our look does not count
-        return holder, address, f"{what}, storage use count {count}" + (", copy-on-write" if storage.is_cow() else "")
+        shared = ", copy-on-write" if storage.is_cow() else ""
+        return holder, address, f"{what}, storage use count {count}{shared}"
 
     def note(self, holder, place):
         """Remember where a holder is held, a container or the words for it, if that is not known well enough."""
@@ -144,26 +159,27 @@ class Search:
         """Find the objects whose attributes lie in one of the dicts that hold something: one more walk for them all."""
         dicts = {id(place): place for places in self.places.values() for place in places if type(place) is dict}
         for one in tracked if dicts else ():
-            if type(one).__dictoffset__ and not issubclass(type(one), ModuleType):
+            if dictoffset_of_type(type(one)) and not issubclass(type(one), ModuleType):
                 for value in gc.get_referents(one):
-                    if id(value) in dicts and getattr(one, "__dict__", None) is value:
-                        self.owners[id(value)] = type(one).__qualname__
+                    if id(value) in dicts and attributes_of(one) is value:
+                        self.owners[id(value)] = qualname_of_type(type(one))
 
     def name_of(self, holder, place):
         """Return in words where a holder is."""
-        if isinstance(place, str):
+        kind = type(place)
+        if kind is str:
             return place
         if id(place) not in self.names:  # asked for many: a large container is looked through once
             self.names[id(place)] = names_in(place)
         name = self.names[id(place)].get(id(holder))
-        if isinstance(place, dict):
-            if id(place) in self.modules:
-                return f"{name} in module {self.modules[id(place)]}"
+        if issubclass(kind, dict):
             owner = self.owners.get(id(place))
-            return f"{name} of {owner}" if owner else f"value of {name!r} in a dict"
-        if isinstance(place, (list, tuple)):
-            return f"item {name} of a {type(place).__name__}"
-        return f"a {type(place).__qualname__}" if name is None else f"{name} of {type(place).__qualname__}"
+            if type(name) is str and id(place) in self.modules:
+                return f"{name} in module {self.modules[id(place)]}"
+            return f"{name} of {owner}" if type(name) is str and owner else f"value of {repr_of(name)} in a dict"
+        if issubclass(kind, (list, tuple)):
+            return f"item {name} of a {name_of_type(kind)}"
+        return f"{name} of {qualname_of_type(kind)}" if type(name) is str else f"a {qualname_of_type(kind)}"
 
     def texts(self, tracked):
         """Return address and text of every holder found."""
@@ -177,15 +193,33 @@ class Search:
 
 def names_in(container):
     """Return the keys, positions or attributes of a container by the ids of what they lead to, the first of each."""
-    if isinstance(container, (list, tuple)):
-        items = enumerate(list(container))
+    kind = type(container)
+    if issubclass(kind, (list, tuple)):
+        items = list(enumerate((list if issubclass(kind, list) else tuple).__iter__(container)))
     else:
-        attributes = container if isinstance(container, dict) else getattr(container, "__dict__", None)
-        items = list(attributes.items()) if isinstance(attributes, dict) else ()
+        attributes = container if issubclass(kind, dict) else attributes_of(container)
+        items = () if attributes is None else list(dict.items(attributes))
     names = {}
     for name, value in items:
         names.setdefault(id(value), name)
     return names
+
+
+def attributes_of(thing):
+    """Return the dict of an object's attributes, None if it has none or does not tell."""
+    try:
+        found = object.__getattribute__(thing, "__dict__")
+    except Exception:  # a property of somebody's
+        return None
+    return found if issubclass(type(found), dict) else None
+
+
+def repr_of(thing):
+    """Return the text of somebody's object, or what it is if that raises."""
+    try:
+        return repr(thing)
+    except Exception:
+        return f"a {qualname_of_type(type(thing))} whose repr raises"
 
 
 def unshared_count():

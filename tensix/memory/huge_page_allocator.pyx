@@ -5,7 +5,7 @@ __all__ = ["HugePageAllocator"]
 
 
 cdef class HugePageAllocator(CPUAllocator):
-    """Give blocks of 2 MiB and more regions of their own, with advice to back them by huge pages.
+    """Give blocks of a huge page and more regions of their own, with advice to back them by huge pages.
 
     Parameters
     ----------
@@ -16,10 +16,10 @@ cdef class HugePageAllocator(CPUAllocator):
 
     Notes
     -----
-    A huge page is 2 MiB: one fault and one entry of the processor's table of pages in place of 512. The system may not
-    have any, which is no error. Large blocks begin at a huge page; smaller ones come from the C library's heap, which
-    the advice never touches, aligned to 64 bytes. Regions go back to the system when they are freed; put a
-    `CachingAllocator` over it to keep them.
+    A huge page is 2 MiB where a page is 4 KiB: one fault and one entry of the processor's table of pages in place of
+    512. Where pages are larger it is larger too, up to 512 MiB. The system may not have any, which is no error. Large
+    blocks begin at a huge page; smaller ones come from the C library's heap, which the advice never touches, aligned to
+    64 bytes. Regions go back to the system when they are freed; put a `CachingAllocator` over it to keep them.
 
     Lifetime: blocks do not need the allocator; they may outlive it.
 
@@ -31,8 +31,8 @@ cdef class HugePageAllocator(CPUAllocator):
     >>> from tensix.memory import HugePageAllocator
     >>> with tensix.use_allocator(HugePageAllocator(populate=True)):
     ...     x = tensix.empty(1000, 1000)
-    >>> x.data_ptr() % (2 << 20)
-    0
+    >>> x.allocator, x.data_ptr() % 64
+    (HugePageAllocator(populate=True), 0)
     """
 
     def __init__(self, populate=False, *, numa_node=None):

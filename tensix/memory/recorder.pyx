@@ -38,7 +38,7 @@ from tensix.memory.block_table cimport block_table_clear, block_table_put, block
 from tensix.memory.call_site cimport CallSites, CallSites_capture
 
 from tensix._version import __version__
-from tensix.memory.holders import holders_of
+from tensix.memory.holders import holders_of, repr_of
 from tensix.memory.snapshot_file import FORMAT, VERSION, Snapshot
 
 __all__ = ["record", "snapshot"]
@@ -414,7 +414,7 @@ cdef object snapshot_of(record self, bint wants_holders):
         "copies": events_of(&tape.copies, numbering), "failures": events_of(&tape.failures, numbering),
         "frames": [{"file": file, "line": line, "function": name} for file, line, name in numbering.frames],
         "stacks": [list(frames) for frames in numbering.stacks],
-        "allocators": list(map(repr, self.allocators)),
+        "allocators": list(map(repr_of, self.allocators)),
         "threads": list(self.threads.values()),
         "blocks": {
             "address": address, "nbytes": nbytes, "allocated_ns": allocated, "freed_ns": freed, "stack": stack,

@@ -12,7 +12,7 @@ GIL protects it: the last block of a segment takes the GIL to leave.
 """
 cimport cython
 from cpython.ref cimport PyObject
-from libc.errno cimport errno
+from libc.errno cimport EACCES, ENOMEM, EPERM, errno
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from tensix.core.allocator cimport Allocator, nbytes_from_any
@@ -172,8 +172,12 @@ cdef class SharedMemoryAllocator(Allocator):
         ------
         ValueError
             If the file is shorter than that.
+        PermissionError
+            If the descriptor allows reading only, and `readonly` is false.
         OSError
             If the descriptor is none, or its file cannot be mapped.
+        OutOfMemoryError
+            If there is no memory for it.
         """
         cdef data_ptr_t block
         if isinstance(fd, bool) or not isinstance(fd, int):
@@ -236,9 +240,16 @@ cdef shared_segment_t* new_segment(size_t nbytes) except NULL:
     return map_segment(fd, 0, nbytes, False)
 
 
-cdef int refuse(size_t nbytes) except -1:
-    report_out_of_memory(nbytes, CPU)
-    raise OutOfMemoryError(nbytes, ALIGNMENT_BYTES, CPUAllocator.bytes_in_use())
+cdef int refuse(size_t nbytes, int error=ENOMEM, bint is_readonly=False) except -1:
+    """Raise for the reason why memory could not be had."""
+    if error == ENOMEM:
+        report_out_of_memory(nbytes, CPU)
+        raise OutOfMemoryError(nbytes, ALIGNMENT_BYTES, CPUAllocator.bytes_in_use())
+    hint = ""
+    if error in (EACCES, EPERM) and not is_readonly:
+        hint = ": its descriptor does not allow that. Attach it with readonly=True, or open it for reading and writing"
+    purpose = "reading" if is_readonly else "reading and writing"
+    raise OSError(error, f"cannot map {nbytes:,} bytes of a file for {purpose}{hint}: {os.strerror(error)}")
 
 
 cdef shared_segment_t* map_segment(int fd, size_t offset, size_t nbytes, bint is_readonly) except NULL:
@@ -248,9 +259,10 @@ cdef shared_segment_t* map_segment(int fd, size_t offset, size_t nbytes, bint is
     if segment != NULL:
         segment.base = <char*>tx_map_segment(fd, offset, nbytes, is_readonly)
     if segment == NULL or segment.base == NULL:
+        error = errno if segment != NULL else ENOMEM
         free(segment)
         tx_close(fd)
-        refuse(nbytes)
+        refuse(nbytes, error, is_readonly)
     segment.fd, segment.file_offset, segment.nbytes, segment.is_readonly = fd, offset, nbytes, is_readonly
     segment.count = 1
     segment.next = segments

@@ -24,6 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 DTYPE_COUNT = 47
+IS_COMPLETE = cython.declare(cython.bint, False)  # whether all element types are made
 
 
 @cython.final
@@ -49,8 +50,9 @@ class DType:
     (tensix.float32, 4)
     """
 
-    def __init__(self):
-        raise TypeError("element types are not made by hand: use tensix.float32, tensix.int64, ...")
+    def __cinit__(self):  # which __new__ calls too
+        if IS_COMPLETE:
+            raise TypeError("element types are not made by hand: use tensix.float32, tensix.int64, ...")
 
     @property
     def numpy(self):
@@ -175,3 +177,5 @@ bfloat16 = register(BFLOAT16, "bfloat16", 2, "real floating", None)
 uint16 = register(27, "uint16", 2, "unsigned integer", np.dtype("u2"))
 uint32 = register(28, "uint32", 4, "unsigned integer", np.dtype("u4"))
 uint64 = register(29, "uint64", 8, "unsigned integer", np.dtype("u8"))
+
+IS_COMPLETE = True

@@ -7,12 +7,16 @@ element, and its strides. So nothing is copied on the way, and of a large storag
 gaps, the elements are copied row by row first. Tensors of one pickle that look at the same bytes, such as ``x`` and
 ``x.T``, do so again when they are loaded; what overlaps only in part does not.
 
+The order of bytes is that of the machine, which the pickle names; machines of the other order refuse it. Pickles of
+before name none, and are taken as they are.
+
 Between pickle and tensor stands a `StorageState`, of which there is one per span of bytes: pickle knows objects by
 identity, and so finds it again. What it loads in its place is a `Storage`.
 """
 
 import functools
 import pickle
+import sys
 import weakref
 
 import cython
@@ -78,11 +82,11 @@ class StorageState:
     def __reduce_ex__(self, protocol):
         if protocol >= 5:
             elements = self.make_tensor(self.storage, self.start, (self.nbytes,), (1,), uint8)
-            return storage_over, (pickle.PickleBuffer(elements),)
+            return storage_over, (pickle.PickleBuffer(elements), sys.byteorder)
         check_span(self)
         data = cython.cast(cython.p_char, cython.cast(cython.p_void, StorageImpl_const_data(self.storage.target)))
         span = PyBytes_FromStringAndSize(data + self.start if self.nbytes else cython.NULL, self.nbytes)
-        return storage_of_bytes, (span, self.storage.readonly)
+        return storage_of_bytes, (span, self.storage.readonly, sys.byteorder)
 
 
 @cython.cfunc
@@ -97,14 +101,22 @@ def check_span(self: StorageState) -> cython.int:
     return 0
 
 
-def storage_over(buffer):
+def storage_over(buffer, byteorder=None):
     """Return a storage over a buffer, read-only if that is; copied only where elements would not be aligned.
 
     Parameters
     ----------
     buffer : object with the buffer protocol
         Contiguous; kept by the storage.
+    byteorder : str, optional
+        Of the machine where the pickle was made.
+
+    Raises
+    ------
+    ValueError
+        If that is not the order of this machine.
     """
+    check_order(byteorder)
     impl = impl_of_buffer(buffer if type(buffer) is bytes else pickle.PickleBuffer(buffer).raw())
     storage = impl.storage
     if cython.cast(uintptr_t, storage.block.data) % ALIGNMENT_BYTES:
@@ -113,11 +125,21 @@ def storage_over(buffer):
     return Storage_from_owned(storage)
 
 
-def storage_of_bytes(data: bytes, readonly: bool):
+def storage_of_bytes(data: bytes, readonly: bool, byteorder=None):
     """Return a storage with a copy of bytes, or over them if nobody may write them."""
     if readonly:
-        return storage_over(data)
+        return storage_over(data, byteorder)
+    check_order(byteorder)
     return copied(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), False)
+
+
+@cython.cfunc
+def check_order(byteorder):
+    if byteorder is not None and byteorder != sys.byteorder:
+        raise ValueError(
+            f"the pickle holds elements of a {byteorder}-endian machine, and this one is {sys.byteorder}-endian. Hand "
+            "tensors over in a file of tensix.save(): those are read everywhere."
+        )
 
 
 @cython.cfunc

@@ -3,9 +3,13 @@
 Python's collector frees a cycle if every owner in it is a handle and nobody outside owns a member. Others stay: those
 with a count held by C code, and those through a storage's allocator, a deleter's closure or a tensor's
 ``autograd_meta``, which the collector does not look into. Here all of those are followed.
+
+Every object is asked once what it owns. A way back can only lead through objects that all own one another, directly or
+not, a strongly connected component of the graph; so each search for a cycle stays in one of those.
 """
 
 import gc
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from types import BuiltinMethodType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -19,11 +23,13 @@ from tensix.tensors.tensor_impl import TensorImpl
 __all__ = []
 
 MAX_LOOKED_AT = 100_000  # objects; what is farther away is not found
+MAX_LINES = 20
 
 # What leads everywhere, or owns nothing.
 OPAQUE = (type, ModuleType, FrameType, CodeType, WeakIntrusivePtr, DataPtr, str, bytes, int, float, complex, type(None))
 
 Edge = tuple[str, Any]  # how it is owned, such as ".next", and what
+Graph = dict[int, list[tuple[str, int]]]  # for the id of each object what it owns: how, and the id
 
 
 def strong_cycles(targets: Iterable[IntrusiveTarget]) -> list[str]:
@@ -37,44 +43,89 @@ def strong_cycles(targets: Iterable[IntrusiveTarget]) -> list[str]:
     Returns
     -------
     list of str
-        Such as ``"Node.next -> Node.next -> Node"``.
+        Such as ``"Node.next -> Node.next -> Node"``. After many, that there are more.
     """
-    lines = []
+    targets = list(targets)
+    things, graph = owned_from(targets)
+    component = components_of(graph)
+    lines: list[str] = []
     said: set[int] = set()
     for target in targets:
-        if id(target) in said:
-            continue
-        path = shortest_cycle(target)
+        path = shortest_cycle(id(target), graph, component) if id(target) not in said else []
+        if path and len(lines) == MAX_LINES:
+            return [*lines, "and more"]
         if path:
-            said.update(id(owner) for owner, _ in path)
-            lines.append(render(path))
+            said.update(owner for owner, _ in path)
+            lines.append(render([(things[owner], how) for owner, how in path]))
     return lines
 
 
-def shortest_cycle(start: Any) -> list[tuple[Any, str]]:
+def owned_from(targets: list[IntrusiveTarget]) -> tuple[dict[int, Any], Graph]:
+    """Return all objects that targets lead to, by their ids, and what each of them owns, the nearest first."""
+    things: dict[int, Any] = {id(target): target for target in targets}  # kept alive, so that an id is an identity
+    graph: Graph = {}
+    waiting = list(things.values())
+    for owner in waiting:  # which grows meanwhile
+        graph[id(owner)] = edges = []
+        for how, owned in owned_by(owner):
+            if id(owned) not in things:
+                if len(things) >= MAX_LOOKED_AT:
+                    continue
+                things[id(owned)] = owned
+                waiting.append(owned)
+            edges.append((how, id(owned)))
+    return things, graph
+
+
+def components_of(graph: Graph) -> dict[int, int]:
+    """Return for each object one that stands for its strongly connected component, by Kosaraju's algorithm."""
+    finished: dict[int, None] = {}  # in the order in which a depth-first search is through with them
+    begun: set[int] = set()
+    owners = defaultdict(list)
+    for root in graph:
+        path = [(root, iter(graph[root]))] if root not in begun else []
+        begun.add(root)
+        while path:
+            owner, edges = path[-1]
+            for _, owned in edges:
+                owners[owned].append(owner)
+                if owned not in begun:
+                    begun.add(owned)
+                    path.append((owned, iter(graph[owned])))
+                    break
+            else:
+                finished[owner] = None
+                path.pop()
+    component: dict[int, int] = {}
+    for root in reversed(finished):
+        waiting = [root]
+        while waiting:
+            thing = waiting.pop()
+            if thing not in component:
+                component[thing] = root
+                waiting += owners[thing]
+    return component
+
+
+def shortest_cycle(start: int, graph: Graph, component: dict[int, int]) -> list[tuple[int, str]]:
     """Return the steps of the shortest way from an object back to it: owners, and how they own the next one."""
-    came_from: dict[int, tuple[Any, str]] = {}  # by the id of an object: who owns it, and how
+    came_from: dict[int, tuple[int, str]] = {}  # who owns an object, and how
     waiting = [start]
-    seen = {id(start): start}  # which keeps them alive, so that an id is an identity
-    while waiting and len(seen) < MAX_LOOKED_AT:
-        following = []
-        for owner in waiting:
-            for how, owned in owned_by(owner):
-                if owned is start:
-                    return [*way_to(owner, came_from, start), (owner, how)]
-                if id(owned) not in seen:
-                    seen[id(owned)] = owned
-                    came_from[id(owned)] = (owner, how)
-                    following.append(owned)
-        waiting = following
+    for owner in waiting:  # which grows meanwhile
+        for how, owned in graph[owner]:
+            if owned == start:
+                return [*way_to(owner, came_from, start), (owner, how)]
+            if owned not in came_from and component[owned] == component[start]:
+                came_from[owned] = (owner, how)
+                waiting.append(owned)
     return []
 
 
-def way_to(thing: Any, came_from: dict[int, tuple[Any, str]], start: Any) -> list[tuple[Any, str]]:
+def way_to(thing: int, came_from: dict[int, tuple[int, str]], start: int) -> list[tuple[int, str]]:
     """Return the steps from the start to an object."""
     steps = []
-    while thing is not start:
-        owner, how = came_from[id(thing)]
+    while thing != start:
+        owner, how = came_from[thing]
         steps.append((owner, how))
         thing = owner
     return steps[::-1]

@@ -97,6 +97,21 @@ def test_members_of_every_fate(tmp_path, capsys):
     assert "'\\x1b[31mred'" in out and "\x1b" not in out and "no .npy file" in out and err == ""
 
 
+def test_types_that_tensix_lacks(tmp_path, capsys):
+    header = {"x": {"dtype": "F8_E4M3", "shape": [3], "data_offsets": [0, 3]},
+              "y": {"dtype": "U8", "shape": [1], "data_offsets": [3, 4]}}  # fmt: skip
+    text = json.dumps(header).encode()
+    (tmp_path / "x.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + bytes(4))
+    np.savez(tmp_path / "x.npz", x=np.zeros(3, "M8[s]"))
+    for name in ("x.safetensors", "x.npz"):
+        assert main(["inspect", "--json", str(tmp_path / name)]) == 0
+    safetensors, npz = map(json.loads, capsys.readouterr().out.replace("}\n{", "}\0{").split("\0"))
+    lacking = {"name": "x", "shape": [3], "mapped": False, "how": "no element type of tensix"}
+    assert safetensors["tensors"][0] == lacking | {"dtype": "F8_E4M3", "bytes": 3}
+    assert safetensors["tensors"][1]["how"] == "mapped"
+    assert npz["tensors"] == [lacking | {"dtype": "datetime64[s]", "bytes": 24}]
+
+
 def test_no_tensors(tmp_path, capsys):
     for name in ("x.npz", "x.safetensors"):
         tensix.save(tmp_path / name, {})

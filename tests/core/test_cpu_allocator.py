@@ -3,10 +3,14 @@
 import ctypes
 import mmap
 import pickle
+import shutil
+import subprocess
 import threading
+from pathlib import Path
 
 import pytest
 
+import tensix
 from tensix.core import CPUAllocator, DataPtr, Device, OutOfMemoryError, Storage
 
 pytestmark = pytest.mark.usefixtures("no_leak")
@@ -134,6 +138,40 @@ def test_both_fills_are_refused_ca_12():
         CPUAllocator(zero_fill=True, junk_fill=True)
 
 
+def huge_page_bytes():
+    said = Path("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")
+    return int(said.read_text()) if said.exists() else mmap.PAGESIZE**2 // 8
+
+
+ASKS_FOR_HUGE_PAGES = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+static long pages_of(int what) { (void)what; return PAGE; }
+#define sysconf pages_of
+#include "tensix/pages.h"
+int main(void) { printf("%zu", tx_huge_page_bytes()); return 0; }
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@pytest.mark.parametrize(("page", "said", "expected"), [
+    (4096, "2097152\n", 2 << 20), (4096, None, 2 << 20), (16384, "33554432\n", 32 << 20), (16384, None, 32 << 20),
+    (65536, None, 512 << 20), (65536, "2097152\n", 2 << 20), (4096, "0\n", 2 << 20), (4096, "some\n", 2 << 20),
+    (4096, "3000000\n", 2 << 20),
+])  # fmt: skip
+def test_size_of_huge_pages(tmp_path, page, said, expected):
+    """It was 2 MiB everywhere, which holds with pages of 4 KiB alone."""
+    if said is not None:
+        (tmp_path / "said").write_text(said)
+    (tmp_path / "asks.c").write_text(ASKS_FOR_HUGE_PAGES)
+    include = Path(tensix.__file__).parent / "include"
+    options = [f"-I{include}", f"-DPAGE={page}", f'-DTX_HUGE_PAGE_FILE="{tmp_path / "said"}"', "-D_GNU_SOURCE"]
+    subprocess.run(["cc", *options, tmp_path / "asks.c", "-o", tmp_path / "asks"], check=True, timeout=60)
+    asked = subprocess.run([tmp_path / "asks"], capture_output=True, text=True, check=True, timeout=60)
+    assert int(asked.stdout) == expected
+
+
 @pytest.mark.parametrize("options", [{"huge_pages": True}, {"numa_node": 0}, {"numa_node": 63},
                                      {"huge_pages": True, "numa_node": 0, "alignment": 4 * MIB}], ids=str)
 @pytest.mark.parametrize("nbytes", [1, 65_536, 2 * MIB - 1, 2 * MIB, 5 * MIB + 3])
@@ -143,8 +181,8 @@ def test_regions_of_their_own_can_be_used_and_freed_ca_10_ca_12(options, nbytes)
     assert CPUAllocator.bytes_in_use() == before + nbytes
     ctypes.memset(block.get(), 0x5A, nbytes)
     assert content(block, nbytes) == b"\x5a" * nbytes
-    if options.get("huge_pages") and nbytes >= 2 * MIB:
-        assert block.get() % (2 * MIB) == 0
+    if options.get("huge_pages") and nbytes >= huge_page_bytes():
+        assert block.get() % huge_page_bytes() == 0
     block.clear()
     assert CPUAllocator.bytes_in_use() == before
 

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -159,3 +160,84 @@ for name, call in (
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=100, env=environment)  # fmt: skip
     said = done.stdout.splitlines()
     assert len(said) == 5 and all("closing of tensix::" in line for line in said), done.stderr
+
+
+# ---- operators by name
+
+
+def test_operators_come_and_go_with_their_libraries():
+    with Library("mine") as first_library, Library("mine") as second_library:
+        first_library.define("both(Tensor x) -> Tensor")
+        both = tensix.ops.mine.both
+        second_library.define("both.int(int x) -> Tensor")
+        assert tensix.ops.mine.both is both and both.tables[1] is both.int and "both" in dir(tensix.ops.mine)
+        first_library.close()
+        assert both.tables == (both.int,)
+        second_library.close()
+        assert not hasattr(tensix.ops.mine, "both") and both.tables == ()
+    with Library("mine") as library:
+        again = library.define("both(int x) -> Tensor")
+        assert tensix.ops.mine.both is both and both.tables == (again,)
+
+
+def test_call_while_others_register():
+    """All operators were searched by name in every call, and iterating failed when another thread registered one."""
+    ended, failures = threading.Event(), []
+    x = tensix.ones(1)
+
+    def register():
+        while not ended.is_set():
+            with Library("mine") as library:
+                for number in range(20):
+                    library.define(f"passing{number}(Tensor x) -> Tensor")
+
+    def call():
+        try:
+            for _ in range(2_000):
+                tensix.ops.tensix.add(x, x)
+        except RuntimeError as error:
+            failures.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=call) for _ in range(2)]
+    registering = threading.Thread(target=register)
+    try:
+        for thread in [registering, *threads]:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        ended.set()
+        registering.join()
+        sys.setswitchinterval(interval)
+    assert failures == []
+
+
+def test_two_threads_declare_one_operator():
+    """One of them is refused, and what both add to an operator is all there."""
+    own, refused = Dispatcher(), []
+    barrier = threading.Barrier(4)
+
+    def declare(thread):
+        barrier.wait()
+        for number in range(200):
+            own.define(f"mine::f.own{thread}_{number}(Tensor x) -> Tensor")
+            try:
+                own.define(f"mine::f.shared{number}(Tensor x) -> Tensor")
+            except RuntimeError:
+                refused.append(number)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=declare, args=(thread,)) for thread in range(4)]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    tables = own.namespace("mine").f.tables
+    assert len(refused) == 600 and len(tables) == len(own.operators()) == 1000
+    assert {table.schema.qualified_name for table in tables} == set(own.operators())

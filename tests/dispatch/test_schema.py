@@ -1,9 +1,11 @@
 """Schemas: the line that says how an operator is called."""
 
+import warnings
+
 import pytest
 
 from tensix.dispatch import FunctionSchema, dispatcher
-from tensix.dispatch.schema import Argument, parse_schema
+from tensix.dispatch.schema import Argument, literal, parse_schema
 
 
 def arguments(text):
@@ -114,6 +116,31 @@ def test_argument_that_cannot_be(text, problem):
 ])
 def test_argument_that_can_be(text):
     assert arguments(text)
+
+
+# Python's parser warns of each: of 1if and 0x1for always, of unknown escapes as a DeprecationWarning before 3.12.
+WARNED = ["Layout l=1if", "Layout l=0x1for", "Layout l=1_0in", "str s='\\d'", 'str s="\\400"', "Layout l=b'\\d'"]
+
+
+@pytest.mark.parametrize("text", WARNED)
+def test_odd_defaults_print_no_warning(text):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if text.startswith("str"):
+            with pytest.raises(ValueError, match="quotes and escapes as in Python"):
+                arguments(text)
+        else:
+            assert arguments(text)[0].default == text.partition("=")[2]
+    assert caught == []
+
+
+@pytest.mark.parametrize(("text", "default"), [
+    (r"'a\n\x41\\\'\0'", "a\nA\\'\0"), ('"it\'s"', "it's"), ("-1.5e-3", -1.5e-3), ("0x1F", 31), ("1+2j", 1 + 2j),
+    ("[(1, -2), []]", [(1, -2), []]), ("{'a': None}", {"a": None}), ("b'x'", b"x"), (".5", 0.5), ("True", True),
+    ("{[]: 1}", "{[]: 1}"), ("(" * 300, "(" * 300), ("Truely", "Truely"), ("a.b", "a.b"),
+])  # fmt: skip
+def test_defaults(text, default):
+    assert literal(text) == default
 
 
 @pytest.mark.parametrize("returns", ["Tensro", "(Tensor, Tensro)", "tensor[]", "Tensro(a!)"])

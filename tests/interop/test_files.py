@@ -1,6 +1,7 @@
 """`load` and `save`: the format by the suffix, every type there and back, and files that are replaced at one stroke."""
 
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -87,6 +88,16 @@ def test_unknown_suffixes_and_options(tmp_path):
 # ---- replaced at one stroke
 
 
+@pytest.fixture(params=["without a name", "with a name", "refused without a name"])
+def new_file(request, monkeypatch):
+    """Write new files as Linux can, as other systems do, and as file systems want that refuse the first."""
+    if request.param == "with a name":
+        monkeypatch.delattr(os, "O_TMPFILE")
+    elif request.param == "refused without a name":
+        monkeypatch.setattr(os, "O_TMPFILE", os.O_DIRECTORY)  # a folder is not opened for writing
+
+
+@pytest.mark.usefixtures("new_file")
 def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "x.npz"
     save(path, {"x": tensix.ones(3)})
@@ -106,6 +117,7 @@ def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
         assert path.read_bytes() == before and os.listdir(tmp_path) == ["x.npz"]
 
 
+@pytest.mark.usefixtures("new_file")
 def test_a_tensor_is_saved_to_the_file_it_is_mapped_from(tmp_path):
     for name in ("x.npy", "x.safetensors", "x.npz"):
         path = tmp_path / name
@@ -119,6 +131,7 @@ def test_a_tensor_is_saved_to_the_file_it_is_mapped_from(tmp_path):
         assert (old[0].item(), new[0].item()) == (0, 999)
 
 
+@pytest.mark.usefixtures("new_file")
 def test_permissions_and_links_stay(tmp_path):
     path, link = tmp_path / "x.npy", tmp_path / "link.npy"
     save(path, 1)
@@ -129,6 +142,22 @@ def test_permissions_and_links_stay(tmp_path):
     link.symlink_to("x.npy")
     save(link, 2)
     assert link.is_symlink() and load(path).item() == 2 and stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="the system has no files without names")
+def test_nothing_is_left_of_a_save_that_is_killed(tmp_path):
+    script = """
+import os, signal, sys
+from tensix.interop.replacing import replacing
+with replacing(sys.argv[1]) as file:
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    path = tmp_path / "x.npy"
+    save(path, 1)
+    finished = subprocess.run([sys.executable, "-c", script, path], check=False, timeout=60)
+    assert finished.returncode == -signal.SIGKILL and os.listdir(tmp_path) == ["x.npy"] and load(path).item() == 1
 
 
 def test_what_is_no_file_is_not_replaced(tmp_path):

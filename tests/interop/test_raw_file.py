@@ -248,6 +248,20 @@ def test_a_full_disk_is_an_error(path, monkeypatch):
     assert from_file(path, 5000, shared=True)[999:1001].tolist() == [999.0, 0.0]
 
 
+@pytest.mark.parametrize("broken", ["posix_fallocate", "FileMap"])
+def test_a_failure_leaves_no_new_file(path, monkeypatch, broken):
+    def refuses(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os if broken == "posix_fallocate" else tensix.interop.raw_file, broken, refuses)
+    new, link = path.with_name("new"), path.with_name("link")
+    link.symlink_to("new")
+    for name in (new, link, path):
+        with pytest.raises(OSError, match="No space"):
+            from_file(name, 5000, shared=True)
+    assert not new.exists() and link.is_symlink() and path.stat().st_size == 4000
+
+
 def test_shared_between_processes(tmp_path):
     x = from_file(tmp_path / "new", 3, shared=True)
     child = os.fork()

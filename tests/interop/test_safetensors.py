@@ -71,6 +71,9 @@ def test_types_that_tensix_has_not(path, code):
     written(path, header, bytes(range(nbytes)) + b"\x09")
     file = load(path)
     assert list(file) == ["x", "y"] and file["y"].tolist() == [9]
+    entry, obstacle = file.entry("x")
+    assert (entry.type_name, entry.shape, entry.nbytes, entry.dtype) == (code, (count,), nbytes, None)
+    assert obstacle == "no element type of tensix" and file.entry("y")[1] is None
     offset = 8 + len(json.dumps(header))
     with pytest.raises(TypeError, match=rf'{code} .* from_file\(path, {nbytes}, dtype="uint8", offset={offset}\)'):
         file["x"]

@@ -2,7 +2,9 @@
 
 import copy
 import gc
+import itertools
 import os
+import sys
 import threading
 from collections.abc import MutableMapping
 
@@ -218,3 +220,76 @@ def test_pop(path):
             loaded.pop(name)
         with pytest.raises(TypeError):
             loaded.pop(name, 1, 2)
+
+
+# ---- closed by another thread
+
+
+@pytest.mark.parametrize("call", ["fstat", "preadv"])
+@pytest.mark.parametrize("mode", ["r", None])
+def test_file_that_is_closed_in_the_middle_of_a_take(path, monkeypatch, call, mode):
+    """The number of a closed descriptor may be that of another file at once."""
+    other = path.with_name("other")
+    other.write_bytes(bytes(100_000))
+    file, opened, real = load(path, mode), [], getattr(os, call)
+
+    def closing(descriptor, *args):
+        file.__exit__()
+        if not opened:
+            opened.extend(os.open(other, os.O_RDONLY) for _ in range(4))
+        return real(descriptor, *args)
+
+    monkeypatch.setattr(os, call, closing)
+    try:
+        for name, elements in WHOLE.items():
+            try:
+                assert file[name].tolist() == elements
+            except ValueError as error:
+                assert str(error) == f"{path} is closed."
+    finally:
+        monkeypatch.undo()
+        for descriptor in opened:
+            os.close(descriptor)
+        file.close()
+    is_mapped = mode == "r" and path.suffix == ".safetensors"
+    assert bool(opened) or (is_mapped and call == "preadv")
+
+
+def test_closing_while_others_take(path):
+    """They get tensors or hear that it is closed, and nothing else."""
+    interval, wrong = sys.getswitchinterval(), []
+
+    def take(file, barrier):
+        barrier.wait()
+        try:
+            for name, elements in itertools.cycle(WHOLE.items()):
+                assert file[name].tolist() == elements
+        except ValueError as error:
+            if "is closed" not in str(error):
+                wrong.append(error)
+        except Exception as error:
+            wrong.append(error)
+
+    def close(file, barrier):
+        barrier.wait()
+        try:
+            while not file.closed:
+                try:
+                    file.close()
+                except BufferError:
+                    continue
+        except Exception as error:
+            wrong.append(error)
+
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(100):
+            file, barrier = load(path), threading.Barrier(4)
+            threads = [threading.Thread(target=work, args=(file, barrier)) for work in (take, take, take, close)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert wrong == [] and file.closed and len(file) == 0
+    finally:
+        sys.setswitchinterval(interval)

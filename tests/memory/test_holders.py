@@ -192,3 +192,88 @@ def test_tuples_in_tuples():
             gc.collect()  # each one passes over one more
         (holder,) = recording.snapshot()["holders"]
     assert holder["text"].endswith(", item 0 of a tuple")
+
+
+# ---- somebody's objects
+
+
+def refuse(*_):
+    raise AssertionError("a snapshot is not to ask this object")
+
+
+class OverridingTensor(tensix.Tensor):
+    storage = refuse
+    dtype = shape = property(refuse)
+
+
+class OverridingMeta(type):
+    __eq__ = __hash__ = refuse
+    __name__ = property(refuse)
+
+
+class Overriding(metaclass=OverridingMeta):
+    """Have classes that cannot be compared, and attributes that cannot be asked for."""
+
+    __getattribute__ = __repr__ = refuse
+    __dict__ = property(refuse)
+
+
+class OverridingKey:
+    __repr__ = refuse
+
+
+class OverridingList(list):
+    __iter__ = refuse
+
+
+class OverridingDict(dict):
+    items = refuse
+
+
+def test_overridden_methods_of_handles_are_not_called():
+    with record() as recording:
+        x, y = OverridingTensor(), tensix.ones(3)
+        (holder,) = recording.snapshot()["holders"]
+    assert type(x) is OverridingTensor and "y in test_overridden_methods_of_handles" in holder["text"]
+    del y
+
+
+@pytest.mark.parametrize(("make", "place"), [
+    (lambda x: OverridingList([x]), "item 0 of a OverridingList"),
+    (lambda x: OverridingDict({"a": x}), "value of 'a' in a dict"),
+    (lambda x: {OverridingKey(): x}, "value of a OverridingKey whose repr raises in a dict"),
+    (lambda x: (x, Overriding()), "item 0 of a tuple"),
+])  # fmt: skip
+def test_overridden_methods_of_containers_are_not_called(make, place):
+    with record() as recording:
+        kept = make(tensix.ones(3))
+        (holder,) = recording.snapshot()["holders"]
+    assert holder["text"].endswith(f", {place}")
+    del kept
+
+
+def test_object_that_hides_its_attributes():
+    with record() as recording:
+        thing = Overriding()
+        object.__setattr__(thing, "weight", tensix.ones(3))
+        (holder,) = recording.snapshot()["holders"]
+    assert holder["text"].startswith("Tensor float32 (3,)")
+
+
+def test_open_file_is_passed_over(tmp_path):
+    """It has a method `storage` too, which takes two numbers."""
+    tensix.save(tmp_path / "x.npz", {"x": tensix.ones(3)})
+    with record() as recording, tensix.load(tmp_path / "x.npz") as file:
+        x = tensix.ones(3)
+        assert len(holders_of(recording, x)) == 1
+        assert "x" in file
+
+
+def test_allocator_without_a_repr():
+    class Nameless(tensix.core.CPUAllocator):
+        __repr__ = refuse
+
+    with record() as recording, tensix.use_allocator(Nameless()):
+        x = tensix.ones(3)
+        assert recording.snapshot()["allocators"] == [f"a {Nameless.__qualname__} whose repr raises"]
+    del x

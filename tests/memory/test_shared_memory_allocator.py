@@ -109,6 +109,19 @@ def test_what_cannot_be_attached_is_refused(shared, descriptors):
     assert descriptors() == 1
 
 
+def test_descriptors_that_do_not_allow_it_are_no_lack_of_memory(tmp_path, descriptors):
+    (tmp_path / "file").write_bytes(b"abcd")
+    for access, readonly, hint in ((os.O_RDONLY, False, "with readonly=True"), (os.O_WRONLY, True, "for reading: ")):
+        fd = os.open(tmp_path / "file", access)
+        with pytest.raises(PermissionError, match=hint) as caught:
+            SharedMemoryAllocator.attach(fd, 0, 4, readonly)
+        assert caught.value.errno == errno.EACCES
+        if access == os.O_RDONLY:
+            assert bytes_at(SharedMemoryAllocator.attach(fd, 0, 4, readonly=True), 4).tolist() == list(b"abcd")
+        os.close(fd)
+    assert descriptors() == 0
+
+
 def test_too_much_is_an_error_of_memory(shared, descriptors):
     for nbytes in (1 << 62, (1 << 64) - 1):
         with pytest.raises(MemoryError):

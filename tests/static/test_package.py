@@ -4,6 +4,9 @@ import ast
 import importlib
 import inspect
 import pickle
+import platform
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -73,3 +76,14 @@ def test_functions_and_methods_can_be_pickled(public_module):
 def is_method(name, value):
     """Whether an entry of a class is a static method, a class method or a plain function of Python or C."""
     return not name.startswith("_") and inspect.isroutine(getattr(value, "__func__", value))
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None or platform.machine() != "x86_64", reason="no GCC that knows -m32")
+@pytest.mark.parametrize("bits", [32, 64])
+def test_a_build_for_32_bits_is_refused(tmp_path, bits):
+    (tmp_path / "x.c").write_text('#include "tensix/atomics.h"\n')
+    options = [f"-m{bits}", "-ffreestanding", "-fsyntax-only", f"-I{ROOT / 'tensix/include'}"]
+    command = ["gcc", *options, tmp_path / "x.c"]
+    compiled = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (compiled.returncode == 0) == (bits == 64)
+    assert ("tensix needs pointers of 64 bits" in compiled.stderr) == (bits == 32)

@@ -1,6 +1,7 @@
 """Pickles of tensors: what is kept, what is shared, and what is not copied."""
 
 import pickle
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -177,3 +178,37 @@ def test_readonly_is_kept_where_elements_have_gaps(protocol):
     for view in (x[::2], x[:1].expand(3), x):
         assert again(view, protocol).readonly and again(view, protocol).tolist() == view.tolist()
     assert not x.contiguous().readonly or x.contiguous() is x
+
+
+# ---- other machines, and pickles of before
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("readonly", [False, True])
+def test_pickle_of_a_machine_of_the_other_byte_order(monkeypatch, protocol, readonly):
+    """Its numbers were read with their bytes turned round."""
+    x, other = tensix.tensor([1, 2]), {"little": "big", "big": "little"}[sys.byteorder]
+    x.storage().readonly = readonly
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "byteorder", other)
+        foreign = pickle.dumps([x, x.T], protocol)
+    with pytest.raises(ValueError, match=rf"of a {other}-endian machine, .* tensix.save\(\)"):
+        pickle.loads(foreign)
+
+
+OLD = {
+    2: b"\x80\x02c__builtin__\ngetattr\nctensix.tensors.tensor\nTensor\nX\x0c\x00\x00\x00from_storage\x86R(ctensix"
+       b".tensors.pickling\nstorage_of_bytes\nc_codecs\nencode\nX\t\x00\x00\x00\x00\x00\xc2\x80?\x00\x00 @X\x06"
+       b"\x00\x00\x00latin1\x86R\x89\x86RK\x00K\x02\x85K\x01\x85ctensix.tensors.dtype\ndtype_named\nX\x07\x00\x00"
+       b"\x00float32\x85RtR.",
+    5: b"\x80\x05\x95\xb6\x00\x00\x00\x00\x00\x00\x00\x8c\x15tensix.tensors.tensor\x94\x8c\x13Tensor.from_storage"
+       b"\x94\x93\x94(\x8c\x17tensix.tensors.pickling\x94\x8c\x0cstorage_over\x94\x93\x94\x96\x08\x00\x00\x00\x00"
+       b"\x00\x00\x00\x00\x00\x80?\x00\x00 @\x94\x85\x94R\x94K\x00K\x02\x85\x94K\x01\x85\x94\x8c\x14tensix.tensors"
+       b".dtype\x94\x8c\x0bdtype_named\x94\x93\x94\x8c\x07float32\x94\x85\x94R\x94t\x94R\x94.",
+}  # fmt: skip
+
+
+@pytest.mark.skipif(sys.byteorder != "little", reason="these pickles name no byte order, and have that of x86")
+@pytest.mark.parametrize("protocol", OLD)
+def test_pickles_of_before_are_still_loaded(protocol):
+    assert pickle.loads(OLD[protocol]).tolist() == [1, 2.5]

@@ -9,6 +9,11 @@
 
 #include <stdint.h>
 
+/* Both counts of a target are in one word of 64 bits, and sizes, strides and addresses are taken to fit one another. */
+#if UINTPTR_MAX < UINT64_MAX
+#error "tensix needs pointers of 64 bits: build it, and what is compiled against it, for a 64-bit system"
+#endif
+
 #if defined(_MSC_VER) && !defined(__clang__)
 
 #include <intrin.h>

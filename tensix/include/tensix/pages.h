@@ -32,6 +32,7 @@ static __inline int tx_read_bytes(void *to, const void *from, size_t nbytes)
 }
 
 static __inline size_t tx_page_bytes(void) { return 4096; }
+static __inline size_t tx_huge_page_bytes(void) { return 2097152; }
 static __inline int tx_populate(void *address, size_t nbytes)
 {
     volatile char *bytes = (volatile char *)address;
@@ -50,6 +51,8 @@ static __inline int tx_bind_to_node(void *address, size_t nbytes, int node)
 
 #else
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #if defined(__linux__)
@@ -94,6 +97,25 @@ static inline int tx_read_bytes(void *to, const void *from, size_t nbytes)
 }
 
 static inline size_t tx_page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+#if !defined(TX_HUGE_PAGE_FILE)
+#define TX_HUGE_PAGE_FILE "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size"
+#endif
+
+/* Return the size of a huge page, as Linux says it: 2 MiB with pages of 4 KiB, and 512 MiB with 64 KiB on ARM64. Else it
+ * is what one table of pages covers: a table fills a page, with 8 bytes per entry.
+ */
+static inline size_t tx_huge_page_bytes(void)
+{
+    size_t page = tx_page_bytes(), said = 0;
+    char text[32] = {0};
+    int file = open(TX_HUGE_PAGE_FILE, O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        if (read(file, text, sizeof text - 1) > 0) said = (size_t)strtoull(text, NULL, 10);
+        close(file);
+    }
+    return said > page && (said & (said - 1)) == 0 ? said : page * page / 8;
+}
 
 /* Make all pages at once; -1 if there is no memory for them. 23 is MADV_POPULATE_WRITE of <asm/mman.h>; where the system
  * does not know it, each page is touched.

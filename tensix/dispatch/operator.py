@@ -1,0 +1,86 @@
+"""An operator: its overloads under one name, of which a call takes the first that its arguments fit."""
+
+import cython
+from cython.cimports.tensix.dispatch.operator_table import OperatorTable
+
+__all__ = ["Operator"]
+
+
+@cython.final
+@cython.cclass
+class Operator:
+    """Call the overload that arguments fit; overloads are attributes.
+
+    Attributes
+    ----------
+    name : str
+        Such as ``"tensix::add"``.
+    tables : tuple of OperatorTable
+        One per overload; empty while nobody declares any.
+
+    Notes
+    -----
+    Lifetime: an operator stays itself when libraries close and declare it anew.
+
+    Thread-safety: it may be called while overloads come and go; a call sees those of its beginning.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.ops.tensix.add(tensix.ones(2), tensix.ones(2), alpha=3)
+    tensor([4., 4.])
+    """
+
+    def __cinit__(self, name: str):
+        self.name, self.tables = name, ()
+
+    def enter(self, table: OperatorTable):
+        """Add an overload's table."""
+        while True:
+            before = self.tables
+            after = (*before, table)
+            if self.tables is before:  # making a tuple may run the collector, and that may close a library
+                self.tables = after
+                return
+
+    def remove(self, table: OperatorTable):
+        """Take an overload's table away."""
+        while True:
+            before = self.tables
+            after = tuple([other for other in before if other is not table])
+            if self.tables is before:
+                self.tables = after
+                return
+
+    def __call__(self, *args, **kwargs):
+        """Call the first overload that the arguments fit.
+
+        Raises
+        ------
+        TypeError
+            If they fit none; the text lists the signatures and what did not fit.
+        RuntimeError
+            If the operator is gone.
+        """
+        tables = self.tables
+        for one in tables:
+            table = cython.cast(OperatorTable, one)
+            if kwargs:
+                if table.parser.problem_of(args, kwargs) is None:
+                    return table(*args, **kwargs)
+            elif table.parser.takes(args):
+                return table(*args)
+        if not tables:
+            raise RuntimeError(f"no operator is called {self.name} any more: the Library that declared it was closed.")
+        problems = [f"  {table.schema}: {table.schema.parser.problem_of(args, kwargs)}" for table in tables]
+        given = ", ".join([type(a).__name__ for a in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()])
+        raise TypeError(f"{self.name}() fits no signature with ({given}):\n" + "\n".join(problems))
+
+    def __getattr__(self, overload):
+        for table in self.tables:
+            if overload and table.schema.overload == overload:
+                return table
+        raise AttributeError(f"{self.name} has no overload {overload!r}.")
+
+    def __repr__(self):
+        return f"tensix.ops.{self.name.replace('::', '.')}"
