@@ -13,7 +13,7 @@ import pytest
 FOLDER = Path(__file__).parent
 
 
-@pytest.mark.parametrize("arguments", [("allocator", "0", "0/4"), ("finalizer", "0", "1/4"), ("thread", "20")])
+@pytest.mark.parametrize("arguments", [("allocator", "0", "0/4"), ("finalizer", "0", "1/4"), ("thread", "20"), ("nomemory",)])
 def test_operands_may_change_at_any_moment(arguments):
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-W", "ignore", "program.py", *arguments],

@@ -30,7 +30,7 @@ from tensix.tensors.tensor_impl cimport (
     set_counts,
 )
 
-from operator import getitem
+from operator import getitem, setitem
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def index_put_(TensorBase self not None, index, TensorBase values not None):
     source = apart(array_of_bits(values.impl, False), target)
     where = tuple([apart(array_of_key(key), target) for key in keys])
     try:
-        target[where] = source
+        call_numpy(setitem, (target, where, source))
     except IndexError as error:
         raise IndexError(in_our_words(error)) from None
     except (TypeError, ValueError) as error:  # of shapes; types have been looked at
