@@ -2,7 +2,14 @@
 cimport cython
 
 from libc.stdint cimport uintptr_t
-from tensix.core.allocator cimport Allocator, Allocator_clone, current_allocator, nbytes_from_any
+from tensix.core.allocator cimport (
+    Allocator,
+    Allocator_allocate,
+    Allocator_clone,
+    Allocator_copy_data,
+    current_allocator,
+    nbytes_from_any,
+)
 from tensix.core.cow_context cimport cow_is_cow, cow_lazy_clone
 from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_t
 from tensix.core.device cimport Device, Device_from_any, device_type_from_any, device_type_name
@@ -211,11 +218,11 @@ cdef class Storage:
             return self
         StorageImpl_check_unexported(impl, "resize")
         cdef Allocator allocator = impl.owner  # kept for the calls, which may replace it
-        allocator.c_allocate(size, &block)
+        Allocator_allocate(allocator, size, &block)
         kept = min(size, impl.size_bytes)
         if kept and impl.block.data != NULL:
             try:
-                allocator.c_copy_data(block.data, impl.block.data, kept)
+                Allocator_copy_data(allocator, block.data, impl.block.data, kept)
             except BaseException:
                 data_ptr_destroy(&block)
                 raise

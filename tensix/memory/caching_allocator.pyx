@@ -33,7 +33,13 @@ cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
-from tensix.core.allocator cimport Allocator, nbytes_from_any
+from tensix.core.allocator cimport (
+    Allocator,
+    Allocator_allocate,
+    Allocator_copy_data,
+    Allocator_is_simple,
+    nbytes_from_any,
+)
 from tensix.core.atomics cimport (
     tx_add_fetch_relaxed,
     tx_compare_exchange_acq_rel,
@@ -183,8 +189,7 @@ cdef class CachingAllocator(Allocator):
     """
 
     cdef readonly Allocator upstream
-    cdef bint is_over_cpu    # whether upstream makes plain CPU blocks, which are taken unreported
-    cdef bint is_overridden  # whether a Python class has an allocate() of its own
+    cdef bint is_over_cpu  # whether upstream makes plain CPU blocks, which are taken unreported
     cdef cache_t* cache
 
     def __cinit__(self):
@@ -194,7 +199,6 @@ cdef class CachingAllocator(Allocator):
         self.cache.owners = 1
         self.upstream = CPUAllocator(huge_pages=True)
         self.is_over_cpu = True
-        self.is_overridden = (<object>type(self)).allocate is not (<object>CachingAllocator).allocate
 
     def __init__(self, Allocator upstream=None, max_cached=None):
         if isinstance(upstream, CPUAllocator) and (upstream.zero_fill or upstream.junk_fill):
@@ -270,22 +274,20 @@ cdef class CachingAllocator(Allocator):
         return f"{type(self).__name__}({self.upstream!r})"
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
-        if self.is_overridden:
-            return Allocator.c_allocate(self, nbytes, out)
         return CachingAllocator_allocate(self, nbytes, out)
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
         return CachingAllocator_is_simple(self, pointer)
 
     cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1:
-        return self.upstream.c_copy_data(dst, src, nbytes)
+        return Allocator_copy_data(self.upstream, dst, src, nbytes)
 
 
 cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, data_ptr_t* out) except -1:
     cdef cache_t* cache = self.cache
     cdef kept_block_t* kept
     if nbytes == 0 or nbytes >> 62:
-        return self.upstream.c_allocate(nbytes, out)
+        return Allocator_allocate(self.upstream, nbytes, out)
     if cache.returned != 0:
         collect_returned(cache)
     kept = cache.classes[class_of(nbytes)].newest
@@ -307,9 +309,9 @@ cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, data_pt
 cdef bint CachingAllocator_is_simple(CachingAllocator self, const data_ptr_t* pointer) except -1:
     cdef kept_block_t* kept
     if pointer.deleter != take_back:
-        return self.upstream.c_is_simple(pointer)
+        return Allocator_is_simple(self.upstream, pointer)
     kept = <kept_block_t*>pointer.ctx
-    return kept.reports or self.upstream.c_is_simple(&kept.block)
+    return Allocator_is_simple(self.upstream, &kept.block)
 
 
 def refuse_circle(above, upstream):
@@ -348,7 +350,7 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity) ex
 cdef int reserve(Allocator upstream, size_t capacity, kept_block_t* kept) except -1:
     if kept.reports:
         return CPUAllocator_reserve(upstream, capacity, &kept.block)
-    return upstream.c_allocate(capacity, &kept.block)
+    return Allocator_allocate(upstream, capacity, &kept.block)
 
 
 cdef void take_back(void* ctx) noexcept nogil:
