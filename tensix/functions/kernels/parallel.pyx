@@ -11,11 +11,11 @@ run by its own thread alone. Helpers are started when they are first needed and 
 Python, so neither the GIL nor the end of the interpreter concerns them. After ``fork`` the child has none of them and
 starts its own.
 
-Nobody sleeps while there is work. Who publishes chunks takes the helper's flag after that, and a helper that has set its
-flag looks for chunks once more. The flag is set and taken by instructions that read and write it at once, so one of the
-two comes first. If the helper set the flag, it is found and the helper woken. If it was taken before, the helper's
-instruction reads what the taking one wrote; that one releases and this one acquires, so the helper then sees the chunks.
-The flag is therefore exchanged without a look at it before, which might be answered too early.
+No helper sleeps while there is work. Who publishes chunks takes each helper's flag after that, and a helper that has
+set its flag looks for chunks once more. Setting and taking read and write the flag at once, so one of them comes first.
+If it is setting, the flag is found, and the helper woken. If it is taking, the helper reads what was written there;
+taking releases and setting acquires, so the helper then sees the chunks. The flag is therefore exchanged without a look
+at it before, which could be answered too early.
 
 How a loop is cut depends on shapes and never on the number of threads, wherever that could change a result.
 """
