@@ -152,6 +152,9 @@ if sys.platform == "win32":
     COMPILE_ARGS = ["/O2", "/std:c11"]
 else:
     COMPILE_ARGS = ["-O2", "-fno-strict-aliasing", "-Wno-unused-function", "-g" if DEBUG else "-g0"]
+    # A product and a sum are rounded each, as NumPy does: where the processor has an instruction for both, as all ARM64
+    # have, compilers would round once, and numbers would differ from machine to machine.
+    COMPILE_ARGS += ["-ffp-contract=off"]
     # Errors for every compiler, because they are so for GCC 14 and later.
     COMPILE_ARGS += [f"-Werror={fault}" for fault in ("incompatible-pointer-types", "int-conversion")]
 # Loops of our own over elements that the compiler can take many at once; GCC does so from -O3 on.

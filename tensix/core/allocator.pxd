@@ -2,8 +2,14 @@
 
 Fields and vtable of `Allocator` are part of the ABI: ``tensix/abi.pxd`` says the same of them.
 """
+from cpython.object cimport PyTypeObject
 from libc.stdint cimport int8_t
 from tensix.core.data_ptr cimport DataPtr, data_ptr_t
+
+cdef extern from "Python.h":
+    unsigned long Py_TPFLAGS_HEAPTYPE
+    bint PyType_HasFeature(PyTypeObject* cls, unsigned long feature)
+    PyTypeObject* Py_TYPE(Allocator allocator)
 
 
 cdef class Allocator:
@@ -15,7 +21,34 @@ cdef class Allocator:
     cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1
 
 
-# Private to tensix.
+# Private to tensix. See Note [Who is asked].
+cdef inline int Allocator_allocate(Allocator self, size_t nbytes, data_ptr_t* out) except -1:
+    """Make a block as `self` does it."""
+    if is_of_python_class(self) and overrides(self, "allocate"):
+        return Allocator.c_allocate(self, nbytes, out)
+    return self.c_allocate(nbytes, out)
+
+
+cdef inline bint Allocator_is_simple(Allocator self, const data_ptr_t* pointer) except -1:
+    """Return whether the context is nothing but the allocation, as `self` sees it."""
+    if is_of_python_class(self) and overrides(self, "is_simple_data_ptr"):
+        return Allocator.c_is_simple(self, pointer)
+    return self.c_is_simple(pointer)
+
+
+cdef inline int Allocator_copy_data(Allocator self, void* dst, const void* src, size_t nbytes) except -1:
+    """Copy bytes as `self` does it."""
+    if is_of_python_class(self) and overrides(self, "copy_data"):
+        return Allocator.c_copy_data(self, dst, src, nbytes)
+    return self.c_copy_data(dst, src, nbytes)
+
+
+cdef inline bint is_of_python_class(Allocator self) noexcept:
+    """Return whether the class may be one that is written in Python; those of Cython are static as a rule."""
+    return PyType_HasFeature(Py_TYPE(self), Py_TPFLAGS_HEAPTYPE)
+
+
+cdef bint overrides(Allocator self, str name) except -1
 cdef Allocator current_allocator(int8_t device_type)
 cdef int Allocator_clone(Allocator self, const void* src, size_t nbytes, data_ptr_t* out) except -1
 cdef size_t nbytes_from_any(object nbytes) except? 0xFFFFFFFFFFFFFFFF

@@ -3,11 +3,19 @@
 Which allocator serves a request: the innermost `use_allocator` scope of this context, else the one registered for
 the device type with the highest priority. Every storage keeps its allocator alive and every block remembers its
 own deleter, so swapping allocators never frees with the wrong function.
+
+Note [Who is asked]
+~~~~~~~~~~~~~~~~~~~
+An allocator has most methods twice, for Python and in C, and either may be overridden: in Cython usually the one in C,
+in Python the other, also in a class over one of Cython. So tensix calls neither but `Allocator_allocate` and its
+siblings. They ask the public method if a Python class overrides it, else the one in C, whose default asks the public
+one. No allocator need look for those who derive from it.
 """
 from contextvars import ContextVar
 
 cimport cython
 from cpython.number cimport PyIndex_Check, PyNumber_Index
+from cpython.object cimport PyTypeObject
 from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, uintptr_t
 from libc.string cimport memcpy
@@ -147,7 +155,7 @@ cdef class Allocator:
             raise RuntimeError(
                 f"{type(self).__name__} has no raw_deleter(), so an address alone could not be freed. Use allocate()."
             )
-        self.c_allocate(nbytes_from_any(nbytes), &block)
+        Allocator_allocate(self, nbytes_from_any(nbytes), &block)
         if block.data != block.ctx:
             data_ptr_destroy(&block)
             raise RuntimeError(
@@ -319,6 +327,14 @@ cdef int Allocator_clone(Allocator self, const void* src, size_t nbytes, data_pt
     return Allocator_take(self, "clone", self.clone(<uintptr_t>src, nbytes), nbytes, out)
 
 
+cdef bint overrides(Allocator self, str name) except -1:
+    """Return whether a class that is written in Python overrides a method of the classes that are not."""
+    cdef PyTypeObject* base = Py_TYPE(self)
+    while PyType_HasFeature(base, Py_TPFLAGS_HEAPTYPE) and <object>base is not Allocator:
+        base = base.tp_base
+    return getattr(type(self), name) is not getattr(<object>base, name)
+
+
 cdef bint is_written_in_python(cls) except -1:
     """Return whether no class between this one and `Allocator` has a C table of methods."""
     return not any(["__pyx_vtable__" in vars(base) for base in cls.__mro__[:cls.__mro__.index(Allocator)]])
@@ -346,9 +362,9 @@ cdef int Allocator_take(Allocator self, str method, object block, size_t nbytes,
 
 cdef int allocate_copy(Allocator self, const void* src, size_t nbytes, data_ptr_t* out) except -1:
     """Allocate and copy; on failure nothing is left behind."""
-    self.c_allocate(nbytes, out)
+    Allocator_allocate(self, nbytes, out)
     try:
-        self.c_copy_data(out.data, src, nbytes)
+        Allocator_copy_data(self, out.data, src, nbytes)
     except BaseException:
         data_ptr_destroy(out)
         raise

@@ -10,4 +10,5 @@ cdef extern from "tensix/atomics.h" nogil:
     uint64_t tx_add_fetch_relaxed(uint64_t* word, uint64_t amount)
     uint64_t tx_add_fetch_acq_rel(uint64_t* word, uint64_t amount)
     uint64_t tx_fetch_sub_acq_rel(uint64_t* word, uint64_t amount)
+    uint64_t tx_exchange_acq_rel(uint64_t* word, uint64_t value)
     bint tx_compare_exchange_acq_rel(uint64_t* word, uint64_t* expected, uint64_t desired)

@@ -21,7 +21,7 @@ those of a read-only storage, whatever their context, as long as nobody else can
 read-only storage is never taken back, since its pages may not be writable: its last sharer copies as well.
 """
 from libc.stdlib cimport free
-from tensix.core.allocator cimport Allocator, Allocator_clone, current_allocator
+from tensix.core.allocator cimport Allocator, Allocator_clone, Allocator_is_simple, current_allocator
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_move, data_ptr_t
 from tensix.core.memory_facts cimport name_deleter
 from tensix.core.memory_reporter cimport report_copy
@@ -64,7 +64,7 @@ cdef bint cow_is_simple(StorageImpl storage) except -1:
     """Return whether the block's context is nothing but the allocation."""
     cdef Allocator allocator = storage.owner  # kept for the call, which may replace it
     if allocator is not None:
-        return allocator.c_is_simple(&storage.block)
+        return Allocator_is_simple(allocator, &storage.block)
     return storage.block.data == storage.block.ctx
 
 

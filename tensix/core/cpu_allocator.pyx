@@ -145,6 +145,8 @@ cdef class CPUAllocator(Allocator):
             If no `CPUAllocator` made the block, or it was freed already.
         """
         cdef void* data = <void*>address_from_any(address, "address")
+        if self.raw_deleter() != <uintptr_t>free_cpu:
+            return Allocator.raw_deallocate(self, address)
         if data == NULL:
             return
         cdef block_header_t header
@@ -166,9 +168,7 @@ cdef class CPUAllocator(Allocator):
         return f"{type(self).__name__}(alignment={self.alignment}{options}{node})"
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
-        if type(self) is CPUAllocator or (<object>type(self)).allocate is (<object>CPUAllocator).allocate:
-            return CPUAllocator_allocate(self, nbytes, out, <PyObject*>self)
-        return Allocator.c_allocate(self, nbytes, out)
+        return CPUAllocator_allocate(self, nbytes, out, <PyObject*>self)
 
 
 cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out, PyObject* allocator) except -1:

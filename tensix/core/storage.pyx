@@ -2,7 +2,14 @@
 cimport cython
 
 from libc.stdint cimport uintptr_t
-from tensix.core.allocator cimport Allocator, Allocator_clone, current_allocator, nbytes_from_any
+from tensix.core.allocator cimport (
+    Allocator,
+    Allocator_allocate,
+    Allocator_clone,
+    Allocator_copy_data,
+    current_allocator,
+    nbytes_from_any,
+)
 from tensix.core.cow_context cimport cow_is_cow, cow_lazy_clone
 from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_move, data_ptr_t
 from tensix.core.device cimport Device, Device_from_any, device_type_from_any, device_type_name
@@ -439,7 +446,7 @@ cdef int resize(StorageImpl impl, size_t size) except -1:
     """
     cdef data_ptr_t block, old
     cdef Allocator allocator = impl.owner  # kept for the calls, which may replace it
-    allocator.c_allocate(size, &block)
+    Allocator_allocate(allocator, size, &block)
     try:
         copy_to(&block, impl, size, allocator)
         check_resizable(impl, size)
@@ -462,7 +469,7 @@ cdef int copy_to(data_ptr_t* block, StorageImpl impl, size_t size, Allocator all
         return 0
     StorageImpl_begin_use(impl)
     try:
-        allocator.c_copy_data(block.data, impl.block.data, kept)
+        Allocator_copy_data(allocator, block.data, impl.block.data, kept)
     finally:
         StorageImpl_end_use(impl)
     return 0

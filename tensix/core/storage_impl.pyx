@@ -31,7 +31,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
-from tensix.core.allocator cimport Allocator, current_allocator, nbytes_from_any
+from tensix.core.allocator cimport Allocator, Allocator_allocate, current_allocator, nbytes_from_any
 from tensix.core.atomics cimport tx_add_fetch_acq_rel, tx_load_acquire, tx_load_relaxed
 from tensix.core.combined_refcount cimport is_dead
 from tensix.core.data_ptr cimport (
@@ -116,7 +116,7 @@ cdef class StorageImpl(IntrusiveTarget):
         if data_ptr is None:
             if allocator is None:
                 allocator = current_allocator(CPU)
-            allocator.c_allocate(size, &self.block)
+            Allocator_allocate(allocator, size, &self.block)
         else:
             if resizable and allocator is None:
                 raise ValueError("For resizable storage, allocator must be provided.")
@@ -553,6 +553,6 @@ cdef int swap_in(StorageImpl self, DataPtr data_ptr, data_ptr_t* old) except -1:
 cdef StorageImpl StorageImpl_allocate(size_t nbytes, Allocator allocator, bint resizable):
     """Return a new storage without owners, its block made by `allocator`."""
     cdef StorageImpl self = StorageImpl_new()
-    allocator.c_allocate(nbytes, &self.block)
+    Allocator_allocate(allocator, nbytes, &self.block)
     self.size_bytes, self.owner, self.is_resizable = nbytes, allocator, resizable
     return self

@@ -1,7 +1,7 @@
 """What all allocators over another one share: a node around each of its blocks."""
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdlib cimport free
-from tensix.core.allocator cimport Allocator
+from tensix.core.allocator cimport Allocator, Allocator_allocate
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_destroy_with_gil, data_ptr_t, deleter_t
 from tensix.core.python_reference cimport drop_python_reference
 
@@ -22,7 +22,6 @@ cdef class Adaptor(Allocator):
     cdef readonly Allocator upstream
     cdef deleter_t free_block   # that of all its blocks, or NULL if it hands upstream's on as they are
     cdef void* state            # what its blocks get to know of it
-    cdef bint is_overridden     # whether a Python class has an allocate() of its own
     cdef int spare_node_count
     cdef adapted_block_t* spare_nodes
     # The work of allocate(); an adaptor overrides this.
@@ -50,7 +49,7 @@ cdef inline adapted_block_t* Adaptor_take(Adaptor self, size_t nbytes, size_t pa
         self.spare_nodes = <adapted_block_t*>node.note
         self.spare_node_count -= 1
     try:
-        self.upstream.c_allocate(padded, &node.block)
+        Allocator_allocate(self.upstream, padded, &node.block)
         is_block = node.block.ctx != NULL or node.block.data != NULL
         if not is_block:
             out[0] = node.block  # null, and the device that it would have been on

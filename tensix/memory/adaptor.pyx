@@ -13,7 +13,14 @@ keeps a few nodes for its next blocks; the GIL protects them.
 """
 cimport cython
 from libc.stdlib cimport free, malloc
-from tensix.core.allocator cimport Allocator, current_allocator, nbytes_from_any
+from tensix.core.allocator cimport (
+    Allocator,
+    Allocator_allocate,
+    Allocator_copy_data,
+    Allocator_is_simple,
+    current_allocator,
+    nbytes_from_any,
+)
 from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_t
 from tensix.core.memory_facts cimport data_ptr_facts
 from tensix.core.device cimport CPU
@@ -59,7 +66,6 @@ cdef class Adaptor(Allocator):
 
     def __cinit__(self, *args, **kwargs):
         self.upstream = current_allocator(CPU)
-        self.is_overridden = (<object>type(self)).allocate is not (<object>Adaptor).allocate
 
     def __dealloc__(self):
         cdef adapted_block_t* node = self.spare_nodes
@@ -101,20 +107,16 @@ cdef class Adaptor(Allocator):
         return f"{type(self).__name__}({self.upstream!r})"
 
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
-        return self.upstream.c_allocate(nbytes, out)
+        return Allocator_allocate(self.upstream, nbytes, out)
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
-        return Allocator.c_allocate(self, nbytes, out) if self.is_overridden else self.adapt(nbytes, out)
+        return self.adapt(nbytes, out)
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
-        if (<object>type(self)).is_simple_data_ptr is not (<object>Adaptor).is_simple_data_ptr:
-            return Allocator.c_is_simple(self, pointer)
         return Adaptor_is_simple(self, pointer)
 
     cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1:
-        if (<object>type(self)).copy_data is not (<object>Allocator).copy_data:
-            return Allocator.c_copy_data(self, dst, src, nbytes)
-        return self.upstream.c_copy_data(dst, src, nbytes)
+        return Allocator_copy_data(self.upstream, dst, src, nbytes)
 
 
 cdef size_t alignment_of(Allocator allocator) except 0:
@@ -137,9 +139,9 @@ cdef object cached_bytes(Allocator allocator):
 
 cdef bint Adaptor_is_simple(Adaptor self, const data_ptr_t* pointer) except -1:
     if self.free_block == NULL or pointer.deleter != self.free_block:
-        return self.upstream.c_is_simple(pointer)
+        return Allocator_is_simple(self.upstream, pointer)
     cdef adapted_block_t* node = <adapted_block_t*>pointer.ctx
-    return (<Adaptor>node.adaptor).upstream.c_is_simple(&node.block)
+    return Allocator_is_simple((<Adaptor>node.adaptor).upstream, &node.block)
 
 
 cdef adapted_block_t* new_node() except NULL:

@@ -1,6 +1,6 @@
 """Blocks at addresses that are multiples of more than upstream promises."""
 from libc.stdint cimport uintptr_t
-from tensix.core.allocator cimport nbytes_from_any
+from tensix.core.allocator cimport Allocator_allocate, nbytes_from_any
 from tensix.core.data_ptr cimport add_deleter_with_gil, data_ptr_destroy, data_ptr_t
 from tensix.core.memory_facts cimport name_deleter
 from tensix.core.python_reference cimport holds_gil
@@ -79,7 +79,7 @@ cdef class AlignmentAdaptor(Adaptor):
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
         cdef size_t front
         if self.extra == 0 or nbytes == 0:
-            self.upstream.c_allocate(nbytes, out)
+            Allocator_allocate(self.upstream, nbytes, out)
             return check_promise(self, -<uintptr_t>out.data & (self.wanted - 1), out)
         if nbytes + self.extra < nbytes:
             raise OutOfMemoryError(nbytes, self.wanted, CPUAllocator.bytes_in_use())

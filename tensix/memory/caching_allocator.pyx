@@ -20,8 +20,15 @@ A lock is two locked instructions, and as many more when it is let go; a cache p
 thread cannot trim it, and what it keeps is lost to the others. Allocations happen with the GIL, and so do nearly all
 frees, so the lists belong to whoever holds it: one set of size classes serves all threads, nothing has to be brought
 home when a thread ends, and a fork finds the lists whole. A free without the GIL pushes its block on a stack that is
-exchanged in one atomic instruction; whoever comes next with the GIL enters those blocks in the lists. If the allocator
-dies meanwhile, either it still finds the block on the stack, or the thread finds the allocator closed.
+exchanged in one atomic instruction; whoever comes next with the GIL enters those blocks in the lists.
+
+If the allocator dies meanwhile, either it still finds the block on the stack, or the thread finds the allocator closed.
+Each side writes one word and looks at the other's, and with a plain look both could miss: a processor, x86 too, may
+look before others see what it wrote. So the dying allocator exchanges the stack even if it seems to be empty. All
+that changes the stack's word reads and writes it at once, so there is an order of these changes. If the push comes
+first, the exchange returns the block. If it comes later, it reads what the exchange wrote, or what other pushes made of
+that: as the exchange releases and the push acquires, what was written before the one is seen after the other, and that
+the allocator is closed is among it. Acquire and release are enough for that, on ARM as on x86.
 
 A block goes back upstream only when the lists are whole, for that may run anything. A free-threaded Python turns the
 GIL on when it imports this package.
@@ -33,13 +40,20 @@ cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
-from tensix.core.allocator cimport Allocator, nbytes_from_any
+from tensix.core.allocator cimport (
+    Allocator,
+    Allocator_allocate,
+    Allocator_copy_data,
+    Allocator_is_simple,
+    nbytes_from_any,
+)
 from tensix.core.atomics cimport (
     tx_add_fetch_relaxed,
     tx_compare_exchange_acq_rel,
+    tx_exchange_acq_rel,
     tx_fetch_sub_acq_rel,
-    tx_load_acquire,
     tx_load_relaxed,
+    tx_store_relaxed,
 )
 from tensix.core.cpu_allocator cimport CPUAllocator, CPUAllocator_reserve
 from tensix.core.data_ptr cimport (
@@ -183,8 +197,7 @@ cdef class CachingAllocator(Allocator):
     """
 
     cdef readonly Allocator upstream
-    cdef bint is_over_cpu    # whether upstream makes plain CPU blocks, which are taken unreported
-    cdef bint is_overridden  # whether a Python class has an allocate() of its own
+    cdef bint is_over_cpu  # whether upstream makes plain CPU blocks, which are taken unreported
     cdef cache_t* cache
 
     def __cinit__(self):
@@ -194,7 +207,6 @@ cdef class CachingAllocator(Allocator):
         self.cache.owners = 1
         self.upstream = CPUAllocator(huge_pages=True)
         self.is_over_cpu = True
-        self.is_overridden = (<object>type(self)).allocate is not (<object>CachingAllocator).allocate
 
     def __init__(self, Allocator upstream=None, max_cached=None):
         if isinstance(upstream, CPUAllocator) and (upstream.zero_fill or upstream.junk_fill):
@@ -208,7 +220,7 @@ cdef class CachingAllocator(Allocator):
     def __dealloc__(self):
         cdef cache_t* cache = self.cache
         if cache != NULL:
-            cache.is_closed = True
+            tx_store_relaxed(&cache.is_closed, True)
             collect_returned(cache)
             evict(cache, 0)
             disown(cache)
@@ -270,22 +282,20 @@ cdef class CachingAllocator(Allocator):
         return f"{type(self).__name__}({self.upstream!r})"
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
-        if self.is_overridden:
-            return Allocator.c_allocate(self, nbytes, out)
         return CachingAllocator_allocate(self, nbytes, out)
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
         return CachingAllocator_is_simple(self, pointer)
 
     cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1:
-        return self.upstream.c_copy_data(dst, src, nbytes)
+        return Allocator_copy_data(self.upstream, dst, src, nbytes)
 
 
 cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, data_ptr_t* out) except -1:
     cdef cache_t* cache = self.cache
     cdef kept_block_t* kept
     if nbytes == 0 or nbytes >> 62:
-        return self.upstream.c_allocate(nbytes, out)
+        return Allocator_allocate(self.upstream, nbytes, out)
     if cache.returned != 0:
         collect_returned(cache)
     kept = cache.classes[class_of(nbytes)].newest
@@ -307,9 +317,9 @@ cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, data_pt
 cdef bint CachingAllocator_is_simple(CachingAllocator self, const data_ptr_t* pointer) except -1:
     cdef kept_block_t* kept
     if pointer.deleter != take_back:
-        return self.upstream.c_is_simple(pointer)
+        return Allocator_is_simple(self.upstream, pointer)
     kept = <kept_block_t*>pointer.ctx
-    return kept.reports or self.upstream.c_is_simple(&kept.block)
+    return Allocator_is_simple(self.upstream, &kept.block)
 
 
 def refuse_circle(above, upstream):
@@ -348,7 +358,7 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity) ex
 cdef int reserve(Allocator upstream, size_t capacity, kept_block_t* kept) except -1:
     if kept.reports:
         return CPUAllocator_reserve(upstream, capacity, &kept.block)
-    return upstream.c_allocate(capacity, &kept.block)
+    return Allocator_allocate(upstream, capacity, &kept.block)
 
 
 cdef void take_back(void* ctx) noexcept nogil:
@@ -377,7 +387,7 @@ cdef inline void kept_block_free(kept_block_t* kept, bint has_gil) noexcept nogi
 
 cdef inline bint is_worth_keeping(cache_t* cache, kept_block_t* kept) noexcept nogil:
     """Whether there is room for a block, if need be in place of others; with the GIL."""
-    if cache.is_closed or kept.capacity > cache.max_cached:
+    if tx_load_relaxed(&cache.is_closed) or kept.capacity > cache.max_cached:
         return False
     cdef size_t count = kept.its_class.count
     return count < MIN_CLASS_BLOCKS or kept.capacity >= MIN_LARGE_BYTES or count * kept.capacity < MAX_CLASS_BYTES
@@ -394,19 +404,15 @@ cdef void push_returned(cache_t* cache, kept_block_t* kept) noexcept nogil:
         kept.newer = <kept_block_t*>top
         while not tx_compare_exchange_acq_rel(&cache.returned, &top, <uint64_t>kept):
             kept.newer = <kept_block_t*>top
-        if tx_load_acquire(&cache.is_closed):
+        if tx_load_relaxed(&cache.is_closed):
             collect_returned(cache)
     disown(cache)
 
 
 cdef void collect_returned(cache_t* cache) noexcept nogil:
     """Enter the blocks of the stack in the lists, or let them go; with the GIL, or if the allocator is gone."""
-    cdef uint64_t top = tx_load_relaxed(&cache.returned)
+    cdef kept_block_t* below = <kept_block_t*>tx_exchange_acq_rel(&cache.returned, 0)  # also if it seems to be empty
     cdef kept_block_t* kept
-    cdef kept_block_t* below
-    while top != 0 and not tx_compare_exchange_acq_rel(&cache.returned, &top, 0):
-        pass
-    below = <kept_block_t*>top
     while below != NULL:
         kept, below = below, below.newer
         tx_fetch_sub_acq_rel(&cache.returned_bytes, kept.capacity)
@@ -414,7 +420,7 @@ cdef void collect_returned(cache_t* cache) noexcept nogil:
             link(cache, kept)
         else:
             give_back(kept)
-    if cache.cached > cache.max_cached and not cache.is_closed:
+    if cache.cached > cache.max_cached and not tx_load_relaxed(&cache.is_closed):
         evict(cache, cache.max_cached)
 
 

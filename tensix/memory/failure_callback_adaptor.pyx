@@ -1,4 +1,5 @@
 """A last chance before an allocation fails."""
+from tensix.core.allocator cimport Allocator_allocate
 from tensix.core.data_ptr cimport data_ptr_t
 from tensix.memory.adaptor cimport Adaptor
 
@@ -57,7 +58,7 @@ cdef class FailureCallbackAdaptor(Adaptor):
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
         while True:
             try:
-                return self.upstream.c_allocate(nbytes, out)
+                return Allocator_allocate(self.upstream, nbytes, out)
             except MemoryError:
                 if self.callback is None or not self.callback(nbytes):
                     raise

@@ -7,7 +7,6 @@ cdef class ForeignAllocator(Allocator):
     cdef readonly size_t alignment
     cdef deleter_t free_function      # NULL: give_back() is called, with the GIL
     cdef bint needs_python            # not to be called any more after finalisation has begun
-    cdef bint is_overridden           # whether a Python class has an allocate() of its own
     # What a subclass overrides; NULL means that there is no memory.
     cdef void* take(self, size_t nbytes) except? NULL
     cdef int give_back(self, void* data) except -1

@@ -42,7 +42,6 @@ cdef class ForeignAllocator(Allocator):
     def __cinit__(self):
         self.alignment = MALLOC_ALIGNMENT_BYTES
         self.needs_python = True
-        self.is_overridden = (<object>type(self)).allocate is not (<object>ForeignAllocator).allocate
 
     def allocate(self, nbytes):
         """Return a `DataPtr` to `nbytes` bytes, null for 0.
@@ -63,8 +62,6 @@ cdef class ForeignAllocator(Allocator):
         return data_ptr.seen.deleter == free_foreign or data_ptr.seen.data == data_ptr.seen.ctx
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
-        if self.is_overridden:
-            return Allocator.c_allocate(self, nbytes, out)
         return ForeignAllocator_allocate(self, nbytes, out)
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:

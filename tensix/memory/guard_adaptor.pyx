@@ -12,7 +12,7 @@ the guards' own value into them is not found, nor who writes beyond them or only
 """
 from libc.stdint cimport uint8_t, uintptr_t
 from libc.string cimport memset
-from tensix.core.allocator cimport nbytes_from_any
+from tensix.core.allocator cimport Allocator_allocate, nbytes_from_any
 from tensix.core.data_ptr cimport data_ptr_t
 from tensix.core.memory_facts cimport name_deleter
 from tensix.core.python_reference cimport holds_gil, may_run_python
@@ -96,7 +96,7 @@ cdef class GuardAdaptor(Adaptor):
         cdef size_t front = (self.back + alignment - 1) // alignment * alignment
         cdef size_t padded = front + nbytes + self.back
         if nbytes == 0:
-            return self.upstream.c_allocate(0, out)
+            return Allocator_allocate(self.upstream, 0, out)
         if padded < nbytes:
             raise OutOfMemoryError(nbytes, self.alignment, CPUAllocator.bytes_in_use())
         cdef adapted_block_t* node = Adaptor_take(self, nbytes, padded, out)

@@ -112,9 +112,7 @@ cdef class MappedAllocator(Allocator):
         return f"{type(self).__name__}({self.directory!r}{', populate=True' if self.populate else ''})"
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
-        if type(self) is MappedAllocator:
-            return MappedAllocator_allocate(self, nbytes, out)
-        return Allocator.c_allocate(self, nbytes, out)
+        return MappedAllocator_allocate(self, nbytes, out)
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
         return pointer.deleter == free_mapped or pointer.data == pointer.ctx

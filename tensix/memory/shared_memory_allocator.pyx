@@ -193,9 +193,7 @@ cdef class SharedMemoryAllocator(Allocator):
         return f"{type(self).__name__}()"
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
-        if type(self) is SharedMemoryAllocator:
-            return SharedMemoryAllocator_allocate(self, nbytes, out)
-        return Allocator.c_allocate(self, nbytes, out)
+        return SharedMemoryAllocator_allocate(self, nbytes, out)
 
 
 cdef int SharedMemoryAllocator_allocate(SharedMemoryAllocator self, size_t nbytes, data_ptr_t* out) except -1:

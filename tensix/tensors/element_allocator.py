@@ -22,7 +22,7 @@ from cython.cimports.cpython.ref import Py_INCREF
 from cython.cimports.libc.stdint import uint16_t
 from cython.cimports.libc.stdlib import free, malloc
 from cython.cimports.libc.string import memcpy
-from cython.cimports.tensix.core.allocator import Allocator, current_allocator, nbytes_from_any
+from cython.cimports.tensix.core.allocator import Allocator, Allocator_allocate, current_allocator, nbytes_from_any
 from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.data_ptr import (
     DataPtr_wrap,
@@ -154,7 +154,7 @@ def take_memory(self: ElementAllocator, nbytes, count: cython.pointer(cython.siz
     if context == cython.NULL:
         raise MemoryError("no memory for the context of a block of elements.")
     try:
-        self.upstream.c_allocate(size, cython.address(context.block))
+        Allocator_allocate(self.upstream, size, cython.address(context.block))
     except BaseException:
         free(context)
         raise

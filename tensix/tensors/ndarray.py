@@ -132,7 +132,9 @@ def printable_of_impl(impl):
 @cython.cfunc
 def widened(bits):
     """Return the float32 values whose upper halves are these bits."""
-    return (bits.astype(np.uint32) << 16).view(np.float32)
+    wide = bits.astype(np.uint32)
+    wide <<= 16  # in place: an operator makes a scalar of an array without dimensions
+    return wide.view(np.float32)
 
 
 def readable_of_impl(impl):

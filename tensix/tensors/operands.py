@@ -7,7 +7,7 @@ written to it here, in C, since a call such as ``x * 2`` costs little more than 
 import cython
 import numpy as np
 from cython.cimports.cpython.bool import PyBool_Check
-from cython.cimports.cpython.complex import PyComplex_Check
+from cython.cimports.cpython.complex import PyComplex_Check, PyComplex_ImagAsDouble, PyComplex_RealAsDouble
 from cython.cimports.cpython.float import PyFloat_Check
 from cython.cimports.cpython.long import PyLong_Check
 from cython.cimports.libc.stdint import (
@@ -103,19 +103,22 @@ def write_number(code, data, value):
 
 def write_fitting(code, data, value):
     """Be `write_number`, with the compiler's words for what does not fit."""
-    number: cython.doublecomplex
+    real: cython.double
+    imag: cython.double
     if code == FLOAT32:
         cython.cast(cython.p_float, data)[0] = cython.cast(cython.double, value)
     elif code == FLOAT64:
         cython.cast(cython.p_double, data)[0] = value
     elif code in (COMPLEX64, COMPLEX128):
         number = complex(value)
+        # Two numbers, and never C's complex one: that is made as real + imag * I, and infinity times 0 is NaN.
+        real, imag = PyComplex_RealAsDouble(number), PyComplex_ImagAsDouble(number)
         if code == COMPLEX64:
-            cython.cast(cython.p_float, data)[0] = number.real
-            cython.cast(cython.p_float, data)[1] = number.imag
+            cython.cast(cython.p_float, data)[0] = real
+            cython.cast(cython.p_float, data)[1] = imag
         else:
-            cython.cast(cython.p_double, data)[0] = number.real
-            cython.cast(cython.p_double, data)[1] = number.imag
+            cython.cast(cython.p_double, data)[0] = real
+            cython.cast(cython.p_double, data)[1] = imag
     elif not PyLong_Check(value):
         return False
     elif code == INT64:

@@ -30,6 +30,7 @@ from cython.cimports.tensix.tensors.dtype import dtype_from_any, dtype_of_code
 from cython.cimports.tensix.tensors.exchange_methods import ExchangeMethods
 from cython.cimports.tensix.tensors.index_key import is_basic
 from cython.cimports.tensix.tensors.ndarray import impl_of_ndarray
+from cython.cimports.tensix.tensors.operands import scalar_like
 from cython.cimports.tensix.tensors.quiet_calls import call_quietly
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (
@@ -255,8 +256,7 @@ class Tensor(ExchangeMethods):
         """
         if not 0 <= high - low < np.inf:
             raise ValueError(f"uniform_() needs finite bounds, low at most high, found {low} and {high}.")
-        UNIFORM_.call_with(self, generator)
-        return self if low == 0 and high == 1 else self.mul_(high - low).add_(low)
+        return fill_scaled(UNIFORM_, self, generator, high - low, low)
 
     def normal_(self, mean=0.0, std=1.0, *, generator=None):
         """Write random numbers of a normal distribution and return this tensor.
@@ -281,8 +281,7 @@ class Tensor(ExchangeMethods):
         """
         if not std >= 0:
             raise ValueError(f"normal_() needs a standard deviation of 0 or more, found {std}.")
-        NORMAL_.call_with(self, generator)
-        return self if mean == 0 and std == 1 else self.mul_(std).add_(mean)
+        return fill_scaled(NORMAL_, self, generator, std, mean)
 
     def set_(self, source: Tensor):
         """Look at another tensor's elements from now on, in every handle on this tensor, and return this one.
@@ -291,6 +290,17 @@ class Tensor(ExchangeMethods):
         records its gradients.
         """
         return SET_.call2(self, source)
+
+
+@cython.cfunc
+def fill_scaled(table: OperatorTable, target: Tensor, generator, factor, offset):
+    """Write random numbers, multiplied and moved; what needs memory comes before the first of them is written."""
+    if factor == 1 and offset == 0:
+        return table.call_with(target, generator)
+    factor = factor if isinstance(factor, TensorBase) else scalar_like(target, factor)
+    offset = offset if isinstance(offset, TensorBase) else scalar_like(target, offset)
+    table.call_with(target, generator)
+    return target.mul_(factor).add_(offset)
 
 
 def Tensor_wrap(impl):

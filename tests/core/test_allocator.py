@@ -2,10 +2,13 @@
 
 import ctypes
 import gc
+import io
 import weakref
 
 import pytest
 
+import tensix
+from tensix import memory
 from tensix.core import Allocator, CPUAllocator, DataPtr, OutOfMemoryError, Storage, cow
 
 pytestmark = pytest.mark.usefixtures("no_leak")
@@ -298,3 +301,139 @@ def test_nonsense_from_an_overridden_clone_loses_nothing(copy, error):
         with pytest.raises(error):
             attempt()
     assert read(storage) == read(sharer) == b"precious"
+
+
+# ---- what a Python class overrides, whatever it derives from
+
+LIBC = ctypes.CDLL(None)
+ALLOCATORS = {
+    "Allocator": (Pool, ()),
+    "CPUAllocator": (CPUAllocator, ()),
+    "CachingAllocator": (memory.CachingAllocator, ()),
+    "MappedAllocator": (memory.MappedAllocator, ()),
+    "HugePageAllocator": (memory.HugePageAllocator, ()),
+    "SharedMemoryAllocator": (memory.SharedMemoryAllocator, ()),
+    "CallbackAllocator": (memory.CallbackAllocator, (UPSTREAM.raw_allocate, UPSTREAM.raw_deallocate)),
+    "FunctionAllocator": (memory.FunctionAllocator, (LIBC.malloc, LIBC.free)),
+    "Adaptor": (memory.Adaptor, ()),
+    "AlignmentAdaptor": (memory.AlignmentAdaptor, (None, 4096)),
+    "FailureCallbackAdaptor": (memory.FailureCallbackAdaptor, (None, lambda nbytes: False)),
+    "GuardAdaptor": (memory.GuardAdaptor, ()),
+    "LimitingAdaptor": (memory.LimitingAdaptor, (None, "1MiB")),
+    "LoggingAdaptor": (memory.LoggingAdaptor, (None, io.StringIO())),
+    "StatisticsAdaptor": (memory.StatisticsAdaptor, ()),
+    "TrackingAdaptor": (memory.TrackingAdaptor, ()),
+}
+
+
+def use_storage(allocator):
+    storage = Storage(64, allocator, resizable=True)
+    write(storage, b"abcdefgh" * 8)
+    return storage
+
+
+def resized(allocator):
+    storage = use_storage(allocator)
+    return read(storage.resize_(32)) == b"abcdefgh" * 4
+
+
+def made_a_tensor(allocator):
+    with tensix.use_allocator(allocator):
+        return tensix.ones(16).storage().allocator is allocator
+
+
+def asked_for_raw_memory(allocator):
+    try:
+        allocator.raw_deallocate(allocator.raw_allocate(64))
+    except RuntimeError:  # its blocks need more than an address
+        return True
+    return True
+
+
+USES = {
+    "allocate by a tensor": ("allocate", made_a_tensor),
+    "allocate by a storage": ("allocate", use_storage),
+    "allocate by resize_": ("allocate", resized),
+    "allocate by clone": ("allocate", lambda allocator: read(use_storage(allocator).clone()) == b"abcdefgh" * 8),
+    "allocate by raw_allocate": ("allocate", asked_for_raw_memory),
+    "clone": ("clone", lambda allocator: read(use_storage(allocator).clone()) == b"abcdefgh" * 8),
+    "clone of a written share": ("clone", lambda allocator: write_to_a_share(use_storage(allocator))),
+    "is_simple_data_ptr": ("is_simple_data_ptr", lambda allocator: use_storage(allocator).lazy_clone()),
+    "copy_data by clone": ("copy_data", lambda allocator: read(use_storage(allocator).clone()) == b"abcdefgh" * 8),
+    "copy_data by resize_": ("copy_data", resized),
+    "raw_deleter": ("raw_deleter", asked_for_raw_memory),
+}
+
+
+def write_to_a_share(storage):
+    share = storage.lazy_clone()
+    write(share, b"x")
+    return read(storage) == b"abcdefgh" * 8
+
+
+def overriding(cls, hook):
+    """Return a class that counts the calls of a method, and goes on to what it overrides."""
+    class Asked(cls):
+        asked = 0
+
+    def method(self, *args):
+        self.asked += 1
+        return getattr(super(Asked, self), hook)(*args)
+
+    setattr(Asked, hook, method)
+    return Asked
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("name", ALLOCATORS)
+def test_what_a_python_class_overrides_is_asked(name, use):
+    (cls, args), (hook, act) = ALLOCATORS[name], USES[use]
+    allocator = overriding(cls, hook)(*args)
+    if use == "allocate by raw_allocate" and not allocator.raw_deleter():
+        return
+    if use == "clone of a written share" and not cow.has_simple_data_ptr(use_storage(allocator)):
+        return
+    assert act(allocator) and allocator.asked
+    if hook in ("allocate", "copy_data") and act is not asked_for_raw_memory:  # a class between does not matter
+        inner = overriding(cls, hook)
+        allocator = type("Named", (inner,), {})(*args)
+        assert act(allocator) and allocator.asked
+
+
+@pytest.mark.parametrize("above", [memory.Adaptor, memory.StatisticsAdaptor, memory.CachingAllocator])
+@pytest.mark.parametrize("use", ["allocate by a tensor", "is_simple_data_ptr", "copy_data by clone"])
+@pytest.mark.parametrize("name", ALLOCATORS)
+def test_what_a_python_class_upstream_overrides_is_asked(name, use, above):
+    (cls, args), (hook, act) = ALLOCATORS[name], USES[use]
+    upstream = overriding(cls, hook)(*args)
+    assert act(above(upstream)) and upstream.asked
+
+
+def test_what_is_overridden_by_a_class_beside_the_allocator_is_asked():
+    class Named:
+        asked = 0
+
+        def allocate(self, nbytes):
+            self.asked += 1
+            return super().allocate(nbytes)
+
+    class Mixed(Named, memory.CachingAllocator):
+        pass
+
+    allocator = Mixed()
+    assert use_storage(allocator) and allocator.asked == 1
+
+
+def test_raw_deallocate_frees_as_an_overridden_raw_deleter_says():
+    freed = []
+    free = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda address: freed.append(address))
+
+    class Writing(CPUAllocator):
+        def raw_deleter(self):
+            return ctypes.cast(free, ctypes.c_void_p).value
+
+    allocator = Writing()
+    address = allocator.raw_allocate(10)
+    allocator.raw_deallocate(address)
+    assert freed == [address]
+    UPSTREAM.raw_deallocate(address)

@@ -82,3 +82,40 @@ def test_bfloat16_is_computed_in_blocks_and_rounded():
 def test_undefined_has_no_elements_to_convert():
     with pytest.raises((TypeError, RuntimeError), match="undefined"):
         tensix.ones(2).copy_(tensix.Tensor())
+
+
+INTEGERS = [name for name in DTYPES if "integer" in getattr(tensix, name).kind]
+BEYOND = [0.0, 0.75, 1.0, 127.5, 128.0, 255.5, 256.0, 40000.0, 65504.0, 2.0**31 - 0.5, 2.0**31, 2.0**32 - 0.25, 2.0**32,
+          2.0**32 + 5, 3 * 2.0**31, 2.0**53, 2.0**63 - 1024, 2.0**63, 3 * 2.0**62, 2.0**64 - 2048, 2.0**64, 1e30,
+          np.inf, np.nan]  # fmt: skip
+
+
+def integer_of(value, dtype):
+    """Return what docs/types.rst says that a floating-point number becomes."""
+    limits = np.iinfo(dtype)
+    bits = max(limits.bits, 32)
+    least, bound = -(2 ** (bits - 1)), 2**bits if limits.min == 0 and limits.bits >= 32 else 2 ** (bits - 1)
+    whole = int(value) if np.isfinite(value) else bound
+    if not least <= whole < bound:
+        whole = least
+    return (whole - limits.min) % 2**limits.bits + limits.min
+
+
+@pytest.mark.parametrize("source", ["bfloat16", "float16", "float32", "float64"])
+@pytest.mark.parametrize("target", INTEGERS)
+def test_an_integer_has_one_answer_wherever_it_stands(source, target):
+    """The elements that are converted many at once and the rest, also of numbers that the integers do not hold."""
+    values = converted(tensix.tensor([*BEYOND, *(-value for value in BEYOND)], dtype="float64"), source)
+    for value in values:
+        expected = integer_of(value.item(), target)
+        for length in range(1, 68):
+            x = tensix.full((length,), value.item(), dtype=source)
+            assert set(converted(x, target).tolist()) == {expected}, (value, length)
+    for length in (5, 67, 3000):
+        mixed = tensix.tensor([value.item() for value in values] * (length * 2), dtype=source)
+        for part in (mixed[: length * 2], mixed[: length * 2 : 2], mixed[1 : length * 3 : 3]):
+            result = converted(part, target)
+            assert result.tolist() == [integer_of(value, target) for value in part.tolist()]
+            spread = tensix.zeros(2 * len(part), dtype=target)
+            spread[::2].copy_(part)
+            assert spread[::2].tolist() == result.tolist()

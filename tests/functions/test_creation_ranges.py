@@ -1,9 +1,19 @@
 """Ranges, grids and triangles against NumPy's."""
 
+import platform
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import Cython.Build
 import numpy as np
 import pytest
+import setuptools
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from setuptools.command.build_ext import build_ext
 
 import tensix
 
@@ -68,6 +78,52 @@ def test_ranges_for_which_there_is_no_memory():
         tensix.arange(2**45)
     with pytest.raises(tensix.OutOfMemoryError, match="281,474,976,710,656 bytes"):
         tensix.linspace(0, 1, 2**45)
+
+
+SETUP = Path(tensix.__file__).parents[1] / "setup.py"
+OTHER_BUILD = """
+import importlib.util, sys
+class Finder:
+    def find_spec(name, path, target=None):
+        return importlib.util.spec_from_file_location(name, sys.argv[1]) if name == sys.argv[2] else None
+sys.meta_path.insert(0, Finder)
+import numpy as np, tensix
+assert sys.modules[sys.argv[2]].__file__ == sys.argv[1]
+for start, stop, step in [(0.1, 1000.0, 0.3), (-7.7, 90.0, 0.01), (1e-3, 5.0, 1 / 3), (3.3, -900.0, -0.7)]:
+    x = tensix.arange(start, stop, step, dtype="float64")
+    assert np.array_equal(np.asarray(x), np.arange(start, stop, step)), (start, stop, step)
+"""
+
+
+def has_fused_multiplication():
+    """Whether -march=native lets the compiler round a product and a sum once."""
+    info = Path("/proc/cpuinfo")
+    return platform.machine() in ("arm64", "aarch64") or (info.exists() and " fma " in info.read_text())
+
+
+@pytest.mark.skipif(not SETUP.exists() or sys.platform == "win32", reason="needs the sources, and GCC or Clang")
+@pytest.mark.skipif(not has_fused_multiplication(), reason="this processor rounds twice in any case")
+def test_arange_is_the_same_whatever_the_processor_can(tmp_path, monkeypatch):
+    """Built for all that the processor has, and for the rest as setup.py says."""
+    captured = {}
+    monkeypatch.chdir(SETUP.parent)
+    with monkeypatch.context() as patched:
+        patched.setenv("TENSIX_CFLAGS", "-march=native")
+        patched.setattr(Cython.Build, "cythonize", lambda modules, **options: captured.update(options) or modules)
+        patched.setattr(setuptools, "setup", lambda ext_modules, **_: captured.update(modules=ext_modules))
+        runpy.run_path(str(SETUP))
+    (module,) = [module for module in captured["modules"] if module.name.endswith(".ranges")]
+    module.sources = [shutil.copy(SETUP.parent / module.sources[0], tmp_path)]
+    made = Cython.Build.cythonize(
+        [module], include_path=[str(SETUP.parent)], compiler_directives=captured["compiler_directives"], quiet=True
+    )
+    command = build_ext(setuptools.Distribution({"ext_modules": made}))
+    command.build_lib = command.build_temp = str(tmp_path)
+    command.ensure_finalized()
+    command.run()
+    arguments = [sys.executable, "-c", OTHER_BUILD, command.get_ext_fullpath(module.name), module.name]
+    finished = subprocess.run(arguments, capture_output=True, text=True, timeout=100, check=False)
+    assert (finished.returncode, finished.stderr) == (0, "")
 
 
 def test_arange_begins_with_what_it_is_given():

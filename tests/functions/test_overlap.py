@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tensix
+from tensix.testing import FailingAllocator
 
 WRITES = {
     "fill_": lambda x: x.fill_(7), "zero_": lambda x: x.zero_(), "copy_": lambda x: x.copy_(tensix.ones(())),
@@ -68,3 +69,37 @@ def test_what_is_refused_overlaps(dims):
         refused = True
     assert overlaps or not refused
     assert refused or not overlaps or sum(size > 1 for size in shape) > 2
+
+
+@pytest.mark.parametrize("key", [slice(1, None), slice(None, None, 2), (slice(None), slice(1, 3)), 2, ...])
+def test_an_assignment_onto_itself_needs_no_memory(key):
+    """Python ends ``x[key] += y`` with one, when the sum is written already."""
+    x = tensix.arange(12).reshape(4, 3)
+    y, expected = tensix.tensor(5), x.clone()
+    with tensix.use_allocator(FailingAllocator(fail_at=1)):
+        version = x.version
+        x[key] = x[key]
+        assert x.tolist() == expected.tolist() and x.version > version
+        x[key] += y
+    expected[key] = expected[key] + 5
+    assert x.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("fail_at", [1, 2, 3])
+def test_a_shifted_sum_is_written_or_not(fail_at):
+    x = tensix.arange(6)
+    try:
+        with tensix.use_allocator(FailingAllocator(fail_at=fail_at)):
+            x[1:] += x[:-1]
+    except MemoryError:
+        assert fail_at == 1 and x.tolist() == [0, 1, 2, 3, 4, 5]
+    else:
+        assert fail_at > 1 and x.tolist() == [0, 1, 3, 5, 7, 9]
+
+
+def test_a_share_is_no_view_onto_itself():
+    x = tensix.arange(6)
+    share = x.lazy_clone()
+    share[1:] = x[1:]
+    share.add_(1)
+    assert (x.tolist(), share.tolist()) == ([0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6])

@@ -7,6 +7,7 @@ import pytest
 
 import tensix
 from tensix import Generator, Tensor, rand, randn
+from tensix.testing import FailingAllocator
 
 
 def numpys(seed):
@@ -238,3 +239,17 @@ def test_random_into_views_and_read_only():
     assert x.tolist() == [[0, 5, 0], [0, 5, 0]]
     with pytest.raises(RuntimeError):
         tensix.ops.tensix.random_(tensix.asarray(b"ab"), 0, 2)
+
+
+@pytest.mark.parametrize("fail_at", [1, 2, 3, 4])
+@pytest.mark.parametrize("make", [lambda: tensix.full((6,), 7.0), lambda: tensix.full((6, 6), 7.0)[::2, 1:5:2]])
+@pytest.mark.parametrize("fill", [lambda x: x.uniform_(2, 5), lambda x: x.normal_(100, 2)])
+def test_without_memory_nothing_is_written(fill, make, fail_at):
+    x = make()
+    try:
+        with tensix.use_allocator(FailingAllocator(fail_at=fail_at)):
+            fill(x)
+    except MemoryError:
+        assert set(x.flatten().tolist()) == {7.0}
+    else:
+        assert fail_at > 2 and all(value != 7.0 and value >= 2 for value in x.flatten().tolist())

@@ -192,6 +192,14 @@ def run(program):
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("value", [0.0, 2.0, float("nan")])
+def test_searching_a_tensor_without_dimensions(value):
+    x, wide = tensix.tensor(value, dtype="bfloat16"), np.array(value, np.float32)
+    for function in (tensix.argmax, tensix.argmin, tensix.count_nonzero):
+        found = function(x)
+        assert (found.item(), found.shape, found.dtype) == (getattr(np, function.__name__)(wide), (), tensix.int64)
+
+
 def test_ml_dtypes_is_not_imported_before_it_is_needed():
     run("""
 import sys, tensix, numpy

@@ -92,3 +92,20 @@ def test_number_that_a_type_cannot_hold_is_named_with_the_type(dtype, value, sho
         with pytest.raises(OverflowError, match=f"^{shown} is out of bounds for {dtype}.$"):
             use(value)
     assert x.tolist() == [1, 1]
+
+
+PARTS = [4.0, -0.0, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("real", PARTS)
+@pytest.mark.parametrize("imag", PARTS)
+def test_the_parts_of_a_complex_number_do_not_touch_each_other(dtype, real, imag):
+    """C's own complex numbers would make NaN of an infinite part, and lose the sign of a zero."""
+    number, found = complex(real, imag), tensix.zeros(2, dtype=dtype)
+    found[0] = number
+    x = tensix.full((1,), complex(-0.0, -0.0), dtype=dtype)
+    results = [found[0], (x + number)[0], (number + x)[0], tensix.full((1,), number, dtype=dtype)[0]]
+    results += [tensix.empty(1, dtype=dtype).fill_(number)[0], tensix.tensor([number, 0], dtype=dtype)[0]]
+    results += [tensix.tensor(number, dtype=dtype), tensix.where(tensix.ones(1, dtype="bool"), number, x)[0]]
+    assert [repr(result.item()) for result in results] == [repr(number)] * len(results)

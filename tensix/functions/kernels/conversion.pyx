@@ -1,6 +1,7 @@
 """Moving elements: as they are, as another type, and into a loop that wants another type.
 
-Numbers are converted as C converts them. See Note [bfloat16 and NumPy].
+Numbers are converted as C converts them; include/tensix/convert.h says what comes of those that C leaves open. See Note
+[bfloat16 and NumPy].
 
 Note [Conversion in blocks]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~

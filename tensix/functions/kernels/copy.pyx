@@ -22,7 +22,7 @@ from tensix.functions.kernels.iterator cimport (
     iterator_start,
     iterator_t,
 )
-from tensix.functions.kernels.overlap cimport check_writable_once, may_overlap
+from tensix.functions.kernels.overlap cimport check_writable_once, is_same_view, may_overlap
 from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, dtype_from_any, dtype_of_code, itemsize_of
 from tensix.tensors.operands cimport write_number
 from tensix.tensors.quiet_calls cimport call_quietly
@@ -223,10 +223,12 @@ cdef object copy_(TensorBase target, TensorBase source):
     cdef uint64_t before = set_counts(target.impl, source.impl, None)
     check_writable_once(target.impl)
     TensorImpl_mutable_data(target.impl)  # a copy-on-write target gets its own bytes before anything is compared
-    if may_overlap(source.impl, target.impl):
-        origin = clone(source, (source, None))
-    check_unchanged(before, target.impl, source.impl, None)
-    copy_elements(target.impl, origin.impl)
+    # Onto itself nothing is copied, and no memory is needed: x[1:] += y ends so, when the sum is written already.
+    if not is_same_view(source.impl, target.impl):
+        if may_overlap(source.impl, target.impl):
+            origin = clone(source, (source, None))
+        check_unchanged(before, target.impl, source.impl, None)
+        copy_elements(target.impl, origin.impl)
     TensorImpl_bump_version(target.impl)
     return target
 

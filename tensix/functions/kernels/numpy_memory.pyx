@@ -17,7 +17,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t, uintptr_t
 from libc.string cimport memcpy, memset
 from numpy cimport NPY_ARRAY_OWNDATA, PyArray_CHKFLAGS, PyArray_CLEARFLAGS, PyArray_Check, import_array, ndarray
-from tensix.core.allocator cimport Allocator, current_allocator
+from tensix.core.allocator cimport Allocator, Allocator_allocate, current_allocator
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_move, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.python_reference cimport (
@@ -124,7 +124,7 @@ cdef void* allocate(void* ctx, size_t size) noexcept with gil:
     cdef Block block = Block.__new__(Block)
     try:
         block.allocator = current_allocator(CPU)
-        block.allocator.c_allocate(size if size else 1, &block.pointer)
+        Allocator_allocate(block.allocator, size if size else 1, &block.pointer)
     except BaseException as error:
         FAILURES[PyThread_get_thread_ident()] = error
         return NULL

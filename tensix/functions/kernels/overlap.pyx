@@ -5,6 +5,7 @@ from tensix.tensors.dtype cimport itemsize_of
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_const_data,
+    TensorImpl_same_sizes,
     TensorImpl_sizes,
     TensorImpl_span,
     TensorImpl_strides,
@@ -22,6 +23,17 @@ cdef bint may_overlap(TensorImpl a, TensorImpl b) except -1:
     bytes_of(a, &first_a, &last_a)
     bytes_of(b, &first_b, &last_b)
     return first_a < last_b and first_b < last_a
+
+
+cdef bint is_same_view(TensorImpl a, TensorImpl b) except -1:
+    """Return whether two tensors have the same elements at the same places in memory."""
+    cdef int i
+    if a.dtype_code != b.dtype_code or not TensorImpl_same_sizes(a, b):
+        return False
+    for i in range(a.ndim):
+        if TensorImpl_strides(a)[i] != TensorImpl_strides(b)[i]:
+            return False
+    return TensorImpl_const_data(a) == TensorImpl_const_data(b)
 
 
 cdef int bytes_of(TensorImpl self, const char** first, const char** last) except -1:

@@ -11,6 +11,12 @@ run by its own thread alone. Helpers are started when they are first needed and 
 Python, so neither the GIL nor the end of the interpreter concerns them. After ``fork`` the child has none of them and
 starts its own.
 
+No helper sleeps while there is work. Who publishes chunks takes each helper's flag after that, and a helper that has
+set its flag looks for chunks once more. Setting and taking read and write the flag at once, so one of them comes first.
+If it is setting, the flag is found, and the helper woken. If it is taking, the helper reads what was written there;
+taking releases and setting acquires, so the helper then sees the chunks. The flag is therefore exchanged without a look
+at it before, which could be answered too early.
+
 How a loop is cut depends on shapes and never on the number of threads, wherever that could change a result.
 """
 import os
@@ -19,6 +25,7 @@ from libc.stdint cimport int64_t, uint64_t
 from tensix.core.atomics cimport (
     tx_add_fetch_acq_rel,
     tx_compare_exchange_acq_rel,
+    tx_exchange_acq_rel,
     tx_fetch_sub_acq_rel,
     tx_load_acquire,
 )
@@ -119,12 +126,8 @@ cdef void run_chunks() noexcept nogil:
 
 
 cdef bint take(uint64_t* flag) noexcept nogil:
-    """Change a flag from 1 to 0; false if it is 0."""
-    cdef uint64_t found = tx_load_acquire(flag)
-    while found == 1:
-        if tx_compare_exchange_acq_rel(flag, &found, 0):
-            return True
-    return False
+    """Change a flag to 0 and return whether it was 1. See Note [Threads]."""
+    return tx_exchange_acq_rel(flag, 0) == 1
 
 
 def reset_pool():

@@ -199,6 +199,7 @@ cdef object mul(TensorBase a, TensorBase b):
 
 cdef object matmul(TensorBase a, TensorBase b):
     """Multiply a sparse matrix with a strided matrix or vector, from either side; the product is strided."""
+    cdef SparseTensorImpl x
     is_left = isinstance(a.impl, SparseTensorImpl)
     if is_left and isinstance(b.impl, SparseTensorImpl):
         raise NotImplementedError("matmul() of two sparse_coo tensors: make one of them dense with to_dense().")

@@ -30,7 +30,7 @@ from tensix.functions.kernels.iterator cimport (
     iterator_t,
     new_result,
 )
-from tensix.functions.kernels.overlap cimport check_writable_once, may_overlap
+from tensix.functions.kernels.overlap cimport check_writable_once, is_same_view, may_overlap
 from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, default_float_code, dtype_from_any, dtype_of_code, itemsize_of
 from tensix.tensors.ndarray cimport readable_of_impl
 from tensix.tensors.operands cimport scalar_like
@@ -45,7 +45,6 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_same_sizes,
     TensorImpl_shape,
     TensorImpl_sizes,
-    TensorImpl_strides,
     check_unchanged,
     set_counts,
 )
@@ -323,17 +322,6 @@ cdef TensorImpl apart(TensorImpl operand, TensorImpl out):
     check_unchanged(before, operand, None, None)
     copy_elements(copy, operand)
     return copy
-
-
-cdef bint is_same_view(TensorImpl a, TensorImpl b) except -1:
-    """Return whether two tensors have the same elements at the same places in memory."""
-    cdef int i
-    if a.dtype_code != b.dtype_code or not TensorImpl_same_sizes(a, b):
-        return False
-    for i in range(a.ndim):
-        if TensorImpl_strides(a)[i] != TensorImpl_strides(b)[i]:
-            return False
-    return TensorImpl_const_data(a) == TensorImpl_const_data(b)
 
 
 cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, TensorImpl out, uint8_t result_code):

@@ -65,6 +65,11 @@ static __inline uint64_t tx_fetch_sub_acq_rel(uint64_t *word, uint64_t amount)
     return (uint64_t)_InterlockedExchangeAdd64((volatile __int64 *)word, -(__int64)amount);
 }
 
+static __inline uint64_t tx_exchange_acq_rel(uint64_t *word, uint64_t value)
+{
+    return (uint64_t)_InterlockedExchange64((volatile __int64 *)word, (__int64)value);
+}
+
 static __inline int tx_compare_exchange_acq_rel(uint64_t *word, uint64_t *expected, uint64_t desired)
 {
     __int64 seen = _InterlockedCompareExchange64((volatile __int64 *)word, (__int64)desired, (__int64)*expected);
@@ -110,6 +115,11 @@ static inline uint64_t tx_add_fetch_acq_rel(uint64_t *word, uint64_t amount)
 static inline uint64_t tx_fetch_sub_acq_rel(uint64_t *word, uint64_t amount)
 {
     return __atomic_fetch_sub(word, amount, __ATOMIC_ACQ_REL);
+}
+
+static inline uint64_t tx_exchange_acq_rel(uint64_t *word, uint64_t value)
+{
+    return __atomic_exchange_n(word, value, __ATOMIC_ACQ_REL);
 }
 
 /* Weak: may fail although the values are equal, so call it in a loop. *expected takes the value seen. */
