@@ -12,7 +12,8 @@ from contextvars import copy_context
 import numpy as np
 
 cdef extern from "Python.h":
-    object PyObject_Call(object function, tuple args, PyObject* kwargs)  # NULL: none
+    object PyObject_VectorcallDict(object function, PyObject** args, size_t count, PyObject* kwargs)
+    PyObject** PySequence_Fast_ITEMS(tuple args)
 
 cdef object ERRORS   # NumPy's context variable, None if it has none
 cdef object IGNORED  # its value when all errors are ignored
@@ -22,12 +23,21 @@ cdef object call_quietly(object function, tuple args, dict kwargs=None):
     """Call a function of NumPy, whatever it or the user's settings would say of floating errors."""
     if ERRORS is None:
         with np.errstate(all="ignore"):
-            return PyObject_Call(function, args, <PyObject*>kwargs if kwargs else NULL)
+            return call_checked(function, args, kwargs)
     before = PyContextVar_Set(ERRORS, IGNORED)
     try:
-        return PyObject_Call(function, args, <PyObject*>kwargs if kwargs else NULL)
+        return call_checked(function, args, kwargs)
     finally:
         PyContextVar_Reset(ERRORS, before)
+
+
+cdef object call_checked(object function, tuple args, dict kwargs):
+    """Call a function of NumPy; if it fails without saying why, as some do without memory, say so.
+
+    PyObject_Call would return NULL then, and whoever asks which exception it was finds none.
+    """
+    return PyObject_VectorcallDict(
+        function, PySequence_Fast_ITEMS(args), len(args), <PyObject*>kwargs if kwargs else NULL)
 
 
 cdef tuple ignored_errors():

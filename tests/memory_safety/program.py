@@ -1,10 +1,13 @@
 """Change operands at the worst moment of every public call, with their memory between pages that nobody may touch.
 
 ``python program.py allocator|finalizer|thread|nomemory [seconds] [part/parts]`` prints how many calls and moments were
-tried. With ``nomemory`` nothing is changed, but one of Python's own allocations fails: the first, the second, … A read or write outside a block, or of a block that was freed, ends the process by a signal: each block ends where a page
+tried. With ``nomemory`` nothing is changed, but one of Python's own allocations fails: the first, the second, …
+
+A read or write outside a block, or of a block that was freed, ends the process by a signal: each block ends where a page
 without permissions begins, and its pages are unmapped when it is freed.
 """
 
+import _testcapi
 import contextlib
 import ctypes
 import gc
@@ -244,8 +247,6 @@ def without_memory(calls):
 
 def fails(call, o, moment):
     """Call with one allocation of Python failing; return whether that made it fail."""
-    import _testcapi
-
     _testcapi.set_nomemory(moment, moment + 1)
     try:
         call(o)

@@ -13,7 +13,10 @@ import pytest
 FOLDER = Path(__file__).parent
 
 
-@pytest.mark.parametrize("arguments", [("allocator", "0", "0/4"), ("finalizer", "0", "1/4"), ("thread", "20"), ("nomemory",)])
+KINDS = [("allocator", "0", "0/4"), ("finalizer", "0", "1/4"), ("thread", "20"), ("nomemory",)]
+
+
+@pytest.mark.parametrize("arguments", KINDS, ids=[kind for kind, *_ in KINDS])
 def test_operands_may_change_at_any_moment(arguments):
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-W", "ignore", "program.py", *arguments],

@@ -184,7 +184,8 @@ cdef int write(
         TensorImpl out, TensorImpl part, const int64_t* strides, int64_t offset, tuple parts,
         uint64_t before) except -1:
     """Copy a part to where it begins in the result, by strides of the result."""
-    if part.numel == 0:
+    cdef int64_t numel = part.numel
+    if numel == 0:
         return 0
     cdef TensorImpl place = TensorImpl_view(out, part.ndim)
     cdef int i
@@ -192,9 +193,9 @@ cdef int write(
         TensorImpl_sizes(place)[i] = TensorImpl_sizes(part)[i]
         TensorImpl_strides(place)[i] = strides[i]
     place.storage_offset = offset
-    TensorImpl_refresh_order(place, part.numel)
+    TensorImpl_refresh_order(place, numel)
     copy_elements(place, part)
-    return check_parts(parts, before) if part.numel >= GRAIN_ELEMENTS else 0  # the GIL was given up
+    return check_parts(parts, before) if numel >= GRAIN_ELEMENTS else 0  # the GIL was given up
 
 
 native_functions.CONCAT.register("CPU", cat)

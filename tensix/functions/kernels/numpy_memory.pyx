@@ -28,16 +28,13 @@ from tensix.core.python_reference cimport (
 )
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.tensors.ndarray cimport impl_of_ndarray
-from tensix.tensors.quiet_calls cimport call_quietly
+from tensix.tensors.quiet_calls cimport call_checked, call_quietly
 from tensix.tensors.tensor cimport Tensor_wrap
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 import numpy as np
 
 import_array()
-
-cdef extern from "Python.h":
-    object PyObject_Call(object function, tuple args, PyObject* kwargs)  # NULL: none
 
 cdef extern from "numpy/arrayobject.h":
     ctypedef struct PyDataMemAllocator:
@@ -81,7 +78,7 @@ cdef object call_numpy(object function, tuple args, dict kwargs=None, bint compu
     try:
         if computes:
             return call_quietly(function, args, kwargs)
-        return PyObject_Call(function, args, <PyObject*>kwargs if kwargs else NULL)
+        return call_checked(function, args, kwargs)
     except MemoryError:
         failure = FAILURES.pop(PyThread_get_thread_ident(), None)
         if failure is None:
@@ -121,15 +118,16 @@ cdef TensorImpl take_over(object found):
 
 
 cdef void* allocate(void* ctx, size_t size) noexcept with gil:
-    cdef Block block = Block.__new__(Block)
+    cdef Block block
     try:
+        block = Block.__new__(Block)
         block.allocator = current_allocator(CPU)
         Allocator_allocate(block.allocator, size if size else 1, &block.pointer)
+        block.nbytes = size
+        BLOCKS[<uintptr_t>block.pointer.data] = block
     except BaseException as error:
         FAILURES[PyThread_get_thread_ident()] = error
         return NULL
-    block.nbytes = size
-    BLOCKS[<uintptr_t>block.pointer.data] = block
     return block.pointer.data
 
 
