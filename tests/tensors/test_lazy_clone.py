@@ -1,5 +1,7 @@
 """Copy-on-write of tensors: who shares, who copies, and that nobody sees another's writes."""
 
+import copy
+
 import pytest
 
 import tensix
@@ -125,3 +127,39 @@ def test_costs_no_memory_whatever_the_size():
 def test_nothing_to_share():
     clone = tensix.empty(0, 3).lazy_clone()
     assert clone.shape == (0, 3) and clone.fill_(1).tolist() == []
+
+
+@pytest.mark.parametrize("copied", [
+    lambda x: x.lazy_clone(), lambda x: x.view(1000, 1000).lazy_clone(), copy.deepcopy, lambda x: x.clone(),
+])  # fmt: skip
+def test_tensor_that_looks_beyond_its_storage_is_not_copied(copied):
+    x = tensix.ones(1_000_000)
+    x.storage().resize_(4)
+    with pytest.raises(RuntimeError, match="the storage has 4 bytes"):
+        copied(x)
+
+
+def test_lazy_clone_of_a_storage_that_was_shrunk_knows():
+    x = tensix.ones(1000)
+    x.storage().resize_(40)
+    clone = x.storage().lazy_clone()
+    view = tensix.Tensor.from_storage(clone, 0, (10,), (1,), "float32")
+    assert view.tolist() == [1.0] * 10
+    view.set_(x.view(1000)[:10])
+    other = copy.deepcopy(view)
+    assert other.tolist() == [1.0] * 10 and other.storage().nbytes() == 40
+
+
+def test_storage_that_grows_and_shrinks_between_two_of_a_deep_copy():
+    """Both tensors share the copy of the storage that the first of them made."""
+    x = tensix.ones(4)
+
+    class Growing:
+        def __deepcopy__(self, memo):
+            x.storage().resize_(4000)
+            y.set_(tensix.Tensor.from_storage(x.storage(), 0, (1000,), (1,), "float32"))
+            return self
+
+    y = x.view(4)
+    with pytest.raises(RuntimeError, match="the storage has 16 bytes"):
+        copy.deepcopy([x, Growing(), y])
