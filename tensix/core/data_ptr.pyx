@@ -44,11 +44,13 @@ cdef extern from "tensix/gil.h":
 cdef extern from *:
     """
     #include "tensix/thread_local.h"
-    static TX_THREAD_LOCAL int tx_destroy_depth = 0;
-    static TX_THREAD_LOCAL void *tx_put_aside = NULL;
+    typedef struct { int depth; void *aside; } tx_chain_t;
+    static tx_chain_t *tx_this_thread(void) { static TX_THREAD_LOCAL tx_chain_t chain; return &chain; }
     """
-    int tx_destroy_depth
-    void* tx_put_aside  # a list of blocks_aside_t
+    ctypedef struct chain_t "tx_chain_t":
+        int depth    # how many blocks are being freed one inside the other
+        void* aside  # a list of aside_t
+    chain_t* this_thread "tx_this_thread"() nogil
 
 cdef enum:
     MAX_DELETER_PAIRS = 8
@@ -290,25 +292,22 @@ cdef void data_ptr_clear(data_ptr_t* self) noexcept nogil:
 
 cdef void data_ptr_destroy(data_ptr_t* self) noexcept nogil:
     """Free the context and whatever the deleter needed. See Note [Long chains]."""
-    global tx_destroy_depth, tx_put_aside
-    cdef aside_t* aside
+    cdef chain_t* chain
     if self.ctx == NULL and self.keep_alive == NULL:
         self.data = NULL
         self.deleter = NULL
         return
-    if tx_destroy_depth >= MAX_DESTROY_DEPTH and put_aside(self):
+    chain = this_thread()
+    if chain.depth >= MAX_DESTROY_DEPTH and put_aside(chain, self):
         return
-    tx_destroy_depth += 1
+    chain.depth += 1
     destroy_now(self)
-    tx_destroy_depth -= 1
-    while tx_destroy_depth == 0 and tx_put_aside != NULL:
-        aside = <aside_t*>tx_put_aside
-        tx_put_aside = aside.next
-        data_ptr_destroy(&aside.block)
-        free(aside)
+    chain.depth -= 1
+    if chain.depth == 0 and chain.aside != NULL:
+        free_aside(chain)
 
 
-cdef void destroy_now(data_ptr_t* self) noexcept nogil:
+cdef inline void destroy_now(data_ptr_t* self) noexcept nogil:
     cdef PyObject* keep_alive = self.keep_alive
     data_ptr_clear(self)
     self.deleter = NULL
@@ -317,16 +316,27 @@ cdef void destroy_now(data_ptr_t* self) noexcept nogil:
         drop_python_reference(keep_alive, False)
 
 
-cdef bint put_aside(data_ptr_t* self) noexcept nogil:
+cdef bint put_aside(chain_t* chain, data_ptr_t* self) noexcept nogil:
     """Move a block to those that the outermost one of this thread frees; False without memory for that."""
-    global tx_put_aside
     cdef aside_t* aside = <aside_t*>malloc(sizeof(aside_t))
     if aside == NULL:
         return False
     data_ptr_move(&aside.block, self)
-    aside.next = <aside_t*>tx_put_aside
-    tx_put_aside = aside
+    aside.next = <aside_t*>chain.aside
+    chain.aside = aside
     return True
+
+
+cdef void free_aside(chain_t* chain) noexcept nogil:
+    """Free what was put aside, and what is put aside meanwhile."""
+    cdef aside_t* aside
+    while chain.aside != NULL:
+        aside = <aside_t*>chain.aside
+        chain.aside = aside.next
+        chain.depth += 1
+        destroy_now(&aside.block)
+        chain.depth -= 1
+        free(aside)
 
 
 cdef void destroy_reference(PyObject* reference) noexcept nogil:
@@ -358,7 +368,9 @@ cdef int add_deleter_with_gil(deleter_t deleter, deleter_t with_gil) except -1:
         return 0
     if deleter_pair_count == MAX_DELETER_PAIRS:
         raise RuntimeError(f"no more than {MAX_DELETER_PAIRS} deleters can have a twin that is told about the GIL.")
-    deleter_pairs[deleter_pair_count].deleter, deleter_pairs[deleter_pair_count].with_gil = deleter, with_gil
+    for i in range(deleter_pair_count, 0, -1):
+        deleter_pairs[i] = deleter_pairs[i - 1]
+    deleter_pairs[0].deleter, deleter_pairs[0].with_gil = deleter, with_gil  # the default allocator's is the newest
     deleter_pair_count += 1
     return 0
 

@@ -18,23 +18,23 @@ cdef struct retired_t:  # a block that was given up while the storage was in use
 cdef class StorageImpl(IntrusiveTarget):
     cdef data_ptr_t block
     cdef size_t size_bytes
-    cdef uint64_t exports           # how many began to look at the block and did not end with the GIL
-    cdef uint64_t exports_ended_anywhere  # how many of them ended without it, and more; see Note [Exports]
-    cdef retired_t* retired         # freed with the last use; see Note [Storages in use]
-    cdef uint32_t uses              # how many operations read the block now; see Note [Storages in use]
-    cdef uint32_t version           # how often the bytes were written in place, by tensix
-    cdef uint8_t is_given_away      # its address is out for good; see Note [Exports]
-    cdef Allocator owner            # the allocator, or None
-    cdef materializer_t materializer
-    cdef str access_error           # text for those who access the data although they must not, or None
-    cdef uint8_t guarded            # the summary flag: whether anything below, or a materializer, is set
+    cdef uint8_t guarded            # the summary flag: whether a state that guards the use, or a materializer, is set
+    cdef uint8_t was_shrunk         # a tensor may look beyond the end: it has to compare before it reads
+    cdef uint8_t is_resizable
+    cdef uint8_t is_readonly
     cdef uint8_t throw_on_mutable
     cdef uint8_t throw_on_immutable
     cdef uint8_t warn_on_mutable    # once
-    cdef uint8_t is_readonly
-    cdef uint8_t is_resizable
-    cdef uint8_t was_shrunk         # a tensor may look beyond the end: it has to compare before it reads
     cdef uint8_t is_foreign         # somebody else has the block too, for good: bytes may change behind our back
+    cdef uint8_t is_given_away      # its address is out for good; see Note [Exports]
+    cdef uint32_t uses              # how many operations read the block now; see Note [Storages in use]
+    cdef uint32_t version           # how often the bytes were written in place, by tensix
+    cdef uint64_t exports           # how many began to look at the block and did not end with the GIL
+    cdef uint64_t exports_ended_anywhere  # how many of them ended without it, and more; see Note [Exports]
+    cdef Allocator owner            # the allocator, or None
+    cdef materializer_t materializer
+    cdef str access_error           # text for those who access the data although they must not, or None
+    cdef retired_t* retired         # freed with the last use; see Note [Storages in use]
 
 
 cdef inline void* StorageImpl_mutable_data(StorageImpl self) except? NULL:

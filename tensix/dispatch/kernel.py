@@ -45,10 +45,11 @@ class PythonKernel(Kernel):
         self.must_return_tensor = schema.returns_one_tensor
 
     def call(self, args, kwargs):
-        result = self.function(*args, **kwargs) if kwargs else self.function(*args)
-        if self.must_return_tensor and not isinstance(result, TensorBase):
+        kernel: PythonKernel = self  # held: see Note [Kernels that are unregistered while they run]
+        result = kernel.function(*args, **kwargs) if kwargs else kernel.function(*args)
+        if kernel.must_return_tensor and not isinstance(result, TensorBase):
             raise TypeError(
-                f"the kernel {self!r} of {self.schema.qualified_name} must return a Tensor, found "
+                f"the kernel {kernel!r} of {kernel.schema.qualified_name} must return a Tensor, found "
                 f"{type(result).__name__}."
             )
         return result

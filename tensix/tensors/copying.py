@@ -92,11 +92,11 @@ def share(handle: TensorBase, body: TensorImpl) -> cython.void:
 @cython.cfunc
 def deep_copy_of_strided(impl: TensorImpl, memo: dict) -> TensorImpl:
     """Return a body without owners over a copy of the storage."""
-    before: uint64_t = set_counts(impl, None, None)
+    before: uint64_t = set_counts(impl, impl, impl)
     retain(impl.storage)
     source = Storage_from_owned(impl.storage)
     storage: Storage = source.__deepcopy__(memo)
-    check_unchanged(before, impl, None, None)
+    check_unchanged(before, impl, impl, impl)
     body = TensorImpl_look_alike(impl)
     retain(storage.target)
     TensorImpl_adopt(body, storage.target)

@@ -29,7 +29,7 @@ __all__ = []
 def index(a: TensorBase, key):
     """Take ints, slices, Ellipsis and None, alone or in a tuple."""
     base = a.impl
-    before: uint64_t = set_counts(base, None, None)
+    before: uint64_t = set_counts(base, base, base)
     view: TensorImpl
     if type(key) is int and base.ndim != 0:
         view = TensorImpl_view(base, base.ndim - 1)
@@ -64,7 +64,7 @@ def index_tuple(base: TensorImpl, keys: tuple) -> TensorImpl:
         raise IndexError("an index can only have a single ellipsis ('...').")
     if consumed > base.ndim:
         raise IndexError(f"too many indices for a tensor of {base.ndim} dimensions: found {consumed}.")
-    before: uint64_t = set_counts(base, None, None)
+    before: uint64_t = set_counts(base, base, base)
     view = TensorImpl_view(base, base.ndim + added)
     source: cython.int = 0  # the next dimension of base
     target: cython.int = 0  # and of the view
@@ -98,7 +98,7 @@ def index_int(
     """Move the offset to one index of a dimension."""
     if type(key) is not int:
         key = index_of(key)
-        check_unchanged(before, base, None, None)
+        check_unchanged(before, base, base, base)
     extent = TensorImpl_sizes(base)[source]
     overflow: cython.int = 0
     position = PyLong_AsLongLongAndOverflow(key, cython.address(overflow))
@@ -134,7 +134,7 @@ def index_slice(
     stop: cython.Py_ssize_t = 0
     step: cython.Py_ssize_t = 0
     PySlice_Unpack(key, cython.address(start), cython.address(stop), cython.address(step))
-    check_unchanged(before, base, None, None)
+    check_unchanged(before, base, base, base)
     length = PySlice_AdjustIndices(TensorImpl_sizes(base)[source], cython.address(start), cython.address(stop), step)
     stride = TensorImpl_strides(base)[source]
     if length != 0:  # else the offset stays inside the storage

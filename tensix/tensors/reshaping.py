@@ -51,11 +51,12 @@ def expand(a: TensorBase, sizes):
     new: cython.int = len(sizes) - base.ndim
     if new < 0:
         raise ValueError(f"cannot expand shape {TensorImpl_shape(base)} to {sizes}: it has fewer dimensions.")
-    before: uint64_t = set_counts(base, None, None)
+    before: uint64_t = set_counts(base, base, base)
     view = TensorImpl_view(base, len(sizes))
     for i, size in enumerate(sizes):
         wanted: int64_t = int64_of(size)
-        check_unchanged(before, base, None, None)
+        if type(size) is not int:
+            check_unchanged(before, base, base, base)
         extent: int64_t = TensorImpl_sizes(base)[i - new] if i >= new else 1
         if wanted == -1 and i >= new:
             wanted = extent
@@ -72,7 +73,7 @@ def expand(a: TensorBase, sizes):
 @cython.cfunc
 def squeeze(a: TensorBase, dims):
     base = a.impl
-    before: uint64_t = set_counts(base, None, None)
+    before: uint64_t = set_counts(base, base, base)
     gone: cython.ulonglong = 0
     for dim in dims:
         where = wrap_dim(int64_of(dim), base.ndim)
@@ -82,7 +83,7 @@ def squeeze(a: TensorBase, dims):
             raise ValueError(f"squeeze() needs each dimension once, found {tuple(dims)}.")
         gone |= cython.cast(cython.ulonglong, 1) << where
     kept = [i for i in range(base.ndim) if not gone >> i & 1]
-    check_unchanged(before, base, None, None)
+    check_unchanged(before, base, base, base)
     view = TensorImpl_view(base, len(kept))
     for target, source in enumerate(kept):
         TensorImpl_copy_dims(base, view, source, target, 1)
@@ -159,11 +160,11 @@ def flatten(a: TensorBase, args: tuple):
 def unflatten(a: TensorBase, args: tuple):
     """Split a dimension; a stride runs through all of it, so this never copies."""
     base = a.impl
-    before: uint64_t = set_counts(base, None, None)
+    before: uint64_t = set_counts(base, base, base)
     dim = wrap_dim(int64_of(args[1]), base.ndim)
     shape = tuple(args[2])
     count: cython.int = len(shape)
-    check_unchanged(before, base, None, None)
+    check_unchanged(before, base, base, base)
     extent = TensorImpl_sizes(base)[dim]
     if count == 0:
         raise ValueError("unflatten() needs one size at least.")
@@ -173,7 +174,7 @@ def unflatten(a: TensorBase, args: tuple):
     if not fill_in_sizes(extent, shape, sizes):
         raise ValueError(f"cannot split dimension {dim} of size {extent} into {shape}.")
     contiguous_strides(count, sizes, strides)
-    check_unchanged(before, base, None, None)
+    check_unchanged(before, base, base, base)
     for i in range(count):
         strides[i] *= TensorImpl_strides(base)[dim]
     TensorImpl_copy_dims(base, view, 0, 0, dim)
@@ -185,13 +186,13 @@ def unflatten(a: TensorBase, args: tuple):
 @cython.cfunc
 def view_or_none(base: TensorImpl, shape: tuple):
     """Return the view of another shape, None if the strides do not allow one."""
-    before: uint64_t = set_counts(base, None, None)
+    before: uint64_t = set_counts(base, base, base)
     made = TensorImpl_view(base, len(shape))
     sizes = TensorImpl_sizes(made)
     strides = TensorImpl_strides(made)
     if not fill_in_sizes(base.numel, shape, sizes):
         refuse_shape(base, shape)
-    check_unchanged(before, base, None, None)
+    check_unchanged(before, base, base, base)
     if base.contiguous:
         made.numel, made.contiguous = contiguous_strides(made.ndim, sizes, strides), True
     elif strides_of_view(base, made.ndim, sizes, strides):

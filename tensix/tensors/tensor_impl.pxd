@@ -83,16 +83,8 @@ cdef inline int TensorImpl_reserve(TensorImpl self, int ndim) except -1:
 
 
 cdef inline uint64_t set_counts(TensorImpl a, TensorImpl b, TensorImpl c) noexcept nogil:
-    """Return how often set_() has changed one of these, of which the last may be None.
-
-    See Note [Geometry and address].
-    """
-    cdef uint64_t count = a.set_count
-    if b is not None:
-        count += b.set_count
-    if c is not None:
-        count += c.set_count
-    return count
+    """Return how often set_() has changed these; name one again if there are fewer. See Note [Geometry and address]."""
+    return <uint64_t>a.set_count + b.set_count + c.set_count
 
 
 cdef inline int check_unchanged(uint64_t before, TensorImpl a, TensorImpl b, TensorImpl c) except -1:

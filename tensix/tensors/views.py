@@ -98,7 +98,7 @@ def permute(a: TensorBase, dims):
     dims = tuple(dims)  # See Note [Lists that change]
     if len(dims) != base.ndim:
         raise ValueError(f"permute() of {base.ndim} dimensions needs as many, found {dims}.")
-    before: uint64_t = set_counts(base, None, None)
+    before: uint64_t = set_counts(base, base, base)
     view = TensorImpl_view(base, base.ndim)
     seen: cython.ulonglong = 0
     for i, dim in enumerate(dims):
@@ -106,7 +106,7 @@ def permute(a: TensorBase, dims):
         if seen >> source & 1:
             raise ValueError(f"permute() needs each dimension once, found {dims}.")
         seen |= cython.cast(cython.ulonglong, 1) << source
-        check_unchanged(before, base, None, None)
+        check_unchanged(before, base, base, base)
         TensorImpl_copy_dims(base, view, source, i, 1)
     TensorImpl_refresh_order(view, base.numel)
     return Tensor_wrap(view)
@@ -115,10 +115,10 @@ def permute(a: TensorBase, dims):
 @cython.cfunc
 def transpose(a: TensorBase, args: tuple):
     base = a.impl
-    before: uint64_t = set_counts(base, None, None)
+    before: uint64_t = set_counts(base, base, base)
     first = wrap_dim(int64_of(args[1]), base.ndim)
     second = wrap_dim(int64_of(args[2]), base.ndim)
-    check_unchanged(before, base, None, None)
+    check_unchanged(before, base, base, base)
     return exchanged(base, first, second)
 
 
@@ -175,10 +175,10 @@ def distinct_dims(dims, ndim: cython.int, what) -> list:
 @cython.cfunc
 def select(a: TensorBase, args: tuple):
     base = a.impl
-    before: uint64_t = set_counts(base, None, None)
+    before: uint64_t = set_counts(base, base, base)
     dim = wrap_dim(int64_of(args[1]), base.ndim)
     index = position_of(args[2])
-    check_unchanged(before, base, None, None)
+    check_unchanged(before, base, base, base)
     extent = TensorImpl_sizes(base)[dim]
     if index < 0:
         index += extent
@@ -200,11 +200,11 @@ def selected(base, dim, index):
 @cython.cfunc
 def narrow(a: TensorBase, args: tuple):
     base = a.impl
-    before: uint64_t = set_counts(base, None, None)
+    before: uint64_t = set_counts(base, base, base)
     dim = wrap_dim(int64_of(args[1]), base.ndim)
     start = position_of(args[2])
     length = position_of(args[3])
-    check_unchanged(before, base, None, None)
+    check_unchanged(before, base, base, base)
     extent = TensorImpl_sizes(base)[dim]
     if start < 0:
         start += extent
@@ -227,11 +227,11 @@ def narrowed(base, dim, start, length):
 def diagonal(a: TensorBase, args: tuple):
     """Step along two dimensions at once; the diagonal comes last."""
     base = a.impl
-    before: uint64_t = set_counts(base, None, None)
+    before: uint64_t = set_counts(base, base, base)
     offset = position_of(args[1])
     row = wrap_dim(int64_of(args[2]), base.ndim)
     column = wrap_dim(int64_of(args[3]), base.ndim)
-    check_unchanged(before, base, None, None)
+    check_unchanged(before, base, base, base)
     if row == column:
         raise ValueError(f"a diagonal runs through two dimensions, found dimension {row} twice.")
     rows = TensorImpl_sizes(base)[row] + (offset if offset < 0 else 0)
@@ -259,11 +259,11 @@ def diagonal(a: TensorBase, args: tuple):
 def unfold(a: TensorBase, args: tuple):
     """Lay windows over a dimension, so many elements apart; their elements become the last dimension."""
     base = a.impl
-    before: uint64_t = set_counts(base, None, None)
+    before: uint64_t = set_counts(base, base, base)
     dim = wrap_dim(int64_of(args[1]), base.ndim)
     size = position_of(args[2])
     step = position_of(args[3])
-    check_unchanged(before, base, None, None)
+    check_unchanged(before, base, base, base)
     extent = TensorImpl_sizes(base)[dim]
     if step <= 0:
         raise ValueError(f"unfold() needs a step of 1 or more, found {args[3]}.")

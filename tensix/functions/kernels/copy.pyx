@@ -62,9 +62,9 @@ cdef int copy_elements(TensorImpl target, TensorImpl source) except -1:
     """Write the elements of `source`, broadcast and converted, to `target`, which must not overlap it."""
     cdef iterator_t iterator
     cdef conversion_t conversion
-    cdef uint64_t before = set_counts(target, source, None)
+    cdef uint64_t before = set_counts(target, source, source)
     cdef void* data = TensorImpl_mutable_data(target)
-    check_unchanged(before, target, source, None)
+    check_unchanged(before, target, source, source)
     cdef inner_loop_t loop = copy_loop(itemsize_of(target.dtype_code))
     if target.dtype_code != source.dtype_code:
         check_cast(dtype_of_code(source.dtype_code).kind, target)
@@ -81,10 +81,10 @@ cdef TensorImpl converted(TensorImpl source, uint8_t code):
     """Return the tensor in another element type; itself if it has that."""
     if source.dtype_code == code:
         return source
-    cdef uint64_t before = set_counts(source, None, None)
+    cdef uint64_t before = set_counts(source, source, source)
     cdef TensorImpl target = empty_impl(
         source.ndim, TensorImpl_sizes(source), code, source.device_type, source.device_index)
-    check_unchanged(before, source, None, None)
+    check_unchanged(before, source, source, source)
     if source.device_type != META:
         copy_elements(target, source)
     return target
@@ -103,10 +103,10 @@ cdef int check_cast(str kind, TensorImpl target) except -1:
 cdef object clone(TensorBase a, tuple args):
     """Copy at once; unless a memory format is asked for, dense strides are kept."""
     cdef TensorImpl source = a.impl
-    cdef uint64_t before = set_counts(source, None, None)
+    cdef uint64_t before = set_counts(source, source, source)
     cdef TensorImpl target = empty_like_impl(source, args[1])
     made = Tensor_wrap(target)
-    check_unchanged(before, source, None, None)
+    check_unchanged(before, source, source, source)
     if target.contiguous and 0 < source.numel < GRAIN_ELEMENTS:
         if source.contiguous:
             memcpy(
@@ -184,11 +184,11 @@ cdef object lazy_clone(TensorBase a):
     cdef TensorImpl source = a.impl
     if source.storage is None:
         raise RuntimeError("the tensor has no storage that could be shared.")
-    cdef uint64_t before = set_counts(source, None, None)
+    cdef uint64_t before = set_counts(source, source, source)
     if source.storage.was_shrunk:
         TensorImpl_check_bounds(source)
     cdef StorageImpl storage = StorageImpl_lazy_clone(source.storage)
-    check_unchanged(before, source, None, None)
+    check_unchanged(before, source, source, source)
     cdef TensorImpl target = TensorImpl_look_alike(source)
     own_newborn(storage)
     TensorImpl_adopt(target, storage)
@@ -220,14 +220,15 @@ cdef object to_dtype(TensorBase source, dtype):
 cdef object copy_(TensorBase target, TensorBase source):
     """Write another tensor's elements; a source whose memory overlaps the target's is copied first."""
     cdef TensorBase origin = source
-    cdef uint64_t before = set_counts(target.impl, source.impl, None)
+    cdef uint64_t before = set_counts(target.impl, source.impl, source.impl)
     check_writable_once(target.impl)
     TensorImpl_mutable_data(target.impl)  # a copy-on-write target gets its own bytes before anything is compared
+    cdef bint overlaps = may_overlap(source.impl, target.impl)
     # Onto itself nothing is copied, and no memory is needed: x[1:] += y ends so, when the sum is written already.
-    if not is_same_view(source.impl, target.impl):
-        if may_overlap(source.impl, target.impl):
+    if not (overlaps and is_same_view(source.impl, target.impl)):
+        if overlaps:
             origin = clone(source, (source, None))
-        check_unchanged(before, target.impl, source.impl, None)
+        check_unchanged(before, target.impl, source.impl, source.impl)
         copy_elements(target.impl, origin.impl)
     TensorImpl_bump_version(target.impl)
     return target
@@ -238,7 +239,7 @@ cdef object fill_(TensorBase target, value):
     # Before any address is taken: converting may run the value's own code, which may do anything.
     cdef iterator_t iterator
     cdef TensorImpl impl = target.impl
-    cdef uint64_t before = set_counts(impl, None, None)
+    cdef uint64_t before = set_counts(impl, impl, impl)
     cdef ndarray array
     cdef double[2] room  # of one element, of the widest type
     cdef double[2] converted_room
@@ -249,7 +250,7 @@ cdef object fill_(TensorBase target, value):
         array = fill_element(impl, value)
         element = PyArray_DATA(array)
     cdef void* data = TensorImpl_mutable_data(impl)
-    check_unchanged(before, impl, None, None)
+    check_unchanged(before, impl, impl, impl)
     if impl.dtype_code != code:
         convert_element(code, element, impl.dtype_code, converted_room)
         element = converted_room

@@ -66,11 +66,11 @@ def index_put_(TensorBase self not None, index, TensorBase values not None):
     cdef list keys = keys_of_index(index)
     check_writable_once(self.impl)
     TensorImpl_mutable_data(self.impl)
-    cdef uint64_t before = set_counts(self.impl, values.impl, None)
+    cdef uint64_t before = set_counts(self.impl, values.impl, values.impl)
     cdef TensorBase given = values
     if values.impl.dtype_code != self.impl.dtype_code:
         values = Tensor_wrap(converted(values.impl, self.impl.dtype_code))
-    check_unchanged(before, self.impl, given.impl, None)
+    check_unchanged(before, self.impl, given.impl, given.impl)
     if write_rows(self.impl, index, values.impl):
         TensorImpl_bump_version(self.impl)
         return self

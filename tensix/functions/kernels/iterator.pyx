@@ -65,7 +65,7 @@ cdef int iterator_add(iterator_t* self, TensorImpl operand, void* data) except -
                 f"{tuple([self.sizes[j] for j in range(self.ndim)])}."
             )
     self.data[slot] = <char*>data
-    self.storages[slot] = NULL if operand.storage is None else <PyObject*>operand.storage
+    self.storages[slot] = <PyObject*>operand.storage  # or None, of a body without memory
     self.operands += 1
     return 0
 
@@ -120,7 +120,7 @@ cdef int iterator_begin_use(iterator_t* self) except -1:
 
 
 cdef int begin_use_of(PyObject* storage, bint is_written) except -1:
-    if storage == NULL:
+    if storage == NULL or <object>storage is None:
         return 0
     return begin_write(<StorageImpl>storage) if is_written else StorageImpl_begin_use(<StorageImpl>storage)
 
@@ -129,9 +129,11 @@ cdef void iterator_end_use(iterator_t* self) noexcept:
     """Take that back."""
     cdef int i
     for i in range(self.operands):
-        if self.storages[i] != NULL and i == self.operands - 1:
+        if self.storages[i] == NULL or <object>self.storages[i] is None:
+            continue
+        if i == self.operands - 1:
             end_write(<StorageImpl>self.storages[i])
-        elif self.storages[i] != NULL:
+        else:
             StorageImpl_end_use(<StorageImpl>self.storages[i])
 
 

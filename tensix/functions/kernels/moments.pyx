@@ -124,9 +124,9 @@ cdef TensorImpl distances(TensorImpl x, TensorImpl center, uint8_t working):
     """Return x less its mean, a new tensor."""
     cdef iterator_t iterator
     cdef converting_loop_t wrapped
-    cdef uint64_t before = set_counts(x, None, None)
+    cdef uint64_t before = set_counts(x, x, x)
     cdef TensorImpl out = new_result(x.ndim, TensorImpl_sizes(x), working, x, x)
-    check_unchanged(before, x, None, None)
+    check_unchanged(before, x, x, x)
     if x.device_type == META:
         return out
     converting_loop_init(&wrapped, SUBTRACT[working].function, SUBTRACT[working].data, 3)

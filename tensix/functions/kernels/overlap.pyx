@@ -40,6 +40,10 @@ cdef int bytes_of(TensorImpl self, const char** first, const char** last) except
     """Find the first byte of a tensor and the one after its last."""
     cdef int64_t itemsize = itemsize_of(self.dtype_code)
     cdef int64_t lowest, highest
+    if self.contiguous:
+        first[0] = <const char*>TensorImpl_const_data(self)
+        last[0] = first[0] + self.numel * itemsize
+        return 0
     cdef const char* start = <const char*>TensorImpl_const_data(self) - self.storage_offset * itemsize
     TensorImpl_span(self, &lowest, &highest)  # which fits, since the elements lie in memory
     first[0] = start + lowest * itemsize

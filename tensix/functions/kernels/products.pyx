@@ -67,14 +67,14 @@ cdef core_t VECDOT[47]  # (n), (n) -> ()
 cdef object matmul(TensorBase a, TensorBase b):
     """Multiply matrices; a tensor of one dimension is a row on the left and a column on the right."""
     cdef uint8_t code, working
-    cdef uint64_t before = set_counts(a.impl, b.impl, None)
+    cdef uint64_t before = set_counts(a.impl, b.impl, b.impl)
     check_pair(a, b)
     code = promote_codes(a.impl.dtype_code, b.impl.dtype_code)
     check_columns(a, b)
     working = FLOAT32 if code == BFLOAT16 else code
     cdef TensorImpl x = converted(a.impl, working)
     cdef TensorImpl y = converted(b.impl, working)
-    check_unchanged(before, a.impl, b.impl, None)
+    check_unchanged(before, a.impl, b.impl, b.impl)
     cdef core_t core = MATMUL[working]
     cdef operand_t left, right
     cdef int64_t sizes[64]
@@ -113,14 +113,14 @@ cdef object vecdot(TensorBase a, tuple args):
     """Multiply vectors along a dimension of each, the first conjugated."""
     cdef TensorBase b = args[1]
     cdef uint8_t code, working
-    cdef uint64_t before = set_counts(a.impl, b.impl, None)
+    cdef uint64_t before = set_counts(a.impl, b.impl, b.impl)
     cdef int64_t axis = int64_of(args[2])
     check_pair(a, b)
     code = promote_codes(a.impl.dtype_code, b.impl.dtype_code)
     working = FLOAT32 if code == BFLOAT16 else code
     cdef TensorImpl x = converted(a.impl, working)
     cdef TensorImpl y = converted(b.impl, working)
-    check_unchanged(before, a.impl, b.impl, None)
+    check_unchanged(before, a.impl, b.impl, b.impl)
     cdef core_t core = VECDOT[working]
     cdef operand_t left, right
     cdef int64_t sizes[64]
@@ -208,9 +208,9 @@ cdef TensorImpl product(
     cdef npy_intp step = itemsize
     if core.loop == NULL:
         raise TypeError(f"there are no products of {dtype_of_code(code).name}.")
-    cdef uint64_t before = set_counts(x, y, None)
+    cdef uint64_t before = set_counts(x, y, y)
     cdef TensorImpl out = empty_impl(ndim, sizes, code, x.device_type, x.device_index)
-    check_unchanged(before, x, y, None)
+    check_unchanged(before, x, y, y)
     if x.device_type == META or out.numel == 0:
         return out
     iterator_start(&iterator, outer, sizes)

@@ -201,7 +201,7 @@ cdef object FillKernel_run(FillKernel self, TensorBase a, Generator generator):
 
 cdef int uniform_(TensorBase a, Generator generator) except -1:
     cdef TensorImpl impl = a.impl
-    cdef uint64_t before = set_counts(impl, None, None)
+    cdef uint64_t before = set_counts(impl, impl, impl)
     check_writable_once(impl)
     if not impl.contiguous:
         view = ndarray_of_impl(impl, True)
@@ -224,7 +224,7 @@ cdef int fill_in_order(TensorImpl impl, void* data, bitgen_t* bits, uint64_t bef
     cdef Py_ssize_t count = impl.numel
     cdef bint single = impl.dtype_code == FLOAT32
     cdef StorageImpl storage = impl.storage
-    check_unchanged(before, impl, None, None)
+    check_unchanged(before, impl, impl, impl)
     if count < GRAIN_ELEMENTS:
         fill_uniform(bits, data, count, single)
         return 0

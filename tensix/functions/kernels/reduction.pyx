@@ -234,9 +234,9 @@ cdef TensorImpl fold(const folding_loop_t* loop, TensorImpl x, uint8_t code, uin
     cdef void* data = loop.data
     if function == NULL:
         raise TypeError(f"this reduction is not defined for {dtype_of_code(x.dtype_code).name}.")
-    cdef uint64_t before = set_counts(x, None, None)
+    cdef uint64_t before = set_counts(x, x, x)
     cdef TensorImpl out = reduced_impl(x, code, axes, keepdims)
-    check_unchanged(before, x, None, None)
+    check_unchanged(before, x, x, x)
     if x.device_type == META:
         return out
     cdef char* result = <char*>TensorImpl_mutable_data(out)

@@ -258,7 +258,8 @@ cdef object UfuncKernel_write(UfuncKernel self, TensorBase a, TensorBase b, Tens
     cdef TensorImpl out = target.impl
     if out is UNDEFINED:
         raise RuntimeError("the tensor to write to is undefined. Make one with empty().")
-    cdef uint64_t before = set_counts(x, out, y)
+    cdef TensorImpl other = x if y is None else y
+    cdef uint64_t before = set_counts(x, out, other)
     common = x.dtype_code if y is None else promote_codes(x.dtype_code, y.dtype_code)
     code = UfuncKernel_code(self, common)
     check_result_type(UfuncKernel_result_code(self, common), out.dtype_code)
@@ -273,7 +274,8 @@ cdef object UfuncKernel_write(UfuncKernel self, TensorBase a, TensorBase b, Tens
     TensorImpl_mutable_data(out)  # a copy-on-write output gets its own bytes before anything is compared
     cdef TensorImpl left = apart(x, out)
     cdef TensorImpl right = None if y is None else apart(y, out)
-    check_unchanged(before, x, out, y)
+    TensorImpl_mutable_data(out)  # once more: it may have been cloned while the operands were copied
+    check_unchanged(before, x, out, other)  # nothing runs from here to the loop
     if y is None:
         run_unary(&self.loops[code], left, out, out.dtype_code)
     else:
@@ -316,10 +318,10 @@ cdef TensorImpl apart(TensorImpl operand, TensorImpl out):
     """
     if not may_overlap(operand, out) or is_same_view(operand, out):
         return operand
-    cdef uint64_t before = set_counts(operand, None, None)
+    cdef uint64_t before = set_counts(operand, operand, operand)
     cdef TensorImpl copy = empty_impl(
         operand.ndim, TensorImpl_sizes(operand), operand.dtype_code, operand.device_type, operand.device_index)
-    check_unchanged(before, operand, None, None)
+    check_unchanged(before, operand, operand, operand)
     copy_elements(copy, operand)
     return copy
 
@@ -332,12 +334,11 @@ cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, TensorImpl out, uint
     cdef iterator_t iterator
     cdef converting_loop_t wrapped
     cdef bint fits = x.dtype_code == loop.code and result_code == loop.result_code
-    cdef uint64_t before = set_counts(x, out, None)
-    cdef TensorImpl given = out
+    cdef uint64_t before = set_counts(x, x, x)
     if out is None:
         out = new_result(x.ndim, TensorImpl_sizes(x), result_code, x, x)
     cdef void* target = TensorImpl_mutable_data(out)
-    check_unchanged(before, x, given, None)
+    check_unchanged(before, x, x, x)
     if fits and x.contiguous and out.contiguous and x.numel < GRAIN_ELEMENTS:
         run_flat(loop, x, None, out, target)
         return out
@@ -361,8 +362,7 @@ cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y, Tenso
     cdef int ndim
     cdef TensorImpl like
     cdef void* target
-    cdef uint64_t before = set_counts(x, y, out)
-    cdef TensorImpl given = out
+    cdef uint64_t before = set_counts(x, y, y)
     cdef bint fits = x.dtype_code == loop.code and y.dtype_code == loop.code and result_code == loop.result_code
     if fits and x.contiguous and y.contiguous and (out is None or out.contiguous):
         like = flat_shape(x, y)
@@ -370,14 +370,14 @@ cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y, Tenso
             if out is None:
                 out = empty_impl(like.ndim, TensorImpl_sizes(like), result_code, x.device_type, x.device_index)
             target = TensorImpl_mutable_data(out)
-            check_unchanged(before, x, y, given)
+            check_unchanged(before, x, y, y)
             run_flat(loop, x, y, out, target)
             return out
     ndim = broadcast_sizes(x, y, sizes)
     if out is None:
         out = new_result(ndim, sizes, result_code, x, y)
     target = TensorImpl_mutable_data(out)
-    check_unchanged(before, x, y, given)
+    check_unchanged(before, x, y, y)
     iterator_start(&iterator, ndim, sizes)
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
     iterator_add(&iterator, y, <void*>TensorImpl_const_data(y))
