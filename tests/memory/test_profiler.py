@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import json
+import signal
 import threading
 
 import pytest
@@ -199,7 +200,15 @@ def test_what_returns_before_its_body_runs_is_refused(function):
         profile(function)
 
 
-def test_interrupts_go_to_the_program(monkeypatch):
+@pytest.fixture
+def interrupts():
+    """Have Python's own handler of interrupts: a program that is started in the background may ignore them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_interrupts_go_to_the_program(monkeypatch, interrupts):
     def interrupt(*place):
         monkeypatch.undo()
         raise KeyboardInterrupt
