@@ -19,7 +19,6 @@ from tensix.core.atomics cimport tx_load_relaxed
 from tensix.core.combined_refcount cimport strong_of, weak_of
 from tensix.core cimport intrusive_target
 from tensix.core.intrusive_target cimport IntrusiveTarget
-from tensix.core.storage_impl cimport StorageImpl, StorageImpl_exports
 
 __all__ = []
 
@@ -107,12 +106,10 @@ cdef dict Births_hide(Births self):
 
 
 cdef bint is_owned(object entry) except -1:
-    """Return whether a target lives, or exports or weak counts that no handle holds keep what is left of it."""
+    """Return whether a target lives, or weak counts that no handle holds keep what is left of it."""
     cdef IntrusiveTarget target = target_of(entry)
     if target is None:
         return False
-    if isinstance(target, StorageImpl) and StorageImpl_exports(target):
-        return True
     cdef uint64_t word = tx_load_relaxed(&target.combined_refcount)
     return strong_of(word) > 0 or <int64_t>weak_of(word) > target.weak_handle_count
 

@@ -2,65 +2,42 @@
 
 Note [Exports]
 ~~~~~~~~~~~~~~
-Whoever looks at a block from outside may write it behind our back, and holds its plain address. So exports are counted,
-and while there are any,
+Whoever looks at a block from outside may write it without tensix's knowing, and holds its plain address. So an export
+is an owner, with a strong count and a Python reference, and is counted besides, under the GIL. While there are any,
 
 * a copy-on-write clone is made by copying at once, unless the storage is read-only;
-* the block stays where it is: resizing, freeing or exchanging it is refused;
-* the block lives. Exports are no handles, and take no strong count. If the last handle goes while there are exports,
-  the storage has expired like any other, but is left to them: the last one to end frees the block.
+* the block stays where it is: resizing, freeing or exchanging it is refused.
 
-An address that is given out without a way to give it back (``__array_interface__``) makes the first two hold for good
-(`is_given_away`). That somebody outside has had the block before tensix saw it is another matter: `is_foreign`.
+Operations of tensix that write a block without the GIL export it as well. See Note [Storages in use].
 
-Nearly all exports begin and end with the GIL, which makes a plain count of them exact, and a plain count costs a
-tenth of an atomic one. Those that end without it have an atomic count of their own; what is left is the difference. Of
-a storage that is left to its exports all ends are counted there: it is set as far below ALL_ENDED as there are exports
-left. So the one instruction by which an export ends says whether it was the last one, and nobody looks at a storage
-that others may have freed.
+The Python reference keeps adapted storages, whose counts own none. An address that is given out without a way to give
+it back (``__array_interface__``) makes the two rules hold for good (`is_given_away`). That somebody outside has had the
+block before tensix saw it is another matter: `is_foreign`.
 """
-from tensix.core.atomics cimport tx_load_relaxed, tx_store_relaxed, tx_store_release
-from tensix.core.combined_refcount cimport incref_word
-from tensix.core.handle cimport drop
-from tensix.core.python_reference cimport holds_gil
-from tensix.core.storage_impl cimport (
-    StorageImpl,
-    StorageImpl_count_end,
-    StorageImpl_is_left_to_exports,
-    StorageImpl_refuse_expired,
-)
+from cpython.ref cimport Py_INCREF, PyObject
+from tensix.core.handle cimport drop, retain
+from tensix.core.python_reference cimport decref_with_gil, holds_gil, may_run_python
+from tensix.core.storage_impl cimport StorageImpl
 
 
 cdef inline void begin_export(StorageImpl storage) noexcept:
-    """Count somebody outside; with the GIL, and somebody's handle on the storage."""
-    tx_store_relaxed(&storage.exports, tx_load_relaxed(&storage.exports) + 1)
+    """Own the block for somebody who may write it; with the GIL, and somebody's count on the storage."""
+    retain(storage)
+    Py_INCREF(storage)
+    storage.handle_count += 1
+    storage.exports += 1
 
 
-cdef inline void end_export(StorageImpl storage) noexcept nogil:
-    """Take the count back; with the GIL."""
-    if StorageImpl_is_left_to_exports(storage):
-        StorageImpl_count_end(storage, True)
-    else:
-        tx_store_release(&storage.exports, tx_load_relaxed(&storage.exports) - 1)  # what was written is seen
+cdef inline void end_export(StorageImpl storage) noexcept:
+    """Take that back; with the GIL."""
+    storage.exports -= 1
+    storage.handle_count -= 1
+    drop(storage)
+    decref_with_gil(<PyObject*>storage)
 
 
 cdef inline void end_export_anywhere(StorageImpl storage) noexcept nogil:
-    """Take the count back; from any thread, with or without the GIL."""
-    if holds_gil():
-        end_export(storage)
-    else:
-        StorageImpl_count_end(storage, False)
-
-
-cdef inline int begin_write(StorageImpl storage) except -1:
-    """Export the block to an operation of ours that writes it without the GIL. See Note [Storages in use]."""
-    if not incref_word(&storage.combined_refcount):
-        StorageImpl_refuse_expired()
-    begin_export(storage)
-    return 0
-
-
-cdef inline void end_write(StorageImpl storage) noexcept:
-    """Take that back; with the GIL."""
-    end_export(storage)
-    drop(storage)
+    """Take that back, from any thread. See Note [GIL and finalisation]."""
+    if may_run_python() or holds_gil():
+        with gil:
+            end_export(storage)

@@ -14,7 +14,7 @@ from tensix.core.combined_refcount cimport is_dead, strong_of, weak_of
 from tensix.core.data_ptr cimport DataPtr, closure_t, data_ptr_t, deleter_t, run_closure
 from tensix.core.device cimport Device_get
 from tensix.core.intrusive_target cimport IntrusiveTarget
-from tensix.core.storage_impl cimport StorageImpl, StorageImpl_exports
+from tensix.core.storage_impl cimport StorageImpl
 
 __all__ = []
 
@@ -61,14 +61,14 @@ def facts_of_data_ptr(DataPtr data_ptr not None):
 
 
 def facts_of_storage(StorageImpl storage not None):
-    """Return what a storage is: size, states, owners, and its block, which an expired one has while it is exported."""
+    """Return what a storage is: size, states, owners, and its block."""
     return {
         "nbytes": storage.size_bytes,
         "version": storage.version,
         "allocator": storage.owner,
         "is_resizable": bool(storage.is_resizable),
         "is_readonly": bool(storage.is_readonly),
-        "exports": StorageImpl_exports(storage),
+        "exports": storage.exports,
         "is_given_away": bool(storage.is_given_away),
         "is_foreign": bool(storage.is_foreign),
         "is_copy_on_write": storage.materializer != NULL,

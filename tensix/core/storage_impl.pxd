@@ -1,7 +1,6 @@
 """The counted owner of a block of bytes. Fields are private to tensix; the class is opaque to others."""
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t
 from tensix.core.allocator cimport Allocator
-from tensix.core.atomics cimport tx_load_relaxed
 from tensix.core.combined_refcount cimport incref_word
 from tensix.core.data_ptr cimport data_ptr_t
 from tensix.core.handle cimport drop
@@ -28,9 +27,8 @@ cdef class StorageImpl(IntrusiveTarget):
     cdef uint8_t is_foreign         # somebody else has the block too, for good: bytes may change behind our back
     cdef uint8_t is_given_away      # its address is out for good; see Note [Exports]
     cdef uint32_t uses              # how many operations read the block now; see Note [Storages in use]
+    cdef uint32_t exports           # how many others look at the block now; see Note [Exports]
     cdef uint32_t version           # how often the bytes were written in place, by tensix
-    cdef uint64_t exports           # how many began to look at the block and did not end with the GIL
-    cdef uint64_t exports_ended_anywhere  # how many of them ended without it, and more; see Note [Exports]
     cdef Allocator owner            # the allocator, or None
     cdef materializer_t materializer
     cdef str access_error           # text for those who access the data although they must not, or None
@@ -49,11 +47,6 @@ cdef inline const void* StorageImpl_const_data(StorageImpl self) except? NULL:
         StorageImpl_check_readable(self)
     return self.block.data
 
-cdef inline bint StorageImpl_is_left_to_exports(StorageImpl self) noexcept nogil:
-    """Whether the last handle is gone and exports keep the block. See Note [Exports]."""
-    return tx_load_relaxed(&self.exports_ended_anywhere) >> 62 != 0
-
-
 cdef inline int StorageImpl_begin_use(StorageImpl self) except -1:
     """Keep the block for an operation that reads it without the GIL, or while other code may run.
 
@@ -61,12 +54,14 @@ cdef inline int StorageImpl_begin_use(StorageImpl self) except -1:
     """
     if not incref_word(&self.combined_refcount):
         StorageImpl_refuse_expired()
+    self.handle_count += 1
     self.uses += 1
     return 0
 
 cdef inline void StorageImpl_end_use(StorageImpl self) noexcept:
     """Take that back; with the GIL."""
     self.uses -= 1
+    self.handle_count -= 1
     if self.retired != NULL and self.uses == 0:
         free_retired(self)
     drop(self)
@@ -75,9 +70,7 @@ cdef int StorageImpl_refuse_expired() except -1
 cdef void free_retired(StorageImpl self) noexcept
 cdef int StorageImpl_pass_guards(StorageImpl self) except -1
 cdef int StorageImpl_check_readable(StorageImpl self) except -1
-cdef uint64_t StorageImpl_exports(StorageImpl self) noexcept nogil
 cdef bint StorageImpl_is_looked_at(StorageImpl self) noexcept nogil
-cdef void StorageImpl_count_end(StorageImpl self, bint holds_gil) noexcept nogil
 cdef int StorageImpl_check_movable(StorageImpl self, str what) except -1
 cdef int StorageImpl_set_materializer(StorageImpl self, materializer_t materializer) except -1
 cdef void StorageImpl_clear_materializer(StorageImpl self) noexcept

@@ -28,11 +28,9 @@ cimport cython
 import warnings
 
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF
-from libc.stdint cimport uint64_t, uintptr_t
+from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport Allocator, Allocator_allocate, current_allocator, nbytes_from_any
-from tensix.core.atomics cimport tx_add_fetch_acq_rel, tx_load_acquire, tx_load_relaxed
 from tensix.core.combined_refcount cimport is_dead
 from tensix.core.data_ptr cimport (
     DataPtr,
@@ -55,17 +53,12 @@ from tensix.core.free_list cimport (
 from tensix.core.intrusive_target cimport IntrusiveTarget, use_count
 from tensix.core.python_reference cimport (
     bring_exception_back,
-    drop_python_reference,
-    may_run_python,
-    PyGILState_Check,
     pending_exception,
     pending_exception_t,
     set_exception_aside,
 )
 
 __all__ = ["StorageImpl"]
-
-cdef uint64_t ALL_ENDED = <uint64_t>1 << 63  # see Note [Exports]
 
 
 @cython.no_gc  # what it holds, an allocator, holds no storages; tensors must not pay for the collector
@@ -130,16 +123,12 @@ cdef class StorageImpl(IntrusiveTarget):
         raise TypeError("a StorageImpl cannot be copied: its identity is what aliasing means. Use Storage.clone().")
 
     cdef void destroy(self, bint holds_gil) noexcept nogil:
-        if tx_load_acquire(&self.exports) == 0 or not leave_to_exports(self, holds_gil):
-            free_block(self, holds_gil)
+        free_block(self, holds_gil)
 
     cpdef release_resources(self):
         """Free the bytes, if nobody looks at them; weak handles may still look at the husk."""
-        if not is_dead(self.combined_refcount):
-            StorageImpl_check_movable(self, "free")
-            data_ptr_destroy(&self.block)
-        elif self.exports == 0 or not leave_to_exports(self, True):
-            data_ptr_destroy(&self.block)
+        StorageImpl_check_movable(self, "free")
+        data_ptr_destroy(&self.block)
 
     @property
     def allocator(self):
@@ -345,28 +334,13 @@ cdef free_list_t FREE
 
 cdef void deallocate(PyObject* dead) noexcept:
     """Be the type's tp_dealloc. See Note [Husks]."""
-    if (<StorageImpl>dead).exports != 0 and StorageImpl_exports(<StorageImpl>dead) != 0:
-        keep_for_exports(dead)
-    elif free_list_accepts(&FREE, dead):
+    if free_list_accepts(&FREE, dead):
         strip(<StorageImpl>dead)
         free_list_keep(&FREE, dead)
     else:
         FREE.chain(dead)
 
 free_list_install(&FREE, StorageImpl, deallocate)
-
-
-cdef void keep_for_exports(PyObject* dead) noexcept:
-    """Bring back a storage whose counts nobody owned, as an adapted one; its exports own it now.
-
-    One of a Python class, of which half is gone by now, stays for good when its block is freed.
-    """
-    Py_INCREF(<object>dead)
-    leave_to_exports(<StorageImpl>dead, True)
-    if type(<object>dead) is StorageImpl:
-        Py_DECREF(<object>dead)
-    else:
-        Py_INCREF(type(<object>dead))
 
 
 cdef void strip(StorageImpl self) noexcept:
@@ -378,7 +352,6 @@ cdef void strip(StorageImpl self) noexcept:
     self.handle_count = self.weak_handle_count = 0
     self.size_bytes = 0
     self.version = 0
-    self.exports = self.exports_ended_anywhere = 0
     self.is_resizable = self.was_shrunk = self.is_foreign = self.is_given_away = False
     if self.guarded or self.access_error is not None:
         self.access_error, self.materializer = None, NULL
@@ -428,40 +401,9 @@ cdef int StorageImpl_check_readable(StorageImpl self) except -1:
     return 0
 
 
-cdef uint64_t StorageImpl_exports(StorageImpl self) noexcept nogil:
-    """Return how many look at the block now; what those wrote who have ended is seen. See Note [Exports]."""
-    cdef uint64_t ended = tx_load_acquire(&self.exports_ended_anywhere)  # first: an end comes after its beginning
-    return (ALL_ENDED if StorageImpl_is_left_to_exports(self) else tx_load_relaxed(&self.exports)) - ended
-
-
 cdef bint StorageImpl_is_looked_at(StorageImpl self) noexcept nogil:
     """Whether somebody outside may read and write the block now, or ever again."""
-    return self.is_given_away or StorageImpl_exports(self) != 0
-
-
-cdef bint leave_to_exports(StorageImpl self, bint holds_gil) noexcept nogil:
-    """Leave the block of a storage that has expired to its exports; False if there is none any more."""
-    if not holds_gil and not may_run_python() and not PyGILState_Check():
-        return True  # to the system, for nobody can own the storage any more
-    with gil:
-        return has_exports_left(self)
-
-
-cdef bint has_exports_left(StorageImpl self) noexcept:
-    if StorageImpl_is_left_to_exports(self):  # by release_resources(): they have freed it, or will
-        return True
-    Py_INCREF(self)  # belongs to the exports
-    if tx_add_fetch_acq_rel(&self.exports_ended_anywhere, ALL_ENDED - self.exports) != ALL_ENDED:
-        return True
-    Py_DECREF(self)
-    return False
-
-
-cdef void StorageImpl_count_end(StorageImpl self, bint holds_gil) noexcept nogil:
-    """Count an export that ends without the GIL, or after the storage has expired; the last one frees the block."""
-    if tx_add_fetch_acq_rel(&self.exports_ended_anywhere, 1) == ALL_ENDED:
-        free_block(self, holds_gil)
-        drop_python_reference(<PyObject*>self, holds_gil)
+    return self.is_given_away or self.exports != 0
 
 
 cdef int StorageImpl_check_movable(StorageImpl self, str what) except -1:

@@ -3,7 +3,8 @@
 Note [Who calls a DLPack deleter]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 A tensor that goes out keeps its storage's block by an export (see Note [Exports]); its deleter gives that back and
-frees the struct. Both work from any thread, with or without the GIL, before and during finalisation.
+frees the struct, from any thread. It takes the GIL for that; what ends without it once finalisation has begun is left
+to the operating system.
 
 A tensor that comes in is the context of our storage's block. Its deleter is somebody else's code. Many of them need
 the GIL, so it is held for the call; and as they may be Python, none is called after finalisation has begun: the

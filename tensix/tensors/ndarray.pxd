@@ -32,12 +32,7 @@ cdef uint8_t CODES[24]  # number of NumPy's type -> our code, or NO_TYPE
 @cython.no_gc
 cdef class Use:
     cdef StorageImpl storage
-    cdef bint writes
-
-
-@cython.no_gc
-cdef class Export:
-    cdef StorageImpl storage
+    cdef bint is_export
 
 
 cdef object ndarray_of_impl(TensorImpl impl, bint writable)

@@ -9,8 +9,8 @@ from cython.cimports import numpy as cnp
 from cython.cimports.cpython.ref import Py_INCREF, PyObject
 from cython.cimports.libc.stdint import int64_t, uint64_t
 from cython.cimports.tensix.core.device import CPU, META, Device_get
-from cython.cimports.tensix.core.export import begin_export, begin_write, end_export, end_write
-from cython.cimports.tensix.core.storage_impl import StorageImpl_begin_use, StorageImpl_end_use
+from cython.cimports.tensix.core.export import begin_export, end_export
+from cython.cimports.tensix.core.storage_impl import StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
 from cython.cimports.tensix.dispatch.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import BFLOAT16, dtype_from_any, dtype_of_code, itemsize_of, numpy_dtype_of
 from cython.cimports.tensix.tensors.foreign_memory import look_at_memory
@@ -40,27 +40,36 @@ def ndarray_of_type(impl, descr, writable):
     """Return an array that reads the tensor's memory as elements of a NumPy type of the same size."""
     array = array_over(impl, descr, writable)
     if impl.numel:
-        base: Use = Use.__new__(Use)
-        if writable:
-            begin_write(impl.storage)
-        else:
-            StorageImpl_begin_use(impl.storage)
-        base.storage, base.writes = impl.storage, writable
-        cnp.set_array_base(array, base)
+        cnp.set_array_base(array, use_of(impl.storage, writable))
     return array
+
+
+@cython.cfunc
+def use_of(storage: StorageImpl, is_export: cython.bint):
+    """Return the base of an array over a storage's memory."""
+    base: Use = Use.__new__(Use)
+    if is_export:
+        begin_export(storage)
+    else:
+        StorageImpl_begin_use(storage)
+    base.storage, base.is_export = storage, is_export
+    return base
 
 
 @cython.no_gc
 @cython.freelist(16)
 @cython.cclass
 class Use:
-    """Be the base of an array that an operation of ours has. See Note [Storages in use]."""
+    """Be the base of an array: of one that an operation reads, or of one that somebody may write.
+
+    See Note [Storages in use] and Note [Exports].
+    """
 
     def __dealloc__(self):
         if self.storage is None:
             return
-        if self.writes:
-            end_write(self.storage)
+        if self.is_export:
+            end_export(self.storage)
         else:
             StorageImpl_end_use(self.storage)
 
@@ -72,21 +81,8 @@ def exported_ndarray_of_impl(impl):
     is_readonly = impl.storage is not None and impl.storage.is_readonly
     array = array_over(impl, numpy_dtype_of(dtype_of_code(impl.dtype_code)), not is_readonly)
     if impl.numel:
-        base: Export = Export.__new__(Export)
-        begin_export(impl.storage)
-        base.storage = impl.storage
-        cnp.set_array_base(array, base)
+        cnp.set_array_base(array, use_of(impl.storage, True))
     return array
-
-
-@cython.no_gc
-@cython.cclass
-class Export:
-    """Be the base of an array that somebody outside has. See Note [Exports]."""
-
-    def __dealloc__(self):
-        if self.storage is not None:
-            end_export(self.storage)
 
 
 @cython.cfunc

@@ -112,15 +112,14 @@ def describe_class(cls: type, targets: list[IntrusiveTarget]) -> str:
 
 
 def storage_bytes(storage: StorageImpl) -> int:
-    """Return the bytes that a storage holds; an expired one has given them back, unless they are exported."""
-    facts = facts_of_storage(storage)
-    return facts["nbytes"] if raw.use_count(storage) or facts["exports"] else 0
+    """Return the bytes that a storage holds; an expired one has given them back."""
+    return facts_of_storage(storage)["nbytes"] if raw.use_count(storage) else 0
 
 
 def describe_target(target: IntrusiveTarget) -> str:
     """Return what tells one target from another of its class."""
     count = raw.use_count(target)
-    if count == 0 and isinstance(target, StorageImpl) and facts_of_storage(target)["exports"]:
+    if isinstance(target, StorageImpl) and facts_of_storage(target)["exports"] == count > 0:
         return "no handle, looked at from outside by arrays, buffers or DLPack tensors"
     if count == 0:
         return "expired, kept by weak counts that no handle holds"

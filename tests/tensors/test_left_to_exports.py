@@ -1,4 +1,4 @@
-"""Memory that only somebody outside looks at any more: it lives, and goes once, with the last look."""
+"""Memory that only somebody outside looks at any more: it lives, and goes once, with the last export."""
 
 import ctypes
 import gc
@@ -55,14 +55,25 @@ def test_last_of_many_looks_frees():
     assert len(freed) == 1
 
 
-def test_exports_are_no_handles(export):
+def test_exports_are_owners(export):
     x, _ = watched()
     storage = x.storage()
     look = export(x)
-    assert storage.use_count() == 2 and look is not None  # the tensor's and this one
+    assert storage.use_count() == 3  # the tensor's, this one, and that of the export
     weak = storage.weak()
     del x, storage
+    assert not weak.expired() and weak.use_count() == 1
+    del look
     assert weak.expired() and not weak.lock()
+
+
+def test_the_count_of_an_export_cannot_be_taken(export):
+    x, freed = watched()
+    look, impl = export(x), x.storage().impl
+    del x
+    with pytest.raises(RuntimeError, match="every strong count belongs to a handle"):
+        tensix.IntrusivePtr.reclaim(impl)
+    assert not freed and look is not None
 
 
 def test_weak_handles_do_not_matter(export):
@@ -70,9 +81,9 @@ def test_weak_handles_do_not_matter(export):
     x, freed = watched()
     weak, look = x.storage().weak(), export(x)
     del x
-    assert not freed and weak.expired()
+    assert not freed
     del look
-    assert len(freed) == 1
+    assert len(freed) == 1 and weak.expired()
     del weak
     assert len(freed) == 1
 

@@ -20,7 +20,7 @@ shape share one dense order, so that transposed tensors give a transposed result
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 from numpy cimport npy_intp
-from tensix.core.export cimport begin_write, end_write
+from tensix.core.export cimport begin_export, end_export
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
 from tensix.functions.kernels.empty cimport empty_impl, empty_strided_impl
 from tensix.functions.kernels.parallel cimport parallel_for
@@ -122,7 +122,10 @@ cdef int iterator_begin_use(iterator_t* self) except -1:
 cdef int begin_use_of(PyObject* storage, bint is_written) except -1:
     if storage == NULL or <object>storage is None:
         return 0
-    return begin_write(<StorageImpl>storage) if is_written else StorageImpl_begin_use(<StorageImpl>storage)
+    if not is_written:
+        return StorageImpl_begin_use(<StorageImpl>storage)
+    begin_export(<StorageImpl>storage)
+    return 0
 
 
 cdef void iterator_end_use(iterator_t* self) noexcept:
@@ -132,7 +135,7 @@ cdef void iterator_end_use(iterator_t* self) noexcept:
         if self.storages[i] == NULL or <object>self.storages[i] is None:
             continue
         if i == self.operands - 1:
-            end_write(<StorageImpl>self.storages[i])
+            end_export(<StorageImpl>self.storages[i])
         else:
             StorageImpl_end_use(<StorageImpl>self.storages[i])
 

@@ -15,7 +15,7 @@ from cpython.pythread cimport (
     NOWAIT_LOCK,
 )
 from libc.stdint cimport uint64_t
-from tensix.core.export cimport begin_write, end_write
+from tensix.core.export cimport begin_export, end_export
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport Kernel
 from tensix.functions.kernels.overlap cimport check_writable_once
@@ -228,10 +228,10 @@ cdef int fill_in_order(TensorImpl impl, void* data, bitgen_t* bits, uint64_t bef
     if count < GRAIN_ELEMENTS:
         fill_uniform(bits, data, count, single)
         return 0
-    begin_write(storage)
+    begin_export(storage)
     with nogil:
         fill_uniform(bits, data, count, single)
-    end_write(storage)
+    end_export(storage)
     return 0
 
 

@@ -8,7 +8,7 @@ from cpython.long cimport PyLong_CheckExact
 from libc.math cimport ceil, isfinite, signbit
 from libc.stdint cimport int64_t
 from tensix.core.device cimport CPU, META, Device, Device_from_any
-from tensix.core.export cimport begin_write, end_write
+from tensix.core.export cimport begin_export, end_export
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.functions.kernels.iterator cimport GRAIN_ELEMENTS
@@ -113,10 +113,10 @@ cdef Tensor range_of_ints(object start, object step, int64_t count):
             fill_range(out, first, distance, count)
             return made
         storage = made.impl.storage
-        begin_write(storage)
+        begin_export(storage)
         with nogil:
             fill_range(out, first, distance, count)
-        end_write(storage)
+        end_export(storage)
     return made
 
 
@@ -138,10 +138,10 @@ cdef Tensor range_of_floats(object start, object step, int64_t count):
             fill_floats(out, first, second, count)
             return made
         storage = made.impl.storage
-        begin_write(storage)
+        begin_export(storage)
         with nogil:
             fill_floats(out, first, second, count)
-        end_write(storage)
+        end_export(storage)
     return made
 
 
