@@ -127,7 +127,8 @@ cdef class StorageImpl(IntrusiveTarget):
 
     cpdef release_resources(self):
         """Free the bytes, if nobody looks at them; weak handles may still look at the husk."""
-        StorageImpl_check_movable(self, "free")
+        if not is_dead(self.combined_refcount):  # an address that is given out keeps nothing
+            StorageImpl_check_movable(self, "free")
         data_ptr_destroy(&self.block)
 
     @property

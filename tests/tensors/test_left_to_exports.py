@@ -122,6 +122,14 @@ def test_an_interface_keeps_nothing():
     assert len(freed) == 1
 
 
+def test_an_interface_keeps_nothing_from_weak_handles():
+    x, freed = watched()
+    weak = x.storage().weak()
+    assert x.__array_interface__["shape"] == (2,)
+    del x
+    assert len(freed) == 1 and weak.expired()
+
+
 def test_leaks_name_what_is_only_looked_at(export):
     words = "1 StorageImpl, 8 bytes: no handle, looked at from outside"
     with pytest.raises(AssertionError, match=words), assert_no_leaks():
