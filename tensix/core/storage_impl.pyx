@@ -475,7 +475,7 @@ cdef void free_retired(StorageImpl self) noexcept:
     self.retired = NULL
     while retired != NULL:
         next = retired.next
-        data_ptr_destroy(&retired.block)
+        destroy_block_aside(&retired.block)  # an array that was the last use may go while an exception is pending
         free(retired)
         retired = next
 
