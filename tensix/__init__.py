@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tensix import core, dispatch, fft, functions, library, memory, ops
+from tensix._tensor import Tensor
 from tensix._version import __version__
 from tensix.abi import get_include
 from tensix.core import *  # noqa: F403
@@ -25,8 +26,6 @@ from tensix.functions.elementwise_trigonometric import *  # noqa: F403
 from tensix.functions.finding import *  # noqa: F403
 from tensix.functions.indexing_functions import *  # noqa: F403
 from tensix.functions.inspection import *  # noqa: F403
-from tensix.functions.kernels.parallel import get_num_threads, set_num_threads
-from tensix.functions.kernels.random import Generator, manual_seed
 from tensix.functions.linear_algebra import *  # noqa: F403
 from tensix.functions.manipulation import *  # noqa: F403
 from tensix.functions.searching import *  # noqa: F403
@@ -35,13 +34,14 @@ from tensix.functions.sorting import *  # noqa: F403
 from tensix.functions.sparse import *  # noqa: F403
 from tensix.functions.statistical import *  # noqa: F403
 from tensix.functions.utility import *  # noqa: F403
+from tensix.kernels.parallel import get_num_threads, set_num_threads
+from tensix.kernels.random import Generator, manual_seed
 from tensix.library import Library
 from tensix.tensors import dtype as _dtype
 from tensix.tensors import memory_format as _memory_format
 from tensix.tensors.dtype import *  # noqa: F403
 from tensix.tensors.layout import Layout, sparse_coo, strided
 from tensix.tensors.memory_format import *  # noqa: F403
-from tensix.tensors.tensor import Tensor
 from tensix.tensors.tensor_impl import TensorImpl
 from tensix.tensors.type_meta import TypeIdentifier, TypeMeta, register_type
 from tensix.tensors.typed_storage import TypedStorage

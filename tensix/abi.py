@@ -12,9 +12,9 @@ release to the next.
 
 import os
 
+from tensix._tensor import Tensor
 from tensix._version import __version__
 from tensix.core import Allocator, IntrusivePtr, IntrusiveTarget, Storage, WeakIntrusivePtr
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["ABI_VERSION", "get_include"]
 

@@ -34,12 +34,11 @@ from tensix.core.storage_impl cimport (
     StorageImpl_mutable_data,
     StorageImpl_new,
 )
-from tensix.dispatch.dispatch_key cimport dense_keys_of_device
+from tensix.tensors.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport CKernel_binary, CKernel_unary, binary_t, unary_t
 from tensix.tensors.dtype cimport itemsize_of
-from tensix.tensors.foreign_memory cimport alignment_of
-from tensix.tensors.tensor cimport Tensor_wrap
-from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
+from tensix.exchange.foreign_memory cimport alignment_of
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_adopt,

@@ -5,16 +5,16 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tensix._tensor import Tensor
 from tensix.core import Device
 from tensix.dispatch import native_functions
 from tensix.dispatch.operator_table import OperatorTable
 from tensix.functions.creation_like import options_of
 from tensix.functions.creation_ranges import numbers_of_numpy
-from tensix.functions.kernels.numpy_kernel import NumpyKernel
-from tensix.functions.kernels.strided_kernel import StridedKernel
 from tensix.functions.manipulation import as_tuple, wrapped_axes
+from tensix.kernels.numpy_kernel import NumpyKernel
+from tensix.kernels.strided_kernel import StridedKernel
 from tensix.tensors.dtype import float32
-from tensix.tensors.tensor import Tensor
 
 __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",

@@ -6,11 +6,11 @@ Matrices are the last two dimensions; what stands before them counts matrices.
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
+from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
+from tensix.dispatch.operands import scalar_like
 from tensix.functions.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from tensix.tensors.dtype import dtype_from_any
-from tensix.tensors.operands import scalar_like
-from tensix.tensors.tensor import Tensor
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul", "matrix_norm",

@@ -2,9 +2,9 @@
 
 from string import ascii_uppercase
 
+from tensix._tensor import Tensor
 from tensix.core import MemoryReporter, Stat
 from tensix.dispatch import dispatcher
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["Life"]
 

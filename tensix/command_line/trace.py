@@ -6,10 +6,10 @@ import json
 import textwrap
 
 import tensix
+from tensix._tensor import Tensor
 from tensix.command_line.life import Life
 from tensix.command_line.paper import Paper
 from tensix.core import format_size
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["add_parser"]
 

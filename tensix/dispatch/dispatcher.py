@@ -3,11 +3,11 @@
 from types import ModuleType
 
 from tensix.dispatch import operator_table
-from tensix.dispatch.dispatch_key import FIRST_ALIAS, key_from_any
 from tensix.dispatch.kernel import fallthrough
 from tensix.dispatch.operator import Operator
 from tensix.dispatch.operator_table import OperatorTable
 from tensix.dispatch.schema import parse_schema
+from tensix.tensors.dispatch_key import FIRST_ALIAS, key_from_any
 
 __all__ = ["Dispatcher", "dispatcher"]
 

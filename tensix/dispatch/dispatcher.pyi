@@ -2,9 +2,9 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Protocol
 
-from tensix.dispatch.dispatch_key import DispatchKey
 from tensix.dispatch.kernel import Kernel
 from tensix.dispatch.operator_table import OperatorTable
+from tensix.tensors.dispatch_key import DispatchKey
 
 __all__ = ["Dispatcher", "dispatcher"]
 

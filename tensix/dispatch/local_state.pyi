@@ -1,6 +1,6 @@
 from typing import Self
 
-from tensix.dispatch.dispatch_key import DispatchKey
+from tensix.tensors.dispatch_key import DispatchKey
 
 __all__ = ["exclude_keys", "include_keys"]
 

@@ -3,7 +3,7 @@
 A call's keys are those of its arguments, with the included ones, without the excluded ones. Exclusion wins.
 """
 from libc.stdint cimport uint64_t
-from tensix.dispatch.dispatch_key cimport bits_of_key
+from tensix.tensors.dispatch_key cimport bits_of_key
 
 __all__ = ["exclude_keys", "include_keys"]
 

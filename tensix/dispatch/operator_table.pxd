@@ -2,7 +2,7 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
 from tensix.dispatch.argument_parser cimport ArgumentParser
-from tensix.dispatch.dispatch_key cimport BACKEND_BITS, slot_of, tx_highest_bit
+from tensix.tensors.dispatch_key cimport BACKEND_BITS, slot_of, tx_highest_bit
 from tensix.dispatch.kernel cimport Kernel
 from tensix.tensors.tensor_base cimport TensorBase
 

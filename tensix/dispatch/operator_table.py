@@ -29,14 +29,6 @@ one for all; here the one that is safe is enough.) Implicit kernels call operato
 import cython
 from cython.cimports.libc.stdint import uint64_t
 from cython.cimports.tensix.core.device import CPU, Device_from_any
-from cython.cimports.tensix.dispatch.dispatch_key import (
-    BACKEND_BITS,
-    BACKEND_MASK,
-    FIRST_SLOT,
-    FUNCTIONALITY_COUNT,
-    SLOT_COUNT,
-    dense_keys_of_device,
-)
 from cython.cimports.tensix.dispatch.kernel import (
     FallbackKernel,
     Kernel,
@@ -44,10 +36,18 @@ from cython.cimports.tensix.dispatch.kernel import (
     empty_arguments,
 )
 from cython.cimports.tensix.dispatch.local_state import intervene, interventions, local_keys
+from cython.cimports.tensix.tensors.dispatch_key import (
+    BACKEND_BITS,
+    BACKEND_MASK,
+    FIRST_SLOT,
+    FUNCTIONALITY_COUNT,
+    SLOT_COUNT,
+    dense_keys_of_device,
+)
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
 
-from tensix.dispatch.dispatch_key import DispatchKey, DispatchKeySet, key_from_any
 from tensix.dispatch.kernel import fallthrough
+from tensix.tensors.dispatch_key import DispatchKey, DispatchKeySet, key_from_any
 
 __all__ = ["OperatorTable"]
 

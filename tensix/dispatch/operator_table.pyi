@@ -1,9 +1,9 @@
 from collections.abc import Callable
 from typing import Any, Self, final
 
-from tensix.dispatch.dispatch_key import DispatchKey, DispatchKeySet
 from tensix.dispatch.kernel import Kernel
 from tensix.dispatch.schema import FunctionSchema
+from tensix.tensors.dispatch_key import DispatchKey, DispatchKeySet
 
 __all__ = ["OperatorTable"]
 

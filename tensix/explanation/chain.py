@@ -5,6 +5,7 @@ Nothing here counts: bodies and storages are looked at by bare references, so th
 
 from typing import Any
 
+from tensix._tensor import Tensor
 from tensix.core import (
     Allocator,
     DataPtr,
@@ -20,7 +21,6 @@ from tensix.dispatch import DispatchKey, DispatchKeySet
 from tensix.explanation.link import Link, plural
 from tensix.explanation.memory import address_text, link_of_allocator, link_of_block
 from tensix.tensors.sparse_tensor_impl import SparseTensorImpl
-from tensix.tensors.tensor import Tensor
 from tensix.tensors.tensor_impl import TensorImpl
 
 __all__ = []

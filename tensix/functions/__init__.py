@@ -1,5 +1,6 @@
-"""What is done with tensors: a module per chapter of the array API standard. Importing it registers the kernels."""
+"""What is done with tensors: a module per chapter of the array API standard."""
 
+from tensix import kernels  # noqa: F401 - calls need them
 from tensix.functions import (
     constants,
     creation,
@@ -27,24 +28,6 @@ from tensix.functions import (
     statistical,
     utility,
 )
-from tensix.functions.kernels import (  # noqa: F401
-    choosing,
-    complex_parts,
-    copy,
-    joining,
-    meta,
-    moments,
-    products,
-    random,
-    ranges,
-    reduction,
-    sparse_coo,
-    ufunc_table,
-)
-from tensix.functions.kernels import indexing as advanced_indexing  # noqa: F401
-from tensix.functions.kernels import linear_algebra as linear_algebra_kernels  # noqa: F401
-from tensix.functions.kernels import searching as searching_kernels  # noqa: F401
-from tensix.tensors import indexing, reshaping, splitting, views  # noqa: F401
 
 # The modules whose names are names of tensix; `tensix` imports each by a line of its own, which type checkers follow.
 CHAPTERS = (

@@ -4,11 +4,11 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from tensix._tensor import Tensor
 from tensix.core.device import Device
-from tensix.functions.kernels.random import Generator
+from tensix.kernels.random import Generator
 from tensix.tensors.dtype import _DTypeLike
 from tensix.tensors.memory_format import _MemoryFormatLike
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["empty", "from_numpy", "full", "ones", "rand", "randint", "randn", "tensor", "zeros"]
 

@@ -3,15 +3,16 @@ from cpython.number cimport PyIndex_Check
 from libc.stdint cimport int8_t, int64_t, uint8_t
 from tensix.core.allocator cimport current_allocator
 from tensix.core.device cimport Device, Device_from_any
-from tensix.dispatch.dispatch_key cimport dense_keys_of_device
+from tensix.tensors.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport Kernel
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.functions.kernels.strided_kernel cimport StridedKernel, strided_options
-from tensix.functions.nested_numbers cimport tensor_of_numbers
+from tensix.kernels.strided_kernel cimport StridedKernel, strided_options
+from tensix.kernels.nested_numbers cimport tensor_of_numbers
 from tensix.tensors.dtype cimport BFLOAT16, DType, default_float_code, dtype_from_any
-from tensix.tensors.ndarray cimport impl_of_ndarray
-from tensix.tensors.quiet_calls cimport call_quietly
-from tensix.tensors.tensor cimport Tensor, Tensor_wrap
+from tensix.exchange.ndarray cimport impl_of_ndarray
+from tensix.exchange.quiet_calls cimport call_quietly
+from tensix._tensor cimport Tensor
+from tensix.tensors.tensor_base cimport Tensor_wrap
 from tensix.tensors.tensor_impl cimport int64_of
 
 import numpy as np

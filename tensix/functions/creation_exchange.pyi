@@ -1,10 +1,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tensix._tensor import Tensor
 from tensix.core.data_ptr import _Deleter
 from tensix.core.device import Device
 from tensix.tensors.dtype import _DTypeLike
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["asarray", "from_blob", "from_dlpack"]
 

@@ -4,15 +4,16 @@ from libc.stdint cimport int64_t, uintptr_t
 from numpy cimport ndarray
 from tensix.core.data_ptr cimport DataPtr, DataPtr_move_out, address_from_any, data_ptr_move, data_ptr_t
 from tensix.core.device cimport CPU, Device, Device_from_any
-from tensix.dispatch.dispatch_key cimport dense_keys_of_device
+from tensix.tensors.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.functions.nested_numbers cimport tensor_of_numbers
-from tensix.tensors.buffer cimport impl_of_buffer
-from tensix.tensors.dlpack cimport impl_of_dlpack
+from tensix.kernels.nested_numbers cimport tensor_of_numbers
+from tensix.exchange.buffer cimport impl_of_buffer
+from tensix.exchange.dlpack cimport impl_of_dlpack
 from tensix.tensors.dtype cimport DType, dtype_from_any
-from tensix.tensors.foreign_memory cimport look_at_memory
-from tensix.tensors.ndarray cimport impl_of_ndarray
-from tensix.tensors.tensor cimport Tensor, Tensor_wrap
+from tensix.exchange.foreign_memory cimport look_at_memory
+from tensix.exchange.ndarray cimport impl_of_ndarray
+from tensix._tensor cimport Tensor
+from tensix.tensors.tensor_base cimport Tensor_wrap
 from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_look_alike, int64_of
 
 import numpy as np

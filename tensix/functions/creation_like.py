@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from tensix._tensor import Tensor
 from tensix.core import Device
 from tensix.dispatch import native_functions
 from tensix.functions.creation import empty, full
-from tensix.functions.kernels.strided_kernel import StridedKernel
+from tensix.kernels.strided_kernel import StridedKernel
 from tensix.tensors.dtype import dtype_from_any
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["empty_like", "empty_strided", "full_like", "ones_like", "scalar_tensor", "zeros_like"]
 

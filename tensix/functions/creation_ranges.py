@@ -5,15 +5,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tensix._tensor import Tensor
 from tensix.core import Device
 from tensix.dispatch import native_functions
 from tensix.functions.creation import empty, zeros
 from tensix.functions.creation_like import options_of, plain_number
-from tensix.functions.kernels.numpy_kernel import NumpyKernel
-from tensix.functions.kernels.numpy_memory import computed
-from tensix.functions.kernels.strided_kernel import StridedKernel
+from tensix.kernels.numpy_kernel import NumpyKernel
+from tensix.kernels.numpy_memory import computed
+from tensix.kernels.strided_kernel import StridedKernel
 from tensix.tensors.dtype import complex64, float32, int64
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["arange", "eye", "linspace", "meshgrid", "tril", "triu"]
 

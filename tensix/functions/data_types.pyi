@@ -1,9 +1,9 @@
 from typing import NamedTuple, TypeAlias
 
+from tensix._tensor import Tensor
 from tensix.core.device import Device
 from tensix.tensors.dtype import DType, _DTypeLike
 from tensix.tensors.promotion import promote_types as promote_types
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "promote_types", "result_type"]
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 cimport cython
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.tensors.dtype cimport DType, dtype_from_any
-from tensix.tensors.tensor cimport Tensor
+from tensix._tensor cimport Tensor
 
 import numpy as np
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
-from tensix.functions.kernels.numpy_kernel import NumpyKernel
-from tensix.tensors.tensor import Tensor
+from tensix.kernels.numpy_kernel import NumpyKernel
 
 __all__ = ["diff"]
 

@@ -11,7 +11,7 @@ integer, real, complex) must not be above that of `out`; within a kind it is con
 the result is as if they had been copied first.
 """
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.tensors.operands cimport call_binary, is_number, scalar_like
+from tensix.dispatch.operands cimport call_binary, is_number, scalar_like
 from tensix.tensors.tensor_base cimport TensorBase
 
 from tensix.dispatch import native_functions

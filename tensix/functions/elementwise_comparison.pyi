@@ -1,6 +1,6 @@
 from typing import TypeAlias
 
-from tensix.tensors.tensor import Tensor
+from tensix._tensor import Tensor
 
 __all__ = ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "maximum", "minimum", "clip"]
 

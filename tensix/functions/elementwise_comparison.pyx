@@ -5,7 +5,7 @@ See Note [Elementwise functions].
 from libc.stdint cimport uint64_t
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.functions.elementwise cimport call_two
-from tensix.tensors.operands cimport is_number, scalar_like
+from tensix.dispatch.operands cimport is_number, scalar_like
 from tensix.tensors.tensor_base cimport TensorBase
 
 from tensix.dispatch import native_functions

@@ -1,6 +1,6 @@
 from typing import TypeAlias
 
-from tensix.tensors.tensor import Tensor
+from tensix._tensor import Tensor
 
 __all__ = ["exp", "expm1", "log", "log1p", "log2", "log10", "logaddexp"]
 

@@ -1,6 +1,6 @@
 from typing import TypeAlias
 
-from tensix.tensors.tensor import Tensor
+from tensix._tensor import Tensor
 
 __all__ = ["copysign", "nextafter", "signbit", "isfinite", "isinf", "isnan", "conj", "real", "imag"]
 

@@ -1,4 +1,4 @@
-from tensix.tensors.tensor import Tensor
+from tensix._tensor import Tensor
 
 __all__ = ["ceil", "floor", "round", "trunc"]
 

@@ -1,6 +1,6 @@
 from typing import TypeAlias
 
-from tensix.tensors.tensor import Tensor
+from tensix._tensor import Tensor
 
 __all__ = ["acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "sin", "sinh", "tan", "tanh"]
 

@@ -1,6 +1,6 @@
 from typing import Literal
 
-from tensix.tensors.tensor import Tensor
+from tensix._tensor import Tensor
 
 __all__ = ["argwhere", "nonzero", "searchsorted", "where"]
 

@@ -1,13 +1,13 @@
 """The array API standard's chapter on searching, but for what reduces: where elements are, and choice among them."""
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.tensors.operands cimport scalar_like
+from tensix.dispatch.operands cimport scalar_like
 from tensix.tensors.tensor_base cimport TensorBase
 
 import numpy as np
 
 from tensix.dispatch import native_functions
 from tensix.functions.creation import full
-from tensix.functions.kernels.numpy_kernel import NumpyKernel
+from tensix.kernels.numpy_kernel import NumpyKernel
 
 __all__ = ["argwhere", "nonzero", "searchsorted", "where"]
 

@@ -3,9 +3,9 @@
 import operator
 from collections.abc import Sequence
 
+from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
 from tensix.functions.manipulation import tensors_only
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
-from tensix.functions.kernels.numpy_kernel import NumpyKernel
-from tensix.tensors.tensor import Tensor
+from tensix.kernels.numpy_kernel import NumpyKernel
 
 __all__ = [
     "broadcast_arrays", "broadcast_shapes", "broadcast_to", "cat", "concat", "expand_dims", "flip", "moveaxis",

@@ -1,6 +1,6 @@
 from typing import TypeAlias
 
-from tensix.tensors.tensor import Tensor
+from tensix._tensor import Tensor
 
 __all__ = ["argmax", "argmin", "count_nonzero"]
 

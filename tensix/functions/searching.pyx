@@ -1,6 +1,6 @@
 """The array API standard's chapter on searching: where elements are, and how many."""
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.tensors.tensor cimport Tensor
+from tensix._tensor cimport Tensor
 
 from tensix.dispatch import native_functions
 

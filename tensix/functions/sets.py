@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
-from tensix.functions.kernels.numpy_kernel import NumpyKernel
-from tensix.tensors.operands import scalar_like
-from tensix.tensors.tensor import Tensor
+from tensix.dispatch.operands import scalar_like
+from tensix.kernels.numpy_kernel import NumpyKernel
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
-from tensix.functions.kernels.numpy_kernel import NumpyKernel
 from tensix.functions.manipulation import wrapped_axes
-from tensix.tensors.tensor import Tensor
+from tensix.kernels.numpy_kernel import NumpyKernel
 
 __all__ = ["argsort", "sort"]
 

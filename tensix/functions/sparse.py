@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from tensix._tensor import Tensor
 from tensix.core import Device
 from tensix.dispatch import native_functions
 from tensix.functions.creation import tensor
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["sparse_coo_tensor"]
 

@@ -1,7 +1,7 @@
 from typing import TypeAlias
 
+from tensix._tensor import Tensor
 from tensix.tensors.dtype import _DTypeLike
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 

@@ -4,7 +4,7 @@ NaN is passed on. Sums of floating numbers are made by pairs, so that the error 
 """
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.tensors.dtype cimport dtype_from_any
-from tensix.tensors.tensor cimport Tensor
+from tensix._tensor cimport Tensor
 
 from tensix.dispatch import native_functions
 

@@ -1,5 +1,5 @@
 """The array API standard's chapter of utilities: whether all elements, or any, are true."""
-from tensix.tensors.tensor cimport Tensor
+from tensix._tensor cimport Tensor
 
 __all__ = ["all", "any"]
 

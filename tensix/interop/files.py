@@ -6,12 +6,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from tensix._tensor import Tensor
 from tensix.functions.creation_exchange import asarray
 from tensix.interop.file_format_error import FileFormatError
 from tensix.interop.raw_file import RawFile, entry_of, unit_of
 from tensix.interop.tensor_file import TensorFile
 from tensix.tensors.layout import strided
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["FileFormatError", "TensorFile", "from_file", "load", "save"]
 

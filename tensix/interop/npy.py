@@ -6,12 +6,12 @@ import tokenize
 
 from numpy.lib import format as npy_format
 
+from tensix._tensor import Tensor
 from tensix.interop.file_format_error import FileFormatError, blaming
 from tensix.interop.raw_file import Entry, RawFile, nbytes_of
 from tensix.interop.replacing import replacing
 from tensix.interop.tensor_bytes import bytes_to_save
 from tensix.tensors.dtype import dtype_from_any
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["load_npy", "save_npy"]
 

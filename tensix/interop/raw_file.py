@@ -19,13 +19,13 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from tensix._tensor import Tensor
 from tensix.core import format_size
 from tensix.functions.creation import empty
 from tensix.interop.file_format_error import FileFormatError
 from tensix.interop.file_map import FileMap
 from tensix.interop.tensor_bytes import bytes_to_fill
 from tensix.tensors.dtype import DType, dtype_from_any
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["RawFile"]
 

@@ -16,11 +16,11 @@ import pickle
 import weakref
 from multiprocessing import reduction
 
+from tensix._tensor import Tensor
 from tensix.core import Storage, use_allocator
 from tensix.functions.creation_like import empty_like
 from tensix.memory import SharedMemoryAllocator
 from tensix.tensors.layout import strided
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["share"]
 

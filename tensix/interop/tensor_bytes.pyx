@@ -1,8 +1,8 @@
 """The bytes of tensors, for those who read them from files and write them to files."""
 from libc.stdint cimport int64_t
 from tensix.tensors.dtype cimport itemsize_of
-from tensix.tensors.ndarray cimport ndarray_of_impl
-from tensix.tensors.tensor cimport Tensor
+from tensix.exchange.ndarray cimport ndarray_of_impl
+from tensix._tensor cimport Tensor
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_refresh,

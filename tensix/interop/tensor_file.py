@@ -3,8 +3,8 @@
 from collections.abc import Iterator, MutableMapping
 from typing import Any, Self
 
+from tensix._tensor import Tensor
 from tensix.interop.raw_file import Entry, RawFile
-from tensix.tensors.tensor import Tensor
 
 __all__ = ["TensorFile"]
 

@@ -21,7 +21,7 @@ MOST_LOOKS = 8  # at containers of one holder, of which some have the same name
 IS_OPTIMIZED = 1  # the flag of code whose variables are not in a dict
 # The classes of handles on a storage, and their modules: those that are not loaded have no objects.
 HANDLES = {
-    "tensix.core.storage": "Storage", "tensix.tensors.tensor_base": "TensorBase",
+    "tensix.core.storage": "Storage", "tensix._tensor": "Tensor",
     "tensix.tensors.typed_storage": "TypedStorage",
 }  # fmt: skip
 # What a metaclass may override.

@@ -4,7 +4,7 @@ See Note [Sparse tensors have no storage].
 """
 
 import cython
-from cython.cimports.tensix.dispatch.dispatch_key import bits_of_key
+from cython.cimports.tensix.tensors.dispatch_key import bits_of_key
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl,
     TensorImpl_reserve,

@@ -1,4 +1,4 @@
-"""The handle on a tensor, without operators."""
+"""The handle on a tensor, without its methods."""
 cimport cython
 from tensix.tensors.tensor_impl cimport TensorImpl
 
@@ -10,3 +10,5 @@ cdef class TensorBase:
 
 
 cdef TensorImpl UNDEFINED
+cdef TensorBase Tensor_wrap(TensorImpl impl)
+cdef int set_tensor_class(type tensor_class) except -1

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator
 from types import BuiltinMethodType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from tensix._tensor import Tensor
 from tensix.core import DataPtr, IntrusivePtr, IntrusiveTarget, Storage, StorageImpl, WeakIntrusivePtr
 from tensix.core.memory_facts import facts_of_storage
 from tensix.tensors.sparse_tensor_impl import SparseTensorImpl
-from tensix.tensors.tensor import Tensor
 from tensix.tensors.tensor_impl import TensorImpl
 
 __all__ = []

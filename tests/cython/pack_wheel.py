@@ -5,7 +5,6 @@ step that compiles an extension module copies the one that lies beside its sourc
 """
 
 import os
-import re
 import sys
 from pathlib import Path
 
@@ -25,7 +24,8 @@ class CopyBuilt(build_ext):
 
 root, target = (Path(argument).resolve() for argument in sys.argv[1:])
 os.chdir(root)
-sources = re.findall(r'^    "(tensix/.*)",$', Path("setup.py").read_text(), re.MULTILINE)
+compiled = [path for path in Path("tensix").rglob("*.py") if "\nimport cython\n" in path.read_text()]
+sources = sorted(path.as_posix() for path in [*Path("tensix").rglob("*.pyx"), *compiled])
 setup(
     ext_modules=[Extension(source.rpartition(".")[0].replace("/", "."), [source]) for source in sources],
     cmdclass={"build_ext": CopyBuilt},

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tensix
-from tensix.functions.kernels.numpy_kernel import NumpyKernel
+from tensix.kernels.numpy_kernel import NumpyKernel
 from tensix.library import Library
 
 

@@ -1,0 +1,1308 @@
+"""The tensor that users hold: a handle whose methods call operators.
+
+A method does three things: it takes its arguments in the forms that users write, calls the operator's table, and
+returns what came back. What an operator does stands in its kernel.
+
+Operators of two operands take a number for one of them. What is neither a tensor nor a number is not compared:
+``x == None`` is False, ``x < None`` an error. So is ``x == a`` for an array, which one would take for a comparison of
+elements.
+"""
+
+import sys
+
+import cython
+import numpy as np
+from cython.cimports.cpython.buffer import Py_buffer
+from cython.cimports.cpython.number import PyIndex_Check
+from cython.cimports.libc.stdint import uint64_t, uintptr_t
+from cython.cimports.tensix.core.cow_context import cow_is_cow
+from cython.cimports.tensix.core.device import CPU, META, Device_from_any, Device_get
+from cython.cimports.tensix.core.handle import retain
+from cython.cimports.tensix.core.intrusive_ptr import IntrusivePtr
+from cython.cimports.tensix.core.intrusive_target import use_count, weak_use_count
+from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
+from cython.cimports.tensix.dispatch.operands import call_in_place, call_operator, is_number, scalar_like
+from cython.cimports.tensix.dispatch.operator_table import OperatorTable
+from cython.cimports.tensix.exchange.buffer import buffer_format, fill_buffer, release_buffer
+from cython.cimports.tensix.exchange.copying import copy_of, deep_copy_of
+from cython.cimports.tensix.exchange.dlpack import exchange_api_capsule
+from cython.cimports.tensix.exchange.dlpack_export import dlpack_capsule
+from cython.cimports.tensix.exchange.ndarray import (
+    exported_ndarray_of_impl,
+    impl_of_ndarray,
+    printable_of_impl,
+    readable_of_impl,
+)
+from cython.cimports.tensix.exchange.pickling import reduce_tensor
+from cython.cimports.tensix.exchange.quiet_calls import call_quietly
+from cython.cimports.tensix.tensors.dispatch_key import bits_of_key, dense_keys_of_device
+from cython.cimports.tensix.tensors.dtype import (
+    DType,
+    dtype_from_any,
+    dtype_of_code,
+    itemsize_of,
+    refuse_undefined,
+)
+from cython.cimports.tensix.tensors.index_key import is_basic
+from cython.cimports.tensix.tensors.memory_format import (
+    TensorImpl_is_channels_last,
+    TensorImpl_is_contiguous_in,
+    memory_format_from_any,
+)
+from cython.cimports.tensix.tensors.promotion import check_result_type
+from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, Tensor_wrap, TensorBase, set_tensor_class
+from cython.cimports.tensix.tensors.tensor_impl import (
+    TensorImpl,
+    TensorImpl_adopt,
+    TensorImpl_check_bounds,
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_new,
+    TensorImpl_refresh,
+    TensorImpl_same_sizes,
+    TensorImpl_shape,
+    TensorImpl_sizes,
+    TensorImpl_stride,
+    TensorImpl_strides,
+    int64_of,
+    wrap_dim,
+)
+
+from tensix.core.weak_intrusive_ptr import WeakIntrusivePtr
+from tensix.dispatch import native_functions
+from tensix.exchange.formatting import format_tensor
+from tensix.tensors.layout import sparse_coo, strided
+from tensix.tensors.memory_format import channels_last, channels_last_3d, contiguous_format, preserve_format
+
+__all__ = ["Tensor"]
+
+API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+SPARSE = cython.declare(uint64_t, bits_of_key("SparseCPU") & ~bits_of_key("CPU"))  # the functionality alone
+
+EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
+CLONE = cython.declare(OperatorTable, native_functions.CLONE)
+LAZY_CLONE = cython.declare(OperatorTable, native_functions.LAZY_CLONE)
+DETACH = cython.declare(OperatorTable, native_functions.DETACH)
+TO_COPY = cython.declare(OperatorTable, native_functions.TO_COPY)
+INDEX_TENSOR = cython.declare(OperatorTable, native_functions.INDEX_TENSOR)
+COPY_ = cython.declare(OperatorTable, native_functions.COPY_)
+SET_ = cython.declare(OperatorTable, native_functions.SET_)
+FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
+INDEX_PUT_ = cython.declare(OperatorTable, native_functions.INDEX_PUT_)
+UNIFORM_ = cython.declare(OperatorTable, native_functions.UNIFORM_)
+NORMAL_ = cython.declare(OperatorTable, native_functions.NORMAL_)
+INDEX = cython.declare(OperatorTable, native_functions.INDEX)
+VIEW = cython.declare(OperatorTable, native_functions.VIEW)
+VIEW_DTYPE = cython.declare(OperatorTable, native_functions.VIEW_DTYPE)
+CONTIGUOUS = cython.declare(OperatorTable, native_functions.CONTIGUOUS)
+FLATTEN = cython.declare(OperatorTable, native_functions.FLATTEN)
+UNFLATTEN = cython.declare(OperatorTable, native_functions.UNFLATTEN)
+RESHAPE = cython.declare(OperatorTable, native_functions.RESHAPE)
+PERMUTE = cython.declare(OperatorTable, native_functions.PERMUTE)
+TRANSPOSE = cython.declare(OperatorTable, native_functions.TRANSPOSE)
+MOVEDIM = cython.declare(OperatorTable, native_functions.MOVEDIM)
+T = cython.declare(OperatorTable, native_functions.T)
+MATRIX_TRANSPOSE = cython.declare(OperatorTable, native_functions.MATRIX_TRANSPOSE)
+REVERSE_DIMS = cython.declare(OperatorTable, native_functions.REVERSE_DIMS)
+EXPAND = cython.declare(OperatorTable, native_functions.EXPAND)
+SQUEEZE = cython.declare(OperatorTable, native_functions.SQUEEZE)
+UNSQUEEZE = cython.declare(OperatorTable, native_functions.UNSQUEEZE)
+SELECT = cython.declare(OperatorTable, native_functions.SELECT)
+NARROW = cython.declare(OperatorTable, native_functions.NARROW)
+DIAGONAL = cython.declare(OperatorTable, native_functions.DIAGONAL)
+UNFOLD = cython.declare(OperatorTable, native_functions.UNFOLD)
+AS_STRIDED = cython.declare(OperatorTable, native_functions.AS_STRIDED)
+UNBIND = cython.declare(OperatorTable, native_functions.UNBIND)
+SPLIT = cython.declare(OperatorTable, native_functions.SPLIT)
+SPLIT_WITH_SIZES = cython.declare(OperatorTable, native_functions.SPLIT_WITH_SIZES)
+CHUNK = cython.declare(OperatorTable, native_functions.CHUNK)
+ABS = cython.declare(OperatorTable, native_functions.ABS)
+BITWISE_INVERT = cython.declare(OperatorTable, native_functions.BITWISE_INVERT)
+NEG = cython.declare(OperatorTable, native_functions.NEG)
+POSITIVE = cython.declare(OperatorTable, native_functions.POSITIVE)
+ADD = cython.declare(OperatorTable, native_functions.ADD)
+SUB = cython.declare(OperatorTable, native_functions.SUB)
+MUL = cython.declare(OperatorTable, native_functions.MUL)
+DIV = cython.declare(OperatorTable, native_functions.DIV)
+FLOOR_DIVIDE = cython.declare(OperatorTable, native_functions.FLOOR_DIVIDE)
+REMAINDER = cython.declare(OperatorTable, native_functions.REMAINDER)
+POW = cython.declare(OperatorTable, native_functions.POW)
+BITWISE_AND = cython.declare(OperatorTable, native_functions.BITWISE_AND)
+BITWISE_OR = cython.declare(OperatorTable, native_functions.BITWISE_OR)
+BITWISE_XOR = cython.declare(OperatorTable, native_functions.BITWISE_XOR)
+BITWISE_LEFT_SHIFT = cython.declare(OperatorTable, native_functions.BITWISE_LEFT_SHIFT)
+BITWISE_RIGHT_SHIFT = cython.declare(OperatorTable, native_functions.BITWISE_RIGHT_SHIFT)
+EQUAL = cython.declare(OperatorTable, native_functions.EQUAL)
+NOT_EQUAL = cython.declare(OperatorTable, native_functions.NOT_EQUAL)
+LESS = cython.declare(OperatorTable, native_functions.LESS)
+LESS_EQUAL = cython.declare(OperatorTable, native_functions.LESS_EQUAL)
+GREATER = cython.declare(OperatorTable, native_functions.GREATER)
+GREATER_EQUAL = cython.declare(OperatorTable, native_functions.GREATER_EQUAL)
+ADD_ = cython.declare(OperatorTable, native_functions.ADD_)
+SUB_ = cython.declare(OperatorTable, native_functions.SUB_)
+MUL_ = cython.declare(OperatorTable, native_functions.MUL_)
+DIV_ = cython.declare(OperatorTable, native_functions.DIV_)
+FLOOR_DIVIDE_ = cython.declare(OperatorTable, native_functions.FLOOR_DIVIDE_)
+REMAINDER_ = cython.declare(OperatorTable, native_functions.REMAINDER_)
+POW_ = cython.declare(OperatorTable, native_functions.POW_)
+BITWISE_AND_ = cython.declare(OperatorTable, native_functions.BITWISE_AND_)
+BITWISE_OR_ = cython.declare(OperatorTable, native_functions.BITWISE_OR_)
+BITWISE_XOR_ = cython.declare(OperatorTable, native_functions.BITWISE_XOR_)
+BITWISE_LEFT_SHIFT_ = cython.declare(OperatorTable, native_functions.BITWISE_LEFT_SHIFT_)
+BITWISE_RIGHT_SHIFT_ = cython.declare(OperatorTable, native_functions.BITWISE_RIGHT_SHIFT_)
+MATMUL = cython.declare(OperatorTable, native_functions.MATMUL)
+SUM = cython.declare(OperatorTable, native_functions.SUM)
+PROD = cython.declare(OperatorTable, native_functions.PROD)
+MAX = cython.declare(OperatorTable, native_functions.MAX)
+MIN = cython.declare(OperatorTable, native_functions.MIN)
+ANY = cython.declare(OperatorTable, native_functions.ANY)
+ALL = cython.declare(OperatorTable, native_functions.ALL)
+MEAN = cython.declare(OperatorTable, native_functions.MEAN)
+VAR = cython.declare(OperatorTable, native_functions.VAR)
+STD = cython.declare(OperatorTable, native_functions.STD)
+ARGMAX = cython.declare(OperatorTable, native_functions.ARGMAX)
+ARGMIN = cython.declare(OperatorTable, native_functions.ARGMIN)
+INDICES = cython.declare(OperatorTable, native_functions.INDICES)
+VALUES = cython.declare(OperatorTable, native_functions.VALUES)
+NNZ = cython.declare(OperatorTable, native_functions.NNZ)
+IS_COALESCED = cython.declare(OperatorTable, native_functions.IS_COALESCED)
+COALESCE = cython.declare(OperatorTable, native_functions.COALESCE)
+TO_DENSE = cython.declare(OperatorTable, native_functions.TO_DENSE)
+TO_SPARSE = cython.declare(OperatorTable, native_functions.TO_SPARSE)
+
+
+@cython.no_gc  # as its base: nothing that a tensor holds can lead back to it
+@cython.cclass
+class Tensor(TensorBase):
+    """Hold a tensor: a typed, shaped view on a storage.
+
+    ``Tensor()`` is undefined, the null of tensors; use `tensor`, `empty`, `rand`, … to make one.
+
+    Notes
+    -----
+    Lifetime: the body lives as long as a handle holds it, the storage as long as any body does. A view keeps the
+    storage alive, not the tensor it was made from.
+
+    Thread-safety: as any Python object; elements are not locked.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> x = tensix.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> x[0] + x[1]
+    tensor([4., 6.])
+    >>> x[0].is_alias_of(x)
+    True
+    """
+
+    __array_ufunc__ = None  # NumPy's operators leave ours the word
+    __dlpack_c_exchange_api__ = exchange_api_capsule()
+
+    def __init__(self, *args):
+        if args:
+            raise TypeError("Tensor() takes nothing and is undefined: use tensor() to make one of numbers.")
+
+    @staticmethod
+    @cython.binding(True)
+    def from_storage(storage: Storage, storage_offset, shape, stride, dtype):
+        """Make a tensor over a storage.
+
+        Parameters
+        ----------
+        storage : Storage
+            Kept alive by the tensor.
+        storage_offset : int
+            Of the first element, in elements.
+        shape, stride : sequence of int
+            Sizes, and steps in elements; a step may be negative.
+        dtype : DType
+            How the bytes are read.
+
+        Raises
+        ------
+        RuntimeError
+            If an element would lie outside the storage.
+        """
+        if storage.target is None:
+            raise RuntimeError("cannot make a tensor of a null Storage.")
+        shape, stride = tuple(shape), tuple(stride)  # See Note [Lists that change]
+        if len(shape) != len(stride):
+            raise ValueError(
+                f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(stride)})."
+            )
+        target = storage.target
+        impl = TensorImpl_new(dtype_from_any(dtype).code, dense_keys_of_device(target.block.device_type), len(shape))
+        retain(target)
+        TensorImpl_adopt(impl, target)
+        sizes = TensorImpl_sizes(impl)
+        strides = TensorImpl_strides(impl)
+        for i in range(impl.ndim):
+            sizes[i], strides[i] = int64_of(shape[i]), int64_of(stride[i])
+            if sizes[i] < 0:
+                raise ValueError(f"Trying to create tensor with negative dimension {shape[i]}: {list(shape)}.")
+        impl.storage_offset = int64_of(storage_offset)
+        TensorImpl_refresh(impl)
+        TensorImpl_check_bounds(impl)
+        return Tensor_wrap(impl)
+
+    @staticmethod
+    @cython.binding(True)
+    def from_impl(impl: IntrusivePtr):
+        """Make a handle of a pointer to a `TensorImpl`, which keeps its own count; null gives an undefined tensor."""
+        made = Tensor()
+        if impl.target is not None:
+            if not isinstance(impl.target, TensorImpl):
+                raise TypeError(
+                    f"from_impl() needs a pointer to a TensorImpl, found one to {type(impl.target).__name__}."
+                )
+            retain(impl.target)
+            made.impl = impl.target
+        return made
+
+    # ---- what it is
+
+    @property
+    def shape(self):
+        """The sizes, a tuple of ints."""
+        return TensorImpl_shape(self.impl)
+
+    @property
+    def dtype(self):
+        """The element type."""
+        return dtype_of_code(self.impl.dtype_code)
+
+    @property
+    def device(self):
+        """Where the elements are."""
+        return Device_get(self.impl.device_type, self.impl.device_index)
+
+    @property
+    def layout(self):
+        """How the elements are kept: `strided` or `sparse_coo`."""
+        return sparse_coo if self.impl.key_set & SPARSE else strided
+
+    @property
+    def ndim(self):
+        """The number of dimensions."""
+        return self.impl.ndim
+
+    @property
+    def size(self):
+        """The number of elements."""
+        return self.impl.numel
+
+    @property
+    def itemsize(self):
+        """Bytes per element."""
+        return itemsize_of(self.impl.dtype_code)
+
+    @property
+    def nbytes(self):
+        """Bytes of all elements, gaps not counted."""
+        return int(self.impl.numel) * int(self.itemsize)  # Python ints: an expanded tensor may exceed 63 bits
+
+    @property
+    def readonly(self):
+        """Whether writing is refused."""
+        return self.impl.storage is not None and self.impl.storage.is_readonly != 0
+
+    @property
+    def version(self):
+        """How often the elements, or others in the same storage, were written in place; all views see the same."""
+        return self.impl.version
+
+    @property
+    def allocator(self):
+        """Who made the memory, or None for memory from outside."""
+        return None if self.impl.storage is None else self.impl.storage.owner
+
+    def numel(self):
+        """Return the number of elements."""
+        return self.impl.numel
+
+    def stride(self, dim=None):
+        """Return the steps between neighbours, in elements: a tuple, or that of one dimension."""
+        check_strided(self, "stride()")
+        if dim is None:
+            return TensorImpl_stride(self.impl)
+        number = int64_of(dim)
+        return TensorImpl_strides(self.impl)[wrap_dim(number, self.impl.ndim)]
+
+    def storage_offset(self):
+        """Return where in the storage the first element is, in elements."""
+        check_strided(self, "storage_offset()")
+        return self.impl.storage_offset
+
+    def is_contiguous(self, memory_format=None):
+        """Return whether the elements lie in the order of a memory format without gaps; in row-major order if none."""
+        check_strided(self, "is_contiguous()")
+        if memory_format is None:
+            return self.impl.contiguous != 0
+        return TensorImpl_is_contiguous_in(self.impl, memory_format_from_any(memory_format)) != 0
+
+    def suggest_memory_format(self):
+        """Return the memory format that the strides are like, gaps allowed: a channels-last one, or row-major."""
+        check_strided(self, "suggest_memory_format()")
+        if not TensorImpl_is_channels_last(self.impl):
+            return contiguous_format
+        return channels_last if self.impl.ndim == 4 else channels_last_3d
+
+    def defined(self):
+        """Return whether this is a tensor at all."""
+        return self.impl is not UNDEFINED
+
+    # ---- who owns what
+
+    def storage(self):
+        """Return a handle on the storage.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor has none.
+        """
+        check_strided(self, "storage()")
+        if self.impl.storage is None:
+            raise RuntimeError("the tensor has no storage: it is undefined. Make one with empty() or tensor().")
+        retain(self.impl.storage)
+        return Storage_from_owned(self.impl.storage)
+
+    def data_ptr(self):
+        """Return the address of the first element for reading; never materializes."""
+        return cython.cast(uintptr_t, TensorImpl_const_data(self.impl))
+
+    def mutable_data_ptr(self):
+        """Return the address of the first element for writing; a copy-on-write tensor gets its own bytes first."""
+        return cython.cast(uintptr_t, TensorImpl_mutable_data(self.impl))
+
+    def use_count(self):
+        """Return how many handles own the body, 0 if undefined."""
+        return use_count(self.impl) if self.impl is not UNDEFINED else 0
+
+    def weak_use_count(self):
+        """Return the number of weak handles plus one, 0 if undefined."""
+        return weak_use_count(self.impl) if self.impl is not UNDEFINED else 0
+
+    def weak(self):
+        """Return a weak pointer to the body; it keeps no element alive. `Tensor.from_impl` takes what it locks."""
+        return WeakIntrusivePtr.reclaim_copy(self.impl) if self.impl is not UNDEFINED else WeakIntrusivePtr()
+
+    def body_address(self):
+        """Return the address of the body, which tells whether two handles are on the same tensor."""
+        return cython.cast(uintptr_t, cython.cast(cython.p_void, self.impl))
+
+    def is_cow(self):
+        """Return whether the bytes may be shared copy-on-write, so that a first write may copy."""
+        return self.impl.storage is not None and cow_is_cow(cython.address(self.impl.storage.block))
+
+    def is_alias_of(self, other: TensorBase):
+        """Return whether both have the same storage, so that a write to one may be seen in the other."""
+        if self.impl.storage is None or other.impl.storage is None:
+            return False
+        return self.storage().is_alias_of(other.storage())
+
+    # ---- copies
+
+    def clone(self, *, memory_format=None):
+        """Return a copy, made at once; dense strides are kept unless another memory format is asked for."""
+        if memory_format is None or memory_format is preserve_format:
+            return CLONE.call1(self)
+        return CLONE.call_named(self, "memory_format", memory_format)
+
+    def lazy_clone(self):
+        """Return a tensor that shares the bytes until one of the two is written (copy-on-write)."""
+        return LAZY_CLONE.call1(self)
+
+    def __copy__(self):
+        """Return a tensor with a body of its own that looks at the same elements."""
+        return copy_of(self)
+
+    def __deepcopy__(self, memo: dict):
+        """Return a copy on a storage of its own, which tensors that are copied together share."""
+        return deep_copy_of(self, memo)
+
+    def to_device(self, device, /, *, stream=None):
+        """Return the tensor on a device: itself if it is there, else a copy in row-major order.
+
+        Parameters
+        ----------
+        device : str or Device
+            Where the elements shall be.
+        stream : None, optional
+            No device of tensix has streams.
+
+        Raises
+        ------
+        NotImplementedError
+            If one of the two devices has no kernel to copy; ``meta`` has no elements to copy from.
+        """
+        if stream is not None:
+            raise ValueError(f"to_device() knows no streams, found stream={stream!r}.")
+        where = Device_from_any(device)
+        if where.type_code == self.impl.device_type and where.index in (-1, self.impl.device_index):
+            return self
+        return TO_COPY.call((self,), {"device": where}, self.impl.key_set)
+
+    def cpu(self):
+        """Return the tensor on the CPU, as `to_device` does."""
+        return self.to_device("cpu")
+
+    def detach(self):
+        """Return a tensor with a body of its own that looks at the same elements, without what records gradients."""
+        return DETACH.call1(self)
+
+    # ---- elements
+
+    def __getitem__(self, index):
+        if is_basic(index):
+            return INDEX.call_with(self, index)
+        return INDEX_TENSOR.call((self, index), None, keys_with(self, index))
+
+    def __setitem__(self, index, value):
+        if is_basic(index):
+            assign(INDEX.call_with(self, index), value)
+        else:
+            values: TensorBase = assignable(self, value)
+            INDEX_PUT_.call((self, index, values), None, keys_with(self, index) | values.impl.key_set)
+
+    def __delitem__(self, index):
+        raise TypeError("elements of a tensor cannot be deleted; an index of those to keep makes a smaller tensor.")
+
+    # ---- in place
+
+    def copy_(self, src: Tensor):
+        """Write the elements of another tensor, broadcast and converted, and return this one."""
+        return COPY_.call2(self, src)
+
+    def fill_(self, value):
+        """Write one value everywhere and return this tensor."""
+        return FILL_.call_with(self, value)
+
+    def zero_(self):
+        """Write zeros and return this tensor."""
+        return FILL_.call_with(self, 0)
+
+    def uniform_(self, low=0.0, high=1.0, *, generator=None):
+        """Write random numbers from [low, high) and return this tensor.
+
+        Parameters
+        ----------
+        low, high : float, optional
+            The least number, and the bound; where the type has no number between, rounding may reach the bound.
+        generator : Generator, optional
+            Who makes them; the default generator if not given.
+
+        Raises
+        ------
+        ValueError
+            If `low` is above `high`, or the distance is no finite number.
+
+        Examples
+        --------
+        >>> import tensix
+        >>> x = tensix.empty(1000).uniform_(-2, 3)
+        >>> bool(tensix.min(x) >= -2), bool(tensix.max(x) <= 3)
+        (True, True)
+        """
+        if not 0 <= high - low < np.inf:
+            raise ValueError(f"uniform_() needs finite bounds, low at most high, found {low} and {high}.")
+        return fill_scaled(UNIFORM_, self, generator, high - low, low)
+
+    def normal_(self, mean=0.0, std=1.0, *, generator=None):
+        """Write random numbers of a normal distribution and return this tensor.
+
+        Parameters
+        ----------
+        mean, std : float, optional
+            Their mean, and their standard deviation.
+        generator : Generator, optional
+            Who makes them; the default generator if not given.
+
+        Raises
+        ------
+        ValueError
+            If the standard deviation is negative.
+
+        Examples
+        --------
+        >>> import tensix
+        >>> tensix.empty(2).normal_(5, 0)
+        tensor([5., 5.])
+        """
+        if not std >= 0:
+            raise ValueError(f"normal_() needs a standard deviation of 0 or more, found {std}.")
+        return fill_scaled(NORMAL_, self, generator, std, mean)
+
+    def set_(self, source: Tensor):
+        """Look at another tensor's elements from now on, in every handle on this tensor, and return this one.
+
+        The body takes over storage, geometry, type, device and keys of `source`; it keeps its own identity and what
+        records its gradients.
+        """
+        return SET_.call2(self, source)
+
+    # ---- other shapes
+
+    def view(self, *shape):
+        """Return a view of another shape with the same elements in the same order, or of another type; never copies.
+
+        Parameters
+        ----------
+        *shape : int, or one sequence of int, or one DType
+            The sizes, one of which may be -1. A type reads the same bytes anew; where its item size is another, the
+            last dimension becomes longer or shorter.
+
+        Raises
+        ------
+        ValueError
+            If the strides do not allow it, or the number of elements differs, or bytes are left over.
+        """
+        if len(shape) == 1 and isinstance(shape[0], (DType, str)):
+            return VIEW_DTYPE.call_with(self, shape[0])
+        return VIEW.call_with(self, sizes_of(shape))
+
+    def view_as(self, other: TensorBase):
+        """Return a view of another tensor's shape; never copies."""
+        return VIEW.call_with(self, other.shape)
+
+    def reshape(self, *shape):
+        """Return the same elements in another shape: a view where strides allow it, else a copy."""
+        return RESHAPE.call_with(self, sizes_of(shape))
+
+    def reshape_as(self, other: TensorBase):
+        """Return the same elements in another tensor's shape: a view where strides allow it, else a copy."""
+        return RESHAPE.call_with(self, other.shape)
+
+    def contiguous(self, memory_format=None):
+        """Return this very tensor if its elements lie in the order of a memory format without gaps, else a copy.
+
+        The order is row-major unless told otherwise.
+
+        Raises
+        ------
+        ValueError
+            If a channels-last format is asked for and the tensor is not of its number of dimensions.
+        """
+        if memory_format is None or memory_format is contiguous_format:
+            return CONTIGUOUS.call1(self)
+        return CONTIGUOUS.call_named(self, "memory_format", memory_format)
+
+    def flatten(self, start_dim=0, end_dim=-1):
+        """Return the elements with a run of dimensions merged into one: a view where strides allow it, else a copy."""
+        return FLATTEN.call((self, start_dim, end_dim), None, self.impl.key_set)
+
+    def unflatten(self, dim, sizes):
+        """Return the view with one dimension split into many; one of the sizes may be -1."""
+        return UNFLATTEN.call((self, dim, sizes), None, self.impl.key_set)
+
+    # ---- dimensions of size 1
+
+    def expand(self, *shape):
+        """Return the view with dimensions of size 1 repeated, and new ones in front; -1 keeps a size."""
+        return EXPAND.call_with(self, sizes_of(shape))
+
+    def expand_as(self, other: TensorBase):
+        """Return the view with dimensions of size 1 repeated up to another tensor's shape."""
+        return EXPAND.call_with(self, other.shape)
+
+    def squeeze(self, dim):
+        """Return the view without dimensions of size 1; `dim` is one or a tuple."""
+        return SQUEEZE.call_with(self, dim if isinstance(dim, tuple) else (dim,))
+
+    def unsqueeze(self, dim):
+        """Return the view with a dimension of size 1 before `dim`."""
+        return UNSQUEEZE.call_with(self, dim)
+
+    # ---- order of dimensions
+
+    @property
+    def T(self):
+        """The view with its dimensions in reverse order."""
+        return REVERSE_DIMS.call1(self)
+
+    @property
+    def mT(self):
+        """The view with its last two dimensions exchanged: matrices transposed."""
+        return MATRIX_TRANSPOSE.call1(self)
+
+    def t(self):
+        """Return a matrix transposed; fewer than two dimensions stay as they are."""
+        return T.call1(self)
+
+    def permute(self, *dims):
+        """Return the view with its dimensions in the given order."""
+        return PERMUTE.call_with(self, sizes_of(dims))
+
+    def transpose(self, dim0, dim1):
+        """Return the view with two dimensions exchanged."""
+        return TRANSPOSE.call((self, dim0, dim1), None, self.impl.key_set)
+
+    def movedim(self, source, destination):
+        """Return the view with dimensions, one or a tuple, moved to other places; the others keep their order."""
+        return MOVEDIM.call((self, source, destination), None, self.impl.key_set)
+
+    # ---- parts
+
+    def select(self, dim, index):
+        """Return the view at one index of a dimension, which goes away."""
+        return SELECT.call((self, dim, index), None, self.impl.key_set)
+
+    def narrow(self, dim, start, length):
+        """Return the view on a stretch of one dimension.
+
+        Parameters
+        ----------
+        dim : int
+            The dimension.
+        start, length : int
+            The first index, and how many; a negative start counts from the end.
+
+        Raises
+        ------
+        IndexError
+            If they are not all there.
+        """
+        return NARROW.call((self, dim, start, length), None, self.impl.key_set)
+
+    def diagonal(self, offset=0, dim1=0, dim2=1):
+        """Return the view on a diagonal, which becomes the last dimension.
+
+        Parameters
+        ----------
+        offset : int
+            How far above the main diagonal; negative is below.
+        dim1, dim2 : int
+            The dimensions of rows and of columns.
+
+        Examples
+        --------
+        >>> import tensix
+        >>> tensix.tensor([[1, 2], [3, 4]]).diagonal()
+        tensor([1, 4])
+        """
+        return DIAGONAL.call((self, offset, dim1, dim2), None, self.impl.key_set)
+
+    def unfold(self, dimension, size, step):
+        """Return the view on windows over a dimension; what is in a window becomes the last dimension.
+
+        Parameters
+        ----------
+        dimension : int
+            The dimension that the windows are laid over, afterwards that of the windows.
+        size, step : int
+            Elements in a window, and from the start of one to that of the next.
+
+        Raises
+        ------
+        ValueError
+            If the size is more than there is, or the step is not 1 or more.
+
+        Examples
+        --------
+        >>> import tensix
+        >>> tensix.tensor([1, 2, 3, 4]).unfold(0, 3, 1)
+        tensor([[1, 2, 3],
+                [2, 3, 4]])
+        """
+        return UNFOLD.call((self, dimension, size, step), None, self.impl.key_set)
+
+    def as_strided(self, size, stride, storage_offset=None):
+        """Return a view on any elements of the storage, this tensor's own or not.
+
+        Parameters
+        ----------
+        size, stride : sequence of int
+            Sizes, and steps in elements; a step may be negative.
+        storage_offset : int, optional
+            Of the first element, in elements; that of this tensor if not given.
+
+        Raises
+        ------
+        RuntimeError
+            If an element would lie outside the storage.
+
+        Examples
+        --------
+        >>> import tensix
+        >>> tensix.tensor([1, 2, 3, 4]).as_strided((2, 2), (-1, -2), 3)
+        tensor([[4, 2],
+                [3, 1]])
+        """
+        return AS_STRIDED.call((self, size, stride, storage_offset), None, self.impl.key_set)
+
+    # ---- many parts
+
+    def unbind(self, dim=0):
+        """Return the views at each index of a dimension, a tuple."""
+        return UNBIND.call((self, dim), None, self.impl.key_set)
+
+    def split(self, split_size_or_sections, dim=0):
+        """Return the views on consecutive parts of a dimension, a tuple.
+
+        An int is the size of each part, of which the last may be smaller; a sequence gives the size of each.
+        """
+        table = SPLIT_WITH_SIZES if isinstance(split_size_or_sections, (tuple, list)) else SPLIT
+        return table.call((self, split_size_or_sections, dim), None, self.impl.key_set)
+
+    def chunk(self, chunks, dim=0):
+        """Return the views on so many equal parts of a dimension, or on fewer; the last may be smaller."""
+        return CHUNK.call((self, chunks, dim), None, self.impl.key_set)
+
+    # ---- comparisons, element by element; the hash is that of the object
+
+    def __eq__(self, other):
+        return call_operator(EQUAL, self, other)
+
+    def __ne__(self, other):
+        return call_operator(NOT_EQUAL, self, other)
+
+    def __lt__(self, other):
+        return call_operator(LESS, self, other)
+
+    def __le__(self, other):
+        return call_operator(LESS_EQUAL, self, other)
+
+    def __gt__(self, other):
+        return call_operator(GREATER, self, other)
+
+    def __ge__(self, other):
+        return call_operator(GREATER_EQUAL, self, other)
+
+    def __hash__(self):
+        return object.__hash__(self)
+
+    # ---- operators of one operand
+
+    def __neg__(self):
+        return NEG.call1(self)
+
+    def __pos__(self):
+        return POSITIVE.call1(self)
+
+    def __abs__(self):
+        return ABS.call1(self)
+
+    def __invert__(self):
+        return BITWISE_INVERT.call1(self)
+
+    # ---- operators of two operands, and reflected: the left one is a number
+
+    def __add__(self, other):
+        return call_operator(ADD, self, other)
+
+    def __radd__(self, other):
+        return call_operator(ADD, other, self)
+
+    def __sub__(self, other):
+        return call_operator(SUB, self, other)
+
+    def __rsub__(self, other):
+        return call_operator(SUB, other, self)
+
+    def __mul__(self, other):
+        return call_operator(MUL, self, other)
+
+    def __rmul__(self, other):
+        return call_operator(MUL, other, self)
+
+    def __truediv__(self, other):
+        return call_operator(DIV, self, other)
+
+    def __rtruediv__(self, other):
+        return call_operator(DIV, other, self)
+
+    def __floordiv__(self, other):
+        return call_operator(FLOOR_DIVIDE, self, other)
+
+    def __rfloordiv__(self, other):
+        return call_operator(FLOOR_DIVIDE, other, self)
+
+    def __mod__(self, other):
+        return call_operator(REMAINDER, self, other)
+
+    def __rmod__(self, other):
+        return call_operator(REMAINDER, other, self)
+
+    def __pow__(self, other):
+        return call_operator(POW, self, other)
+
+    def __rpow__(self, other):
+        return call_operator(POW, other, self)
+
+    def __and__(self, other):
+        return call_operator(BITWISE_AND, self, other)
+
+    def __rand__(self, other):
+        return call_operator(BITWISE_AND, other, self)
+
+    def __or__(self, other):
+        return call_operator(BITWISE_OR, self, other)
+
+    def __ror__(self, other):
+        return call_operator(BITWISE_OR, other, self)
+
+    def __xor__(self, other):
+        return call_operator(BITWISE_XOR, self, other)
+
+    def __rxor__(self, other):
+        return call_operator(BITWISE_XOR, other, self)
+
+    def __lshift__(self, other):
+        return call_operator(BITWISE_LEFT_SHIFT, self, other)
+
+    def __rlshift__(self, other):
+        return call_operator(BITWISE_LEFT_SHIFT, other, self)
+
+    def __rshift__(self, other):
+        return call_operator(BITWISE_RIGHT_SHIFT, self, other)
+
+    def __rrshift__(self, other):
+        return call_operator(BITWISE_RIGHT_SHIFT, other, self)
+
+    def __matmul__(self, other):
+        return MATMUL.call2(self, other) if isinstance(other, TensorBase) else NotImplemented
+
+    def __rmatmul__(self, other):
+        return MATMUL.call2(other, self) if isinstance(other, TensorBase) else NotImplemented
+
+    # ---- operators in place
+
+    def __iadd__(self, other):
+        return call_in_place(ADD_, self, other)
+
+    def __isub__(self, other):
+        return call_in_place(SUB_, self, other)
+
+    def __imul__(self, other):
+        return call_in_place(MUL_, self, other)
+
+    def __itruediv__(self, other):
+        return call_in_place(DIV_, self, other)
+
+    def __ifloordiv__(self, other):
+        return call_in_place(FLOOR_DIVIDE_, self, other)
+
+    def __imod__(self, other):
+        return call_in_place(REMAINDER_, self, other)
+
+    def __ipow__(self, other):
+        return call_in_place(POW_, self, other)
+
+    def __iand__(self, other):
+        return call_in_place(BITWISE_AND_, self, other)
+
+    def __ior__(self, other):
+        return call_in_place(BITWISE_OR_, self, other)
+
+    def __ixor__(self, other):
+        return call_in_place(BITWISE_XOR_, self, other)
+
+    def __ilshift__(self, other):
+        return call_in_place(BITWISE_LEFT_SHIFT_, self, other)
+
+    def __irshift__(self, other):
+        return call_in_place(BITWISE_RIGHT_SHIFT_, self, other)
+
+    def __imatmul__(self, other):
+        return matmul_in_place(self, other) if isinstance(other, TensorBase) else NotImplemented
+
+    def add_(self, other, *, alpha=1):
+        """Add another tensor or a number, multiplied by `alpha`, in place, and return this tensor."""
+        return in_place(ADD_, self, other, alpha)
+
+    def sub_(self, other, *, alpha=1):
+        """Subtract another tensor or a number, multiplied by `alpha`, in place, and return this tensor."""
+        return in_place(SUB_, self, other, alpha)
+
+    def mul_(self, other):
+        """Multiply by another tensor or a number in place, and return this tensor."""
+        return in_place(MUL_, self, other, 1)
+
+    def div_(self, other):
+        """Divide by another tensor or a number in place, and return this tensor."""
+        return in_place(DIV_, self, other, 1)
+
+    # ---- reductions
+
+    def sum(self, axis=None, dtype=None, keepdims=False):
+        """Return the sum of the elements along axes, or of all; parameters as for `tensix.sum`."""
+        return fold_as(SUM, self, axis, dtype, keepdims)
+
+    def prod(self, axis=None, dtype=None, keepdims=False):
+        """Return the product of the elements along axes, or of all; parameters as for `tensix.prod`."""
+        return fold_as(PROD, self, axis, dtype, keepdims)
+
+    def max(self, axis=None, keepdims=False):
+        """Return the largest elements along axes, or the largest of all; see `tensix.max`."""
+        return fold(MAX, self, axis, keepdims)
+
+    def min(self, axis=None, keepdims=False):
+        """Return the smallest elements along axes, or the smallest of all; see `tensix.min`."""
+        return fold(MIN, self, axis, keepdims)
+
+    def any(self, axis=None, keepdims=False):
+        """Return whether any element along axes, or any at all, is not zero."""
+        return fold(ANY, self, axis, keepdims)
+
+    def all(self, axis=None, keepdims=False):
+        """Return whether all elements along axes, or all there are, are not zero."""
+        return fold(ALL, self, axis, keepdims)
+
+    def mean(self, axis=None, keepdims=False):
+        """Return the mean of the elements along axes, or of all; see `tensix.mean`."""
+        return fold(MEAN, self, axis, keepdims)
+
+    def var(self, axis=None, correction=0.0, keepdims=False):
+        """Return the variance of the elements along axes, or of all; parameters as for `tensix.var`."""
+        options = {"axis": axis, "correction": correction, "keepdims": keepdims}
+        return VAR.call((self,), options, self.impl.key_set)
+
+    def std(self, axis=None, correction=0.0, keepdims=False):
+        """Return the standard deviation of the elements along axes, or of all; parameters as for `tensix.std`."""
+        options = {"axis": axis, "correction": correction, "keepdims": keepdims}
+        return STD.call((self,), options, self.impl.key_set)
+
+    def argmax(self, axis=None, keepdims=False):
+        """Return where along an axis the largest element is, or where in the flattened tensor."""
+        return fold(ARGMAX, self, axis, keepdims)
+
+    def argmin(self, axis=None, keepdims=False):
+        """Return where along an axis the smallest element is, or where in the flattened tensor."""
+        return fold(ARGMIN, self, axis, keepdims)
+
+    # ---- sparse tensors
+
+    @property
+    def is_sparse(self):
+        """Whether the layout is `sparse_coo`."""
+        return self.layout is sparse_coo
+
+    @property
+    def nnz(self):
+        """The number of entries of a sparse tensor; those for one element count each."""
+        return NNZ.call1(self)
+
+    def indices(self):
+        """Return the indices of a sparse tensor, int64 of shape (ndim, nnz): a read-only view."""
+        return INDICES.call1(self)
+
+    def values(self):
+        """Return the values of a sparse tensor, of shape (nnz,): a view."""
+        return VALUES.call1(self)
+
+    def is_coalesced(self):
+        """Return whether a sparse tensor is known to have sorted indices, and no two for one element."""
+        return IS_COALESCED.call1(self)
+
+    def coalesce(self):
+        """Return a sparse tensor with indices sorted and values for one element summed; itself if it is that."""
+        return COALESCE.call1(self)
+
+    def to_dense(self):
+        """Return the elements in a strided tensor; a strided one returns itself."""
+        return TO_DENSE.call1(self)
+
+    def to_sparse(self):
+        """Return the elements that are not zero in a sparse tensor; a sparse one returns itself."""
+        return TO_SPARSE.call1(self)
+
+    # ---- numbers and text
+
+    def tolist(self):
+        """Return the elements as nested lists of Python numbers."""
+        source = on_cpu(self)
+        return readable_of_impl(source.impl).tolist()
+
+    def item(self):
+        """Return the only element as a Python number.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor is undefined.
+        ValueError
+            If there is not exactly one.
+        """
+        if self.impl.numel != 1:
+            if self.impl is UNDEFINED:
+                refuse_undefined()
+            raise ValueError(f"only a tensor with one element is a number, this one has {self.impl.numel}.")
+        source = on_cpu(self)
+        return readable_of_impl(source.impl).item()
+
+    def __float__(self):
+        return float(self.item())
+
+    def __complex__(self):
+        return complex(self.item())
+
+    def __int__(self):
+        return int(self.item())
+
+    def __index__(self):
+        if self.impl.ndim != 0 or "integer" not in dtype_of_code(self.impl.dtype_code).kind:
+            raise TypeError(
+                "only a tensor without dimensions and of an integer type stands for an integer, this one has "
+                f"{self.impl.ndim} dimensions and the type {dtype_of_code(self.impl.dtype_code)}."
+            )
+        return self.item()
+
+    def __bool__(self):
+        return bool(self.item())
+
+    def __len__(self):
+        if self.impl.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return TensorImpl_sizes(self.impl)[0]
+
+    def __iter__(self):
+        if self.impl.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self):
+        if self.impl is UNDEFINED:
+            return "Tensor(undefined)"
+        return format_tensor(self, printable)
+
+    def __format__(self, spec: str):
+        """Format the only element of a tensor without dimensions like the number it is."""
+        if self.impl.ndim == 0 and self.impl.device_type != META:
+            return format(self.item(), spec)
+        if spec:
+            raise TypeError(
+                f"a format such as {spec!r} needs a tensor without dimensions that has memory, found shape "
+                f"{self.shape} on {self.device}."
+            )
+        return str(self)
+
+    # ---- other libraries
+
+    def __getbuffer__(self, buffer: cython.pointer(Py_buffer), flags: cython.int):
+        fill_buffer(self.impl, buffer, flags)
+        buffer.obj = self
+
+    def __releasebuffer__(self, buffer: cython.pointer(Py_buffer)):
+        release_buffer(buffer)
+
+    def __reduce_ex__(self, protocol):
+        return reduce_tensor(self)
+
+    def __array__(self, dtype=None, copy=None):
+        """Be an array for NumPy: a view on the same memory, unless it needs another type or asks for a copy."""
+        return np.array(exported_ndarray_of_impl(self.impl), dtype, copy=copy)
+
+    @property
+    def __array_interface__(self):
+        """The address, shape and type by which NumPy and others look at the memory of objects.
+
+        Notes
+        -----
+        Lifetime: whoever uses the address keeps the tensor. As nobody says when that ends, the memory counts as handed
+        out for good: it cannot be resized, and `lazy_clone` copies at once.
+        """
+        impl = self.impl
+        if impl.storage is None or impl.device_type != CPU or buffer_format(impl.dtype_code) is None:
+            raise AttributeError(f"a tensor of {self.dtype} on {self.device} has no __array_interface__.")
+        address = self.data_ptr() if self.readonly else self.mutable_data_ptr()  # may run Python code
+        impl.storage.is_given_away = True
+        itemsize = self.itemsize
+        return {
+            "version": 3,
+            "shape": self.shape,
+            "typestr": self.dtype.numpy.str,
+            "data": (address, self.readonly),
+            "strides": tuple([step * itemsize for step in self.stride()]),
+        }
+
+    def __array_namespace__(self, /, *, api_version=None):
+        """Return tensix, the namespace of functions that take this tensor, by the array API standard.
+
+        Raises
+        ------
+        ValueError
+            If another version of the standard is asked for than tensix follows.
+        """
+        if api_version not in (None, *API_VERSIONS):
+            raise ValueError(f"tensix follows the array API standard's versions {API_VERSIONS}, found {api_version!r}.")
+        return sys.modules[__name__.partition(".")[0]]
+
+    def __dlpack_device__(self):
+        """Return the kind and the number of the device, in DLPack's numbers."""
+        if self.impl.device_type != CPU:
+            raise BufferError(f"DLPack knows no device {self.device}: copy the tensor to the CPU with cpu().")
+        return 1, 0
+
+    def __dlpack__(self, /, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """Return a DLPack capsule of the elements.
+
+        Parameters
+        ----------
+        stream : None, optional
+            The CPU has no streams.
+        max_version : tuple of int, optional
+            What the caller understands; before (1, 0) nobody can be told that memory is read-only.
+        dl_device : tuple of int, optional
+            Where the caller wants the elements: ``(1, 0)``, the CPU.
+        copy : bool, optional
+            True: always copy; otherwise memory is shared.
+
+        Raises
+        ------
+        BufferError
+            If the tensor is not on the CPU, or is read-only and the caller cannot be told so.
+
+        Notes
+        -----
+        Lifetime: the capsule keeps the memory alive. A write to one is seen in the other.
+        """
+        if stream is not None:
+            raise ValueError(f"the CPU has no streams: __dlpack__() takes stream=None, found {stream!r}.")
+        if dl_device is not None and tuple(dl_device) != (1, 0):
+            raise BufferError(f"__dlpack__() exports from {self.device} to the CPU only, found dl_device={dl_device}.")
+        source: TensorBase = CLONE.call1(self) if copy else self
+        is_versioned = max_version is not None and tuple(max_version) >= (1, 0)
+        return dlpack_capsule(source.impl, is_versioned, bool(copy))
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1)
+def check_strided(self: TensorBase, method: str) -> cython.int:
+    """Check that there are strides to speak of. See Note [Sparse tensors have no storage]."""
+    if self.impl.key_set & SPARSE:
+        raise RuntimeError(
+            f"{method}: a sparse_coo tensor has neither storage nor strides. Ask its values(), or to_dense()."
+        )
+    return 0
+
+
+@cython.cfunc
+def sizes_of(shape: tuple) -> tuple:
+    """Return sizes given as ``f(3, 4)`` or ``f((3, 4))``."""
+    if len(shape) == 1 and not PyIndex_Check(shape[0]):
+        return tuple(shape[0])
+    return shape
+
+
+@cython.cfunc
+def in_place(table: OperatorTable, target: TensorBase, other, alpha):
+    """Call an operator that writes to its first operand, from a method."""
+    b: TensorBase
+    if not isinstance(other, TensorBase) and not is_number(other):
+        raise TypeError(f"{table.schema.name}() takes a tensor or a number, found {type(other).__name__}.")
+    if isinstance(alpha, int) and alpha == 1:
+        return call_in_place(table, target, other)
+    b = other if isinstance(other, TensorBase) else scalar_like(target, other)
+    return table.call((target, b), {"alpha": alpha}, target.impl.key_set | b.impl.key_set)
+
+
+@cython.cfunc
+def matmul_in_place(target: TensorBase, other: TensorBase):
+    """Write a product over its left operand, which must have the product's shape."""
+    product: TensorBase = MATMUL.call2(target, other)
+    check_result_type(product.impl.dtype_code, target.impl.dtype_code)
+    if not TensorImpl_same_sizes(product.impl, target.impl):
+        raise ValueError(
+            f"output with shape {target.shape} doesn't match the shape of the product {product.shape}: use x = x @ y."
+        )
+    return COPY_.call2(target, product)
+
+
+@cython.cfunc
+def fold(table: OperatorTable, tensor: TensorBase, axis, keepdims):
+    """Call a reduction, in the shortest way if nothing is asked for."""
+    if axis is None and keepdims is False:
+        return table.call1(tensor)
+    return table.call((tensor,), {"axis": axis, "keepdims": keepdims}, tensor.impl.key_set)
+
+
+@cython.cfunc
+def fold_as(table: OperatorTable, tensor: TensorBase, axis, dtype, keepdims):
+    """Call a reduction whose result may have a given type."""
+    if dtype is None:
+        return fold(table, tensor, axis, keepdims)
+    options = {"axis": axis, "dtype": dtype_from_any(dtype), "keepdims": keepdims}
+    return table.call((tensor,), options, tensor.impl.key_set)
+
+
+@cython.cfunc
+def on_cpu(tensor: TensorBase) -> TensorBase:
+    """Return the tensor on the CPU, itself if it is there. Hold it in a variable: it may be its body's only owner."""
+    return tensor if tensor.impl.device_type == CPU else TO_COPY.call((tensor,), {"device": "cpu"}, tensor.impl.key_set)
+
+
+def printable(tensor: TensorBase):
+    """Return a tensor's elements for printing, as an array."""
+    source = on_cpu(tensor)
+    return printable_of_impl(source.impl)
+
+
+
+
+@cython.cfunc
+def fill_scaled(table: OperatorTable, target: Tensor, generator, factor, offset):
+    """Write random numbers, multiplied and moved; what needs memory comes before the first of them is written."""
+    if factor == 1 and offset == 0:
+        return table.call_with(target, generator)
+    factor = factor if isinstance(factor, TensorBase) else scalar_like(target, factor)
+    offset = offset if isinstance(offset, TensorBase) else scalar_like(target, offset)
+    table.call_with(target, generator)
+    return target.mul_(factor).add_(offset)
+
+
+@cython.cfunc
+def keys_with(tensor: TensorBase, index) -> uint64_t:
+    """Unite the dispatch keys of a tensor and of the tensors in an index."""
+    keys = tensor.impl.key_set
+    for key in index if isinstance(index, tuple) else (index,):
+        if isinstance(key, TensorBase):
+            keys |= cython.cast(TensorBase, key).impl.key_set
+    return keys
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def assign(target: TensorBase, value) -> cython.int:
+    """Write a value to a view; dimensions of size 1 that the value has in front of the view's are left out."""
+    if is_number(value):
+        FILL_.call_with(target, value)
+        return 0
+    values: TensorBase = assignable(target, value)
+    extra = values.impl.ndim - target.impl.ndim
+    for i in range(extra):
+        if TensorImpl_sizes(values.impl)[i] != 1:
+            break
+    else:
+        if extra > 0:
+            values = INDEX.call_with(values, (0,) * extra)
+    COPY_.call2(target, values)
+    return 0
+
+
+@cython.cfunc
+def assignable(target: TensorBase, value) -> TensorBase:
+    """Return what shall be written as a tensor: numbers and lists of the target's type, arrays of their own."""
+    if isinstance(value, Tensor):
+        return value
+    if value is None or isinstance(value, (str, bytes)):
+        raise TypeError(
+            "what is assigned must be a tensor, a number, an array or nested lists of numbers, found "
+            f"{type(value).__name__}."
+        )
+    impl = target.impl
+    if is_number(value):
+        scalar = EMPTY.call_empty(0, cython.NULL, impl.dtype_code, impl.device_type, impl.device_index)
+        return FILL_.call_with(scalar, value)
+    if isinstance(value, np.ndarray):
+        array = np.array(value, value.dtype.newbyteorder("="))
+    else:
+        array = call_quietly(np.array, (value, dtype_of_code(impl.dtype_code).numpy))
+    return Tensor_wrap(impl_of_ndarray(array, False))
+
+
+set_tensor_class(Tensor)
+
+# Pickles name functions by their modules; those that were made before these two had their places name the old ones.
+sys.modules["tensix.tensors.tensor"] = sys.modules[__name__]
+sys.modules["tensix.tensors.pickling"] = sys.modules["tensix.exchange.pickling"]

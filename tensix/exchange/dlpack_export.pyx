@@ -1,0 +1,321 @@
+"""DLPack: our tensors for other libraries, over the same memory.
+
+See Note [Who calls a DLPack deleter] in ``dlpack.pyx``.
+
+Note [Rooms]
+~~~~~~~~~~~~
+A struct goes out with the GIL and comes back from anywhere. So rooms for structs are handed out by whoever has the
+GIL, one look each, and given back by one store, where an allocator would count and lock. The name of a capsule stands
+in the room as well: a capsule that still has its name thereby says what is in it, without Python's reading the name.
+"""
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
+from libc.stdint cimport int64_t, uint64_t, uintptr_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport strcpy
+from tensix.core.atomics cimport tx_load_acquire, tx_store_relaxed, tx_store_release
+from tensix.core.device cimport CPU, META, Device_get
+from tensix.core.export cimport begin_export, end_export, end_export_anywhere
+from tensix.core.storage_impl cimport StorageImpl
+from tensix.exchange.dlpack_header cimport (
+    DLDataType,
+    DLDevice,
+    DLManagedTensor,
+    DLManagedTensorVersioned,
+    DLPACK_FLAG_BITMASK_IS_COPIED,
+    DLPACK_FLAG_BITMASK_READ_ONLY,
+    DLPACK_MAJOR_VERSION,
+    DLPACK_MINOR_VERSION,
+    DLPackVersion,
+    DLTensor,
+    kDLBfloat,
+    kDLBool,
+    kDLComplex,
+    kDLCPU,
+    kDLFloat,
+    kDLInt,
+    kDLUInt,
+)
+from tensix.tensors.dtype cimport itemsize_of
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_sizes,
+    TensorImpl_strides,
+)
+
+from tensix.tensors.dtype import bool as bool_type
+from tensix.tensors.dtype import dtype_named
+
+# With plain pointers: a capsule in its destructor has no reference to give.
+cdef extern from "Python.h":
+    PyObject* PyCapsule_New(void* pointer, const char* name, void (*destructor)(PyObject*) noexcept) noexcept
+    void* PyCapsule_GetPointer(PyObject* capsule, const char* name) except? NULL
+    const char* PyCapsule_GetName(PyObject* capsule) noexcept
+    bint PyCapsule_IsValid(PyObject* capsule, const char* name) noexcept
+
+VERSION = DLPackVersion(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION)
+LEGACY = "dltensor"
+VERSIONED = "dltensor_versioned"
+
+
+cdef int fill_types() except -1:
+    for kind, names in (
+        (kDLInt, ["int8", "int16", "int32", "int64"]), (kDLUInt, ["uint8", "uint16", "uint32", "uint64"]),
+        (kDLFloat, ["float16", "float32", "float64"]), (kDLBfloat, ["bfloat16"]),
+        (kDLComplex, ["complex64", "complex128"]), (kDLBool, [bool_type.name]),
+    ):
+        for name in names:
+            dtype = dtype_named(name)
+            TYPES[dtype.code] = DLDataType(kind, 8 * dtype.itemsize, 1)
+    return 0
+
+fill_types()
+
+
+cdef object dlpack_capsule(TensorImpl impl, bint is_versioned, bint is_copied):
+    """Return a capsule over a tensor's memory. `is_copied`: nobody else will have it."""
+    cdef PyObject* capsule = versioned_capsule(impl, is_copied) if is_versioned else legacy_capsule(impl)
+    made = <object>capsule
+    Py_DECREF(made)
+    return made
+
+
+cdef PyObject* versioned_capsule(TensorImpl impl, bint is_copied) except NULL:
+    """Return a new reference to a capsule."""
+    cdef room_t* room = room_for_plain(impl)
+    cdef DLManagedTensorVersioned* made
+    if room != NULL:  # nearly always
+        made = <DLManagedTensorVersioned*>room.content
+        fill_versioned(impl, address_of_plain(impl), made, is_copied)
+    else:
+        made = export_versioned(impl, is_copied)
+        room = room_of(made)
+    cdef PyObject* capsule = PyCapsule_New(
+        made, VERSIONED if room == NULL else room.versioned_name, destroy_versioned_capsule)
+    if capsule == NULL:
+        delete_versioned(made)
+    return capsule
+
+
+cdef PyObject* legacy_capsule(TensorImpl impl) except NULL:
+    """Return a new reference to a capsule."""
+    cdef void* data = exportable_data(impl)
+    if impl.storage.is_readonly:
+        raise BufferError(
+            "the tensor is read-only, which a DLPack capsule before version 1.0 cannot say. Ask for a newer one by "
+            "max_version=(1, 0), or for a copy by copy=True."
+        )
+    cdef DLManagedTensor* made = <DLManagedTensor*>take_room(sizeof(made[0]), impl.ndim)
+    cdef room_t* room = room_of(made)
+    fill_legacy(impl, data, made)
+    cdef PyObject* capsule = PyCapsule_New(
+        made, LEGACY if room == NULL else room.legacy_name, destroy_legacy_capsule)
+    if capsule == NULL:
+        delete_legacy(made)
+    return capsule
+
+
+cdef DLManagedTensorVersioned* export_versioned(TensorImpl impl, bint is_copied) except NULL:
+    """Return a tensor that keeps the block by an export."""
+    cdef room_t* room = room_for_plain(impl)
+    if room != NULL:
+        made = <DLManagedTensorVersioned*>room.content
+        fill_versioned(impl, address_of_plain(impl), made, is_copied)
+        return made
+    cdef void* data = exportable_data(impl)
+    made = <DLManagedTensorVersioned*>take_room(sizeof(made[0]), impl.ndim)
+    fill_versioned(impl, data, made, is_copied)
+    return made
+
+
+cdef int export_look(TensorImpl impl, DLTensor* out) except -1:
+    """Describe a tensor by its body's own sizes and strides, which are never NULL; nothing is owned."""
+    if impl.storage is not None and impl.storage.is_readonly:
+        raise BufferError("the tensor is read-only, which a bare DLTensor cannot say. Ask for a managed one.")
+    describe_elements(impl, exportable_data(impl), out)
+    out.shape = TensorImpl_sizes(impl)
+    out.strides = TensorImpl_strides(impl)
+    return 0
+
+
+cdef inline bint is_plain(TensorImpl impl) noexcept:
+    """Whether it has elements which can be exported for writing without a further look."""
+    cdef PyObject* storage = <PyObject*>impl.storage
+    return <object>storage is not None and impl.device_type == CPU and TYPES[impl.dtype_code].bits != 0 \
+        and impl.numel != 0 and not (<StorageImpl>storage).guarded and not (<StorageImpl>storage).was_shrunk \
+        and (<StorageImpl>storage).block.data != NULL
+
+
+cdef inline void* address_of_plain(TensorImpl impl) noexcept:
+    cdef PyObject* storage = <PyObject*>impl.storage
+    return <char*>(<StorageImpl>storage).block.data + impl.storage_offset * itemsize_of(impl.dtype_code)
+
+
+cdef void* exportable_data(TensorImpl impl) except? NULL:
+    """Return the address of the first element, NULL without elements; what cannot be exported is a BufferError."""
+    if impl.storage is None or impl.device_type != CPU or TYPES[impl.dtype_code].bits == 0:
+        refuse_export(impl)
+    try:
+        if impl.storage.guarded and not impl.storage.is_readonly:
+            TensorImpl_mutable_data(impl)  # may run Python code, as nothing does until the tensor is exported
+            return exportable_data(impl)
+        return NULL if impl.numel == 0 else <void*>TensorImpl_const_data(impl)
+    except RuntimeError as error:
+        raise BufferError(str(error)) from None
+
+
+cdef int refuse_export(TensorImpl impl) except -1:
+    if impl.storage is None:
+        raise BufferError("a tensor without a storage, undefined or sparse, cannot be exported by DLPack.")
+    if impl.device_type == META:
+        raise BufferError("the tensor has no memory to export by DLPack: its device, meta, keeps shapes only.")
+    raise BufferError(
+        f"DLPack knows no device {Device_get(impl.device_type, impl.device_index)}: copy the tensor to the CPU with "
+        "cpu()."
+    )
+
+
+cdef enum:
+    ROOM_COUNT = 64    # tensors that are out at the same time, in a loop that hands them to somebody
+    ROOM_DIMS = 8
+    ROOM_BYTES = 208   # of a versioned tensor with so many dimensions
+
+
+cdef struct room_t:    # a power of two bytes
+    uint64_t is_taken
+    char legacy_name[16]
+    char versioned_name[24]
+    char content[ROOM_BYTES]
+
+cdef room_t[ROOM_COUNT] ROOMS
+cdef room_t* NEXT_ROOM = ROOMS
+
+cdef int furnish_rooms() noexcept:
+    cdef int i
+    for i in range(ROOM_COUNT):
+        strcpy(ROOMS[i].legacy_name, LEGACY)
+        strcpy(ROOMS[i].versioned_name, VERSIONED)
+    return 0
+
+furnish_rooms()
+
+
+cdef inline room_t* room_for_plain(TensorImpl impl) noexcept:
+    """Return the next room if it is free and `is_plain`, else NULL. See Note [Rooms]."""
+    cdef room_t* room = NEXT_ROOM
+    if not is_plain(impl) or impl.ndim > ROOM_DIMS or tx_load_acquire(&room.is_taken):
+        return NULL
+    tx_store_relaxed(&room.is_taken, True)
+    return room
+
+
+cdef void* take_room(size_t size, int ndim) except NULL:
+    """Return room for a struct, with sizes and strides behind it: the next one, or another one, or elsewhere."""
+    global NEXT_ROOM
+    cdef void* made
+    if ndim <= ROOM_DIMS:
+        if tx_load_acquire(&NEXT_ROOM.is_taken):
+            NEXT_ROOM = &ROOMS[0] if NEXT_ROOM == &ROOMS[ROOM_COUNT - 1] else NEXT_ROOM + 1
+        if not tx_load_acquire(&NEXT_ROOM.is_taken):
+            tx_store_relaxed(&NEXT_ROOM.is_taken, True)
+            return NEXT_ROOM.content
+    made = malloc(size + 2 * ndim * sizeof(int64_t))
+    if made == NULL:
+        raise MemoryError("no memory for a DLPack tensor.")
+    return made
+
+
+cdef inline room_t* room_of(const void* inside) noexcept nogil:
+    """Return the room in which an address lies, NULL if it lies elsewhere."""
+    cdef uintptr_t offset = <uintptr_t>inside - <uintptr_t>ROOMS
+    return &ROOMS[offset // sizeof(room_t)] if offset < sizeof(ROOMS) else NULL
+
+
+cdef inline void give_room_back(void* content) noexcept nogil:
+    cdef room_t* room = room_of(content)
+    if room != NULL:
+        tx_store_release(&room.is_taken, False)
+    else:
+        free(content)
+
+
+cdef inline void fill_legacy(TensorImpl impl, void* data, DLManagedTensor* out) noexcept:
+    cdef PyObject* storage = <PyObject*>impl.storage
+    out.deleter = delete_legacy
+    out.manager_ctx = storage
+    describe(impl, data, &out.dl_tensor, <int64_t*>(out + 1))
+    begin_export(<StorageImpl>storage)
+
+
+cdef inline void fill_versioned(TensorImpl impl, void* data, DLManagedTensorVersioned* out, bint is_copied) noexcept:
+    cdef PyObject* storage = <PyObject*>impl.storage
+    out.version = VERSION
+    out.flags = DLPACK_FLAG_BITMASK_READ_ONLY if (<StorageImpl>storage).is_readonly else 0
+    if is_copied:
+        out.flags |= DLPACK_FLAG_BITMASK_IS_COPIED
+    out.deleter = delete_versioned
+    out.manager_ctx = storage
+    describe(impl, data, &out.dl_tensor, <int64_t*>(out + 1))
+    begin_export(<StorageImpl>storage)
+
+
+cdef inline void describe(TensorImpl impl, void* data, DLTensor* out, int64_t* dims) noexcept:
+    """Fill in a tensor that has sizes and strides of its own."""
+    cdef const int64_t* sizes = TensorImpl_sizes(impl)
+    cdef const int64_t* strides = TensorImpl_strides(impl)
+    cdef int ndim = impl.ndim
+    cdef int i
+    describe_elements(impl, data, out)
+    out.shape = dims
+    out.strides = dims + ndim
+    for i in range(ndim):  # few: calls of memcpy would take longer
+        dims[i] = sizes[i]
+        dims[ndim + i] = strides[i]
+
+
+cdef inline void describe_elements(TensorImpl impl, void* data, DLTensor* out) noexcept:
+    out.data = data
+    out.device = DLDevice(kDLCPU, 0)
+    out.ndim = impl.ndim
+    out.dtype = TYPES[impl.dtype_code]
+    out.byte_offset = 0
+
+
+cdef void delete_versioned(DLManagedTensorVersioned* self) noexcept nogil:
+    """Be the deleter of what went out. See Note [Who calls a DLPack deleter]."""
+    if self != NULL:
+        end_export_anywhere(<StorageImpl>self.manager_ctx)
+        give_room_back(self)
+
+
+cdef void delete_legacy(DLManagedTensor* self) noexcept nogil:
+    if self != NULL:
+        end_export_anywhere(<StorageImpl>self.manager_ctx)
+        give_room_back(self)
+
+
+cdef void destroy_versioned_capsule(PyObject* capsule) noexcept:
+    """Free what nobody has taken out of the capsule: who does, gives it another name."""
+    cdef void* storage
+    cdef const char* name = PyCapsule_GetName(capsule)
+    cdef room_t* room = room_of(name)
+    if room != NULL:
+        storage = (<DLManagedTensorVersioned*>room.content).manager_ctx
+        end_export(<StorageImpl>storage)
+        tx_store_release(&room.is_taken, False)
+    elif PyCapsule_IsValid(capsule, VERSIONED):
+        delete_versioned(<DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED))
+
+
+cdef void destroy_legacy_capsule(PyObject* capsule) noexcept:
+    cdef void* storage
+    cdef const char* name = PyCapsule_GetName(capsule)
+    cdef room_t* room = room_of(name)
+    if room != NULL:
+        storage = (<DLManagedTensor*>room.content).manager_ctx
+        end_export(<StorageImpl>storage)
+        tx_store_release(&room.is_taken, False)
+    elif PyCapsule_IsValid(capsule, LEGACY):
+        delete_legacy(<DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY))

@@ -1,0 +1,162 @@
+"""Advanced indexing: tensors, arrays, lists and bools select a copy. See Note [Basic and advanced keys].
+
+One mask or one tensor of positions is a loop of ours. All else NumPy selects, over zero-copy views, so that the meaning
+of an index is NumPy's. Elements are moved, never looked at: where NumPy lacks a type, another of the same size stands
+for it.
+
+Note [Order of an advanced index]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+Keys may be any objects, and asking them what they mean runs their code, which may do anything, to the tensor as well.
+So all of them are asked before the first address is taken. What is written is made writable before anything is read:
+it may take its own bytes then, and what is read may be the same tensor.
+"""
+from cpython.number cimport PyNumber_Index
+from libc.stdint cimport uint64_t
+from tensix.dispatch.kernel cimport CKernel_with
+from tensix.kernels.copy cimport converted
+from tensix.kernels.numpy_memory cimport call_numpy, take_over
+from tensix.kernels.overlap cimport check_writable_once
+from tensix.kernels.selection cimport select_rows, write_rows
+from tensix.tensors.dtype cimport dtype_of_code
+from tensix.tensors.index_key cimport is_position
+from tensix.exchange.ndarray cimport ndarray_of_type
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_bump_version,
+    TensorImpl_mutable_data,
+    check_unchanged,
+    set_counts,
+)
+
+from operator import getitem, setitem
+
+import numpy as np
+
+from tensix.dispatch import native_functions
+
+cdef object LARGEST_POSITION = np.iinfo(np.int64).max
+cdef object TWO_BYTES = np.dtype(np.uint16)
+
+
+cdef object index(TensorBase a, object index):
+    """Copy the elements that an index selects."""
+    cdef TensorImpl made
+    selected = select_rows(a.impl, index)
+    if selected is not None:
+        return selected
+    cdef list keys = keys_of_index(index)
+    cdef int code = a.impl.dtype_code
+    source = array_of_bits(a.impl, False)
+    where = tuple([array_of_key(key) for key in keys])
+    try:
+        found = call_numpy(getitem, (source, where))
+    except IndexError as error:
+        raise IndexError(in_our_words(error)) from None
+    # NumPy gives a number where no dimension is left, and a view if all keys are basic: whoever asks for this operator
+    # by name gets the copy that its schema promises.
+    made = take_over(apart(found, source))
+    made.dtype_code = code
+    return Tensor_wrap(made)
+
+
+def index_put_(TensorBase self not None, index, TensorBase values not None):
+    """Write values, broadcast and converted, to the elements that an index selects."""
+    cdef list keys = keys_of_index(index)
+    check_writable_once(self.impl)
+    TensorImpl_mutable_data(self.impl)
+    cdef uint64_t before = set_counts(self.impl, values.impl, values.impl)
+    cdef TensorBase given = values
+    if values.impl.dtype_code != self.impl.dtype_code:
+        values = Tensor_wrap(converted(values.impl, self.impl.dtype_code))
+    check_unchanged(before, self.impl, given.impl, given.impl)
+    if write_rows(self.impl, index, values.impl):
+        TensorImpl_bump_version(self.impl)
+        return self
+    target = array_of_bits(self.impl, True)
+    source = apart(array_of_bits(values.impl, False), target)
+    where = tuple([apart(array_of_key(key), target) for key in keys])
+    try:
+        call_numpy(setitem, (target, where, source))
+    except IndexError as error:
+        raise IndexError(in_our_words(error)) from None
+    except (TypeError, ValueError) as error:  # of shapes; types have been looked at
+        raise ValueError(in_our_words(error)) from None
+    TensorImpl_bump_version(self.impl)
+    return self
+
+
+cdef list keys_of_index(object index):
+    """Return the keys of an index in forms whose code has run. See Note [Order of an advanced index]."""
+    if isinstance(index, tuple):
+        return [plain_key(key) for key in index]
+    return [plain_key(index)]
+
+
+cdef object plain_key(object key):
+    """Return a key as what NumPy reads without asking anybody: an int, a slice of ints, an array; or as a tensor."""
+    if key is None or key is Ellipsis or isinstance(key, (bool, TensorBase)):
+        return key
+    if isinstance(key, slice):
+        return slice(plain_bound(key.start), plain_bound(key.stop), plain_bound(key.step))
+    if is_position(key):
+        return max(-LARGEST_POSITION, min(PyNumber_Index(key), LARGEST_POSITION))  # out of bounds in any case
+    if isinstance(key, (str, bytes)):
+        refuse_key(type(key).__name__)
+    try:
+        array = np.asarray(key)
+    except ValueError:
+        raise IndexError(f"a {type(key).__name__} whose parts have different lengths is no index.") from None
+    if array.size == 0 and not isinstance(key, np.ndarray):
+        return array.astype(np.int64)  # an empty list says nothing of its type
+    if array.dtype.kind not in "biu":
+        refuse_key(type(key).__name__ if array.dtype == object else f"{type(key).__name__} of {array.dtype}")
+    return array
+
+
+cdef object plain_bound(object bound):
+    return None if bound is None else PyNumber_Index(bound)
+
+
+cdef int refuse_key(str found) except -1:
+    raise IndexError(
+        "an index is made of ints, slices, Ellipsis, None, and of tensors, arrays or lists of integers or bools, found "
+        f"{found}."
+    )
+
+
+cdef object array_of_key(object key):
+    """Return a key with its tensor as an array, and no numbers that NumPy would take for negative ones."""
+    cdef TensorImpl impl
+    if isinstance(key, TensorBase):
+        impl = (<TensorBase>key).impl
+        kind = dtype_of_code(impl.dtype_code).kind
+        if kind != "bool" and "integer" not in kind:
+            refuse_key(f"tensor of {dtype_of_code(impl.dtype_code)}")
+        key = array_of_bits(impl, False)
+    if isinstance(key, np.ndarray) and key.dtype == np.uint64:
+        return np.minimum(key, LARGEST_POSITION).astype(np.int64)
+    return key
+
+
+cdef object array_of_bits(TensorImpl impl, bint writable):
+    """Return an array over a tensor's memory, of another type of the same size where NumPy lacks the tensor's."""
+    descr = dtype_of_code(impl.dtype_code).numpy
+    return ndarray_of_type(impl, TWO_BYTES if descr is None else descr, writable)
+
+
+cdef object apart(object source, object target):
+    """Return what is read, copied if it may lie where will be written."""
+    if isinstance(source, np.ndarray) and source.base is not None and np.may_share_memory(source, target):
+        return call_numpy(source.copy, ())
+    return source
+
+
+cdef str in_our_words(object error):
+    """Return NumPy's text with our names of things."""
+    text = str(error).replace("NumPy boolean array indexing assignment", "assignment to the elements of a mask")
+    return text.replace("arrays", "tensors").replace("array", "tensor").replace("axis", "dimension")
+
+
+native_functions.INDEX_TENSOR.register("CPU", CKernel_with("index", index))
+native_functions.INDEX_PUT_.register("CPU", index_put_)

@@ -1,0 +1,121 @@
+"""Choosing elements: one walk over a mask and two tensors that copies items by their size, whatever their type."""
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from numpy cimport npy_intp
+from tensix.dispatch.kernel cimport ArgumentsKernel_of
+from tensix.kernels.empty cimport empty_impl
+from tensix.kernels.item cimport item_t, sixteen_bytes_t
+from tensix.kernels.iterator cimport (
+    inner_loop_t,
+    iterator_add,
+    iterator_run,
+    iterator_start,
+    iterator_t,
+)
+from tensix.kernels.copy cimport converted
+from tensix.tensors.dtype cimport itemsize_of
+from tensix.tensors.promotion cimport promote_codes
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_sizes,
+    check_unchanged,
+    set_counts,
+)
+
+from tensix.dispatch import native_functions
+
+cdef enum:
+    BOOL = 11
+
+cdef void choose(item_t* of_type, char** data, const npy_intp* count, const npy_intp* steps) noexcept nogil:
+    cdef char* mask = data[0]
+    cdef char* left = data[1]
+    cdef char* right = data[2]
+    cdef char* target = data[3]
+    cdef npy_intp i, _
+    cdef item_t a, b
+    if steps[0] == 1 and steps[1] == sizeof(item_t) and steps[2] == sizeof(item_t) and steps[3] == sizeof(item_t):
+        for i in range(count[0]):  # without steps the compiler sees how to take many at once
+            a = (<item_t*>left)[i]
+            b = (<item_t*>right)[i]
+            (<item_t*>target)[i] = a if mask[i] else b
+        return
+    for _ in range(count[0]):
+        (<item_t*>target)[0] = (<item_t*>left)[0] if mask[0] else (<item_t*>right)[0]
+        mask += steps[0]
+        left += steps[1]
+        right += steps[2]
+        target += steps[3]
+
+cdef void choose_1(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    choose(<uint8_t*>NULL, data, count, steps)
+
+cdef void choose_2(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    choose(<uint16_t*>NULL, data, count, steps)
+
+cdef void choose_4(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    choose(<uint32_t*>NULL, data, count, steps)
+
+cdef void choose_8(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    choose(<uint64_t*>NULL, data, count, steps)
+
+cdef void choose_16(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    choose(<sixteen_bytes_t*>NULL, data, count, steps)
+
+
+cdef inner_loop_t choice_for(int itemsize) noexcept nogil:
+    if itemsize == 1:
+        return choose_1
+    if itemsize == 2:
+        return choose_2
+    if itemsize == 4:
+        return choose_4
+    return choose_8 if itemsize == 8 else choose_16
+
+
+cdef object where(TensorBase condition, tuple args):
+    """Return the elements of one tensor where the condition holds, of another elsewhere, all three broadcast."""
+    cdef iterator_t iterator
+    cdef int64_t sizes[64]
+    cdef int ndim
+    cdef TensorImpl mask, x, y, out
+    if not isinstance(args[1], TensorBase) or not isinstance(args[2], TensorBase):
+        raise TypeError(f"where() takes three tensors, found {type(args[1]).__name__} and {type(args[2]).__name__}.")
+    x = (<TensorBase>args[1]).impl
+    y = (<TensorBase>args[2]).impl
+    if condition.impl is UNDEFINED or x is UNDEFINED or y is UNDEFINED:
+        raise RuntimeError("a tensor is undefined: there is nothing to choose. Make one with empty() or tensor().")
+    cdef uint64_t before = set_counts(condition.impl, x, y)
+    code = promote_codes(x.dtype_code, y.dtype_code)
+    mask = converted(condition.impl, BOOL)
+    cdef TensorImpl left = converted(x, code)
+    cdef TensorImpl right = converted(y, code)
+    check_unchanged(before, condition.impl, x, y)
+    ndim = max(mask.ndim, left.ndim, right.ndim)
+    for i in range(ndim):
+        sizes[i] = 1
+    for operand in (mask, left, right):
+        take_sizes(operand, ndim, sizes)
+    out = empty_impl(ndim, sizes, code, x.device_type, x.device_index)
+    check_unchanged(before, condition.impl, x, y)
+    iterator_start(&iterator, ndim, sizes)
+    iterator_add(&iterator, mask, <void*>TensorImpl_const_data(mask))
+    iterator_add(&iterator, left, <void*>TensorImpl_const_data(left))
+    iterator_add(&iterator, right, <void*>TensorImpl_const_data(right))
+    iterator_add(&iterator, out, TensorImpl_mutable_data(out))
+    iterator_run(&iterator, choice_for(itemsize_of(code)), NULL)
+    return Tensor_wrap(out)
+
+
+cdef int take_sizes(TensorImpl operand, int ndim, int64_t* sizes) except -1:
+    """Take the sizes of a tensor over where those found so far are 1; `iterator_add` refuses what does not fit."""
+    cdef int i
+    for i in range(operand.ndim):
+        if sizes[ndim - operand.ndim + i] == 1:
+            sizes[ndim - operand.ndim + i] = TensorImpl_sizes(operand)[i]
+    return 0
+
+
+native_functions.WHERE.register("CPU", ArgumentsKernel_of(native_functions.WHERE.schema, where))

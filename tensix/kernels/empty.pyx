@@ -1,0 +1,133 @@
+"""New tensors without values: the device's allocator makes the block, the storage owns it, a body looks at it."""
+from libc.stdint cimport int8_t, int64_t, uint8_t
+from tensix.core.allocator cimport current_allocator
+from tensix.core.device cimport Device, Device_from_any
+from tensix.core.handle cimport own_newborn
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
+from tensix.tensors.dispatch_key cimport dense_keys_of_device
+from tensix.dispatch.kernel cimport Kernel
+from tensix.kernels.strided_kernel cimport strided_options
+from tensix.tensors.dtype cimport default_float_code, dtype_from_any, itemsize_of
+from tensix.tensors.memory_format cimport memory_format_from_any, strides_of_format
+from tensix.tensors.tensor_base cimport Tensor_wrap
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_copy_dims,
+    TensorImpl_is_dense,
+    TensorImpl_new,
+    TensorImpl_refresh,
+    TensorImpl_sizes,
+    TensorImpl_strides,
+    contiguous_strides,
+    int64_of,
+    tx_multiply_overflows,
+)
+
+from tensix.dispatch import native_functions
+from tensix.tensors.memory_format import contiguous_format, preserve_format
+
+
+cdef int give_storage(TensorImpl self, int8_t device_type, int8_t device_index) except -1:
+    """Let the device's allocator make a storage for the elements of a body that has none."""
+    cdef int64_t nbytes = 0
+    if itemsize_of(self.dtype_code) == 0:
+        refuse_type()
+    if tx_multiply_overflows(self.numel, itemsize_of(self.dtype_code), &nbytes):
+        refuse_overflow(self)
+    cdef StorageImpl storage = StorageImpl_allocate(nbytes, current_allocator(device_type), True)
+    storage.block.device_type, storage.block.device_index = device_type, device_index
+    own_newborn(storage)
+    self.storage = storage
+    self.device_type, self.device_index = device_type, device_index
+    return 0
+
+
+cdef int refuse_type() except -1:
+    raise TypeError("undefined is no element type, and there are no elements of it. Name another one.")
+
+
+cdef int refuse_overflow(TensorImpl self) except -1:
+    raise ValueError(
+        f"Storage size calculation overflowed: {self.numel:,} elements of {itemsize_of(self.dtype_code)} bytes."
+    )
+
+
+cdef TensorImpl empty_impl(
+        int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index):
+    """Return a row-major tensor's body, without owners and values."""
+    cdef TensorImpl impl = TensorImpl_new(dtype_code, dense_keys_of_device(device_type), ndim)
+    cdef int i
+    for i in range(ndim):
+        TensorImpl_sizes(impl)[i] = sizes[i]
+    impl.numel = contiguous_strides(ndim, sizes, TensorImpl_strides(impl))
+    impl.contiguous = True
+    give_storage(impl, device_type, device_index)
+    return impl
+
+
+cdef TensorImpl empty_impl_in(
+        object memory_format, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type,
+        int8_t device_index):
+    """Return a tensor's body in the order of a memory format, without owners and values."""
+    cdef TensorImpl impl = TensorImpl_new(dtype_code, dense_keys_of_device(device_type), ndim)
+    cdef int i
+    for i in range(ndim):
+        TensorImpl_sizes(impl)[i] = sizes[i]
+    strides_of_format(memory_format, ndim, sizes, TensorImpl_strides(impl))
+    TensorImpl_refresh(impl)
+    give_storage(impl, device_type, device_index)
+    return impl
+
+
+cdef TensorImpl empty_like_impl(TensorImpl like, object memory_format):
+    """Return a body of the same shape, type and device in the order of a memory format; None preserves."""
+    if memory_format is not None:
+        memory_format = memory_format_from_any(memory_format)
+        if memory_format is not preserve_format:
+            return empty_impl_in(
+                memory_format, like.ndim, TensorImpl_sizes(like), like.dtype_code, like.device_type, like.device_index)
+    return empty_strided_impl(like, like.dtype_code)
+
+
+cdef TensorImpl empty_strided_impl(TensorImpl like, uint8_t dtype_code):
+    """Return a body of the same shape and device: with the same strides if those are dense, else row-major."""
+    if like.contiguous or not TensorImpl_is_dense(like):
+        return empty_impl(like.ndim, TensorImpl_sizes(like), dtype_code, like.device_type, like.device_index)
+    cdef TensorImpl impl = TensorImpl_new(dtype_code, dense_keys_of_device(like.device_type), like.ndim)
+    TensorImpl_copy_dims(like, impl, 0, 0, like.ndim)
+    TensorImpl_refresh(impl)
+    give_storage(impl, like.device_type, like.device_index)
+    return impl
+
+
+cdef class EmptyKernel(Kernel):
+    """Make a tensor without values."""
+
+    cdef object call_empty(
+            self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index):
+        return Tensor_wrap(empty_impl(ndim, sizes, dtype_code, device_type, device_index))
+
+    cdef object call(self, tuple args, dict kwargs):
+        return empty_boxed(*args, **(strided_options(kwargs) or {}))
+
+    def __repr__(self):
+        return "empty"
+
+
+def empty_boxed(size, *, dtype=None, device=None, memory_format=None):
+    """Be the kernel's call with Python arguments."""
+    cdef Device where = Device_from_any("cpu" if device is None else device)
+    cdef uint8_t dtype_code = default_float_code() if dtype is None else dtype_from_any(dtype).code
+    cdef int64_t sizes[64]
+    cdef tuple shape = tuple(size)  # See Note [Lists that change]
+    if len(shape) > 64:
+        raise ValueError(f"a tensor has at most 64 dimensions, found {len(shape)}.")
+    for i, extent in enumerate(shape):
+        sizes[i] = int64_of(extent)
+    memory_format = contiguous_format if memory_format is None else memory_format_from_any(memory_format)
+    return Tensor_wrap(empty_impl_in(memory_format, len(shape), sizes, dtype_code, where.type_code, where.index))
+
+
+# The kernel asks the device's allocator: that of meta tensors gives sizes without memory.
+for _key in ("CPU", "Meta"):
+    native_functions.EMPTY.register(_key, EmptyKernel())

@@ -1,0 +1,281 @@
+"""Products of matrices and of vectors, by the inner loops of NumPy's generalised ufuncs.
+
+Such a loop takes whole matrices or vectors, the core, in place of single elements: it gets their sizes behind the
+count, and their strides behind the steps from one core to the next. The iterator walks over what stands before them.
+"""
+from cpython.ref cimport PyObject
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from numpy cimport npy_intp
+from tensix.core.device cimport META, Device_get
+from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary
+from tensix.kernels.copy cimport converted
+from tensix.kernels.empty cimport empty_impl
+from tensix.kernels.iterator cimport (
+    GRAIN_ELEMENTS,
+    inner_loop_t,
+    iterator_begin_use,
+    iterator_end_use,
+    iterator_run,
+    iterator_simplify,
+    iterator_start,
+    iterator_t,
+    iterator_total,
+    iterator_walk,
+)
+from tensix.kernels.reduction cimport check_defined, take_loop
+from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, dtype_of_code, itemsize_of
+from tensix.tensors.promotion cimport promote_codes
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_shape,
+    TensorImpl_sizes,
+    TensorImpl_strides,
+    check_unchanged,
+    int64_of,
+    set_counts,
+    wrap_dim,
+)
+
+import numpy as np
+
+from tensix.dispatch import native_functions
+
+
+cdef struct core_t:
+    inner_loop_t loop
+    void* data
+    npy_intp sizes[3]   # of the core, in the order of the ufunc's signature
+    npy_intp steps[6]   # inside the cores, operand by operand
+    int size_count
+    int step_count
+
+
+cdef struct operand_t:
+    int ndim            # of what stands before the core
+    int64_t sizes[64]
+    npy_intp steps[64]
+
+
+cdef core_t MATMUL[47]  # (n, k), (k, m) -> (n, m)
+cdef core_t VECDOT[47]  # (n), (n) -> ()
+
+
+cdef object matmul(TensorBase a, TensorBase b):
+    """Multiply matrices; a tensor of one dimension is a row on the left and a column on the right."""
+    cdef uint8_t code, working
+    cdef uint64_t before = set_counts(a.impl, b.impl, b.impl)
+    check_pair(a, b)
+    code = promote_codes(a.impl.dtype_code, b.impl.dtype_code)
+    check_columns(a, b)
+    working = FLOAT32 if code == BFLOAT16 else code
+    cdef TensorImpl x = converted(a.impl, working)
+    cdef TensorImpl y = converted(b.impl, working)
+    check_unchanged(before, a.impl, b.impl, b.impl)
+    cdef core_t core = MATMUL[working]
+    cdef operand_t left, right
+    cdef int64_t sizes[64]
+    cdef npy_intp itemsize = itemsize_of(working)
+    cdef bint has_rows = x.ndim > 1
+    cdef bint has_columns = y.ndim > 1
+    cdef int last = x.ndim - 1
+    cdef int inner = y.ndim - 2 if has_columns else 0
+    operand_init(&left, x, x.ndim - 2, last, itemsize)
+    operand_init(&right, y, y.ndim - 2, y.ndim - 1, itemsize)
+    core.sizes[0] = TensorImpl_sizes(x)[last - 1] if has_rows else 1
+    core.sizes[1] = TensorImpl_sizes(x)[last]
+    core.sizes[2] = TensorImpl_sizes(y)[inner + 1] if has_columns else 1
+    core.steps[1] = TensorImpl_strides(x)[last] * itemsize
+    core.steps[0] = TensorImpl_strides(x)[last - 1] * itemsize if has_rows else core.steps[1] * core.sizes[1]
+    core.steps[2] = TensorImpl_strides(y)[inner] * itemsize
+    core.steps[3] = TensorImpl_strides(y)[inner + 1] * itemsize if has_columns else itemsize
+    core.steps[4], core.steps[5] = core.sizes[2] * itemsize, itemsize
+    core.size_count, core.step_count = 3, 6
+    cdef int ndim = broadcast(&left, &right, sizes)
+    if ndim < 0:
+        raise ValueError(
+            f"matmul() of shapes {a.shape} and {b.shape}: what stands before the matrices cannot be broadcast together."
+        )
+    cdef int outer = ndim
+    if has_rows:
+        sizes[ndim] = core.sizes[0]
+        ndim += 1
+    if has_columns:
+        sizes[ndim] = core.sizes[2]
+        ndim += 1
+    return Tensor_wrap(converted(product(&core, x, y, &left, &right, outer, ndim, sizes, working), code))
+
+
+cdef object vecdot(TensorBase a, tuple args):
+    """Multiply vectors along a dimension of each, the first conjugated."""
+    cdef TensorBase b = args[1]
+    cdef uint8_t code, working
+    cdef uint64_t before = set_counts(a.impl, b.impl, b.impl)
+    cdef int64_t axis = int64_of(args[2])
+    check_pair(a, b)
+    code = promote_codes(a.impl.dtype_code, b.impl.dtype_code)
+    working = FLOAT32 if code == BFLOAT16 else code
+    cdef TensorImpl x = converted(a.impl, working)
+    cdef TensorImpl y = converted(b.impl, working)
+    check_unchanged(before, a.impl, b.impl, b.impl)
+    cdef core_t core = VECDOT[working]
+    cdef operand_t left, right
+    cdef int64_t sizes[64]
+    cdef npy_intp itemsize = itemsize_of(working)
+    cdef int mine = wrap_dim(axis, x.ndim)
+    cdef int other = wrap_dim(axis, y.ndim)
+    if x.ndim == 0 or y.ndim == 0:  # wrap_dim() takes 0 and -1 for them
+        raise IndexError(f"vecdot() needs at least one dimension on each side, found shapes {a.shape} and {b.shape}.")
+    operand_init(&left, x, mine, mine, itemsize)
+    operand_init(&right, y, other, other, itemsize)
+    core.sizes[0] = TensorImpl_sizes(x)[mine]
+    core.steps[0] = TensorImpl_strides(x)[mine] * itemsize
+    core.steps[1] = TensorImpl_strides(y)[other] * itemsize
+    core.size_count, core.step_count = 1, 2
+    cdef int ndim = broadcast(&left, &right, sizes)
+    if ndim < 0 or core.sizes[0] != TensorImpl_sizes(y)[other]:
+        raise ValueError(
+            f"vecdot() of shapes {a.shape} and {b.shape} along dimension {axis}: those sizes must be the same, and the "
+            "others must fit each other."
+        )
+    return Tensor_wrap(converted(product(&core, x, y, &left, &right, ndim, ndim, sizes, working), code))
+
+
+cdef int check_pair(TensorBase a, TensorBase b) except -1:
+    check_defined(a.impl)
+    check_defined(b.impl)
+    if a.impl.device_type != b.impl.device_type:
+        raise RuntimeError(
+            f"Expected all tensors to be on the same device, found "
+            f"{Device_get(a.impl.device_type, a.impl.device_index)} and "
+            f"{Device_get(b.impl.device_type, b.impl.device_index)}."
+        )
+    return 0
+
+
+cdef int check_columns(TensorBase a, TensorBase b) except -1:
+    """Check that the columns of a matrix are as many as the rows of another; a vector is either."""
+    cdef TensorImpl x = a.impl
+    cdef TensorImpl y = b.impl
+    cdef int64_t columns, rows
+    if x.ndim and y.ndim:
+        columns = TensorImpl_sizes(x)[x.ndim - 1]
+        rows = TensorImpl_sizes(y)[max(y.ndim - 2, 0)]
+        if columns == rows:
+            return 0
+        problem = f"{columns} columns cannot be multiplied with {rows} rows."
+    else:
+        problem = "at least one dimension is needed on each side."
+    raise ValueError(f"matmul() of shapes {TensorImpl_shape(x)} and {TensorImpl_shape(y)}: {problem}")
+
+
+cdef void operand_init(operand_t* self, TensorImpl x, int first, int second, npy_intp itemsize) noexcept:
+    """Take the dimensions that are not of the core."""
+    cdef int i
+    self.ndim = 0
+    for i in range(x.ndim):
+        if i != first and i != second:
+            self.sizes[self.ndim] = TensorImpl_sizes(x)[i]
+            self.steps[self.ndim] = TensorImpl_strides(x)[i] * itemsize
+            self.ndim += 1
+
+
+cdef int broadcast(const operand_t* left, const operand_t* right, int64_t* sizes) noexcept:
+    """Find the common sizes and return how many there are; -1 if there are none."""
+    cdef int ndim = max(left.ndim, right.ndim)
+    cdef int i
+    cdef int64_t mine, other
+    for i in range(ndim):
+        mine = left.sizes[i - ndim + left.ndim] if i >= ndim - left.ndim else 1
+        other = right.sizes[i - ndim + right.ndim] if i >= ndim - right.ndim else 1
+        if mine != other and mine != 1 and other != 1:
+            return -1
+        sizes[i] = other if mine == 1 else mine
+    return ndim
+
+
+cdef TensorImpl product(
+        core_t* core, TensorImpl x, TensorImpl y, const operand_t* left, const operand_t* right, int outer, int ndim,
+        const int64_t* sizes, uint8_t code):
+    """Return the products, over `outer` dimensions of the `ndim` that the result has; on meta the shape alone."""
+    cdef iterator_t iterator
+    cdef int i, k
+    cdef npy_intp work
+    cdef npy_intp itemsize = itemsize_of(code)
+    cdef npy_intp step = itemsize
+    if core.loop == NULL:
+        raise TypeError(f"there are no products of {dtype_of_code(code).name}.")
+    cdef uint64_t before = set_counts(x, y, y)
+    cdef TensorImpl out = empty_impl(ndim, sizes, code, x.device_type, x.device_index)
+    check_unchanged(before, x, y, y)
+    if x.device_type == META or out.numel == 0:
+        return out
+    iterator_start(&iterator, outer, sizes)
+    iterator.operands = 3
+    iterator.storages[0], iterator.storages[1] = <PyObject*>x.storage, <PyObject*>y.storage
+    iterator.storages[2] = <PyObject*>out.storage
+    iterator.data[0] = <char*>TensorImpl_const_data(x)
+    iterator.data[1] = <char*>TensorImpl_const_data(y)
+    iterator.data[2] = <char*>TensorImpl_mutable_data(out)
+    for i in range(outer, ndim):
+        step *= sizes[i]
+    for i in range(outer - 1, -1, -1):
+        for k in range(2):
+            iterator.steps[i][k] = step_of(left if k == 0 else right, i - outer)
+        iterator.steps[i][2] = step
+        step *= sizes[i]
+    work = iterator_total(&iterator)
+    if work >= GRAIN_ELEMENTS:
+        iterator_run(&iterator, core_loop, core)
+        return out
+    for i in range(core.size_count):
+        work *= max(core.sizes[i], <npy_intp>1)
+    iterator_simplify(&iterator, 2)
+    if work < GRAIN_ELEMENTS:
+        iterator_walk(&iterator, core_loop, core)
+        return out
+    iterator_begin_use(&iterator)
+    with nogil:
+        iterator_walk(&iterator, core_loop, core)
+    iterator_end_use(&iterator)
+    return out
+
+
+cdef npy_intp step_of(const operand_t* self, int place) noexcept:
+    """Return the step of a dimension counted from the end; 0 where the operand is repeated."""
+    cdef int i = self.ndim + place
+    return self.steps[i] if i >= 0 and self.sizes[i] != 1 else 0
+
+
+cdef void core_loop(char** data, const npy_intp* count, const npy_intp* steps, void* context) noexcept nogil:
+    """Call the loop of a generalised ufunc: the count and the steps, then those of the core."""
+    cdef core_t* core = <core_t*>context
+    cdef npy_intp all_sizes[4]
+    cdef npy_intp all_steps[9]
+    cdef int i
+    all_sizes[0] = count[0]
+    for i in range(core.size_count):
+        all_sizes[1 + i] = core.sizes[i]
+    for i in range(3):
+        all_steps[i] = steps[i]
+    for i in range(core.step_count):
+        all_steps[3 + i] = core.steps[i]
+    core.loop(data, all_sizes, all_steps, core.data)
+
+
+def register_products():
+    """Take NumPy's loops, and enter the kernels."""
+    for code in range(46):
+        dtype = dtype_of_code(code)
+        if dtype is not None:
+            take_loop(np.matmul, dtype, &MATMUL[code].loop, &MATMUL[code].data)
+            take_loop(np.vecdot, dtype, &VECDOT[code].loop, &VECDOT[code].data)
+    schema = native_functions.VECDOT.schema
+    for key in ("CPU", "Meta"):
+        native_functions.MATMUL.register(key, CKernel_binary("numpy.matmul", matmul))
+        native_functions.VECDOT.register(key, ArgumentsKernel_of(schema, vecdot))
+
+
+register_products()

@@ -1,0 +1,315 @@
+"""Filling tensors with random numbers from NumPy's bit generators.
+
+Uniform numbers are made here, straight from the bits, as NumPy makes them: the highest 24 or 53 bits, scaled to
+[0, 1). Normal numbers are NumPy's own, written into a zero-copy view.
+"""
+cimport cython
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from cpython.pythread cimport (
+    PyThread_acquire_lock,
+    PyThread_allocate_lock,
+    PyThread_free_lock,
+    PyThread_release_lock,
+    PyThread_type_lock,
+    WAIT_LOCK,
+    NOWAIT_LOCK,
+)
+from libc.stdint cimport uint64_t
+from tensix.core.export cimport begin_export, end_export
+from tensix.core.storage_impl cimport StorageImpl
+from tensix.dispatch.kernel cimport Kernel
+from tensix.kernels.overlap cimport check_writable_once
+from tensix.kernels.iterator cimport GRAIN_ELEMENTS
+from tensix.tensors.dtype cimport dtype_of_code
+from tensix.exchange.ndarray cimport ndarray_of_impl
+from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_bump_version,
+    TensorImpl_mutable_data,
+    check_unchanged,
+    set_counts,
+)
+
+import numpy as np
+
+from tensix.dispatch import native_functions
+
+__all__ = ["Generator", "default_generator", "manual_seed"]
+
+# Declared here and not cimported: cimporting numpy.random would load it with tensix, which costs a third of the import.
+cdef extern from "numpy/random/bitgen.h":
+    ctypedef struct bitgen_t:
+        void* state
+        unsigned int (*next_uint32)(void* state) noexcept nogil
+        double (*next_double)(void* state) noexcept nogil
+
+
+@cython.final
+cdef class Generator:
+    """Make random numbers; the same seed gives the same numbers.
+
+    Parameters
+    ----------
+    seed : int or None, optional
+        Any int of 0 or more; None takes fresh entropy from the system.
+
+    Notes
+    -----
+    The bits come from NumPy's PCG64. Thread-safety: calls from several threads take turns; which thread gets which
+    numbers is then a matter of chance.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> a = tensix.rand(2, generator=tensix.Generator(7))
+    >>> b = tensix.rand(2, generator=tensix.Generator(7))
+    >>> a.tolist() == b.tolist()
+    True
+    """
+
+    cdef object source          # numpy.random.Generator
+    cdef bitgen_t* bits         # of source; kept alive by it
+    cdef PyThread_type_lock lock
+
+    def __cinit__(self):
+        self.lock = PyThread_allocate_lock()
+        if self.lock == NULL:
+            raise MemoryError("no memory for the lock of a Generator.")
+
+    def __init__(self, seed=None):
+        Generator_start(self, seed)
+
+    def __dealloc__(self):
+        if self.lock != NULL:
+            PyThread_free_lock(self.lock)
+
+    def manual_seed(self, seed):
+        """Start again from a seed and return this generator."""
+        Generator_lock(self)
+        try:
+            Generator_start(self, seed)
+        finally:
+            PyThread_release_lock(self.lock)
+        return self
+
+    def __repr__(self):
+        return "Generator(PCG64)"
+
+    def get_state(self):
+        """Return the state, a dict that `set_state` takes."""
+        Generator_lock(self)
+        try:
+            return self.source.bit_generator.state
+        finally:
+            PyThread_release_lock(self.lock)
+
+    def set_state(self, state):
+        """Go on from a state that `get_state` returned."""
+        Generator_lock(self)
+        try:
+            self.source.bit_generator.state = state
+        finally:
+            PyThread_release_lock(self.lock)
+
+
+cdef int Generator_lock(Generator self) except -1:
+    """Take the lock, giving the GIL away only if another thread has it, and see to it that there is a state."""
+    if not PyThread_acquire_lock(self.lock, NOWAIT_LOCK):
+        with nogil:
+            PyThread_acquire_lock(self.lock, WAIT_LOCK)
+    if self.source is None:
+        try:
+            Generator_start(self, None)
+        except BaseException:
+            PyThread_release_lock(self.lock)
+            raise
+    return 0
+
+
+cdef int Generator_start(Generator self, seed) except -1:
+    """Take a seed; the lock must be held, unless nobody else has the generator."""
+    source = np.random.Generator(np.random.PCG64(seed))
+    self.bits = <bitgen_t*>PyCapsule_GetPointer(source.bit_generator.capsule, "BitGenerator")
+    self.source = source
+    return 0
+
+
+# Made without a seed: its first use takes one, so that importing tensix need not load numpy.random.
+cdef Generator DEFAULT = Generator.__new__(Generator)
+default_generator = DEFAULT
+
+
+def manual_seed(seed):
+    """Start the default generator again from a seed and return it.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> _ = tensix.manual_seed(0)
+    >>> first = tensix.rand(3)
+    >>> _ = tensix.manual_seed(0)
+    >>> first.tolist() == tensix.rand(3).tolist()
+    True
+    """
+    return default_generator.manual_seed(seed)
+
+
+cdef enum:
+    FLOAT32 = 6
+    FLOAT64 = 7
+
+ctypedef int (*fill_t)(TensorBase, Generator) except -1
+NoneType = type(None)
+
+
+cdef class FillKernel(Kernel):
+    """Fill a tensor with random numbers, if there is anything to fill."""
+
+    cdef str name
+    cdef fill_t fill  # NULL: the device keeps shapes only
+
+    cdef object call1(self, TensorBase a):
+        return FillKernel_run(self, a, DEFAULT)
+
+    cdef object call(self, tuple args, dict kwargs):
+        """Take ``(self, generator=None)``."""
+        generator = args[1] if len(args) > 1 else (kwargs or {}).get("generator")
+        if not isinstance(args[0], TensorBase) or not isinstance(generator, (Generator, NoneType)):
+            raise TypeError(f"{self.name}() takes a tensor and a Generator or None.")
+        return FillKernel_run(self, args[0], DEFAULT if generator is None else generator)
+
+    def __repr__(self):
+        return self.name
+
+
+cdef FillKernel FillKernel_of(str name, fill_t fill):
+    kernel = <FillKernel>FillKernel.__new__(FillKernel)
+    kernel.name, kernel.fill = name, fill
+    return kernel
+
+
+cdef object FillKernel_run(FillKernel self, TensorBase a, Generator generator):
+    dtype = dtype_of_code(a.impl.dtype_code)
+    if dtype.code != FLOAT32 and dtype.code != FLOAT64:
+        raise TypeError(f"{self.name}() fills float32 and float64 tensors, found {dtype.name}.")
+    if self.fill != NULL:
+        self.fill(a, generator)
+    TensorImpl_bump_version(a.impl)
+    return a
+
+
+cdef int uniform_(TensorBase a, Generator generator) except -1:
+    cdef TensorImpl impl = a.impl
+    cdef uint64_t before = set_counts(impl, impl, impl)
+    check_writable_once(impl)
+    if not impl.contiguous:
+        view = ndarray_of_impl(impl, True)
+        Generator_lock(generator)
+        try:
+            view[...] = generator.source.random(view.shape, view.dtype)
+        finally:
+            PyThread_release_lock(generator.lock)
+        return 0
+    Generator_lock(generator)
+    try:
+        fill_in_order(impl, TensorImpl_mutable_data(impl), generator.bits, before)
+    finally:
+        PyThread_release_lock(generator.lock)
+    return 0
+
+
+cdef int fill_in_order(TensorImpl impl, void* data, bitgen_t* bits, uint64_t before) except -1:
+    """Fill elements that lie one after the other, from `data` on."""
+    cdef Py_ssize_t count = impl.numel
+    cdef bint single = impl.dtype_code == FLOAT32
+    cdef StorageImpl storage = impl.storage
+    check_unchanged(before, impl, impl, impl)
+    if count < GRAIN_ELEMENTS:
+        fill_uniform(bits, data, count, single)
+        return 0
+    begin_export(storage)
+    with nogil:
+        fill_uniform(bits, data, count, single)
+    end_export(storage)
+    return 0
+
+
+cdef void fill_uniform(bitgen_t* bits, void* data, Py_ssize_t count, bint single) noexcept nogil:
+    cdef Py_ssize_t i
+    if single:
+        for i in range(count):
+            (<float*>data)[i] = (bits.next_uint32(bits.state) >> 8) * <float>(1.0 / 16777216.0)
+    else:
+        for i in range(count):
+            (<double*>data)[i] = bits.next_double(bits.state)
+
+
+cdef int normal_(TensorBase a, Generator generator) except -1:
+    cdef TensorImpl impl = a.impl
+    check_writable_once(impl)
+    view = ndarray_of_impl(impl, True)
+    Generator_lock(generator)
+    try:
+        if impl.contiguous:
+            generator.source.standard_normal(None, view.dtype, view)
+        else:
+            view[...] = generator.source.standard_normal(view.shape, view.dtype)
+    finally:
+        PyThread_release_lock(generator.lock)
+    return 0
+
+
+# ---- integers
+
+
+def random_(TensorBase self not None, low, high, *, generator=None):
+    """Fill with integers from `low` up to, but without, `high`."""
+    cdef Generator source = checked_generator("random_", generator)
+    cdef TensorImpl impl = self.impl
+    check_range(impl, low, high)
+    check_writable_once(impl)
+    view = ndarray_of_impl(impl, True)
+    Generator_lock(source)
+    try:
+        view[...] = source.source.integers(low, high, view.shape, view.dtype)
+    finally:
+        PyThread_release_lock(source.lock)
+    return self
+
+
+def random_on_meta(TensorBase self not None, low, high, *, generator=None):
+    """Check the arguments; there is nothing to fill."""
+    checked_generator("random_", generator)
+    check_range(self.impl, low, high)
+    return self
+
+
+cdef Generator checked_generator(str name, object generator):
+    """Return the generator that is meant."""
+    if generator is None:
+        return DEFAULT
+    if not isinstance(generator, Generator):
+        raise TypeError(f"{name}() takes a Generator or None, found {type(generator).__name__}.")
+    return generator
+
+
+cdef int check_range(TensorImpl impl, object low, object high) except -1:
+    """Check that there are integers in a range, and that the element type holds them."""
+    dtype = dtype_of_code(impl.dtype_code)
+    if "integer" not in dtype.kind:
+        raise TypeError(f"random_() fills tensors of integers, found {dtype.name}.")
+    limits = np.iinfo(dtype.numpy)
+    if not limits.min <= low < high <= limits.max + 1:
+        raise ValueError(
+            f"random_() needs a range that is not empty and lies within {dtype.name}, found {low} up to {high}."
+        )
+    return 0
+
+
+native_functions.RANDOM_.register("CPU", random_)
+native_functions.RANDOM_.register("Meta", random_on_meta)
+native_functions.UNIFORM_.register("CPU", FillKernel_of("uniform_", uniform_))
+native_functions.NORMAL_.register("CPU", FillKernel_of("normal_", normal_))
+native_functions.UNIFORM_.register("Meta", FillKernel_of("uniform_", NULL))
+native_functions.NORMAL_.register("Meta", FillKernel_of("normal_", NULL))

@@ -1,0 +1,335 @@
+"""The commonest advanced indices without NumPy: one mask, or one tensor of positions, over rows that lie in order.
+
+A row is what one bit of the mask, or one position, stands for: an element, or all that the dimensions behind it hold.
+
+Note [Choosing without branches]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+Whether a bit of a mask is set cannot be foreseen, and a branch that is guessed wrong costs more than a store. So each
+element is stored, and the next one over it unless its bit was set. The loop ends at the number that was counted: the
+mask may change meanwhile, by another thread, but nothing is written behind the end.
+"""
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+from tensix.core.device cimport CPU
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
+from tensix.kernels.empty cimport empty_impl
+from tensix.kernels.item cimport item_t, sixteen_bytes_t
+from tensix.kernels.iterator cimport GRAIN_ELEMENTS
+from tensix.kernels.overlap cimport may_overlap
+from tensix.tensors.dtype cimport itemsize_of
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_sizes,
+    check_unchanged,
+    set_counts,
+)
+
+cdef enum:
+    INT64 = 4
+    BOOL = 11
+
+cdef struct selection_t:
+    const uint8_t* mask        # a byte per row; NULL if there are positions
+    const int64_t* positions
+    int64_t key_count          # of bytes, or of positions
+    int64_t row_count          # of the tensor
+    int64_t row_bytes
+    int itemsize               # of the tensor's elements
+    int64_t selected           # rows
+    int64_t outside            # the first position that there is none for
+
+
+cdef TensorBase select_rows(TensorImpl source, object key):
+    """Return the rows that a mask or positions select, in a new tensor; None if NumPy has to."""
+    cdef selection_t self
+    cdef int64_t sizes[64]
+    cdef TensorImpl made, index
+    if not isinstance(key, TensorBase):
+        return None
+    index = index_of((<TensorBase>key).impl)
+    if index is None or not selection_init(&self, source, index):
+        return None
+    cdef uint64_t before = set_counts(source, index, index)
+    made = empty_impl(result_sizes(&self, source, index, sizes), sizes, source.dtype_code, CPU, -1)
+    check_unchanged(before, source, index, index)
+    take_keys(&self, index)
+    cdef const char* rows = <const char*>TensorImpl_const_data(source)
+    cdef char* out = <char*>TensorImpl_mutable_data(made)
+    cdef bint is_done
+    if self.selected * self.row_bytes < GRAIN_ELEMENTS:
+        is_done = copy_rows(&self, rows, out)
+    else:
+        is_done = copy_many_rows(&self, source.storage, index.storage, rows, out)
+    if not is_done:
+        refuse_position(&self)
+    return Tensor_wrap(made)
+
+
+cdef bint write_rows(TensorImpl target, object key, TensorImpl values) except -1:
+    """Write one element, or a row for each that is selected, and say so; False if NumPy has to.
+
+    `target` is writable, and `values` has its type.
+    """
+    cdef selection_t self
+    cdef int64_t sizes[64]
+    cdef TensorImpl index
+    cdef int ndim
+    if not isinstance(key, TensorBase) or not values.contiguous:
+        return False
+    cdef uint64_t before = set_counts(target, values, values)
+    cdef char* rows = <char*>TensorImpl_mutable_data(target)  # first: it may take bytes of its own, which runs any code
+    check_unchanged(before, target, values, values)
+    index = index_of((<TensorBase>key).impl)
+    if index is None or not selection_init(&self, target, index):
+        return False
+    take_keys(&self, index)
+    if values.ndim != 0:
+        ndim = result_sizes(&self, target, index, sizes)
+        if values.ndim != ndim or not is_same(sizes, TensorImpl_sizes(values), ndim):
+            return False
+    elif self.row_bytes != self.itemsize:
+        return False
+    if may_overlap(target, values) or may_overlap(target, index):
+        return False
+    cdef const char* given = <const char*>TensorImpl_const_data(values)
+    cdef int64_t step = 0 if values.ndim == 0 else self.row_bytes
+    if not are_inside(&self):  # nothing is written then
+        refuse_position(&self)
+    scatter_rows(&self, rows, given, step)
+    return True
+
+
+cdef TensorImpl index_of(TensorImpl key):
+    """Return a key as it is read here: bools, or int64; None if it is neither or does not lie in order."""
+    if key.device_type != CPU or key.storage is None or not key.contiguous or key.ndim == 0:
+        return None
+    return key if key.dtype_code in (BOOL, INT64) else None
+
+
+cdef bint selection_init(selection_t* self, TensorImpl rows, TensorImpl index) except -1:
+    """Set up a selection of rows; return False if it is none of these: NumPy does it, or knows what to say."""
+    cdef bint is_mask = index.dtype_code == BOOL
+    cdef int taken = index.ndim if is_mask else 1
+    cdef int i
+    if not rows.contiguous or rows.device_type != CPU or rows.storage is None or rows.ndim < taken:
+        return False
+    if rows.ndim - taken + (1 if is_mask else index.ndim) > 64:
+        return False
+    self.itemsize = itemsize_of(rows.dtype_code)
+    self.row_count, self.row_bytes = 1, self.itemsize
+    for i in range(taken):
+        self.row_count *= TensorImpl_sizes(rows)[i]
+        if is_mask and TensorImpl_sizes(rows)[i] != TensorImpl_sizes(index)[i]:
+            return False
+    for i in range(taken, rows.ndim):
+        self.row_bytes *= TensorImpl_sizes(rows)[i]
+    self.key_count = self.selected = index.numel
+    if is_mask:
+        self.selected = set_bytes(<const uint8_t*>TensorImpl_const_data(index), index.numel)
+    return True
+
+
+cdef int take_keys(selection_t* self, TensorImpl index) except -1:
+    """Look where the keys are."""
+    self.mask, self.positions = NULL, NULL
+    if index.dtype_code == BOOL:
+        self.mask = <const uint8_t*>TensorImpl_const_data(index)
+    else:
+        self.positions = <const int64_t*>TensorImpl_const_data(index)
+    return 0
+
+
+cdef bint copy_many_rows(
+        selection_t* self, StorageImpl source, StorageImpl index, const char* rows, char* out) except -1:
+    """Copy without the GIL."""
+    cdef bint is_done
+    StorageImpl_begin_use(source)
+    try:
+        StorageImpl_begin_use(index)
+        with nogil:
+            is_done = copy_rows(self, rows, out)
+        StorageImpl_end_use(index)
+    finally:
+        StorageImpl_end_use(source)
+    return is_done
+
+
+cdef int result_sizes(const selection_t* self, TensorImpl rows, TensorImpl index, int64_t* sizes) noexcept:
+    """Fill in the shape of what is selected, and return its length."""
+    cdef int ndim = 1
+    cdef int taken = 1
+    cdef int i
+    sizes[0] = self.selected
+    if index.dtype_code == BOOL:
+        taken = index.ndim
+    else:
+        ndim = index.ndim
+        for i in range(ndim):
+            sizes[i] = TensorImpl_sizes(index)[i]
+    for i in range(taken, rows.ndim):
+        sizes[ndim + i - taken] = TensorImpl_sizes(rows)[i]
+    return ndim + rows.ndim - taken
+
+
+cdef bint is_same(const int64_t* a, const int64_t* b, int count) noexcept nogil:
+    for i in range(count):
+        if a[i] != b[i]:
+            return False
+    return True
+
+
+cdef int64_t set_bytes(const uint8_t* mask, int64_t count) noexcept nogil:
+    """Count the bytes that are not 0."""
+    cdef int64_t found = 0
+    cdef uint8_t few
+    cdef int64_t i = 0
+    cdef int64_t stop
+    while i < count:
+        stop = min(i + 255, count)  # a byte counts so many, and many bytes count at once
+        few = 0
+        while i < stop:
+            few += mask[i] != 0
+            i += 1
+        found += few
+    return found
+
+
+# ---- loops
+
+
+cdef bint copy_rows(selection_t* self, const char* rows, char* out) noexcept nogil:
+    """Copy the selected rows one after the other; return False at a position outside."""
+    if self.row_bytes != self.itemsize:
+        return copy_blocks(self, rows, out)
+    if self.itemsize == 1:
+        return copy_items(<uint8_t*>rows, self, out)
+    if self.itemsize == 2:
+        return copy_items(<uint16_t*>rows, self, out)
+    if self.itemsize == 4:
+        return copy_items(<uint32_t*>rows, self, out)
+    if self.itemsize == 8:
+        return copy_items(<uint64_t*>rows, self, out)
+    return copy_items(<sixteen_bytes_t*>rows, self, out)
+
+
+cdef bint copy_blocks(selection_t* self, const char* rows, char* out) noexcept nogil:
+    cdef int64_t size = self.row_bytes
+    if size == 0:  # there is nothing at an address of ours, but positions may still be wrong
+        return are_inside(self)
+    cdef int64_t i, position
+    cdef int64_t found = 0
+    if self.mask != NULL:
+        for i in range(self.key_count):
+            if self.mask[i] and found < self.selected:
+                memcpy(out + found * size, rows + i * size, size)
+                found += 1
+        if found < self.selected:
+            memset(out + found * size, 0, (self.selected - found) * size)
+        return True
+    for i in range(self.key_count):
+        position = place_of(self, self.positions[i])
+        if position < 0:
+            return False
+        memcpy(out + i * size, rows + position * size, size)
+    return True
+
+
+cdef bint copy_items(item_t* rows, selection_t* self, char* to) noexcept nogil:
+    """Copy rows of one item. See Note [Choosing without branches]."""
+    cdef item_t* out = <item_t*>to
+    cdef const uint8_t* mask = self.mask
+    cdef int64_t selected = self.selected
+    cdef int64_t count = self.key_count
+    cdef int64_t i = 0
+    cdef int64_t found = 0
+    cdef int64_t position
+    if mask != NULL:
+        while i < count and found < selected:
+            out[found] = rows[i]
+            found += mask[i] != 0
+            i += 1
+        if found < selected:
+            memset(&out[found], 0, (selected - found) * sizeof(item_t))
+        return True
+    for i in range(count):
+        position = place_of(self, self.positions[i])
+        if position < 0:
+            return False
+        out[i] = rows[position]
+    return True
+
+
+cdef inline int64_t place_of(selection_t* self, int64_t position) noexcept nogil:
+    """Return a position counted from the start, or -1."""
+    cdef int64_t place = position + self.row_count if position < 0 else position
+    if 0 <= place < self.row_count:
+        return place
+    self.outside = position
+    return -1
+
+
+cdef bint are_inside(selection_t* self) noexcept nogil:
+    cdef int64_t i
+    if self.mask == NULL:
+        for i in range(self.key_count):
+            if place_of(self, self.positions[i]) < 0:
+                return False
+    return True
+
+
+cdef void scatter_rows(selection_t* self, char* rows, const char* given, int64_t step) noexcept nogil:
+    """Write to the selected rows what lies at `given`, and `step` bytes further for each."""
+    if self.row_bytes == 0:
+        return
+    if self.row_bytes != self.itemsize:
+        scatter_blocks(self, rows, given, step)
+    elif self.itemsize == 1:
+        scatter_items(<uint8_t*>rows, self, given, step)
+    elif self.itemsize == 2:
+        scatter_items(<uint16_t*>rows, self, given, step)
+    elif self.itemsize == 4:
+        scatter_items(<uint32_t*>rows, self, given, step)
+    elif self.itemsize == 8:
+        scatter_items(<uint64_t*>rows, self, given, step)
+    else:
+        scatter_items(<sixteen_bytes_t*>rows, self, given, step)
+
+
+cdef void scatter_items(item_t* rows, selection_t* self, const char* given, int64_t step) noexcept nogil:
+    cdef const uint8_t* mask = self.mask
+    cdef int64_t left = self.selected
+    cdef int64_t i, place
+    if mask != NULL:
+        for i in range(self.key_count):
+            if mask[i] and left:
+                rows[i] = (<const item_t*>given)[0]
+                given += step
+                left -= 1
+        return
+    for i in range(self.key_count):
+        place = place_of(self, self.positions[i])
+        if place >= 0:
+            rows[place] = (<const item_t*>given)[0]
+        given += step
+
+
+cdef void scatter_blocks(selection_t* self, char* rows, const char* given, int64_t step) noexcept nogil:
+    cdef int64_t left = self.selected
+    cdef int64_t i, place
+    for i in range(self.key_count):
+        if self.mask != NULL:
+            place = i if self.mask[i] and left else -1
+            left -= place >= 0
+        else:
+            place = place_of(self, self.positions[i])
+        if place >= 0:
+            memcpy(rows + place * self.row_bytes, given, self.row_bytes)
+        if place >= 0 or self.mask == NULL:
+            given += step
+
+
+cdef int refuse_position(const selection_t* self) except -1:
+    raise IndexError(f"index {self.outside} is out of bounds for dimension 0 with size {self.row_count}.")

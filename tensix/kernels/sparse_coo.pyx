@@ -1,0 +1,251 @@
+"""Kernels of sparse tensors. See Note [Sparse tensors have no storage].
+
+They are NumPy's work over zero-copy views of indices and values. Indices are checked when a tensor is made and never
+change afterwards, so tensors share them; values are a tensor's own.
+"""
+from libc.stdint cimport uint8_t
+from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_unary
+from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.kernels.copy cimport converted
+from tensix.kernels.products cimport check_columns
+from tensix.tensors.dtype cimport dtype_of_code
+from tensix.exchange.ndarray cimport impl_of_ndarray, ndarray_of_impl
+from tensix.tensors.promotion cimport promote_codes
+from tensix.exchange.quiet_calls cimport call_quietly
+from tensix.tensors.sparse_tensor_impl cimport SparseTensorImpl, SparseTensorImpl_new
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
+from tensix.tensors.tensor_impl cimport TensorImpl_shape, TensorImpl_stride
+
+import numpy as np
+
+from tensix.dispatch import native_functions
+
+cdef OperatorTable ADD = native_functions.ADD
+cdef OperatorTable MUL = native_functions.MUL
+cdef OperatorTable NEG = native_functions.NEG
+cdef OperatorTable CLONE = native_functions.CLONE
+cdef OperatorTable LAZY_CLONE = native_functions.LAZY_CLONE
+cdef OperatorTable INDEX = native_functions.INDEX
+cdef OperatorTable ZEROS = native_functions.ZEROS
+
+
+# ---- making
+
+
+def sparse_coo_tensor(TensorBase indices not None, TensorBase values not None, size=None):
+    """Make a sparse tensor; of the values it takes a lazy copy."""
+    where = checked_indices(indices, values)
+    if size is None:
+        size = [int(row.max()) + 1 if row.size else 0 for row in where]
+    elif len(size) != len(where):
+        raise ValueError(f"sparse_coo_tensor(): the indices have {len(where)} rows, the size {tuple(size)} has not.")
+    sparse = SparseTensorImpl_new(tuple(size), frozen(where), LAZY_CLONE.call1(values), where.shape[1] <= 1)
+    for dim, extent in enumerate(TensorImpl_shape(sparse)):
+        for index in where[dim][(where[dim] < 0) | (where[dim] >= extent)][:1]:
+            raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {extent}.")
+    return Tensor_wrap(sparse)
+
+
+cdef object checked_indices(TensorBase indices, TensorBase values):
+    """Return a copy of the indices as int64, if they are the indices of so many values."""
+    dtype = dtype_of_code(indices.impl.dtype_code)
+    shape = TensorImpl_shape(indices.impl)
+    if "integer" not in dtype.kind:
+        raise TypeError(f"sparse_coo_tensor(): indices must be integers, found {dtype.name}.")
+    if len(shape) != 2 or not 0 < shape[0] <= 64:
+        raise ValueError(
+            "sparse_coo_tensor(): indices must be a matrix with a row per dimension (1 to 64) and a column per value, "
+            f"found shape {shape}."
+        )
+    if TensorImpl_shape(values.impl) != shape[1:]:
+        raise ValueError(
+            f"sparse_coo_tensor(): {shape[1]} columns of indices need values of shape {shape[1:]}, found "
+            f"{TensorImpl_shape(values.impl)}."
+        )
+    return np.array(ndarray_of_impl(indices.impl, False), np.int64, order="C")
+
+
+cdef TensorBase frozen(where):
+    """Return indices that nobody else holds as a tensor that cannot be written."""
+    where = np.ascontiguousarray(where)
+    where.flags.writeable = False
+    return Tensor_wrap(impl_of_ndarray(where, False))
+
+
+cdef TensorBase adopted(array):
+    """Return an array that nobody else holds as a tensor."""
+    return Tensor_wrap(impl_of_ndarray(array, False))
+
+
+cdef object like(SparseTensorImpl x, TensorBase indices, TensorBase values, bint is_coalesced):
+    return Tensor_wrap(SparseTensorImpl_new(TensorImpl_shape(x), indices, values, is_coalesced))
+
+
+# ---- looking
+
+
+cdef SparseTensorImpl sparse_of(TensorBase a):
+    """Return the body of a sparse tensor; redispatching can bring other ones here."""
+    if not isinstance(a.impl, SparseTensorImpl):
+        raise TypeError(f"a sparse_coo tensor is needed, found a strided one of shape {TensorImpl_shape(a.impl)}.")
+    return a.impl
+
+
+cdef object where_of(SparseTensorImpl x):
+    return ndarray_of_impl(x.indices.impl, False)
+
+
+cdef object values_of(SparseTensorImpl x, uint8_t code):
+    return ndarray_of_impl(converted(x.values.impl, code), False)
+
+
+cdef object indices(TensorBase a):
+    return INDEX.call_with(sparse_of(a).indices, Ellipsis)
+
+
+cdef object values(TensorBase a):
+    return INDEX.call_with(sparse_of(a).values, Ellipsis)
+
+
+cdef object nnz(TensorBase a):
+    return sparse_of(a).values.impl.numel
+
+
+cdef object is_coalesced(TensorBase a):
+    return bool(sparse_of(a).is_coalesced)
+
+
+# ---- from one form to another
+
+
+cdef object coalesce(TensorBase a):
+    """Sort the indices by the number of their element in row-major order, and sum values that meet."""
+    x = sparse_of(a)
+    if x.is_coalesced:
+        return a
+    where, entries = where_of(x), values_of(x, x.dtype_code)
+    numbers = np.array(TensorImpl_stride(x), np.int64) @ where
+    _, first, group = np.unique(numbers, return_index=True, return_inverse=True)
+    sums = np.zeros(len(first), entries.dtype)
+    call_quietly(np.add.at, (sums, group, entries))
+    return like(x, frozen(where[:, first]), adopted(sums), True)
+
+
+cdef object to_dense(TensorBase a):
+    x = sparse_of(a)
+    entries = values_of(x, x.dtype_code)
+    cdef TensorBase made = ZEROS(TensorImpl_shape(x), dtype=dtype_of_code(x.dtype_code), device=a.device)
+    call_quietly(np.add.at, (ndarray_of_impl(made.impl, True), tuple(where_of(x)), entries))
+    return made
+
+
+cdef object to_sparse(TensorBase a):
+    """Take what is not zero from a strided tensor."""
+    if a.impl.ndim == 0:
+        raise ValueError("to_sparse() needs at least one dimension: a sparse tensor has an index per value.")
+    elements = ndarray_of_impl(a.impl, False)
+    where = np.nonzero(elements)
+    return Tensor_wrap(
+        SparseTensorImpl_new(TensorImpl_shape(a.impl), frozen(np.stack(where)), adopted(elements[where]), True))
+
+
+cdef object itself(TensorBase a):
+    return a
+
+
+cdef object clone(TensorBase a, tuple args):
+    x = sparse_of(a)
+    return like(x, x.indices, CLONE.call1(x.values), x.is_coalesced)
+
+
+# ---- arithmetic
+
+
+cdef object neg(TensorBase a):
+    x = sparse_of(a)
+    return like(x, x.indices, NEG.call1(x.values), x.is_coalesced)
+
+
+cdef object add(TensorBase a, TensorBase b):
+    """Add: two sparse tensors keep the entries of both; with a strided one the sum is strided."""
+    if not isinstance(a.impl, SparseTensorImpl):
+        return ADD.call2(a, to_dense(b))
+    if not isinstance(b.impl, SparseTensorImpl):
+        return ADD.call2(to_dense(a), b)
+    x, y = sparse_of(a), sparse_of(b)
+    if TensorImpl_shape(x) != TensorImpl_shape(y):
+        raise ValueError(
+            f"sparse tensors of different shapes cannot be added, found {TensorImpl_shape(x)} and "
+            f"{TensorImpl_shape(y)}. Make one of them dense with to_dense()."
+        )
+    code = promote_codes(x.dtype_code, y.dtype_code)
+    where = np.concatenate([where_of(x), where_of(y)], axis=1)
+    entries = np.concatenate([values_of(x, code), values_of(y, code)])
+    return like(x, frozen(where), adopted(entries), False)
+
+
+cdef object mul(TensorBase a, TensorBase b):
+    """Multiply by a number."""
+    if b.impl.ndim != 0 and a.impl.ndim != 0:
+        raise NotImplementedError(
+            "mul() of a sparse_coo tensor takes a number or a tensor without dimensions, found shapes "
+            f"{TensorImpl_shape(a.impl)} and {TensorImpl_shape(b.impl)}. Make it dense with to_dense()."
+        )
+    x = sparse_of(b if a.impl.ndim == 0 else a)
+    product = MUL.call2(a, x.values) if a.impl.ndim == 0 else MUL.call2(x.values, b)
+    return like(x, x.indices, product, x.is_coalesced)
+
+
+cdef object matmul(TensorBase a, TensorBase b):
+    """Multiply a sparse matrix with a strided matrix or vector, from either side; the product is strided."""
+    cdef SparseTensorImpl x
+    is_left = isinstance(a.impl, SparseTensorImpl)
+    if is_left and isinstance(b.impl, SparseTensorImpl):
+        raise NotImplementedError("matmul() of two sparse_coo tensors: make one of them dense with to_dense().")
+    x = sparse_of(a if is_left else b)
+    cdef TensorBase dense = b if is_left else a
+    check_columns(a, b)
+    if x.ndim != 2 or dense.ndim > 2:
+        raise NotImplementedError(
+            "matmul() takes a sparse matrix and a strided matrix or vector, found shapes "
+            f"{TensorImpl_shape(a.impl)} and {TensorImpl_shape(b.impl)}."
+        )
+    code = promote_codes(x.dtype_code, dense.impl.dtype_code)
+    factors = ndarray_of_impl(converted(dense.impl, code), False)
+    rows, columns = where_of(x)
+    shape = TensorImpl_shape(a.impl)[:a.impl.ndim - 1] + TensorImpl_shape(b.impl)[1:]
+    cdef TensorBase made = ZEROS(shape, dtype=dtype_of_code(code), device=a.device)
+    out = ndarray_of_impl(made.impl, True)
+    if is_left:
+        add_products(out, rows, columns, values_of(x, code), factors)
+    else:  # the transposed product
+        add_products(out.T, columns, rows, values_of(x, code), factors.T)
+    return made
+
+
+cdef int add_products(out, rows, columns, entries, factors) except -1:
+    """Add each entry of a sparse matrix, times the factors of its column, to its row."""
+    products = call_quietly(np.multiply, (factors[columns].T, entries)).T
+    call_quietly(np.add.at, (out, rows, products))
+    return 0
+
+
+for _table, _kernel in (
+    (native_functions.INDICES, CKernel_unary("indices", indices)),
+    (native_functions.VALUES, CKernel_unary("values", values)),
+    (native_functions.NNZ, CKernel_unary("nnz", nnz)),
+    (native_functions.IS_COALESCED, CKernel_unary("is_coalesced", is_coalesced)),
+    (native_functions.COALESCE, CKernel_unary("coalesce", coalesce)),
+    (native_functions.TO_DENSE, CKernel_unary("to_dense", to_dense)),
+    (native_functions.TO_SPARSE, CKernel_unary("itself", itself)),
+    (native_functions.CLONE, ArgumentsKernel_of(native_functions.CLONE.schema, clone)),
+    (native_functions.NEG, CKernel_unary("sparse neg", neg)),
+    (native_functions.ADD, CKernel_binary("sparse add", add)),
+    (native_functions.MUL, CKernel_binary("sparse mul", mul)),
+    (native_functions.MATMUL, CKernel_binary("sparse matmul", matmul)),
+):
+    _table.register("SparseCPU", _kernel)
+
+native_functions.SPARSE_COO_TENSOR.register("CPU", sparse_coo_tensor)
+native_functions.TO_SPARSE.register("CPU", CKernel_unary("to_sparse", to_sparse))
+native_functions.TO_DENSE.register("CompositeExplicitAutograd", CKernel_unary("itself", itself))

@@ -1,0 +1,43 @@
+"""Kernels made of NumPy's own inner loops."""
+from libc.stdint cimport uint8_t
+from tensix.dispatch.kernel cimport Kernel
+from tensix.kernels.amended_loops cimport original_loop_t
+from tensix.kernels.iterator cimport inner_loop_t
+from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.tensor_impl cimport TensorImpl
+
+
+cdef struct typed_loop_t:
+    inner_loop_t function  # NULL: NumPy has none for this type
+    void* data
+    uint8_t code         # of the inputs
+    uint8_t result_code
+
+
+cdef class UfuncKernel(Kernel):
+    cdef str name
+    cdef str source               # NumPy's name
+    cdef int inputs
+    cdef bint promotes            # whether integers and bools are reckoned with in the default floating type
+    cdef typed_loop_t loops[47]
+    cdef original_loop_t originals[47]
+    cdef object call1(self, TensorBase a)
+    cdef object call2(self, TensorBase a, TensorBase b)
+    cdef object call(self, tuple args, dict kwargs)
+    cdef int check(self, TensorImpl x, TensorImpl y) except -1
+
+
+cdef class PowerKernel(UfuncKernel):
+    pass
+
+
+cdef class OutKernel(Kernel):
+    cdef UfuncKernel rules
+
+
+cdef class InPlaceKernel(OutKernel):
+    pass
+
+
+cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1
+cdef int UfuncKernel_result_code(UfuncKernel self, uint8_t code) except -1

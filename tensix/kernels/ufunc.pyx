@@ -1,0 +1,432 @@
+"""Kernels made of NumPy's own inner loops.
+
+A ufunc carries a C loop per combination of types, with NumPy's vectorised code in it, callable without the GIL. They
+are entered into a table per operator, a row per element type: the second stage of dispatch is one look into it.
+
+Three kernels share a table: the one that makes a tensor, the one that writes to `out`, and the one that writes to its
+first operand.
+"""
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from numpy cimport npy_intp, ufunc
+from tensix.core.device cimport CPU, META, Device_get
+from tensix.dispatch.kernel cimport Kernel
+from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.kernels.amended_loops cimport amended_loop
+from tensix.kernels.conversion cimport (
+    conversion_init,
+    converting_loop,
+    converting_loop_init,
+    converting_loop_t,
+)
+from tensix.kernels.copy cimport copy_elements
+from tensix.kernels.empty cimport empty_impl
+from tensix.kernels.iterator cimport (
+    GRAIN_ELEMENTS,
+    broadcast_sizes,
+    inner_loop_t,
+    iterator_add,
+    iterator_run,
+    iterator_start,
+    iterator_t,
+    new_result,
+)
+from tensix.kernels.overlap cimport check_writable_once, is_same_view, may_overlap
+from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, default_float_code, dtype_from_any, dtype_of_code, itemsize_of
+from tensix.exchange.ndarray cimport readable_of_impl
+from tensix.dispatch.operands cimport scalar_like
+from tensix.tensors.promotion cimport check_result_type, promote_codes
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_bump_version,
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_same_sizes,
+    TensorImpl_shape,
+    TensorImpl_sizes,
+    check_unchanged,
+    set_counts,
+)
+
+import numpy as np
+
+from tensix.dispatch import native_functions
+
+cdef OperatorTable MUL = native_functions.MUL
+cdef OperatorTable SQUARE = native_functions.SQUARE
+
+cdef class UfuncKernel(Kernel):
+    """Run a ufunc's loop for the type of the arguments; another ufunc may serve integers."""
+
+    def __init__(self, name, function, integers=None, promotes=False):
+        self.name, self.source, self.inputs, self.promotes = name, function.__name__, function.nin, promotes
+        if integers is not None:
+            UfuncKernel_take_loops(self, integers, "iu")
+        UfuncKernel_take_loops(self, function, "fc" if promotes else "biufc")
+        UfuncKernel_amend(self)
+
+    cdef object call1(self, TensorBase a):
+        if self.inputs != 1:
+            return self.call((a,), None)
+        cdef TensorImpl x = a.impl
+        if self.loops[x.dtype_code].function == NULL:
+            return Tensor_wrap(UfuncKernel_result(self, x, None))
+        return Tensor_wrap(run_unary(&self.loops[x.dtype_code], x, None, self.loops[x.dtype_code].result_code))
+
+    cdef object call2(self, TensorBase a, TensorBase b):
+        if self.inputs != 2:
+            return self.call((a, b), None)
+        cdef TensorImpl x = a.impl
+        cdef TensorImpl y = b.impl
+        if x.dtype_code != y.dtype_code or self.loops[x.dtype_code].function == NULL:
+            return Tensor_wrap(UfuncKernel_result(self, x, y))
+        return Tensor_wrap(run_binary(&self.loops[x.dtype_code], x, y, None, self.loops[x.dtype_code].result_code))
+
+    cdef object call(self, tuple args, dict kwargs):
+        left, right = UfuncKernel_operands(self, args, kwargs)
+        return self.call1(left) if right is None else self.call2(left, right)
+
+    cdef int check(self, TensorImpl x, TensorImpl y) except -1:
+        """Refuse values that the loops cannot reckon with."""
+        return 0
+
+    def __repr__(self):
+        return f"numpy.{self.source} loops"
+
+
+cdef class PowerKernel(UfuncKernel):
+    """Raise to powers: squares have a loop of their own, and negative powers of integers are refused."""
+
+    cdef object call2(self, TensorBase a, TensorBase b):
+        cdef TensorImpl x = a.impl
+        cdef TensorImpl y = b.impl
+        if y.ndim == 0 and x.dtype_code == y.dtype_code and self.loops[x.dtype_code].function != NULL and is_two(y):
+            return SQUARE.call1(a)
+        self.check(x, y)
+        return UfuncKernel.call2(self, a, b)
+
+    cdef int check(self, TensorImpl x, TensorImpl y) except -1:
+        """NumPy's loop would raise its error in the middle, with part of the result written."""
+        if "integer" not in dtype_of_code(x.dtype_code).kind or dtype_of_code(y.dtype_code).kind != "signed integer":
+            return 0
+        if y.numel != 0 and readable_of_impl(y).min() < 0:
+            raise ValueError(
+                "Integers to negative integer powers are not allowed: they are no integers. Convert the base to a "
+                "floating type."
+            )
+        return 0
+
+
+cdef bint is_two(TensorImpl number) except -1:
+    """Return whether the only element is 2: one comparison of bytes for the types of most numbers."""
+    cdef const void* data = TensorImpl_const_data(number)
+    if number.dtype_code == FLOAT32:
+        return (<float*>data)[0] == 2
+    if dtype_of_code(number.dtype_code).name == "int64":
+        return (<int64_t*>data)[0] == 2
+    return readable_of_impl(number).item() == 2
+
+
+cdef class OutKernel(Kernel):
+    """Run a ufunc's loop and write the result to the argument `out`."""
+
+    def __init__(self, UfuncKernel rules not None):
+        self.rules = rules
+
+    cdef object call(self, tuple args, dict kwargs):
+        left, right = UfuncKernel_operands(self.rules, args, kwargs)
+        out = (kwargs or {}).get("out")
+        if not isinstance(out, TensorBase):
+            raise TypeError(f"{self.rules.name}(): out must be a tensor, found {type(out).__name__}.")
+        return UfuncKernel_write(self.rules, left, right, out)
+
+    def __repr__(self):
+        return f"{self.rules.name} to out by numpy.{self.rules.source}"
+
+
+cdef class InPlaceKernel(OutKernel):
+    """Run a ufunc's loop and write the result to the first operand."""
+
+    cdef object call2(self, TensorBase a, TensorBase b):
+        return UfuncKernel_write(self.rules, a, b, a)
+
+    cdef object call(self, tuple args, dict kwargs):
+        left, right = UfuncKernel_operands(self.rules, args, kwargs)
+        return UfuncKernel_write(self.rules, left, right, left)
+
+    def __repr__(self):
+        return f"{self.rules.name} in place by numpy.{self.rules.source}"
+
+
+cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, str kinds) except -1:
+    """Enter every loop whose inputs are of one type that tensix has, of one of NumPy's kinds."""
+    cdef int i, code
+    for i, letters in enumerate((<object>function).types):
+        first, result = letters[0], letters[len(letters) - function.nout]
+        if letters[:function.nin] != first * function.nin or first not in LETTERS or result not in LETTERS:
+            continue  # times, objects, long double: no types of ours
+        code, kind = LETTERS[first]
+        if kind in kinds and self.loops[code].function == NULL:
+            self.loops[code].function = <inner_loop_t><void*>function.functions[i]  # it needs no GIL
+            self.loops[code].data = <void*>function.data[i] if function.data != NULL else NULL
+            self.loops[code].code, self.loops[code].result_code = code, LETTERS[result][0]
+    return 0
+
+
+cdef dict letters_of_types():
+    """Return the code of our type and NumPy's kind for each letter that stands for a type of ours."""
+    letters = {}
+    for letter in np.typecodes["All"]:
+        if letter in "SUVOMm":
+            continue
+        try:
+            letters[letter] = dtype_from_any(np.dtype(letter)).code, np.dtype(letter).kind
+        except TypeError:  # long double
+            pass
+    return letters
+
+
+cdef dict LETTERS = letters_of_types()
+
+
+cdef int UfuncKernel_amend(UfuncKernel self) except -1:
+    """Put the loops that mend NumPy's in their places; what they run beside stays at hand."""
+    cdef inner_loop_t loop
+    cdef int code
+    for code in range(47):
+        loop = amended_loop(self.name, code)
+        if loop != NULL:
+            self.originals[code].function, self.originals[code].data = self.loops[code].function, self.loops[code].data
+            self.loops[code].function, self.loops[code].data = loop, &self.originals[code]
+            if self.originals[code].function == NULL:
+                self.loops[code].code = self.loops[code].result_code = code
+    return 0
+
+
+cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1:
+    """Return the element type whose loop serves a type: dispatch's second stage."""
+    if self.loops[code].function != NULL:
+        return code
+    if code == BFLOAT16:  # See Note [bfloat16 and NumPy]
+        return UfuncKernel_code(self, FLOAT32)
+    kind = dtype_of_code(code).kind
+    if self.promotes and (kind == "bool" or "integer" in kind):
+        return default_float_code()
+    raise TypeError(f"{self.name}() is not defined for {dtype_of_code(code).name}.")
+
+
+cdef int UfuncKernel_result_code(UfuncKernel self, uint8_t code) except -1:
+    """Return the element type of the result for operands of one."""
+    cdef int result = self.loops[UfuncKernel_code(self, code)].result_code
+    return BFLOAT16 if code == BFLOAT16 and result == FLOAT32 else result
+
+
+cdef tuple UfuncKernel_operands(UfuncKernel self, tuple args, dict kwargs):
+    """Return the tensors of a call, None for the second if there is one only; `alpha` scales the second."""
+    if len(args) != self.inputs or not all([isinstance(value, TensorBase) for value in args]):
+        given = ", ".join([type(value).__name__ for value in args])
+        raise TypeError(f"{self.name}() takes {self.inputs} tensors by position, found ({given}).")
+    if self.inputs == 1:
+        return args[0], None
+    alpha = kwargs.get("alpha", 1) if kwargs else 1
+    return args[0], args[1] if alpha == 1 else scaled(args[0], args[1], alpha)
+
+
+cdef TensorBase scaled(TensorBase left, TensorBase right, object alpha):
+    """Return the second operand of a sum times a factor, whose kind must not be above that of the sum."""
+    dtype = dtype_of_code(promote_codes(left.impl.dtype_code, right.impl.dtype_code))
+    if isinstance(alpha, complex) > (dtype.kind == "complex floating") or (
+        isinstance(alpha, float) and "floating" not in dtype.kind
+    ):
+        raise TypeError(f"a sum of type {dtype.name} cannot take alpha={alpha!r}: it must not be of a higher kind.")
+    return MUL.call2(right, scalar_like(right, alpha))
+
+
+cdef TensorImpl UfuncKernel_result(UfuncKernel self, TensorImpl x, TensorImpl y):
+    """Return the result for operands of any types; `y` is None if there is one operand only."""
+    common = x.dtype_code if y is None else promote_codes(x.dtype_code, y.dtype_code)
+    cdef typed_loop_t* loop = &self.loops[UfuncKernel_code(self, common)]
+    result_code = UfuncKernel_result_code(self, common)
+    return run_unary(loop, x, None, result_code) if y is None else run_binary(loop, x, y, None, result_code)
+
+
+cdef object UfuncKernel_write(UfuncKernel self, TensorBase a, TensorBase b, TensorBase target):
+    """Write the result to a tensor, as if the operands had been copied first; return that tensor."""
+    cdef TensorImpl x = a.impl
+    cdef TensorImpl y = None if b is None else b.impl
+    cdef TensorImpl out = target.impl
+    if out is UNDEFINED:
+        raise RuntimeError("the tensor to write to is undefined. Make one with empty().")
+    cdef TensorImpl other = x if y is None else y
+    cdef uint64_t before = set_counts(x, out, other)
+    common = x.dtype_code if y is None else promote_codes(x.dtype_code, y.dtype_code)
+    code = UfuncKernel_code(self, common)
+    check_result_type(UfuncKernel_result_code(self, common), out.dtype_code)
+    check_output_shape(x, y, out)
+    check_writable_once(out)
+    check_device(x, out)
+    if y is not None:
+        check_device(y, out)
+    if out.device_type == META:
+        return target
+    self.check(x, y)
+    TensorImpl_mutable_data(out)  # a copy-on-write output gets its own bytes before anything is compared
+    cdef TensorImpl left = apart(x, out)
+    cdef TensorImpl right = None if y is None else apart(y, out)
+    TensorImpl_mutable_data(out)  # once more: it may have been cloned while the operands were copied
+    check_unchanged(before, x, out, other)  # nothing runs from here to the loop
+    if y is None:
+        run_unary(&self.loops[code], left, out, out.dtype_code)
+    else:
+        run_binary(&self.loops[code], left, right, out, out.dtype_code)
+    TensorImpl_bump_version(out)
+    return target
+
+
+cdef int check_output_shape(TensorImpl x, TensorImpl y, TensorImpl out) except -1:
+    """Check that the output has the very shape of the result."""
+    cdef int64_t sizes[64]
+    cdef int ndim
+    if TensorImpl_same_sizes(x, out) and (y is None or y.numel == 1 and y.ndim == 0 or TensorImpl_same_sizes(y, out)):
+        return 0
+    ndim = broadcast_sizes(x, x if y is None else y, sizes)
+    shape = tuple([sizes[i] for i in range(ndim)])
+    if shape != TensorImpl_shape(out):
+        raise ValueError(
+            f"output with shape {TensorImpl_shape(out)} doesn't match the broadcast shape {shape}: an output is not "
+            "broadcast."
+        )
+    return 0
+
+
+cdef int check_device(TensorImpl operand, TensorImpl out) except -1:
+    """Check that an operand is where the output is; a number on the CPU is as good as everywhere."""
+    if operand.device_type != out.device_type and not (operand.device_type == CPU and operand.ndim == 0):
+        raise RuntimeError(
+            "Expected all tensors to be on the same device, found "
+            f"{Device_get(operand.device_type, operand.device_index)} and "
+            f"{Device_get(out.device_type, out.device_index)}. Move one of them with to_device()."
+        )
+    return 0
+
+
+cdef TensorImpl apart(TensorImpl operand, TensorImpl out):
+    """Return an operand that stays as it is while the output is written: a copy, if the two overlap.
+
+    Lying over each other element by element does no harm: a loop reads an element before it writes there.
+    """
+    if not may_overlap(operand, out) or is_same_view(operand, out):
+        return operand
+    cdef uint64_t before = set_counts(operand, operand, operand)
+    cdef TensorImpl copy = empty_impl(
+        operand.ndim, TensorImpl_sizes(operand), operand.dtype_code, operand.device_type, operand.device_index)
+    check_unchanged(before, operand, operand, operand)
+    copy_elements(copy, operand)
+    return copy
+
+
+cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, TensorImpl out, uint8_t result_code):
+    """Run over a tensor and write to `out`, or to a new tensor of a type if that is None.
+
+    Where types are not the loop's, elements are converted in blocks. See Note [Conversion in blocks].
+    """
+    cdef iterator_t iterator
+    cdef converting_loop_t wrapped
+    cdef bint fits = x.dtype_code == loop.code and result_code == loop.result_code
+    cdef uint64_t before = set_counts(x, x, x)
+    if out is None:
+        out = new_result(x.ndim, TensorImpl_sizes(x), result_code, x, x)
+    cdef void* target = TensorImpl_mutable_data(out)
+    check_unchanged(before, x, x, x)
+    if fits and x.contiguous and out.contiguous and x.numel < GRAIN_ELEMENTS:
+        run_flat(loop, x, None, out, target)
+        return out
+    iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
+    iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
+    iterator_add(&iterator, out, target)
+    if fits:
+        iterator_run(&iterator, loop.function, loop.data)
+        return out
+    converting_loop_init(&wrapped, loop.function, loop.data, 2)
+    convert_operands(&wrapped, loop, x, x, out)
+    iterator_run(&iterator, converting_loop, &wrapped)
+    return out
+
+
+cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out, uint8_t result_code):
+    """Run over two tensors and write to `out`, or to a new tensor of a type if that is None; converted as above."""
+    cdef int64_t sizes[64]
+    cdef iterator_t iterator
+    cdef converting_loop_t wrapped
+    cdef int ndim
+    cdef TensorImpl like
+    cdef void* target
+    cdef uint64_t before = set_counts(x, y, y)
+    cdef bint fits = x.dtype_code == loop.code and y.dtype_code == loop.code and result_code == loop.result_code
+    if fits and x.contiguous and y.contiguous and (out is None or out.contiguous):
+        like = flat_shape(x, y)
+        if like is not None and like.numel < GRAIN_ELEMENTS:
+            if out is None:
+                out = empty_impl(like.ndim, TensorImpl_sizes(like), result_code, x.device_type, x.device_index)
+            target = TensorImpl_mutable_data(out)
+            check_unchanged(before, x, y, y)
+            run_flat(loop, x, y, out, target)
+            return out
+    ndim = broadcast_sizes(x, y, sizes)
+    if out is None:
+        out = new_result(ndim, sizes, result_code, x, y)
+    target = TensorImpl_mutable_data(out)
+    check_unchanged(before, x, y, y)
+    iterator_start(&iterator, ndim, sizes)
+    iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
+    iterator_add(&iterator, y, <void*>TensorImpl_const_data(y))
+    iterator_add(&iterator, out, target)
+    if fits:
+        iterator_run(&iterator, loop.function, loop.data)
+        return out
+    converting_loop_init(&wrapped, loop.function, loop.data, 3)
+    convert_operands(&wrapped, loop, x, y, out)
+    iterator_run(&iterator, converting_loop, &wrapped)
+    return out
+
+
+cdef int convert_operands(
+        converting_loop_t* self, typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out) except -1:
+    """Set up the conversions of the inputs to the loop's type, and from its result."""
+    cdef int last = self.operands - 1
+    if x.dtype_code != loop.code:
+        conversion_init(&self.conversions[0], x.dtype_code, loop.code)
+    if last == 2 and y.dtype_code != loop.code:
+        conversion_init(&self.conversions[1], y.dtype_code, loop.code)
+    if out.dtype_code != loop.result_code:
+        conversion_init(&self.conversions[last], loop.result_code, out.dtype_code)
+    return 0
+
+
+cdef inline TensorImpl flat_shape(TensorImpl x, TensorImpl y):
+    """Return the one whose shape the result has, if both are of that shape or one is a single element; else None."""
+    if TensorImpl_same_sizes(x, y) or (y.numel == 1 and y.ndim <= x.ndim):
+        return x
+    if x.numel == 1 and x.ndim <= y.ndim:
+        return y
+    return None
+
+
+cdef int run_flat(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out, void* target) except -1:
+    """Run over small tensors that lie in memory as one run each, a single element as a run of steps 0."""
+    cdef npy_intp count = out.numel
+    cdef npy_intp steps[3]
+    cdef char* data[3]
+    cdef int last = 1
+    steps[0] = itemsize_of(x.dtype_code)
+    data[0] = <char*>TensorImpl_const_data(x)
+    if y is not None:
+        steps[1] = steps[0] if y.numel == count else 0
+        steps[0] = steps[0] if x.numel == count else 0
+        data[1] = <char*>TensorImpl_const_data(y)
+        last = 2
+    steps[last] = itemsize_of(out.dtype_code)
+    data[last] = <char*>target
+    if count != 0:
+        loop.function(data, &count, steps, loop.data)
+    return 0
