@@ -16,13 +16,7 @@ from tensix.functions.creation_like import *  # noqa: F403
 from tensix.functions.creation_ranges import *  # noqa: F403
 from tensix.functions.data_types import *  # noqa: F403
 from tensix.functions.differences import *  # noqa: F403
-from tensix.functions.elementwise_arithmetic import *  # noqa: F403
-from tensix.functions.elementwise_comparison import *  # noqa: F403
-from tensix.functions.elementwise_exponential import *  # noqa: F403
-from tensix.functions.elementwise_floating import *  # noqa: F403
-from tensix.functions.elementwise_logical import *  # noqa: F403
-from tensix.functions.elementwise_rounding import *  # noqa: F403
-from tensix.functions.elementwise_trigonometric import *  # noqa: F403
+from tensix.functions.elementwise import *  # noqa: F403
 from tensix.functions.finding import *  # noqa: F403
 from tensix.functions.indexing_functions import *  # noqa: F403
 from tensix.functions.inspection import *  # noqa: F403

@@ -9,13 +9,7 @@ from tensix.functions import (
     creation_ranges,
     data_types,
     differences,
-    elementwise_arithmetic,
-    elementwise_comparison,
-    elementwise_exponential,
-    elementwise_floating,
-    elementwise_logical,
-    elementwise_rounding,
-    elementwise_trigonometric,
+    elementwise,
     finding,
     indexing_functions,
     inspection,
@@ -32,7 +26,6 @@ from tensix.functions import (
 # The modules whose names are names of tensix; `tensix` imports each by a line of its own, which type checkers follow.
 CHAPTERS = (
     constants, creation, creation_exchange, creation_like, creation_ranges, data_types, differences,
-    elementwise_arithmetic, elementwise_comparison, elementwise_exponential, elementwise_floating,
-    elementwise_logical, elementwise_rounding, elementwise_trigonometric, finding, indexing_functions, inspection,
+    elementwise, finding, indexing_functions, inspection,
     linear_algebra, manipulation, searching, sets, sorting, sparse, statistical, utility,
 )  # fmt: skip

@@ -6,6 +6,7 @@ from tensix.kernels import (  # noqa: F401
     choosing,
     complex_parts,
     copy,
+    elementwise,
     joining,
     linear_algebra,
     meta,
@@ -18,6 +19,5 @@ from tensix.kernels import (  # noqa: F401
     searching,
     sparse_coo,
     splitting,
-    ufunc_table,
     views,
 )

@@ -14,14 +14,13 @@ from tensix.kernels.copy cimport fill_element
 from tensix.kernels.empty cimport empty_like_impl
 from tensix.kernels.iterator cimport broadcast_sizes, iterator_add, iterator_start, iterator_t, new_result
 from tensix.kernels.overlap cimport check_writable_once
-from tensix.kernels.ufunc cimport OutKernel, UfuncKernel, UfuncKernel_result_code
+from tensix.kernels.ufunc cimport UfuncKernel, UfuncKernel_result_code
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_sizes
 
 from tensix.core import set_allocator
 from tensix.dispatch import native_functions
-from tensix.kernels import ufunc_table
 
 
 @cython.final
@@ -122,8 +121,3 @@ set_allocator("meta", MetaAllocator())
 native_functions.CLONE.register("Meta", ArgumentsKernel_of(native_functions.CLONE.schema, clone))
 native_functions.COPY_.register("Meta", CKernel_binary("check of copy_", copy_))
 native_functions.FILL_.register("Meta", CKernel_with("check of fill_", fill_))
-
-# What the CPU does by a ufunc's loops is done here by the same rules. Kernels that write know of meta themselves.
-for _table in ufunc_table.served():
-    _kernel = _table.kernel_for("CPU")
-    _table.register("Meta", _kernel if isinstance(_kernel, OutKernel) else MetaUfuncKernel(_kernel))

@@ -19,10 +19,11 @@ from tensix.tensors.tensor_impl cimport TensorImpl_shape, TensorImpl_stride
 import numpy as np
 
 from tensix.dispatch import native_functions
+from tensix.kernels import elementwise
 
-cdef OperatorTable ADD = native_functions.ADD
-cdef OperatorTable MUL = native_functions.MUL
-cdef OperatorTable NEG = native_functions.NEG
+cdef OperatorTable ADD = elementwise.add.__self__.table
+cdef OperatorTable MUL = elementwise.multiply.__self__.table
+cdef OperatorTable NEG = elementwise.negative.__self__.table
 cdef OperatorTable CLONE = native_functions.CLONE
 cdef OperatorTable LAZY_CLONE = native_functions.LAZY_CLONE
 cdef OperatorTable INDEX = native_functions.INDEX
@@ -239,9 +240,9 @@ for _table, _kernel in (
     (native_functions.TO_DENSE, CKernel_unary("to_dense", to_dense)),
     (native_functions.TO_SPARSE, CKernel_unary("itself", itself)),
     (native_functions.CLONE, ArgumentsKernel_of(native_functions.CLONE.schema, clone)),
-    (native_functions.NEG, CKernel_unary("sparse neg", neg)),
-    (native_functions.ADD, CKernel_binary("sparse add", add)),
-    (native_functions.MUL, CKernel_binary("sparse mul", mul)),
+    (elementwise.negative.__self__.table, CKernel_unary("sparse neg", neg)),
+    (elementwise.add.__self__.table, CKernel_binary("sparse add", add)),
+    (elementwise.multiply.__self__.table, CKernel_binary("sparse mul", mul)),
     (native_functions.MATMUL, CKernel_binary("sparse matmul", matmul)),
 ):
     _table.register("SparseCPU", _kernel)

@@ -1,6 +1,7 @@
 """Kernels made of NumPy's own inner loops."""
 from libc.stdint cimport uint8_t
 from tensix.dispatch.kernel cimport Kernel
+from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.amended_loops cimport original_loop_t
 from tensix.kernels.iterator cimport inner_loop_t
 from tensix.tensors.tensor_base cimport TensorBase
@@ -37,6 +38,10 @@ cdef class OutKernel(Kernel):
 
 cdef class InPlaceKernel(OutKernel):
     pass
+
+
+cdef class CopyingOutKernel(Kernel):
+    cdef OperatorTable table
 
 
 cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1

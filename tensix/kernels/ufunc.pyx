@@ -50,10 +50,11 @@ from tensix.tensors.tensor_impl cimport (
 
 import numpy as np
 
-from tensix.dispatch import native_functions
+from tensix.dispatch import dispatcher, native_functions
 
-cdef OperatorTable MUL = native_functions.MUL
-cdef OperatorTable SQUARE = native_functions.SQUARE
+cdef OperatorTable COPY_ = native_functions.COPY_
+cdef OperatorTable SQUARE = None  # both are found when they are first needed: they are declared above this module
+cdef OperatorTable MUL = None
 
 cdef class UfuncKernel(Kernel):
     """Run a ufunc's loop for the type of the arguments; another ufunc may serve integers."""
@@ -101,7 +102,7 @@ cdef class PowerKernel(UfuncKernel):
         cdef TensorImpl x = a.impl
         cdef TensorImpl y = b.impl
         if y.ndim == 0 and x.dtype_code == y.dtype_code and self.loops[x.dtype_code].function != NULL and is_two(y):
-            return SQUARE.call1(a)
+            return squared(a)
         self.check(x, y)
         return UfuncKernel.call2(self, a, b)
 
@@ -115,6 +116,13 @@ cdef class PowerKernel(UfuncKernel):
                 "floating type."
             )
         return 0
+
+
+cdef object squared(TensorBase a):
+    global SQUARE
+    if SQUARE is None:
+        SQUARE = dispatcher.get_op_table("square")
+    return SQUARE.call1(a)
 
 
 cdef bint is_two(TensorImpl number) except -1:
@@ -156,6 +164,24 @@ cdef class InPlaceKernel(OutKernel):
 
     def __repr__(self):
         return f"{self.rules.name} in place by numpy.{self.rules.source}"
+
+
+cdef class CopyingOutKernel(Kernel):
+    """Call an operator that makes a tensor, and copy that to the argument `out`."""
+
+    def __init__(self, OperatorTable table not None):
+        self.table = table
+
+    cdef object call(self, tuple args, dict kwargs):
+        options = dict(kwargs)
+        cdef TensorBase out = options.pop("out")
+        cdef TensorBase made = self.table(*args, **options)
+        check_result_type(made.impl.dtype_code, out.impl.dtype_code)
+        check_output_shape(made.impl, None, out.impl)
+        return COPY_.call2(out, made)
+
+    def __repr__(self):
+        return f"{self.table.schema.name}, then copy_"
 
 
 cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, str kinds) except -1:
@@ -239,6 +265,9 @@ cdef TensorBase scaled(TensorBase left, TensorBase right, object alpha):
         isinstance(alpha, float) and "floating" not in dtype.kind
     ):
         raise TypeError(f"a sum of type {dtype.name} cannot take alpha={alpha!r}: it must not be of a higher kind.")
+    global MUL
+    if MUL is None:
+        MUL = dispatcher.get_op_table("mul.Tensor")
     return MUL.call2(right, scalar_like(right, alpha))
 
 

@@ -11,7 +11,7 @@ import tensix
 FUNCTIONS = {
     name: function for name in tensix.__all__
     if inspect.isroutine(function := getattr(tensix, name)) and "out" in inspect.signature(function).parameters
-    and function.__module__.startswith("tensix.functions.elementwise_")
+    and function.__module__ == "tensix.kernels.elementwise"
 }  # fmt: skip
 ARITHMETIC = {
     "add": operator.iadd, "sub": operator.isub, "mul": operator.imul, "truediv": operator.itruediv,

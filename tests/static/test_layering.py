@@ -16,8 +16,8 @@ FLOORS = {
     "tensors": 3,
     "dispatch": 4,
     "exchange": 5,
-    "_tensor": 6,
-    "kernels": 7,
+    "kernels": 6,
+    "_tensor": 7,
     "functions": 8,
     "interop": 9,
     "testing": 9,
@@ -51,10 +51,13 @@ def imports_of(path):
     if path.suffix == ".py":
         tree = ast.parse(path.read_text())
         top = set(tree.body)
-        for block in tree.body:  # what type checkers alone read runs nowhere
+        unread = set()  # what type checkers alone read runs nowhere
+        for block in tree.body:
             if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
-                top.update(block.body)
+                unread.update(block.body)
         for node in ast.walk(tree):
+            if node in unread:
+                continue
             if isinstance(node, ast.Import):
                 yield from ((alias.name, None, node not in top) for alias in node.names)
             elif isinstance(node, ast.ImportFrom):

@@ -1,0 +1,142 @@
+"""The functions that users call for elementwise operators.
+
+Note [Functions made of declarations]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+An elementwise function is declared once, in `tensix.kernels.elementwise`. What users call is made of the declaration: a
+builtin function, whose ``__self__`` is an `ElementwiseFunction`. CPython hands it its arguments where they lie on the
+stack, as to a function that is written in C, and it hands tensors on to the operator's table.
+"""
+cimport cython
+from cpython.object cimport PyObject
+from libc.stdint cimport uint64_t
+from tensix.dispatch.operands cimport call_binary, is_number, scalar_like
+from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.tensors.tensor_base cimport TensorBase
+
+from importlib import import_module
+
+__all__ = []
+
+cdef extern from "Python.h":
+    enum:
+        METH_FASTCALL
+        METH_KEYWORDS
+    ctypedef PyObject* (*PyCFunction)(PyObject*, PyObject*)
+    ctypedef struct PyMethodDef:
+        const char* ml_name
+        PyCFunction ml_meth
+        int ml_flags
+        const char* ml_doc
+    object PyCFunction_NewEx(PyMethodDef* definition, object self, object module)
+
+
+@cython.final
+cdef class ElementwiseFunction:
+    """Be what an elementwise function calls.
+
+    Attributes
+    ----------
+    function : builtin function
+        What users call; it lives as long as this object, and this object as long as it.
+    table : OperatorTable
+        Makes a tensor.
+    out : OperatorTable or None
+        Writes to the argument `out`.
+    in_place : OperatorTable or None
+        Writes to the first operand.
+    """
+
+    cdef readonly object function
+    cdef readonly OperatorTable table
+    cdef readonly OperatorTable out
+    cdef readonly OperatorTable in_place
+    cdef str module
+    cdef int inputs
+    cdef tuple options
+    cdef bytes name
+    cdef bytes doc
+    cdef PyMethodDef definition
+
+    def __init__(self, declaration, str doc, int inputs, tuple options, table, out=None, in_place=None):
+        self.inputs, self.options = inputs, options
+        self.table, self.out, self.in_place = table, out, in_place
+        self.name, self.doc = declaration.__name__.encode(), doc.encode()
+        self.module = declaration.__module__
+        self.definition.ml_name, self.definition.ml_doc = self.name, self.doc
+        self.definition.ml_flags = METH_FASTCALL | METH_KEYWORDS
+        self.definition.ml_meth = <PyCFunction><void*>call_one if inputs == 1 else <PyCFunction><void*>call_two
+        self.function = PyCFunction_NewEx(&self.definition, self, self.module)
+
+    def __getattr__(self, name):
+        if name == self.name.decode():  # the name by which pickle finds a builtin function in its __self__
+            return self.function
+        raise AttributeError(f"{self!r} has no attribute {name!r}.")
+
+    def __reduce__(self):
+        return operators_of, (self.module, self.name.decode())
+
+    def __repr__(self):
+        return f"<operators of {self.module}.{self.name.decode()}>"
+
+
+def operators_of(str module, str name):
+    """Return what the function of a name calls."""
+    return getattr(import_module(module), name).__self__
+
+
+cdef str signature_of(ElementwiseFunction self):
+    return self.doc.decode().partition("\n")[0]
+
+
+cdef object call_one(PyObject* self, PyObject** args, Py_ssize_t count, PyObject* names):
+    """Be a function of one tensor."""
+    if count == 1 and names == NULL and isinstance(<object>args[0], TensorBase):
+        return (<ElementwiseFunction>self).table.call1(<TensorBase>args[0])
+    return call_with_options(<ElementwiseFunction>self, args, count, names)
+
+
+cdef object call_two(PyObject* self, PyObject** args, Py_ssize_t count, PyObject* names):
+    """Be a function of two tensors, one of which may be a number."""
+    if count == 2 and names == NULL:
+        if isinstance(<object>args[0], TensorBase) and isinstance(<object>args[1], TensorBase):
+            return (<ElementwiseFunction>self).table.call2(<TensorBase>args[0], <TensorBase>args[1])
+        made = call_binary((<ElementwiseFunction>self).table, <object>args[0], <object>args[1])
+        if made is not NotImplemented:
+            return made
+    return call_with_options(<ElementwiseFunction>self, args, count, names)
+
+
+cdef object call_with_options(ElementwiseFunction self, PyObject** args, Py_ssize_t count, PyObject* names):
+    """Call with arguments by name, or say what is wrong with those given."""
+    cdef str name = self.name.decode()
+    cdef list operands = [<object>args[i] for i in range(count)]
+    cdef dict options = {}
+    cdef uint64_t keys = 0
+    if names != NULL:
+        for i, option in enumerate(<tuple><object>names):
+            options[option] = <object>args[count + i]
+    if count != self.inputs:
+        raise TypeError(f"{name}() takes {self.inputs} positional arguments, found {count}: {signature_of(self)}.")
+    for option in options:
+        if option not in self.options:
+            raise TypeError(f"{name}() has no argument {option!r}: {signature_of(self)}.")
+    out = options.pop("out", None)
+    if self.inputs == 2:
+        if isinstance(operands[0], TensorBase):
+            if is_number(operands[1]):
+                operands[1] = scalar_like(operands[0], operands[1])
+        elif isinstance(operands[1], TensorBase) and is_number(operands[0]):
+            operands[0] = scalar_like(operands[1], operands[0])
+    for operand in operands:
+        if not isinstance(operand, TensorBase):
+            raise TypeError(
+                f"{name}() takes tensors, and a number for one of two, found {type(operand).__name__}. Make a tensor "
+                "of it with tensor()."
+            )
+        keys |= (<TensorBase>operand).impl.key_set
+    if out is None:
+        return self.table.call(tuple(operands), options, keys)
+    if not isinstance(out, TensorBase):
+        raise TypeError(f"{name}(): out must be a tensor, found {type(out).__name__}.")
+    options["out"] = out
+    return self.out.call(tuple(operands), options, keys | (<TensorBase>out).impl.key_set)
