@@ -1,5 +1,12 @@
 """Sphinx configuration. Build with ``sphinx-build -W -b html docs docs/_build``; tensix must be importable."""
 
+import inspect
+from importlib import import_module
+
+from docutils.nodes import Element
+from docutils.statemachine import StringList
+from sphinx.util.docutils import SphinxDirective
+
 from tensix import __version__
 
 project = "tensix"
@@ -17,3 +24,24 @@ autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True}
 numpydoc_show_class_members = False  # autodoc shows them
 add_module_names = False
+
+
+class Functions(SphinxDirective):
+    """Describe every function that a module exports, under the name that it has in tensix."""
+
+    required_arguments = 1
+
+    def run(self):
+        """Return what `autofunction` makes of them."""
+        module = import_module(self.arguments[0])
+        package = module.__name__ if module.__name__.count(".") == 1 else "tensix"
+        names = [name for name in module.__all__ if inspect.isroutine(getattr(module, name))]
+        described = Element()
+        lines = StringList([f".. autofunction:: {package}.{name}" for name in names], source=self.get_source_info()[0])
+        self.state.nested_parse(lines, self.content_offset, described)
+        return described.children
+
+
+def setup(app):
+    """Add the directive."""
+    app.add_directive("functions", Functions)
