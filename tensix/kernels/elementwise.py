@@ -37,10 +37,10 @@ __all__ = [
     "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert",
     "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "clip", "conj", "copysign",
     "cos", "cosh", "divide", "equal", "exp", "expm1", "floor", "floor_divide", "greater", "greater_equal", "hypot",
-    "imag", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log10", "log1p", "log2", "logaddexp",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "negative",
-    "nextafter", "not_equal", "positive", "pow", "real", "reciprocal", "remainder", "round", "sign", "signbit", "sin",
-    "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc",
+    "imag", "isclose", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log10", "log1p", "log2",
+    "logaddexp", "logical_and", "logical_nor", "logical_not", "logical_or", "logical_xor", "maximum", "minimum",
+    "multiply", "negative", "nextafter", "not_equal", "positive", "pow", "real", "reciprocal", "remainder", "round",
+    "sign", "signbit", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc",
 ]  # fmt: skip
 
 Operand: TypeAlias = "Tensor | int | float | complex"
@@ -685,6 +685,37 @@ def greater_equal(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> 
     """
 
 
+@elementwise(np.isclose)
+def isclose(
+    x1: Operand, x2: Operand, /, *, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """Return whether the elements of each pair differ by no more than ``atol + rtol * abs(x2)``.
+
+    Parameters
+    ----------
+    x1, x2 : Tensor or number
+        The operands, one of them a tensor at least; the second is the measure.
+    rtol, atol : float, optional
+        How far the first may be away: in parts of the second, and beside that.
+    equal_nan : bool, optional
+        Whether two that are not a number are close.
+    out : Tensor, optional
+        Where the result is written, as for `add`.
+
+    Returns
+    -------
+    Tensor
+        Of bools.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.isclose(tensix.tensor([1.0, 2.0]), tensix.tensor([1.000001, 2.1]))
+    tensor([ True, False])
+    """
+
+
 @elementwise(np.maximum)
 def maximum(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
     """Return the larger element of each pair; not a number, if one is not.
@@ -791,6 +822,21 @@ def logical_or(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Ten
     >>> tensix.logical_or(tensix.tensor([True, False]), False)
     tensor([ True, False])
     """
+
+
+@elementwise()
+def logical_nor(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
+    """Return whether neither element of a pair is true.
+
+    It takes parameters as for `add`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.logical_nor(tensix.tensor([True, False]), False)
+    tensor([False,  True])
+    """
+    return logical_not(logical_or(x1, x2))
 
 
 @elementwise(np.logical_xor)

@@ -53,6 +53,8 @@ BINARY = {
     "less": (np.less, ALL, False), "less_equal": (np.less_equal, ALL, False), "greater": (np.greater, ALL, False),
     "greater_equal": (np.greater_equal, ALL, False),
 }  # fmt: skip
+# Beside the standard. name -> NumPy's function, of two operands and options
+BESIDE = {"isclose": np.isclose, "logical_nor": lambda a, b: ~np.logical_or(a, b)}
 each_unary = pytest.mark.parametrize("name", UNARY)
 each_binary = pytest.mark.parametrize("name", BINARY)
 
@@ -93,7 +95,8 @@ def expected(function, promotes, *arrays):
 
 def test_every_function_of_the_chapter_is_here():
     chapter = {name for name in tensix.__all__ if getattr(getattr(tensix, name), "__module__", "") == CHAPTER.__name__}
-    assert chapter == {*UNARY, *BINARY, "clip", "real", "imag"} == set(CHAPTER.__all__) and len(chapter) == 67
+    assert chapter == {*UNARY, *BINARY, *BESIDE, "clip", "real", "imag"} == set(CHAPTER.__all__)
+    assert len(chapter - {*BESIDE}) == 67
 
 
 @each_unary
@@ -228,3 +231,26 @@ def test_signatures():
     assert [(p.name, p.kind is p.POSITIONAL_ONLY, p.default) for p in parameters] == [
         ("x", True, inspect.Parameter.empty), ("min", False, None), ("max", False, None)
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BESIDE)
+@pytest.mark.parametrize("dtype", ALL)
+def test_functions_beside_the_standard(name, dtype):
+    a, b = values(dtype, (40, 3)), values(dtype, (3,), seed=1)
+    function = getattr(tensix, name)
+    assert_same(function(tensix.from_numpy(a), tensix.from_numpy(b)), BESIDE[name](a, b))
+    assert_same(function(tensix.from_numpy(a), 1), BESIDE[name](a, 1))
+    out = tensix.empty(40, 3, dtype="bool")
+    assert function(tensix.from_numpy(a), tensix.from_numpy(b), out=out) is out
+    assert_same(out, BESIDE[name](a, b))
+    with pytest.raises(ValueError, match="output with shape"):
+        function(tensix.from_numpy(a), 1, out=tensix.empty(3, dtype="bool"))
+
+
+@pytest.mark.parametrize("options", [{"rtol": 0.25}, {"atol": 0.5, "rtol": 0.0}, {"equal_nan": True}])
+def test_what_is_close(options):
+    a, b = np.array([1, 1.2, np.nan, np.inf]), np.array([1.25, 1, np.nan, np.inf])
+    assert_same(tensix.isclose(tensix.from_numpy(a), tensix.from_numpy(b), **options), np.isclose(a, b, **options))
+    assert tensix.isclose(tensix.tensor(1.0, dtype="bfloat16"), 1.001, rtol=0.01).item() is True
+    with pytest.raises(TypeError, match=r"isclose\(\) has no argument 'rtoll'"):
+        tensix.isclose(tensix.from_numpy(a), 1, rtoll=0.1)

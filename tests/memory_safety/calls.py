@@ -1,6 +1,7 @@
 """Every public call that works on tensors' memory, as a function of the operands that a disturbance may change."""
 
 import copy
+import inspect
 import operator
 import pickle
 
@@ -8,23 +9,22 @@ import numpy as np
 
 import tensix
 from tensix import fft, linalg
+from tensix.kernels import elementwise
 
+WHOLE = ["bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"]
+OF_THEIR_OWN = {"clip", "imag", "bitwise_invert", *WHOLE}  # called with other arguments, below
+INPUTS = {
+    name: 2 if "x2" in inspect.signature(getattr(elementwise, name)).parameters else 1
+    for name in elementwise.__all__
+    if name not in OF_THEIR_OWN
+}
 UNARY = [
-    "abs", "negative", "positive", "reciprocal", "sign", "square", "sqrt", "exp", "expm1", "log", "log1p", "log2",
-    "log10", "signbit", "isfinite", "isinf", "isnan", "real", "conj", "logical_not", "ceil", "floor", "round",
-    "trunc", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "sin", "sinh", "tan", "tanh", "sum",
-    "prod", "max", "min", "mean", "std", "var", "all", "any", "argmax", "argmin", "count_nonzero", "unique_all",
+    *[name for name, count in INPUTS.items() if count == 1],
+    "sum", "prod", "max", "min", "mean", "std", "var", "all", "any", "argmax", "argmin", "count_nonzero", "unique_all",
     "unique_counts", "unique_inverse", "unique_values", "argsort", "sort", "nonzero", "argwhere", "diff", "tril",
     "triu", "zeros_like", "ones_like", "empty_like", "matrix_transpose", "asarray",
 ]  # fmt: skip
-BINARY = [
-    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow", "hypot", "equal", "not_equal",
-    "less", "less_equal", "greater", "greater_equal", "maximum", "minimum", "logaddexp", "copysign", "nextafter",
-    "atan2", "logical_and", "logical_or", "logical_xor", "matmul", "vecdot", "isin",
-]  # fmt: skip
-WHOLE = [
-    "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift",
-]  # fmt: skip
+BINARY = [*[name for name, count in INPUTS.items() if count == 2], "matmul", "vecdot", "isin"]
 
 FUNCTIONS = {
     **{name: lambda o, f=getattr(tensix, name): f(o.x) for name in UNARY},
