@@ -68,20 +68,24 @@ cdef class ElementwiseFunction:
         self.function = PyCFunction_NewEx(&self.definition, self, self.module)
 
     def __getattr__(self, name):
-        if name == self.name.decode():  # the name by which pickle finds a builtin function in its __self__
+        if name == name_of(self):  # the name by which pickle finds a builtin function in its __self__
             return self.function
         raise AttributeError(f"{self!r} has no attribute {name!r}.")
 
     def __reduce__(self):
-        return operators_of, (self.module, self.name.decode())
+        return operators_of, (self.module, name_of(self))
 
     def __repr__(self):
-        return f"<operators of {self.module}.{self.name.decode()}>"
+        return f"<operators of {self.module}.{name_of(self)}>"
 
 
 def operators_of(str module, str name):
     """Return what the function of a name calls."""
     return getattr(import_module(module), name).__self__
+
+
+cdef str name_of(ElementwiseFunction self):
+    return self.name.decode()
 
 
 cdef str signature_of(ElementwiseFunction self):
@@ -108,35 +112,41 @@ cdef object call_two(PyObject* self, PyObject** args, Py_ssize_t count, PyObject
 
 cdef object call_with_options(ElementwiseFunction self, PyObject** args, Py_ssize_t count, PyObject* names):
     """Call with arguments by name, or say what is wrong with those given."""
-    cdef str name = self.name.decode()
-    cdef list operands = [<object>args[i] for i in range(count)]
+    cdef object out = None
     cdef dict options = {}
-    cdef uint64_t keys = 0
+    if count != self.inputs:
+        raise TypeError(
+            f"{name_of(self)}() takes {self.inputs} positional arguments, found {count}: {signature_of(self)}."
+        )
     if names != NULL:
         for i, option in enumerate(<tuple><object>names):
-            options[option] = <object>args[count + i]
-    if count != self.inputs:
-        raise TypeError(f"{name}() takes {self.inputs} positional arguments, found {count}: {signature_of(self)}.")
-    for option in options:
-        if option not in self.options:
-            raise TypeError(f"{name}() has no argument {option!r}: {signature_of(self)}.")
-    out = options.pop("out", None)
-    if self.inputs == 2:
-        if isinstance(operands[0], TensorBase):
-            if is_number(operands[1]):
-                operands[1] = scalar_like(operands[0], operands[1])
-        elif isinstance(operands[1], TensorBase) and is_number(operands[0]):
-            operands[0] = scalar_like(operands[1], operands[0])
-    for operand in operands:
-        if not isinstance(operand, TensorBase):
-            raise TypeError(
-                f"{name}() takes tensors, and a number for one of two, found {type(operand).__name__}. Make a tensor "
-                "of it with tensor()."
-            )
-        keys |= (<TensorBase>operand).impl.key_set
+            if option not in self.options:
+                raise TypeError(f"{name_of(self)}() has no argument {option!r}: {signature_of(self)}.")
+            if option == "out":
+                out = <object>args[count + i]
+            else:
+                options[option] = <object>args[count + i]
+    a, b = <object>args[0], <object>args[count - 1]
+    if count == 2:
+        if isinstance(a, TensorBase):
+            if not isinstance(b, TensorBase) and is_number(b):
+                b = scalar_like(a, b)
+        elif isinstance(b, TensorBase) and is_number(a):
+            a = scalar_like(b, a)
+    cdef uint64_t keys = keys_of_operand(self, a) | keys_of_operand(self, b)
+    operands = (a,) if count == 1 else (a, b)
     if out is None:
-        return self.table.call(tuple(operands), options, keys)
+        return self.table.call(operands, options, keys)
     if not isinstance(out, TensorBase):
-        raise TypeError(f"{name}(): out must be a tensor, found {type(out).__name__}.")
+        raise TypeError(f"{name_of(self)}(): out must be a tensor, found {type(out).__name__}.")
     options["out"] = out
-    return self.out.call(tuple(operands), options, keys | (<TensorBase>out).impl.key_set)
+    return self.out.call(operands, options, keys | (<TensorBase>out).impl.key_set)
+
+
+cdef uint64_t keys_of_operand(ElementwiseFunction self, object operand) except? 0:
+    if not isinstance(operand, TensorBase):
+        raise TypeError(
+            f"{name_of(self)}() takes tensors, and a number for one of two, found {type(operand).__name__}. Make a "
+            "tensor of it with tensor()."
+        )
+    return (<TensorBase>operand).impl.key_set

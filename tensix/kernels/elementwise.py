@@ -24,23 +24,21 @@ import numpy as np
 
 from tensix.dispatch import OperatorTable, dispatcher, native_functions
 from tensix.dispatch.elementwise_function import ElementwiseFunction
-from tensix.dispatch.operands import scalar_like
-from tensix.kernels.meta import MetaUfuncKernel
+from tensix.kernels.meta import MetaFunctionKernel, MetaUfuncKernel
 from tensix.kernels.numpy_kernel import NumpyKernel
-from tensix.kernels.ufunc import CopyingOutKernel, InPlaceKernel, OutKernel, PowerKernel, UfuncKernel
-from tensix.tensors.tensor_base import TensorBase
+from tensix.kernels.ufunc import ClipKernel, CopyingOutKernel, InPlaceKernel, OutKernel, PowerKernel, UfuncKernel
 
 if TYPE_CHECKING:
     from tensix._tensor import Tensor
 
 __all__ = [
     "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert",
-    "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "clip", "conj", "copysign",
-    "cos", "cosh", "divide", "equal", "exp", "expm1", "floor", "floor_divide", "greater", "greater_equal", "hypot",
-    "imag", "isclose", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log10", "log1p", "log2",
-    "logaddexp", "logical_and", "logical_nor", "logical_not", "logical_or", "logical_xor", "maximum", "minimum",
-    "multiply", "negative", "nextafter", "not_equal", "positive", "pow", "real", "reciprocal", "remainder", "round",
-    "sign", "signbit", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc",
+    "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "conj", "copysign", "cos",
+    "cosh", "divide", "equal", "exp", "expm1", "floor", "floor_divide", "greater", "greater_equal", "hypot", "imag",
+    "isclose", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log10", "log1p", "log2", "logaddexp",
+    "logical_and", "logical_nor", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply",
+    "negative", "nextafter", "not_equal", "positive", "pow", "real", "reciprocal", "remainder", "round", "sign",
+    "signbit", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc",
 ]  # fmt: skip
 
 Operand: TypeAlias = "Tensor | int | float | complex"
@@ -115,6 +113,7 @@ def elementwise(
                 table.register("CompositeImplicitAutograd", declaration)
             else:
                 table.register("CPU", NumpyKernel(source, promotes=True, widens=True))
+                table.register("Meta", MetaFunctionKernel(table))
             out.register("CompositeImplicitAutograd", CopyingOutKernel(table))
 
     return make
@@ -744,53 +743,9 @@ def minimum(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor
     """
 
 
-def clip(x: Tensor, /, min: Operand | None = None, max: Operand | None = None) -> Tensor:
-    """Return each element, or the bound that it lies beyond.
-
-    The result's element type is the one that `maximum` and `minimum` give: that of `x` with bounds of its type, or with
-    numbers of its kind.
-
-    Parameters
-    ----------
-    x : Tensor
-        The elements.
-    min, max : Tensor or number, optional
-        The lower and the upper bound; None means none. Where the lower one is above the upper, the latter holds.
-
-    Returns
-    -------
-    Tensor
-        A copy, also if there are no bounds.
-
-    Examples
-    --------
-    >>> import tensix
-    >>> tensix.clip(tensix.tensor([1, 5, 9]), 2, 6)
-    tensor([2, 5, 6])
-    """
-    if not isinstance(x, TensorBase):
-        raise TypeError(f"clip() takes a tensor, found {type(x).__name__}. Make a tensor of it with tensor().")
-    return native_functions.CLIP(x, bound(x, min, "min"), bound(x, max, "max"))
-
-
-def bound(x, limit, name):
-    """Return a bound as a tensor, or None."""
-    if limit is None or isinstance(limit, TensorBase):
-        return limit
-    if not isinstance(limit, (int, float, complex, np.generic)):
-        raise TypeError(f"clip(): {name} must be a tensor or a number, found {type(limit).__name__}.")
-    return scalar_like(x, limit)
-
-
-def clip_kernel(self, min=None, max=None):
-    """Be made of other operators, so as to serve every device."""
-    raised = self if min is None else maximum(self, min)
-    if max is not None:
-        return minimum(raised, max)
-    return raised if min is not None else native_functions.CLONE(self)
-
-
-native_functions.CLIP.register("CompositeImplicitAutograd", clip_kernel)
+native_functions.CLIP.register(
+    "CompositeImplicitAutograd", ClipKernel(maximum.__self__.table, minimum.__self__.table)
+)
 
 
 # ---- logical and bitwise functions

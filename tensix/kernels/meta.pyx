@@ -9,7 +9,8 @@ from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr_wrap, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU, META, Device_get
 from tensix.core.storage_impl cimport StorageImpl_mutable_data
-from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_with
+from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_with, Kernel
+from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.copy cimport fill_element
 from tensix.kernels.empty cimport empty_like_impl
 from tensix.kernels.iterator cimport broadcast_sizes, iterator_add, iterator_start, iterator_t, new_result
@@ -21,6 +22,8 @@ from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_sizes
 
 from tensix.core import set_allocator
 from tensix.dispatch import native_functions
+
+cdef OperatorTable EMPTY = native_functions.EMPTY
 
 
 @cython.final
@@ -70,6 +73,30 @@ cdef class MetaUfuncKernel(UfuncKernel):
 
     def __repr__(self):
         return f"shape and type of {self.name}"
+
+
+cdef class MetaFunctionKernel(Kernel):
+    """Give the result of an elementwise operator its shape, and the type that the CPU's kernel gives no elements."""
+
+    cdef OperatorTable table
+
+    def __init__(self, OperatorTable table not None):
+        self.table = table
+
+    cdef object call(self, tuple args, dict kwargs):
+        cdef int64_t sizes[64]
+        cdef TensorBase a = args[0]
+        cdef TensorBase b = args[len(args) - 1]
+        check_common_device(a.impl, b.impl)
+        ndim = broadcast_sizes(a.impl, b.impl, sizes)
+        samples = [EMPTY((0,), dtype=x.dtype) for x in args]
+        cdef TensorBase made = self.table(*samples, **(kwargs or {}))
+        if a.impl.device_type != META:
+            a, b = b, a
+        return Tensor_wrap(new_result(ndim, sizes, made.impl.dtype_code, a.impl, b.impl))
+
+    def __repr__(self):
+        return f"shape and type of {self.table.schema.name}"
 
 
 cdef int check_common_device(TensorImpl a, TensorImpl b) except -1:

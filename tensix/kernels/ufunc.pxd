@@ -44,5 +44,10 @@ cdef class CopyingOutKernel(Kernel):
     cdef OperatorTable table
 
 
+cdef class ClipKernel(Kernel):
+    cdef OperatorTable maximum
+    cdef OperatorTable minimum
+
+
 cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1
 cdef int UfuncKernel_result_code(UfuncKernel self, uint8_t code) except -1

@@ -52,6 +52,7 @@ import numpy as np
 
 from tensix.dispatch import dispatcher, native_functions
 
+cdef OperatorTable CLONE = native_functions.CLONE
 cdef OperatorTable COPY_ = native_functions.COPY_
 cdef OperatorTable SQUARE = None  # both are found when they are first needed: they are declared above this module
 cdef OperatorTable MUL = None
@@ -178,10 +179,31 @@ cdef class CopyingOutKernel(Kernel):
         cdef TensorBase made = self.table(*args, **options)
         check_result_type(made.impl.dtype_code, out.impl.dtype_code)
         check_output_shape(made.impl, None, out.impl)
+        check_device(made.impl, out.impl)
         return COPY_.call2(out, made)
 
     def __repr__(self):
         return f"{self.table.schema.name}, then copy_"
+
+
+cdef class ClipKernel(Kernel):
+    """Bound a tensor from below and above by two other operators, so as to serve every device."""
+
+    def __init__(self, OperatorTable maximum not None, OperatorTable minimum not None):
+        self.maximum, self.minimum = maximum, minimum
+
+    cdef object call(self, tuple args, dict kwargs):
+        named = kwargs or {}
+        cdef TensorBase x = args[0]
+        cdef TensorBase low = args[1] if len(args) > 1 else named.get("min")
+        cdef TensorBase high = args[2] if len(args) > 2 else named.get("max")
+        cdef TensorBase raised = x if low is None else self.maximum.call2(x, low)
+        if high is not None:
+            return self.minimum.call2(raised, high)
+        return raised if low is not None else CLONE.call1(x)
+
+    def __repr__(self):
+        return "maximum, then minimum"
 
 
 cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, str kinds) except -1:

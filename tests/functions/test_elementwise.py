@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tensix
-from tensix.kernels import elementwise as CHAPTER
+from tensix.functions import elementwise as CHAPTER
+from tensix.kernels import elementwise as DECLARATIONS
 from tensix.tensors.promotion import promote_types
 
 INTEGERS = ["uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64"]
@@ -94,7 +95,8 @@ def expected(function, promotes, *arrays):
 
 
 def test_every_function_of_the_chapter_is_here():
-    chapter = {name for name in tensix.__all__ if getattr(getattr(tensix, name), "__module__", "") == CHAPTER.__name__}
+    modules = {CHAPTER.__name__, DECLARATIONS.__name__}
+    chapter = {name for name in tensix.__all__ if getattr(getattr(tensix, name), "__module__", "") in modules}
     assert chapter == {*UNARY, *BINARY, *BESIDE, "clip", "real", "imag"} == set(CHAPTER.__all__)
     assert len(chapter - {*BESIDE}) == 67
 
@@ -227,10 +229,7 @@ def test_signatures():
         assert str(inspect.signature(getattr(tensix, name))) == "(x, /, *, out=None)"
     for name in BINARY:
         assert str(inspect.signature(getattr(tensix, name))) == "(x1, x2, /, *, out=None)"
-    parameters = inspect.signature(tensix.clip).parameters.values()
-    assert [(p.name, p.kind is p.POSITIONAL_ONLY, p.default) for p in parameters] == [
-        ("x", True, inspect.Parameter.empty), ("min", False, None), ("max", False, None)
-    ]  # fmt: skip
+    assert str(inspect.signature(tensix.clip)) == "(x, /, min=None, max=None)"
 
 
 @pytest.mark.parametrize("name", BESIDE)

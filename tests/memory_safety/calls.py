@@ -12,7 +12,7 @@ from tensix import fft, linalg
 from tensix.kernels import elementwise
 
 WHOLE = ["bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"]
-OF_THEIR_OWN = {"clip", "imag", "bitwise_invert", *WHOLE}  # called with other arguments, below
+OF_THEIR_OWN = {"imag", "bitwise_invert", *WHOLE}  # called with other arguments, below
 INPUTS = {
     name: 2 if "x2" in inspect.signature(getattr(elementwise, name)).parameters else 1
     for name in elementwise.__all__

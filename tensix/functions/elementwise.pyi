@@ -1,0 +1,5 @@
+from tensix._tensor import Tensor
+from tensix.kernels.elementwise import *  # noqa: F403
+from tensix.kernels.elementwise import Operand as _Operand
+
+def clip(x: Tensor, /, min: _Operand | None = None, max: _Operand | None = None) -> Tensor: ...
