@@ -12,15 +12,16 @@ ctypedef void (*deleter_t)(void* ctx) noexcept nogil
 
 
 cdef struct data_ptr_t:
-    void* data             # where the bytes are; not owned
-    void* ctx              # what the deleter gets; NULL: nothing is owned
-    deleter_t deleter      # NULL: nothing to do
-    PyObject* keep_alive   # owned reference to whatever the deleter needs, or NULL
-    int8_t device_type     # 0: the CPU
-    int8_t device_index    # -1: the only one
+    void* data              # where the bytes are; not owned
+    void* ctx               # what the deleter gets; NULL: nothing is owned
+    deleter_t deleter       # NULL: nothing to do
+    PyObject* keep_alive    # owned reference to whatever the deleter needs, or NULL
+    int8_t device_type      # 0: the CPU
+    int8_t device_index     # -1: the only one
+    const void* operations  # what tensix knows of a deleter of its own; NULL with any other
 
 
-cdef class IntrusiveTarget_1:
+cdef class IntrusiveTarget_2:
     cdef uint64_t combined_refcount
     cdef int32_t handle_count
     cdef int32_t weak_handle_count
@@ -28,7 +29,7 @@ cdef class IntrusiveTarget_1:
     cpdef release_resources(self)
 
 
-cdef class Allocator_1:
+cdef class Allocator_2:
     cdef object __weakref__
     cdef dict __dict__
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1
@@ -39,20 +40,20 @@ cdef class Allocator_1:
 # Of these only the size is laid down. They are final for Cython alone: a class over them could not take part in how
 # their objects are recycled.
 @cython.final
-cdef class IntrusivePtr_1:
+cdef class IntrusivePtr_2:
     cdef void* _private
 
 
 @cython.final
-cdef class WeakIntrusivePtr_1:
+cdef class WeakIntrusivePtr_2:
     cdef void* _private
 
 
 @cython.final
-cdef class Storage_1:
+cdef class Storage_2:
     cdef void* _private
 
 
 @cython.final
-cdef class Tensor_1:
+cdef class Tensor_2:
     cdef void* _private[2]

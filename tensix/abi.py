@@ -18,7 +18,7 @@ from tensix.core import Allocator, IntrusivePtr, IntrusiveTarget, Storage, WeakI
 
 __all__ = ["ABI_VERSION", "get_include"]
 
-ABI_VERSION = 1  # tests/cython/abi.txt says what it stands for, and when to raise it
+ABI_VERSION = 2  # tests/cython/abi.txt says what it stands for, and when to raise it
 
 CLASSES = {cls.__name__: cls for cls in (IntrusiveTarget, IntrusivePtr, WeakIntrusivePtr, Allocator, Storage, Tensor)}
 

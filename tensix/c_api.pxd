@@ -1,10 +1,10 @@
 """The functions of ``from tensix cimport ...``. What each promises stands in ``docs/cython.rst``."""
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from tensix.abi cimport (
-    IntrusivePtr_1 as IntrusivePtr,
-    IntrusiveTarget_1 as IntrusiveTarget,
-    Storage_1 as Storage,
-    Tensor_1 as Tensor,
+    IntrusivePtr_2 as IntrusivePtr,
+    IntrusiveTarget_2 as IntrusiveTarget,
+    Storage_2 as Storage,
+    Tensor_2 as Tensor,
     data_ptr_t,
     deleter_t,
 )
@@ -80,7 +80,7 @@ cdef object binary_kernel(str name, binary_kernel_t function)
 cdef inline void data_ptr_init(data_ptr_t* self, void* data, void* ctx, deleter_t deleter) noexcept nogil:
     """Fill in a block of main memory, as an allocator written in Cython has to."""
     self.data, self.ctx, self.deleter = data, ctx, deleter
-    self.keep_alive = NULL
+    self.keep_alive = self.operations = NULL
     self.device_type, self.device_index = 0, -1
 
 

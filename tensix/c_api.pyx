@@ -282,6 +282,8 @@ cdef int check_blob(const void* data, size_t nbytes, str function, int alignment
 
 cdef void StorageImpl_fill(StorageImpl self, void* data, size_t nbytes, deleter_t deleter, void* ctx) noexcept:
     """Let an empty storage own memory from outside."""
-    core_data_ptr_init(&self.block, data, NULL if deleter == NULL else ctx, <core_deleter_t>deleter)
+    core_data_ptr_init(&self.block, data, NULL, NULL)
+    if deleter != NULL:
+        self.block.ctx, self.block.deleter = ctx, <core_deleter_t>deleter
     self.size_bytes = nbytes
     self.is_foreign = True  # whoever made the memory may write it behind our back

@@ -26,6 +26,7 @@ cdef inline int Allocator_allocate(Allocator self, size_t nbytes, data_ptr_t* ou
     """Make a block as `self` does it."""
     if is_of_python_class(self) and overrides(self, "allocate"):
         return Allocator.c_allocate(self, nbytes, out)
+    out.operations = NULL  # somebody else's class may fill in the other fields only
     return self.c_allocate(nbytes, out)
 
 

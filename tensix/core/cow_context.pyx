@@ -22,8 +22,13 @@ read-only storage is never taken back, since its pages may not be writable: its 
 """
 from libc.stdlib cimport free
 from tensix.core.allocator cimport Allocator, Allocator_clone, Allocator_is_simple, current_allocator
-from tensix.core.data_ptr cimport add_deleter_with_gil, data_ptr_destroy, data_ptr_move, data_ptr_t
-from tensix.core.memory_facts cimport name_deleter
+from tensix.core.data_ptr cimport (
+    data_ptr_destroy,
+    data_ptr_move,
+    data_ptr_operations,
+    data_ptr_operations_t,
+    data_ptr_t,
+)
 from tensix.core.memory_reporter cimport report_copy
 from tensix.core.refcounted_deleter cimport refcounted_is_shared_alias
 from tensix.core.shared_context cimport (
@@ -56,8 +61,17 @@ cdef void cow_readonly_deleter(void* ctx) noexcept nogil:
     shared_context_decrement(<shared_context_t*>ctx)
 
 
+# With the GIL it frees by the same function: a share alone is no link of a long chain, which is 30 instructions less.
+cdef data_ptr_operations_t cow_operations = data_ptr_operations_t(
+    cow_deleter, cow_deleter, b"cow_deleter", b"copy-on-write context", shared_context_facts)
+cdef data_ptr_operations_t cow_readonly_operations = data_ptr_operations_t(
+    cow_readonly_deleter, NULL, b"cow_readonly_deleter", b"copy-on-write context of read-only bytes",
+    shared_context_facts)
+
+
 cdef bint cow_is_cow(const data_ptr_t* block) noexcept nogil:
-    return block.deleter == cow_deleter or block.deleter == cow_readonly_deleter
+    cdef const data_ptr_operations_t* operations = data_ptr_operations(block)
+    return operations == &cow_operations or operations == &cow_readonly_operations
 
 
 cdef bint cow_is_simple(StorageImpl storage) except -1:
@@ -83,12 +97,12 @@ cdef StorageImpl cow_lazy_clone(StorageImpl source):
             return None
         if not can_share:
             return None
-        shared_context_wrap(&source.block, cow_readonly_deleter if source.is_readonly else cow_deleter)
+        shared_context_wrap(&source.block, &cow_readonly_operations if source.is_readonly else &cow_operations)
         StorageImpl_set_materializer(source, cow_materialize)
     clone = StorageImpl_new()
     context = <shared_context_t*>source.block.ctx
     shared_context_increment(context)
-    shared_context_point(context, &clone.block, source.block.deleter)
+    shared_context_point(context, &clone.block, data_ptr_operations(&source.block))
     clone.size_bytes, clone.was_shrunk = source.size_bytes, source.was_shrunk
     clone.owner, clone.is_resizable = source.owner, source.is_resizable
     StorageImpl_set_materializer(clone, cow_materialize)
@@ -104,7 +118,7 @@ cdef int cow_materialize(StorageImpl storage) except -1:
     if not cow_is_cow(&storage.block):  # somebody took the block away meanwhile
         StorageImpl_clear_materializer(storage)
         return 0
-    if storage.block.deleter == cow_deleter and shared_context_is_unique(context):
+    if data_ptr_operations(&storage.block) == &cow_operations and shared_context_is_unique(context):
         data_ptr_move(&storage.block, &context.original)
         free(context)
         StorageImpl_clear_materializer(storage)
@@ -137,9 +151,3 @@ cdef int exchange_share(StorageImpl storage, data_ptr_t* block) except -1:
     StorageImpl_clear_materializer(storage)
     data_ptr_destroy(&share)
     return 0
-
-
-name_deleter(cow_deleter, "cow_deleter", "copy-on-write context", shared_context_facts)
-add_deleter_with_gil(cow_deleter, cow_deleter)  # a share alone is no link of a long chain: 30 instructions less
-name_deleter(
-    cow_readonly_deleter, "cow_readonly_deleter", "copy-on-write context of read-only bytes", shared_context_facts)

@@ -19,9 +19,15 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from tensix.core.allocator cimport Allocator, nbytes_from_any
-from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_t
+from tensix.core.data_ptr cimport (
+    DataPtr_wrap,
+    address_from_any,
+    data_ptr_init,
+    data_ptr_operations_t,
+    data_ptr_own,
+    data_ptr_t,
+)
 from tensix.core.device cimport CPU
-from tensix.core.memory_facts cimport name_deleter
 from tensix.core.memory_reporter cimport bytes_given_out, report_allocation, report_free, report_out_of_memory
 from tensix.core.python_reference cimport holds_gil, may_run_python
 
@@ -174,7 +180,7 @@ cdef class CPUAllocator(Allocator):
 cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out, PyObject* allocator) except -1:
     """Make a block and report it as made by `allocator`."""
     CPUAllocator_reserve(self, nbytes, out)
-    out.deleter = free_cpu
+    data_ptr_own(out, out.data, &cpu_operations)
     if nbytes != 0:
         header_of(out.data).birth = report_allocation(out.data, nbytes, CPU, allocator)
     return 0
@@ -195,7 +201,7 @@ cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, data_ptr_t* out)
         if self.junk_fill:
             with nogil:
                 fill_with_junk(<uint8_t*>data, nbytes)
-    data_ptr_init(out, data, data, release_cpu)
+    data_ptr_init(out, data, data, &uncounted_cpu_operations)
     return 0
 
 
@@ -302,6 +308,8 @@ cdef dict block_facts(void* data):
     return {"nbytes": header.nbytes, "mapped_bytes": mapped_bytes_of(header)}
 
 
-name_deleter(free_cpu, "free_cpu", "block of a CPUAllocator", block_facts)
-name_deleter(release_cpu, "release_cpu", "block of a CPUAllocator, not counted", block_facts)
+cdef data_ptr_operations_t cpu_operations = data_ptr_operations_t(
+    free_cpu, NULL, b"free_cpu", b"block of a CPUAllocator", block_facts)
+cdef data_ptr_operations_t uncounted_cpu_operations = data_ptr_operations_t(
+    release_cpu, NULL, b"release_cpu", b"block of a CPUAllocator, not counted", block_facts)
 set_allocator("cpu", CPUAllocator())

@@ -5,11 +5,20 @@ function, when the owner dies. The two may differ: guard zones, parts of larger 
 contexts. The facts are those of PyTorch's ``UniqueVoidPtr`` and ``DataPtr``, save that a moved-from pointer here
 reads as empty.
 
-Note [Deleters with the GIL]
+Note [Operations of a block]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+A deleter is an address; who wrote it knows more. All that is known of a kind of block stands in one static struct, to
+which its blocks point, as objects point to their type: its deleter, what that is called, what the contexts are and
+what can be seen in one. Two blocks are of one kind if they have the same operations.
+
 A deleter whose structures the GIL protects has to find out whether it holds it, which takes CPython 3.11 longer than
-the rest of its work. Nearly all who free a block know that they do. So such a deleter says here what does the same for
-them, and they free by `data_ptr_destroy_with_gil`. Without a GIL to hold nobody is asked.
+the rest of its work. Nearly all who free a block know that they do. They free by `data_ptr_destroy_with_gil`, which
+calls what does the same for them, if there is such a function. Without a GIL to hold nobody is asked.
+
+Others know deleters only. Who puts one of his own into a block of ours leaves our operations behind, so they count only
+while they are the deleter's: ask `data_ptr_operations`. A block that is put together from addresses has none. It is
+freed as any other, but nobody looks into its context, which may be any number. Of deleters without operations, the
+system's loader knows exported functions by name, and of the rest the library.
 
 Note [Long chains]
 ~~~~~~~~~~~~~~~~~~
@@ -20,6 +29,7 @@ and freed by the outermost one of its thread when that is done: CPython does the
 the trashcan. Without memory to put it aside it is freed at once.
 """
 cimport cython
+import os
 import sys
 
 from cpython.number cimport PyIndex_Check, PyNumber_Index
@@ -27,7 +37,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from cpython.ref cimport Py_INCREF, Py_XINCREF, PyObject
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
-from tensix.core.device cimport CPU, Device, Device_from_any, Device_get
+from tensix.core.device cimport Device, Device_from_any, Device_get
 from tensix.core.python_reference cimport (
     bring_exception_back,
     drop_python_reference,
@@ -52,20 +62,19 @@ cdef extern from *:
         void* aside  # a list of aside_t
     chain_t* this_thread "tx_this_thread"() nogil
 
+cdef extern from "tensix/symbols.h" nogil:
+    void tx_find_symbol(void* address, const char** name, const char** library)
+
 cdef enum:
-    MAX_DELETER_PAIRS = 8
     MAX_DESTROY_DEPTH = 24  # a thread's stack may be small, and each level may be a few hundred bytes of others' frames
 
 cdef struct aside_t:
     data_ptr_t block
     aside_t* next
 
-cdef struct deleter_pair_t:
-    deleter_t deleter
-    deleter_t with_gil
-
-cdef deleter_pair_t deleter_pairs[MAX_DELETER_PAIRS]
-cdef int deleter_pair_count = 0
+cdef struct closure_t:
+    PyObject* function  # owned
+    void* data
 
 
 @cython.freelist(16)
@@ -115,8 +124,8 @@ cdef class DataPtr:
         cdef Device where = Device_from_any(device)
         cdef PyObject* keep_alive = NULL
         cdef deleter_t function = deleter_from_any(deleter, &keep_alive)
-        data_ptr_init(&self.own, <void*>data_address, <void*>ctx_address, function)
-        self.own.keep_alive = keep_alive
+        data_ptr_init(&self.own, <void*>data_address, NULL, NULL)
+        self.own.ctx, self.own.deleter, self.own.keep_alive = <void*>ctx_address, function, keep_alive
         self.own.device_type, self.own.device_index = where.type_code, where.index
 
     def __dealloc__(self):
@@ -156,8 +165,7 @@ cdef class DataPtr:
         closure.function = <PyObject*>function
         Py_INCREF(function)
         closure.data = made.own.data
-        made.own.ctx = closure
-        made.own.deleter = run_closure
+        data_ptr_own(&made.own, closure, &closure_operations)
         return made
 
     @property
@@ -217,6 +225,7 @@ cdef class DataPtr:
             return False
         cdef PyObject* keep_alive = NULL
         self.own.deleter = deleter_from_any(new, &keep_alive)
+        self.own.operations = NULL
         keep_alive, self.own.keep_alive = self.own.keep_alive, keep_alive
         drop_python_reference(keep_alive, False)
         return True
@@ -269,14 +278,12 @@ cdef int closure_call(closure_t* closure) noexcept:
     return 0
 
 
-cdef void data_ptr_init(data_ptr_t* self, void* data, void* ctx, deleter_t deleter) noexcept nogil:
-    """Fill a struct that owns nothing yet; the device is the CPU."""
-    self.data = data
-    self.ctx = ctx
-    self.deleter = deleter
-    self.keep_alive = NULL
-    self.device_type = CPU
-    self.device_index = -1
+cdef dict closure_facts(void* ctx):
+    return {"function": <object>(<closure_t*>ctx).function}
+
+
+cdef data_ptr_operations_t closure_operations = data_ptr_operations_t(
+    run_closure, NULL, b"run_closure", b"Python callable", closure_facts)
 
 
 cdef void data_ptr_clear(data_ptr_t* self) noexcept nogil:
@@ -348,31 +355,16 @@ cdef void destroy_reference(PyObject* reference) noexcept nogil:
 
 
 cdef void data_ptr_destroy_with_gil(data_ptr_t* self) noexcept nogil:
-    """Do the same as `data_ptr_destroy` where the GIL is held for certain. See Note [Deleters with the GIL]."""
+    """Do the same as `data_ptr_destroy` where the GIL is held for certain. See Note [Operations of a block]."""
+    cdef const data_ptr_operations_t* operations = data_ptr_operations(self)
     cdef void* ctx = self.ctx
-    cdef int i
-    for i in range(deleter_pair_count):
-        if self.deleter == deleter_pairs[i].deleter and self.keep_alive == NULL:
-            self.data = self.ctx = NULL
-            self.deleter = NULL
-            if ctx != NULL:
-                deleter_pairs[i].with_gil(ctx)
-            return
-    data_ptr_destroy(self)
-
-
-cdef int add_deleter_with_gil(deleter_t deleter, deleter_t with_gil) except -1:
-    """Say what does the same as a deleter while the GIL is held. See Note [Deleters with the GIL]."""
-    global deleter_pair_count
-    if not GIL_EXISTS:
-        return 0
-    if deleter_pair_count == MAX_DELETER_PAIRS:
-        raise RuntimeError(f"no more than {MAX_DELETER_PAIRS} deleters can have a twin that is told about the GIL.")
-    for i in range(deleter_pair_count, 0, -1):
-        deleter_pairs[i] = deleter_pairs[i - 1]
-    deleter_pairs[0].deleter, deleter_pairs[0].with_gil = deleter, with_gil  # the default allocator's is the newest
-    deleter_pair_count += 1
-    return 0
+    if not GIL_EXISTS or operations == NULL or operations.free_with_gil == NULL or self.keep_alive != NULL:
+        data_ptr_destroy(self)
+        return
+    self.data = self.ctx = NULL
+    self.deleter = NULL
+    if ctx != NULL:
+        operations.free_with_gil(ctx)
 
 
 cdef void data_ptr_move(data_ptr_t* self, data_ptr_t* source) noexcept nogil:
@@ -381,6 +373,32 @@ cdef void data_ptr_move(data_ptr_t* self, data_ptr_t* source) noexcept nogil:
     source.data = source.ctx = NULL
     source.deleter = NULL
     source.keep_alive = NULL
+
+
+cdef dict data_ptr_facts(const data_ptr_t* self):
+    """Return what a block of memory is: its addresses and device, who frees it, and what its context is made of."""
+    cdef const data_ptr_operations_t* operations = data_ptr_operations(self)
+    cdef const char* name = NULL
+    cdef const char* library = NULL
+    cdef dict facts = {
+        "data": <uintptr_t>self.data,
+        "ctx": <uintptr_t>self.ctx,
+        "deleter": <uintptr_t>self.deleter,
+        "deleter_name": None,
+        "library": None,
+        "context": None,
+        "device": str(Device_get(self.device_type, self.device_index)),
+        "keeps_alive": None if self.keep_alive == NULL else <object>self.keep_alive,
+    }
+    if operations != NULL:
+        facts["deleter_name"], facts["context"] = operations.name.decode(), operations.context.decode()
+        if self.ctx != NULL and operations.facts != NULL:
+            facts.update(operations.facts(self.ctx))
+    elif self.deleter != NULL:
+        tx_find_symbol(<void*>self.deleter, &name, &library)
+        facts["deleter_name"] = None if name == NULL else name.decode(errors="replace")
+        facts["library"] = None if library == NULL else os.path.basename(os.fsdecode(library))
+    return facts
 
 
 cdef DataPtr DataPtr_wrap(data_ptr_t* source):

@@ -2,7 +2,7 @@
 
 Unlike copy-on-write nothing is ever copied. The facts are those of PyTorch's ``c10/core/RefcountedDeleter.h``.
 """
-from tensix.core.memory_facts cimport name_deleter
+from tensix.core.data_ptr cimport data_ptr_operations, data_ptr_operations_t, data_ptr_t
 from tensix.core.shared_context cimport (
     shared_context_decrement,
     shared_context_facts,
@@ -18,18 +18,26 @@ cdef void refcounted_deleter(void* ctx) noexcept nogil:
     shared_context_decrement(<shared_context_t*>ctx)
 
 
+cdef data_ptr_operations_t refcounted_operations = data_ptr_operations_t(
+    refcounted_deleter, NULL, b"refcounted_deleter", b"shared context", shared_context_facts)
+
+
+cdef bint refcounted_is_shared(const data_ptr_t* block) noexcept nogil:
+    """Return whether a block is reference-counted."""
+    return data_ptr_operations(block) == &refcounted_operations
+
+
 cdef bint refcounted_is_shared_alias(StorageImpl a, StorageImpl b) noexcept:
     """Return whether two storages share a reference-counted block."""
-    return a.block.deleter == refcounted_deleter and b.block.deleter == refcounted_deleter \
-        and a.block.ctx == b.block.ctx
+    return refcounted_is_shared(&a.block) and refcounted_is_shared(&b.block) and a.block.ctx == b.block.ctx
 
 
 cdef int refcounted_apply(StorageImpl storage) except -1:
     """Put the block into a counted context; nothing happens if it is in one."""
-    if storage.block.deleter != refcounted_deleter and not storage.is_readonly:
+    if not refcounted_is_shared(&storage.block) and not storage.is_readonly:
         StorageImpl_mutable_data(storage)  # a copy-on-write share must not be written by others
-    if storage.block.deleter != refcounted_deleter:  # asked once more: making the copy may run any code
-        shared_context_wrap(&storage.block, refcounted_deleter)
+    if not refcounted_is_shared(&storage.block):  # asked once more: making the copy may run any code
+        shared_context_wrap(&storage.block, &refcounted_operations)
     return 0
 
 
@@ -39,10 +47,7 @@ cdef StorageImpl refcounted_alias(StorageImpl storage):
     cdef StorageImpl alias = StorageImpl_new()
     cdef shared_context_t* context = <shared_context_t*>storage.block.ctx
     shared_context_increment(context)
-    shared_context_point(context, &alias.block, refcounted_deleter)
+    shared_context_point(context, &alias.block, &refcounted_operations)
     alias.size_bytes, alias.owner = storage.size_bytes, storage.owner
     alias.is_readonly, alias.guarded = storage.is_readonly, storage.is_readonly
     return alias
-
-
-name_deleter(refcounted_deleter, "refcounted_deleter", "shared context", shared_context_facts)

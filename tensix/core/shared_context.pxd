@@ -1,13 +1,19 @@
 """Private: a block that several storages share, counted outside of them.
 
 Copy-on-write and reference-counted deleters both put the block into such a context and hand out pointers to it,
-each with a deleter of its own, so that the two cannot be taken for one another.
+each with operations of its own, so that the two cannot be taken for one another.
 """
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_load_acquire
-from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_move, data_ptr_t, deleter_t
-from tensix.core.memory_facts cimport data_ptr_facts
+from tensix.core.data_ptr cimport (
+    data_ptr_destroy,
+    data_ptr_facts,
+    data_ptr_init,
+    data_ptr_move,
+    data_ptr_operations_t,
+    data_ptr_t,
+)
 
 
 cdef struct shared_context_t:
@@ -15,23 +21,22 @@ cdef struct shared_context_t:
     data_ptr_t original
 
 
-cdef inline shared_context_t* shared_context_wrap(data_ptr_t* block, deleter_t deleter) except NULL:
+cdef inline shared_context_t* shared_context_wrap(
+        data_ptr_t* block, const data_ptr_operations_t* operations) except NULL:
     """Move `block` into a new context with a count of one, and point `block` at it; its address stays."""
     cdef shared_context_t* context = <shared_context_t*>malloc(sizeof(shared_context_t))
     if context == NULL:
         raise MemoryError("no memory for the context of a shared block.")
     context.count = 1
     data_ptr_move(&context.original, block)
-    shared_context_point(context, block, deleter)
+    shared_context_point(context, block, operations)
     return context
 
 
-cdef inline void shared_context_point(shared_context_t* self, data_ptr_t* block, deleter_t deleter) noexcept nogil:
+cdef inline void shared_context_point(
+        shared_context_t* self, data_ptr_t* block, const data_ptr_operations_t* operations) noexcept nogil:
     """Make `block`, which owns nothing, an owner of a count that the caller has taken."""
-    block.data = self.original.data
-    block.ctx = self
-    block.deleter = deleter
-    block.keep_alive = NULL
+    data_ptr_init(block, self.original.data, self, operations)
     block.device_type = self.original.device_type
     block.device_index = self.original.device_index
 
@@ -52,6 +57,6 @@ cdef inline bint shared_context_is_unique(shared_context_t* self) noexcept nogil
 
 
 cdef inline dict shared_context_facts(void* ctx):
-    """Say who shares what. See Note [Named deleters]."""
+    """Say who shares what. See Note [Operations of a block]."""
     cdef shared_context_t* self = <shared_context_t*>ctx
     return {"sharers": tx_load_acquire(&self.count), "block": data_ptr_facts(&self.original)}

@@ -18,9 +18,9 @@ from cpython.buffer cimport (
 )
 from libc.stdint cimport int64_t, uint8_t, uintptr_t
 from libc.stdlib cimport free, malloc
+from tensix.core.data_ptr cimport data_ptr_operations_t, data_ptr_own
 from tensix.core.device cimport CPU, Device_get
 from tensix.core.export cimport begin_export, end_export
-from tensix.core.memory_facts cimport name_deleter
 from tensix.core.python_reference cimport may_run_python
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
@@ -209,7 +209,7 @@ cdef TensorImpl impl_of_buffer(object exporter):
         raise
     impl.storage.is_foreign = type(exporter) is not bytes  # these nobody writes
     impl.storage.is_readonly = impl.storage.guarded = view.readonly
-    impl.storage.block.ctx, impl.storage.block.deleter = view, give_back
+    data_ptr_own(&impl.storage.block, view, &buffer_operations)
     return impl
 
 
@@ -261,4 +261,5 @@ cdef dict view_facts(void* view):
     return {"nbytes": (<Py_buffer*>view).len, "of": type((<Py_buffer*>view).obj).__name__}
 
 
-name_deleter(give_back, "give_back", "buffer", view_facts)
+cdef data_ptr_operations_t buffer_operations = data_ptr_operations_t(
+    give_back, NULL, b"give_back", b"buffer", view_facts)

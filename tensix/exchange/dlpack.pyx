@@ -27,10 +27,9 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 from tensix.core.allocator cimport current_allocator
-from tensix.core.data_ptr cimport deleter_t
+from tensix.core.data_ptr cimport data_ptr_operations_t, data_ptr_own
 from tensix.core.device cimport CPU
 from tensix.core.handle cimport own_newborn
-from tensix.core.memory_facts cimport name_deleter
 from tensix.core.python_reference cimport may_run_python
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
@@ -161,12 +160,12 @@ cdef TensorImpl impl_of_capsule(object capsule):
         versioned = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED)
         impl = look_at_versioned(versioned)
         PyCapsule_SetName(capsule, USED_VERSIONED)
-        own(impl.storage, versioned, delete_foreign_versioned)
+        data_ptr_own(&impl.storage.block, versioned, &versioned_operations)
     elif PyCapsule_IsValid(capsule, LEGACY):
         legacy = <DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY)
         impl = look_at(&legacy.dl_tensor)
         PyCapsule_SetName(capsule, USED_LEGACY)
-        own(impl.storage, legacy, delete_foreign_legacy)
+        data_ptr_own(&impl.storage.block, legacy, &legacy_operations)
     elif PyCapsule_IsValid(capsule, USED_VERSIONED) or PyCapsule_IsValid(capsule, USED_LEGACY):
         raise BufferError("the DLPack capsule is used up: its tensor can be taken out once. Export it again.")
     else:
@@ -181,7 +180,7 @@ cdef TensorImpl impl_of_versioned(DLManagedTensorVersioned* managed):
     except BaseException:
         release(managed)
         raise
-    own(impl.storage, managed, delete_foreign_versioned)
+    data_ptr_own(&impl.storage.block, managed, &versioned_operations)
     return impl
 
 
@@ -236,12 +235,8 @@ cdef uint8_t code_of(DLDataType dtype) noexcept:
     return CODES[dtype.code * MOST_BITS + dtype.bits]
 
 
-cdef void own(StorageImpl storage, void* managed, deleter_t deleter) noexcept:
-    """Make the storage the owner of a tensor of another library. See Note [Who calls a DLPack deleter]."""
-    storage.block.ctx, storage.block.deleter = managed, deleter
-
-
 cdef void delete_foreign_versioned(void* ctx) noexcept nogil:
+    """Be the deleter of what came in. See Note [Who calls a DLPack deleter]."""
     managed = <DLManagedTensorVersioned*>ctx
     if may_run_python() and managed.deleter != NULL:
         with gil:
@@ -253,6 +248,12 @@ cdef void delete_foreign_legacy(void* ctx) noexcept nogil:
     if may_run_python() and managed.deleter != NULL:
         with gil:
             managed.deleter(managed)
+
+
+cdef data_ptr_operations_t versioned_operations = data_ptr_operations_t(
+    delete_foreign_versioned, NULL, b"delete_foreign_versioned", b"DLPack tensor of another library", NULL)
+cdef data_ptr_operations_t legacy_operations = data_ptr_operations_t(
+    delete_foreign_legacy, NULL, b"delete_foreign_legacy", b"old DLPack tensor of another library", NULL)
 
 
 # ---- the exchange in C
@@ -352,7 +353,3 @@ EXCHANGE_API.current_work_stream = table_stream
 cdef object exchange_api_capsule():
     """Return the table for C code, which is an attribute of the class of tensors."""
     return PyCapsule_New(&EXCHANGE_API, EXCHANGE_API_NAME, NULL)
-
-
-name_deleter(delete_foreign_versioned, "delete_foreign_versioned", "DLPack tensor of another library", NULL)
-name_deleter(delete_foreign_legacy, "delete_foreign_legacy", "old DLPack tensor of another library", NULL)

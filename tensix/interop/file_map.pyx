@@ -5,8 +5,7 @@ import os
 from cpython.exc cimport PyErr_SetFromErrno
 from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport nbytes_from_any
-from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_init, data_ptr_t
-from tensix.core.memory_facts cimport name_deleter
+from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_init, data_ptr_operations_t, data_ptr_t
 from tensix.core.shared_context cimport (
     shared_context_decrement,
     shared_context_facts,
@@ -96,7 +95,7 @@ cdef class FileMap:
         cdef data_ptr_t block
         map_pages(descriptor, size, KINDS[mode], &block)
         try:
-            self.context = shared_context_wrap(&block, return_share)
+            self.context = shared_context_wrap(&block, &share_operations)
         except BaseException:
             data_ptr_destroy(&block)
             raise
@@ -137,7 +136,7 @@ cdef class FileMap:
         if start > self.nbytes or size > self.nbytes - start:
             raise ValueError(f"the map has {self.nbytes:,} bytes: none from {start:,} to {start + size:,}.")
         shared_context_increment(self.context)
-        shared_context_point(self.context, &part.own, return_share)
+        shared_context_point(self.context, &part.own, &share_operations)
         part.own.data = <char*>part.own.data + start
         made = Storage.from_data_ptr(size, part)
         if self.mode == "r":
@@ -201,7 +200,7 @@ cdef int map_pages(int descriptor, size_t nbytes, int kind, data_ptr_t* block) e
         tx_unmap_file(address, nbytes)
         raise MemoryError("no memory for the context of a map.")
     pages.address, pages.nbytes = address, nbytes
-    data_ptr_init(block, address, pages, unmap_pages)
+    data_ptr_init(block, address, pages, &pages_operations)
     return 0
 
 
@@ -209,5 +208,7 @@ cdef dict pages_facts(void* ctx):
     return {"nbytes": (<pages_t*>ctx).nbytes}
 
 
-name_deleter(return_share, "return_share", "map of a file", shared_context_facts)
-name_deleter(unmap_pages, "unmap_pages", "mapped pages", pages_facts)
+cdef data_ptr_operations_t share_operations = data_ptr_operations_t(
+    return_share, NULL, b"return_share", b"map of a file", shared_context_facts)
+cdef data_ptr_operations_t pages_operations = data_ptr_operations_t(
+    unmap_pages, NULL, b"unmap_pages", b"mapped pages", pages_facts)

@@ -2,7 +2,13 @@
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdlib cimport free
 from tensix.core.allocator cimport Allocator, Allocator_allocate
-from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_destroy_with_gil, data_ptr_t, deleter_t
+from tensix.core.data_ptr cimport (
+    data_ptr_destroy,
+    data_ptr_destroy_with_gil,
+    data_ptr_init,
+    data_ptr_operations_t,
+    data_ptr_t,
+)
 from tensix.core.python_reference cimport drop_python_reference
 
 cdef enum:
@@ -20,8 +26,8 @@ cdef struct adapted_block_t:
 
 cdef class Adaptor(Allocator):
     cdef readonly Allocator upstream
-    cdef deleter_t free_block   # that of all its blocks, or NULL if it hands upstream's on as they are
-    cdef void* state            # what its blocks get to know of it
+    cdef const data_ptr_operations_t* operations  # of all its blocks, or NULL if it hands upstream's on as they are
+    cdef void* state                              # what its blocks get to know of it
     cdef int spare_node_count
     cdef adapted_block_t* spare_nodes
     # The work of allocate(); an adaptor overrides this.
@@ -61,7 +67,7 @@ cdef inline adapted_block_t* Adaptor_take(Adaptor self, size_t nbytes, size_t pa
     Py_INCREF(self)
     node.adaptor, node.state, node.note = <PyObject*>self, self.state, NULL
     node.nbytes, node.front = nbytes, 0
-    out.data, out.ctx, out.deleter, out.keep_alive = node.block.data, node, self.free_block, NULL
+    data_ptr_init(out, node.block.data, node, self.operations)
     out.device_type, out.device_index = node.block.device_type, node.block.device_index
     return node
 

@@ -21,8 +21,7 @@ from tensix.core.allocator cimport (
     current_allocator,
     nbytes_from_any,
 )
-from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_t
-from tensix.core.memory_facts cimport data_ptr_facts
+from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_facts, data_ptr_operations, data_ptr_t
 from tensix.core.device cimport CPU
 
 from tensix.memory.caching_allocator import CachingAllocator, refuse_circle
@@ -138,7 +137,7 @@ cdef object cached_bytes(Allocator allocator):
 
 
 cdef bint Adaptor_is_simple(Adaptor self, const data_ptr_t* pointer) except -1:
-    if self.free_block == NULL or pointer.deleter != self.free_block:
+    if self.operations == NULL or data_ptr_operations(pointer) != self.operations:
         return Allocator_is_simple(self.upstream, pointer)
     cdef adapted_block_t* node = <adapted_block_t*>pointer.ctx
     return Allocator_is_simple((<Adaptor>node.adaptor).upstream, &node.block)
@@ -158,5 +157,5 @@ cdef void adapted_block_move_up(adapted_block_t* node, size_t nbytes, data_ptr_t
 
 
 cdef dict adapted_block_facts(void* node):
-    """Say what a block of an adaptor is. See Note [Named deleters] in ``memory_facts.pyx``."""
+    """Say what a block of an adaptor is. See Note [Operations of a block]."""
     return {"nbytes": (<adapted_block_t*>node).nbytes, "block": data_ptr_facts(&(<adapted_block_t*>node).block)}

@@ -1,8 +1,7 @@
 """Blocks at addresses that are multiples of more than upstream promises."""
 from libc.stdint cimport uintptr_t
 from tensix.core.allocator cimport Allocator_allocate, nbytes_from_any
-from tensix.core.data_ptr cimport add_deleter_with_gil, data_ptr_destroy, data_ptr_t
-from tensix.core.memory_facts cimport name_deleter
+from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_operations_t, data_ptr_t
 from tensix.core.python_reference cimport holds_gil
 from tensix.memory.adaptor cimport (
     Adaptor,
@@ -57,7 +56,7 @@ cdef class AlignmentAdaptor(Adaptor):
     cdef size_t extra   # bytes that each block is larger, so that it can be moved up; 0: upstream does it all
 
     def __cinit__(self):
-        self.free_block = alignment_free
+        self.operations = &alignment_operations
         self.wanted = 1
 
     def __init__(self, upstream, alignment):
@@ -112,5 +111,5 @@ cdef void alignment_free_with_gil(void* ctx) noexcept nogil:
     adapted_block_free(<adapted_block_t*>ctx, True)
 
 
-name_deleter(alignment_free, "alignment_free", "block of an AlignmentAdaptor", adapted_block_facts)
-add_deleter_with_gil(alignment_free, alignment_free_with_gil)
+cdef data_ptr_operations_t alignment_operations = data_ptr_operations_t(
+    alignment_free, alignment_free_with_gil, b"alignment_free", b"block of an AlignmentAdaptor", adapted_block_facts)

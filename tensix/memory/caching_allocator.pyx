@@ -59,12 +59,13 @@ from tensix.core.cpu_allocator cimport CPUAllocator, CPUAllocator_reserve
 from tensix.core.data_ptr cimport (
     DataPtr,
     DataPtr_wrap,
-    add_deleter_with_gil,
     data_ptr_destroy,
+    data_ptr_facts,
     data_ptr_init,
+    data_ptr_operations,
+    data_ptr_operations_t,
     data_ptr_t,
 )
-from tensix.core.memory_facts cimport data_ptr_facts, name_deleter
 from tensix.core.memory_reporter cimport report_allocation, report_free
 from tensix.core.python_reference cimport holds_gil
 from tensix.core.tally cimport tally_current, tally_remove, tally_t
@@ -307,7 +308,7 @@ cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, data_pt
         cache.misses += 1
     cache.in_use.came += kept.capacity
     kept.nbytes = nbytes
-    data_ptr_init(out, kept.block.data, kept, take_back)
+    data_ptr_init(out, kept.block.data, kept, &caching_operations)
     out.device_type, out.device_index = kept.block.device_type, kept.block.device_index
     if kept.reports:
         kept.birth = report_allocation(kept.block.data, nbytes, kept.block.device_type, <PyObject*>self)
@@ -316,7 +317,7 @@ cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, data_pt
 
 cdef bint CachingAllocator_is_simple(CachingAllocator self, const data_ptr_t* pointer) except -1:
     cdef kept_block_t* kept
-    if pointer.deleter != take_back:
+    if data_ptr_operations(pointer) != &caching_operations:
         return Allocator_is_simple(self.upstream, pointer)
     kept = <kept_block_t*>pointer.ctx
     return Allocator_is_simple(self.upstream, &kept.block)
@@ -515,8 +516,8 @@ cdef dict kept_block_facts(void* ctx):
     return {"nbytes": kept.nbytes, "capacity": kept.capacity, "block": data_ptr_facts(&kept.block)}
 
 
-name_deleter(take_back, "take_back", "block of a CachingAllocator", kept_block_facts)
-add_deleter_with_gil(take_back, take_back_with_gil)
+cdef data_ptr_operations_t caching_operations = data_ptr_operations_t(
+    take_back, take_back_with_gil, b"take_back", b"block of a CachingAllocator", kept_block_facts)
 
 
 def default_max_cached():

@@ -10,9 +10,16 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport Allocator, nbytes_from_any
-from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_init, data_ptr_t, deleter_t
+from tensix.core.data_ptr cimport (
+    DataPtr,
+    DataPtr_wrap,
+    data_ptr_init,
+    data_ptr_operations,
+    data_ptr_operations_t,
+    data_ptr_t,
+    deleter_t,
+)
 from tensix.core.device cimport CPU
-from tensix.core.memory_facts cimport name_deleter
 from tensix.core.memory_reporter cimport report_allocation, report_free, report_out_of_memory
 from tensix.core.python_reference cimport drop_python_reference, holds_gil, may_run_python
 
@@ -59,13 +66,13 @@ cdef class ForeignAllocator(Allocator):
 
     def is_simple_data_ptr(self, DataPtr data_ptr not None):
         """Return whether the context is nothing but the allocation: it is for our own blocks."""
-        return data_ptr.seen.deleter == free_foreign or data_ptr.seen.data == data_ptr.seen.ctx
+        return ForeignAllocator_is_simple(data_ptr.seen)
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         return ForeignAllocator_allocate(self, nbytes, out)
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
-        return pointer.deleter == free_foreign or pointer.data == pointer.ctx
+        return ForeignAllocator_is_simple(pointer)
 
     cdef void* take(self, size_t nbytes) except? NULL:
         return NULL
@@ -85,7 +92,7 @@ cdef int ForeignAllocator_allocate(ForeignAllocator self, size_t nbytes, data_pt
     cdef foreign_block_t* block
     cdef void* data
     if nbytes == 0:
-        data_ptr_init(out, NULL, NULL, free_foreign)
+        data_ptr_init(out, NULL, NULL, &foreign_operations)
         return 0
     block = <foreign_block_t*>malloc(sizeof(foreign_block_t))
     if block == NULL:
@@ -107,9 +114,13 @@ cdef int ForeignAllocator_allocate(ForeignAllocator self, size_t nbytes, data_pt
             f"{type(self).__name__} got the address {<uintptr_t>data:#x}, which is no multiple of {self.alignment}. "
             "Return aligned addresses, or state the alignment that there is."
         )
-    data_ptr_init(out, data, block, free_foreign)  # last: whoever fails must leave nothing there to be freed again
+    data_ptr_init(out, data, block, &foreign_operations)  # last: who fails must leave nothing there to be freed again
     block.birth = report_allocation(data, nbytes, CPU, <PyObject*>self)
     return 0
+
+
+cdef bint ForeignAllocator_is_simple(const data_ptr_t* pointer) noexcept:
+    return data_ptr_operations(pointer) == &foreign_operations or pointer.data == pointer.ctx
 
 
 cdef void free_foreign(void* ctx) noexcept nogil:
@@ -141,4 +152,5 @@ cdef dict foreign_block_facts(void* ctx):
     return {"nbytes": (<foreign_block_t*>ctx).nbytes}
 
 
-name_deleter(free_foreign, "free_foreign", "block of another library's or Python's functions", foreign_block_facts)
+cdef data_ptr_operations_t foreign_operations = data_ptr_operations_t(
+    free_foreign, NULL, b"free_foreign", b"block of another library's or Python's functions", foreign_block_facts)

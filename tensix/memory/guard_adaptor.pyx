@@ -13,8 +13,7 @@ the guards' own value into them is not found, nor who writes beyond them or only
 from libc.stdint cimport uint8_t, uintptr_t
 from libc.string cimport memset
 from tensix.core.allocator cimport Allocator_allocate, nbytes_from_any
-from tensix.core.data_ptr cimport data_ptr_t
-from tensix.core.memory_facts cimport name_deleter
+from tensix.core.data_ptr cimport data_ptr_operations_t, data_ptr_t
 from tensix.core.python_reference cimport holds_gil, may_run_python
 from tensix.memory.adaptor cimport (
     Adaptor,
@@ -74,7 +73,7 @@ cdef class GuardAdaptor(Adaptor):
     cdef size_t back
 
     def __cinit__(self):
-        self.free_block = guard_free
+        self.operations = &guard_operations
 
     def __init__(self, upstream=None, guard_bytes=64):
         super().__init__(upstream)
@@ -151,4 +150,5 @@ cdef int report(uintptr_t data, size_t nbytes, size_t below, size_t above) noexc
     )
 
 
-name_deleter(guard_free, "guard_free", "block of a GuardAdaptor", adapted_block_facts)
+cdef data_ptr_operations_t guard_operations = data_ptr_operations_t(
+    guard_free, NULL, b"guard_free", b"block of a GuardAdaptor", adapted_block_facts)

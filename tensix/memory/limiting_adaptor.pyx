@@ -1,7 +1,6 @@
 """A bound on the bytes in use."""
-from tensix.core.data_ptr cimport add_deleter_with_gil, data_ptr_t
+from tensix.core.data_ptr cimport data_ptr_operations_t, data_ptr_t
 from tensix.core.device cimport CPU
-from tensix.core.memory_facts cimport name_deleter
 from tensix.core.memory_reporter cimport report_out_of_memory
 from tensix.core.python_reference cimport holds_gil
 from tensix.memory.adaptor cimport (
@@ -64,7 +63,7 @@ cdef class LimitingAdaptor(Adaptor):
     cdef size_t most
 
     def __cinit__(self):
-        self.free_block = limiting_free
+        self.operations = &limiting_operations
         self.state = &self.tally
 
     def __init__(self, upstream, limit):
@@ -117,5 +116,5 @@ cdef inline void limiting_free_block(adapted_block_t* node, bint has_gil) noexce
     adapted_block_free(node, has_gil)
 
 
-name_deleter(limiting_free, "limiting_free", "block of a LimitingAdaptor", adapted_block_facts)
-add_deleter_with_gil(limiting_free, limiting_free_with_gil)
+cdef data_ptr_operations_t limiting_operations = data_ptr_operations_t(
+    limiting_free, limiting_free_with_gil, b"limiting_free", b"block of a LimitingAdaptor", adapted_block_facts)

@@ -5,8 +5,7 @@ import threading
 import time
 
 from libc.stdint cimport uintptr_t
-from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_t
-from tensix.core.memory_facts cimport name_deleter
+from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_operations_t, data_ptr_t
 from tensix.core.python_reference cimport holds_gil, may_run_python
 from tensix.memory.adaptor cimport Adaptor, Adaptor_take, adapted_block_facts, adapted_block_free, adapted_block_t
 
@@ -54,7 +53,7 @@ cdef class LoggingAdaptor(Adaptor):
     cdef object own_file   # to be closed by us, or None
 
     def __cinit__(self):
-        self.free_block = logging_free
+        self.operations = &logging_operations
 
     def __dealloc__(self):
         if self.own_file is not None:
@@ -69,19 +68,20 @@ cdef class LoggingAdaptor(Adaptor):
         self.write = file.write
 
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+        cdef adapted_block_t* node
         try:
-            if Adaptor_take(self, nbytes, nbytes, out) == NULL:
-                return 0
+            node = Adaptor_take(self, nbytes, nbytes, out)
         except MemoryError:
             write_line(self, "fail", 0, nbytes)
             raise
+        if node == NULL:
+            return 0
         try:
             write_line(self, "allocate", <uintptr_t>out.data, nbytes)
         except BaseException:
-            # Without a line for the allocation there is to be none for the free.
-            out.deleter = logging_free_silently
             data_ptr_destroy(out)
             raise
+        node.note = <void*>self  # not owned: it says that there is a line for the allocation
         return 0
 
 
@@ -97,14 +97,10 @@ cdef int write_line(LoggingAdaptor self, str event, uintptr_t address, size_t nb
 cdef void logging_free(void* ctx) noexcept nogil:
     """Write a line before the block goes, so that its address is not given out before."""
     cdef adapted_block_t* node = <adapted_block_t*>ctx
-    if may_run_python():
+    if node.note != NULL and may_run_python():
         with gil:
             log_free(node)
     adapted_block_free(node, holds_gil())
-
-
-cdef void logging_free_silently(void* ctx) noexcept nogil:
-    adapted_block_free(<adapted_block_t*>ctx, holds_gil())
 
 
 cdef int log_free(adapted_block_t* node) noexcept:
@@ -113,5 +109,5 @@ cdef int log_free(adapted_block_t* node) noexcept:
     return 0
 
 
-name_deleter(logging_free, "logging_free", "block of a LoggingAdaptor", adapted_block_facts)
-name_deleter(logging_free_silently, "logging_free_silently", "block of a LoggingAdaptor", adapted_block_facts)
+cdef data_ptr_operations_t logging_operations = data_ptr_operations_t(
+    logging_free, NULL, b"logging_free", b"block of a LoggingAdaptor", adapted_block_facts)

@@ -7,9 +7,15 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport Allocator, nbytes_from_any
-from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_init, data_ptr_t
+from tensix.core.data_ptr cimport (
+    DataPtr,
+    DataPtr_wrap,
+    data_ptr_init,
+    data_ptr_operations,
+    data_ptr_operations_t,
+    data_ptr_t,
+)
 from tensix.core.device cimport CPU
-from tensix.core.memory_facts cimport name_deleter
 from tensix.core.memory_reporter cimport report_allocation, report_free, report_out_of_memory
 from tensix.core.python_reference cimport holds_gil
 
@@ -106,7 +112,7 @@ cdef class MappedAllocator(Allocator):
 
     def is_simple_data_ptr(self, DataPtr data_ptr not None):
         """Return whether the context is nothing but the allocation: it is for our own blocks."""
-        return data_ptr.seen.deleter == free_mapped or data_ptr.seen.data == data_ptr.seen.ctx
+        return MappedAllocator_is_simple(data_ptr.seen)
 
     def __repr__(self):
         return f"{type(self).__name__}({self.directory!r}{', populate=True' if self.populate else ''})"
@@ -115,13 +121,13 @@ cdef class MappedAllocator(Allocator):
         return MappedAllocator_allocate(self, nbytes, out)
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
-        return pointer.deleter == free_mapped or pointer.data == pointer.ctx
+        return MappedAllocator_is_simple(pointer)
 
 
 cdef int MappedAllocator_allocate(MappedAllocator self, size_t nbytes, data_ptr_t* out) except -1:
     cdef mapped_block_t* block
     if nbytes == 0:
-        data_ptr_init(out, NULL, NULL, free_mapped)
+        data_ptr_init(out, NULL, NULL, &mapped_operations)
         return 0
     block = <mapped_block_t*>malloc(sizeof(mapped_block_t))
     if block == NULL:
@@ -133,8 +139,12 @@ cdef int MappedAllocator_allocate(MappedAllocator self, size_t nbytes, data_ptr_
         raise
     block.nbytes = nbytes
     block.birth = report_allocation(block.data, nbytes, CPU, <PyObject*>self)
-    data_ptr_init(out, block.data, block, free_mapped)
+    data_ptr_init(out, block.data, block, &mapped_operations)
     return 0
+
+
+cdef bint MappedAllocator_is_simple(const data_ptr_t* pointer) noexcept:
+    return data_ptr_operations(pointer) == &mapped_operations or pointer.data == pointer.ctx
 
 
 cdef void* map_block(MappedAllocator self, size_t nbytes) except NULL:
@@ -190,4 +200,5 @@ cdef dict mapped_block_facts(void* ctx):
     return {"nbytes": (<mapped_block_t*>ctx).nbytes}
 
 
-name_deleter(free_mapped, "free_mapped", "mapping of a MappedAllocator", mapped_block_facts)
+cdef data_ptr_operations_t mapped_operations = data_ptr_operations_t(
+    free_mapped, NULL, b"free_mapped", b"mapping of a MappedAllocator", mapped_block_facts)

@@ -17,9 +17,8 @@ from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_load_relaxed
-from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_t
+from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_operations_t, data_ptr_t
 from tensix.core.device cimport CPU
-from tensix.core.memory_facts cimport name_deleter
 from tensix.core.memory_reporter cimport report_allocation, report_free, report_out_of_memory
 from tensix.core.python_reference cimport PyGILState_Check, holds_gil, may_run_python
 
@@ -201,7 +200,7 @@ cdef int SharedMemoryAllocator_allocate(SharedMemoryAllocator self, size_t nbyte
     cdef shared_block_t* block
     cdef size_t padded = (nbytes + ALIGNMENT_BYTES - 1) & ~<size_t>(ALIGNMENT_BYTES - 1)
     if nbytes == 0:
-        data_ptr_init(out, NULL, NULL, free_shared)
+        data_ptr_init(out, NULL, NULL, &shared_operations)
         return 0
     if padded > MAX_SMALL_BYTES or padded == 0:
         segment = new_segment(nbytes)
@@ -277,7 +276,7 @@ cdef shared_block_t* wrap(shared_segment_t* segment, char* data, size_t nbytes, 
         disown(segment)
         raise MemoryError("no memory for the context of a shared block.")
     block.segment, block.data, block.nbytes, block.birth = segment, data, nbytes, 0
-    data_ptr_init(out, data, block, free_shared)
+    data_ptr_init(out, data, block, &shared_operations)
     return block
 
 
@@ -337,7 +336,7 @@ cdef int shared_memory_attach(int fd, size_t offset, size_t nbytes, bint is_read
             "Was it made by a SharedMemoryAllocator?"
         )
     if nbytes == 0:
-        data_ptr_init(out, NULL, NULL, free_shared)
+        data_ptr_init(out, NULL, NULL, &shared_operations)
         return 0
     own = tx_duplicate(fd)
     if own < 0:
@@ -351,4 +350,5 @@ cdef dict shared_block_facts(void* ctx):
     return {"nbytes": (<shared_block_t*>ctx).nbytes, "descriptor": (<shared_block_t*>ctx).segment.fd}
 
 
-name_deleter(free_shared, "free_shared", "block of shared memory", shared_block_facts)
+cdef data_ptr_operations_t shared_operations = data_ptr_operations_t(
+    free_shared, NULL, b"free_shared", b"block of shared memory", shared_block_facts)

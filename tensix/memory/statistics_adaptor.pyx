@@ -1,6 +1,5 @@
 """Counting what comes and goes through one allocator."""
-from tensix.core.data_ptr cimport add_deleter_with_gil, data_ptr_t
-from tensix.core.memory_facts cimport name_deleter
+from tensix.core.data_ptr cimport data_ptr_operations_t, data_ptr_t
 from tensix.core.python_reference cimport holds_gil
 from tensix.memory.adaptor cimport Adaptor, Adaptor_take, adapted_block_facts, adapted_block_free, adapted_block_t
 from tensix.core.tally cimport tally_add, tally_current, tally_remove, tally_t
@@ -41,7 +40,7 @@ cdef class StatisticsAdaptor(Adaptor):
     cdef statistics_t statistics
 
     def __cinit__(self):
-        self.free_block = statistics_free
+        self.operations = &statistics_operations
         self.state = &self.statistics
 
     @property
@@ -102,5 +101,5 @@ cdef inline void statistics_free_block(adapted_block_t* node, bint has_gil) noex
     adapted_block_free(node, has_gil)
 
 
-name_deleter(statistics_free, "statistics_free", "block of a StatisticsAdaptor", adapted_block_facts)
-add_deleter_with_gil(statistics_free, statistics_free_with_gil)
+cdef data_ptr_operations_t statistics_operations = data_ptr_operations_t(
+    statistics_free, statistics_free_with_gil, b"statistics_free", b"block of a StatisticsAdaptor", adapted_block_facts)

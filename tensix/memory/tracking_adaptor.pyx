@@ -3,8 +3,7 @@ from typing import NamedTuple
 
 from libc.stdint cimport uint32_t, uintptr_t
 from libc.stdlib cimport free, malloc
-from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_t
-from tensix.core.memory_facts cimport name_deleter
+from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_operations_t, data_ptr_t
 from tensix.core.python_reference cimport holds_gil, may_run_python
 from tensix.memory.adaptor cimport Adaptor, Adaptor_take, adapted_block_facts, adapted_block_free, adapted_block_t
 from tensix.memory.call_site cimport CallSites, CallSites_capture
@@ -87,7 +86,7 @@ cdef class TrackingAdaptor(Adaptor):
     cdef record_t ring   # the GIL protects it
 
     def __cinit__(self):
-        self.free_block = tracking_free
+        self.operations = &tracking_operations
         self.state = &self.ring
         self.ring.next = self.ring.previous = &self.ring
         self.call_sites = CallSites()
@@ -177,4 +176,5 @@ cdef void forget(record_t* record) noexcept:
     free(record)
 
 
-name_deleter(tracking_free, "tracking_free", "block of a TrackingAdaptor", adapted_block_facts)
+cdef data_ptr_operations_t tracking_operations = data_ptr_operations_t(
+    tracking_free, NULL, b"tracking_free", b"block of a TrackingAdaptor", adapted_block_facts)

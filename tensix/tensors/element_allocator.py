@@ -28,13 +28,15 @@ from cython.cimports.tensix.core.data_ptr import (
     DataPtr_wrap,
     address_from_any,
     data_ptr_destroy,
+    data_ptr_facts,
     data_ptr_init,
+    data_ptr_operations,
+    data_ptr_operations_t,
     data_ptr_t,
 )
 from cython.cimports.tensix.core.device import CPU
-from cython.cimports.tensix.core.memory_facts import data_ptr_facts, name_deleter
 from cython.cimports.tensix.core.python_reference import PyGILState_Check, decref_with_gil, may_run_python
-from cython.cimports.tensix.core.refcounted_deleter import refcounted_deleter
+from cython.cimports.tensix.core.refcounted_deleter import refcounted_is_shared
 from cython.cimports.tensix.core.shared_context import shared_context_t
 from cython.cimports.tensix.tensors.type_meta import TypeMeta, TypeMeta_of_index, type_meta_class, type_meta_data
 
@@ -182,7 +184,7 @@ def count_of(self: ElementAllocator, nbytes: cython.size_t) -> cython.size_t:
 def wrap(context: context_p):
     """Return an owner of a context."""
     block: data_ptr_t
-    data_ptr_init(cython.address(block), context.block.data, context, placement_delete)
+    data_ptr_init(cython.address(block), context.block.data, context, cython.address(placement_operations))
     block.device_index = context.block.device_index
     return DataPtr_wrap(cython.address(block))
 
@@ -292,9 +294,9 @@ def elements_of_storage(storage):
         If there is none.
     """
     block = cython.address(storage.block)
-    while block.ctx != cython.NULL and (cow_is_cow(block) or block.deleter == refcounted_deleter):
+    while block.ctx != cython.NULL and (cow_is_cow(block) or refcounted_is_shared(block)):
         block = cython.address(cython.cast(cython.pointer(shared_context_t), block.ctx).original)
-    if block.ctx == cython.NULL or block.deleter != placement_delete:
+    if block.ctx == cython.NULL or data_ptr_operations(block) != cython.address(placement_operations):
         raise TypeError("the storage does not hold elements: its block was not made by a TypedStorage.")
     return cython.cast(context_p, block.ctx)
 
@@ -332,4 +334,6 @@ def placement_facts(ctx: cython.p_void) -> dict:
     }
 
 
-name_deleter(placement_delete, "placement_delete", "constructed elements", placement_facts)
+placement_operations = data_ptr_operations_t(
+    placement_delete, cython.NULL, b"placement_delete", b"constructed elements", placement_facts
+)

@@ -1,5 +1,6 @@
 """What other people's Cython does with `from tensix cimport ...`: no header, no include directory."""
 from libc.stdint cimport uint32_t
+from libc.stdlib cimport free, malloc
 
 from tensix cimport (
     Allocator,
@@ -7,6 +8,7 @@ from tensix cimport (
     IntrusiveTarget,
     Storage,
     WeakIntrusivePtr,
+    data_ptr_t,
     decref,
     incref,
     lock,
@@ -61,6 +63,48 @@ cdef class CountingAllocator(Allocator):
     def allocate(self, nbytes):
         self.sizes.append(nbytes)
         return self.upstream.allocate(nbytes)
+
+
+cdef class FieldAllocator(Allocator):
+    """An allocator that writes the fields of its blocks itself."""
+
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
+        out.data = out.ctx = malloc(nbytes)
+        out.deleter, out.keep_alive = free, NULL
+        out.device_type, out.device_index = 0, -1
+        return 0
+
+
+cdef int wrapped_blocks = 0
+
+
+cdef void free_wrapped(void* ctx) noexcept nogil:
+    global wrapped_blocks
+    wrapped_blocks -= 1
+    cdef data_ptr_t* block = <data_ptr_t*>ctx
+    block.deleter(block.ctx)
+    free(block)
+
+
+cdef class WrappingAllocator(Allocator):
+    """An allocator that puts a context and a deleter of its own into the blocks of another one."""
+    cdef Allocator upstream
+
+    def __init__(self, upstream):
+        self.upstream = upstream
+
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
+        global wrapped_blocks
+        cdef data_ptr_t* block = <data_ptr_t*>malloc(sizeof(data_ptr_t))
+        self.upstream.c_allocate(nbytes, out)
+        block[0] = out[0]
+        out.ctx, out.deleter = block, free_wrapped
+        wrapped_blocks += 1
+        return 0
+
+
+def wrapped_block_count():
+    return wrapped_blocks
 
 
 def counts_of_null():

@@ -6,7 +6,18 @@ import weakref
 
 import pytest
 
-from tensix.core import DataPtr, IntrusivePtr, IntrusiveTarget, Storage, WeakIntrusivePtr, make_intrusive, raw
+from tensix import explain
+from tensix.core import (
+    CPUAllocator,
+    DataPtr,
+    IntrusivePtr,
+    IntrusiveTarget,
+    Storage,
+    WeakIntrusivePtr,
+    make_intrusive,
+    raw,
+)
+from tensix.memory import CachingAllocator, StatisticsAdaptor
 
 
 class Node(IntrusiveTarget):
@@ -246,6 +257,30 @@ def test_an_allocator_written_in_cython(counting):
     assert allocator.sizes == [100, 200, 200]
     assert storage.allocator is allocator
     assert counting.bytes_of(storage) == 200
+
+
+def test_an_allocator_may_write_the_fields_that_it_knows(counting):
+    """The others are tensix's: what was in the struct before is none of its business."""
+    allocator = counting.FieldAllocator()
+    for _ in range(3):
+        storage = Storage(100, allocator)
+        copies = storage.clone(), storage.lazy_clone(), Storage.from_data_ptr(8, allocator.allocate(8))
+        assert len({copy.mutable_data_ptr() for copy in copies}) == 3
+        del storage, copies
+
+
+@pytest.mark.parametrize("make", [CPUAllocator, CachingAllocator, lambda: StatisticsAdaptor(CPUAllocator())])
+def test_an_allocator_may_put_its_own_deleter_into_a_block_of_ours(counting, make):
+    allocator = counting.WrappingAllocator(make())
+    storage = Storage(100, allocator)
+    block = allocator.allocate(8)
+    assert counting.wrapped_block_count() == 2
+    for chain in (explain(storage), explain(block)):
+        assert "context that tensix does not know" in str(chain)
+    block.clear()
+    assert counting.wrapped_block_count() == 1
+    del storage
+    assert counting.wrapped_block_count() == 0
 
 
 @pytest.mark.parametrize(("name", "in_python"), [("Link", False), ("Link", True), ("Plain", True)])

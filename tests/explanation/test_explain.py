@@ -20,7 +20,8 @@ from tensix import (
     explain,
     make_intrusive,
 )
-from tensix.memory import CachingAllocator
+from tensix.core import cow
+from tensix.memory import CachingAllocator, StatisticsAdaptor
 from tensix.testing import DeleteTracker, FakeAllocator, assert_no_leaks
 
 
@@ -136,6 +137,23 @@ def test_foreign_deleters_are_looked_up():
     assert names(storage)[-2:] == ["context that tensix does not know", "tensix.testing.delete_tracker.DeleteTracker"]
     assert "a function at 0x" in str(explain(storage))
     assert "null: nothing is freed" in str(explain(DataPtr(0x1000)))
+
+
+@pytest.mark.parametrize("make", [CPUAllocator, CachingAllocator, StatisticsAdaptor])
+def test_a_context_given_as_a_number_is_not_looked_into(make):
+    """It may be any number, whatever the deleter."""
+    allocator = make()
+    storage = Storage(8, allocator)
+    clone = storage.lazy_clone()
+    taken = allocator.allocate(8)
+    deleter, context = taken.get_deleter(), taken.release_context()
+    assert taken.compare_exchange_deleter(deleter, None) and taken.unsafe_reset_data_and_ctx(0x1000)
+    assert taken.compare_exchange_deleter(None, deleter)
+    for block in (taken, DataPtr(0x1000, 0x2000, deleter), DataPtr(0, 1, clone.data_ptr_object().get_deleter())):
+        assert names(block) == ["DataPtr", "context that tensix does not know"]
+        assert not cow.is_cow_data_ptr(block) and allocator.is_simple_data_ptr(block) == (block is taken)
+        block.release_context()
+    DataPtr(0, context, deleter).clear()
 
 
 def test_closures_and_their_functions():
