@@ -47,7 +47,6 @@ from tensix.tensors.dtype import complex64, float32, int64
 
 cdef OperatorTable EMPTY = native_functions.EMPTY
 cdef OperatorTable ZEROS = native_functions.ZEROS
-cdef OperatorTable FULL = native_functions.FULL
 cdef OperatorTable FILL_ = native_functions.FILL_
 cdef OperatorTable RANDOM_ = native_functions.RANDOM_
 cdef OperatorTable ASTYPE = native_functions.ASTYPE
@@ -161,7 +160,7 @@ def empty_like_kernel(self, dtype=None, device=None):
 
 def full_like_kernel(self, fill_value, dtype=None, device=None):
     """Return a filled tensor of this shape."""
-    return FULL(self.shape, fill_value, dtype=dtype or self.dtype, device=device or self.device)
+    return full_kernel(self.shape, fill_value, dtype or self.dtype, device or self.device)
 
 
 def empty_strided_kernel(size, stride, dtype=None, device=None):
@@ -445,14 +444,14 @@ def meshgrid_kernel(tensors, *, indexing):
 
 
 for _table, _kernel in (
-    (ZEROS, FactoryKernel(FILL_, 0)),
+    (native_functions.ZEROS, FactoryKernel(FILL_, 0)),
     (native_functions.ONES, FactoryKernel(FILL_, 1)),
     (native_functions.RAND, FactoryKernel(native_functions.UNIFORM_)),
     (native_functions.RANDN, FactoryKernel(native_functions.NORMAL_)),
 ):
     _table.register("CompositeExplicitAutograd", _kernel)
 for _table, _kernel in (
-    (FULL, full_kernel),
+    (native_functions.FULL, full_kernel),
     (native_functions.RANDINT, randint_kernel),
     (native_functions.EMPTY_LIKE, empty_like_kernel),
     (native_functions.FULL_LIKE, full_like_kernel),
@@ -462,7 +461,9 @@ for _table, _kernel in (
     (native_functions.EYE, eye_kernel),
 ):
     _table.register("CompositeExplicitAutograd", StridedKernel(_kernel, _table.schema))
-for _table, _kernel in (
-    (native_functions.MESHGRID, meshgrid_kernel), (native_functions.TRIL, np.tril), (native_functions.TRIU, np.triu)
+for _table, _function in (
+    (native_functions.MESHGRID, meshgrid_kernel),
+    (native_functions.TRIL, np.tril),
+    (native_functions.TRIU, np.triu),
 ):
-    _table.register("CPU", NumpyKernel(_kernel))
+    _table.register("CPU", NumpyKernel(_function))
