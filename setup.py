@@ -41,7 +41,7 @@ else:
     # Errors for every compiler, because they are so for GCC 14 and later.
     COMPILE_ARGS += [f"-Werror={fault}" for fault in ("incompatible-pointer-types", "int-conversion")]
 # Loops of our own over elements that the compiler can take many at once; GCC does so from -O3 on.
-FURTHER_ARGS = {} if sys.platform == "win32" else {"tensix/kernels/choosing.pyx": ["-O3"]}
+FURTHER_ARGS = {} if sys.platform == "win32" else {"tensix/kernels/searching.pyx": ["-O3"]}
 
 extensions = [
     Extension(

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tensix import core, dispatch, fft, functions, library, memory, ops
+from tensix import core, dispatch, functions, library, memory, ops
 from tensix._tensor import Tensor
 from tensix._version import __version__
 from tensix.abi import get_include
@@ -11,14 +11,9 @@ from tensix.core.loaded_later import loaded_later
 from tensix.dispatch import *  # noqa: F403
 from tensix.functions.constants import *  # noqa: F403
 from tensix.functions.creation import *  # noqa: F403
-from tensix.functions.creation_exchange import *  # noqa: F403
-from tensix.functions.creation_like import *  # noqa: F403
-from tensix.functions.creation_ranges import *  # noqa: F403
 from tensix.functions.data_types import *  # noqa: F403
-from tensix.functions.differences import *  # noqa: F403
 from tensix.functions.elementwise import *  # noqa: F403
-from tensix.functions.finding import *  # noqa: F403
-from tensix.functions.indexing_functions import *  # noqa: F403
+from tensix.functions.indexing import *  # noqa: F403
 from tensix.functions.inspection import *  # noqa: F403
 from tensix.functions.linear_algebra import *  # noqa: F403
 from tensix.functions.manipulation import *  # noqa: F403
@@ -42,7 +37,7 @@ from tensix.tensors.typed_storage import TypedStorage
 
 if TYPE_CHECKING:
     from tensix import explanation as explanation
-    from tensix import interop, linalg, testing
+    from tensix import fft, interop, linalg, testing
     from tensix.explanation import Explanation, explain
     from tensix.interop.files import FileFormatError, TensorFile, from_file, load, save
     from tensix.memory import *  # noqa: F403
@@ -66,8 +61,8 @@ for _chapter in functions.CHAPTERS:
 # Name -> the module that has it, None for a module of that name. Not every program explains, tests or reads files;
 # those that do load these modules, and nobody else waits for them.
 LOADED_LATER = {
-    "Explanation": "explanation", "explain": "explanation", "explanation": None, "interop": None, "linalg": None,
-    "testing": None,
+    "Explanation": "explanation", "explain": "explanation", "explanation": None, "fft": None, "interop": None,
+    "linalg": None, "testing": None,
     **dict.fromkeys(("FileFormatError", "TensorFile", "from_file", "load", "save"), "interop.files"),
     **dict.fromkeys(memory.__all__, "memory"),
     **dict.fromkeys(("DeleteTracker", "FailingAllocator", "FakeAllocator", "assert_no_leaks"), "testing"),

@@ -5,7 +5,6 @@ their private classes in here.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint32_t, uintptr_t
-from libc.string cimport memcpy
 from tensix.core.allocator cimport current_allocator
 from tensix.core.combined_refcount cimport lock_word, strong_of, weak_of
 from tensix.core.data_ptr cimport data_ptr_init as core_data_ptr_init, deleter_t as core_deleter_t
@@ -13,7 +12,6 @@ from tensix.core.device cimport CPU
 from tensix.core.intrusive_ptr cimport steal_from_new as core_steal_from_new
 from tensix.core.intrusive_target cimport (
     IntrusiveTarget as CoreTarget,
-    IntrusiveTarget_start_unique,
     decref as core_decref,
     incref as core_incref,
     weak_decref as core_weak_decref,
@@ -37,18 +35,14 @@ from tensix.core.storage_impl cimport (
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport CKernel_binary, CKernel_unary, binary_t, unary_t
 from tensix.tensors.dtype cimport itemsize_of
-from tensix.exchange.foreign_memory cimport alignment_of
+from tensix.exchange.foreign_memory cimport look_at_memory
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
-    TensorImpl_adopt,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
-    TensorImpl_new,
-    TensorImpl_refresh,
     TensorImpl_sizes,
     TensorImpl_strides,
-    contiguous_strides,
 )
 
 __all__ = []
@@ -201,35 +195,22 @@ cdef Tensor tensor_from_blob(
         void* data, int ndim, const int64_t* sizes, const int64_t* strides, int dtype, deleter_t deleter, void* ctx):
     cdef TensorImpl body
     cdef StorageImpl storage
-    cdef int64_t first = 0
-    cdef size_t nbytes
     if not 0 <= dtype < DTYPE_COUNT or itemsize_of(dtype) == 0:
         raise ValueError(f"tensor_from_blob() needs the number of an element type, found {dtype}.")
     if ndim < 0 or (sizes == NULL and ndim > 0):
         raise ValueError(f"tensor_from_blob() needs ndim sizes, found ndim={ndim} and sizes={<uintptr_t>sizes:#x}.")
-    body = TensorImpl_new(dtype, dense_keys_of_device(CPU), ndim)
-    if ndim > 0:
-        memcpy(TensorImpl_sizes(body), sizes, ndim * sizeof(int64_t))
-        contiguous_strides(ndim, sizes, TensorImpl_strides(body))  # refuses negative sizes
-        if strides != NULL:
-            memcpy(TensorImpl_strides(body), strides, ndim * sizeof(int64_t))
-    TensorImpl_refresh(body)
-    nbytes = extent_of(body, &first)
-    check_blob(data, nbytes, "tensor_from_blob", alignment_of(dtype))
-    body.storage_offset = -first
-    storage = StorageImpl_new()
-    IntrusiveTarget_start_unique(storage)
-    TensorImpl_adopt(body, storage)
+    body = look_at_memory(dtype, dense_keys_of_device(CPU), ndim, sizes, strides, data)
     made = Tensor_wrap(body)
     # From here on nothing fails: after an error the memory is still the caller's.
-    StorageImpl_fill(storage, <char*>data + first * itemsize_of(dtype), nbytes, deleter, data if ctx == NULL else ctx)
-    body.device_index = storage.block.device_index
+    storage = body.storage
+    StorageImpl_fill(storage, storage.block.data, storage.size_bytes, deleter, data if ctx == NULL else ctx)
     return <Tensor>made
 
 
 cdef Storage storage_from_blob(void* data, size_t nbytes, deleter_t deleter, void* ctx):
     cdef StorageImpl storage = StorageImpl_new()
-    check_blob(data, nbytes, "storage_from_blob", 1)
+    if data == NULL and nbytes != 0:
+        raise ValueError(f"storage_from_blob() was given a null address for {nbytes:,} bytes.")
     made = Storage_from_new(storage)
     StorageImpl_fill(storage, data, nbytes, deleter, data if ctx == NULL else ctx)
     return <Storage>made
@@ -249,35 +230,6 @@ cdef object binary_kernel(str name, binary_kernel_t function):
     if name is None or function == NULL:
         raise TypeError("binary_kernel() needs a name and a function, found None or NULL.")
     return CKernel_binary(name, <binary_t>function)
-
-
-cdef size_t extent_of(TensorImpl body, int64_t* first) except? 0xFFFFFFFFFFFFFFFF:
-    """Return how many bytes the elements span, and which one lies lowest, counted from the first."""
-    low = high = 0  # Python ints: no overflow
-    if body.numel == 0:
-        return 0
-    for i in range(body.ndim):
-        span = int(TensorImpl_strides(body)[i]) * (int(TensorImpl_sizes(body)[i]) - 1)
-        if span < 0:
-            low += span
-        else:
-            high += span
-    nbytes = (high - low + 1) * int(itemsize_of(body.dtype_code))
-    if nbytes >> 63:
-        raise ValueError(f"tensor_from_blob() was given strides that span {nbytes:,} bytes, beyond 63 bits.")
-    first[0] = low
-    return nbytes
-
-
-cdef int check_blob(const void* data, size_t nbytes, str function, int alignment) except -1:
-    if data == NULL and nbytes != 0:
-        raise ValueError(f"{function}() was given a null address for {nbytes:,} bytes.")
-    if <uintptr_t>data % alignment:
-        raise ValueError(
-            f"{function}() needs an address aligned to {alignment} bytes for this element type, found "
-            f"{<uintptr_t>data:#x}."
-        )
-    return 0
 
 
 cdef void StorageImpl_fill(StorageImpl self, void* data, size_t nbytes, deleter_t deleter, void* ctx) noexcept:

@@ -3,18 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import numpy as np
-
 from tensix._tensor import Tensor
 from tensix.core import Device
 from tensix.dispatch import native_functions
-from tensix.dispatch.operator_table import OperatorTable
-from tensix.functions.creation_like import options_of
-from tensix.functions.creation_ranges import numbers_of_numpy
-from tensix.functions.manipulation import as_tuple, wrapped_axes
-from tensix.kernels.numpy_kernel import NumpyKernel
-from tensix.kernels.strided_kernel import StridedKernel
-from tensix.tensors.dtype import float32
+from tensix.functions.creation import options_of
 
 __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
@@ -259,46 +251,3 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | Devi
     tensor([0.00, 0.25, 0.50])
     """
     return native_functions.RFFTFREQ(n, d, **options_of(dtype, device))
-
-
-# ---- kernels. NumPy loads its transforms when they are first asked for; so the kernels ask late.
-
-
-def register_transform(table: OperatorTable, name: str) -> None:
-    """Enter NumPy's transform of a name, whose parameters are the operator's."""
-
-    def transform(self, size, axes, norm):
-        if axes is not None:
-            wrapped_axes(as_tuple(axes), self.ndim)
-        return getattr(np.fft, name)(self, size, axes, norm)
-
-    transform.__qualname__ = name
-    table.register("CPU", NumpyKernel(transform, floats=True, widens=True))
-
-
-def register_shift(table: OperatorTable, name: str) -> None:
-    """Enter NumPy's shift of a name."""
-
-    def shift(self, axes=None):
-        return getattr(np.fft, name)(self, axes)
-
-    shift.__qualname__ = name
-    table.register("CPU", NumpyKernel(shift, moves=True))
-
-
-def register_frequencies(table: OperatorTable, name: str) -> None:
-    """Enter a kernel that makes frequencies on any device."""
-
-    def frequencies(n, d=1.0, *, dtype=None, device=None):
-        if n < 1:
-            raise ValueError(f"{name}() needs 1 element or more, found {n}.")
-        count = n if name == "fftfreq" else n // 2 + 1
-        return numbers_of_numpy(count, dtype or float32, device, getattr(np.fft, name), n, d)
-
-    frequencies.__qualname__ = name
-    table.register("CompositeExplicitAutograd", StridedKernel(frequencies, table.schema))
-
-
-REGISTER = {"freq": register_frequencies, "hift": register_shift}
-for _name in __all__:
-    REGISTER.get(_name[-4:], register_transform)(getattr(native_functions, _name.upper()), _name)

@@ -4,14 +4,9 @@ from tensix import kernels  # noqa: F401 - calls need them
 from tensix.functions import (
     constants,
     creation,
-    creation_exchange,
-    creation_like,
-    creation_ranges,
     data_types,
-    differences,
     elementwise,
-    finding,
-    indexing_functions,
+    indexing,
     inspection,
     linear_algebra,
     manipulation,
@@ -25,7 +20,6 @@ from tensix.functions import (
 
 # The modules whose names are names of tensix; `tensix` imports each by a line of its own, which type checkers follow.
 CHAPTERS = (
-    constants, creation, creation_exchange, creation_like, creation_ranges, data_types, differences,
-    elementwise, finding, indexing_functions, inspection,
-    linear_algebra, manipulation, searching, sets, sorting, sparse, statistical, utility,
+    constants, creation, data_types, elementwise, indexing, inspection, linear_algebra, manipulation, searching, sets,
+    sorting, sparse, statistical, utility,
 )  # fmt: skip

@@ -1,16 +1,21 @@
-from collections.abc import Iterable
-from typing import Any, overload
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from tensix._tensor import Tensor
+from tensix.core.data_ptr import _Deleter
 from tensix.core.device import Device
 from tensix.kernels.random import Generator
 from tensix.tensors.dtype import _DTypeLike
 from tensix.tensors.memory_format import _MemoryFormatLike
 
-__all__ = ["empty", "from_numpy", "full", "ones", "rand", "randint", "randn", "tensor", "zeros"]
+__all__ = [
+    "arange", "asarray", "empty", "empty_like", "empty_strided", "eye", "from_blob", "from_dlpack", "from_numpy",
+    "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "rand", "randint", "randn", "scalar_tensor",
+    "tensor", "tril", "triu", "zeros", "zeros_like",
+]
 
 @overload
 def empty(
@@ -124,3 +129,67 @@ def full(
 ) -> Tensor: ...
 def tensor(data: npt.ArrayLike | Tensor, *, dtype: _DTypeLike | None = None) -> Tensor: ...
 def from_numpy(array: np.ndarray[Any, Any]) -> Tensor: ...
+def empty_like(x: Tensor, /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None) -> Tensor: ...
+def zeros_like(x: Tensor, /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None) -> Tensor: ...
+def ones_like(x: Tensor, /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None) -> Tensor: ...
+def full_like(
+    x: Tensor,
+    /,
+    fill_value: complex | Tensor,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+) -> Tensor: ...
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+) -> Tensor: ...
+def scalar_tensor(s: complex, *, dtype: _DTypeLike | None = None, device: str | Device | None = None) -> Tensor: ...
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+) -> Tensor: ...
+def linspace(
+    start: complex,
+    stop: complex,
+    /,
+    num: int,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    endpoint: bool = True,
+) -> Tensor: ...
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+) -> Tensor: ...
+def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]: ...
+def tril(x: Tensor, /, *, k: int = 0) -> Tensor: ...
+def triu(x: Tensor, /, *, k: int = 0) -> Tensor: ...
+def asarray(
+    obj: Any, /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None, copy: bool | None = None
+) -> Tensor: ...
+def from_blob(
+    address: int,
+    shape: int | Sequence[int],
+    *,
+    stride: Sequence[int] | None = None,
+    dtype: _DTypeLike,
+    deleter: Callable[[int], object] | _Deleter | None = None,
+    device: str | Device = "cpu",
+) -> Tensor: ...
+def from_dlpack(x: object, /, *, device: str | Device | None = None, copy: bool | None = None) -> Tensor: ...
+def options_of(dtype: _DTypeLike | None, device: str | Device | None) -> dict[str, Any]: ...

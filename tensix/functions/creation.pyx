@@ -1,27 +1,35 @@
-"""New tensors. A factory that fills is `empty` and a filling operator, one after the other."""
-from cpython.number cimport PyIndex_Check
-from libc.stdint cimport int8_t, int64_t, uint8_t
+"""The array API standard's chapter on creation, and PyTorch's factories."""
+from cpython.buffer cimport PyObject_CheckBuffer
+from libc.stdint cimport int64_t, uintptr_t
+from numpy cimport ndarray
 from tensix.core.allocator cimport current_allocator
-from tensix.core.device cimport Device, Device_from_any
+from tensix.core.data_ptr cimport DataPtr, DataPtr_move_out, address_from_any, data_ptr_move, data_ptr_t
+from tensix.core.device cimport CPU, Device, Device_from_any
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
-from tensix.dispatch.kernel cimport Kernel
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.kernels.strided_kernel cimport StridedKernel, strided_options
-from tensix.kernels.nested_numbers cimport tensor_of_numbers
-from tensix.tensors.dtype cimport BFLOAT16, DType, default_float_code, dtype_from_any
+from tensix.kernels.creation cimport as_shape, call_factory, tensor_of_numbers
+from tensix.exchange.buffer cimport impl_of_buffer
+from tensix.exchange.dlpack cimport impl_of_dlpack
+from tensix.tensors.dtype cimport BFLOAT16, DType, dtype_from_any
+from tensix.exchange.foreign_memory cimport look_at_memory
 from tensix.exchange.ndarray cimport impl_of_ndarray
 from tensix.exchange.quiet_calls cimport call_quietly
 from tensix._tensor cimport Tensor
 from tensix.tensors.tensor_base cimport Tensor_wrap
-from tensix.tensors.tensor_impl cimport int64_of
+from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_look_alike, int64_of
 
 import numpy as np
 
 from tensix import memory
 from tensix.core import Storage
 from tensix.dispatch import native_functions
+from tensix.functions.data_types import result_type
 
-__all__ = ["empty", "from_numpy", "full", "ones", "rand", "randint", "randn", "tensor", "zeros"]
+__all__ = [
+    "arange", "asarray", "empty", "empty_like", "empty_strided", "eye", "from_blob", "from_dlpack", "from_numpy",
+    "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "rand", "randint", "randn", "scalar_tensor",
+    "tensor", "tril", "triu", "zeros", "zeros_like",
+]
 
 cdef OperatorTable EMPTY = native_functions.EMPTY
 cdef OperatorTable ZEROS = native_functions.ZEROS
@@ -30,10 +38,17 @@ cdef OperatorTable FULL = native_functions.FULL
 cdef OperatorTable RAND = native_functions.RAND
 cdef OperatorTable RANDN = native_functions.RANDN
 cdef OperatorTable RANDINT = native_functions.RANDINT
-cdef OperatorTable FILL_ = native_functions.FILL_
-cdef OperatorTable UNIFORM_ = native_functions.UNIFORM_
-cdef OperatorTable NORMAL_ = native_functions.NORMAL_
-cdef OperatorTable RANDOM_ = native_functions.RANDOM_
+cdef OperatorTable ASTYPE = native_functions.ASTYPE
+cdef OperatorTable CLONE = native_functions.CLONE
+
+cdef set NUMBERS = {bool, int, float, complex}
+cdef frozenset HOLD_NO_MEMORY = frozenset([bool, int, float, complex, str, list, tuple, range])
+
+# What Python's own numbers become, where NumPy would take twice the precision.
+cdef dict DEFAULTS = {np.dtype("f8"): np.dtype("f4"), np.dtype("c16"): np.dtype("c8")}
+
+
+# ---- of one value, or none
 
 
 def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None, alignment=None):
@@ -145,6 +160,157 @@ def full(shape, fill_value, *, dtype=None, device=None, alignment=None):
     return FULL.call((as_shape(shape), fill_value), options_of(dtype, device), keys_of_device(device))
 
 
+cdef object aligned_empty(
+        object shape, tuple sizes, object dtype, object device, object memory_format, object alignment):
+    """Return a tensor without values on a storage of an adaptor that keeps the alignment."""
+    cdef Device where = Device_from_any("cpu" if device is None else device)
+    # A meta tensor says sizes, strides and bytes, and refuses what is wrong.
+    like = empty(shape, *sizes, dtype=dtype, device="meta", memory_format=memory_format)
+    allocator = memory.AlignmentAdaptor(current_allocator(where.type_code), alignment)
+    storage = Storage(like.nbytes, allocator, resizable=True)
+    return Tensor.from_storage(storage, 0, like.shape, like.stride(), like.dtype)
+
+
+cdef object keys_of_device(object device):
+    return dense_keys_of_device(0 if device is None else Device_from_any(device).type_code)
+
+
+cpdef dict options_of(object dtype, object device):
+    """Return the options that were given, in the forms that operators take."""
+    options = {} if dtype is None else {"dtype": dtype_from_any(dtype)}
+    if device is not None:
+        options["device"] = Device_from_any(device)
+    return options
+
+
+cdef object plain_number(object value):
+    """Return a number of NumPy as Python's, anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+# ---- like others, or with strides
+
+
+def empty_like(x, /, *, dtype=None, device=None):
+    """Return a tensor of another's shape whose elements are whatever the memory held.
+
+    Parameters
+    ----------
+    x : Tensor
+        Gives the shape.
+    dtype : DType, optional
+        The element type; that of `x` if not given.
+    device : str or Device, optional
+        Where the elements are; where `x` is if not given.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.empty_like(tensix.ones(2, 3)).shape
+    (2, 3)
+    """
+    return native_functions.EMPTY_LIKE(x, **options_of(dtype, device))
+
+
+def zeros_like(x, /, *, dtype=None, device=None):
+    """Return a tensor of zeros of another's shape; parameters as for `empty_like`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.zeros_like(tensix.tensor([1, 2]))
+    tensor([0, 0])
+    """
+    return native_functions.FULL_LIKE(x, 0, **options_of(dtype, device))
+
+
+def ones_like(x, /, *, dtype=None, device=None):
+    """Return a tensor of ones of another's shape; parameters as for `empty_like`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.ones_like(tensix.tensor([1.5, 2.5]))
+    tensor([1., 1.])
+    """
+    return native_functions.FULL_LIKE(x, 1, **options_of(dtype, device))
+
+
+def full_like(x, /, fill_value, *, dtype=None, device=None):
+    """Return a tensor of one value of another's shape.
+
+    Parameters
+    ----------
+    x : Tensor
+        Gives the shape.
+    fill_value : bool, int, float, complex or Tensor
+        The value of every element, or a tensor that is broadcast.
+    dtype : DType, optional
+        The element type; that of `x` if not given.
+    device : str or Device, optional
+        Where the elements are; where `x` is if not given.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.full_like(tensix.ones(2), 7)
+    tensor([7., 7.])
+    """
+    if isinstance(fill_value, Tensor):
+        return empty_like(x, dtype=dtype, device=device).copy_(fill_value)
+    return native_functions.FULL_LIKE(x, plain_number(fill_value), **options_of(dtype, device))
+
+
+def empty_strided(size, stride, *, dtype=None, device=None):
+    """Return a tensor with given steps between its elements, which are whatever the memory held.
+
+    Parameters
+    ----------
+    size, stride : sequence of int
+        Sizes, and steps in elements; a step may be negative.
+    dtype : DType, optional
+        The element type; float32 if not given.
+    device : str or Device, optional
+        Where the elements are; the CPU if not given.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many steps as sizes, or a size is negative.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
+    return native_functions.EMPTY_STRIDED(size, stride, **options_of(dtype, device))
+
+
+def scalar_tensor(s, *, dtype=None, device=None):
+    """Return a tensor without dimensions that holds a number.
+
+    Parameters
+    ----------
+    s : bool, int, float or complex
+        The number.
+    dtype : DType, optional
+        The element type; that of the number if not given.
+    device : str or Device, optional
+        Where the element is; the CPU if not given.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.scalar_tensor(2.5)
+    tensor(2.5)
+    """
+    return full((), plain_number(s), dtype=dtype, device=device)
+
+
+# ---- random numbers
+
+
 def rand(shape=(), *sizes, dtype=None, device=None, generator=None):
     """Return a tensor of random numbers from [0, 1).
 
@@ -221,6 +387,154 @@ def randint(low, high, size=None, *, dtype=None, device=None, generator=None):
     return RANDINT.call((low, high, as_shape(size)), options, keys_of_device(device))
 
 
+cdef object random_factory(
+        OperatorTable table, object shape, tuple sizes, object dtype, object device, object generator):
+    options = options_of(dtype, device)
+    options["generator"] = generator
+    return table.call(((shape, *sizes) if sizes else as_shape(shape),), options, keys_of_device(device))
+
+
+# ---- numbers that follow from their positions
+
+
+def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
+    """Return numbers at even distances, up to a bound that is not among them.
+
+    Parameters
+    ----------
+    start : int or float
+        The first number; if `stop` is not given, the bound, and the first number is 0.
+    stop : int or float, optional
+        The bound.
+    step : int or float, optional
+        The distance; it may be negative but not 0.
+    dtype : DType, optional
+        The element type; int64 if all numbers are ints, else float32.
+    device : str or Device, optional
+        Where the elements are; the CPU if not given.
+
+    Raises
+    ------
+    ValueError
+        If the step is 0.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.arange(3), tensix.arange(1, 2, 0.5)
+    (tensor([0, 1, 2]), tensor([1.0, 1.5]))
+    """
+    start, stop = (0, start) if stop is None else (start, stop)
+    numbers = [plain_number(number) for number in (start, stop, step)]
+    return native_functions.ARANGE(*numbers, **options_of(dtype, device))
+
+
+def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
+    """Return so many numbers at even distances between two.
+
+    Parameters
+    ----------
+    start, stop : int, float or complex
+        The first number, and the last or the bound.
+    num : int
+        How many.
+    dtype : DType, optional
+        The element type; float32, or complex64 if a number is complex.
+    device : str or Device, optional
+        Where the elements are; the CPU if not given.
+    endpoint : bool, optional
+        Whether `stop` is the last number.
+
+    Raises
+    ------
+    ValueError
+        If `num` is negative.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.linspace(0, 1, 3), tensix.linspace(0, 1, 2, endpoint=False)
+    (tensor([0.0, 0.5, 1.0]), tensor([0.0, 0.5]))
+    """
+    return native_functions.LINSPACE(
+        plain_number(start), plain_number(stop), num, endpoint=endpoint, **options_of(dtype, device)
+    )
+
+
+def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
+    """Return a matrix with ones on a diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    n_rows, n_cols : int
+        The sizes; as many columns as rows if not given.
+    k : int, optional
+        How far the diagonal is above the main one; negative is below.
+    dtype : DType, optional
+        The element type; float32 if not given.
+    device : str or Device, optional
+        Where the elements are; the CPU if not given.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.eye(2, 3, k=1, dtype=tensix.int64)
+    tensor([[0, 1, 0],
+            [0, 0, 1]])
+    """
+    columns = n_rows if n_cols is None else n_cols
+    return native_functions.EYE(n_rows, columns, k=k, **options_of(dtype, device))
+
+
+def meshgrid(*arrays, indexing="xy"):
+    """Return the coordinates of the points of a grid, a tensor per axis.
+
+    Parameters
+    ----------
+    *arrays : Tensor
+        The positions on each axis.
+    indexing : str, optional
+        ``"xy"``: the first two axes lie along columns and rows, as one draws; ``"ij"``: in order, as matrices.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.meshgrid(tensix.arange(2), tensix.arange(3), indexing="ij")[1]
+    tensor([[0, 1, 2],
+            [0, 1, 2]])
+    """
+    return native_functions.MESHGRID(arrays, indexing=indexing) if arrays else ()
+
+
+def tril(x, /, *, k=0):
+    """Return matrices with zeros above the `k`-th diagonal.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.tril(tensix.tensor([[1, 2], [3, 4]]))
+    tensor([[1, 0],
+            [3, 4]])
+    """
+    return native_functions.TRIL(x, k)
+
+
+def triu(x, /, *, k=0):
+    """Return matrices with zeros below the `k`-th diagonal.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.triu(tensix.tensor([[1, 2], [3, 4]]))
+    tensor([[1, 2],
+            [0, 4]])
+    """
+    return native_functions.TRIU(x, k)
+
+
+# ---- of what others made: sequences, arrays, buffers, DLPack, plain addresses
+
+
 def tensor(data, *, dtype=None):
     """Return a tensor with a copy of nested sequences of numbers, an array or a tensor.
 
@@ -276,130 +590,300 @@ def from_numpy(array):
     return Tensor_wrap(impl_of_ndarray(array, True))
 
 
-# What Python's own numbers become, where NumPy would take twice the precision.
-cdef dict DEFAULTS = {np.dtype("f8"): np.dtype("f4"), np.dtype("c16"): np.dtype("c8")}
+def asarray(obj, /, *, dtype=None, device=None, copy=None):
+    r"""Return anything that holds numbers as a tensor, over the same memory where that is possible.
+
+    Parameters
+    ----------
+    obj : object
+        A tensor; a NumPy array; an object with ``__dlpack__``, with the buffer protocol, or with ``__array__`` or
+        ``__array_interface__``; a number; or nested sequences of numbers, tensors or arrays.
+    dtype : DType, optional
+        The element type. If not given, that of `obj`; Python's numbers become bool, int64, float32 or complex64.
+    device : str or Device, optional
+        Where the elements are; where `obj` is if not given.
+    copy : bool, optional
+        True: always copy; False: never. If not given, memory is shared if it can be.
+
+    Returns
+    -------
+    Tensor
+        `obj` itself if it is a tensor that needs no change. Read-only memory gives a read-only tensor.
+
+    Raises
+    ------
+    ValueError
+        If it would have to be copied and `copy` is False.
+    BufferError
+        If `obj` speaks DLPack and cannot share its memory.
+    TypeError
+        If there are no numbers in it that tensix has a type for.
+
+    Notes
+    -----
+    Lifetime: a tensor that shares memory keeps `obj` alive, and a buffer locked: a ``bytearray`` cannot change its
+    size and an ``mmap`` cannot be closed meanwhile. A write to one is seen in the other.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.asarray([[1, 2], [3, 4]])
+    tensor([[1, 2],
+            [3, 4]])
+    >>> data = bytearray(2)
+    >>> tensix.asarray(data).fill_(7)
+    tensor([7, 7], dtype=tensix.uint8)
+    >>> data
+    bytearray(b'\x07\x07')
+    """
+    cdef Tensor source
+    if type(obj) is Tensor:
+        source = <Tensor>obj
+        if dtype is None and device is None:
+            return CLONE.call1(source) if copy else source
+        return converted(source, dtype, device, copy)
+    wanted = None if dtype is None else dtype_from_any(dtype)
+    if copy is not None:
+        copy = bool(copy)
+    source = <Tensor>obj if isinstance(obj, Tensor) else sharing(obj, False if copy is False else None)
+    if source is not None:
+        return converted(source, wanted, device, copy)
+    if copy is False:
+        raise ValueError(f"asarray() cannot share the memory of this {type(obj).__name__}, but copy is False.")
+    return converted(of_sequence(obj, wanted), wanted, device, None)
 
 
-cdef object call_factory(OperatorTable table, object shape, tuple more, object dtype, object device):
-    """Call an operator that makes a tensor with its arguments unpacked, or as they are if somebody watches."""
-    cdef int64_t sizes[64]
-    cdef Device where
-    cdef int ndim = 1
-    cdef uint8_t code
-    cdef int8_t device_type = 0
-    cdef int8_t device_index = -1
-    if dtype is None:
-        code = default_float_code()
-    else:
-        code = (<DType>dtype).code if type(dtype) is DType else dtype_from_any(dtype).code
-    if device is not None:
-        where = Device_from_any(device)
-        device_type, device_index = where.type_code, where.index
-    if type(shape) is int or more:
-        sizes[0] = int64_of(shape)
-        if more:
-            ndim += copy_sizes(more, sizes + 1, 63)
-    else:
-        ndim = copy_sizes(as_shape(shape), sizes, 64)
-    return table.call_empty(ndim, sizes, code, device_type, device_index)
-
-
-cdef object aligned_empty(
-        object shape, tuple sizes, object dtype, object device, object memory_format, object alignment):
-    """Return a tensor without values on a storage of an adaptor that keeps the alignment."""
-    cdef Device where = Device_from_any("cpu" if device is None else device)
-    # A meta tensor says sizes, strides and bytes, and refuses what is wrong.
-    like = empty(shape, *sizes, dtype=dtype, device="meta", memory_format=memory_format)
-    allocator = memory.AlignmentAdaptor(current_allocator(where.type_code), alignment)
-    storage = Storage(like.nbytes, allocator, resizable=True)
-    return Tensor.from_storage(storage, 0, like.shape, like.stride(), like.dtype)
-
-
-cdef int copy_sizes(tuple shape, int64_t* sizes, int most) except -1:
-    """Fill in sizes, of which there is room for `most`, and return how many there are."""
-    cdef int ndim = 0
-    if len(shape) > most:
-        raise ValueError(f"a tensor has at most 64 dimensions, found {64 - most + len(shape)}.")
-    for size in shape:
-        sizes[ndim] = int64_of(size)
-        ndim += 1
-    return ndim
-
-
-cdef tuple as_shape(object shape):
-    """Return sizes given as ``f(3, 4)``, ``f((3, 4))`` or ``f(3)``."""
-    if type(shape) is tuple:
-        if len(<tuple>shape) != 1 or PyIndex_Check((<tuple>shape)[0]):
-            return <tuple>shape
-        shape = (<tuple>shape)[0]
-    return (shape,) if PyIndex_Check(shape) else tuple(shape)
-
-
-cdef dict options_of(object dtype, object device):
-    """Return the options that were given, as keyword arguments."""
-    options = {}
+cdef object converted(Tensor source, object dtype, object device, object copy):
+    """Return a tensor of a type and on a device, the source itself if that is what it is and no copy is asked for."""
+    if dtype is None and device is None:
+        return CLONE.call1(source) if copy else source
+    cdef Tensor made = source if device is None else source.to_device(device)
     if dtype is not None:
-        options["dtype"] = dtype
-    if device is not None:
-        options["device"] = device
-    return options
+        made = ASTYPE.call_with(made, dtype_from_any(dtype))
+    if made is source:
+        return CLONE.call1(source) if copy else source
+    if copy is False:
+        raise ValueError(
+            f"it takes a copy to make {made.dtype.name} on {made.device} of {source.dtype.name} on {source.device}, "
+            "but copy is False."
+        )
+    return made
 
 
-cdef object keys_of_device(object device):
-    return dense_keys_of_device(0 if device is None else Device_from_any(device).type_code)
+def from_dlpack(x, /, *, device=None, copy=None):
+    """Return a tensor over the memory of anything that speaks DLPack.
+
+    Parameters
+    ----------
+    x : object
+        With the method ``__dlpack__``; a tensor and an array of NumPy are taken as they are.
+    device : str or Device, optional
+        Where the elements shall be; where they are if not given.
+    copy : bool, optional
+        True: always copy; False: never. If not given, memory is shared if it can be.
+
+    Returns
+    -------
+    Tensor
+        Read-only if the other says so.
+
+    Raises
+    ------
+    BufferError
+        If the other cannot share its memory, or tensix cannot read it: another device, element type, or version of
+        DLPack, a capsule that is used up, elements that are not aligned.
+    ValueError
+        If it would have to be copied and `copy` is False.
+    TypeError
+        If `x` does not speak DLPack.
+
+    Notes
+    -----
+    Lifetime: a tensor that shares memory keeps what `x` exported; its deleter is called once, with the GIL, when the
+    last tensor on the storage is gone, but not after finalisation has begun. A write to one is seen in the other.
+
+    Examples
+    --------
+    >>> import numpy, tensix
+    >>> tensix.from_dlpack(numpy.arange(3.0))
+    tensor([0., 1., 2.], dtype=tensix.float64)
+    """
+    cdef Tensor source
+    cdef Device where
+    if copy is not None:
+        copy = bool(copy)
+    if type(x) is Tensor:
+        source = Tensor_wrap(TensorImpl_look_alike((<Tensor>x).impl))
+    elif type(x) is ndarray:
+        source = Tensor_wrap(impl_of_exporting_array(x))
+    elif device is None:
+        check_producer(x)
+        source = Tensor_wrap(impl_of_dlpack(x, None, copy))
+    else:
+        check_producer(x)
+        where = Device_from_any(device)
+        source = Tensor_wrap(impl_of_dlpack(x, (1, 0) if where.type_code == CPU else None, copy))
+    if copy is None and device is None:
+        return source
+    if copy and type(x) is not Tensor and not source.impl.storage.is_foreign and not source.readonly:
+        copy = None  # the other has made one
+    try:
+        return converted(source, None, device, copy)
+    except NotImplementedError:  # by the name of an operator that nobody here has asked for
+        raise BufferError(f"tensix cannot copy from {source.device} to {device}: no kernel is registered.") from None
 
 
-cdef object random_factory(
-        OperatorTable table, object shape, tuple sizes, object dtype, object device, object generator):
-    options = options_of(dtype, device)
-    options["generator"] = generator
-    return table.call(((shape, *sizes) if sizes else as_shape(shape),), options, keys_of_device(device))
+cdef TensorImpl impl_of_exporting_array(object array):
+    """Look at NumPy's array without the detour of a capsule; errors are those that the capsule would bring."""
+    try:
+        return impl_of_ndarray(array, True)
+    except (TypeError, ValueError) as error:
+        raise BufferError(f"the array cannot be shared: {error}") from None
 
 
-# ---- kernels: each is made of other operators, so it serves every device
+cdef int check_producer(object x) except -1:
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"from_dlpack() takes what has the method __dlpack__, found {type(x).__name__}.")
+    return 0
 
 
-cdef class FactoryKernel(Kernel):
-    """Make a tensor without values and fill it by another operator."""
+def from_blob(address, shape, *, stride=None, dtype, deleter=None, device="cpu"):
+    """Return a tensor over memory at an address.
 
-    cdef OperatorTable fill
-    cdef object value  # what to fill with; None: the operator knows
+    Parameters
+    ----------
+    address : int
+        Of the first element; it divides by the size of an element, or of half of a complex one.
+    shape : int or sequence of int
+        The sizes, 0 or more each.
+    stride : sequence of int, optional
+        The steps in elements, which may be negative; row-major order if not given.
+    dtype : DType
+        The element type.
+    deleter : callable, ctypes function, PyCapsule named ``"tensix.deleter"`` or int, optional
+        Called once with `address` when the last tensor on the storage is gone: a Python callable with an int, a C
+        function ``void (*)(void *)`` from any thread with or without the GIL. If not given, the memory is borrowed.
+    device : str or Device, optional
+        Where the memory is.
 
-    def __init__(self, OperatorTable fill, value=None):
-        self.fill, self.value = fill, value
+    Returns
+    -------
+    Tensor
+        Writable, and not resizable.
 
-    cdef object call_empty(
-            self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index):
-        made = EMPTY.call_empty(ndim, sizes, dtype_code, device_type, device_index)
-        return self.fill.call1(made) if self.value is None else self.fill.call_with(made, self.value)
+    Raises
+    ------
+    ValueError
+        If a size is negative, the bytes cannot be counted in 63 bits, the address is 0 although there are elements,
+        or it is not aligned. The deleter is not called then.
 
-    cdef object call(self, tuple args, dict kwargs):
-        return filled(*args, fill=self.fill, value=self.value, **(strided_options(kwargs) or {}))
+    Notes
+    -----
+    Lifetime: without a deleter the memory must outlive every tensor on it, which nobody checks; as others may write
+    it, `lazy_clone` copies at once. With one it belongs to the tensor. What a Python callable raises goes to
+    `sys.unraisablehook`; none is called after finalisation has begun.
 
-    def __repr__(self):
-        return f"empty, then {self.fill.schema.name}"
+    Examples
+    --------
+    >>> import ctypes, tensix
+    >>> memory = (ctypes.c_float * 4)(1, 2, 3, 4)
+    >>> tensix.from_blob(ctypes.addressof(memory), (2, 2), dtype="float32")
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
+    cdef int64_t[64] sizes
+    cdef int64_t[64] strides
+    cdef uintptr_t place = address_from_any(address, "address")
+    cdef Device where = Device_from_any(device)
+    cdef DType element = dtype_from_any(dtype)
+    cdef data_ptr_t block
+    cdef DataPtr owner = None
+    if element.itemsize == 0:
+        raise TypeError("undefined is no element type, and there are no elements of it. Name another one.")
+    dims = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
+    steps = dims if stride is None else tuple(stride)
+    if len(dims) > 64:
+        raise ValueError(f"a tensor has at most 64 dimensions, found {len(dims)}.")
+    if len(steps) != len(dims):
+        raise ValueError(f"a stride per dimension is needed: {len(dims)}, found {len(steps)}.")
+    for i in range(len(dims)):
+        sizes[i], strides[i] = int64_of(dims[i]), int64_of(steps[i])
+    impl = look_at_memory(
+        element.code, dense_keys_of_device(where.type_code), len(dims), sizes, NULL if stride is None else strides,
+        <void*>place,
+    )
+    storage = impl.storage
+    if deleter is not None:
+        owner = owning(place, deleter)
+        DataPtr_move_out(owner, &block)
+        block.data = storage.block.data
+        data_ptr_move(&storage.block, &block)
+    storage.is_foreign = deleter is None
+    storage.block.device_type = impl.device_type = where.type_code
+    storage.block.device_index = impl.device_index = where.index
+    return Tensor_wrap(impl)
 
 
-def filled(size, *, OperatorTable fill, value, generator=None, dtype=None, device=None):
-    """Be a FactoryKernel's call with Python arguments."""
-    made = call_factory(EMPTY, size, (), dtype, device)
-    if generator is not None:
-        value = generator
-    return fill.call1(made) if value is None else fill.call_with(made, value)
+cdef DataPtr owning(uintptr_t address, object deleter):
+    """Return an owner of memory whose deleter gets its address."""
+    try:
+        return DataPtr(address, address, deleter)
+    except TypeError:
+        if not callable(deleter):
+            raise
+    return DataPtr.from_callable(address, deleter)
 
 
-def full_kernel(size, fill_value, dtype=None, device=None):
-    return FILL_.call_with(call_factory(EMPTY, size, (), dtype, device), fill_value)
+cdef Tensor sharing(object obj, object copy):
+    """Return a tensor over an object's memory, None if it has no memory that can be shared."""
+    if isinstance(obj, ndarray):
+        try:
+            return Tensor_wrap(impl_of_ndarray(obj, True))
+        except ValueError:  # its elements cannot be looked at as they lie
+            return None
+    if type(obj) in HOLD_NO_MEMORY or isinstance(obj, (np.generic, str)):
+        return None
+    if hasattr(obj, "__dlpack__"):
+        return Tensor_wrap(impl_of_dlpack(obj, None, None))
+    if PyObject_CheckBuffer(obj):
+        try:
+            return Tensor_wrap(impl_of_buffer(obj))
+        except BufferError:
+            return None
+    if any(hasattr(obj, name) for name in ("__array__", "__array_interface__", "__array_struct__")):
+        return sharing(np.asarray(obj, copy=copy), copy)
+    return None
 
 
-def randint_kernel(low, high, size, generator=None, dtype=None, device=None):
-    made = call_factory(EMPTY, size, (), "int64" if dtype is None else dtype, device)
-    return RANDOM_(made, low, high, generator=generator)
+cdef object of_sequence(object obj, DType wanted):
+    """Return a new tensor of numbers, or of nested sequences of numbers, tensors or arrays."""
+    made = tensor_of_numbers(obj, -1 if wanted is None else wanted.code)
+    if made is not None:
+        return made
+    if wanted is None and isinstance(obj, (list, tuple)):
+        found = types_in(obj)
+        if any(isinstance(one, DType) for one in found):  # Python's numbers among them give way
+            wanted = result_type(*found)
+    return tensor(obj, dtype=wanted)
 
 
-for _table, _kernel in (
-    (ZEROS, FactoryKernel(FILL_, 0)), (ONES, FactoryKernel(FILL_, 1)), (RAND, FactoryKernel(UNIFORM_)),
-    (RANDN, FactoryKernel(NORMAL_)), (FULL, StridedKernel(full_kernel, FULL.schema)),
-    (RANDINT, StridedKernel(randint_kernel, RANDINT.schema)),
-):
-    _table.register("CompositeExplicitAutograd", _kernel)
+cdef list types_in(object obj):
+    """Return the element types of what nested sequences contain, and for Python's numbers a zero of their class."""
+    cdef list found = []
+    cdef list waiting = [obj]
+    cdef dict seen = {id(obj): obj}  # what lies in itself is looked at once, and refused when the tensor is made
+    for sequence in waiting:
+        kinds = set(map(type, sequence))
+        if kinds <= NUMBERS:
+            found += [kind(0) for kind in kinds]
+            continue
+        for item in sequence:
+            if isinstance(item, (list, tuple)):
+                if id(item) not in seen:
+                    seen[id(item)] = item
+                    waiting.append(item)
+            elif isinstance(item, (Tensor, np.ndarray, np.generic)):
+                found.append(dtype_from_any(item.dtype))
+            elif type(item) in NUMBERS:
+                found.append(type(item)(0))
+    return found

@@ -7,11 +7,9 @@ What strides can describe is a view: `broadcast_arrays`, `broadcast_to`, `expand
 import operator
 from collections.abc import Sequence
 
-import numpy as np
-
 from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
-from tensix.kernels.numpy_kernel import NumpyKernel
+from tensix.kernels.axes import as_tuple, wrapped_axes
 
 __all__ = [
     "broadcast_arrays", "broadcast_shapes", "broadcast_to", "cat", "concat", "expand_dims", "flip", "moveaxis",
@@ -339,23 +337,6 @@ def tile(x: Tensor, repetitions: Sequence[int], /) -> Tensor:
 # ---- arguments
 
 
-def as_tuple(numbers: int | Sequence[int]) -> tuple[int, ...]:
-    """Return one or more ints as a tuple."""
-    return tuple(numbers) if isinstance(numbers, (tuple, list)) else (operator.index(numbers),)
-
-
-def wrapped_axes(axes: tuple[int, ...], ndim: int) -> list[int]:
-    """Return dimensions counted from the front, each once."""
-    found = [operator.index(axis) for axis in axes]
-    for axis in found:
-        if not -ndim <= axis < ndim:
-            raise IndexError(f"dimension {axis} is out of range for {ndim} dimensions.")
-    found = [axis % ndim for axis in found]
-    if len(set(found)) < len(found):
-        raise ValueError(f"each dimension may be named once, found {axes}.")
-    return found
-
-
 def many(arrays: Sequence[Tensor], name: str) -> tuple[Tensor, ...]:
     """Return one or more tensors as a tuple."""
     if isinstance(arrays, Tensor) or not isinstance(arrays, (tuple, list, Sequence)):  # to ask Sequence takes longest
@@ -371,22 +352,3 @@ def tensors_only(arrays: Sequence[Tensor], name: str) -> tuple[Tensor, ...]:
         if not isinstance(x, Tensor):
             raise TypeError(f"{name}() takes tensors only, found {type(x).__name__} among them.")
     return tuple(arrays)
-
-
-# ---- kernels
-
-
-def flip_kernel(self, dims):
-    """Return the view with negative strides."""
-    backwards = wrapped_axes(as_tuple(dims), self.ndim)
-    return self[tuple(slice(None, None, -1 if dim in backwards else None) for dim in range(self.ndim))]
-
-
-native_functions.FLIP.register("CompositeExplicitAutograd", flip_kernel)
-for _table, _kernel in (
-    (native_functions.REPEAT, NumpyKernel(np.repeat, moves=True)),
-    (native_functions.REPEAT_TENSOR, NumpyKernel(np.repeat, moves=True)),
-    (native_functions.ROLL, NumpyKernel(np.roll, moves=True)),
-    (native_functions.TILE, NumpyKernel(np.tile, moves=True)),
-):
-    _table.register("CPU", _kernel)

@@ -1,12 +1,18 @@
-"""The array API standard's chapter on searching: where elements are, and how many."""
+"""The array API standard's chapter on searching: where elements are, how many, and choice among them."""
+from tensix.dispatch.operands cimport scalar_like
 from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.tensors.tensor_base cimport TensorBase
 from tensix._tensor cimport Tensor
 
-from tensix.dispatch import native_functions
+import numpy as np
 
-__all__ = ["argmax", "argmin", "count_nonzero"]
+from tensix.dispatch import native_functions
+from tensix.functions.creation import full
+
+__all__ = ["argmax", "argmin", "argwhere", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 cdef OperatorTable COUNT_NONZERO = native_functions.COUNT_NONZERO
+cdef OperatorTable WHERE = native_functions.WHERE
 
 
 def argmax(Tensor x not None, /, *, axis=None, keepdims=False):
@@ -65,6 +71,19 @@ def argmin(Tensor x not None, /, *, axis=None, keepdims=False):
     return x.argmin(axis, keepdims)
 
 
+def argwhere(x, /):
+    """Return the positions of the elements that are not zero as a matrix: a row for each, a column per dimension.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.argwhere(tensix.tensor([[0, 1], [2, 0]]))
+    tensor([[0, 1],
+            [1, 0]])
+    """
+    return native_functions.ARGWHERE(x)
+
+
 def count_nonzero(Tensor x not None, /, *, axis=None, keepdims=False):
     """Return how many elements are not zero.
 
@@ -91,3 +110,93 @@ def count_nonzero(Tensor x not None, /, *, axis=None, keepdims=False):
     tensor([1, 2])
     """
     return COUNT_NONZERO.call((x,), {"axis": axis, "keepdims": keepdims}, x.impl.key_set)
+
+
+def nonzero(x, /):
+    """Return the positions of the elements that are not zero: a tensor per dimension, such as may be an index.
+
+    Raises
+    ------
+    ValueError
+        If the tensor has no dimensions.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> x = tensix.tensor([[0, 1], [2, 0]])
+    >>> tensix.nonzero(x)
+    (tensor([0, 1]), tensor([1, 0]))
+    >>> x[tensix.nonzero(x)]
+    tensor([1, 2])
+    """
+    return native_functions.NONZERO(x)
+
+
+def searchsorted(x1, x2, /, *, side="left", sorter=None):
+    """Return the positions where values would have to be put into a sorted tensor for it to stay sorted.
+
+    Parameters
+    ----------
+    x1 : Tensor
+        Of one dimension, in ascending order.
+    x2 : Tensor, int or float
+        The values.
+    side : str, optional
+        Before equal elements, ``"left"``, or behind them, ``"right"``.
+    sorter : Tensor, optional
+        The positions that bring `x1` into order, if it is not, as `argsort` returns them.
+
+    Raises
+    ------
+    ValueError
+        If there is no such side, or `x1` has not one dimension.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.searchsorted(tensix.tensor([1, 3, 5]), tensix.tensor([3, 4]))
+    tensor([1, 2])
+    """
+    if not isinstance(x2, TensorBase) and isinstance(x1, TensorBase):
+        x2 = scalar_like(x1, x2)
+    return native_functions.SEARCHSORTED(x1, x2, side=side, sorter=sorter)
+
+
+def where(condition, x1, x2, /):
+    """Return the elements of one tensor where a condition holds, and of another where it does not.
+
+    Parameters
+    ----------
+    condition : Tensor
+        Of bools; of other types what is not zero holds.
+    x1, x2 : Tensor or number
+        What to choose from. All three are broadcast, and the result has the common element type.
+
+    Raises
+    ------
+    ValueError
+        If the shapes cannot be broadcast together.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.where(tensix.tensor([True, False]), tensix.tensor([1, 2]), 0)
+    tensor([1, 0])
+    """
+    if not isinstance(x1, TensorBase):
+        x1 = number_beside(x1, x2, condition)
+    if not isinstance(x2, TensorBase):
+        x2 = number_beside(x2, x1, condition)
+    if not isinstance(condition, TensorBase):
+        raise TypeError(f"where() takes a condition that is a tensor, found {type(condition).__name__}.")
+    keys = (<TensorBase>condition).impl.key_set | (<TensorBase>x1).impl.key_set | (<TensorBase>x2).impl.key_set
+    return WHERE.call((condition, x1, x2), None, keys)
+
+
+cdef object number_beside(object number, object other, object condition):
+    """Return a number as a tensor, of the type that it has beside another tensor or number."""
+    if not isinstance(number, (int, float, complex, np.generic)):
+        raise TypeError(f"where() chooses from tensors and numbers, found {type(number).__name__}.")
+    if isinstance(other, TensorBase):
+        return scalar_like(other, number)
+    return full((), number, device=condition.device if isinstance(condition, TensorBase) else None)

@@ -5,12 +5,9 @@ Values come in ascending order. Each not-a-number counts as a value of its own.
 
 from typing import NamedTuple
 
-import numpy as np
-
 from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
 from tensix.dispatch.operands import scalar_like
-from tensix.kernels.numpy_kernel import NumpyKernel
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
@@ -121,18 +118,3 @@ def unique_values(x: Tensor, /) -> Tensor:
     tensor([1, 3])
     """
     return native_functions.UNIQUE_VALUES(x)
-
-
-def unique_values_kernel(self):
-    """Sort, where NumPy's function of this name would leave the order open."""
-    return np.unique(self, equal_nan=False)
-
-
-for _table, _kernel in (
-    (native_functions.ISIN, NumpyKernel(np.isin, promotes=True, widens=True)),
-    (native_functions.UNIQUE_ALL, NumpyKernel(np.unique_all, widens=True)),
-    (native_functions.UNIQUE_COUNTS, NumpyKernel(np.unique_counts, widens=True)),
-    (native_functions.UNIQUE_INVERSE, NumpyKernel(np.unique_inverse, widens=True)),
-    (native_functions.UNIQUE_VALUES, NumpyKernel(unique_values_kernel, widens=True)),
-):
-    _table.register("CPU", _kernel)

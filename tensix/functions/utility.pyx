@@ -1,7 +1,9 @@
-"""The array API standard's chapter of utilities: whether all elements, or any, are true."""
+"""The array API standard's chapter of utilities: whether all elements, or any, are true, and differences."""
 from tensix._tensor cimport Tensor
 
-__all__ = ["all", "any"]
+from tensix.dispatch import native_functions
+
+__all__ = ["all", "any", "diff"]
 
 
 def all(Tensor x not None, /, *, axis=None, keepdims=False):
@@ -58,3 +60,34 @@ def any(Tensor x not None, /, *, axis=None, keepdims=False):
     tensor([ True, False])
     """
     return x.any(axis, keepdims)
+
+
+def diff(x, /, n=1, *, axis=-1, prepend=None, append=None):
+    """Return the differences of neighbours along a dimension.
+
+    Parameters
+    ----------
+    x : Tensor
+        The tensor.
+    n : int, optional
+        How many times differences are taken, 0 or more; if there are fewer elements, none are left. Here it may
+        stand by position, as in NumPy.
+    axis : int, optional
+        The dimension.
+    prepend, append : Tensor, optional
+        What to put before and behind the elements first.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension.
+    ValueError
+        If `n` is negative.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.diff(tensix.tensor([1, 4, 9]))
+    tensor([3, 5])
+    """
+    return native_functions.DIFF(x, n, axis, prepend, append)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tensix._tensor import Tensor
-from tensix.functions.creation_exchange import asarray
+from tensix.functions.creation import asarray
 from tensix.interop.file_format_error import FileFormatError
 from tensix.interop.raw_file import RawFile, entry_of, unit_of
 from tensix.interop.tensor_file import TensorFile

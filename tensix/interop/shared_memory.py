@@ -18,7 +18,7 @@ from multiprocessing import reduction
 
 from tensix._tensor import Tensor
 from tensix.core import Storage, use_allocator
-from tensix.functions.creation_like import empty_like
+from tensix.functions.creation import empty_like
 from tensix.memory import SharedMemoryAllocator
 from tensix.tensors.layout import strided
 

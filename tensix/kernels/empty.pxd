@@ -1,5 +1,6 @@
 """New tensors without values."""
 from libc.stdint cimport int8_t, int64_t, uint8_t
+from tensix.dispatch.kernel cimport PythonKernel
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 
@@ -9,3 +10,10 @@ cdef TensorImpl empty_impl_in(
     object memory_format, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
 cdef TensorImpl empty_strided_impl(TensorImpl like, uint8_t dtype_code)
 cdef TensorImpl empty_like_impl(TensorImpl like, object memory_format)
+
+
+cdef class StridedKernel(PythonKernel):
+    cdef object call(self, tuple args, dict kwargs)
+
+
+cdef dict strided_options(dict options)

@@ -1,12 +1,15 @@
-"""New tensors without values: the device's allocator makes the block, the storage owns it, a body looks at it."""
+"""New tensors without values: the device's allocator makes the block, the storage owns it, a body looks at it.
+
+Factories declare the options `layout` and `pin_memory` as PyTorch's do. All of ours make strided tensors in memory that
+is not pinned, so there is one thing to ask for: that is checked here, and kernels are not told of it.
+"""
 from libc.stdint cimport int8_t, int64_t, uint8_t
 from tensix.core.allocator cimport current_allocator
 from tensix.core.device cimport Device, Device_from_any
 from tensix.core.handle cimport own_newborn
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
-from tensix.dispatch.kernel cimport Kernel
-from tensix.kernels.strided_kernel cimport strided_options
+from tensix.dispatch.kernel cimport Kernel, PythonKernel
 from tensix.tensors.dtype cimport default_float_code, dtype_from_any, itemsize_of
 from tensix.tensors.memory_format cimport memory_format_from_any, strides_of_format
 from tensix.tensors.tensor_base cimport Tensor_wrap
@@ -24,6 +27,7 @@ from tensix.tensors.tensor_impl cimport (
 )
 
 from tensix.dispatch import native_functions
+from tensix.tensors.layout import Layout, strided
 from tensix.tensors.memory_format import contiguous_format, preserve_format
 
 
@@ -126,6 +130,42 @@ def empty_boxed(size, *, dtype=None, device=None, memory_format=None):
         sizes[i] = int64_of(extent)
     memory_format = contiguous_format if memory_format is None else memory_format_from_any(memory_format)
     return Tensor_wrap(empty_impl_in(memory_format, len(shape), sizes, dtype_code, where.type_code, where.index))
+
+
+# ---- the options of factories
+
+
+cdef class StridedKernel(PythonKernel):
+    """Run a Python callable that makes strided tensors."""
+
+    cdef object call(self, tuple args, dict kwargs):
+        return PythonKernel.call(self, args, strided_options(kwargs))
+
+
+cdef dict strided_options(dict options):
+    """Return options without layout and pin_memory."""
+    if not options or "layout" not in options and "pin_memory" not in options:
+        return options
+    options = options.copy()
+    check_strided(options.pop("layout", None), options.pop("pin_memory", None))
+    return options
+
+
+cdef int check_strided(object layout, object pin_memory) except -1:
+    """Check that nothing else is asked for."""
+    if layout is not None and not isinstance(layout, Layout):
+        raise TypeError(f"a layout is tensix.strided or None here, found {type(layout).__name__}.")
+    if layout is not None and layout is not strided:
+        raise ValueError(
+            f"new tensors are tensix.strided, found layout={layout}. "
+            "Make a sparse one with sparse_coo_tensor() or to_sparse()."
+        )
+    if pin_memory is not None and pin_memory is not False:
+        raise ValueError(
+            f"pin_memory must be False or None, found {pin_memory!r}: tensix pins no memory. Leave it out, or use an "
+            "allocator that pins its blocks."
+        )
+    return 0
 
 
 # The kernel asks the device's allocator: that of meta tensors gives sizes without memory.

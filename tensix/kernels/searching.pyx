@@ -1,25 +1,37 @@
-"""Reductions that NumPy makes over zero-copy views: positions, counts, and running sums and products.
+"""Searching: where elements are, how many, and choice among them.
 
-No inner loop of NumPy's ufuncs does them; its functions release the GIL by themselves.
+Most of it is NumPy's work over zero-copy views: no inner loop of its ufuncs does it, and its functions release the GIL
+by themselves. Choice is one walk over a mask and two tensors that copies items by their size, whatever their type.
 """
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from numpy cimport NPY_ARRAY_WRITEABLE, PyArray_ENABLEFLAGS, import_array, ndarray, npy_intp
 from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport ArgumentsKernel_of
 from tensix.kernels.copy cimport converted
 from tensix.kernels.empty cimport empty_impl
+from tensix.kernels.item cimport item_t, sixteen_bytes_t
+from tensix.kernels.iterator cimport inner_loop_t, iterator_add, iterator_run, iterator_start, iterator_t
 from tensix.kernels.numpy_memory cimport call_numpy, take_over
-from tensix.kernels.reduction cimport axes_from_any, check_defined, reduced_impl
-from tensix.tensors.dtype cimport BFLOAT16, dtype_from_any, dtype_of_code
+from tensix.kernels.statistical cimport axes_from_any, check_defined, reduced_impl
+from tensix.tensors.dtype cimport itemsize_of
 from tensix.exchange.ndarray cimport ndarray_of_impl, readable_of_impl
-from tensix.exchange.quiet_calls cimport call_quietly
-from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
-from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_mutable_data, TensorImpl_sizes, int64_of, wrap_dim
+from tensix.tensors.promotion cimport promote_codes
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_sizes,
+    check_unchanged,
+    int64_of,
+    set_counts,
+    wrap_dim,
+)
 
 import numpy as np
 
 from tensix.dispatch import native_functions
-from tensix.tensors.dtype import dtype_named
+from tensix.kernels.numpy_kernel import NumpyKernel
 
 import_array()
 
@@ -28,6 +40,10 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef enum:
     INT64 = 4
+    BOOL = 11
+
+
+# ---- positions, and how many
 
 
 cdef object position(TensorBase a, tuple args, str method):
@@ -92,59 +108,123 @@ cdef bint are_all(uint64_t axes, int ndim) noexcept:
     return True
 
 
-cdef dict WIDENED = {"bool": "int64", "int8": "int64", "int16": "int64", "int32": "int64", "uint8": "uint64",
-                     "uint16": "uint64", "uint32": "uint64"}
+def nonzero_kernel(self):
+    """Return positions; without dimensions there are none to tell."""
+    if self.ndim == 0:
+        raise ValueError("nonzero() needs a tensor with dimensions. Give it one with reshape(x, (1,)).")
+    return np.nonzero(self)
 
 
-cdef object accumulate(TensorBase a, tuple args, object function):
-    """Return what folding the first, the first two, … elements along an axis gives."""
-    cdef TensorImpl x = a.impl
-    cdef int dim
-    _, axis, dtype, include_initial = args
-    check_defined(x)
-    if axis is None:
-        if x.ndim != 1:
-            raise ValueError(f"axis must be given for a tensor of {x.ndim} dimensions: only one stands for itself.")
-        axis = 0
-    dim = wrap_dim(int64_of(axis), x.ndim)
-    own = dtype_of_code(x.dtype_code)
-    result = dtype_named(WIDENED.get(own.name, own.name)) if dtype is None else dtype_from_any(dtype)
-    if own.kind == "complex floating" != result.kind:
-        raise TypeError(f"complex numbers can't be cast to the desired output type {result}.")
-    shape = list(a.shape)
-    shape[dim] += bool(include_initial)
-    if x.device_type == META:
-        return Tensor_wrap(meta_impl(x, shape, result.code))
-    out = call_numpy(np.empty, (shape, np.float32 if result.code == BFLOAT16 else result.numpy))
-    before = (slice(None),) * dim
-    if include_initial:
-        out[(*before, 0)] = function.identity
-    folded = out[(*before, slice(1, None))] if include_initial else out
-    call_quietly(function.accumulate, (readable_of_impl(x), dim, out.dtype, folded))
-    return Tensor_wrap(converted(take_over(out), result.code))
+def searchsorted_kernel(sorted, self, *, side, sorter=None):
+    """Search by NumPy."""
+    if sorted.ndim != 1:
+        raise ValueError(f"searchsorted() needs a tensor of one dimension to search in, found {sorted.ndim}.")
+    return np.searchsorted(sorted, self, side, sorter)
 
 
-cdef TensorImpl meta_impl(TensorImpl x, list shape, int code):
+# ---- choice
+
+
+cdef void choose(item_t* of_type, char** data, const npy_intp* count, const npy_intp* steps) noexcept nogil:
+    cdef char* mask = data[0]
+    cdef char* left = data[1]
+    cdef char* right = data[2]
+    cdef char* target = data[3]
+    cdef npy_intp i, _
+    cdef item_t a, b
+    if steps[0] == 1 and steps[1] == sizeof(item_t) and steps[2] == sizeof(item_t) and steps[3] == sizeof(item_t):
+        for i in range(count[0]):  # without steps the compiler sees how to take many at once
+            a = (<item_t*>left)[i]
+            b = (<item_t*>right)[i]
+            (<item_t*>target)[i] = a if mask[i] else b
+        return
+    for _ in range(count[0]):
+        (<item_t*>target)[0] = (<item_t*>left)[0] if mask[0] else (<item_t*>right)[0]
+        mask += steps[0]
+        left += steps[1]
+        right += steps[2]
+        target += steps[3]
+
+cdef void choose_1(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    choose(<uint8_t*>NULL, data, count, steps)
+
+cdef void choose_2(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    choose(<uint16_t*>NULL, data, count, steps)
+
+cdef void choose_4(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    choose(<uint32_t*>NULL, data, count, steps)
+
+cdef void choose_8(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    choose(<uint64_t*>NULL, data, count, steps)
+
+cdef void choose_16(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    choose(<sixteen_bytes_t*>NULL, data, count, steps)
+
+
+cdef inner_loop_t choice_for(int itemsize) noexcept nogil:
+    if itemsize == 1:
+        return choose_1
+    if itemsize == 2:
+        return choose_2
+    if itemsize == 4:
+        return choose_4
+    return choose_8 if itemsize == 8 else choose_16
+
+
+cdef object where(TensorBase condition, tuple args):
+    """Return the elements of one tensor where the condition holds, of another elsewhere, all three broadcast."""
+    cdef iterator_t iterator
     cdef int64_t sizes[64]
-    for i in range(x.ndim):
-        sizes[i] = shape[i]
-    return empty_impl(x.ndim, sizes, code, x.device_type, x.device_index)
+    cdef int ndim
+    cdef TensorImpl mask, x, y, out
+    if not isinstance(args[1], TensorBase) or not isinstance(args[2], TensorBase):
+        raise TypeError(f"where() takes three tensors, found {type(args[1]).__name__} and {type(args[2]).__name__}.")
+    x = (<TensorBase>args[1]).impl
+    y = (<TensorBase>args[2]).impl
+    if condition.impl is UNDEFINED or x is UNDEFINED or y is UNDEFINED:
+        raise RuntimeError("a tensor is undefined: there is nothing to choose. Make one with empty() or tensor().")
+    cdef uint64_t before = set_counts(condition.impl, x, y)
+    code = promote_codes(x.dtype_code, y.dtype_code)
+    mask = converted(condition.impl, BOOL)
+    cdef TensorImpl left = converted(x, code)
+    cdef TensorImpl right = converted(y, code)
+    check_unchanged(before, condition.impl, x, y)
+    ndim = max(mask.ndim, left.ndim, right.ndim)
+    for i in range(ndim):
+        sizes[i] = 1
+    for operand in (mask, left, right):
+        take_sizes(operand, ndim, sizes)
+    out = empty_impl(ndim, sizes, code, x.device_type, x.device_index)
+    check_unchanged(before, condition.impl, x, y)
+    iterator_start(&iterator, ndim, sizes)
+    iterator_add(&iterator, mask, <void*>TensorImpl_const_data(mask))
+    iterator_add(&iterator, left, <void*>TensorImpl_const_data(left))
+    iterator_add(&iterator, right, <void*>TensorImpl_const_data(right))
+    iterator_add(&iterator, out, TensorImpl_mutable_data(out))
+    iterator_run(&iterator, choice_for(itemsize_of(code)), NULL)
+    return Tensor_wrap(out)
 
 
-cdef object cumulative_sum(TensorBase a, tuple args):
-    return accumulate(a, args, np.add)
-
-
-cdef object cumulative_prod(TensorBase a, tuple args):
-    return accumulate(a, args, np.multiply)
+cdef int take_sizes(TensorImpl operand, int ndim, int64_t* sizes) except -1:
+    """Take the sizes of a tensor over where those found so far are 1; `iterator_add` refuses what does not fit."""
+    cdef int i
+    for i in range(operand.ndim):
+        if sizes[ndim - operand.ndim + i] == 1:
+            sizes[ndim - operand.ndim + i] = TensorImpl_sizes(operand)[i]
+    return 0
 
 
 for _table, _kernel in (
     (native_functions.ARGMAX, ArgumentsKernel_of(native_functions.ARGMAX.schema, argmax)),
     (native_functions.ARGMIN, ArgumentsKernel_of(native_functions.ARGMIN.schema, argmin)),
     (native_functions.COUNT_NONZERO, ArgumentsKernel_of(native_functions.COUNT_NONZERO.schema, count_nonzero)),
-    (native_functions.CUMULATIVE_SUM, ArgumentsKernel_of(native_functions.CUMULATIVE_SUM.schema, cumulative_sum)),
-    (native_functions.CUMULATIVE_PROD, ArgumentsKernel_of(native_functions.CUMULATIVE_PROD.schema, cumulative_prod)),
 ):
     _table.register("CPU", _kernel)
     _table.register("Meta", _kernel)
+for _table, _kernel in (
+    (native_functions.ARGWHERE, NumpyKernel(np.argwhere)),
+    (native_functions.NONZERO, NumpyKernel(nonzero_kernel)),
+    (native_functions.SEARCHSORTED, NumpyKernel(searchsorted_kernel, widens=True)),
+    (native_functions.WHERE, ArgumentsKernel_of(native_functions.WHERE.schema, where)),
+):
+    _table.register("CPU", _kernel)

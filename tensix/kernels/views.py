@@ -1,6 +1,7 @@
-"""View operators that reorder dimensions or look at parts: new geometry over the same storage.
+"""Kernels that return views: new geometry over the same storage, and the same storage read as another type.
 
-Every kernel here is composite: it touches sizes, strides and offset only, so it serves every device.
+Every kernel here is composite: it touches sizes, strides and offset only, so it serves every device. Where no strides
+describe the new shape, `reshape` and `contiguous` call `clone`.
 
 Note [Positions beyond 64 bits]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -13,11 +14,18 @@ Taking a number runs its ``__index__``, which may be anybody's code and may leng
 Kernels that make room for as many dimensions as a sequence has take a tuple of it first; of a tuple that is itself.
 """
 
+import math
+
 import cython
 from cython.cimports.cpython.long import PyLong_AsLongLongAndOverflow
-from cython.cimports.cpython.number import PyIndex_Check
-from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t
+from cython.cimports.cpython.number import PyIndex_Check, PyNumber_Index
+from cython.cimports.cpython.slice import PySlice_AdjustIndices, PySlice_Unpack
+from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t, uintptr_t
 from cython.cimports.tensix.dispatch.kernel import ArgumentsKernel_of, CKernel_binary, CKernel_unary, CKernel_with
+from cython.cimports.tensix.dispatch.operator_table import OperatorTable
+from cython.cimports.tensix.tensors.dtype import DType, dtype_from_any, dtype_of_code
+from cython.cimports.tensix.tensors.index_key import is_position
+from cython.cimports.tensix.tensors.memory_format import TensorImpl_is_contiguous_in, memory_format_from_any
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, Tensor_wrap, TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl,
@@ -27,18 +35,25 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_refresh,
     TensorImpl_refresh_order,
     TensorImpl_shallow_copy_from,
+    TensorImpl_shape,
     TensorImpl_sizes,
+    TensorImpl_stride,
     TensorImpl_strides,
     TensorImpl_view,
     check_unchanged,
+    contiguous_strides,
     int64_of,
     set_counts,
+    tx_multiply_overflows,
     wrap_dim,
 )
 
 from tensix.dispatch import native_functions
+from tensix.kernels.axes import as_tuple, wrapped_axes
+from tensix.tensors.memory_format import contiguous_format
 
 __all__ = []
+CLONE = cython.declare(OperatorTable, native_functions.CLONE)
 
 
 def check_defined(base):
@@ -167,6 +182,308 @@ def distinct_dims(dims, ndim: cython.int, what) -> list:
         raise ValueError(f"movedim() needs each {what} dimension once, found {tuple(dims)}.")
     return wrapped
 
+# ---- dimensions of size 1
+
+
+@cython.cfunc
+def expand(a: TensorBase, sizes):
+    base = a.impl
+    sizes = tuple(sizes)  # See Note [Lists that change]
+    new: cython.int = len(sizes) - base.ndim
+    if new < 0:
+        raise ValueError(f"cannot expand shape {TensorImpl_shape(base)} to {sizes}: it has fewer dimensions.")
+    before: uint64_t = set_counts(base, base, base)
+    view = TensorImpl_view(base, len(sizes))
+    for i, size in enumerate(sizes):
+        wanted: int64_t = int64_of(size)
+        if type(size) is not int:
+            check_unchanged(before, base, base, base)
+        extent: int64_t = TensorImpl_sizes(base)[i - new] if i >= new else 1
+        if wanted == -1 and i >= new:
+            wanted = extent
+        if wanted < 0 or extent not in (wanted, 1):
+            raise ValueError(
+                f"cannot expand shape {TensorImpl_shape(base)} to {sizes}: only dimensions of size 1 repeat."
+            )
+        TensorImpl_sizes(view)[i] = wanted
+        TensorImpl_strides(view)[i] = TensorImpl_strides(base)[i - new] if i >= new and wanted == extent else 0
+    TensorImpl_refresh(view)
+    return Tensor_wrap(view)
+
+
+@cython.cfunc
+def squeeze(a: TensorBase, dims):
+    base = a.impl
+    before: uint64_t = set_counts(base, base, base)
+    gone: cython.ulonglong = 0
+    for dim in dims:
+        where = wrap_dim(int64_of(dim), base.ndim)
+        if TensorImpl_sizes(base)[where] != 1:
+            raise ValueError(f"cannot squeeze dimension {dim} of shape {TensorImpl_shape(base)}: its size is not 1.")
+        if gone >> where & 1:
+            raise ValueError(f"squeeze() needs each dimension once, found {tuple(dims)}.")
+        gone |= cython.cast(cython.ulonglong, 1) << where
+    kept = [i for i in range(base.ndim) if not gone >> i & 1]
+    check_unchanged(before, base, base, base)
+    view = TensorImpl_view(base, len(kept))
+    for target, source in enumerate(kept):
+        TensorImpl_copy_dims(base, view, source, target, 1)
+    TensorImpl_refresh(view)
+    return Tensor_wrap(view)
+
+
+@cython.cfunc
+def unsqueeze(a: TensorBase, dim):
+    """Add a dimension; its stride is what the next one spans, so that channels-last stays recognisable."""
+    base = a.impl
+    where = wrap_dim(int64_of(dim), base.ndim + 1)
+    view = TensorImpl_view(base, base.ndim + 1)
+    TensorImpl_copy_dims(base, view, 0, 0, where)
+    TensorImpl_sizes(view)[where] = 1
+    TensorImpl_strides(view)[where] = (
+        TensorImpl_sizes(base)[where] * TensorImpl_strides(base)[where] if where < base.ndim else 1
+    )
+    TensorImpl_copy_dims(base, view, where, where + 1, base.ndim - where)
+    TensorImpl_refresh(view)
+    return Tensor_wrap(view)
+
+
+# ---- other shapes
+
+
+@cython.cfunc
+def view(a: TensorBase, sizes):
+    shape: tuple = sizes if type(sizes) is tuple else tuple(sizes)  # See Note [Lists that change]
+    made = view_or_none(a.impl, shape)
+    if made is None:
+        raise ValueError(
+            f"cannot view shape {TensorImpl_shape(a.impl)} with stride {TensorImpl_stride(a.impl)} as {shape}: "
+            "a new dimension would have no single stride. Use reshape(), which copies then."
+        )
+    return made
+
+
+@cython.cfunc
+def reshape(a: TensorBase, sizes):
+    shape: tuple = sizes if type(sizes) is tuple else tuple(sizes)  # See Note [Lists that change]
+    made = view_or_none(a.impl, shape)
+    return view(contiguous_copy(a, contiguous_format), shape) if made is None else made
+
+
+@cython.cfunc
+def contiguous(a: TensorBase, args: tuple):
+    """Return the very same handle if there is nothing to do."""
+    memory_format = memory_format_from_any(args[1])
+    check_defined(a.impl)
+    if TensorImpl_is_contiguous_in(a.impl, memory_format):
+        return a
+    return contiguous_copy(a, memory_format)
+
+
+@cython.cfunc
+def contiguous_copy(a: TensorBase, memory_format) -> TensorBase:
+    return CLONE.call_named(a, "memory_format", memory_format)
+
+
+@cython.cfunc
+def flatten(a: TensorBase, args: tuple):
+    """Merge a run of dimensions; without dimensions there is still one element."""
+    base = a.impl
+    first = wrap_dim(int64_of(args[1]), base.ndim or 1)
+    last = wrap_dim(int64_of(args[2]), base.ndim or 1)
+    if last < first:
+        raise ValueError(f"flatten() merges dimensions from the first to the last, found {args[1]} to {args[2]}.")
+    shape = TensorImpl_shape(base)
+    return reshape(a, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
+
+
+@cython.cfunc
+def unflatten(a: TensorBase, args: tuple):
+    """Split a dimension; a stride runs through all of it, so this never copies."""
+    base = a.impl
+    before: uint64_t = set_counts(base, base, base)
+    dim = wrap_dim(int64_of(args[1]), base.ndim)
+    shape = tuple(args[2])
+    count: cython.int = len(shape)
+    check_unchanged(before, base, base, base)
+    extent = TensorImpl_sizes(base)[dim]
+    if count == 0:
+        raise ValueError("unflatten() needs one size at least.")
+    view = TensorImpl_view(base, base.ndim + count - 1)
+    sizes = TensorImpl_sizes(view) + dim
+    strides = TensorImpl_strides(view) + dim
+    if not fill_in_sizes(extent, shape, sizes):
+        raise ValueError(f"cannot split dimension {dim} of size {extent} into {shape}.")
+    contiguous_strides(count, sizes, strides)
+    check_unchanged(before, base, base, base)
+    for i in range(count):
+        strides[i] *= TensorImpl_strides(base)[dim]
+    TensorImpl_copy_dims(base, view, 0, 0, dim)
+    TensorImpl_copy_dims(base, view, dim + 1, dim + count, base.ndim - dim - 1)
+    TensorImpl_refresh(view)
+    return Tensor_wrap(view)
+
+
+@cython.cfunc
+def view_or_none(base: TensorImpl, shape: tuple):
+    """Return the view of another shape, None if the strides do not allow one."""
+    before: uint64_t = set_counts(base, base, base)
+    made = TensorImpl_view(base, len(shape))
+    sizes = TensorImpl_sizes(made)
+    strides = TensorImpl_strides(made)
+    if not fill_in_sizes(base.numel, shape, sizes):
+        refuse_shape(base, shape)
+    check_unchanged(before, base, base, base)
+    if base.contiguous:
+        made.numel, made.contiguous = contiguous_strides(made.ndim, sizes, strides), True
+    elif strides_of_view(base, made.ndim, sizes, strides):
+        TensorImpl_refresh(made)
+    else:
+        return None
+    return Tensor_wrap(made)
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def refuse_shape(base: TensorImpl, shape: tuple) -> cython.int:
+    raise ValueError(f"cannot give {base.numel} elements of shape {TensorImpl_shape(base)} the shape {shape}.")
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def fill_in_sizes(numel: int64_t, shape: tuple, sizes: cython.pointer(int64_t)) -> cython.bint:
+    """Take the wanted sizes, of which one may be -1, and return whether they hold so many elements."""
+    known: int64_t = 1
+    unknown: cython.int = -1
+    fits: cython.bint = True
+    for i in range(len(shape)):
+        size = int64_of(shape[i])
+        if size == -1 and unknown == -1:
+            unknown = i
+        elif size < 0:
+            raise ValueError(f"sizes must be 0 or more, one of them may be -1, found {shape}.")
+        else:
+            sizes[i] = size
+            fits = fits and not tx_multiply_overflows(known, size, cython.address(known))
+    if unknown == -1:
+        return fits and known == numel
+    fits = fits and known != 0 and numel % known == 0  # known of 0 would leave any size to choose from
+    sizes[unknown] = numel // known if fits else 0
+    return fits
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def strides_of_view(
+    base: TensorImpl, ndim: cython.int, sizes: cython.pointer(int64_t), strides: cython.pointer(int64_t)
+) -> cython.bint:
+    """Give each run of mergeable dimensions of `base` its share of the new ones; False if one would straddle runs."""
+    if base.numel == 0:
+        step: int64_t = 1
+        for i in range(ndim - 1, -1, -1):
+            strides[i] = step
+            step *= sizes[i] if sizes[i] > 1 else 1
+        return True
+    old_sizes = TensorImpl_sizes(base)
+    old_strides = TensorImpl_strides(base)
+    target: cython.int = ndim - 1
+    run: int64_t = 1  # elements of the run of old dimensions that ends here
+    inner: int64_t = old_strides[base.ndim - 1] if base.ndim else 1
+    for dim in range(base.ndim - 1, -1, -1):
+        run *= old_sizes[dim]
+        if dim == 0 or (old_sizes[dim - 1] != 1 and old_strides[dim - 1] != run * inner):
+            filled: int64_t = 1
+            while target >= 0 and (filled < run or sizes[target] == 1):
+                strides[target] = filled * inner
+                filled *= sizes[target]
+                target -= 1
+            if filled != run:
+                return False
+            if dim > 0:
+                inner = old_strides[dim - 1]
+                run = 1
+    return target == -1
+
+
+# ---- other types
+
+
+@cython.cfunc
+def view_dtype(a: TensorBase, wanted):
+    """Read the bytes as another type; where item sizes differ, the last dimension holds more or fewer items."""
+    base = a.impl
+    view = TensorImpl_look_alike(base)
+    found: DType = dtype_of_code(base.dtype_code)
+    dtype: DType = dtype_from_any(wanted)
+    if dtype.itemsize == 0:
+        raise TypeError(f"no element can be read as {dtype}.")
+    view.dtype_code = dtype.code
+    if dtype.itemsize != found.itemsize:
+        if base.ndim == 0:
+            raise ValueError(f"cannot view {found} as {dtype} without dimensions: the item sizes differ.")
+        if TensorImpl_strides(base)[base.ndim - 1] != 1:
+            raise ValueError(
+                f"cannot view {found} as {dtype}: the item sizes differ, so the last stride must be 1, found "
+                f"{TensorImpl_strides(base)[base.ndim - 1]}."
+            )
+        if dtype.itemsize < found.itemsize:
+            split_items(view, found.itemsize // dtype.itemsize)
+        else:
+            join_items(view, dtype.itemsize // found.itemsize, found, dtype)
+    TensorImpl_refresh(view)
+    check_aligned(view, dtype)
+    return Tensor_wrap(view)
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def split_items(view: TensorImpl, ratio: int64_t) -> cython.int:
+    last: cython.int = view.ndim - 1
+    sizes = TensorImpl_sizes(view)
+    if tx_multiply_overflows(sizes[last], ratio, cython.address(sizes[last])):
+        raise ValueError(f"a last dimension {ratio} times as long has more elements than 63 bits count.")
+    for i in range(last):
+        TensorImpl_strides(view)[i] *= ratio
+    view.storage_offset *= ratio
+    return 0
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def join_items(view: TensorImpl, ratio: int64_t, found: DType, dtype: DType) -> cython.int:
+    last: cython.int = view.ndim - 1
+    strides = TensorImpl_strides(view)
+    for i in range(last):
+        if strides[i] % ratio:
+            refuse_to_join(f"the stride of dimension {i}", strides[i], ratio, found, dtype)
+        strides[i] //= ratio
+    if TensorImpl_sizes(view)[last] % ratio:
+        refuse_to_join("the last size", TensorImpl_sizes(view)[last], ratio, found, dtype)
+    if view.storage_offset % ratio:
+        refuse_to_join("the storage offset", view.storage_offset, ratio, found, dtype)
+    TensorImpl_sizes(view)[last] //= ratio
+    view.storage_offset //= ratio
+    return 0
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def refuse_to_join(what, number: int64_t, ratio: int64_t, found: DType, dtype: DType) -> cython.int:
+    raise ValueError(f"cannot view {found} as {dtype}: {what} must be divisible by {ratio}, found {number}.")
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def check_aligned(view: TensorImpl, dtype: DType) -> cython.int:
+    """Check that memory from outside, which starts anywhere, has the elements where loops may read them."""
+    if view.storage is None or view.numel == 0:
+        return 0
+    alignment: int64_t = dtype.itemsize if dtype.numpy is None else dtype.numpy.alignment
+    address = cython.cast(uintptr_t, view.storage.block.data) + view.storage_offset * dtype.itemsize
+    if address % alignment:
+        raise ValueError(f"the elements would not be aligned for {dtype}. Copy them with clone() first.")
+    return 0
+
 
 # ---- parts
 
@@ -251,6 +568,214 @@ def diagonal(a: TensorBase, args: tuple):
     return Tensor_wrap(view)
 
 
+def flip(self, dims):
+    """Return the view with negative strides."""
+    backwards = wrapped_axes(as_tuple(dims), self.ndim)
+    return self[tuple(slice(None, None, -1 if dim in backwards else None) for dim in range(self.ndim))]
+
+
+# ---- parts by a key: ints, slices, Ellipsis and None. See Note [Basic and advanced keys]
+
+
+@cython.cfunc
+def index(a: TensorBase, key):
+    """Take ints, slices, Ellipsis and None, alone or in a tuple."""
+    base = a.impl
+    before: uint64_t = set_counts(base, base, base)
+    view: TensorImpl
+    if type(key) is int and base.ndim != 0:
+        view = TensorImpl_view(base, base.ndim - 1)
+        index_int(base, view, 0, 0, key, before)
+        TensorImpl_copy_dims(base, view, 1, 0, base.ndim - 1)
+    elif isinstance(key, slice) and base.ndim != 0:
+        view = TensorImpl_view(base, base.ndim)
+        index_slice(base, view, 0, 0, key, before)
+        TensorImpl_copy_dims(base, view, 1, 1, base.ndim - 1)
+    else:
+        view = index_tuple(base, key if isinstance(key, tuple) else (key,))
+    TensorImpl_refresh(view)
+    return Tensor_wrap(view)
+
+
+@cython.cfunc
+def index_tuple(base: TensorImpl, keys: tuple) -> TensorImpl:
+    consumed: cython.int = 0
+    added: cython.int = 0
+    ellipses: cython.int = 0
+    for key in keys:
+        if isinstance(key, slice):
+            consumed += 1
+        elif key is None:
+            added += 1
+        elif key is Ellipsis:
+            ellipses += 1
+        else:
+            consumed += 1
+            added -= 1
+    if ellipses > 1:
+        raise IndexError("an index can only have a single ellipsis ('...').")
+    if consumed > base.ndim:
+        raise IndexError(f"too many indices for a tensor of {base.ndim} dimensions: found {consumed}.")
+    before: uint64_t = set_counts(base, base, base)
+    view = TensorImpl_view(base, base.ndim + added)
+    source: cython.int = 0  # the next dimension of base
+    target: cython.int = 0  # and of the view
+    rest: cython.int = base.ndim - consumed
+    for key in keys:
+        if isinstance(key, slice):
+            index_slice(base, view, source, target, key, before)
+            source += 1
+            target += 1
+        elif key is None:
+            TensorImpl_sizes(view)[target] = 1
+            TensorImpl_strides(view)[target] = 0
+            target += 1
+        elif key is Ellipsis:
+            TensorImpl_copy_dims(base, view, source, target, rest)
+            source += rest
+            target += rest
+            rest = 0
+        else:
+            index_int(base, view, source, target, key, before)
+            source += 1
+    TensorImpl_copy_dims(base, view, source, target, rest)
+    return view
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def index_int(
+    base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key, before: uint64_t
+) -> cython.int:
+    """Move the offset to one index of a dimension."""
+    if type(key) is not int:
+        key = index_of(key)
+        check_unchanged(before, base, base, base)
+    extent = TensorImpl_sizes(base)[source]
+    overflow: cython.int = 0
+    position = PyLong_AsLongLongAndOverflow(key, cython.address(overflow))
+    if position < 0:
+        position += extent
+    if overflow or not 0 <= position < extent:
+        refuse_index(key, source, extent)
+    view.storage_offset += position * TensorImpl_strides(base)[source]
+    return 0
+
+
+@cython.cfunc
+def index_of(key):
+    """Return an index that is no plain int as one."""
+    if not is_position(key):
+        raise IndexError(f"a basic index is made of ints, slices, Ellipsis and None, found {type(key).__name__}.")
+    return PyNumber_Index(key)
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def refuse_index(key, dim: cython.int, extent: int64_t) -> cython.int:
+    raise IndexError(f"index {key} is out of bounds for dimension {dim} with size {extent}.")
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def index_slice(
+    base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key: slice, before: uint64_t
+) -> cython.int:
+    """Fill in one dimension of the view by a slice; a step may be negative."""
+    start: cython.Py_ssize_t = 0
+    stop: cython.Py_ssize_t = 0
+    step: cython.Py_ssize_t = 0
+    PySlice_Unpack(key, cython.address(start), cython.address(stop), cython.address(step))
+    check_unchanged(before, base, base, base)
+    length = PySlice_AdjustIndices(TensorImpl_sizes(base)[source], cython.address(start), cython.address(stop), step)
+    stride = TensorImpl_strides(base)[source]
+    if length != 0:  # else the offset stays inside the storage
+        view.storage_offset += start * stride
+    TensorImpl_sizes(view)[target] = length
+    TensorImpl_strides(view)[target] = stride * step
+    return 0
+
+
+# ---- all parts along a dimension
+
+
+@cython.cfunc
+def unbind(a: TensorBase, args: tuple):
+    base = a.impl
+    check_defined(base)
+    parts = []  # before the sizes are looked at: a new list may start a collection, which may run other code
+    dim = wrap_dim(int64_of(args[1]), base.ndim)
+    while len(parts) < TensorImpl_sizes(base)[dim]:
+        parts.append(selected(base, dim, len(parts)))
+    return tuple(parts)
+
+
+@cython.cfunc
+def split(a: TensorBase, args: tuple):
+    size = position_of(args[1])
+    return split_by(a.impl, int64_of(args[2]), size)
+
+
+@cython.cfunc
+def split_by(base: TensorImpl, axis: int64_t, size: int64_t):
+    """Return parts of one size, the last of what is left; without elements one part."""
+    parts = []  # as in unbind()
+    dim = wrap_dim(axis, base.ndim)
+    extent = TensorImpl_sizes(base)[dim]
+    if size < 0 or (size == 0 and extent != 0):
+        raise ValueError(f"split() needs parts of 1 element or more in dimension {dim}, found {size}.")
+    start: int64_t = 0
+    while True:
+        length: int64_t = min(size, extent - start)
+        parts.append(narrowed(base, dim, start, length))
+        start += length
+        if start == extent:
+            return tuple(parts)
+
+
+@cython.cfunc
+def split_with_sizes(a: TensorBase, args: tuple):
+    base = a.impl
+    check_defined(base)
+    parts = []  # as in unbind()
+    lengths = [position_of(size) for size in tuple(args[1])]
+    dim = wrap_dim(int64_of(args[2]), base.ndim)
+    extent = TensorImpl_sizes(base)[dim]
+    left: int64_t = extent
+    for length in lengths:
+        if not 0 <= length <= left:
+            left = -1
+            break
+        left -= length
+    if left != 0:
+        raise ValueError(
+            f"split() needs sizes of 0 or more that make up the {extent} of dimension {dim}, found {args[1]}."
+        )
+    start: int64_t = 0
+    for length in lengths:
+        parts.append(narrowed(base, dim, start, length))
+        start += length
+    return tuple(parts)
+
+
+@cython.cfunc
+def chunk(a: TensorBase, args: tuple):
+    """Return so many parts or fewer; without elements all of them, each empty."""
+    base = a.impl
+    chunks = int64_of(args[1])
+    dim = wrap_dim(int64_of(args[2]), base.ndim)
+    extent = TensorImpl_sizes(base)[dim]
+    if chunks <= 0:
+        raise ValueError(f"chunk() needs 1 chunk or more, found {chunks}.")
+    if extent != 0:
+        return split_by(base, dim, (extent - 1) // chunks + 1)
+    parts = [None] * chunks  # all the room at once: an absurd number fails here
+    dim = wrap_dim(dim, base.ndim)
+    for i in range(chunks):
+        parts[i] = narrowed(base, dim, 0, 0)
+    return tuple(parts)
+
+
 # ---- windows
 
 
@@ -303,18 +828,33 @@ def as_strided(a: TensorBase, args: tuple):
     return Tensor_wrap(view)
 
 
-native_functions.REVERSE_DIMS.register("CompositeExplicitAutograd", CKernel_unary("reverse_dims", reverse_dims))
-native_functions.T.register("CompositeExplicitAutograd", CKernel_unary("t", t))
-native_functions.MATRIX_TRANSPOSE.register("CompositeExplicitAutograd", CKernel_unary("mT", matrix_transpose))
-native_functions.PERMUTE.register("CompositeExplicitAutograd", CKernel_with("permute", permute))
 for _table, _kernel in (
     (native_functions.DETACH, CKernel_unary("detach", detach)),
     (native_functions.SET_, CKernel_binary("set_", set_)),
+    (native_functions.REVERSE_DIMS, CKernel_unary("reverse_dims", reverse_dims)),
+    (native_functions.T, CKernel_unary("t", t)),
+    (native_functions.MATRIX_TRANSPOSE, CKernel_unary("mT", matrix_transpose)),
+    (native_functions.PERMUTE, CKernel_with("permute", permute)),
     (native_functions.TRANSPOSE, ArgumentsKernel_of(native_functions.TRANSPOSE.schema, transpose)),
     (native_functions.MOVEDIM, ArgumentsKernel_of(native_functions.MOVEDIM.schema, movedim)),
+    (native_functions.EXPAND, CKernel_with("expand", expand)),
+    (native_functions.SQUEEZE, CKernel_with("squeeze", squeeze)),
+    (native_functions.UNSQUEEZE, CKernel_with("unsqueeze", unsqueeze)),
+    (native_functions.VIEW, CKernel_with("view", view)),
+    (native_functions.RESHAPE, CKernel_with("reshape", reshape)),
+    (native_functions.CONTIGUOUS, ArgumentsKernel_of(native_functions.CONTIGUOUS.schema, contiguous)),
+    (native_functions.FLATTEN, ArgumentsKernel_of(native_functions.FLATTEN.schema, flatten)),
+    (native_functions.UNFLATTEN, ArgumentsKernel_of(native_functions.UNFLATTEN.schema, unflatten)),
+    (native_functions.VIEW_DTYPE, CKernel_with("view", view_dtype)),
     (native_functions.SELECT, ArgumentsKernel_of(native_functions.SELECT.schema, select)),
     (native_functions.NARROW, ArgumentsKernel_of(native_functions.NARROW.schema, narrow)),
     (native_functions.DIAGONAL, ArgumentsKernel_of(native_functions.DIAGONAL.schema, diagonal)),
+    (native_functions.FLIP, flip),
+    (native_functions.INDEX, CKernel_with("index", index)),
+    (native_functions.UNBIND, ArgumentsKernel_of(native_functions.UNBIND.schema, unbind)),
+    (native_functions.SPLIT, ArgumentsKernel_of(native_functions.SPLIT.schema, split)),
+    (native_functions.SPLIT_WITH_SIZES, ArgumentsKernel_of(native_functions.SPLIT_WITH_SIZES.schema, split_with_sizes)),
+    (native_functions.CHUNK, ArgumentsKernel_of(native_functions.CHUNK.schema, chunk)),
     (native_functions.UNFOLD, ArgumentsKernel_of(native_functions.UNFOLD.schema, unfold)),
     (native_functions.AS_STRIDED, ArgumentsKernel_of(native_functions.AS_STRIDED.schema, as_strided)),
 ):

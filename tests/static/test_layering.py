@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import tensix
+from tensix.functions import CHAPTERS
 
 PACKAGE = Path(tensix.__file__).parent
 SOURCES = sorted(path for end in ("py", "pyx", "pxd") for path in PACKAGE.rglob(f"*.{end}"))
@@ -144,3 +145,27 @@ def test_public_declarations_need_no_header_of_ours():
             waiting += tensix_imports_of(path)
     assert {path.stem for path in reached} == {"__init__", "abi", "c_api"}
     assert [path for path in sorted(reached) if re.search(r'cdef\s+extern\s+from\s+"tensix/', path.read_text())] == []
+
+
+def test_kernels_are_registered_in_one_folder():
+    """A `Library` registers those of users."""
+    register = re.compile(r"""\.register\((?:"|key)""")
+    found = {path.relative_to(PACKAGE).parts[0] for path in SOURCES if register.search(path.read_text())}
+    assert found == {"kernels", "library.py"}
+
+
+def test_no_kernel_lies_in_the_module_of_another_chapter():
+    """What chapters share, such as views, is in modules of other names; whether all or any are true is a reduction."""
+    chapter_of = {name: chapter.__name__.rpartition(".")[2] for chapter in CHAPTERS for name in chapter.__all__}
+    registration = re.compile(r"\bnative_functions\.([A-Z_0-9]+)(?:\.register\(|, )")
+    homes = {
+        (name.lower(), path.stem) for path in SOURCES if path.parent.name == "kernels"
+        for name in registration.findall(path.read_text())
+    }
+    assert len(homes) > 100
+    layouts = {"sparse"}  # has kernels of all chapters, by keys of its own
+    elsewhere = {
+        (name, home) for name, home in homes
+        if home in {*chapter_of.values()} - layouts and chapter_of.get(name, home) != home
+    }
+    assert elsewhere == {("all", "statistical"), ("any", "statistical")}

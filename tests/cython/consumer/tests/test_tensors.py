@@ -163,17 +163,17 @@ def test_geometry_of_foreign_memory():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (dict(address=0, shape=(2,)), "null address for 16 bytes"),
-        (dict(address=0x1004, shape=(2,)), "aligned to 8"),
+        (dict(address=0, shape=(2,)), "2 elements, but their address is 0"),
+        (dict(address=0x1004, shape=(2,)), "addresses that divide by 8"),
         (dict(address=0x1000, shape=(2,), dtype=8), "element type, found 8"),
         (dict(address=0x1000, shape=(2,), dtype=46), "element type, found 46"),
         (dict(address=0x1000, shape=(2,), dtype=-1), "element type, found -1"),
         (dict(address=0x1000, shape=(2,), dtype=300), "element type, found 300"),
-        (dict(address=0x1000, shape=(-1,)), "negative dimension -1"),
+        (dict(address=0x1000, shape=(-1,)), "0 or more, found -1"),
         (dict(address=0x1000, shape=(1,) * 65), "at most 64 dimensions"),
         (dict(address=0x1000, shape=(2**40, 2**40)), "overflow"),
-        (dict(address=0x1000, shape=(2, 2), stride=(2**62, 2**62)), "beyond 63 bits"),
-        (dict(address=0x1000, shape=(2,), stride=(2**60,)), "beyond 63 bits"),
+        (dict(address=0x1000, shape=(2, 2), stride=(2**62, 2**62)), "63 bits of bytes"),
+        (dict(address=0x1000, shape=(2,), stride=(2**60,)), "63 bits of bytes"),
     ],
 )
 def test_bad_foreign_memory_is_refused_and_stays_the_callers(arguments, text):

@@ -1,4 +1,4 @@
-"""Reductions: folding axes with the inner loop of a binary ufunc."""
+"""Reductions: folding axes with the inner loop of a binary ufunc, which others use too."""
 from libc.stdint cimport uint8_t, uint64_t
 from numpy cimport ufunc
 from tensix.dispatch.kernel cimport Kernel

@@ -1,4 +1,4 @@
-"""Products of matrices and of vectors."""
+"""Linear algebra: what kernels of other layouts check too."""
 from tensix.tensors.tensor_base cimport TensorBase
 
 cdef int check_columns(TensorBase a, TensorBase b) except -1

@@ -34,6 +34,7 @@ from operator import getitem, setitem
 import numpy as np
 
 from tensix.dispatch import native_functions
+from tensix.kernels.numpy_kernel import NumpyKernel
 
 cdef object LARGEST_POSITION = np.iinfo(np.int64).max
 cdef object TWO_BYTES = np.dtype(np.uint16)
@@ -158,5 +159,32 @@ cdef str in_our_words(object error):
     return text.replace("arrays", "tensors").replace("array", "tensor").replace("axis", "dimension")
 
 
-native_functions.INDEX_TENSOR.register("CPU", CKernel_with("index", index))
-native_functions.INDEX_PUT_.register("CPU", index_put_)
+# ---- positions along a dimension
+
+
+def as_positions(indices):
+    """Return indices that NumPy takes: of uint64 it would not, and bools it would take for 0 and 1."""
+    if indices.dtype.kind not in "iu":
+        raise TypeError(f"indices must be integers, found {indices.dtype}.")
+    return np.minimum(indices, np.iinfo(np.int64).max).astype(np.int64) if indices.dtype == np.uint64 else indices
+
+
+def take_kernel(self, index, *, axis=None):
+    """Take copies."""
+    return np.take(self, as_positions(index), axis)
+
+
+def take_along_axis_kernel(self, indices, axis):
+    """Take copies."""
+    if indices.ndim != self.ndim:
+        raise ValueError(f"take_along_axis() needs indices of {self.ndim} dimensions, found {indices.ndim}.")
+    return np.take_along_axis(self, as_positions(indices), axis)
+
+
+for _table, _kernel in (
+    (native_functions.INDEX_TENSOR, CKernel_with("index", index)),
+    (native_functions.INDEX_PUT_, index_put_),
+    (native_functions.TAKE, NumpyKernel(take_kernel, moves=True)),
+    (native_functions.TAKE_ALONG_AXIS, NumpyKernel(take_along_axis_kernel, moves=True)),
+):
+    _table.register("CPU", _kernel)

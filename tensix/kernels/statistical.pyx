@@ -1,8 +1,12 @@
-"""Reductions: folding axes with the inner loop of a binary ufunc.
+"""Statistics: reductions by folding axes with the inner loop of a binary ufunc, moments, and running sums.
 
 A reduction is a walk over the tensor in which the result stands still along the folded axes. NumPy's loops recognise
 an operand of step 0 that is read and written, and then fold a run at once; floating sums by pairs, which keeps the
 error small. The result starts as the operation's identity.
+
+Mean, variance and standard deviation are sums, and what NumPy's loops make of them. Integers are summed in float64,
+float16 and bfloat16 in float32; the result has the type of the elements, of integers the default one. The variance
+takes two passes, so that a large mean takes no digits away: first the mean, then the mean of the squared distances.
 
 Note [Folding in blocks]
 ~~~~~~~~~~~~~~~~~~~~~~~~
@@ -17,7 +21,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from numpy cimport npy_intp, ufunc
 from tensix.core.device cimport META
-from tensix.dispatch.kernel cimport Kernel
+from tensix.dispatch.kernel cimport ArgumentsKernel_of, Kernel
 from tensix.kernels.conversion cimport (
     conversion_init,
     converting_loop,
@@ -31,8 +35,11 @@ from tensix.kernels.iterator cimport (
     CHUNK_ELEMENTS,
     GRAIN_ELEMENTS,
     inner_loop_t,
+    iterator_add,
+    iterator_add_element,
     iterator_begin_use,
     iterator_end_use,
+    iterator_run,
     iterator_run_part,
     iterator_simplify,
     iterator_split,
@@ -40,16 +47,22 @@ from tensix.kernels.iterator cimport (
     iterator_t,
     iterator_total,
     iterator_walk,
+    new_result,
 )
+from tensix.kernels.numpy_memory cimport call_numpy, take_over
 from tensix.kernels.parallel cimport parallel_for
-from tensix.tensors.dtype cimport dtype_from_any, dtype_of_code, itemsize_of
+from tensix.tensors.dtype cimport BFLOAT16, default_float_code, dtype_from_any, dtype_of_code, itemsize_of
+from tensix.exchange.ndarray cimport readable_of_impl
+from tensix.exchange.quiet_calls cimport call_quietly
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
+    TensorImpl_refresh,
     TensorImpl_sizes,
     TensorImpl_strides,
+    TensorImpl_view,
     check_unchanged,
     int64_of,
     set_counts,
@@ -398,10 +411,13 @@ cdef void join_blocks(blocks_t* blocks, const folding_loop_t* loop, npy_intp res
         distance *= 2
 
 
-# ---- the operators
+# ---- reductions
 
-WIDENED = {"bool": "int64", "int8": "int64", "int16": "int64", "int32": "int64", "uint8": "uint64", "uint16": "uint64",
-           "uint32": "uint64"}
+
+cdef dict WIDENED = {
+    "bool": "int64", "int8": "int64", "int16": "int64", "int32": "int64",
+    "uint8": "uint64", "uint16": "uint64", "uint32": "uint64",
+}
 
 
 def lowest(numpy_dtype):
@@ -422,7 +438,7 @@ def truth():
 
 
 def register_reductions():
-    """Enter the kernels; on meta they reckon the shape and stop."""
+    """Enter the kernels; on meta they find the shape and stop."""
     wide = WIDENED | {"float16": "float32", "bfloat16": "float32"}
     plain = {"bfloat16": "float32"}
     for table, kernel in (
@@ -438,3 +454,234 @@ def register_reductions():
 
 
 register_reductions()
+
+
+# ---- mean, variance and standard deviation
+
+
+cdef struct loop_t:
+    inner_loop_t function
+    void* data
+
+
+# What is computed with, by the code of a floating type that NumPy has.
+cdef folding_loop_t ADD[47]
+cdef loop_t SUBTRACT[47]
+cdef loop_t MULTIPLY[47]
+cdef loop_t DIVIDE[47]
+cdef loop_t SQRT[47]
+
+for _name in ("float32", "float64", "complex64", "complex128"):
+    _dtype = dtype_named(_name)
+    _code = _dtype.code
+    take_folding_loop(&ADD[_code], np.add, _dtype, 0)
+    take_loop(np.subtract, _dtype, &SUBTRACT[_code].function, &SUBTRACT[_code].data)
+    take_loop(np.multiply, _dtype, &MULTIPLY[_code].function, &MULTIPLY[_code].data)
+    take_loop(np.divide, _dtype, &DIVIDE[_code].function, &DIVIDE[_code].data)
+    take_loop(np.sqrt, _dtype, &SQRT[_code].function, &SQRT[_code].data)
+
+cdef dict WORKING = {"float16": "float32", "bfloat16": "float32", "float32": "float32", "float64": "float64",
+                     "complex64": "complex64", "complex128": "complex128"}
+cdef dict REAL_PART = {"complex64": "float32", "complex128": "float64"}
+
+
+cdef uint8_t working_code(TensorImpl x) except? 255:
+    """Return the type to compute in."""
+    check_defined(x)
+    return dtype_named(WORKING.get(dtype_of_code(x.dtype_code).name, "float64")).code
+
+
+cdef uint8_t result_code(TensorImpl x) except? 255:
+    """Return the type of a mean: that of the elements, the default one if they are no floating ones."""
+    return x.dtype_code if dtype_of_code(x.dtype_code).name in WORKING else default_float_code()
+
+
+cdef double count_of(TensorImpl x, uint64_t axes) noexcept:
+    """Return how many elements fold into one."""
+    cdef double count = 1
+    for i in range(x.ndim):
+        if (axes >> i) & 1:
+            count *= TensorImpl_sizes(x)[i]
+    return count
+
+
+cdef int divide(TensorImpl self, double divisor) except -1:
+    """Divide every element in place."""
+    cdef iterator_t iterator
+    cdef double divisors[2]  # large enough for each type
+    if self.device_type == META:
+        return 0
+    number = np.array(divisor, dtype_of_code(self.dtype_code).numpy).tobytes()
+    memcpy(divisors, <char*>number, len(number))
+    iterator_start(&iterator, self.ndim, TensorImpl_sizes(self))
+    iterator_add(&iterator, self, TensorImpl_mutable_data(self))
+    iterator_add_element(&iterator, divisors)
+    iterator_add(&iterator, self, TensorImpl_mutable_data(self))
+    iterator_run(&iterator, DIVIDE[self.dtype_code].function, DIVIDE[self.dtype_code].data)
+    return 0
+
+
+cdef TensorImpl mean_impl(TensorImpl x, uint8_t working, uint64_t axes, bint keepdims):
+    cdef TensorImpl out = fold(&ADD[working], x, working, axes, keepdims)
+    divide(out, count_of(x, axes))
+    return out
+
+
+cdef TensorImpl distances(TensorImpl x, TensorImpl center, uint8_t working):
+    """Return x less its mean, a new tensor."""
+    cdef iterator_t iterator
+    cdef converting_loop_t wrapped
+    cdef uint64_t before = set_counts(x, x, x)
+    cdef TensorImpl out = new_result(x.ndim, TensorImpl_sizes(x), working, x, x)
+    check_unchanged(before, x, x, x)
+    if x.device_type == META:
+        return out
+    converting_loop_init(&wrapped, SUBTRACT[working].function, SUBTRACT[working].data, 3)
+    if x.dtype_code != working:
+        conversion_init(&wrapped.conversions[0], x.dtype_code, working)
+    iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
+    iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
+    iterator_add(&iterator, center, <void*>TensorImpl_const_data(center))
+    iterator_add(&iterator, out, TensorImpl_mutable_data(out))
+    if x.dtype_code != working:
+        iterator_run(&iterator, converting_loop, &wrapped)
+    else:
+        iterator_run(&iterator, SUBTRACT[working].function, SUBTRACT[working].data)
+    return out
+
+
+cdef TensorImpl as_real(TensorImpl x):
+    """Return the view on complex numbers as pairs of real ones; others as they are."""
+    name = REAL_PART.get(dtype_of_code(x.dtype_code).name)
+    if name is None:
+        return x
+    cdef TensorImpl view = TensorImpl_view(x, x.ndim + 1)
+    view.dtype_code = dtype_named(name).code
+    for i in range(x.ndim):
+        TensorImpl_sizes(view)[i], TensorImpl_strides(view)[i] = TensorImpl_sizes(x)[i], 2 * TensorImpl_strides(x)[i]
+    TensorImpl_sizes(view)[x.ndim], TensorImpl_strides(view)[x.ndim] = 2, 1
+    view.storage_offset *= 2
+    TensorImpl_refresh(view)
+    return view
+
+
+cdef int square(TensorImpl self) except -1:
+    """Square every element in place."""
+    cdef iterator_t iterator
+    cdef void* data
+    if self.device_type == META:
+        return 0
+    data = TensorImpl_mutable_data(self)
+    iterator_start(&iterator, self.ndim, TensorImpl_sizes(self))
+    for _ in range(3):
+        iterator_add(&iterator, self, data)
+    iterator_run(&iterator, MULTIPLY[self.dtype_code].function, MULTIPLY[self.dtype_code].data)
+    return 0
+
+
+cdef int take_roots(TensorImpl self) except -1:
+    """Take the square root of every element in place."""
+    cdef iterator_t iterator
+    cdef void* data
+    if self.device_type == META:
+        return 0
+    data = TensorImpl_mutable_data(self)
+    iterator_start(&iterator, self.ndim, TensorImpl_sizes(self))
+    for _ in range(2):
+        iterator_add(&iterator, self, data)
+    iterator_run(&iterator, SQRT[self.dtype_code].function, SQRT[self.dtype_code].data)
+    return 0
+
+
+def mean(TensorBase tensor not None, *, axis=None, keepdims=False):
+    """Return the mean."""
+    cdef TensorImpl x = tensor.impl
+    cdef uint8_t working = working_code(x)
+    return Tensor_wrap(converted(mean_impl(x, working, axes_from_any(axis, x.ndim), keepdims), result_code(x)))
+
+
+cdef object spread(TensorImpl x, object axis, double correction, bint keepdims, bint has_root):
+    """Return the variance, or its root."""
+    cdef uint8_t working = working_code(x)
+    cdef uint64_t axes
+    cdef TensorImpl center, squares, out
+    cdef double divisor
+    axes = axes_from_any(axis, x.ndim)
+    divisor = count_of(x, axes) - correction
+    center = mean_impl(x, working, axes, True)
+    squares = as_real(distances(x, center, working))
+    square(squares)
+    if squares.ndim > x.ndim:  # real and imaginary part
+        squares = fold(&ADD[squares.dtype_code], squares, squares.dtype_code, <uint64_t>1 << x.ndim, False)
+    out = fold(&ADD[squares.dtype_code], squares, squares.dtype_code, axes, keepdims)
+    divide(out, max(divisor, 0.0))
+    if has_root:
+        take_roots(out)
+    return Tensor_wrap(out if working != squares.dtype_code else converted(out, result_code(x)))
+
+
+def var(TensorBase tensor not None, *, axis=None, correction=0.0, keepdims=False):
+    """Return the variance."""
+    return spread(tensor.impl, axis, correction, keepdims, False)
+
+
+def std(TensorBase tensor not None, *, axis=None, correction=0.0, keepdims=False):
+    """Return the root of the variance."""
+    return spread(tensor.impl, axis, correction, keepdims, True)
+
+
+# ---- running sums and products, by NumPy over zero-copy views
+
+
+cdef object accumulate(TensorBase a, tuple args, object function):
+    """Return what folding the first, the first two, … elements along an axis gives."""
+    cdef TensorImpl x = a.impl
+    cdef int dim
+    _, axis, dtype, include_initial = args
+    check_defined(x)
+    if axis is None:
+        if x.ndim != 1:
+            raise ValueError(f"axis must be given for a tensor of {x.ndim} dimensions: only one stands for itself.")
+        axis = 0
+    dim = wrap_dim(int64_of(axis), x.ndim)
+    own = dtype_of_code(x.dtype_code)
+    result = dtype_named(WIDENED.get(own.name, own.name)) if dtype is None else dtype_from_any(dtype)
+    if own.kind == "complex floating" != result.kind:
+        raise TypeError(f"complex numbers can't be cast to the desired output type {result}.")
+    shape = list(a.shape)
+    shape[dim] += bool(include_initial)
+    if x.device_type == META:
+        return Tensor_wrap(meta_impl(x, shape, result.code))
+    out = call_numpy(np.empty, (shape, np.float32 if result.code == BFLOAT16 else result.numpy))
+    before = (slice(None),) * dim
+    if include_initial:
+        out[(*before, 0)] = function.identity
+    folded = out[(*before, slice(1, None))] if include_initial else out
+    call_quietly(function.accumulate, (readable_of_impl(x), dim, out.dtype, folded))
+    return Tensor_wrap(converted(take_over(out), result.code))
+
+
+cdef TensorImpl meta_impl(TensorImpl x, list shape, int code):
+    cdef int64_t sizes[64]
+    for i in range(x.ndim):
+        sizes[i] = shape[i]
+    return empty_impl(x.ndim, sizes, code, x.device_type, x.device_index)
+
+
+cdef object cumulative_sum(TensorBase a, tuple args):
+    return accumulate(a, args, np.add)
+
+
+cdef object cumulative_prod(TensorBase a, tuple args):
+    return accumulate(a, args, np.multiply)
+
+
+for _table, _kernel in (
+    (native_functions.MEAN, mean),
+    (native_functions.VAR, var),
+    (native_functions.STD, std),
+    (native_functions.CUMULATIVE_SUM, ArgumentsKernel_of(native_functions.CUMULATIVE_SUM.schema, cumulative_sum)),
+    (native_functions.CUMULATIVE_PROD, ArgumentsKernel_of(native_functions.CUMULATIVE_PROD.schema, cumulative_prod)),
+):
+    _table.register("CPU", _kernel)
+    _table.register("Meta", _kernel)

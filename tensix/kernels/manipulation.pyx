@@ -1,7 +1,8 @@
-"""Joining tensors: the result is made once, and each part copied to its place in it.
+"""Copies in other shapes: tensors joined, repeated and rolled. What strides can describe is in ``views.py``.
 
-Its dimensions lie in memory in the order of the first part's, if that has no gaps: transposed tensors give a transposed
-result, and no part is copied against its grain.
+What joins makes the result once, and copies each part to its place in it. Its dimensions lie in memory in the order of
+the first part's, if that has no gaps: transposed tensors give a transposed result, and no part is copied against its
+grain.
 """
 from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 from tensix.kernels.copy cimport copy_elements
@@ -24,9 +25,10 @@ from tensix.tensors.tensor_impl cimport (
     wrap_dim,
 )
 
-from tensix.dispatch import native_functions
+import numpy as np
 
-__all__ = []
+from tensix.dispatch import native_functions
+from tensix.kernels.numpy_kernel import NumpyKernel
 
 
 def cat(tensors, axis=0):
@@ -197,5 +199,12 @@ cdef int write(
     return check_parts(parts, before) if numel >= GRAIN_ELEMENTS else 0  # the GIL was given up
 
 
-native_functions.CONCAT.register("CPU", cat)
-native_functions.STACK.register("CPU", stack)
+for _table, _kernel in (
+    (native_functions.CONCAT, cat),
+    (native_functions.STACK, stack),
+    (native_functions.REPEAT, NumpyKernel(np.repeat, moves=True)),
+    (native_functions.REPEAT_TENSOR, NumpyKernel(np.repeat, moves=True)),
+    (native_functions.ROLL, NumpyKernel(np.roll, moves=True)),
+    (native_functions.TILE, NumpyKernel(np.tile, moves=True)),
+):
+    _table.register("CPU", _kernel)

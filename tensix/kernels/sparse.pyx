@@ -1,4 +1,4 @@
-"""Kernels of sparse tensors. See Note [Sparse tensors have no storage].
+"""Sparse tensors. See Note [Sparse tensors have no storage].
 
 They are NumPy's work over zero-copy views of indices and values. Indices are checked when a tensor is made and never
 change afterwards, so tensors share them; values are a tensor's own.
@@ -7,7 +7,7 @@ from libc.stdint cimport uint8_t
 from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_unary
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.copy cimport converted
-from tensix.kernels.products cimport check_columns
+from tensix.kernels.linear_algebra cimport check_columns
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.exchange.ndarray cimport impl_of_ndarray, ndarray_of_impl
 from tensix.tensors.promotion cimport promote_codes

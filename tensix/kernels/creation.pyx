@@ -1,0 +1,469 @@
+"""Creation: factories, tensors like others, nested sequences of numbers, and numbers at even distances.
+
+A factory that fills is `empty` and a filling operator, one after the other, so it serves every device.
+
+Of nested sequences only exact classes are read: no code of anybody's runs while they are looked at. All else, such as
+arrays among the numbers, numbers too large for their type, or no numbers at all, is left to NumPy, which knows what it
+means and what to say.
+
+In ranges integers are computed in int64 and all others in float64, whatever type they become, so that the last numbers
+are as good as the first. What neither can hold is left to NumPy as well. On meta only the length is computed.
+"""
+from cpython.bool cimport PyBool_Check
+from cpython.float cimport PyFloat_CheckExact
+from cpython.list cimport PyList_CheckExact
+from cpython.long cimport PyLong_CheckExact
+from cpython.number cimport PyIndex_Check
+from cpython.tuple cimport PyTuple_CheckExact
+from libc.math cimport ceil, isfinite, signbit
+from libc.stdint cimport int8_t, int64_t, uint8_t
+from tensix.core.device cimport CPU, META, Device, Device_from_any
+from tensix.core.export cimport begin_export, end_export
+from tensix.core.storage_impl cimport StorageImpl
+from tensix.dispatch.kernel cimport Kernel
+from tensix.dispatch.operands cimport write_fitting
+from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.kernels.empty cimport StridedKernel, strided_options
+from tensix.kernels.iterator cimport GRAIN_ELEMENTS
+from tensix.tensors.dtype cimport DType, default_float_code, dtype_from_any, dtype_of_code, itemsize_of
+from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_mutable_data,
+    TensorImpl_new,
+    TensorImpl_refresh,
+    TensorImpl_sizes,
+    TensorImpl_span,
+    TensorImpl_strides,
+    int64_of,
+)
+
+import numpy as np
+
+from tensix.dispatch import native_functions
+from tensix.kernels.numpy_kernel import NumpyKernel
+from tensix.kernels.numpy_memory import computed
+from tensix.tensors.dtype import complex64, float32, int64
+
+cdef OperatorTable EMPTY = native_functions.EMPTY
+cdef OperatorTable ZEROS = native_functions.ZEROS
+cdef OperatorTable FILL_ = native_functions.FILL_
+cdef OperatorTable RANDOM_ = native_functions.RANDOM_
+cdef OperatorTable ASTYPE = native_functions.ASTYPE
+cdef OperatorTable COPY_ = native_functions.COPY_
+cdef object LONGEST = 2**63 - 1
+
+cdef enum:
+    INT64 = 4
+    FLOAT32 = 6
+    FLOAT64 = 7
+    BOOL = 11
+    MAX_DEPTH = 8  # of what somebody writes down; deeper ones, such as a list in itself, NumPy looks at
+    BOOLS = 1
+    INTS = 2
+    FLOATS = 4
+    OTHERS = 8
+
+
+# ---- factories
+
+
+cdef object call_factory(OperatorTable table, object shape, tuple more, object dtype, object device):
+    """Call an operator that makes a tensor with its arguments unpacked, or as they are if somebody watches."""
+    cdef int64_t sizes[64]
+    cdef Device where
+    cdef int ndim = 1
+    cdef uint8_t code
+    cdef int8_t device_type = 0
+    cdef int8_t device_index = -1
+    if dtype is None:
+        code = default_float_code()
+    else:
+        code = (<DType>dtype).code if type(dtype) is DType else dtype_from_any(dtype).code
+    if device is not None:
+        where = Device_from_any(device)
+        device_type, device_index = where.type_code, where.index
+    if type(shape) is int or more:
+        sizes[0] = int64_of(shape)
+        if more:
+            ndim += copy_sizes(more, sizes + 1, 63)
+    else:
+        ndim = copy_sizes(as_shape(shape), sizes, 64)
+    return table.call_empty(ndim, sizes, code, device_type, device_index)
+
+
+cdef int copy_sizes(tuple shape, int64_t* sizes, int most) except -1:
+    """Fill in sizes, of which there is room for `most`, and return how many there are."""
+    cdef int ndim = 0
+    if len(shape) > most:
+        raise ValueError(f"a tensor has at most 64 dimensions, found {64 - most + len(shape)}.")
+    for size in shape:
+        sizes[ndim] = int64_of(size)
+        ndim += 1
+    return ndim
+
+
+cdef tuple as_shape(object shape):
+    """Return sizes given as ``f(3, 4)``, ``f((3, 4))`` or ``f(3)``."""
+    if type(shape) is tuple:
+        if len(<tuple>shape) != 1 or PyIndex_Check((<tuple>shape)[0]):
+            return <tuple>shape
+        shape = (<tuple>shape)[0]
+    return (shape,) if PyIndex_Check(shape) else tuple(shape)
+
+
+cdef class FactoryKernel(Kernel):
+    """Make a tensor without values and fill it by another operator."""
+
+    cdef OperatorTable fill
+    cdef object value  # what to fill with; None: the operator knows
+
+    def __init__(self, OperatorTable fill, value=None):
+        self.fill, self.value = fill, value
+
+    cdef object call_empty(
+            self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index):
+        made = EMPTY.call_empty(ndim, sizes, dtype_code, device_type, device_index)
+        return self.fill.call1(made) if self.value is None else self.fill.call_with(made, self.value)
+
+    cdef object call(self, tuple args, dict kwargs):
+        return filled(*args, fill=self.fill, value=self.value, **(strided_options(kwargs) or {}))
+
+    def __repr__(self):
+        return f"empty, then {self.fill.schema.name}"
+
+
+def filled(size, *, OperatorTable fill, value, generator=None, dtype=None, device=None):
+    """Be a FactoryKernel's call with Python arguments."""
+    made = call_factory(EMPTY, size, (), dtype, device)
+    if generator is not None:
+        value = generator
+    return fill.call1(made) if value is None else fill.call_with(made, value)
+
+
+def full_kernel(size, fill_value, dtype=None, device=None):
+    return FILL_.call_with(call_factory(EMPTY, size, (), dtype, device), fill_value)
+
+
+def randint_kernel(low, high, size, generator=None, dtype=None, device=None):
+    made = call_factory(EMPTY, size, (), "int64" if dtype is None else dtype, device)
+    return RANDOM_(made, low, high, generator=generator)
+
+
+# ---- tensors like others, or with strides
+
+
+def empty_like_kernel(self, dtype=None, device=None):
+    """Return an empty tensor of this shape."""
+    return call_factory(EMPTY, self.shape, (), dtype or self.dtype, device or self.device)
+
+
+def full_like_kernel(self, fill_value, dtype=None, device=None):
+    """Return a filled tensor of this shape."""
+    return full_kernel(self.shape, fill_value, dtype or self.dtype, device or self.device)
+
+
+def empty_strided_kernel(size, stride, dtype=None, device=None):
+    """Return a tensor over just so many elements as the strides reach."""
+    cdef int64_t lowest = 0
+    cdef int64_t highest = -1
+    size, stride = tuple(size), tuple(stride)
+    if len(size) != len(stride):
+        raise ValueError(f"empty_strided() needs a stride for each size, found {size} and {stride}.")
+    cdef TensorImpl shape = TensorImpl_new(0, 0, len(size))
+    for i in range(len(size)):
+        TensorImpl_sizes(shape)[i], TensorImpl_strides(shape)[i] = int64_of(size[i]), int64_of(stride[i])
+        if TensorImpl_sizes(shape)[i] < 0:
+            raise ValueError(f"empty_strided() needs sizes of 0 or more, found {size}.")
+    TensorImpl_refresh(shape)
+    if shape.numel and not (TensorImpl_span(shape, &lowest, &highest) and highest < LONGEST + lowest):
+        raise ValueError(f"empty_strided() of shape {size} with stride {stride}: elements are counted in 63 bits.")
+    return call_factory(EMPTY, (highest - lowest + 1,), (), dtype, device).as_strided(size, stride, -lowest)
+
+
+# ---- nested sequences of Python's own numbers, written straight into a tensor
+
+
+cdef TensorBase tensor_of_numbers(object data, int code):
+    """Return a new tensor, of the default type for these numbers if `code` is -1; None if NumPy has to read them."""
+    cdef int64_t sizes[MAX_DEPTH]
+    cdef int ndim = 0
+    cdef int kinds
+    cdef char* place
+    cdef TensorBase made
+    item = data
+    while PyList_CheckExact(item) or PyTuple_CheckExact(item):
+        if ndim == MAX_DEPTH or len(item) == 0:
+            return None
+        sizes[ndim] = len(item)
+        ndim += 1
+        item = item[0]
+    kinds = kinds_in(data, sizes, ndim)
+    if kinds & OTHERS:
+        return None
+    if code < 0:
+        code = default_float_code() if kinds & FLOATS else INT64 if kinds & INTS else BOOL
+    made = EMPTY.call_empty(ndim, sizes, code, CPU, -1)
+    if not is_as_asked(made.impl, ndim, sizes, code):
+        return None
+    place = <char*>TensorImpl_mutable_data(made.impl)
+    try:
+        return made if write_numbers(data, sizes, ndim, code, &place) else None
+    except OverflowError:
+        return None
+
+
+cdef bint is_as_asked(TensorImpl made, int ndim, const int64_t* sizes, int code) noexcept:
+    """Return whether a tensor is written from its first byte on: somebody may have covered the kernel of `empty`."""
+    cdef int i
+    for i in range(ndim if made.ndim == ndim else 0):
+        if TensorImpl_sizes(made)[i] != sizes[i]:
+            return False
+    return made.ndim == ndim and made.dtype_code == code and made.contiguous and made.device_type == CPU
+
+
+cdef int kinds_in(object data, const int64_t* sizes, int ndim) except -1:
+    """Return what kinds of numbers there are; OTHERS too if not all sequences of a depth have its length."""
+    cdef int kinds = 0
+    if ndim == 0:
+        if PyFloat_CheckExact(data):
+            return FLOATS
+        return INTS if PyLong_CheckExact(data) else BOOLS if PyBool_Check(data) else OTHERS
+    if not is_sequence_of(data, sizes[0]):
+        return OTHERS
+    if PyList_CheckExact(data):
+        for item in <list>data:
+            kinds |= kinds_in(item, sizes + 1, ndim - 1)
+    else:
+        for item in <tuple>data:
+            kinds |= kinds_in(item, sizes + 1, ndim - 1)
+    return kinds
+
+
+cdef bint write_numbers(object data, const int64_t* sizes, int ndim, uint8_t code, char** place) except -1:
+    """Write numbers one after the other, and say whether all could be: an allocator may have changed the sequences."""
+    if ndim == 0:
+        if kinds_in(data, sizes, 0) & OTHERS or not write_fitting(code, place[0], data):
+            return False
+        place[0] += itemsize_of(code)
+        return True
+    if not is_sequence_of(data, sizes[0]):
+        return False
+    if PyList_CheckExact(data):
+        for item in <list>data:
+            if not write_numbers(item, sizes + 1, ndim - 1, code, place):
+                return False
+    else:
+        for item in <tuple>data:
+            if not write_numbers(item, sizes + 1, ndim - 1, code, place):
+                return False
+    return True
+
+
+cdef inline bint is_sequence_of(object data, int64_t length) except -1:
+    return (PyList_CheckExact(data) or PyTuple_CheckExact(data)) and len(data) == length
+
+
+# ---- numbers that follow from their positions
+
+
+def arange(start, end, step=1, *, DType dtype=None, device=None):
+    """Return the numbers from `start` on, `step` apart, up to `end`."""
+    cdef bint are_ints = PyLong_CheckExact(start) and PyLong_CheckExact(end) and PyLong_CheckExact(step)
+    cdef bint wants_ints
+    cdef int64_t count
+    cdef Device where = None
+    cdef TensorBase made = None
+    cdef TensorBase target = None
+    if step == 0:
+        raise ValueError("arange() needs a step other than 0.")
+    if isinstance(start, complex) or isinstance(end, complex) or isinstance(step, complex):
+        raise TypeError("arange() is for real numbers: complex ones have no order.")
+    if dtype is None:
+        dtype = dtype_of_code(INT64 if are_ints or not has_float(start, end, step) else FLOAT32)
+    wants_ints = "integer" in dtype.kind
+    count = length_of(start, end, step)
+    if device is not None:
+        where = Device_from_any(device)
+        if where.type_code != CPU:  # before any number is made: the device may be meta, or have no memory for them
+            target = new_vector(count, dtype.code, where.type_code, where.index)
+        if where.type_code == META:
+            return target
+    if are_ints and (dtype.code == INT64 or not wants_ints):
+        made = range_of_ints(start, step, count)
+    elif not are_ints and not wants_ints and is_number(start) and is_number(end) and is_number(step):
+        made = range_of_floats(start, step, count)
+    if made is None:
+        new_vector(count, dtype.code, META, -1)  # refuses lengths that NumPy would round up to 2**63, and lose
+        made = computed(np.arange, start, end, step, dtype.numpy if wants_ints else None)
+    if made.impl.dtype_code != dtype.code:
+        made = ASTYPE.call_with(made, dtype)
+    return made if target is None else COPY_.call2(target, made)
+
+
+cdef bint is_number(object value) noexcept:
+    return PyFloat_CheckExact(value) or PyLong_CheckExact(value)
+
+
+cdef bint has_float(object start, object end, object step) except -1:
+    return isinstance(start, float) or isinstance(end, float) or isinstance(step, float)
+
+
+cdef int64_t length_of(object start, object end, object step) except -1:
+    """Return how many numbers there are: exactly of ints, of others as NumPy counts."""
+    cdef double steps
+    if not has_float(start, end, step):
+        count = max(0, -((start - end) // step))
+    else:
+        steps = (end - start) / step
+        if not isfinite(steps):
+            raise ValueError(f"arange() from {start} to {end} in steps of {step} has no length that could be counted.")
+        count = max(0, int(ceil(steps)))
+        if steps == 0 and end != start:  # too little for a float, but not nothing
+            count = 0 if signbit(steps) else 1
+    if count > LONGEST:
+        raise ValueError("arange() is asked for 2**63 numbers or more: no tensor has so many. Give it a longer step.")
+    return count
+
+
+cdef TensorBase range_of_ints(object start, object step, int64_t count):
+    """Return a range in int64; None if NumPy has to make it."""
+    cdef int64_t* out
+    cdef int64_t first, distance
+    cdef StorageImpl storage
+    try:
+        first, distance = start, step
+        if count:
+            _ = <int64_t>(start + (count - 1) * step)
+    except OverflowError:
+        return None
+    made = new_vector(count, INT64, CPU, -1)
+    if not is_as_asked(made.impl, 1, &count, INT64):
+        return None
+    if count:
+        out = <int64_t*>TensorImpl_mutable_data(made.impl)
+        if count < GRAIN_ELEMENTS:
+            fill_range(out, first, distance, count)
+            return made
+        storage = made.impl.storage
+        begin_export(storage)
+        with nogil:
+            fill_range(out, first, distance, count)
+        end_export(storage)
+    return made
+
+
+cdef TensorBase range_of_floats(object start, object step, int64_t count):
+    """Return a range in float64, to the last bit as NumPy has it; None if NumPy has to make it."""
+    cdef double first, second
+    cdef double* out
+    cdef StorageImpl storage
+    try:  # as Python computes: one of the two may be an int that no float holds
+        first, second = start, start + step
+    except OverflowError:
+        return None
+    made = new_vector(count, FLOAT64, CPU, -1)
+    if not is_as_asked(made.impl, 1, &count, FLOAT64):
+        return None
+    if count:
+        out = <double*>TensorImpl_mutable_data(made.impl)
+        if count < GRAIN_ELEMENTS:
+            fill_floats(out, first, second, count)
+            return made
+        storage = made.impl.storage
+        begin_export(storage)
+        with nogil:
+            fill_floats(out, first, second, count)
+        end_export(storage)
+    return made
+
+
+cdef void fill_floats(double* out, double first, double second, int64_t count) noexcept nogil:
+    fill_range(out, first, second - first, count)
+    out[0] = first  # the sum has lost the sign of a zero, and the difference may have lost a bit of the second
+    if count > 1:
+        out[1] = second
+
+
+ctypedef fused number_t:
+    int64_t
+    double
+
+
+cdef void fill_range(number_t* out, number_t first, number_t distance, int64_t count) noexcept nogil:
+    cdef int64_t i
+    for i in range(count):
+        out[i] = first + <number_t>i * distance
+
+
+cdef TensorBase new_vector(int64_t count, int code, int device_type, int device_index):
+    return EMPTY.call_empty(1, &count, code, device_type, device_index)
+
+
+def default_type(*numbers):
+    """Return the element type of a result of these numbers."""
+    made = int64
+    for number in numbers:
+        if isinstance(number, complex):
+            return complex64
+        if isinstance(number, float):
+            made = float32
+    return made
+
+
+def numbers_of_numpy(count, dtype, device, function, *args):
+    """Return the numbers that a function of NumPy makes as a tensor of a type, on a device: on meta none are made."""
+    where = Device("cpu" if device is None else device)
+    target = None if where.type == "cpu" else call_factory(EMPTY, count, (), dtype, where)  # first: it may be refused
+    if where.type == "meta":
+        return target
+    made = ASTYPE(computed(function, *args), dtype)
+    return made if target is None else target.copy_(made)
+
+
+def linspace_kernel(start, end, steps, *, endpoint=True, dtype=None, device=None):
+    """Compute in float64 or complex128."""
+    if not 0 <= steps < 2**63:
+        raise ValueError(f"linspace() needs a number of elements that is 0 or more and below 2**63, found num={steps}.")
+    if dtype is None:
+        dtype = default_type(start, end, 0.0)
+    exact = dtype.numpy if "integer" in dtype.kind else None
+    return numbers_of_numpy(steps, dtype, device, np.linspace, start, end, steps, endpoint, False, exact)
+
+
+def eye_kernel(n, m, *, k=0, dtype=None, device=None):
+    """Fill a diagonal of zeros, on any device."""
+    made = call_factory(ZEROS, (n, m), (), dtype or float32, device)
+    made.diagonal(k).fill_(1)
+    return made
+
+
+def meshgrid_kernel(tensors, *, indexing):
+    """Make copies: NumPy's views would share elements."""
+    return np.meshgrid(*tensors, indexing=indexing)
+
+
+for _table, _kernel in (
+    (native_functions.ZEROS, FactoryKernel(FILL_, 0)),
+    (native_functions.ONES, FactoryKernel(FILL_, 1)),
+    (native_functions.RAND, FactoryKernel(native_functions.UNIFORM_)),
+    (native_functions.RANDN, FactoryKernel(native_functions.NORMAL_)),
+):
+    _table.register("CompositeExplicitAutograd", _kernel)
+for _table, _kernel in (
+    (native_functions.FULL, full_kernel),
+    (native_functions.RANDINT, randint_kernel),
+    (native_functions.EMPTY_LIKE, empty_like_kernel),
+    (native_functions.FULL_LIKE, full_like_kernel),
+    (native_functions.EMPTY_STRIDED, empty_strided_kernel),
+    (native_functions.ARANGE, arange),
+    (native_functions.LINSPACE, linspace_kernel),
+    (native_functions.EYE, eye_kernel),
+):
+    _table.register("CompositeExplicitAutograd", StridedKernel(_kernel, _table.schema))
+for _table, _function in (
+    (native_functions.MESHGRID, meshgrid_kernel),
+    (native_functions.TRIL, np.tril),
+    (native_functions.TRIU, np.triu),
+):
+    _table.register("CPU", NumpyKernel(_function))
