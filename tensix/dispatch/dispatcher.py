@@ -6,7 +6,7 @@ from tensix.dispatch import operator_table
 from tensix.dispatch.kernel import fallthrough
 from tensix.dispatch.operator import Operator
 from tensix.dispatch.operator_table import OperatorTable
-from tensix.dispatch.schema import parse_schema
+from tensix.dispatch.schema import FunctionSchema, parse_schema
 from tensix.tensors.dispatch_key import FIRST_ALIAS, key_from_any
 
 __all__ = ["Dispatcher", "dispatcher"]
@@ -32,7 +32,7 @@ class Dispatcher:
 
         Parameters
         ----------
-        schema : str
+        schema : str or FunctionSchema
             How it is called.
         namespace, owner : str, optional
             Where it belongs, and who declares it.
@@ -42,7 +42,7 @@ class Dispatcher:
         RuntimeError
             If an operator of this name and overload is there.
         """
-        parsed = parse_schema(schema, namespace)
+        parsed = schema if isinstance(schema, FunctionSchema) else parse_schema(schema, namespace)
         name = parsed.qualified_name
         table = OperatorTable(parsed)
         present = self._tables.setdefault(name, table)

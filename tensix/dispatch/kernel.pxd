@@ -46,7 +46,7 @@ cdef class CKernel(Kernel):
 
 cdef class ArgumentsKernel(Kernel):
     cdef object schema
-    cdef ArgumentParser parser    # the schema's
+    cdef ArgumentParser parser    # the schema's; None, as what follows it, until the first call
     cdef arguments_t function
     cdef int count
     cdef tuple defaults           # what call1 stands for; None if it does not suffice

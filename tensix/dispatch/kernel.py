@@ -138,6 +138,8 @@ class ArgumentsKernel(Kernel):
         return self.function(a, (None, argument))
 
     def call(self, args, kwargs):
+        if self.parser is None:
+            ArgumentsKernel_read_schema(self)
         if kwargs or len(args) != self.count:
             filled = self.parser.fill(args, kwargs)
             if filled is None:
@@ -153,14 +155,21 @@ class ArgumentsKernel(Kernel):
 
 def ArgumentsKernel_of(schema, function):
     kernel: ArgumentsKernel = ArgumentsKernel.__new__(ArgumentsKernel)
-    kernel.schema, kernel.parser, kernel.function = schema, schema.parser, function
-    kernel.count = len(schema.arguments)
-    others = schema.arguments[1:]
-    if all([argument.has_default for argument in others]):
-        kernel.defaults = (None, *[argument.default for argument in others])
-    if len(others) == 1:
-        kernel.option = sys.intern(others[0].name)
+    kernel.schema, kernel.function = schema, function
     return kernel
+
+
+@cython.cfunc
+def ArgumentsKernel_read_schema(self: ArgumentsKernel):
+    """Fill in what the schema says, at the first call."""
+    arguments = self.schema.arguments
+    others = arguments[1:]
+    self.count = len(arguments)
+    if all([argument.has_default for argument in others]):
+        self.defaults = (None, *[argument.default for argument in others])
+    if len(others) == 1:
+        self.option = sys.intern(others[0].name)
+    self.parser = self.schema.parser  # last: another thread may look
 
 
 class FallthroughKernel(Kernel):

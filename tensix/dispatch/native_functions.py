@@ -4,8 +4,14 @@
 """
 
 from tensix.dispatch.dispatcher import dispatcher
+from tensix.dispatch.schema import declared_schema
 
-define = dispatcher.define
+
+def define(schema):
+    """Declare an operator of tensix, whose schema is read when it is first needed."""
+    return dispatcher.define(declared_schema(schema))
+
+
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
 # creation

@@ -1,7 +1,7 @@
 """An operator: its overloads under one name, of which a call takes the first that its arguments fit."""
 
 import cython
-from cython.cimports.tensix.dispatch.operator_table import OperatorTable
+from cython.cimports.tensix.dispatch.operator_table import OperatorTable, OperatorTable_parser
 
 __all__ = ["Operator"]
 
@@ -66,9 +66,9 @@ class Operator:
         for one in tables:
             table = cython.cast(OperatorTable, one)
             if kwargs:
-                if table.parser.problem_of(args, kwargs) is None:
+                if OperatorTable_parser(table).problem_of(args, kwargs) is None:
                     return table(*args, **kwargs)
-            elif table.parser.takes(args):
+            elif OperatorTable_parser(table).takes(args):
                 return table(*args)
         if not tables:
             raise RuntimeError(f"no operator is called {self.name} any more: the Library that declared it was closed.")

@@ -17,8 +17,8 @@ cdef class MissingKernel(Kernel):
 
 cdef class OperatorTable:
     cdef readonly object schema
-    cdef ArgumentParser parser    # the schema's
-    cdef bint has_device          # the schema's
+    cdef ArgumentParser parser    # the schema's, None until it is needed
+    cdef bint has_device          # the schema's, when there is a parser
     cdef object __weakref__
     cdef dict registered          # slot or alias -> list of (kernel, who registered it), newest first
     cdef MissingKernel missing
@@ -43,4 +43,5 @@ cdef inline int OperatorTable_slot(OperatorTable self, uint64_t keys) noexcept n
     return slot_of(keys)
 
 
+cdef ArgumentParser OperatorTable_parser(OperatorTable self)
 cdef uint64_t keys_of(object values) except? 0

@@ -108,7 +108,6 @@ class OperatorTable:
 
     def __cinit__(self, schema):
         self.schema = schema
-        self.parser, self.has_device = schema.parser, schema.has_device
         self.missing = MissingKernel(self)
         self.registered = {}
         self.resolve()
@@ -265,8 +264,9 @@ class OperatorTable:
         return result
 
     def __call__(self, *args, **kwargs):
-        if kwargs or not self.parser.takes(args):
-            bound = self.parser.bind(args, kwargs)
+        parser = OperatorTable_parser(self)
+        if kwargs or not parser.takes(args):
+            bound = parser.bind(args, kwargs)
             args, kwargs = self.schema.bind(args, kwargs) if bound is None else bound  # the schema says what is wrong
         keys: uint64_t = keys_of(args)
         if kwargs:
@@ -302,6 +302,14 @@ class OperatorTable:
 
     def __repr__(self):
         return f"OperatorTable({self.schema})"
+
+
+def OperatorTable_parser(self):
+    """Return the schema's parser; the schema is read when the operator is first called by name."""
+    if self.parser is None:
+        self.has_device = self.schema.has_device
+        self.parser = self.schema.parser
+    return self.parser
 
 
 @cython.cfunc

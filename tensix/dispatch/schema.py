@@ -6,7 +6,7 @@ defaults, what is keyword-only, and what comes back. ``Tensor(a)`` marks what al
 
 import ast
 import re
-from functools import cache
+from functools import cache, cached_property
 
 from tensix.dispatch.argument_parser import PYTHON_TYPES, UNCHECKED, ArgumentParser
 
@@ -55,14 +55,10 @@ class FunctionSchema:
     ----------
     namespace, name, overload : str
         The parts of its name.
-    arguments : tuple of Argument
-        In order.
     returns : str
         What comes back.
     text : str
         The line it was read from, without the namespace.
-    has_device : bool
-        Whether a call says where its result shall be.
 
     Examples
     --------
@@ -72,13 +68,26 @@ class FunctionSchema:
     ('tensix::add.Tensor', ['self', 'other', 'alpha'])
     """
 
-    arguments: tuple[Argument, ...]
-
-    def __init__(self, namespace, name, overload, *, arguments, returns, text):
+    def __init__(self, namespace, name, overload, *, body, returns, text):
         self.namespace, self.name, self.overload = namespace, name, overload
-        self.arguments, self.returns, self.text = arguments, returns, text
-        self.parser = ArgumentParser(arguments)
-        self.has_device = "device" in [argument.name for argument in arguments]
+        self.body, self.returns, self.text = body, returns, text
+
+    @cached_property
+    def arguments(self) -> tuple[Argument, ...]:
+        """In order; what is in the parentheses is read when it is first asked for."""
+        for kind in RETURNED_KIND.findall(ALIAS.sub("", self.returns)):
+            check_kind(kind, self.text)
+        return tuple(parse_arguments(self.body, self.text))
+
+    @cached_property
+    def parser(self):
+        """What fits the arguments of calls to these."""
+        return ArgumentParser(self.arguments)
+
+    @cached_property
+    def has_device(self) -> bool:
+        """Whether a call says where its result shall be."""
+        return "device" in [argument.name for argument in self.arguments]
 
     @property
     def operator_name(self) -> str:
@@ -137,7 +146,7 @@ class FunctionSchema:
 
 
 def parse_schema(text: str, namespace: str = "tensix") -> FunctionSchema:
-    """Return the schema that a line describes.
+    """Return the schema that a line describes, checked to its end.
 
     Parameters
     ----------
@@ -151,6 +160,16 @@ def parse_schema(text: str, namespace: str = "tensix") -> FunctionSchema:
     ValueError
         If the line cannot be read, or names a type that there is not, or a default does not fit; the text says where.
     """
+    schema = declared_schema(text, namespace)
+    schema.parser  # noqa: B018 - reads the arguments
+    return schema
+
+
+def declared_schema(text: str, namespace: str = "tensix") -> FunctionSchema:
+    """Return the schema that a line describes; its arguments are read, and checked, when they are first needed.
+
+    The operators of tensix are declared so: to read the arguments of all took a third of the import.
+    """
     if not isinstance(text, str):
         raise TypeError(f"a schema is a str such as 'f(Tensor x) -> Tensor', found {type(text).__name__}.")
     line = text.strip()
@@ -163,11 +182,9 @@ def parse_schema(text: str, namespace: str = "tensix") -> FunctionSchema:
     is_qualified = own_namespace.isidentifier() or not qualified
     if not (opened and arrow and body.endswith(")") and returns and is_named and is_qualified):
         raise ValueError(f"cannot read the schema {text!r}: it must look like 'name.overload(Type arg, ...) -> Type'.")
-    for kind in RETURNED_KIND.findall(ALIAS.sub("", returns)):
-        check_kind(kind, text)
     return FunctionSchema(
-        own_namespace or namespace, name, overload, arguments=tuple(parse_arguments(body[:-1], text)),
-        returns=returns, text=line.removeprefix(f"{own_namespace}::"),
+        own_namespace or namespace, name, overload, body=body[:-1], returns=returns,
+        text=line.removeprefix(f"{own_namespace}::"),
     )  # fmt: skip
 
 

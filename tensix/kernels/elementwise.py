@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from tensix.dispatch import OperatorTable, dispatcher, native_functions
+from tensix.dispatch import OperatorTable, native_functions
 from tensix.dispatch.elementwise_function import ElementwiseFunction
 from tensix.kernels.meta import MetaFunctionKernel, MetaUfuncKernel
 from tensix.kernels.numpy_kernel import NumpyKernel
@@ -90,12 +90,12 @@ def elementwise(
         rest = [f"{kind} {o}={defaults[o]!r}" for kind, o in zip(types, own, strict=True)] + ["Scalar alpha=1"][:alpha]
         second, overload = (", Tensor other", ".Tensor") if inputs == 2 else ("", "")
         named = "".join([", *" if rest else "", *[f", {option}" for option in rest]])
-        table = dispatcher.define(f"{name}{overload}(Tensor self{second}{named}) -> Tensor")
+        table = native_functions.define(f"{name}{overload}(Tensor self{second}{named}) -> Tensor")
         named_out = "".join(f", {option}" for option in [*rest, "Tensor(a!) out"])
-        out = dispatcher.define(f"{name}.out(Tensor self{second}, *{named_out}) -> Tensor(a!)")
+        out = native_functions.define(f"{name}.out(Tensor self{second}, *{named_out}) -> Tensor(a!)")
         to_self = None
         if in_place:
-            to_self = dispatcher.define(f"{name}_{overload}(Tensor(a!) self{second}{named}) -> Tensor(a!)")
+            to_self = native_functions.define(f"{name}_{overload}(Tensor(a!) self{second}{named}) -> Tensor(a!)")
         register(declaration, table, out, to_self)
         return ElementwiseFunction(declaration, doc, inputs, options, table, out, to_self).function
 

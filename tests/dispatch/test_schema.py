@@ -4,6 +4,7 @@ import warnings
 
 import pytest
 
+import tensix
 from tensix.dispatch import FunctionSchema, dispatcher
 from tensix.dispatch.schema import Argument, literal, parse_schema
 
@@ -153,3 +154,15 @@ def test_unknown_type_that_comes_back(returns):
 def test_schema_that_is_no_text(schema):
     with pytest.raises(TypeError, match="a schema is a str"):
         parse_schema(schema)
+
+
+def test_every_declared_schema_can_be_read():
+    """Those of tensix itself are read when they are first needed."""
+    for name in dispatcher.operators():
+        schema = dispatcher.get_op_table(name).schema
+        assert parse_schema(str(schema)).is_same_call(schema)
+
+
+def test_a_library_is_told_at_once():
+    with tensix.Library("told") as library, pytest.raises(ValueError, match="names the type 'Tesnor'"):
+        library.define("f(Tesnor x) -> Tensor")
