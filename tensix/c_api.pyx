@@ -7,6 +7,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint32_t, uintptr_t
 from libc.string cimport memcpy
 from tensix.core.allocator cimport current_allocator
+from tensix.core.assertions cimport TX_ASSERT_GIL
 from tensix.core.combined_refcount cimport lock_word, strong_of, weak_of
 from tensix.core.data_ptr cimport data_ptr_init as core_data_ptr_init, deleter_t as core_deleter_t
 from tensix.core.device cimport CPU
@@ -203,6 +204,7 @@ cdef Tensor tensor_from_blob(
     cdef StorageImpl storage
     cdef int64_t first = 0
     cdef size_t nbytes
+    TX_ASSERT_GIL()
     if not 0 <= dtype < DTYPE_COUNT or itemsize_of(dtype) == 0:
         raise ValueError(f"tensor_from_blob() needs the number of an element type, found {dtype}.")
     if ndim < 0 or (sizes == NULL and ndim > 0):
@@ -228,6 +230,7 @@ cdef Tensor tensor_from_blob(
 
 
 cdef Storage storage_from_blob(void* data, size_t nbytes, deleter_t deleter, void* ctx):
+    TX_ASSERT_GIL()
     cdef StorageImpl storage = StorageImpl_new()
     check_blob(data, nbytes, "storage_from_blob", 1)
     made = Storage_from_new(storage)
@@ -236,16 +239,19 @@ cdef Storage storage_from_blob(void* data, size_t nbytes, deleter_t deleter, voi
 
 
 cdef Storage allocate(size_t nbytes):
+    TX_ASSERT_GIL()
     return <Storage>Storage_from_new(StorageImpl_allocate(nbytes, current_allocator(CPU), False))
 
 
 cdef object unary_kernel(str name, unary_kernel_t function):
+    TX_ASSERT_GIL()
     if name is None or function == NULL:
         raise TypeError("unary_kernel() needs a name and a function, found None or NULL.")
     return CKernel_unary(name, <unary_t>function)
 
 
 cdef object binary_kernel(str name, binary_kernel_t function):
+    TX_ASSERT_GIL()
     if name is None or function == NULL:
         raise TypeError("binary_kernel() needs a name and a function, found None or NULL.")
     return CKernel_binary(name, <binary_t>function)

@@ -27,6 +27,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from cpython.ref cimport Py_INCREF, Py_XINCREF, PyObject
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
+from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
 from tensix.core.device cimport CPU, Device, Device_from_any, Device_get
 from tensix.core.python_reference cimport (
     bring_exception_back,
@@ -302,6 +303,7 @@ cdef void data_ptr_destroy(data_ptr_t* self) noexcept nogil:
         return
     chain.depth += 1
     destroy_now(self)
+    TX_ASSERT(chain.depth > 0, "a block that is being freed inside others", chain.depth)
     chain.depth -= 1
     if chain.depth == 0 and chain.aside != NULL:
         free_aside(chain)
@@ -351,6 +353,7 @@ cdef void data_ptr_destroy_with_gil(data_ptr_t* self) noexcept nogil:
     """Do the same as `data_ptr_destroy` where the GIL is held for certain. See Note [Deleters with the GIL]."""
     cdef void* ctx = self.ctx
     cdef int i
+    TX_ASSERT_GIL()
     for i in range(deleter_pair_count):
         if self.deleter == deleter_pairs[i].deleter and self.keep_alive == NULL:
             self.data = self.ctx = NULL
