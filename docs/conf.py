@@ -1,12 +1,17 @@
 """Sphinx configuration. Build with ``sphinx-build -W -b html docs docs/_build``; tensix must be importable."""
 
+import sys
+from pathlib import Path
+
 from tensix import __version__
+
+sys.path.append(str(Path(__file__).parent))  # floors.py and floors_picture.py
 
 project = "tensix"
 author = "the tensix maintainers"
 version = release = __version__
 
-extensions = ["sphinx.ext.autodoc", "numpydoc"]
+extensions = ["sphinx.ext.autodoc", "numpydoc", "floors_picture"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"tensix {release}"
