@@ -6,7 +6,7 @@ defaults, what is keyword-only, and what comes back. ``Tensor(a)`` marks what al
 
 import ast
 import re
-from functools import cache, cached_property
+from functools import cache
 
 from tensix.dispatch.argument_parser import PYTHON_TYPES, UNCHECKED, ArgumentParser
 
@@ -71,20 +71,25 @@ class FunctionSchema:
     def __init__(self, namespace, name, overload, *, body, returns, text):
         self.namespace, self.name, self.overload = namespace, name, overload
         self.body, self.returns, self.text = body, returns, text
+        self._arguments = self._parser = None
 
-    @cached_property
+    @property
     def arguments(self) -> tuple[Argument, ...]:
         """In order; what is in the parentheses is read when it is first asked for."""
-        for kind in RETURNED_KIND.findall(ALIAS.sub("", self.returns)):
-            check_kind(kind, self.text)
-        return tuple(parse_arguments(self.body, self.text))
+        if self._arguments is None:
+            for kind in RETURNED_KIND.findall(ALIAS.sub("", self.returns)):
+                check_kind(kind, self.text)
+            self._arguments = tuple(parse_arguments(self.body, self.text))
+        return self._arguments
 
-    @cached_property
-    def parser(self):
+    @property
+    def parser(self) -> ArgumentParser:
         """What fits the arguments of calls to these."""
-        return ArgumentParser(self.arguments)
+        if self._parser is None:
+            self._parser = ArgumentParser(self.arguments)
+        return self._parser
 
-    @cached_property
+    @property
     def has_device(self) -> bool:
         """Whether a call says where its result shall be."""
         return "device" in [argument.name for argument in self.arguments]
