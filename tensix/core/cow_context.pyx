@@ -24,7 +24,7 @@ from libc.stdlib cimport free
 from tensix.core.allocator cimport Allocator, Allocator_clone, Allocator_is_simple, current_allocator
 from tensix.core.data_ptr cimport add_deleter_with_gil, data_ptr_destroy, data_ptr_move, data_ptr_t
 from tensix.core.memory_facts cimport name_deleter
-from tensix.core.memory_reporter cimport report_copy
+from tensix.core.memory_reports cimport report_copy
 from tensix.core.refcounted_deleter cimport refcounted_is_shared_alias
 from tensix.core.shared_context cimport (
     shared_context_decrement,

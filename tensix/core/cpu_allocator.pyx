@@ -5,12 +5,12 @@ Note [CPU block header]
 ::
 
     base            data - 32                       data (aligned)
-    |  padding ...  | base | nbytes | birth | seal | nbytes bytes ...
+    |  padding ...  | base | nbytes | stamp | seal | nbytes bytes ...
 
-The header is why a free knows the exact size and birth (reports and ``bytes_in_use`` need no table and no lock), why
+The header is why a free knows the exact size and stamp (reports and ``bytes_in_use`` need no table and no lock), why
 zeroed blocks can come from ``calloc`` at any alignment, and why a foreign or twice-freed address is noticed: the seal
 is the block's own address mixed with a constant, and is broken before the block goes. ``data == ctx`` all the same,
-so blocks are simple and can be shared copy-on-write. Births are those of Note [Births] in ``memory_reporter.pyx``.
+so blocks are simple and can be shared copy-on-write. Stamps are those of Note [Stamps] in ``memory_reports.pyx``.
 
 A block in a region of its own has the lowest bit of ``base`` set, and the region's length in the word before ``base``.
 """
@@ -22,7 +22,7 @@ from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.memory_facts cimport name_deleter
-from tensix.core.memory_reporter cimport bytes_given_out, report_allocation, report_free, report_out_of_memory
+from tensix.core.memory_reports cimport bytes_given_out, report_allocation, report_free, report_out_of_memory
 from tensix.core.python_reference cimport holds_gil, may_run_python
 
 from tensix.core.allocator import OutOfMemoryError, set_allocator
@@ -52,7 +52,7 @@ cdef uint32_t JUNK = 0x7FEDBEEF   # a NaN as float32, a huge int: PyTorch's patt
 cdef struct block_header_t:
     uintptr_t base
     size_t nbytes
-    uint64_t birth
+    uint64_t stamp
     uint64_t seal
 
 
@@ -176,7 +176,7 @@ cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out
     CPUAllocator_reserve(self, nbytes, out)
     out.deleter = free_cpu
     if nbytes != 0:
-        header_of(out.data).birth = report_allocation(out.data, nbytes, CPU, allocator)
+        header_of(out.data).stamp = report_allocation(out.data, nbytes, CPU, allocator)
     return 0
 
 
@@ -240,7 +240,7 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
 cdef void free_cpu(void* data) noexcept nogil:
     """Free a block that counts as in use; the deleter of them all."""
     if is_sealed(data):
-        report_free(data, header_of(data).nbytes, CPU, header_of(data).birth, holds_gil())
+        report_free(data, header_of(data).nbytes, CPU, header_of(data).stamp, holds_gil())
     release_cpu(data)
 
 

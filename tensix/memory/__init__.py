@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from tensix.memory.alignment_adaptor import AlignmentAdaptor
     from tensix.memory.call_site import CallSites, Frame
     from tensix.memory.callback_allocator import CallbackAllocator
-    from tensix.memory.copy_listener import CopyRow, copies
     from tensix.memory.failure_callback_adaptor import FailureCallbackAdaptor
     from tensix.memory.function_allocator import FunctionAllocator
     from tensix.memory.guard_adaptor import GuardAdaptor
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from tensix.memory.limiting_adaptor import LimitingAdaptor
     from tensix.memory.logging_adaptor import LoggingAdaptor
     from tensix.memory.mapped_allocator import MappedAllocator
-    from tensix.memory.profiler import Profile, ProfileRow, profile
+    from tensix.memory.profiler import CopyRow, Profile, ProfileRow, copies, profile
     from tensix.memory.recorder import record, snapshot
     from tensix.memory.shared_memory_allocator import SharedMemoryAllocator
     from tensix.memory.snapshot_file import Snapshot, load_snapshot
@@ -66,7 +65,7 @@ LOADED_LATER = {
     "AlignmentAdaptor": "alignment_adaptor",
     "CallSites": "call_site",
     "CallbackAllocator": "callback_allocator",
-    "CopyRow": "copy_listener",
+    "CopyRow": "profiler",
     "FailureCallbackAdaptor": "failure_callback_adaptor",
     "Frame": "call_site",
     "FunctionAllocator": "function_allocator",
@@ -82,7 +81,7 @@ LOADED_LATER = {
     "StatisticsAdaptor": "statistics_adaptor",
     "TrackedBlock": "tracking_adaptor",
     "TrackingAdaptor": "tracking_adaptor",
-    "copies": "copy_listener",
+    "copies": "profiler",
     "load_snapshot": "snapshot_file",
     "profile": "profiler",
     "record": "recorder",
@@ -94,4 +93,4 @@ if not TYPE_CHECKING:  # a checker that knew of __getattr__ would take any name 
 
 set_allocator("cpu", CachingAllocator())
 if os.environ.get("TENSIX_LEAKS") == "1":
-    import_module("tensix.memory.leaks").watch()  # loaded by nobody else, so that it costs nothing when it is off
+    import_module("tensix.memory.profiler").watch_leaks()

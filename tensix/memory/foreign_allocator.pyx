@@ -13,7 +13,7 @@ from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_init, data_ptr_t, deleter_t
 from tensix.core.device cimport CPU
 from tensix.core.memory_facts cimport name_deleter
-from tensix.core.memory_reporter cimport report_allocation, report_free, report_out_of_memory
+from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
 from tensix.core.python_reference cimport drop_python_reference, holds_gil, may_run_python
 
 from tensix.core.allocator import OutOfMemoryError
@@ -29,7 +29,7 @@ cdef enum:
 cdef struct foreign_block_t:
     void* data
     size_t nbytes
-    uint64_t birth
+    uint64_t stamp
     PyObject* allocator   # owned
     deleter_t function    # NULL: the allocator's give_back()
     bint needs_python
@@ -108,14 +108,14 @@ cdef int ForeignAllocator_allocate(ForeignAllocator self, size_t nbytes, data_pt
             "Return aligned addresses, or state the alignment that there is."
         )
     data_ptr_init(out, data, block, free_foreign)  # last: whoever fails must leave nothing there to be freed again
-    block.birth = report_allocation(data, nbytes, CPU, <PyObject*>self)
+    block.stamp = report_allocation(data, nbytes, CPU, <PyObject*>self)
     return 0
 
 
 cdef void free_foreign(void* ctx) noexcept nogil:
     """Free a block; the deleter of them all."""
     cdef foreign_block_t* block = <foreign_block_t*>ctx
-    report_free(block.data, block.nbytes, CPU, block.birth, holds_gil())
+    report_free(block.data, block.nbytes, CPU, block.stamp, holds_gil())
     free_unreported(block)
 
 

@@ -2,7 +2,7 @@
 from tensix.core.data_ptr cimport add_deleter_with_gil, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.memory_facts cimport name_deleter
-from tensix.core.memory_reporter cimport report_out_of_memory
+from tensix.core.memory_reports cimport report_out_of_memory
 from tensix.core.python_reference cimport holds_gil
 from tensix.memory.adaptor cimport (
     Adaptor,

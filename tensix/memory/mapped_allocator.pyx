@@ -10,7 +10,7 @@ from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr, DataPtr_wrap, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.memory_facts cimport name_deleter
-from tensix.core.memory_reporter cimport report_allocation, report_free, report_out_of_memory
+from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
 from tensix.core.python_reference cimport holds_gil
 
 from tensix.core.allocator import OutOfMemoryError
@@ -34,7 +34,7 @@ NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 cdef struct mapped_block_t:
     void* data
     size_t nbytes
-    uint64_t birth
+    uint64_t stamp
 
 
 cdef class MappedAllocator(Allocator):
@@ -132,7 +132,7 @@ cdef int MappedAllocator_allocate(MappedAllocator self, size_t nbytes, data_ptr_
         free(block)
         raise
     block.nbytes = nbytes
-    block.birth = report_allocation(block.data, nbytes, CPU, <PyObject*>self)
+    block.stamp = report_allocation(block.data, nbytes, CPU, <PyObject*>self)
     data_ptr_init(out, block.data, block, free_mapped)
     return 0
 
@@ -181,7 +181,7 @@ cdef void* map_new_file(str directory, size_t nbytes) except? NULL:
 cdef void free_mapped(void* ctx) noexcept nogil:
     """Free a block; the deleter of them all."""
     cdef mapped_block_t* block = <mapped_block_t*>ctx
-    report_free(block.data, block.nbytes, CPU, block.birth, holds_gil())
+    report_free(block.data, block.nbytes, CPU, block.stamp, holds_gil())
     tx_unmap_pages(block.data, block.nbytes)
     free(block)
 
