@@ -28,7 +28,6 @@ MODULES = [
     "tensix/memory/caching_allocator.pyx",
     "tensix/memory/call_site.pyx",
     "tensix/memory/statistics_scope.pyx",
-    "tensix/memory/block_table.pyx",
     "tensix/memory/recorder.pyx",
     "tensix/memory/profiler.pyx",
     "tensix/memory/adaptor.pyx",
