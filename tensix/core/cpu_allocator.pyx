@@ -18,7 +18,7 @@ cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
-from tensix.core.allocator cimport Allocator, nbytes_from_any
+from tensix.core.allocator cimport Allocator, alignment_from_any, nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.memory_facts cimport name_deleter
@@ -94,9 +94,7 @@ cdef class CPUAllocator(Allocator):
 
     def __init__(self, alignment=DEFAULT_ALIGNMENT_BYTES, *, zero_fill=False, junk_fill=False, huge_pages=False,
                  numa_node=None):
-        size = nbytes_from_any(alignment)
-        if size == 0 or size > 1 << 30 or size & (size - 1):
-            raise ValueError(f"alignment must be a power of two from 1 to 2**30 bytes, found {alignment}.")
+        size = alignment_from_any(alignment)
         if zero_fill and junk_fill:
             raise ValueError("Cannot request both zero-fill and junk-fill at the same time: choose one.")
         if numa_node is not None and not 0 <= numa_node < 64:

@@ -12,14 +12,12 @@ if TYPE_CHECKING:
     from tensix.memory.adaptor import Adaptor
     from tensix.memory.alignment_adaptor import AlignmentAdaptor
     from tensix.memory.call_site import CallSites, Frame
-    from tensix.memory.callback_allocator import CallbackAllocator
     from tensix.memory.failure_callback_adaptor import FailureCallbackAdaptor
-    from tensix.memory.function_allocator import FunctionAllocator
+    from tensix.memory.function_allocators import CallbackAllocator, FunctionAllocator
     from tensix.memory.guard_adaptor import GuardAdaptor
-    from tensix.memory.huge_page_allocator import HugePageAllocator
     from tensix.memory.limiting_adaptor import LimitingAdaptor
     from tensix.memory.logging_adaptor import LoggingAdaptor
-    from tensix.memory.mapped_allocator import MappedAllocator
+    from tensix.memory.page_allocators import HugePageAllocator, MappedAllocator
     from tensix.memory.profiler import CopyRow, Profile, ProfileRow, copies, profile
     from tensix.memory.recorder import record, snapshot
     from tensix.memory.shared_memory_allocator import SharedMemoryAllocator
@@ -64,16 +62,16 @@ LOADED_LATER = {
     "Adaptor": "adaptor",
     "AlignmentAdaptor": "alignment_adaptor",
     "CallSites": "call_site",
-    "CallbackAllocator": "callback_allocator",
+    "CallbackAllocator": "function_allocators",
     "CopyRow": "profiler",
     "FailureCallbackAdaptor": "failure_callback_adaptor",
     "Frame": "call_site",
-    "FunctionAllocator": "function_allocator",
+    "FunctionAllocator": "function_allocators",
     "GuardAdaptor": "guard_adaptor",
-    "HugePageAllocator": "huge_page_allocator",
+    "HugePageAllocator": "page_allocators",
     "LimitingAdaptor": "limiting_adaptor",
     "LoggingAdaptor": "logging_adaptor",
-    "MappedAllocator": "mapped_allocator",
+    "MappedAllocator": "page_allocators",
     "Profile": "profiler",
     "ProfileRow": "profiler",
     "SharedMemoryAllocator": "shared_memory_allocator",

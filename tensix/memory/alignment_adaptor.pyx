@@ -62,9 +62,7 @@ cdef class AlignmentAdaptor(Adaptor):
 
     def __init__(self, upstream, alignment):
         super().__init__(upstream)
-        size = 0 if alignment < 0 else nbytes_from_any(alignment)
-        if size == 0 or size > 1 << 30 or size & (size - 1):
-            raise ValueError(f"alignment must be a power of two from 1 to 2**30 bytes, found {alignment}.")
+        size = alignment_from_any(alignment)
         promised = alignment_of(self.upstream)
         self.wanted, self.extra = size, max(size, promised) - promised
 
