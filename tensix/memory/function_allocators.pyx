@@ -8,7 +8,7 @@ allocator alive, which keeps the functions. Memory is nothing but bytes whoever 
 cimport cython
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint64_t, uintptr_t
-from libc.stdlib cimport free, malloc
+from libc cimport stdlib
 from tensix.core.allocator cimport Allocator, alignment_from_any, nbytes_from_any
 from tensix.core.data_ptr cimport (
     DataPtr,
@@ -228,7 +228,7 @@ cdef int ForeignAllocator_allocate(ForeignAllocator self, size_t nbytes, data_pt
     if nbytes == 0:
         data_ptr_init(out, NULL, NULL, free_foreign)
         return 0
-    block = <foreign_block_t*>malloc(sizeof(foreign_block_t))
+    block = <foreign_block_t*>stdlib.malloc(sizeof(foreign_block_t))
     if block == NULL:
         raise MemoryError("no memory for the context of a block.")
     try:
@@ -237,7 +237,7 @@ cdef int ForeignAllocator_allocate(ForeignAllocator self, size_t nbytes, data_pt
             report_out_of_memory(nbytes, CPU)
             raise OutOfMemoryError(nbytes, self.alignment, CPUAllocator.bytes_in_use())
     except BaseException:
-        free(block)
+        stdlib.free(block)
         raise
     block.data, block.nbytes, block.allocator = data, nbytes, <PyObject*>self
     block.function, block.needs_python = self.free_function, self.needs_python
@@ -270,7 +270,7 @@ cdef void free_unreported(foreign_block_t* block) noexcept nogil:
         with gil:
             give_back(block)
     drop_python_reference(block.allocator, False)
-    free(block)
+    stdlib.free(block)
 
 
 cdef int give_back(foreign_block_t* block) noexcept:
