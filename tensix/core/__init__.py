@@ -8,7 +8,7 @@ from tensix.core.device import Device, rename_privateuse1_backend
 from tensix.core.format_size import format_size, parse_size
 from tensix.core.intrusive_ptr import IntrusivePtr, make_intrusive
 from tensix.core.intrusive_target import IntrusiveTarget
-from tensix.core.memory_reporter import MemoryReporter
+from tensix.core.memory_reports import MemoryReporter
 from tensix.core.stat import Stat
 from tensix.core.storage import Storage, make_storage_impl, set_storage_impl_create
 from tensix.core.storage_impl import StorageImpl

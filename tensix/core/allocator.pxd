@@ -53,3 +53,4 @@ cdef bint overrides(Allocator self, str name) except -1
 cdef Allocator current_allocator(int8_t device_type)
 cdef int Allocator_clone(Allocator self, const void* src, size_t nbytes, data_ptr_t* out) except -1
 cdef size_t nbytes_from_any(object nbytes) except? 0xFFFFFFFFFFFFFFFF
+cdef size_t alignment_from_any(object alignment) except 0

@@ -392,3 +392,11 @@ cdef size_t nbytes_from_any(object nbytes) except? 0xFFFFFFFFFFFFFFFF:
     if number >= 1 << 64:
         raise OverflowError(f"a size in bytes must fit in 64 bits, found {number}.")
     return number
+
+
+cdef size_t alignment_from_any(object alignment) except 0:
+    """Return an alignment in bytes given as an int, a power of two from 1 to 2**30."""
+    cdef size_t size = 0 if PyIndex_Check(alignment) and alignment < 0 else nbytes_from_any(alignment)
+    if size == 0 or size > 1 << 30 or size & (size - 1):
+        raise ValueError(f"alignment must be a power of two from 1 to 2**30 bytes, found {alignment}.")
+    return size

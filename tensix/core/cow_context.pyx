@@ -29,7 +29,7 @@ from tensix.core.data_ptr cimport (
     data_ptr_operations_t,
     data_ptr_t,
 )
-from tensix.core.memory_reporter cimport report_copy
+from tensix.core.memory_reports cimport report_copy
 from tensix.core.refcounted_deleter cimport refcounted_is_shared_alias
 from tensix.core.shared_context cimport (
     shared_context_decrement,

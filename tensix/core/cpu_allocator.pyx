@@ -5,12 +5,12 @@ Note [CPU block header]
 ::
 
     base            data - 32                       data (aligned)
-    |  padding ...  | base | nbytes | birth | seal | nbytes bytes ...
+    |  padding ...  | base | nbytes | stamp | seal | nbytes bytes ...
 
-The header is why a free knows the exact size and birth (reports and ``bytes_in_use`` need no table and no lock), why
+The header is why a free knows the exact size and stamp (reports and ``bytes_in_use`` need no table and no lock), why
 zeroed blocks can come from ``calloc`` at any alignment, and why a foreign or twice-freed address is noticed: the seal
 is the block's own address mixed with a constant, and is broken before the block goes. ``data == ctx`` all the same,
-so blocks are simple and can be shared copy-on-write. Births are those of Note [Births] in ``memory_reporter.pyx``.
+so blocks are simple and can be shared copy-on-write. Stamps are those of Note [Stamps] in ``memory_reports.pyx``.
 
 A block in a region of its own has the lowest bit of ``base`` set, and the region's length in the word before ``base``.
 """
@@ -18,7 +18,7 @@ cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
-from tensix.core.allocator cimport Allocator, nbytes_from_any
+from tensix.core.allocator cimport Allocator, alignment_from_any, nbytes_from_any
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.data_ptr cimport (
     DataPtr_wrap,
@@ -29,7 +29,7 @@ from tensix.core.data_ptr cimport (
     data_ptr_t,
 )
 from tensix.core.device cimport CPU
-from tensix.core.memory_reporter cimport bytes_given_out, report_allocation, report_free, report_out_of_memory
+from tensix.core.memory_reports cimport bytes_given_out, report_allocation, report_free, report_out_of_memory
 from tensix.core.python_reference cimport holds_gil, may_run_python
 
 from tensix.core.allocator import OutOfMemoryError, set_allocator
@@ -94,9 +94,7 @@ cdef class CPUAllocator(Allocator):
 
     def __init__(self, alignment=DEFAULT_ALIGNMENT_BYTES, *, zero_fill=False, junk_fill=False, huge_pages=False,
                  numa_node=None):
-        size = nbytes_from_any(alignment)
-        if size == 0 or size > 1 << 30 or size & (size - 1):
-            raise ValueError(f"alignment must be a power of two from 1 to 2**30 bytes, found {alignment}.")
+        size = alignment_from_any(alignment)
         if zero_fill and junk_fill:
             raise ValueError("Cannot request both zero-fill and junk-fill at the same time: choose one.")
         if numa_node is not None and not 0 <= numa_node < 64:
@@ -177,7 +175,7 @@ cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out
     data_ptr_own(out, out.data, &cpu_operations)
     if nbytes != 0:
         TX_ASSERT(is_sealed(out.data), "the header of a CPU block to be intact", <uintptr_t>out.data)
-        header_of(out.data).birth = report_allocation(out.data, nbytes, CPU, allocator)
+        header_of(out.data).stamp = report_allocation(out.data, nbytes, CPU, allocator)
     return 0
 
 
@@ -242,7 +240,7 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
 cdef void free_cpu(void* data) noexcept nogil:
     """Free a block that counts as in use; the deleter of them all."""
     if is_sealed(data):
-        report_free(data, header_of(data).nbytes, CPU, header_of(data).birth, holds_gil())
+        report_free(data, header_of(data).nbytes, CPU, header_of(data).stamp, holds_gil())
     release_cpu(data)
 
 

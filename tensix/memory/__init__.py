@@ -9,25 +9,25 @@ from tensix.core.loaded_later import loaded_later
 from tensix.memory.caching_allocator import CachingAllocator, CachingStats
 
 if TYPE_CHECKING:
-    from tensix.memory.adaptor import Adaptor
-    from tensix.memory.alignment_adaptor import AlignmentAdaptor
+    from tensix.memory.adaptors import (
+        Adaptor,
+        AlignmentAdaptor,
+        FailureCallbackAdaptor,
+        GuardAdaptor,
+        LimitingAdaptor,
+        LoggingAdaptor,
+        StatisticsAdaptor,
+        TrackedBlock,
+        TrackingAdaptor,
+    )
     from tensix.memory.call_site import CallSites, Frame
-    from tensix.memory.callback_allocator import CallbackAllocator
-    from tensix.memory.copy_listener import CopyRow, copies
-    from tensix.memory.failure_callback_adaptor import FailureCallbackAdaptor
-    from tensix.memory.function_allocator import FunctionAllocator
-    from tensix.memory.guard_adaptor import GuardAdaptor
-    from tensix.memory.huge_page_allocator import HugePageAllocator
-    from tensix.memory.limiting_adaptor import LimitingAdaptor
-    from tensix.memory.logging_adaptor import LoggingAdaptor
-    from tensix.memory.mapped_allocator import MappedAllocator
-    from tensix.memory.profiler import Profile, ProfileRow, profile
+    from tensix.memory.function_allocators import CallbackAllocator, FunctionAllocator
+    from tensix.memory.page_allocators import HugePageAllocator, MappedAllocator
+    from tensix.memory.profiler import CopyRow, Profile, ProfileRow, copies, profile
     from tensix.memory.recorder import record, snapshot
     from tensix.memory.shared_memory_allocator import SharedMemoryAllocator
     from tensix.memory.snapshot_file import Snapshot, load_snapshot
-    from tensix.memory.statistics_adaptor import StatisticsAdaptor
     from tensix.memory.statistics_scope import statistics
-    from tensix.memory.tracking_adaptor import TrackedBlock, TrackingAdaptor
 
 __all__ = [
     "Adaptor",
@@ -62,27 +62,27 @@ __all__ = [
 
 # Name -> the module that has it: nobody uses all of them, and most programs none.
 LOADED_LATER = {
-    "Adaptor": "adaptor",
-    "AlignmentAdaptor": "alignment_adaptor",
+    "Adaptor": "adaptors",
+    "AlignmentAdaptor": "adaptors",
     "CallSites": "call_site",
-    "CallbackAllocator": "callback_allocator",
-    "CopyRow": "copy_listener",
-    "FailureCallbackAdaptor": "failure_callback_adaptor",
+    "CallbackAllocator": "function_allocators",
+    "CopyRow": "profiler",
+    "FailureCallbackAdaptor": "adaptors",
     "Frame": "call_site",
-    "FunctionAllocator": "function_allocator",
-    "GuardAdaptor": "guard_adaptor",
-    "HugePageAllocator": "huge_page_allocator",
-    "LimitingAdaptor": "limiting_adaptor",
-    "LoggingAdaptor": "logging_adaptor",
-    "MappedAllocator": "mapped_allocator",
+    "FunctionAllocator": "function_allocators",
+    "GuardAdaptor": "adaptors",
+    "HugePageAllocator": "page_allocators",
+    "LimitingAdaptor": "adaptors",
+    "LoggingAdaptor": "adaptors",
+    "MappedAllocator": "page_allocators",
     "Profile": "profiler",
     "ProfileRow": "profiler",
     "SharedMemoryAllocator": "shared_memory_allocator",
     "Snapshot": "snapshot_file",
-    "StatisticsAdaptor": "statistics_adaptor",
-    "TrackedBlock": "tracking_adaptor",
-    "TrackingAdaptor": "tracking_adaptor",
-    "copies": "copy_listener",
+    "StatisticsAdaptor": "adaptors",
+    "TrackedBlock": "adaptors",
+    "TrackingAdaptor": "adaptors",
+    "copies": "profiler",
     "load_snapshot": "snapshot_file",
     "profile": "profiler",
     "record": "recorder",
@@ -94,4 +94,4 @@ if not TYPE_CHECKING:  # a checker that knew of __getattr__ would take any name 
 
 set_allocator("cpu", CachingAllocator())
 if os.environ.get("TENSIX_LEAKS") == "1":
-    import_module("tensix.memory.leaks").watch()  # loaded by nobody else, so that it costs nothing when it is off
+    import_module("tensix.memory.profiler").watch_leaks()

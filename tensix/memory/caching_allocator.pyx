@@ -67,7 +67,7 @@ from tensix.core.data_ptr cimport (
     data_ptr_operations_t,
     data_ptr_t,
 )
-from tensix.core.memory_reporter cimport report_allocation, report_free
+from tensix.core.memory_reports cimport report_allocation, report_free
 from tensix.core.python_reference cimport holds_gil
 from tensix.core.tally cimport tally_current, tally_remove, tally_t
 
@@ -136,7 +136,7 @@ cdef struct kept_block_t:
     size_t capacity         # bytes of it
     size_t nbytes           # bytes asked for, while it is given out
     bint reports            # whether giving it out is reported here, because upstream does not
-    uint64_t birth          # of the report
+    uint64_t stamp          # of the report
     cache_t* cache
     size_class_t* its_class
     kept_block_t* newer     # of its class, while it is kept; the next one, while it is on the stack
@@ -313,7 +313,7 @@ cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, data_pt
     data_ptr_init(out, kept.block.data, kept, &caching_operations)
     out.device_type, out.device_index = kept.block.device_type, kept.block.device_index
     if kept.reports:
-        kept.birth = report_allocation(kept.block.data, nbytes, kept.block.device_type, <PyObject*>self)
+        kept.stamp = report_allocation(kept.block.data, nbytes, kept.block.device_type, <PyObject*>self)
     return 0
 
 
@@ -380,7 +380,7 @@ cdef inline void kept_block_free(kept_block_t* kept, bint has_gil) noexcept nogi
     if has_gil:
         TX_ASSERT_GIL()
     if kept.reports:
-        report_free(kept.block.data, kept.nbytes, kept.block.device_type, kept.birth, has_gil)
+        report_free(kept.block.data, kept.nbytes, kept.block.device_type, kept.stamp, has_gil)
     tally_remove(&cache.in_use, kept.capacity, has_gil)
     if not has_gil:
         push_returned(cache, kept)

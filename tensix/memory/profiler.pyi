@@ -5,7 +5,7 @@ from typing_extensions import disjoint_base
 
 from tensix.memory.call_site import Frame
 
-__all__ = ["Profile", "ProfileRow", "profile"]
+__all__ = ["CopyRow", "Profile", "ProfileRow", "copies", "profile"]
 
 _P = ParamSpec("_P")
 _R_co = TypeVar("_R_co", covariant=True)
@@ -17,6 +17,11 @@ class ProfileRow(NamedTuple):
     total_count: int
     current_bytes: int
     current_count: int
+
+class CopyRow(NamedTuple):
+    place: Frame
+    nbytes: int
+    times: int
 
 class _Profiled(Protocol[_P, _R_co]):
     last_profile: Profile
@@ -39,3 +44,14 @@ def profile(function: None = None, *, quiet: bool = False) -> Profile: ...
 @overload
 def profile(function: Callable[_P, _R_co], *, quiet: bool = False) -> _Profiled[_P, _R_co]: ...
 def check_runs_to_its_end(function: Callable[..., object], scope: str) -> None: ...
+
+@disjoint_base
+class copies:
+    @property
+    def rows(self) -> list[CopyRow]: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def count(self) -> int: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exc_info: object) -> None: ...

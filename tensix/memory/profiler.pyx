@@ -1,19 +1,28 @@
-"""Which lines allocate: how much each has alive, at most and in all.
+"""What the lines of a program do: how much each allocates, what lazy clones copy, what is alive at the end.
 
 A block counts for the innermost line of the user's program. The line of a stack is looked up when the stack is met for
 the first time; after that an allocation costs taking the stack and two look-ups. The numbers of a line and the table of
-living blocks are guarded by the listeners' lock: Note [Listening in C] in ``memory_reporter.pyx``.
+living blocks are guarded by the listeners' lock: Note [Listening] in ``memory_reports.pyx``.
+
+Note [The last moment]
+~~~~~~~~~~~~~~~~~~~~~~
+With ``TENSIX_LEAKS=1`` the whole process is profiled, and what is alive at its end reported. A report from an
+``atexit`` function would call every global variable a leak. So it is written after the interpreter is gone: by then
+modules are cleared and the collector has run, and what was held by them alone is free. No Python is left to write it
+with, so the lines were put into C strings when they first allocated, and the numbers are C's.
 """
 import functools
 import threading
 from typing import NamedTuple
 
 cimport cython
-from cpython.ref cimport PyObject
+from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdio cimport fprintf, stderr
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
-from tensix.core.memory_reporter cimport (
+from tensix.core.memory_reports cimport (
+    MemoryListener,
     lock_listeners,
     new_block_t,
     start_listening,
@@ -26,13 +35,16 @@ from tensix.core.python_reference cimport (
     pending_exception_t,
     set_exception_aside,
 )
-from tensix.memory.block_table cimport block_table_clear, block_table_put, block_table_take
+from tensix.memory.block_table cimport block_table_clear, block_table_put, block_table_t, block_table_take
 from tensix.memory.call_site cimport CallSites, CallSites_capture
 
 from tensix.core.format_size import format_size
 from tensix.memory.call_site import Frame
 
-__all__ = ["Profile", "ProfileRow", "profile"]
+__all__ = ["CopyRow", "Profile", "ProfileRow", "copies", "profile"]
+
+cdef extern from "Python.h":
+    int Py_AtExit(void (*function)() noexcept nogil)
 
 SUSPENDS = 0x20 | 0x80 | 0x100 | 0x200  # the flags of a code that is left and entered again, as inspect names them
 
@@ -63,8 +75,35 @@ class ProfileRow(NamedTuple):
     current_count: int
 
 
+class CopyRow(NamedTuple):
+    """Say what one line copied.
+
+    Attributes
+    ----------
+    place : Frame
+        The line; its file is ``"?"`` for what was not called from Python.
+    nbytes : int
+        Bytes copied.
+    times : int
+        How often.
+    """
+
+    place: Frame
+    nbytes: int
+    times: int
+
+
+cdef struct line_numbers_t:
+    char* text              # "train.py:12 in step"; owned
+    int64_t current_bytes
+    int64_t current_count
+    int64_t peak_bytes
+    int64_t total_bytes
+    int64_t total_count
+
+
 @cython.no_gc_clear  # until it is deallocated it listens
-cdef class Profile:
+cdef class Profile(MemoryListener):
     """Hold what each line allocated; `profile` makes one.
 
     Use it as a context manager, once. The numbers can be read while the scope is open and afterwards; after it they
@@ -76,7 +115,18 @@ cdef class Profile:
         Whether no table is printed at the end.
     """
 
+    cdef readonly bint quiet
+    cdef CallSites sites
+    cdef list places            # Frame of each line but the first
+    cdef dict positions         # Frame -> position of its line
+    cdef line_numbers_t* lines  # the first one is the sum of all
+    cdef uint32_t line_count, line_capacity
+    cdef uint32_t* line_of_site  # number of a stack -> position of its line, 0 if it was not looked up yet
+    cdef uint32_t site_capacity
+    cdef block_table_t living   # address -> position of its line
+
     def __cinit__(self, *args, **kwargs):
+        self.needs_lock = True
         self.sites = CallSites(DEPTH)
         self.places, self.positions = [], {}
         if not Profile_add_line(self, None):
@@ -87,17 +137,17 @@ cdef class Profile:
 
     def __dealloc__(self):
         cdef uint32_t i
-        stop_listening(&self.table.listener)
-        block_table_clear(&self.table.living)
-        for i in range(self.table.line_count):
-            free(self.table.lines[i].text)
-        free(self.table.lines)
-        free(self.table.line_of_site)
+        stop_listening(self)
+        block_table_clear(&self.living)
+        for i in range(self.line_count):
+            free(self.lines[i].text)
+        free(self.lines)
+        free(self.line_of_site)
 
     @property
     def rows(self):
         """A `ProfileRow` for each line that allocated, the highest peak first."""
-        found = [row_of(&self.table.lines[i + 1], place) for i, place in enumerate(list(self.places))]
+        found = [row_of(&self.lines[i + 1], place) for i, place in enumerate(list(self.places))]
         return sorted((row for row in found if row.total_count), key=lambda row: (-row.peak_bytes, row.place))
 
     def as_dict(self):
@@ -105,23 +155,12 @@ cdef class Profile:
         rows = [{**row.place._asdict(), **row._asdict()} for row in self.rows]
         for row in rows:
             del row["place"]
-        whole = row_of(&self.table.lines[0], NOWHERE)._asdict()
+        whole = row_of(&self.lines[0], NOWHERE)._asdict()
         del whole["place"]
         return {**whole, "rows": rows}
 
-    def __enter__(self):
-        if self.was_entered:
-            raise RuntimeError("a profile is entered once: call profile() again for another one.")
-        cdef line_table_t* table = &self.table
-        table.owner = <PyObject*>self
-        table.listener.state = table
-        table.listener.allocated, table.listener.freed = profile_allocation, profile_free
-        start_listening(&table.listener)
-        self.was_entered = True
-        return self
-
     def __exit__(self, *exc_info):
-        stop_listening(&self.table.listener)
+        stop_listening(self)
         if not self.quiet:
             print(self)
 
@@ -132,13 +171,35 @@ cdef class Profile:
     def __str__(self):
         lines = [f"{'peak':>12} {'total':>12} {'count':>9} {'alive':>12} {'count':>9}  line"]
         rows = self.rows
-        for row in [*rows, row_of(&self.table.lines[0], None)]:
+        for row in [*rows, row_of(&self.lines[0], None)]:
             place = "all lines together" if row.place is None else row.place
             lines.append(
                 f"{format_size(row.peak_bytes):>12} {format_size(row.total_bytes):>12} {row.total_count:>9,} "
                 f"{format_size(row.current_bytes):>12} {row.current_count:>9,}  {place}"
             )
         return "\n".join(lines)
+
+    cdef str only_once(self):
+        return "a profile is entered once: call profile() again for another one."
+
+    cdef void allocated(self, const new_block_t* block) noexcept:
+        cdef uint32_t site = CallSites_capture(self.sites)
+        cdef uint32_t position = self.line_of_site[site] if site < self.site_capacity else 0
+        if position == 0:
+            position = Profile_look_up(self, site)
+            if position == 0:
+                return  # no memory: the block does not count
+        lock_listeners()
+        if block_table_put(&self.living, block.data, position):
+            add(&self.lines[position], <int64_t>block.nbytes)
+            add(&self.lines[0], <int64_t>block.nbytes)
+        unlock_listeners()
+
+    cdef void freed(self, void* data, size_t nbytes, uint64_t stamp, bint has_gil) noexcept nogil:
+        cdef uint64_t position
+        if block_table_take(&self.living, data, &position):
+            take(&self.lines[position], <int64_t>nbytes)
+            take(&self.lines[0], <int64_t>nbytes)
 
 
 def profile(function=None, *, quiet=False):
@@ -217,38 +278,15 @@ def check_runs_to_its_end(function, str scope):
         )
 
 
+cdef object place_of(CallSites sites, uint32_t site):
+    """Return the innermost line of the user's program in a stack."""
+    frames = sites.frames(site)
+    return frames[0] if frames else NOWHERE
+
+
 cdef object row_of(const line_numbers_t* line, object place):
     return ProfileRow(
         place, line.peak_bytes, line.total_bytes, line.total_count, line.current_bytes, line.current_count)
-
-
-cdef void profile_allocation(void* state, const new_block_t* block) noexcept:
-    """Count a new block for its line."""
-    cdef line_table_t* table = <line_table_t*>state
-    cdef Profile self = <Profile>table.owner
-    cdef uint32_t site = CallSites_capture(self.sites)
-    cdef uint32_t position = table.line_of_site[site] if site < table.site_capacity else 0
-    if position == 0:
-        position = Profile_look_up(self, site)
-        if position == 0:
-            return  # no memory: the block does not count
-    lock_listeners()
-    if block_table_put(&table.living, block.data, position):
-        add(&table.lines[position], <int64_t>block.nbytes)
-        add(&table.lines[0], <int64_t>block.nbytes)
-    unlock_listeners()
-
-
-cdef void profile_free(void* state, void* data, size_t nbytes, uint64_t birth, bint holds_gil) noexcept nogil:
-    cdef line_table_t* table = <line_table_t*>state
-    cdef uint64_t position
-    if holds_gil:
-        lock_listeners()
-    if block_table_take(&table.living, data, &position):
-        take(&table.lines[position], <int64_t>nbytes)
-        take(&table.lines[0], <int64_t>nbytes)
-    if holds_gil:
-        unlock_listeners()
 
 
 cdef inline void add(line_numbers_t* line, int64_t nbytes) noexcept nogil:
@@ -267,24 +305,22 @@ cdef inline void take(line_numbers_t* line, int64_t nbytes) noexcept nogil:
 cdef uint32_t Profile_look_up(Profile self, uint32_t site) noexcept:
     """Return the position of a stack's line, at the first sight of the stack; 0 if memory runs out."""
     cdef pending_exception_t pending = set_exception_aside()
-    cdef line_table_t* table = &self.table
     cdef uint32_t* larger
     cdef uint32_t position = 0
     cdef uint32_t capacity
     try:
-        frames = self.sites.frames(site)
-        place = frames[0] if frames else NOWHERE
+        place = place_of(self.sites, site)
         known = self.positions.get(place)
         if known is None and Profile_add_line(self, place):
             known = self.positions[place]
         capacity = 2 * site + 64
-        if known is not None and site >= table.site_capacity:
-            larger = <uint32_t*>realloc(table.line_of_site, capacity * sizeof(uint32_t))
+        if known is not None and site >= self.site_capacity:
+            larger = <uint32_t*>realloc(self.line_of_site, capacity * sizeof(uint32_t))
             if larger != NULL:
-                memset(larger + table.site_capacity, 0, (capacity - table.site_capacity) * sizeof(uint32_t))
-                table.line_of_site, table.site_capacity = larger, capacity
-        if known is not None and site < table.site_capacity:
-            position = table.line_of_site[site] = known
+                memset(larger + self.site_capacity, 0, (capacity - self.site_capacity) * sizeof(uint32_t))
+                self.line_of_site, self.site_capacity = larger, capacity
+        if known is not None and site < self.site_capacity:
+            position = self.line_of_site[site] = known
     except MemoryError:
         pass
     except BaseException as error:
@@ -295,7 +331,6 @@ cdef uint32_t Profile_look_up(Profile self, uint32_t site) noexcept:
 
 cdef bint Profile_add_line(Profile self, object place) except -1:
     """Make room for one more line; return whether there was memory. The first one has no place: it is the sum."""
-    cdef line_table_t* table = &self.table
     cdef line_numbers_t* larger
     cdef bytes encoded = str(place).encode("utf-8", "backslashreplace")
     cdef char* text = <char*>malloc(len(encoded) + 1)
@@ -303,20 +338,141 @@ cdef bint Profile_add_line(Profile self, object place) except -1:
     if text == NULL:
         return False
     memcpy(text, <const char*>encoded, len(encoded) + 1)
-    if table.line_count == table.line_capacity:
-        capacity = 2 * table.line_capacity + 16
+    if self.line_count == self.line_capacity:
+        capacity = 2 * self.line_capacity + 16
         lock_listeners()
-        larger = <line_numbers_t*>realloc(table.lines, capacity * sizeof(line_numbers_t))
+        larger = <line_numbers_t*>realloc(self.lines, capacity * sizeof(line_numbers_t))
         if larger != NULL:
-            table.lines, table.line_capacity = larger, capacity
+            self.lines, self.line_capacity = larger, capacity
         unlock_listeners()
         if larger == NULL:
             free(text)
             return False
-    memset(&table.lines[table.line_count], 0, sizeof(line_numbers_t))
-    table.lines[table.line_count].text = text
-    table.line_count += 1
+    memset(&self.lines[self.line_count], 0, sizeof(line_numbers_t))
+    self.lines[self.line_count].text = text
+    self.line_count += 1
     if place is not None:
         self.places.append(place)
-        self.positions[place] = table.line_count - 1
+        self.positions[place] = self.line_count - 1
     return True
+
+
+@cython.no_gc_clear  # until it is deallocated it listens
+cdef class copies(MemoryListener):
+    """Find the lines at which copy-on-write had to copy, in a scope.
+
+    A line is here if it wrote to a tensor whose bytes were shared, or if it made a lazy clone of bytes that cannot be
+    shared, so that they were copied at once.
+
+    Attributes
+    ----------
+    nbytes, count : int
+        Bytes copied, and how often, at all lines together.
+
+    Raises
+    ------
+    RuntimeError
+        If a scope is entered a second time.
+
+    Notes
+    -----
+    The last one to hold shared bytes takes them without a copy, and ``clone()`` is no lazy clone: neither is here.
+
+    Thread-safety: copies of all threads are found. The numbers can be read while the scope is open and afterwards.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> x = tensix.zeros(1000)
+    >>> y = x.lazy_clone()
+    >>> with tensix.memory.copies() as c:
+    ...     total = y.sum()
+    ...     y += 1
+    >>> c.count, c.nbytes
+    (1, 4000)
+    """
+
+    cdef CallSites sites
+    cdef dict of_site       # number of a stack -> [bytes, times]
+
+    def __cinit__(self):
+        self.sites, self.of_site = CallSites(DEPTH), {}
+
+    @property
+    def rows(self):
+        """A `CopyRow` for each line, the most bytes first."""
+        cdef dict of_place = {}
+        for site, (nbytes, times) in list(self.of_site.items()):
+            place = place_of(self.sites, site)
+            row = of_place.get(place, CopyRow(place, 0, 0))
+            of_place[place] = CopyRow(place, row.nbytes + nbytes, row.times + times)
+        return sorted(of_place.values(), key=lambda row: (-row.nbytes, row.place))
+
+    @property
+    def nbytes(self):
+        """Bytes copied."""
+        return sum(nbytes for nbytes, _ in list(self.of_site.values()))
+
+    @property
+    def count(self):
+        """How often something was copied."""
+        return sum(count for _, count in list(self.of_site.values()))
+
+    def __str__(self):
+        rows = [f"{format_size(row.nbytes):>12} {row.times:>9,}  {row.place}" for row in self.rows]
+        return "\n".join([f"{'copied':>12} {'times':>9}  line", *rows]) if rows else "no lazy clone was copied"
+
+    cdef str only_once(self):
+        return "a scope of copies is entered once: call copies() again for another one."
+
+    cdef void copied(self, size_t nbytes) noexcept:
+        cdef list numbers = self.of_site.setdefault(CallSites_capture(self.sites), [0, 0])
+        numbers[0] += nbytes
+        numbers[1] += 1
+
+
+cdef PyObject* whole_process = NULL  # the profile of TENSIX_LEAKS=1, which is never freed
+
+
+cdef void report_leaks() noexcept nogil:
+    """Write one line for every line of the program that has blocks alive. See Note [The last moment]."""
+    cdef line_numbers_t* lines = (<Profile>whole_process).lines
+    cdef uint32_t i
+    if lines[0].current_count == 0:
+        return
+    fprintf(stderr, "tensix: still alive at exit: ")
+    write_sum(&lines[0])
+    fprintf(stderr, "\n")
+    for i in range(1, (<Profile>whole_process).line_count):
+        if lines[i].current_count != 0:
+            fprintf(stderr, "tensix:   ")
+            write_sum(&lines[i])
+            fprintf(stderr, ", allocated at %s\n", lines[i].text)
+
+
+cdef void write_sum(const line_numbers_t* line) noexcept nogil:
+    fprintf(stderr, "%lld block%s, ", <long long>line.current_count, b"" if line.current_count == 1 else b"s")
+    write_size(line.current_bytes)
+
+
+cdef void write_size(int64_t nbytes) noexcept nogil:
+    """Write a size as `format_size` does."""
+    if nbytes <= 1024:
+        fprintf(stderr, "%lld bytes", <long long>nbytes)
+    elif nbytes < 1 << 20:
+        fprintf(stderr, "%.2f KiB", nbytes / 1024.0)
+    elif nbytes < 1 << 30:
+        fprintf(stderr, "%.2f MiB", nbytes / 1048576.0)
+    else:
+        fprintf(stderr, "%.2f GiB", nbytes / 1073741824.0)
+
+
+def watch_leaks():
+    """Listen from now on, and report when the process ends."""
+    global whole_process
+    cdef Profile watching = Profile(quiet=True)
+    start_listening(watching)
+    Py_INCREF(watching)  # for ever: it listens until the end
+    whole_process = <PyObject*>watching
+    if Py_AtExit(report_leaks):
+        raise RuntimeError("cannot report leaks: too many functions wait for the end of the process already.")

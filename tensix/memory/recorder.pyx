@@ -4,7 +4,7 @@ Note [The tape]
 ~~~~~~~~~~~~~~~
 A record per block, in the order of allocation, in one array that grows; a table says where the records of living blocks
 are. Both are written by allocations, which have the GIL, and by frees, which may not, so all of it happens under the
-listeners' lock: Note [Listening in C] in ``memory_reporter.pyx``. Stack, thread and allocator are found before the lock
+listeners' lock: Note [Listening] in ``memory_reports.pyx``. Stack, thread and allocator are found before the lock
 is taken, for that may run Python.
 
 The tape is bounded. When it is full, blocks that are freed already are forgotten, the oldest first, up to half of the
@@ -19,12 +19,13 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
-from tensix.core.memory_reporter cimport (
+from tensix.core.memory_reports cimport (
+    MemoryListener,
     lock_listeners,
-    memory_listener_t,
     new_block_t,
     start_listening,
     stop_listening,
+    thread_of_stamp,
     unlock_listeners,
 )
 from tensix.core.python_reference cimport (
@@ -77,8 +78,6 @@ cdef struct events_t:
 
 
 cdef struct tape_t:
-    memory_listener_t listener
-    PyObject* owner          # the `record`; borrowed
     int64_t started_ns
     block_record_t* records
     size_t count
@@ -91,7 +90,7 @@ cdef struct tape_t:
 
 
 @cython.no_gc_clear  # until it is deallocated it listens
-cdef class record:
+cdef class record(MemoryListener):
     """Record every block that is allocated while it runs, in all threads.
 
     Parameters
@@ -135,12 +134,12 @@ cdef class record:
     cdef CallSites sites
     cdef object started         # None before start()
     cdef int64_t duration_ns    # of what was stopped
-    cdef readonly bint is_running
     cdef list allocators        # allocators and threads by their numbers on the tape
     cdef dict threads
     cdef dict numbers           # of allocators, by their addresses, which stay theirs: the list keeps them
 
     def __cinit__(self, *args, **kwargs):
+        self.needs_lock = True
         self.sites = CallSites()
         self.tape.max_count = DEFAULT_MAX_EVENTS
         self.allocators, self.threads, self.numbers = [], {}, {}
@@ -152,11 +151,16 @@ cdef class record:
         self.tape.max_count = max_events
 
     def __dealloc__(self):
-        stop_listening(&self.tape.listener)
+        stop_listening(self)
         free(self.tape.records)
         free(self.tape.copies.records)
         free(self.tape.failures.records)
         block_table_clear(&self.tape.living)
+
+    @property
+    def is_running(self):
+        """Whether it was started and not stopped."""
+        return bool(self.is_listening)
 
     def start(self):
         """Begin to record.
@@ -166,25 +170,16 @@ cdef class record:
         record
             Itself.
         """
-        if self.started is not None:
-            raise RuntimeError("a recording is started once: call record() again for another one.")
-        cdef tape_t* tape = &self.tape
-        tape.owner = <PyObject*>self
-        tape.listener.state = tape
-        tape.listener.allocated, tape.listener.freed = record_allocation, record_free
-        tape.listener.failed, tape.listener.copied = record_failure, record_copy
         started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        tape.started_ns = tx_now_ns()
-        start_listening(&tape.listener)
-        self.started, self.is_running = started, True
+        start_listening(self)
+        self.started, self.tape.started_ns = started, tx_now_ns()
         RUNNING.append(self)
         return self
 
     def stop(self):
         """End the recording; harmless if it has ended. What is freed later still counts as alive in it."""
-        if self.is_running:
-            stop_listening(&self.tape.listener)
-            self.is_running = False
+        if self.is_listening:
+            stop_listening(self)
             self.duration_ns = tx_now_ns() - self.tape.started_ns
             RUNNING.remove(self)
 
@@ -216,8 +211,34 @@ cdef class record:
         self.stop()
 
     def __repr__(self):
-        state = "not started" if self.started is None else "running" if self.is_running else "stopped"
+        state = "not started" if self.started is None else "running" if self.is_listening else "stopped"
         return f"record(blocks={self.tape.count}, {state})"
+
+    cdef str only_once(self):
+        return "a recording is started once: call record() again for another one."
+
+    cdef void allocated(self, const new_block_t* block) noexcept:
+        cdef block_record_t made
+        made.data, made.nbytes, made.freed_ns = block.data, block.nbytes, STILL_ALIVE
+        made.stack = CallSites_capture(self.sites)
+        made.allocator = number_of_allocator(self, block.allocator)
+        made.thread = thread_of_stamp(block.stamp)
+        if <object>made.thread not in self.threads:
+            note_thread(self, made.thread)
+        lock_listeners()
+        tape_append(&self.tape, &made)
+        unlock_listeners()
+
+    cdef void freed(self, void* data, size_t nbytes, uint64_t stamp, bint has_gil) noexcept nogil:
+        cdef uint64_t position
+        if block_table_take(&self.tape.living, data, &position):
+            self.tape.records[position].freed_ns = tx_now_ns() - self.tape.started_ns
+
+    cdef void failed(self, size_t nbytes) noexcept:
+        add_event(self, &self.tape.failures, nbytes)
+
+    cdef void copied(self, size_t nbytes) noexcept:
+        add_event(self, &self.tape.copies, nbytes)
 
 
 RUNNING = []  # recordings, the latest last
@@ -253,55 +274,9 @@ def snapshot(*, holders=True):
     return RUNNING[len(RUNNING) - 1].snapshot(holders=holders)
 
 
-cdef void record_allocation(void* state, const new_block_t* block) noexcept:
-    """Put a new block on the tape. See Note [The tape]."""
-    cdef tape_t* tape = <tape_t*>state
-    cdef record self = <record>tape.owner
-    cdef block_record_t* made
-    cdef uint32_t stack = CallSites_capture(self.sites)
-    cdef uint32_t allocator = number_of_allocator(self, block.allocator)
-    if <object>block.thread not in self.threads:
-        note_thread(self, block.thread)
-    lock_listeners()
-    if make_room(tape):
-        made = &tape.records[tape.count]
-        made.data, made.nbytes, made.stack = block.data, block.nbytes, stack
-        made.thread, made.allocator = block.thread, allocator
-        made.freed_ns = STILL_ALIVE
-        made.allocated_ns = tx_now_ns() - tape.started_ns
-        if block_table_put(&tape.living, block.data, tape.count):
-            tape.count += 1
-        else:
-            tape.dropped += 1
-    else:
-        tape.dropped += 1
-    unlock_listeners()
-
-
-cdef void record_free(void* state, void* data, size_t nbytes, uint64_t birth, bint holds_gil) noexcept nogil:
-    cdef tape_t* tape = <tape_t*>state
-    cdef uint64_t position
-    if holds_gil:
-        lock_listeners()
-    if block_table_take(&tape.living, data, &position):
-        tape.records[position].freed_ns = tx_now_ns() - tape.started_ns
-    if holds_gil:
-        unlock_listeners()
-
-
-cdef void record_copy(void* state, size_t nbytes) noexcept:
-    cdef tape_t* tape = <tape_t*>state
-    add_event(tape, &tape.copies, nbytes)
-
-
-cdef void record_failure(void* state, size_t nbytes) noexcept:
-    cdef tape_t* tape = <tape_t*>state
-    add_event(tape, &tape.failures, nbytes)
-
-
-cdef void add_event(tape_t* tape, events_t* events, size_t nbytes) noexcept:
+cdef void add_event(record self, events_t* events, size_t nbytes) noexcept:
     """Note a copy or a failure; these happen with the GIL, which guards them."""
-    cdef record self = <record>tape.owner
+    cdef tape_t* tape = &self.tape
     cdef uint32_t stack = CallSites_capture(self.sites)
     cdef void* larger
     if events.count == events.capacity:
@@ -338,6 +313,16 @@ cdef int note_thread(record self, uint32_t thread) noexcept:
         pass_on(error)
     bring_exception_back(pending)
     return 0
+
+
+cdef void tape_append(tape_t* tape, block_record_t* made) noexcept nogil:
+    """Put a new block on the tape, if there is memory. See Note [The tape]."""
+    made.allocated_ns = tx_now_ns() - tape.started_ns
+    if make_room(tape) and block_table_put(&tape.living, made.data, tape.count):
+        tape.records[tape.count] = made[0]
+        tape.count += 1
+    else:
+        tape.dropped += 1
 
 
 cdef bint make_room(tape_t* tape) noexcept nogil:
@@ -380,7 +365,7 @@ cdef object snapshot_of(record self, bint wants_holders):
     cdef block_record_t* records
     cdef block_record_t* one
     cdef size_t i, count, dropped
-    duration = tx_now_ns() - tape.started_ns if self.is_running else self.duration_ns
+    duration = tx_now_ns() - tape.started_ns if self.is_listening else self.duration_ns
     lock_listeners()  # a copy of this moment: frees without the GIL may go on
     count, dropped = tape.count, tape.dropped
     records = <block_record_t*>malloc(max(count, <size_t>1) * sizeof(block_record_t))

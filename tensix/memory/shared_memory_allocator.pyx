@@ -19,7 +19,7 @@ from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_load_relaxed
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_operations_t, data_ptr_t
 from tensix.core.device cimport CPU
-from tensix.core.memory_reporter cimport report_allocation, report_free, report_out_of_memory
+from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
 from tensix.core.python_reference cimport PyGILState_Check, holds_gil, may_run_python
 
 import os
@@ -63,7 +63,7 @@ cdef struct shared_block_t:
     shared_segment_t* segment
     void* data
     size_t nbytes           # that were reported; 0 if another process made them
-    uint64_t birth
+    uint64_t stamp
 
 cdef shared_segment_t* segments = NULL
 
@@ -210,7 +210,7 @@ cdef int SharedMemoryAllocator_allocate(SharedMemoryAllocator self, size_t nbyte
         tx_add_fetch_relaxed(&segment.count, 1)
         block = wrap(segment, segment.base + segment.used, nbytes, out)
         segment.used += padded
-    block.birth = report_allocation(out.data, nbytes, CPU, <PyObject*>self)
+    block.stamp = report_allocation(out.data, nbytes, CPU, <PyObject*>self)
     return 0
 
 
@@ -275,7 +275,7 @@ cdef shared_block_t* wrap(shared_segment_t* segment, char* data, size_t nbytes, 
     if block == NULL:
         disown(segment)
         raise MemoryError("no memory for the context of a shared block.")
-    block.segment, block.data, block.nbytes, block.birth = segment, data, nbytes, 0
+    block.segment, block.data, block.nbytes, block.stamp = segment, data, nbytes, 0
     data_ptr_init(out, data, block, &shared_operations)
     return block
 
@@ -284,7 +284,7 @@ cdef void free_shared(void* ctx) noexcept nogil:
     """Free a block; the deleter of them all."""
     cdef shared_block_t* block = <shared_block_t*>ctx
     if block.nbytes:
-        report_free(block.data, block.nbytes, CPU, block.birth, holds_gil())
+        report_free(block.data, block.nbytes, CPU, block.stamp, holds_gil())
     disown(block.segment)
     free(block)
 

@@ -1,37 +1,20 @@
-"""How much memory a piece of code takes.
-
-A block belongs to a scope if it was born in it: Note [Births] in ``memory_reporter.pyx``. So nothing is kept per block,
-and a block that is older than the scope does not count when it goes. Allocations happen with the GIL, and so do nearly
-all frees: their numbers are plain. Frees without the GIL have numbers of their own, which the listeners' lock guards.
-"""
-from libc.stdint cimport int64_t, uint32_t, uint64_t
-from tensix.core.memory_reporter cimport (
+"""How much memory a piece of code takes: the blocks that are allocated in a scope, counted."""
+from libc.stdint cimport uint32_t, uint64_t
+from tensix.core.memory_reports cimport (
+    MemoryListener,
     current_thread_number,
-    is_born_since,
-    memory_listener_t,
     new_block_t,
     start_listening,
-    stop_listening,
-    thread_of_birth,
+    thread_of_stamp,
 )
+from tensix.core.tally cimport tally_add, tally_current, tally_remove, tally_t
 
 from tensix.core.format_size import format_size
 
 __all__ = ["statistics"]
 
 
-cdef struct numbers_t:
-    memory_listener_t listener
-    uint32_t thread     # 0: all
-    int64_t total_bytes
-    int64_t total_count
-    int64_t peak_bytes
-    int64_t peak_count
-    int64_t[2] freed_bytes   # by frees without the GIL, and with it
-    int64_t[2] freed_count
-
-
-cdef class statistics:
+cdef class statistics(MemoryListener):
     """Count the blocks that are allocated in a scope.
 
     Parameters
@@ -75,58 +58,47 @@ cdef class statistics:
     """
 
     cdef readonly bint this_thread
-    cdef bint was_entered
-    cdef numbers_t numbers
+    cdef uint32_t thread    # whose blocks count; 0: all
+    cdef tally_t bytes
+    cdef tally_t count
 
     def __init__(self, this_thread=False):
         self.this_thread = this_thread
 
-    def __dealloc__(self):
-        stop_listening(&self.numbers.listener)
-
     @property
     def current_bytes(self):
         """Bytes of blocks allocated in the scope and not freed yet."""
-        return current_bytes(&self.numbers)
+        return tally_current(&self.bytes)
 
     @property
     def current_count(self):
         """Blocks allocated in the scope and not freed yet."""
-        return current_count(&self.numbers)
+        return tally_current(&self.count)
 
     @property
     def peak_bytes(self):
         """The most bytes that were allocated in the scope and not freed at one time."""
-        return self.numbers.peak_bytes
+        return self.bytes.peak
 
     @property
     def peak_count(self):
         """The most blocks that were allocated in the scope and not freed at one time."""
-        return self.numbers.peak_count
+        return self.count.peak
 
     @property
     def total_bytes(self):
         """Bytes of all blocks allocated in the scope."""
-        return self.numbers.total_bytes
+        return self.bytes.came
 
     @property
     def total_count(self):
         """All blocks allocated in the scope."""
-        return self.numbers.total_count
+        return self.count.came
 
     def __enter__(self):
-        if self.was_entered:
-            raise RuntimeError("a scope of statistics is entered once: call statistics() again for another one.")
-        cdef memory_listener_t* listener = &self.numbers.listener
-        self.numbers.thread = current_thread_number() if self.this_thread else 0
-        listener.state = &self.numbers
-        listener.allocated, listener.freed = count_allocation, count_free
-        start_listening(listener)
-        self.was_entered = True
+        start_listening(self)
+        self.thread = current_thread_number() if self.this_thread else 0
         return self
-
-    def __exit__(self, *exc_info):
-        stop_listening(&self.numbers.listener)
 
     def __repr__(self):
         return (
@@ -135,30 +107,19 @@ cdef class statistics:
             f"total={format_size(self.total_bytes)} in {self.total_count:,})"
         )
 
+    cdef str only_once(self):
+        return "a scope of statistics is entered once: call statistics() again for another one."
 
-cdef int64_t current_bytes(const numbers_t* self) noexcept nogil:
-    return self.total_bytes - self.freed_bytes[0] - self.freed_bytes[1]
+    cdef void allocated(self, const new_block_t* block) noexcept:
+        if counts(self, block.stamp):
+            tally_add(&self.bytes, block.nbytes)
+            tally_add(&self.count, 1)
 
-
-cdef int64_t current_count(const numbers_t* self) noexcept nogil:
-    return self.total_count - self.freed_count[0] - self.freed_count[1]
-
-
-cdef inline bint is_ours(const numbers_t* self, uint64_t birth) noexcept nogil:
-    return is_born_since(birth, &self.listener) and (self.thread == 0 or self.thread == thread_of_birth(birth))
-
-
-cdef void count_allocation(void* state, const new_block_t* block) noexcept:
-    cdef numbers_t* self = <numbers_t*>state
-    if is_ours(self, block.birth):
-        self.total_bytes += <int64_t>block.nbytes
-        self.total_count += 1
-        self.peak_bytes = max(self.peak_bytes, current_bytes(self))
-        self.peak_count = max(self.peak_count, current_count(self))
+    cdef void freed(self, void* data, size_t nbytes, uint64_t stamp, bint has_gil) noexcept nogil:
+        if counts(self, stamp):
+            tally_remove(&self.bytes, nbytes, has_gil)
+            tally_remove(&self.count, 1, has_gil)
 
 
-cdef void count_free(void* state, void* data, size_t nbytes, uint64_t birth, bint holds_gil) noexcept nogil:
-    cdef numbers_t* self = <numbers_t*>state
-    if is_ours(self, birth):
-        self.freed_bytes[holds_gil] += <int64_t>nbytes
-        self.freed_count[holds_gil] += 1
+cdef inline bint counts(statistics self, uint64_t stamp) noexcept nogil:
+    return self.thread == 0 or self.thread == thread_of_stamp(stamp)

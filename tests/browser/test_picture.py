@@ -6,7 +6,7 @@ import pytest
 
 
 def random_run(recording, seed, count=120):
-    """Record blocks of all sizes that are born and freed in a random order; some are never freed."""
+    """Record blocks of all sizes that are allocated and freed in a random order; some are never freed."""
     draw = random.Random(seed)
     made, alive = recording(), []
     for _ in range(count):
@@ -24,8 +24,8 @@ def states_of(snapshot, order):
     events = [(time, block, True) for block, time in enumerate(blocks["allocated_ns"])]
     events += [(time, block, False) for block, time in enumerate(blocks["freed_ns"]) if time is not None]
     alive, states = [], [(float("-inf"), [])]
-    for time, block, is_birth in sorted(events):
-        alive = sorted([*alive, block] if is_birth else [one for one in alive if one != block], key=order)
+    for time, block, is_allocation in sorted(events):
+        alive = sorted([*alive, block] if is_allocation else [one for one in alive if one != block], key=order)
         states.append((time, alive))
     return states
 

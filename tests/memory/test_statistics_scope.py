@@ -219,3 +219,26 @@ def test_repr_has_human_sizes():
         block = Storage(3 << 20)
     assert repr(s) == "statistics(current=3.00 MiB in 1, peak=3.00 MiB in 1, total=3.00 MiB in 1)"
     block.reset()
+
+
+@pytest.mark.parametrize("scope", [statistics, memory.copies, memory.Profile], ids=lambda scope: scope.__name__)
+def test_scope_that_is_dropped_open_hears_nothing_of_its_own_end(scope):
+    """What goes with it may allocate and copy while it is half taken apart."""
+
+    class Last:
+        def __del__(self):
+            x = tensix.zeros(1000)
+            y = x.lazy_clone()
+            y.fill_(1)
+
+    class Scope(scope):
+        pass
+
+    for of_a_cycle in (False, True):
+        dropped = Scope().__enter__()
+        dropped.last, dropped.itself = Last(), dropped if of_a_cycle else None
+        del dropped
+        gc.collect()
+    with statistics() as s:
+        Storage(8).reset()
+    assert s.total_count == 1

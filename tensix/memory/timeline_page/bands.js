@@ -18,11 +18,11 @@ class Bands {
 
   /** Stack by "age" or by "site", those with most at the peak lowest. */
   arrange(order) {
-    const { born, rankOfBlock } = this.snapshot;
-    this.blocks = born.slice();
+    const { byAllocation, rankOfBlock } = this.snapshot;
+    this.blocks = byAllocation.slice();
     if (order === "site") {
-      const age = new Uint32Array(born.length);
-      born.forEach((block, number) => { age[block] = number; });
+      const age = new Uint32Array(byAllocation.length);
+      byAllocation.forEach((block, number) => { age[block] = number; });
       this.blocks.sort((one, other) => rankOfBlock[one] - rankOfBlock[other] || age[one] - age[other]);
     }
     this.blocks.forEach((block, place) => { this.place[block] = place; });
@@ -81,14 +81,14 @@ class Bands {
     }
   }
 
-  /** Take events into the tree, except blocks that are born and gone between the two. */
+  /** Take events into the tree, except blocks that are allocated and freed between the two. */
   #apply(first, end) {
     const { snapshot, tree, place } = this;
     for (let event = first; event < end; event++) {
       const block = snapshot.eventBlock[event];
-      const isBirth = snapshot.bornAt[block] === event;
-      if (isBirth ? snapshot.goneAt[block] < end : snapshot.bornAt[block] >= first) continue;
-      const size = isBirth ? snapshot.nbytes[block] : -snapshot.nbytes[block];
+      const isAllocation = snapshot.allocatedAt[block] === event;
+      if (isAllocation ? snapshot.freedAt[block] < end : snapshot.allocatedAt[block] >= first) continue;
+      const size = isAllocation ? snapshot.nbytes[block] : -snapshot.nbytes[block];
       for (let node = place[block] + 1; node < tree.length; node += node & -node) tree[node] += size;
     }
   }

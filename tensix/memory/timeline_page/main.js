@@ -35,7 +35,7 @@ class Page {
   }
 
   #alive() {
-    return [...this.snapshot.born].filter((block) => this.snapshot.freed[block] === Infinity);
+    return [...this.snapshot.byAllocation].filter((block) => this.snapshot.freed[block] === Infinity);
   }
 
   /** A button for each call site that has a colour of its own. */

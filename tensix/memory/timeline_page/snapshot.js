@@ -17,25 +17,27 @@ class Snapshot {
     this.#sumUp();
   }
 
-  /** Put allocations and frees in one order; of those at one moment allocations go first, so that none is freed unborn. */
+  /** Put allocations and frees in one order; of those at one moment allocations go first, so that none is freed before. */
   #orderEvents() {
     const byTime = (times) => (one, other) => times[one] - times[other] || one - other;
     const all = Uint32Array.from({ length: this.count }, (_, block) => block);
-    const born = all.slice().sort(byTime(this.allocated));
-    const gone = all.filter((block) => this.freed[block] !== Infinity).sort(byTime(this.freed));
-    this.events = born.length + gone.length;
+    const byAllocation = all.slice().sort(byTime(this.allocated));
+    const byFree = all.filter((block) => this.freed[block] !== Infinity).sort(byTime(this.freed));
+    this.events = byAllocation.length + byFree.length;
     this.eventTime = new Float64Array(this.events);
     this.eventBlock = new Uint32Array(this.events);
-    this.bornAt = new Uint32Array(this.count); // numbers of events
-    this.goneAt = new Uint32Array(this.count).fill(this.events);
-    for (let event = 0, b = 0, g = 0; event < this.events; event++) {
-      const isBirth = g === gone.length || (b < born.length && this.allocated[born[b]] <= this.freed[gone[g]]);
-      const block = isBirth ? born[b++] : gone[g++];
-      (isBirth ? this.bornAt : this.goneAt)[block] = event;
-      this.eventTime[event] = (isBirth ? this.allocated : this.freed)[block];
+    this.allocatedAt = new Uint32Array(this.count); // numbers of events
+    this.freedAt = new Uint32Array(this.count).fill(this.events);
+    for (let event = 0, a = 0, f = 0; event < this.events; event++) {
+      const [toAllocate, toFree] = [byAllocation[a], byFree[f]]; // undefined at its end, which compares as false
+      const isAllocation = toFree === undefined || this.allocated[toAllocate] <= this.freed[toFree];
+      const block = isAllocation ? toAllocate : toFree;
+      if (isAllocation) a++; else f++;
+      (isAllocation ? this.allocatedAt : this.freedAt)[block] = event;
+      this.eventTime[event] = (isAllocation ? this.allocated : this.freed)[block];
       this.eventBlock[event] = block;
     }
-    this.born = born;
+    this.byAllocation = byAllocation;
     const last = this.events ? this.eventTime[this.events - 1] : 0;
     this.duration = Math.max(this.facts.duration_ns, last, 1);
   }
@@ -47,7 +49,7 @@ class Snapshot {
     let live = 0;
     for (let event = 0; event < this.events; event++) {
       const block = this.eventBlock[event];
-      live += this.isBirth(event) ? this.nbytes[block] : -this.nbytes[block];
+      live += this.isAllocation(event) ? this.nbytes[block] : -this.nbytes[block];
       this.live[event] = live;
       if (live > this.peak) {
         this.peak = live;
@@ -84,12 +86,12 @@ class Snapshot {
     this.total = this.sites.reduce((sum, site) => sum + site.total, 0);
   }
 
-  isBirth(event) {
-    return this.bornAt[this.eventBlock[event]] === event;
+  isAllocation(event) {
+    return this.allocatedAt[this.eventBlock[event]] === event;
   }
 
   isAliveAt(block, event) {
-    return this.bornAt[block] <= event && event < this.goneAt[block];
+    return this.allocatedAt[block] <= event && event < this.freedAt[block];
   }
 
   /** Return the number of the first event at this time or later. */

@@ -112,10 +112,10 @@ class Timeline extends EventTarget {
   }
 
   chooseNeighbour(step) {
-    const { born } = this.snapshot;
-    if (!born.length) return;
-    const place = this.block < 0 ? (step > 0 ? -1 : born.length) : born.indexOf(this.block);
-    const block = born[Math.min(Math.max(place + step, 0), born.length - 1)];
+    const { byAllocation } = this.snapshot;
+    if (!byAllocation.length) return;
+    const place = this.block < 0 ? (step > 0 ? -1 : byAllocation.length) : byAllocation.indexOf(this.block);
+    const block = byAllocation[Math.min(Math.max(place + step, 0), byAllocation.length - 1)];
     const { t0, t1 } = this.view;
     this.choose({ block });
     const start = this.snapshot.allocated[block];

@@ -3,8 +3,9 @@ import os
 from typing_extensions import disjoint_base
 
 from tensix.core.allocator import Allocator
+from tensix.core.cpu_allocator import CPUAllocator
 
-__all__ = ["MappedAllocator"]
+__all__ = ["HugePageAllocator", "MappedAllocator"]
 
 @disjoint_base
 class MappedAllocator(Allocator):
@@ -15,3 +16,8 @@ class MappedAllocator(Allocator):
     def populate(self) -> bool: ...
     @property
     def alignment(self) -> int: ...
+
+class HugePageAllocator(CPUAllocator):
+    def __init__(self, populate: bool = False, *, numa_node: int | None = None) -> None: ...
+    @property
+    def populate(self) -> bool: ...

@@ -7,21 +7,27 @@ Note [Who reports]
 ~~~~~~~~~~~~~~~~~~
 Whoever makes memory reports it, and nobody else, so that a block is heard of once: an allocator that hands on what
 another one made says nothing. One that keeps freed blocks, such as `CachingAllocator`, reports in place of its
-upstream, for what it keeps is not in use. A block carries the birth that its report returned until it is freed.
+upstream, for what it keeps is not in use. A block carries the stamp that its report returned until it is freed.
 
-Note [Births]
+Note [Stamps]
 ~~~~~~~~~~~~~
-A number that grows whenever somebody begins to listen, below the number of the thread that made the block; 0 if nobody
-listened. So a listener knows the blocks that were made while it listened, and by which thread, without a table of them.
+Whenever somebody begins to listen, an epoch begins. A block's stamp is the epoch in which it was allocated, below the
+number of the thread that did it; 0 if nobody listened. So a listener hears of the end of those blocks alone whose
+allocation it heard of, and may ask which thread allocated them, without a table of them.
 
-Note [Listening in C]
-~~~~~~~~~~~~~~~~~~~~~
-Allocations happen with the GIL, and so do nearly all frees. Listeners come and go with the GIL and the lock of this
-module both held; hence whoever holds one of the two may walk over them. A free with the GIL takes no lock, one without
-it takes this one, and says which (``holds_gil``). ``freed`` never runs Python and never waits for the GIL; what it
-shares with frees of the other kind it guards by the same lock. The others may run Python, and then keep what they
-belong to alive meanwhile; the list may change under them, so slots are emptied, not closed up. A fork takes the lock
-first, so that a child finds it free.
+Note [Listening]
+~~~~~~~~~~~~~~~~
+A `MemoryListener` is told by calls of its C methods. Allocations happen with the GIL, and so do nearly all frees.
+Listeners come and go with the GIL and the lock of this module both held; hence whoever holds one of the two may walk
+over them. A free without the GIL takes the lock. One with the GIL does so only if a listener needs it (`needs_lock`):
+one with a table, which a free without the GIL must not find half changed, and which `allocated` therefore changes with
+the lock held. One that only counts keeps numbers as those of Note [Counting with the GIL], and needs no lock.
+`freed` never runs Python and never waits for the GIL. A fork takes the lock first, so that a child finds it free.
+
+`allocated`, `failed` and `copied` run with the GIL and may run Python. Their listener is kept alive meanwhile; the list
+may change under them, so slots are emptied, not closed up. Otherwise a listener is not kept alive: it stops with its
+object, and is told nothing that runs Python once its reference count is zero, when what it has is being taken apart.
+What `freed` uses goes after `stop_listening`: a ``__dealloc__`` that frees it calls that first.
 
 The Python listeners, `MemoryReporter`, are told last and with the GIL.
 """
@@ -37,7 +43,7 @@ from libc.stdint cimport int8_t, int64_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 from tensix.core.device cimport DEVICE_TYPE_COUNT, Device_get
-from tensix.core.python_reference cimport may_run_python
+from tensix.core.python_reference cimport decref_with_gil, may_run_python
 from tensix.core.tally cimport tally_current, tally_remove, tally_t
 
 __all__ = ["MemoryReporter"]
@@ -45,6 +51,10 @@ __all__ = ["MemoryReporter"]
 cdef extern from "tensix/at_fork.h":
     ctypedef void (*fork_hook_t)() noexcept nogil
     int tx_at_fork(fork_hook_t before, fork_hook_t in_parent, fork_hook_t in_child)
+
+cdef extern from "Python.h":
+    Py_ssize_t reference_count "Py_REFCNT" (PyObject* reference)
+    void incref_with_gil "Py_INCREF" (PyObject* reference)
 
 cdef extern from *:
     """
@@ -58,13 +68,46 @@ cdef extern from *:
 cdef tally_t given_out[DEVICE_TYPE_COUNT]
 cdef tuple REPORTERS = ()  # replaced whole under the GIL, so that a report walks over one state of it
 cdef int reporter_count = 0
-listener_count = 0  # reporters are among them
-cdef memory_listener_t** slots = NULL  # NULL in one that is free. See Note [Listening in C]
+cdef int listener_count = 0  # reporters are among them; read without a lock before every report; 0 nearly always
+cdef int locking_count = 0  # listeners that need the lock
+cdef PyObject** slots = NULL  # borrowed, NULL in one that is free. See Note [Listening]
 cdef int slot_count = 0
 cdef int slot_end = 0  # those from here on are free
 cdef uint64_t epoch = 0
 cdef uint32_t thread_count = 0
 cdef PyThread_type_lock LOCK = PyThread_allocate_lock()
+
+
+cdef class MemoryListener:
+    """Listen in C to what happens to memory, once: while used as a context manager, or until its object goes.
+
+    See Note [Listening].
+    """
+
+    def __dealloc__(self):
+        stop_listening(self)
+
+    def __enter__(self):
+        start_listening(self)
+        return self
+
+    def __exit__(self, *exc_info):
+        stop_listening(self)
+
+    cdef void allocated(self, const new_block_t* block) noexcept:
+        pass
+
+    cdef void freed(self, void* data, size_t nbytes, uint64_t stamp, bint has_gil) noexcept nogil:
+        pass
+
+    cdef void failed(self, size_t nbytes) noexcept:
+        pass
+
+    cdef void copied(self, size_t nbytes) noexcept:
+        pass
+
+    cdef str only_once(self):
+        return "a listener listens once."
 
 
 cdef class MemoryReporter:
@@ -136,40 +179,40 @@ cdef class MemoryReporter:
 
 
 cdef uint64_t report_allocation(void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept:
-    """Count a block that is given out and return its birth. See Note [Who reports]."""
+    """Count a block that is given out and return its stamp. See Note [Who reports]."""
     given_out[device_type].came += nbytes
     if listener_count == 0:
         return 0
     return tell_allocation(data, nbytes, device_type, allocator)
 
 
-cdef void report_free(void* data, size_t nbytes, int8_t device_type, uint64_t birth, bint has_gil) noexcept nogil:
+cdef void report_free(void* data, size_t nbytes, int8_t device_type, uint64_t stamp, bint has_gil) noexcept nogil:
     """Count a block that comes back, while its bytes are still there."""
     tally_remove(&given_out[device_type], nbytes, has_gil)
     if listener_count != 0:
-        tell_free(data, nbytes, device_type, birth, has_gil)
+        tell_free(data, nbytes, device_type, stamp, has_gil)
 
 
 cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept:
     """Tell that a block could not be had."""
+    cdef uint64_t now = epoch
     cdef int i
-    if listener_count == 0:
-        return
-    for i in range(slot_count):
-        if slots[i] != NULL and slots[i].failed != NULL:
-            slots[i].failed(slots[i].state, nbytes)
+    for i in range(slot_end):
+        if may_be_told(slots[i], now):
+            listener = <MemoryListener>slots[i]
+            listener.failed(nbytes)
     if reporter_count != 0 and may_run_python():
         tell_all("report_out_of_memory", (nbytes, bytes_given_out(device_type), Device_get(device_type, -1)))
 
 
 cdef void report_copy(size_t nbytes) noexcept:
     """Tell that bytes which were shared copy-on-write had to be copied."""
+    cdef uint64_t now = epoch
     cdef int i
-    if listener_count == 0:
-        return
-    for i in range(slot_count):
-        if slots[i] != NULL and slots[i].copied != NULL:
-            slots[i].copied(slots[i].state, nbytes)
+    for i in range(slot_end):
+        if may_be_told(slots[i], now):
+            listener = <MemoryListener>slots[i]
+            listener.copied(nbytes)
 
 
 cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil:
@@ -178,43 +221,52 @@ cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil:
 
 
 cdef uint64_t tell_allocation(void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept:
-    cdef uint64_t total = bytes_given_out(device_type) if reporter_count != 0 else 0
-    cdef memory_listener_t* listener
-    cdef new_block_t block
-    cdef int i = 0
-    block.data, block.nbytes, block.allocator = data, nbytes, allocator
-    block.thread = current_thread_number()
-    block.birth = epoch | <uint64_t>block.thread << EPOCH_BITS
-    while i < slot_end:
-        listener = slots[i]
-        if listener != NULL and listener.allocated != NULL:
-            listener.allocated(listener.state, &block)
-        i += 1
-    if reporter_count != 0:
-        tell_reporters(data, <int64_t>nbytes, total, device_type)
-    return block.birth
-
-
-cdef void tell_free(void* data, size_t nbytes, int8_t device_type, uint64_t birth, bint has_gil) noexcept nogil:
-    cdef uint64_t total = bytes_given_out(device_type) if reporter_count != 0 else 0
-    cdef memory_listener_t* listener
+    cdef uint64_t now = epoch
+    cdef uint64_t stamp = now | <uint64_t>current_thread_number() << EPOCH_BITS
+    cdef new_block_t block = new_block_t(data, nbytes, stamp, allocator)
+    cdef PyObject* listener
     cdef int i
-    if not has_gil:
-        lock_listeners()
     for i in range(slot_end):
         listener = slots[i]
-        if listener != NULL and listener.freed != NULL:
-            listener.freed(listener.state, data, nbytes, birth, has_gil)
-    if not has_gil:
+        if may_be_told(listener, now):
+            incref_with_gil(listener)  # by hand: half of what a variable of its class would cost
+            (<MemoryListener>listener).allocated(&block)
+            decref_with_gil(listener)
+    if reporter_count != 0:
+        tell_reporters(data, <int64_t>nbytes, device_type)
+    return stamp
+
+
+cdef void tell_free(void* data, size_t nbytes, int8_t device_type, uint64_t stamp, bint has_gil) noexcept nogil:
+    cdef bint locks = not has_gil or locking_count != 0
+    cdef uint64_t then = epoch_of_stamp(stamp)
+    cdef int i
+    if locks:
+        lock_listeners()
+    for i in range(slot_end):
+        if listened(slots[i], then):
+            (<MemoryListener>slots[i]).freed(data, nbytes, stamp, has_gil)
+    if locks:
         unlock_listeners()
-    if reporter_count != 0 and may_run_python():
-        with gil:
-            tell_reporters(data, -<int64_t>nbytes, total, device_type)
+    if reporter_count != 0:
+        tell_reporters(data, -<int64_t>nbytes, device_type)
 
 
-cdef void tell_reporters(void* data, int64_t nbytes, uint64_t total, int8_t device_type) noexcept:
+cdef inline bint listened(PyObject* slot, uint64_t epoch) noexcept nogil:
+    """Return whether there is a listener in a slot that listened in an epoch already."""
+    return slot != NULL and (<MemoryListener>slot).since <= epoch
+
+
+cdef inline bint may_be_told(PyObject* slot, uint64_t epoch) noexcept:
+    """Return whether it did, and may be told what makes it run Python. See Note [Listening]."""
+    return listened(slot, epoch) and reference_count(slot) != 0
+
+
+cdef void tell_reporters(void* data, int64_t nbytes, int8_t device_type) noexcept nogil:
     if may_run_python():
-        tell_all("report_memory_usage", (<uintptr_t>data, nbytes, total, Device_get(device_type, -1)))
+        with gil:
+            facts = <uintptr_t>data, nbytes, bytes_given_out(device_type), Device_get(device_type, -1)
+            tell_all("report_memory_usage", facts)
 
 
 cdef int tell_all(str report, tuple facts) noexcept:
@@ -233,45 +285,52 @@ cdef int tell(MemoryReporter reporter, str report, tuple facts) noexcept:
     return 0
 
 
-cdef int start_listening(memory_listener_t* listener) except -1:
-    """Tell a listener of everything from now on. See Note [Listening in C]."""
-    global slots, slot_count, slot_end, epoch, listener_count
-    cdef memory_listener_t** larger
+cdef int start_listening(MemoryListener listener) except -1:
+    """Tell a listener of everything from now on. See Note [Listening]."""
+    global slots, slot_count, slot_end, epoch, listener_count, locking_count
+    cdef PyObject** larger
     cdef int i = 0
+    if listener.since != 0:
+        raise RuntimeError(listener.only_once())
     while i < slot_count and slots[i] != NULL:
         i += 1
     if i == slot_count:
-        larger = <memory_listener_t**>calloc(2 * slot_count + 4, sizeof(memory_listener_t*))
+        larger = <PyObject**>calloc(2 * slot_count + 4, sizeof(PyObject*))
         if larger == NULL:
             raise MemoryError("no memory for one more listener.")
         lock_listeners()
         if slot_count:
-            memcpy(larger, slots, slot_count * sizeof(memory_listener_t*))
+            memcpy(larger, slots, slot_count * sizeof(PyObject*))
         free(slots)
         slots, slot_count = larger, 2 * slot_count + 4
         unlock_listeners()
     lock_listeners()
     epoch += 1
-    listener.since = epoch
-    slots[i] = listener
+    listener.since, listener.is_listening = epoch, True
+    slots[i] = <PyObject*>listener
     slot_end = max(slot_end, i + 1)
     listener_count += 1
+    locking_count += listener.needs_lock
     unlock_listeners()
     return 0
 
 
-cdef void stop_listening(memory_listener_t* listener) noexcept:
-    """Tell a listener nothing any more; harmless if it is not one. No free is in its function when this returns."""
-    global listener_count, slot_end
+cdef void stop_listening(MemoryListener listener) noexcept:
+    """Tell a listener nothing any more; harmless if it does not listen. No free is in its method when this returns."""
+    global listener_count, locking_count, slot_end
     cdef int i
-    for i in range(slot_count):
-        if slots[i] == listener:
-            lock_listeners()
+    if not listener.is_listening:
+        return
+    lock_listeners()
+    for i in range(slot_end):
+        if slots[i] == <PyObject*>listener:
             slots[i] = NULL
-            while slot_end != 0 and slots[slot_end - 1] == NULL:
-                slot_end -= 1
-            listener_count -= 1
-            unlock_listeners()
+    while slot_end != 0 and slots[slot_end - 1] == NULL:
+        slot_end -= 1
+    listener.is_listening = False
+    listener_count -= 1
+    locking_count -= listener.needs_lock
+    unlock_listeners()
 
 
 cdef uint32_t current_thread_number() noexcept:

@@ -1,0 +1,58 @@
+"""Private: the one place where an allocation, a free, a failure and a copy are counted and told to whoever listens."""
+from cpython.ref cimport PyObject
+from libc.stdint cimport int8_t, int64_t, uint32_t, uint64_t
+
+
+cdef struct new_block_t:
+    void* data
+    size_t nbytes
+    uint64_t stamp          # see Note [Stamps]
+    PyObject* allocator     # who made it; borrowed
+
+cdef enum:
+    EPOCH_BITS = 40         # of a stamp; above them is the thread's number
+
+
+# The base of those who listen in C. See Note [Listening].
+cdef class MemoryListener:
+    cdef uint64_t since         # the epoch that began with it, 0 before
+    cdef bint is_listening
+    cdef bint needs_lock        # whether freed() asks for the lock also where the GIL is held; set before it listens
+    # What a subclass overrides: what it does about each event, and what it says if it is to begin a second time.
+    cdef void allocated(self, const new_block_t* block) noexcept
+    cdef void freed(self, void* data, size_t nbytes, uint64_t stamp, bint has_gil) noexcept nogil
+    cdef void failed(self, size_t nbytes) noexcept
+    cdef void copied(self, size_t nbytes) noexcept
+    cdef str only_once(self)
+
+cdef int start_listening(MemoryListener listener) except -1
+cdef void stop_listening(MemoryListener listener) noexcept
+cdef void lock_listeners() noexcept nogil
+cdef void unlock_listeners() noexcept nogil
+cdef uint32_t current_thread_number() noexcept
+
+
+cdef class MemoryReporter:
+    pass
+
+# For whoever makes memory. See Note [Who reports]. All but report_free() with the GIL.
+cdef uint64_t report_allocation(void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept
+cdef void report_free(void* data, size_t nbytes, int8_t device_type, uint64_t stamp, bint has_gil) noexcept nogil
+cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept
+cdef void report_copy(size_t nbytes) noexcept
+cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil
+
+# Their second halves. Declared here, the C compiler does not fold them into the first ones, which nearly always suffice
+# and then save no registers.
+cdef uint64_t tell_allocation(void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept
+cdef void tell_free(void* data, size_t nbytes, int8_t device_type, uint64_t stamp, bint has_gil) noexcept nogil
+cdef void tell_reporters(void* data, int64_t nbytes, int8_t device_type) noexcept nogil
+
+
+cdef inline uint64_t epoch_of_stamp(uint64_t stamp) noexcept nogil:
+    return stamp & ((<uint64_t>1 << EPOCH_BITS) - 1)
+
+
+cdef inline uint32_t thread_of_stamp(uint64_t stamp) noexcept nogil:
+    """Return the number of the thread that allocated a block, from 1."""
+    return <uint32_t>(stamp >> EPOCH_BITS)

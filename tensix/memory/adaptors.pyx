@@ -1,0 +1,1019 @@
+"""Allocators that stand on another allocator, and see every block that comes and goes.
+
+One class after the other: what all adaptors share, then a section for each, in the order of their names. What each
+does with a block stands in its ``adapt``, what it does when the block goes in the deleter below.
+
+Note [Adapted blocks]
+~~~~~~~~~~~~~~~~~~~~~
+Most adaptors have to act when a block goes, so the block that they hand out is wrapped: its context is a node, which
+owns upstream's block, and its deleter the adaptor's. The node keeps the adaptor alive, the adaptor its upstream.
+A wrapped block is still simple if upstream's is: copy-on-write keeps the whole block, node and all, and frees it by
+its own deleter, so that adaptors see the last share go.
+
+Deleters run with or without the GIL and cannot touch objects; what they need of their adaptor is a C struct in it, to
+which the node points. A block of 0 bytes that upstream answers with null is no block: it gets no node. An adaptor
+keeps a few nodes for its next blocks; the GIL protects them.
+
+Note [Guard bytes]
+~~~~~~~~~~~~~~~~~~
+::
+
+    upstream's block      data (aligned as upstream's)     data + nbytes
+    |  guard in front ...  |  nbytes bytes ...               |  guard behind ...
+
+Both guards hold one value. The one in front is as long as the alignment asks, so that data stays aligned. Who writes
+the guards' own value into them is not found, nor who writes beyond them or only reads.
+"""
+import os
+import threading
+import time
+from typing import NamedTuple
+
+cimport cython
+from cpython.ref cimport Py_INCREF, PyObject
+from libc.stdint cimport uint8_t, uint32_t, uintptr_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+from tensix.core.allocator cimport (
+    Allocator,
+    Allocator_allocate,
+    Allocator_copy_data,
+    Allocator_is_simple,
+    alignment_from_any,
+    current_allocator,
+    nbytes_from_any,
+)
+from tensix.core.data_ptr cimport (
+    DataPtr,
+    DataPtr_wrap,
+    data_ptr_destroy,
+    data_ptr_destroy_with_gil,
+    data_ptr_facts,
+    data_ptr_init,
+    data_ptr_operations,
+    data_ptr_operations_t,
+    data_ptr_t,
+)
+from tensix.core.device cimport CPU
+from tensix.core.memory_reports cimport report_out_of_memory
+from tensix.core.python_reference cimport drop_python_reference, holds_gil, may_run_python
+from tensix.core.tally cimport tally_add, tally_current, tally_remove, tally_t
+from tensix.memory.call_site cimport CallSites, CallSites_capture
+
+from tensix.core.allocator import OutOfMemoryError
+from tensix.core.cpu_allocator import CPUAllocator
+from tensix.core.format_size import format_size, parse_size
+from tensix.memory.caching_allocator import CachingAllocator, refuse_circle
+
+__all__ = [
+    "Adaptor",
+    "AlignmentAdaptor",
+    "FailureCallbackAdaptor",
+    "GuardAdaptor",
+    "LimitingAdaptor",
+    "LoggingAdaptor",
+    "StatisticsAdaptor",
+    "TrackedBlock",
+    "TrackingAdaptor",
+]
+
+cdef enum:
+    MALLOC_ALIGNMENT_BYTES = 16
+    MAX_SPARE_NODES = 64
+    GUARD = 0xFD              # what guard bytes hold
+
+
+cdef struct adapted_block_t:
+    data_ptr_t block      # upstream's; owned
+    PyObject* adaptor     # owned
+    void* state           # whatever of the adaptor its deleter needs, inside the adaptor
+    void* note            # whatever the adaptor writes down about this block; of a spare node, the next one
+    size_t nbytes         # asked for
+    size_t front          # bytes of upstream's block before what is handed out
+
+
+@cython.no_gc_clear  # nodes may still need the upstream
+cdef class Adaptor(Allocator):
+    """Be an allocator over another one; the base of those in this package.
+
+    Parameters
+    ----------
+    upstream : Allocator or None, optional
+        Who makes the blocks; None means the allocator that serves the CPU now.
+
+    Attributes
+    ----------
+    upstream : Allocator
+        Who makes the blocks.
+
+    Notes
+    -----
+    Lifetime: every block keeps its adaptor alive, and the adaptor its upstream.
+
+    Thread-safety: blocks may be freed by any thread.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> from tensix.memory import Adaptor
+    >>> adaptor = Adaptor(tensix.CPUAllocator(alignment=4096))
+    >>> with tensix.use_allocator(adaptor):
+    ...     x = tensix.empty(10)
+    >>> x.data_ptr() % 4096, x.allocator is adaptor
+    (0, True)
+    """
+
+    cdef readonly Allocator upstream
+    cdef const data_ptr_operations_t* operations  # of all its blocks, or NULL if it hands upstream's on as they are
+    cdef void* state                              # what its blocks get to know of it
+    cdef int spare_node_count
+    cdef adapted_block_t* spare_nodes
+
+    def __cinit__(self, *args, **kwargs):
+        self.upstream = current_allocator(CPU)
+
+    def __dealloc__(self):
+        cdef adapted_block_t* node = self.spare_nodes
+        while node != NULL:
+            self.spare_nodes = <adapted_block_t*>node.note
+            free(node)
+            node = self.spare_nodes
+
+    def __init__(self, upstream=None):
+        if upstream is None:
+            return
+        if not isinstance(upstream, Allocator):
+            raise TypeError(f"{type(self).__name__}() needs an Allocator as upstream, found {type(upstream).__name__}.")
+        refuse_circle(self, upstream)
+        self.upstream = upstream
+
+    @property
+    def alignment(self):
+        """Every block's address is a multiple of so many bytes."""
+        return alignment_of(self.upstream)
+
+    def allocate(self, nbytes):
+        """Return a `DataPtr` to at least `nbytes` bytes, null for 0.
+
+        Raises
+        ------
+        OutOfMemoryError
+            If upstream has no memory, or the adaptor refuses.
+        """
+        cdef data_ptr_t block
+        self.adapt(nbytes_from_any(nbytes), &block)
+        return DataPtr_wrap(&block)
+
+    def is_simple_data_ptr(self, DataPtr data_ptr not None):
+        """Return whether the block can be shared copy-on-write: upstream's answer counts."""
+        return Adaptor_is_simple(self, data_ptr.seen)
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.upstream!r})"
+
+    # The work of allocate(); an adaptor overrides this.
+    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+        return Allocator_allocate(self.upstream, nbytes, out)
+
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
+        return self.adapt(nbytes, out)
+
+    cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
+        return Adaptor_is_simple(self, pointer)
+
+    cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1:
+        return Allocator_copy_data(self.upstream, dst, src, nbytes)
+
+
+cdef inline adapted_block_t* Adaptor_take(Adaptor self, size_t nbytes, size_t padded, data_ptr_t* out) except? NULL:
+    """Ask upstream for `padded` bytes and hand out `nbytes` of them in a node; NULL for a null block.
+
+    Upstream fills in the node's own struct: to copy one that was just written takes longer than to write it.
+    """
+    cdef adapted_block_t* node = self.spare_nodes
+    cdef bint is_block = False
+    if node == NULL:
+        node = new_node()
+    else:
+        self.spare_nodes = <adapted_block_t*>node.note
+        self.spare_node_count -= 1
+    try:
+        Allocator_allocate(self.upstream, padded, &node.block)
+        is_block = node.block.ctx != NULL or node.block.data != NULL
+        if not is_block:
+            out[0] = node.block  # null, and the device that it would have been on
+    finally:
+        if not is_block:
+            Adaptor_keep(self, node)
+    if not is_block:
+        return NULL
+    Py_INCREF(self)
+    node.adaptor, node.state, node.note = <PyObject*>self, self.state, NULL
+    node.nbytes, node.front = nbytes, 0
+    data_ptr_init(out, node.block.data, node, self.operations)
+    out.device_type, out.device_index = node.block.device_type, node.block.device_index
+    return node
+
+
+cdef inline void Adaptor_keep(Adaptor self, adapted_block_t* node) noexcept nogil:
+    """Keep a node for the next block; with the GIL."""
+    if self.spare_node_count < MAX_SPARE_NODES:
+        node.note = self.spare_nodes
+        self.spare_nodes = node
+        self.spare_node_count += 1
+    else:
+        free(node)
+
+
+cdef inline void adapted_block_free(adapted_block_t* node, bint has_gil) noexcept nogil:
+    """Free upstream's block and the node; the last thing that an adaptor's deleter does."""
+    cdef PyObject* adaptor = node.adaptor
+    if has_gil:
+        data_ptr_destroy_with_gil(&node.block)
+        Adaptor_keep(<Adaptor>adaptor, node)
+    else:
+        data_ptr_destroy(&node.block)
+        free(node)
+    drop_python_reference(adaptor, has_gil)
+
+
+cdef size_t alignment_of(Allocator allocator) except 0:
+    """Return what an allocator says about its alignment; if it says nothing, that of the C library's heap."""
+    found = getattr(allocator, "alignment", MALLOC_ALIGNMENT_BYTES)
+    if not isinstance(found, int) or found <= 0 or found & (found - 1) or found >> 62:
+        raise ValueError(f"{type(allocator).__name__}.alignment must be a power of two, found {found!r}.")
+    return found
+
+
+cdef object cached_bytes(Allocator allocator):
+    """Return the bytes that the caches from an allocator upstream keep, None if there is no cache."""
+    cached = None
+    while allocator is not None:
+        if isinstance(allocator, CachingAllocator):
+            cached = (cached or 0) + allocator.stats().cached
+        allocator = getattr(allocator, "upstream", None)
+    return cached
+
+
+cdef bint Adaptor_is_simple(Adaptor self, const data_ptr_t* pointer) except -1:
+    if self.operations == NULL or data_ptr_operations(pointer) != self.operations:
+        return Allocator_is_simple(self.upstream, pointer)
+    cdef adapted_block_t* node = <adapted_block_t*>pointer.ctx
+    return Allocator_is_simple((<Adaptor>node.adaptor).upstream, &node.block)
+
+
+cdef adapted_block_t* new_node() except NULL:
+    cdef adapted_block_t* node = <adapted_block_t*>malloc(sizeof(adapted_block_t))
+    if node == NULL:
+        raise MemoryError("no memory for the node of a block.")
+    return node
+
+
+cdef void adapted_block_move_up(adapted_block_t* node, size_t nbytes, data_ptr_t* out) noexcept nogil:
+    """Let what is handed out begin a number of bytes behind the beginning of upstream's block."""
+    node.front = nbytes
+    out.data = <char*>node.block.data + nbytes
+
+
+cdef dict adapted_block_facts(void* node):
+    """Say what a block of an adaptor is. See Note [Operations of a block]."""
+    return {"nbytes": (<adapted_block_t*>node).nbytes, "block": data_ptr_facts(&(<adapted_block_t*>node).block)}
+
+
+cdef class AlignmentAdaptor(Adaptor):
+    """Give out blocks whose addresses are multiples of a number of bytes, whatever upstream promises.
+
+    Parameters
+    ----------
+    upstream : Allocator or None
+        Who makes the blocks, a little larger than asked for; None means the allocator that serves the CPU now.
+    alignment : int, bytes, a power of two from 1 to 2**30
+        Every block's address is a multiple of it.
+
+    Raises
+    ------
+    ValueError
+        If the alignment is no power of two in its range.
+
+    Notes
+    -----
+    ``tensix.empty(..., alignment=4096)`` uses it. Storages keep the promise when they are resized or copied.
+
+    Lifetime: every block keeps the adaptor alive.
+
+    Thread-safety: that of upstream.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> from tensix.memory import AlignmentAdaptor
+    >>> with tensix.use_allocator(AlignmentAdaptor(None, 4096)):
+    ...     x = tensix.empty(10)
+    >>> x.data_ptr() % 4096
+    0
+    """
+
+    cdef size_t wanted
+    cdef size_t extra   # bytes that each block is larger, so that it can be moved up; 0: upstream does it all
+
+    def __cinit__(self):
+        self.operations = &alignment_operations
+        self.wanted = 1
+
+    def __init__(self, upstream, alignment):
+        super().__init__(upstream)
+        size = alignment_from_any(alignment)
+        promised = alignment_of(self.upstream)
+        self.wanted, self.extra = size, max(size, promised) - promised
+
+    @property
+    def alignment(self):
+        """Every block's address is a multiple of so many bytes."""
+        return max(self.wanted, alignment_of(self.upstream))
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.upstream!r}, {self.wanted})"
+
+    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+        cdef size_t front
+        if self.extra == 0 or nbytes == 0:
+            Allocator_allocate(self.upstream, nbytes, out)
+            return check_promise(self, -<uintptr_t>out.data & (self.wanted - 1), out)
+        if nbytes + self.extra < nbytes:
+            raise OutOfMemoryError(nbytes, self.wanted, CPUAllocator.bytes_in_use())
+        cdef adapted_block_t* node = Adaptor_take(self, nbytes, nbytes + self.extra, out)
+        if node == NULL:  # upstream has no bytes to give, as that of meta tensors
+            return 0
+        front = -<uintptr_t>out.data & (self.wanted - 1)
+        check_promise(self, front, out)
+        adapted_block_move_up(node, front, out)
+        return 0
+
+
+cdef int check_promise(AlignmentAdaptor self, size_t front, data_ptr_t* out) except -1:
+    """Give a block back that would have to be moved up further than it is larger: upstream's promise is not kept."""
+    cdef uintptr_t address = <uintptr_t>out.data
+    if front > self.extra:
+        data_ptr_destroy(out)
+        raise RuntimeError(
+            f"{type(self.upstream).__name__} gave the address {address:#x}, which is no multiple of its alignment, "
+            f"{alignment_of(self.upstream)}. Let it return such addresses, or say what alignment there is."
+        )
+    return 0
+
+
+cdef void alignment_free(void* ctx) noexcept nogil:
+    adapted_block_free(<adapted_block_t*>ctx, holds_gil())
+
+
+cdef void alignment_free_with_gil(void* ctx) noexcept nogil:
+    adapted_block_free(<adapted_block_t*>ctx, True)
+
+
+cdef data_ptr_operations_t alignment_operations = data_ptr_operations_t(
+    alignment_free, alignment_free_with_gil, b"alignment_free", b"block of an AlignmentAdaptor", adapted_block_facts)
+
+
+cdef class FailureCallbackAdaptor(Adaptor):
+    """Call a function when upstream has no memory, and ask upstream once more if it says so.
+
+    Parameters
+    ----------
+    upstream : Allocator or None
+        Who makes the blocks; None means the allocator that serves the CPU now.
+    callback : callable
+        Called as ``callback(nbytes)`` for every `MemoryError` of upstream. What it returns says whether to try again:
+        as often as it returns true. What it raises is raised.
+
+    Attributes
+    ----------
+    callback : callable
+        As given.
+
+    Raises
+    ------
+    TypeError
+        If the callback cannot be called.
+
+    Notes
+    -----
+    Lifetime: the adaptor keeps the callback alive; its blocks are upstream's own and keep neither.
+
+    Thread-safety: the callback may run on several threads at once.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> from tensix.memory import FailureCallbackAdaptor, LimitingAdaptor
+    >>> limited = LimitingAdaptor(None, "1KiB")
+    >>> kept = [limited.allocate(1000)]
+    >>> def drop_one(nbytes):
+    ...     print("no room for", nbytes)
+    ...     return bool(kept and kept.pop())
+    >>> FailureCallbackAdaptor(limited, drop_one).allocate(500).get() != 0
+    no room for 500
+    True
+    """
+
+    cdef readonly object callback
+
+    def __init__(self, upstream, callback):
+        super().__init__(upstream)
+        if not callable(callback):
+            raise TypeError(f"{type(self).__name__}() needs a callable, found {type(callback).__name__}.")
+        self.callback = callback
+
+    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+        while True:
+            try:
+                return Allocator_allocate(self.upstream, nbytes, out)
+            except MemoryError:
+                if self.callback is None or not self.callback(nbytes):
+                    raise
+
+
+cdef class GuardAdaptor(Adaptor):
+    """Put guard bytes around every block and look at them when it is freed.
+
+    Parameters
+    ----------
+    upstream : Allocator or None, optional
+        Who makes the blocks; None means the allocator that serves the CPU now.
+    guard_bytes : int, 1 to 2**30, optional
+        How many bytes are guarded behind each block, and at least how many in front of it.
+
+    Raises
+    ------
+    ValueError
+        If the number of guard bytes is out of range.
+
+    Notes
+    -----
+    A free that finds a guard changed reports a `RuntimeError` through `sys.unraisablehook`, which says how far from the
+    block the nearest changed byte is, and frees the block all the same. Reads are not found.
+
+    Lifetime: every block keeps the adaptor alive.
+
+    Thread-safety: that of upstream; the report comes on the thread that frees.
+
+    Examples
+    --------
+    >>> import ctypes, sys, tensix
+    >>> from tensix.memory import GuardAdaptor
+    >>> block = GuardAdaptor(tensix.CPUAllocator()).allocate(100)
+    >>> _ = ctypes.memset(block.get(), 0, 103)
+    >>> sys.unraisablehook = lambda unraisable: print(str(unraisable.exc_value).partition(": ")[2])
+    >>> block.clear()
+    overrun, 0 bytes behind its end is the nearest changed byte. Look for who wrote to it.
+    >>> sys.unraisablehook = sys.__unraisablehook__
+    """
+
+    cdef size_t back
+
+    def __cinit__(self):
+        self.operations = &guard_operations
+
+    def __init__(self, upstream=None, guard_bytes=64):
+        super().__init__(upstream)
+        size = nbytes_from_any(guard_bytes)
+        if not 1 <= size <= 1 << 30:
+            raise ValueError(f"guard_bytes must be from 1 to 2**30, found {guard_bytes}.")
+        self.back = size
+
+    @property
+    def guard_bytes(self):
+        """How many bytes are guarded behind each block."""
+        return self.back
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.upstream!r}, {self.back})"
+
+    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+        cdef size_t alignment = alignment_of(self.upstream)
+        cdef size_t front = (self.back + alignment - 1) // alignment * alignment
+        cdef size_t padded = front + nbytes + self.back
+        if nbytes == 0:
+            return Allocator_allocate(self.upstream, 0, out)
+        if padded < nbytes:
+            raise OutOfMemoryError(nbytes, self.alignment, CPUAllocator.bytes_in_use())
+        cdef adapted_block_t* node = Adaptor_take(self, nbytes, padded, out)
+        if node == NULL:  # upstream has no bytes to give, as that of meta tensors
+            return 0
+        adapted_block_move_up(node, front, out)
+        node.note = <void*>self.back
+        memset(node.block.data, GUARD, front)
+        memset(<uint8_t*>out.data + nbytes, GUARD, self.back)
+        return 0
+
+
+cdef void guard_free(void* ctx) noexcept nogil:
+    """Look at the guards of a block that goes. See Note [Guard bytes]."""
+    cdef adapted_block_t* node = <adapted_block_t*>ctx
+    cdef uint8_t* data = <uint8_t*>node.block.data + node.front
+    cdef size_t below = changed_from_the_end(<uint8_t*>node.block.data, node.front)
+    cdef size_t above = changed_from_the_beginning(data + node.nbytes, <size_t>node.note)
+    if (below or above) and may_run_python():
+        with gil:
+            report_changed_guards(<uintptr_t>data, node.nbytes, below, above)
+    adapted_block_free(node, holds_gil())
+
+
+cdef size_t changed_from_the_beginning(const uint8_t* guard, size_t nbytes) noexcept nogil:
+    """Return the place of the first byte that is changed, from 1, or 0 if there is none."""
+    cdef size_t i
+    for i in range(nbytes):
+        if guard[i] != GUARD:
+            return i + 1
+    return 0
+
+
+cdef size_t changed_from_the_end(const uint8_t* guard, size_t nbytes) noexcept nogil:
+    """Return the place of the last byte that is changed, from 1 and from the end, or 0 if there is none."""
+    cdef size_t i
+    for i in range(1, nbytes + 1):
+        if guard[nbytes - i] != GUARD:
+            return i
+    return 0
+
+
+cdef int report_changed_guards(uintptr_t data, size_t nbytes, size_t below, size_t above) noexcept:
+    found = []
+    if below:
+        found.append(f"underrun, {below} bytes in front of its beginning")
+    if above:
+        found.append(f"overrun, {above - 1} bytes behind its end")
+    raise RuntimeError(  # noexcept: Cython hands it to sys.unraisablehook
+        f"the block at {data:#x} of {nbytes:,} bytes was written outside its bounds: {' and '.join(found)} "
+        "is the nearest changed byte. Look for who wrote to it."
+    )
+
+
+cdef data_ptr_operations_t guard_operations = data_ptr_operations_t(
+    guard_free, NULL, b"guard_free", b"block of a GuardAdaptor", adapted_block_facts)
+
+
+cdef class LimitingAdaptor(Adaptor):
+    """Refuse what would bring the bytes in use above a limit.
+
+    Parameters
+    ----------
+    upstream : Allocator or None
+        Who makes the blocks; None means the allocator that serves the CPU now.
+    limit : int or str
+        The most bytes in use at once, such as ``"1GiB"``.
+
+    Raises
+    ------
+    ValueError
+        If the limit is negative, or no number with a unit of bytes.
+
+    Notes
+    -----
+    Bytes are those asked for. What an upstream `CachingAllocator` keeps for reuse is not in use and not limited; to
+    limit both, put the cache over the adaptor: it gives back what it keeps before it fails. It asks for up to an eighth
+    more than it is asked for, and that is what counts then and what the error names.
+
+    Lifetime: every block keeps the adaptor alive.
+
+    Thread-safety: the limit holds for all threads together.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> from tensix.memory import LimitingAdaptor
+    >>> with tensix.use_allocator(LimitingAdaptor(tensix.CPUAllocator(), "1KiB")) as limited:
+    ...     x = tensix.empty(200)
+    ...     try:
+    ...         tensix.empty(100)
+    ...     except MemoryError as error:
+    ...         print(str(error)[:66])
+    cannot allocate 400 bytes (alignment 64): limit 1,024, in use 800.
+    >>> limited.in_use, limited.limit
+    (800, 1024)
+    """
+
+    cdef tally_t tally
+    cdef size_t most
+
+    def __cinit__(self):
+        self.operations = &limiting_operations
+        self.state = &self.tally
+
+    def __init__(self, upstream, limit):
+        super().__init__(upstream)
+        self.limit = limit
+
+    @property
+    def limit(self):
+        """The most bytes in use at once; may be set, also below what is in use."""
+        return self.most
+
+    @limit.setter
+    def limit(self, limit):
+        self.most = min(parse_size(limit), <size_t>1 << 62)
+
+    @property
+    def in_use(self):
+        """Bytes in use."""
+        return tally_current(&self.tally)
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.upstream!r}, '{format_size(self.most)}')"
+
+    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+        cdef bint is_block = False
+        cdef size_t in_use = tally_current(&self.tally)
+        if nbytes != 0 and (in_use > self.most or nbytes > self.most - in_use):
+            report_out_of_memory(nbytes, CPU)
+            raise OutOfMemoryError(nbytes, self.alignment, in_use, self.most, cached_bytes(self.upstream))
+        tally_add(&self.tally, nbytes)  # before upstream lets other threads run, so that they find what is left
+        try:
+            is_block = Adaptor_take(self, nbytes, nbytes, out) != NULL
+        finally:
+            if not is_block:
+                tally_remove(&self.tally, nbytes, True)
+        return 0
+
+
+cdef void limiting_free(void* ctx) noexcept nogil:
+    """Make room."""
+    limiting_free_block(<adapted_block_t*>ctx, holds_gil())
+
+
+cdef void limiting_free_with_gil(void* ctx) noexcept nogil:
+    limiting_free_block(<adapted_block_t*>ctx, True)
+
+
+cdef inline void limiting_free_block(adapted_block_t* node, bint has_gil) noexcept nogil:
+    tally_remove(<tally_t*>node.state, node.nbytes, has_gil)
+    adapted_block_free(node, has_gil)
+
+
+cdef data_ptr_operations_t limiting_operations = data_ptr_operations_t(
+    limiting_free, limiting_free_with_gil, b"limiting_free", b"block of a LimitingAdaptor", adapted_block_facts)
+
+
+@cython.no_gc_clear  # blocks that are left, and __dealloc__, still need the file
+cdef class LoggingAdaptor(Adaptor):
+    """Write a line of JSON for every allocation, free and failure.
+
+    Parameters
+    ----------
+    upstream : Allocator or None
+        Who makes the blocks; None means the allocator that serves the CPU now.
+    file : str, path or text file
+        Where to write. A path is written anew, line by line, and closed with the last block; a file stays open.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened or, from `allocate`, written; nothing is allocated then.
+
+    Notes
+    -----
+    Lines have ``event`` (``"allocate"``, ``"free"`` or ``"fail"``), ``time`` in seconds since the epoch, ``thread``
+    (`threading.get_ident`), ``nbytes``, and ``address`` unless it failed. If a free cannot be written, the error goes
+    to `sys.unraisablehook`. Nothing is written any more once Python is being finalized.
+
+    Lifetime: every block keeps the adaptor alive, and the adaptor the file.
+
+    Thread-safety: lines are whole if the file's ``write`` is. A free is written before the address can be given out
+    again.
+
+    Examples
+    --------
+    >>> import io, json, tensix
+    >>> from tensix.memory import LoggingAdaptor
+    >>> log = io.StringIO()
+    >>> LoggingAdaptor(None, log).allocate(100).clear()
+    >>> [(line["event"], line["nbytes"]) for line in map(json.loads, log.getvalue().splitlines())]
+    [('allocate', 100), ('free', 100)]
+    """
+
+    cdef object write
+    cdef object own_file   # to be closed by us, or None
+
+    def __cinit__(self):
+        self.operations = &logging_operations
+
+    def __dealloc__(self):
+        if self.own_file is not None:
+            self.own_file.close()
+
+    def __init__(self, upstream, file):
+        super().__init__(upstream)
+        if isinstance(file, (str, os.PathLike)):
+            self.own_file = file = open(file, "w", buffering=1, encoding="utf-8")
+        if not hasattr(file, "write"):
+            raise TypeError(f"LoggingAdaptor() writes to a path or to a file, found {type(file).__name__}.")
+        self.write = file.write
+
+    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+        cdef adapted_block_t* node
+        try:
+            node = Adaptor_take(self, nbytes, nbytes, out)
+        except MemoryError:
+            write_line(self, "fail", 0, nbytes)
+            raise
+        if node == NULL:
+            return 0
+        try:
+            write_line(self, "allocate", <uintptr_t>out.data, nbytes)
+        except BaseException:
+            data_ptr_destroy(out)
+            raise
+        node.note = <void*>self  # not owned: it says that there is a line for the allocation
+        return 0
+
+
+cdef int write_line(LoggingAdaptor self, str event, uintptr_t address, size_t nbytes) except -1:
+    place = f'"address": {address}, ' if address else ""
+    self.write(
+        f'{{"event": "{event}", "time": {time.time():.6f}, "thread": {threading.get_ident()}, {place}'
+        f'"nbytes": {nbytes}}}\n'
+    )
+    return 0
+
+
+cdef void logging_free(void* ctx) noexcept nogil:
+    """Write a line before the block goes, so that its address is not given out before."""
+    cdef adapted_block_t* node = <adapted_block_t*>ctx
+    if node.note != NULL and may_run_python():
+        with gil:
+            log_free(node)
+    adapted_block_free(node, holds_gil())
+
+
+cdef int log_free(adapted_block_t* node) noexcept:
+    # noexcept: Cython hands what is raised to sys.unraisablehook
+    write_line(<LoggingAdaptor>node.adaptor, "free", <uintptr_t>node.block.data, node.nbytes)
+    return 0
+
+
+cdef data_ptr_operations_t logging_operations = data_ptr_operations_t(
+    logging_free, NULL, b"logging_free", b"block of a LoggingAdaptor", adapted_block_facts)
+
+
+cdef struct statistics_t:
+    tally_t bytes
+    tally_t count
+
+
+cdef class StatisticsAdaptor(Adaptor):
+    """Count the blocks and bytes that come from an allocator and go back.
+
+    Parameters
+    ----------
+    upstream : Allocator or None, optional
+        Who makes the blocks; None means the allocator that serves the CPU now.
+
+    Notes
+    -----
+    Bytes are those asked for. Every block keeps the adaptor alive.
+
+    Thread-safety: all numbers are exact, whatever thread frees; a free at the same moment may be seen or not.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> from tensix.memory import StatisticsAdaptor
+    >>> with tensix.use_allocator(StatisticsAdaptor()) as statistics:
+    ...     x = tensix.empty(100)
+    ...     x = tensix.empty(50)
+    >>> statistics.current_bytes, statistics.peak_bytes, statistics.total_bytes
+    (200, 600, 600)
+    """
+
+    cdef statistics_t statistics
+
+    def __cinit__(self):
+        self.operations = &statistics_operations
+        self.state = &self.statistics
+
+    @property
+    def current_bytes(self):
+        """Bytes in use."""
+        return tally_current(&self.statistics.bytes)
+
+    @property
+    def current_count(self):
+        """Blocks in use."""
+        return tally_current(&self.statistics.count)
+
+    @property
+    def peak_bytes(self):
+        """The most bytes that were in use at once, since the beginning or `reset_peak`."""
+        return self.statistics.bytes.peak
+
+    @property
+    def peak_count(self):
+        """The most blocks that were in use at once, since the beginning or `reset_peak`."""
+        return self.statistics.count.peak
+
+    @property
+    def total_bytes(self):
+        """Bytes ever allocated."""
+        return self.statistics.bytes.came
+
+    @property
+    def total_count(self):
+        """Blocks ever allocated."""
+        return self.statistics.count.came
+
+    def reset_peak(self):
+        """Let the peaks start from what is in use now."""
+        self.statistics.bytes.peak = tally_current(&self.statistics.bytes)
+        self.statistics.count.peak = tally_current(&self.statistics.count)
+
+    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+        if Adaptor_take(self, nbytes, nbytes, out) != NULL:
+            tally_add(&self.statistics.bytes, nbytes)
+            tally_add(&self.statistics.count, 1)
+        return 0
+
+
+cdef void statistics_free(void* ctx) noexcept nogil:
+    """Count a block that goes."""
+    statistics_free_block(<adapted_block_t*>ctx, holds_gil())
+
+
+cdef void statistics_free_with_gil(void* ctx) noexcept nogil:
+    statistics_free_block(<adapted_block_t*>ctx, True)
+
+
+cdef inline void statistics_free_block(adapted_block_t* node, bint has_gil) noexcept nogil:
+    cdef statistics_t* statistics = <statistics_t*>node.state
+    tally_remove(&statistics.bytes, node.nbytes, has_gil)
+    tally_remove(&statistics.count, 1, has_gil)
+    adapted_block_free(node, has_gil)
+
+
+cdef data_ptr_operations_t statistics_operations = data_ptr_operations_t(
+    statistics_free, statistics_free_with_gil, b"statistics_free", b"block of a StatisticsAdaptor", adapted_block_facts)
+
+
+class TrackedBlock(NamedTuple):
+    """Say what a living block is and where it was asked for.
+
+    Attributes
+    ----------
+    address : int
+        Of its bytes.
+    nbytes : int
+        Bytes asked for.
+    frames : list of Frame
+        The calls that led to it, innermost first; those inside tensix are left out.
+    """
+
+    address: int
+    nbytes: int
+    frames: list
+
+
+cdef struct tracked_block_t:
+    uintptr_t address
+    size_t nbytes
+    uint32_t site
+    tracked_block_t* next        # younger; a ring with the adaptor's own record in it
+    tracked_block_t* previous
+
+
+cdef class TrackingAdaptor(Adaptor):
+    """Remember the living blocks of an allocator with the lines that asked for them.
+
+    Parameters
+    ----------
+    upstream : Allocator or None, optional
+        Who makes the blocks; None means the allocator that serves the CPU now.
+    depth : int, 1 to 64, optional
+        The most frames to remember of each call.
+
+    Attributes
+    ----------
+    call_sites : CallSites
+        The stacks seen so far.
+
+    Raises
+    ------
+    ValueError
+        If the depth is out of range.
+
+    Notes
+    -----
+    Lifetime: every block keeps the adaptor alive. The adaptor keeps the code of the functions that it has seen, no
+    frame and no variable.
+
+    Thread-safety: any number of threads may allocate and free at once.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> from tensix.memory import TrackingAdaptor
+    >>> def make():
+    ...     return tensix.empty(100)
+    >>> with tensix.use_allocator(TrackingAdaptor()) as tracking:
+    ...     x = make()
+    >>> [block] = tracking.blocks()
+    >>> block.nbytes, block.frames[0].function
+    (400, 'make')
+    >>> del x
+    >>> tracking.blocks()
+    []
+    """
+
+    cdef readonly CallSites call_sites
+    cdef tracked_block_t ring   # the GIL protects it
+
+    def __cinit__(self):
+        self.operations = &tracking_operations
+        self.state = &self.ring
+        self.ring.next = self.ring.previous = &self.ring
+        self.call_sites = CallSites()
+
+    def __init__(self, upstream=None, depth=32):
+        super().__init__(upstream)
+        if depth != self.call_sites.depth and len(self.call_sites) == 0:
+            self.call_sites = CallSites(depth)
+
+    def blocks(self):
+        """Return a list of `TrackedBlock`, one for each living block, oldest first."""
+        cdef size_t count = 0
+        cdef tracked_block_t* record = self.ring.next
+        cdef tracked_block_t* copies
+        while record != &self.ring:
+            count += 1
+            record = record.next
+        # Copied first: making a list may run the collector, and that may free blocks.
+        copies = <tracked_block_t*>malloc((count + 1) * sizeof(tracked_block_t))
+        if copies == NULL:
+            raise MemoryError(f"no memory for a list of {count:,} blocks.")
+        count, record = 0, self.ring.next
+        while record != &self.ring:
+            copies[count] = record[0]
+            count += 1
+            record = record.next
+        try:
+            return [
+                TrackedBlock(copies[i].address, copies[i].nbytes, self.call_sites.frames(copies[i].site))
+                for i in range(count)
+            ]
+        finally:
+            free(copies)
+
+    def table(self, most=10):
+        """Return a text with a line for each place that holds memory, the largest first.
+
+        Parameters
+        ----------
+        most : int, optional
+            The most lines.
+        """
+        sums = {}
+        for block in self.blocks():
+            place = str(block.frames[0]) if block.frames else "(no Python frame)"
+            nbytes, count = sums.get(place, (0, 0))
+            sums[place] = nbytes + block.nbytes, count + 1
+        lines = [
+            f"{format_size(nbytes):>12}  {count:>8}  {place}"
+            for place, (nbytes, count) in sorted(sums.items(), key=lambda item: -item[1][0])[:most]
+        ]
+        return "\n".join([f"{'bytes':>12}  {'blocks':>8}  asked for in", *lines])
+
+    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+        cdef adapted_block_t* node
+        cdef tracked_block_t* record
+        node = Adaptor_take(self, nbytes, nbytes, out)
+        if node == NULL:
+            return 0
+        record = <tracked_block_t*>malloc(sizeof(tracked_block_t))
+        if record == NULL:
+            data_ptr_destroy(out)  # the node has no record yet
+            raise MemoryError("no memory to keep track of a block.")
+        record.address, record.nbytes = <uintptr_t>out.data, nbytes
+        record.site = CallSites_capture(self.call_sites)
+        record.next, record.previous = &self.ring, self.ring.previous
+        self.ring.previous.next = record
+        self.ring.previous = record
+        node.note = record
+        return 0
+
+
+cdef void tracking_free(void* ctx) noexcept nogil:
+    """Forget a block that goes; after finalisation has begun, whoever has no GIL leaves it to the system."""
+    cdef adapted_block_t* node = <adapted_block_t*>ctx
+    if node.note != NULL:
+        if not (may_run_python() or holds_gil()):
+            return
+        with gil:
+            forget(<tracked_block_t*>node.note)
+    adapted_block_free(node, holds_gil())
+
+
+cdef void forget(tracked_block_t* record) noexcept:
+    record.next.previous = record.previous
+    record.previous.next = record.next
+    free(record)
+
+
+cdef data_ptr_operations_t tracking_operations = data_ptr_operations_t(
+    tracking_free, NULL, b"tracking_free", b"block of a TrackingAdaptor", adapted_block_facts)
