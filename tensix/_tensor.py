@@ -33,8 +33,8 @@ from cython.cimports.tensix.exchange.ndarray import (
     printable_of_impl,
     readable_of_impl,
 )
+from cython.cimports.tensix.exchange.numpy_calls import call_ignoring_errors
 from cython.cimports.tensix.exchange.pickling import reduce_tensor
-from cython.cimports.tensix.exchange.quiet_calls import call_quietly
 from cython.cimports.tensix.tensors.dispatch_key import bits_of_key, dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import (
     DType,
@@ -927,31 +927,31 @@ class Tensor(TensorBase):
 
     def sum(self, axis=None, dtype=None, keepdims=False):
         """Return the sum of the elements along axes, or of all; parameters as for `tensix.sum`."""
-        return fold_as(SUM, self, axis, dtype, keepdims)
+        return reduce_as(SUM, self, axis, dtype, keepdims)
 
     def prod(self, axis=None, dtype=None, keepdims=False):
         """Return the product of the elements along axes, or of all; parameters as for `tensix.prod`."""
-        return fold_as(PROD, self, axis, dtype, keepdims)
+        return reduce_as(PROD, self, axis, dtype, keepdims)
 
     def max(self, axis=None, keepdims=False):
         """Return the largest elements along axes, or the largest of all; see `tensix.max`."""
-        return fold(MAX, self, axis, keepdims)
+        return reduce(MAX, self, axis, keepdims)
 
     def min(self, axis=None, keepdims=False):
         """Return the smallest elements along axes, or the smallest of all; see `tensix.min`."""
-        return fold(MIN, self, axis, keepdims)
+        return reduce(MIN, self, axis, keepdims)
 
     def any(self, axis=None, keepdims=False):
         """Return whether any element along axes, or any at all, is not zero."""
-        return fold(ANY, self, axis, keepdims)
+        return reduce(ANY, self, axis, keepdims)
 
     def all(self, axis=None, keepdims=False):
         """Return whether all elements along axes, or all there are, are not zero."""
-        return fold(ALL, self, axis, keepdims)
+        return reduce(ALL, self, axis, keepdims)
 
     def mean(self, axis=None, keepdims=False):
         """Return the mean of the elements along axes, or of all; see `tensix.mean`."""
-        return fold(MEAN, self, axis, keepdims)
+        return reduce(MEAN, self, axis, keepdims)
 
     def var(self, axis=None, correction=0.0, keepdims=False):
         """Return the variance of the elements along axes, or of all; parameters as for `tensix.var`."""
@@ -965,11 +965,11 @@ class Tensor(TensorBase):
 
     def argmax(self, axis=None, keepdims=False):
         """Return where along an axis the largest element is, or where in the flattened tensor."""
-        return fold(ARGMAX, self, axis, keepdims)
+        return reduce(ARGMAX, self, axis, keepdims)
 
     def argmin(self, axis=None, keepdims=False):
         """Return where along an axis the smallest element is, or where in the flattened tensor."""
-        return fold(ARGMIN, self, axis, keepdims)
+        return reduce(ARGMIN, self, axis, keepdims)
 
     # ---- sparse tensors
 
@@ -1106,7 +1106,7 @@ class Tensor(TensorBase):
         if impl.storage is None or impl.device_type != CPU or buffer_format(impl.dtype_code) is None:
             raise AttributeError(f"a tensor of {self.dtype} on {self.device} has no __array_interface__.")
         address = self.data_ptr() if self.readonly else self.mutable_data_ptr()  # may run Python code
-        impl.storage.is_given_away = True
+        impl.storage.has_escaped = True
         itemsize = self.itemsize
         return {
             "version": 3,
@@ -1211,7 +1211,7 @@ def matmul_in_place(target: TensorBase, other: TensorBase):
 
 
 @cython.cfunc
-def fold(table: OperatorTable, tensor: TensorBase, axis, keepdims):
+def reduce(table: OperatorTable, tensor: TensorBase, axis, keepdims):
     """Call a reduction, in the shortest way if nothing is asked for."""
     if axis is None and keepdims is False:
         return table.call1(tensor)
@@ -1219,10 +1219,10 @@ def fold(table: OperatorTable, tensor: TensorBase, axis, keepdims):
 
 
 @cython.cfunc
-def fold_as(table: OperatorTable, tensor: TensorBase, axis, dtype, keepdims):
+def reduce_as(table: OperatorTable, tensor: TensorBase, axis, dtype, keepdims):
     """Call a reduction whose result may have a given type."""
     if dtype is None:
-        return fold(table, tensor, axis, keepdims)
+        return reduce(table, tensor, axis, keepdims)
     options = {"axis": axis, "dtype": dtype_from_any(dtype), "keepdims": keepdims}
     return table.call((tensor,), options, tensor.impl.key_set)
 
@@ -1298,7 +1298,7 @@ def assignable(target: TensorBase, value) -> TensorBase:
     if isinstance(value, np.ndarray):
         array = np.array(value, value.dtype.newbyteorder("="))
     else:
-        array = call_quietly(np.array, (value, dtype_of_code(impl.dtype_code).numpy))
+        array = call_ignoring_errors(np.array, (value, dtype_of_code(impl.dtype_code).numpy))
     return Tensor_wrap(impl_of_ndarray(array, False))
 
 

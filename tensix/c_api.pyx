@@ -20,10 +20,10 @@ from tensix.core.intrusive_target cimport (
 )
 from tensix.core.atomics cimport tx_load_relaxed
 from tensix.core.python_reference cimport (
-    bring_exception_back,
+    restore_exception,
     may_run_python,
     pending_exception_t,
-    set_exception_aside,
+    save_exception,
 )
 from tensix.core.storage cimport Storage as CoreStorage, Storage_from_new
 from tensix.core.storage_impl cimport (
@@ -36,7 +36,7 @@ from tensix.core.storage_impl cimport (
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport CKernel_binary, CKernel_unary, binary_t, unary_t
 from tensix.tensors.dtype cimport itemsize_of
-from tensix.exchange.foreign_memory cimport look_at_memory
+from tensix.exchange.foreign_memory cimport impl_over_memory
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
@@ -177,9 +177,9 @@ cdef void* address_or_null(PyObject* owner, address_t ask) noexcept nogil:
     cdef void* address = NULL
     if may_run_python():
         with gil:
-            pending = set_exception_aside()
+            pending = save_exception()
             address = ask_for_address(<object>owner, ask)
-            bring_exception_back(pending)
+            restore_exception(pending)
     return address
 
 
@@ -201,7 +201,7 @@ cdef Tensor tensor_from_blob(
         raise ValueError(f"tensor_from_blob() needs the number of an element type, found {dtype}.")
     if ndim < 0 or (sizes == NULL and ndim > 0):
         raise ValueError(f"tensor_from_blob() needs ndim sizes, found ndim={ndim} and sizes={<uintptr_t>sizes:#x}.")
-    body = look_at_memory(dtype, dense_keys_of_device(CPU), ndim, sizes, strides, data)
+    body = impl_over_memory(dtype, dense_keys_of_device(CPU), ndim, sizes, strides, data)
     made = Tensor_wrap(body)
     # From here on nothing fails: after an error the memory is still the caller's.
     storage = body.storage

@@ -44,7 +44,7 @@ from tensix.core.storage_impl cimport (
     StorageImpl,
     StorageImpl_check_readable,
     StorageImpl_clear_materializer,
-    StorageImpl_is_looked_at,
+    StorageImpl_is_in_use,
     StorageImpl_new,
     StorageImpl_retire,
     StorageImpl_set_materializer,
@@ -93,7 +93,7 @@ cdef StorageImpl cow_lazy_clone(StorageImpl source):
     if not cow_is_cow(&source.block):
         if source.is_foreign or source.materializer != NULL or refcounted_is_shared_alias(source, source):
             return None
-        if StorageImpl_is_looked_at(source) and not source.is_readonly:  # who looks may write
+        if StorageImpl_is_in_use(source) and not source.is_readonly:  # who looks may write
             return None
         if not can_share:
             return None

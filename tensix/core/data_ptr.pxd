@@ -30,8 +30,8 @@ cdef struct data_ptr_t:
 
 cdef class DataPtr:
     cdef data_ptr_t own
-    cdef data_ptr_t* seen    # &own, or that of `lender`
-    cdef object lender       # None, or who owns what is only looked at
+    cdef data_ptr_t* seen    # &own, or that of `borrowed_from`
+    cdef object borrowed_from  # None, or the owner of a borrowed pointer
 
 
 # Private to tensix.
@@ -65,7 +65,7 @@ cdef void data_ptr_destroy_with_gil(data_ptr_t* self) noexcept nogil
 cdef void data_ptr_move(data_ptr_t* self, data_ptr_t* source) noexcept nogil
 cdef dict data_ptr_facts(const data_ptr_t* self)
 cdef DataPtr DataPtr_wrap(data_ptr_t* source)
-cdef DataPtr DataPtr_borrow(data_ptr_t* source, object lender)
+cdef DataPtr DataPtr_borrow(data_ptr_t* source, object borrowed_from)
 cdef int DataPtr_move_out(DataPtr self, data_ptr_t* target) except -1
 cdef uintptr_t address_from_any(object address, str what) except? 0
 cdef void* c_function_from_any(object function, str role, str hint) except? NULL

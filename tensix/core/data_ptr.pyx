@@ -40,11 +40,11 @@ from libc.stdlib cimport free, malloc
 from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
 from tensix.core.device cimport Device, Device_from_any, Device_get
 from tensix.core.python_reference cimport (
-    bring_exception_back,
+    restore_exception,
     drop_python_reference,
     may_run_python,
     pending_exception_t,
-    set_exception_aside,
+    save_exception,
 )
 
 __all__ = ["DataPtr"]
@@ -79,7 +79,7 @@ cdef struct closure_t:
 
 
 @cython.freelist(16)
-@cython.no_gc_clear  # __dealloc__ still needs the lender
+@cython.no_gc_clear  # __dealloc__ still needs the owner
 cdef class DataPtr:
     """Own memory through a context and a deleter.
 
@@ -118,7 +118,7 @@ cdef class DataPtr:
         self.seen = &self.own
 
     def __init__(self, data=0, ctx=0, deleter=None, device="cpu"):
-        if self.lender is not None or self.own.ctx != NULL or self.own.data != NULL or self.own.deleter != NULL:
+        if self.borrowed_from is not None or self.own.ctx != NULL or self.own.data != NULL or self.own.deleter != NULL:
             raise RuntimeError("a DataPtr is filled once: make a new one instead of calling __init__ again.")
         cdef uintptr_t data_address = address_from_any(data, "data")
         cdef uintptr_t ctx_address = address_from_any(ctx, "ctx")
@@ -266,9 +266,9 @@ cdef void run_closure(void* ctx) noexcept nogil:
     cdef pending_exception_t pending
     if may_run_python():
         with gil:
-            pending = set_exception_aside()
+            pending = save_exception()
             closure_call(<closure_t*>ctx)
-            bring_exception_back(pending)
+            restore_exception(pending)
         free(ctx)
 
 
@@ -411,11 +411,11 @@ cdef DataPtr DataPtr_wrap(data_ptr_t* source):
     return made
 
 
-cdef DataPtr DataPtr_borrow(data_ptr_t* source, object lender):
-    """Return a look at what `lender` owns; it stays current and keeps the lender's Python object alive."""
+cdef DataPtr DataPtr_borrow(data_ptr_t* source, object borrowed_from):
+    """Return a borrowed pointer to what `borrowed_from` owns; it stays current and keeps that object alive."""
     cdef DataPtr made = DataPtr.__new__(DataPtr)
     made.seen = source
-    made.lender = lender
+    made.borrowed_from = borrowed_from
     return made
 
 
@@ -429,9 +429,9 @@ cdef int DataPtr_move_out(DataPtr self, data_ptr_t* target) except -1:
 
 
 cdef int DataPtr_check_owner(DataPtr self, str verb) except -1:
-    if self.lender is not None:
+    if self.borrowed_from is not None:
         raise RuntimeError(
-            f"cannot {verb} a borrowed DataPtr: a {type(self.lender).__name__} owns it. "
+            f"cannot {verb} a borrowed DataPtr: a {type(self.borrowed_from).__name__} owns it. "
             "Take it out with set_data_ptr() first."
         )
     return 0

@@ -30,7 +30,7 @@ cdef struct free_list_t:
     PyTypeObject* type
     destructor chain      # the tp_dealloc that Cython made
     int count
-    PyObject* husks[64]
+    PyObject* objects[64]
 
 
 cdef inline void free_list_install(free_list_t* self, object type, destructor dealloc) noexcept:
@@ -55,7 +55,7 @@ cdef inline bint free_list_accepts(free_list_t* self, PyObject* dead) noexcept:
 cdef inline void free_list_keep(free_list_t* self, PyObject* husk) noexcept:
     """Keep an object that was accepted and cleaned up."""
     if self.count < FREE_LIST_LENGTH:
-        self.husks[self.count] = husk
+        self.objects[self.count] = husk
         self.count += 1
     else:  # cleaning it up killed others of its type
         self.chain(husk)
@@ -66,4 +66,4 @@ cdef inline object free_list_take(free_list_t* self):
     TX_ASSERT_GIL()
     TX_ASSERT(0 < self.count <= FREE_LIST_LENGTH, "an index into the free list", self.count)
     self.count -= 1
-    return stolen(self.husks[self.count])
+    return stolen(self.objects[self.count])

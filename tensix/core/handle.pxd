@@ -16,7 +16,7 @@ from tensix.core.intrusive_target cimport IntrusiveTarget, IntrusiveTarget_on_de
 from tensix.core.python_reference cimport drop_python_reference
 
 
-cdef inline void own_newborn(IntrusiveTarget target) noexcept:
+cdef inline void own_new(IntrusiveTarget target) noexcept:
     """Take the first strong count of a target that was just made, and the counts' Python reference."""
     TX_ASSERT(target.combined_refcount == 0, "a target that never had an owner", target.combined_refcount)
     tx_store_relaxed(&target.combined_refcount, unique_word())

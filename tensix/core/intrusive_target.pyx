@@ -74,11 +74,11 @@ from tensix.core.combined_refcount cimport (
     weak_of,
 )
 from tensix.core.python_reference cimport (
-    bring_exception_back,
+    restore_exception,
     drop_python_reference,
     may_run_python,
     pending_exception_t,
-    set_exception_aside,
+    save_exception,
 )
 
 __all__ = ["IntrusiveTarget"]
@@ -207,9 +207,9 @@ cdef void IntrusiveTarget_on_death(IntrusiveTarget self, int death, bint holds_g
     if death == RELEASE:
         if may_run_python():
             with gil:
-                pending = set_exception_aside()
+                pending = save_exception()
                 IntrusiveTarget_call_release_resources(self)
-                bring_exception_back(pending)
+                restore_exception(pending)
         if drop_weak_unit(&self.combined_refcount) != DELETE:
             return
     TX_ASSERT(is_dead(self.combined_refcount), "a target without owners to be destroyed", self.combined_refcount)
@@ -229,9 +229,9 @@ cdef void IntrusiveTarget_report(IntrusiveTarget self, const char* function) noe
     cdef pending_exception_t pending
     if may_run_python():
         with gil:
-            pending = set_exception_aside()
+            pending = save_exception()
             IntrusiveTarget_raise_unraisable(self, function)
-            bring_exception_back(pending)
+            restore_exception(pending)
 
 
 cdef int IntrusiveTarget_raise_unraisable(IntrusiveTarget self, const char* function) noexcept:

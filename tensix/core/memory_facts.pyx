@@ -23,7 +23,7 @@ def facts_of_storage(StorageImpl storage not None):
         "is_resizable": bool(storage.is_resizable),
         "is_readonly": bool(storage.is_readonly),
         "exports": storage.exports,
-        "is_given_away": bool(storage.is_given_away),
+        "has_escaped": bool(storage.has_escaped),
         "is_foreign": bool(storage.is_foreign),
         "is_copy_on_write": storage.materializer != NULL,
         "refuses_writing": bool(storage.throw_on_mutable),

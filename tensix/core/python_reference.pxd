@@ -40,14 +40,14 @@ cdef struct pending_exception_t:
     PyObject* traceback
 
 
-cdef inline pending_exception_t set_exception_aside() noexcept:
+cdef inline pending_exception_t save_exception() noexcept:
     """Take the pending exception, if there is one."""
     cdef pending_exception_t pending
     PyErr_Fetch(&pending.type, &pending.value, &pending.traceback)
     return pending
 
 
-cdef inline void bring_exception_back(pending_exception_t pending) noexcept:
+cdef inline void restore_exception(pending_exception_t pending) noexcept:
     PyErr_Restore(pending.type, pending.value, pending.traceback)
 
 

@@ -26,7 +26,7 @@ cdef class StorageImpl(IntrusiveTarget):
     cdef uint8_t throw_on_immutable
     cdef uint8_t warn_on_mutable    # once
     cdef uint8_t is_foreign         # somebody else has the block too, for good: bytes may change behind our back
-    cdef uint8_t is_given_away      # its address is out for good; see Note [Exports]
+    cdef uint8_t has_escaped      # its address is out for good; see Note [Exports]
     cdef uint32_t uses              # how many operations read the block now; see Note [Storages in use]
     cdef uint32_t exports           # how many others look at the block now; see Note [Exports]
     cdef uint32_t version           # how often the bytes were written in place, by tensix
@@ -84,7 +84,7 @@ cdef int StorageImpl_refuse_expired() except -1
 cdef void free_retired(StorageImpl self) noexcept
 cdef int StorageImpl_pass_guards(StorageImpl self) except -1
 cdef int StorageImpl_check_readable(StorageImpl self) except -1
-cdef bint StorageImpl_is_looked_at(StorageImpl self) noexcept nogil
+cdef bint StorageImpl_is_in_use(StorageImpl self) noexcept nogil
 cdef int StorageImpl_check_movable(StorageImpl self, str what) except -1
 cdef int StorageImpl_set_materializer(StorageImpl self, materializer_t materializer) except -1
 cdef void StorageImpl_clear_materializer(StorageImpl self) noexcept

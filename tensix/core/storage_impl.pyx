@@ -53,10 +53,10 @@ from tensix.core.free_list cimport (
 )
 from tensix.core.intrusive_target cimport IntrusiveTarget, use_count
 from tensix.core.python_reference cimport (
-    bring_exception_back,
+    restore_exception,
     pending_exception,
     pending_exception_t,
-    set_exception_aside,
+    save_exception,
 )
 
 __all__ = ["StorageImpl"]
@@ -175,7 +175,7 @@ cdef class StorageImpl(IntrusiveTarget):
         check_alive(self)
         if self.is_readonly and not readonly:
             raise RuntimeError("a read-only storage stays read-only: make a writable one with clone().")
-        if readonly and not self.is_readonly and StorageImpl_is_looked_at(self):
+        if readonly and not self.is_readonly and StorageImpl_is_in_use(self):
             self.is_foreign = True  # who looks was told that he may write
         self.is_readonly = readonly
         refresh_guard(self)
@@ -355,7 +355,7 @@ cdef void strip(StorageImpl self) noexcept:
     self.handle_count = self.weak_handle_count = 0
     self.size_bytes = 0
     self.version = 0
-    self.is_resizable = self.was_shrunk = self.is_foreign = self.is_given_away = False
+    self.is_resizable = self.was_shrunk = self.is_foreign = self.has_escaped = False
     if self.guarded or self.access_error is not None:
         self.access_error, self.materializer = None, NULL
         self.throw_on_mutable = self.throw_on_immutable = self.warn_on_mutable = self.is_readonly = False
@@ -375,9 +375,9 @@ cdef void destroy_block_aside(data_ptr_t* block) noexcept nogil:
     """Free a block while an exception is pending: deleters may run Python code."""
     cdef pending_exception_t pending
     with gil:
-        pending = set_exception_aside()
+        pending = save_exception()
         data_ptr_destroy(block)
-        bring_exception_back(pending)
+        restore_exception(pending)
 
 
 cdef StorageImpl StorageImpl_new():
@@ -401,14 +401,14 @@ cdef int StorageImpl_check_readable(StorageImpl self) except -1:
     return 0
 
 
-cdef bint StorageImpl_is_looked_at(StorageImpl self) noexcept nogil:
+cdef bint StorageImpl_is_in_use(StorageImpl self) noexcept nogil:
     """Whether somebody outside may read and write the block now, or ever again."""
-    return self.is_given_away or self.exports != 0
+    return self.has_escaped or self.exports != 0
 
 
 cdef int StorageImpl_check_movable(StorageImpl self, str what) except -1:
     """Refuse to `what` a block that others look at. See Note [Exports] and Note [Storages in use]."""
-    if self.uses != 0 or StorageImpl_is_looked_at(self):
+    if self.uses != 0 or StorageImpl_is_in_use(self):
         raise RuntimeError(
             f"cannot {what} the memory of this storage: an array, a buffer, a DLPack capsule or an operation that has "
             "not ended looks at it. Drop or end those first, or work on a clone()."

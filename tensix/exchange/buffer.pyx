@@ -25,7 +25,7 @@ from tensix.core.python_reference cimport may_run_python
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
 from tensix.tensors.dtype cimport dtype_of_code, itemsize_of
-from tensix.exchange.foreign_memory cimport look_at_memory
+from tensix.exchange.foreign_memory cimport impl_over_memory
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_const_data,
@@ -230,7 +230,7 @@ cdef TensorImpl look_at_buffer(Py_buffer* view):
             if view.strides[i] % view.itemsize:
                 raise BufferError(f"a stride of {view.strides[i]} bytes does not divide by {view.itemsize}.")
     try:
-        return look_at_memory(
+        return impl_over_memory(
             code, dense_keys_of_device(CPU), view.ndim, sizes, strides if view.strides != NULL else NULL, view.buf)
     except ValueError as error:
         raise BufferError(f"the buffer cannot be taken in: {error}") from None

@@ -11,7 +11,7 @@ import copy
 
 import cython
 from cython.cimports.libc.stdint import uint64_t
-from cython.cimports.tensix.core.handle import own_newborn, retain
+from cython.cimports.tensix.core.handle import own_new, retain
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.sparse_tensor_impl import SparseTensorImpl, SparseTensorImpl_new
@@ -20,7 +20,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl,
     TensorImpl_adopt,
     TensorImpl_check_bounds,
-    TensorImpl_look_alike,
+    TensorImpl_shallow_copy,
     TensorImpl_shape,
     check_unchanged,
     set_counts,
@@ -37,7 +37,7 @@ def copy_of(tensor):
     """Return a tensor of the same class with a body of its own that looks at the same elements."""
     made = handle_like(tensor)
     if isinstance(tensor.impl, SparseTensorImpl):
-        own(made, sparse_look_alike(tensor.impl))
+        own(made, sparse_shallow_copy(tensor.impl))
     elif tensor.impl is not UNDEFINED:
         looks: TensorBase = DETACH.call1(tensor)
         share(made, looks.impl)
@@ -77,7 +77,7 @@ def handle_like(tensor: TensorBase) -> TensorBase:
 @cython.exceptval(check=False)
 def own(handle: TensorBase, body: TensorImpl) -> cython.void:
     """Make an undefined tensor the first owner of a body."""
-    own_newborn(body)
+    own_new(body)
     handle.impl = body
 
 
@@ -97,7 +97,7 @@ def deep_copy_of_strided(impl: TensorImpl, memo: dict) -> TensorImpl:
     source = Storage_from_owned(impl.storage)
     storage: Storage = source.__deepcopy__(memo)
     check_unchanged(before, impl, impl, impl)
-    body = TensorImpl_look_alike(impl)
+    body = TensorImpl_shallow_copy(impl)
     retain(storage.target)
     TensorImpl_adopt(body, storage.target)
     TensorImpl_check_bounds(body)  # the original's storage may have been resized before or after it was copied
@@ -112,5 +112,5 @@ def deep_copy_of_sparse(impl: SparseTensorImpl, memo: dict) -> TensorImpl:
 
 
 @cython.cfunc
-def sparse_look_alike(impl: SparseTensorImpl) -> TensorImpl:
+def sparse_shallow_copy(impl: SparseTensorImpl) -> TensorImpl:
     return SparseTensorImpl_new(TensorImpl_shape(impl), impl.indices, impl.values, impl.is_coalesced)

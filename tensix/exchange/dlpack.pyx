@@ -29,11 +29,11 @@ from libc.string cimport memcpy
 from tensix.core.allocator cimport current_allocator
 from tensix.core.data_ptr cimport data_ptr_operations_t, data_ptr_own
 from tensix.core.device cimport CPU
-from tensix.core.handle cimport own_newborn
+from tensix.core.handle cimport own_new
 from tensix.core.python_reference cimport may_run_python
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
-from tensix.exchange.dlpack_export cimport LEGACY, TYPES, VERSION, VERSIONED, export_look, export_versioned
+from tensix.exchange.dlpack_export cimport LEGACY, TYPES, VERSION, VERSIONED, export_dltensor, export_versioned
 from tensix.exchange.dlpack_header cimport (
     DLDataType,
     DLDeviceType,
@@ -53,7 +53,7 @@ from tensix.exchange.dlpack_header cimport (
     kDLROCMHost,
 )
 from tensix.tensors.dtype cimport itemsize_of
-from tensix.exchange.foreign_memory cimport look_at_memory
+from tensix.exchange.foreign_memory cimport impl_over_memory
 from tensix.tensors.tensor_base cimport Tensor_wrap, TensorBase
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
@@ -158,12 +158,12 @@ cdef TensorImpl impl_of_capsule(object capsule):
     cdef DLManagedTensor* legacy
     if PyCapsule_IsValid(capsule, VERSIONED):
         versioned = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED)
-        impl = look_at_versioned(versioned)
+        impl = impl_over_versioned(versioned)
         PyCapsule_SetName(capsule, USED_VERSIONED)
         data_ptr_own(&impl.storage.block, versioned, &versioned_operations)
     elif PyCapsule_IsValid(capsule, LEGACY):
         legacy = <DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY)
-        impl = look_at(&legacy.dl_tensor)
+        impl = impl_of_dltensor(&legacy.dl_tensor)
         PyCapsule_SetName(capsule, USED_LEGACY)
         data_ptr_own(&impl.storage.block, legacy, &legacy_operations)
     elif PyCapsule_IsValid(capsule, USED_VERSIONED) or PyCapsule_IsValid(capsule, USED_LEGACY):
@@ -176,7 +176,7 @@ cdef TensorImpl impl_of_capsule(object capsule):
 cdef TensorImpl impl_of_versioned(DLManagedTensorVersioned* managed):
     """Take a tensor over, whatever comes of it."""
     try:
-        impl = look_at_versioned(managed)
+        impl = impl_over_versioned(managed)
     except BaseException:
         release(managed)
         raise
@@ -190,19 +190,19 @@ cdef void release(DLManagedTensorVersioned* managed) noexcept:
         managed.deleter(managed)
 
 
-cdef TensorImpl look_at_versioned(DLManagedTensorVersioned* managed):
+cdef TensorImpl impl_over_versioned(DLManagedTensorVersioned* managed):
     if managed.version.major != DLPACK_MAJOR_VERSION:
         raise BufferError(
             f"the DLPack tensor has version {managed.version.major}.{managed.version.minor}, and tensix reads "
             f"{DLPACK_MAJOR_VERSION}.x: of others only the deleter is known. Ask for max_version={MAX_VERSION}."
         )
-    impl = look_at(&managed.dl_tensor)
+    impl = impl_of_dltensor(&managed.dl_tensor)
     impl.storage.is_readonly = impl.storage.guarded = (managed.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0
     impl.storage.is_foreign = not managed.flags & DLPACK_FLAG_BITMASK_IS_COPIED
     return impl
 
 
-cdef TensorImpl look_at(DLTensor* tensor):
+cdef TensorImpl impl_of_dltensor(DLTensor* tensor):
     """Return a body without owners whose storage does not own the memory yet."""
     if tensor.device.device_type not in (kDLCPU, kDLCUDAHost, kDLROCMHost):
         raise BufferError(
@@ -219,7 +219,7 @@ cdef TensorImpl look_at(DLTensor* tensor):
         raise BufferError(f"the DLPack tensor has {tensor.ndim} dimensions, but no sizes for them.")
     cdef char* data = <char*>tensor.data
     try:
-        impl = look_at_memory(
+        impl = impl_over_memory(
             code, DEFAULT_KEYS, tensor.ndim, tensor.shape, tensor.strides,
             NULL if data == NULL else data + tensor.byte_offset,
         )
@@ -305,7 +305,7 @@ cdef TensorImpl new_like(DLTensor* prototype):
     if tx_multiply_overflows(impl.numel, itemsize_of(code), &nbytes):
         raise BufferError("the bytes of the tensor cannot be counted in 63 bits.")
     cdef StorageImpl storage = StorageImpl_allocate(nbytes, current_allocator(CPU), False)
-    own_newborn(storage)
+    own_new(storage)
     TensorImpl_adopt(impl, storage)
     return impl
 
@@ -324,9 +324,9 @@ cdef int table_import(DLManagedTensorVersioned* managed, void** out) except -1:
     return 0
 
 
-cdef int table_look(void* tensor, DLTensor* out) except -1:
+cdef int table_dltensor(void* tensor, DLTensor* out) except -1:
     """Describe a tensor for as long as the caller does not return to Python: no count is taken."""
-    return export_look(body_of(<object>tensor), out)
+    return export_dltensor(body_of(<object>tensor), out)
 
 
 cdef int table_stream(DLDeviceType device_type, int32_t device_id, void** out) noexcept:
@@ -346,7 +346,7 @@ EXCHANGE_API.header.prev_api = NULL
 EXCHANGE_API.managed_tensor_allocator = table_make_tensor
 EXCHANGE_API.managed_tensor_from_py_object_no_sync = table_export
 EXCHANGE_API.managed_tensor_to_py_object_no_sync = table_import
-EXCHANGE_API.dltensor_from_py_object_no_sync = table_look
+EXCHANGE_API.dltensor_from_py_object_no_sync = table_dltensor
 EXCHANGE_API.current_work_stream = table_stream
 
 

@@ -9,4 +9,4 @@ cdef const char* VERSIONED
 
 cdef object dlpack_capsule(TensorImpl impl, bint is_versioned, bint is_copied)
 cdef DLManagedTensorVersioned* export_versioned(TensorImpl impl, bint is_copied) except NULL
-cdef int export_look(TensorImpl impl, DLTensor* out) except -1
+cdef int export_dltensor(TensorImpl impl, DLTensor* out) except -1

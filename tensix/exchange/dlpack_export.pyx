@@ -2,11 +2,11 @@
 
 See Note [Who calls a DLPack deleter] in ``dlpack.pyx``.
 
-Note [Rooms]
+Note [Slots]
 ~~~~~~~~~~~~
-A struct goes out with the GIL and comes back from anywhere. So rooms for structs are handed out by whoever has the
+A struct goes out with the GIL and comes back from anywhere. So slots for structs are handed out by whoever has the
 GIL, one look each, and given back by one store, where an allocator would count and lock. The name of a capsule stands
-in the room as well: a capsule that still has its name thereby says what is in it, without Python's reading the name.
+in the slot as well: a capsule that still has its name thereby says what is in it, without Python's reading the name.
 """
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
@@ -84,16 +84,16 @@ cdef object dlpack_capsule(TensorImpl impl, bint is_versioned, bint is_copied):
 
 cdef PyObject* versioned_capsule(TensorImpl impl, bint is_copied) except NULL:
     """Return a new reference to a capsule."""
-    cdef room_t* room = room_for_plain(impl)
+    cdef slot_t* slot = slot_for_plain(impl)
     cdef DLManagedTensorVersioned* made
-    if room != NULL:  # nearly always
-        made = <DLManagedTensorVersioned*>room.content
+    if slot != NULL:  # nearly always
+        made = <DLManagedTensorVersioned*>slot.content
         fill_versioned(impl, address_of_plain(impl), made, is_copied)
     else:
         made = export_versioned(impl, is_copied)
-        room = room_of(made)
+        slot = slot_around(made)
     cdef PyObject* capsule = PyCapsule_New(
-        made, VERSIONED if room == NULL else room.versioned_name, destroy_versioned_capsule)
+        made, VERSIONED if slot == NULL else slot.versioned_name, destroy_versioned_capsule)
     if capsule == NULL:
         delete_versioned(made)
     return capsule
@@ -107,11 +107,11 @@ cdef PyObject* legacy_capsule(TensorImpl impl) except NULL:
             "the tensor is read-only, which a DLPack capsule before version 1.0 cannot say. Ask for a newer one by "
             "max_version=(1, 0), or for a copy by copy=True."
         )
-    cdef DLManagedTensor* made = <DLManagedTensor*>take_room(sizeof(made[0]), impl.ndim)
-    cdef room_t* room = room_of(made)
+    cdef DLManagedTensor* made = <DLManagedTensor*>take_slot(sizeof(made[0]), impl.ndim)
+    cdef slot_t* slot = slot_around(made)
     fill_legacy(impl, data, made)
     cdef PyObject* capsule = PyCapsule_New(
-        made, LEGACY if room == NULL else room.legacy_name, destroy_legacy_capsule)
+        made, LEGACY if slot == NULL else slot.legacy_name, destroy_legacy_capsule)
     if capsule == NULL:
         delete_legacy(made)
     return capsule
@@ -119,18 +119,18 @@ cdef PyObject* legacy_capsule(TensorImpl impl) except NULL:
 
 cdef DLManagedTensorVersioned* export_versioned(TensorImpl impl, bint is_copied) except NULL:
     """Return a tensor that keeps the block by an export."""
-    cdef room_t* room = room_for_plain(impl)
-    if room != NULL:
-        made = <DLManagedTensorVersioned*>room.content
+    cdef slot_t* slot = slot_for_plain(impl)
+    if slot != NULL:
+        made = <DLManagedTensorVersioned*>slot.content
         fill_versioned(impl, address_of_plain(impl), made, is_copied)
         return made
     cdef void* data = exportable_data(impl)
-    made = <DLManagedTensorVersioned*>take_room(sizeof(made[0]), impl.ndim)
+    made = <DLManagedTensorVersioned*>take_slot(sizeof(made[0]), impl.ndim)
     fill_versioned(impl, data, made, is_copied)
     return made
 
 
-cdef int export_look(TensorImpl impl, DLTensor* out) except -1:
+cdef int export_dltensor(TensorImpl impl, DLTensor* out) except -1:
     """Describe a tensor by its body's own sizes and strides, which are never NULL; nothing is owned."""
     if impl.storage is not None and impl.storage.is_readonly:
         raise BufferError("the tensor is read-only, which a bare DLTensor cannot say. Ask for a managed one.")
@@ -178,65 +178,65 @@ cdef int refuse_export(TensorImpl impl) except -1:
 
 
 cdef enum:
-    ROOM_COUNT = 64    # tensors that are out at the same time, in a loop that hands them to somebody
-    ROOM_DIMS = 8
+    EXPORT_SLOT_COUNT = 64    # tensors that are out at the same time, in a loop that hands them to somebody
+    SLOT_DIMS = 8
     ROOM_BYTES = 208   # of a versioned tensor with so many dimensions
 
 
-cdef struct room_t:    # a power of two bytes
+cdef struct slot_t:    # a power of two bytes
     uint64_t is_taken
     char legacy_name[16]
     char versioned_name[24]
     char content[ROOM_BYTES]
 
-cdef room_t[ROOM_COUNT] ROOMS
-cdef room_t* NEXT_ROOM = ROOMS
+cdef slot_t[EXPORT_SLOT_COUNT] SLOTS
+cdef slot_t* NEXT_SLOT = SLOTS
 
 cdef int furnish_rooms() noexcept:
     cdef int i
-    for i in range(ROOM_COUNT):
-        strcpy(ROOMS[i].legacy_name, LEGACY)
-        strcpy(ROOMS[i].versioned_name, VERSIONED)
+    for i in range(EXPORT_SLOT_COUNT):
+        strcpy(SLOTS[i].legacy_name, LEGACY)
+        strcpy(SLOTS[i].versioned_name, VERSIONED)
     return 0
 
 furnish_rooms()
 
 
-cdef inline room_t* room_for_plain(TensorImpl impl) noexcept:
-    """Return the next room if it is free and `is_plain`, else NULL. See Note [Rooms]."""
-    cdef room_t* room = NEXT_ROOM
-    if not is_plain(impl) or impl.ndim > ROOM_DIMS or tx_load_acquire(&room.is_taken):
+cdef inline slot_t* slot_for_plain(TensorImpl impl) noexcept:
+    """Return the next slot if it is free and `is_plain`, else NULL. See Note [Slots]."""
+    cdef slot_t* slot = NEXT_SLOT
+    if not is_plain(impl) or impl.ndim > SLOT_DIMS or tx_load_acquire(&slot.is_taken):
         return NULL
-    tx_store_relaxed(&room.is_taken, True)
-    return room
+    tx_store_relaxed(&slot.is_taken, True)
+    return slot
 
 
-cdef void* take_room(size_t size, int ndim) except NULL:
-    """Return room for a struct, with sizes and strides behind it: the next one, or another one, or elsewhere."""
-    global NEXT_ROOM
+cdef void* take_slot(size_t size, int ndim) except NULL:
+    """Return slot for a struct, with sizes and strides behind it: the next one, or another one, or elsewhere."""
+    global NEXT_SLOT
     cdef void* made
-    if ndim <= ROOM_DIMS:
-        if tx_load_acquire(&NEXT_ROOM.is_taken):
-            NEXT_ROOM = &ROOMS[0] if NEXT_ROOM == &ROOMS[ROOM_COUNT - 1] else NEXT_ROOM + 1
-        if not tx_load_acquire(&NEXT_ROOM.is_taken):
-            tx_store_relaxed(&NEXT_ROOM.is_taken, True)
-            return NEXT_ROOM.content
+    if ndim <= SLOT_DIMS:
+        if tx_load_acquire(&NEXT_SLOT.is_taken):
+            NEXT_SLOT = &SLOTS[0] if NEXT_SLOT == &SLOTS[EXPORT_SLOT_COUNT - 1] else NEXT_SLOT + 1
+        if not tx_load_acquire(&NEXT_SLOT.is_taken):
+            tx_store_relaxed(&NEXT_SLOT.is_taken, True)
+            return NEXT_SLOT.content
     made = malloc(size + 2 * ndim * sizeof(int64_t))
     if made == NULL:
         raise MemoryError("no memory for a DLPack tensor.")
     return made
 
 
-cdef inline room_t* room_of(const void* inside) noexcept nogil:
-    """Return the room in which an address lies, NULL if it lies elsewhere."""
-    cdef uintptr_t offset = <uintptr_t>inside - <uintptr_t>ROOMS
-    return &ROOMS[offset // sizeof(room_t)] if offset < sizeof(ROOMS) else NULL
+cdef inline slot_t* slot_around(const void* inside) noexcept nogil:
+    """Return the slot in which an address lies, NULL if it lies elsewhere."""
+    cdef uintptr_t offset = <uintptr_t>inside - <uintptr_t>SLOTS
+    return &SLOTS[offset // sizeof(slot_t)] if offset < sizeof(SLOTS) else NULL
 
 
-cdef inline void give_room_back(void* content) noexcept nogil:
-    cdef room_t* room = room_of(content)
-    if room != NULL:
-        tx_store_release(&room.is_taken, False)
+cdef inline void give_slot_back(void* content) noexcept nogil:
+    cdef slot_t* slot = slot_around(content)
+    if slot != NULL:
+        tx_store_release(&slot.is_taken, False)
     else:
         free(content)
 
@@ -287,24 +287,24 @@ cdef void delete_versioned(DLManagedTensorVersioned* self) noexcept nogil:
     """Be the deleter of what went out. See Note [Who calls a DLPack deleter]."""
     if self != NULL:
         end_export_anywhere(<StorageImpl>self.manager_ctx)
-        give_room_back(self)
+        give_slot_back(self)
 
 
 cdef void delete_legacy(DLManagedTensor* self) noexcept nogil:
     if self != NULL:
         end_export_anywhere(<StorageImpl>self.manager_ctx)
-        give_room_back(self)
+        give_slot_back(self)
 
 
 cdef void destroy_versioned_capsule(PyObject* capsule) noexcept:
     """Free what nobody has taken out of the capsule: who does, gives it another name."""
     cdef void* storage
     cdef const char* name = PyCapsule_GetName(capsule)
-    cdef room_t* room = room_of(name)
-    if room != NULL:
-        storage = (<DLManagedTensorVersioned*>room.content).manager_ctx
+    cdef slot_t* slot = slot_around(name)
+    if slot != NULL:
+        storage = (<DLManagedTensorVersioned*>slot.content).manager_ctx
         end_export(<StorageImpl>storage)
-        tx_store_release(&room.is_taken, False)
+        tx_store_release(&slot.is_taken, False)
     elif PyCapsule_IsValid(capsule, VERSIONED):
         delete_versioned(<DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED))
 
@@ -312,10 +312,10 @@ cdef void destroy_versioned_capsule(PyObject* capsule) noexcept:
 cdef void destroy_legacy_capsule(PyObject* capsule) noexcept:
     cdef void* storage
     cdef const char* name = PyCapsule_GetName(capsule)
-    cdef room_t* room = room_of(name)
-    if room != NULL:
-        storage = (<DLManagedTensor*>room.content).manager_ctx
+    cdef slot_t* slot = slot_around(name)
+    if slot != NULL:
+        storage = (<DLManagedTensor*>slot.content).manager_ctx
         end_export(<StorageImpl>storage)
-        tx_store_release(&room.is_taken, False)
+        tx_store_release(&slot.is_taken, False)
     elif PyCapsule_IsValid(capsule, LEGACY):
         delete_legacy(<DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY))

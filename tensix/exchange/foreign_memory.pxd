@@ -8,7 +8,7 @@ cdef enum:
     COMPLEX128 = 10
 
 
-cdef TensorImpl look_at_memory(
+cdef TensorImpl impl_over_memory(
     uint8_t dtype_code, uint64_t key_set, int ndim, const int64_t* sizes, const int64_t* strides, void* data)
 
 

@@ -5,7 +5,7 @@ when there is one. So an error leaves the memory with its owner.
 """
 from libc.stdint cimport int64_t, uint8_t, uint64_t, uintptr_t
 from tensix.core.data_ptr cimport data_ptr_init
-from tensix.core.handle cimport own_newborn
+from tensix.core.handle cimport own_new
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_new
 from tensix.tensors.dtype cimport dtype_of_code, itemsize_of
 from tensix.tensors.tensor_impl cimport (
@@ -21,7 +21,7 @@ from tensix.tensors.tensor_impl cimport (
 )
 
 
-cdef TensorImpl look_at_memory(
+cdef TensorImpl impl_over_memory(
         uint8_t dtype_code, uint64_t key_set, int ndim, const int64_t* sizes, const int64_t* strides, void* data):
     """Return a body without owners over elements of which the first is at `data`.
 
@@ -71,7 +71,7 @@ cdef TensorImpl look_at_memory(
     else:
         data_ptr_init(&storage.block, data, NULL, NULL)
     storage.size_bytes = nbytes
-    own_newborn(storage)
+    own_new(storage)
     TensorImpl_adopt(impl, storage)
     return impl
 

@@ -11,7 +11,7 @@ from cython.cimports.libc.stdint import int64_t, uint64_t
 from cython.cimports.tensix.core.device import CPU, META, Device_get
 from cython.cimports.tensix.core.export import begin_export, end_export
 from cython.cimports.tensix.core.storage_impl import StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
-from cython.cimports.tensix.exchange.foreign_memory import look_at_memory
+from cython.cimports.tensix.exchange.foreign_memory import impl_over_memory
 from cython.cimports.tensix.tensors.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import BFLOAT16, dtype_from_any, dtype_of_code, itemsize_of, numpy_dtype_of
 from cython.cimports.tensix.tensors.tensor_impl import (
@@ -171,7 +171,7 @@ def impl_of_ndarray(array, is_shared):
             strides[i] = source.strides[i] // itemsize
             if source.strides[i] % itemsize:
                 raise ValueError(f"a stride of {source.strides[i]} bytes does not divide by {itemsize}: copy first.")
-    impl = look_at_memory(
+    impl = impl_over_memory(
         code, DEFAULT_KEYS, source.ndim, sizes, cython.NULL if is_row_major else strides, source.data
     )
     storage = impl.storage

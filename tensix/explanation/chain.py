@@ -132,7 +132,7 @@ def describe_storage(link: Link, impl: StorageImpl) -> Link:
     if facts["exports"]:
         looks = f"{facts['exports']} look in from outside: lazy_clone() copies at once, the block stays"
         link.say("exported", facts["exports"], looks)
-    if facts["is_given_away"]:
+    if facts["has_escaped"]:
         link.say("given away", True, "its address is out for good: lazy_clone() copies at once, the block stays")
     if facts["is_foreign"]:
         link.say("foreign", True, "others had the block first and may write it: lazy_clone() copies at once")

@@ -11,12 +11,12 @@ from tensix.kernels.creation cimport as_shape, call_factory, tensor_of_numbers
 from tensix.exchange.buffer cimport impl_of_buffer
 from tensix.exchange.dlpack cimport impl_of_dlpack
 from tensix.tensors.dtype cimport BFLOAT16, DType, dtype_from_any
-from tensix.exchange.foreign_memory cimport look_at_memory
+from tensix.exchange.foreign_memory cimport impl_over_memory
 from tensix.exchange.ndarray cimport impl_of_ndarray
-from tensix.exchange.quiet_calls cimport call_quietly
+from tensix.exchange.numpy_calls cimport call_ignoring_errors
 from tensix._tensor cimport Tensor
 from tensix.tensors.tensor_base cimport Tensor_wrap
-from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_look_alike, int64_of
+from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_shallow_copy, int64_of
 
 import numpy as np
 
@@ -555,10 +555,10 @@ def tensor(data, *, dtype=None):
     made = tensor_of_numbers(data, -1 if wanted is None else wanted.code)
     if made is not None:
         return made
-    array = call_quietly(np.array, (data, None if wanted is None else wanted.numpy))
+    array = call_ignoring_errors(np.array, (data, None if wanted is None else wanted.numpy))
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     if wanted is None and not isinstance(data, (np.ndarray, np.generic)):
-        array = call_quietly(array.astype, (DEFAULTS.get(array.dtype, array.dtype),), {"copy": False})
+        array = call_ignoring_errors(array.astype, (DEFAULTS.get(array.dtype, array.dtype),), {"copy": False})
     return Tensor_wrap(impl_of_ndarray(array, False)).clone()
 
 
@@ -713,7 +713,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
     if copy is not None:
         copy = bool(copy)
     if type(x) is Tensor:
-        source = Tensor_wrap(TensorImpl_look_alike((<Tensor>x).impl))
+        source = Tensor_wrap(TensorImpl_shallow_copy((<Tensor>x).impl))
     elif type(x) is ndarray:
         source = Tensor_wrap(impl_of_exporting_array(x))
     elif device is None:
@@ -808,7 +808,7 @@ def from_blob(address, shape, *, stride=None, dtype, deleter=None, device="cpu")
         raise ValueError(f"a stride per dimension is needed: {len(dims)}, found {len(steps)}.")
     for i in range(len(dims)):
         sizes[i], strides[i] = int64_of(dims[i]), int64_of(steps[i])
-    impl = look_at_memory(
+    impl = impl_over_memory(
         element.code, dense_keys_of_device(where.type_code), len(dims), sizes, NULL if stride is None else strides,
         <void*>place,
     )

@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport PyArray_DATA, import_array, ndarray, npy_intp
 from tensix.core.device cimport META, Device_from_any
-from tensix.core.handle cimport own_newborn
+from tensix.core.handle cimport own_new
 from tensix.core.storage cimport StorageImpl_lazy_clone
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_unary, CKernel_with
@@ -25,7 +25,7 @@ from tensix.kernels.iterator cimport (
 from tensix.kernels.overlap cimport check_writable_once, is_same_view, may_overlap
 from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, dtype_from_any, dtype_of_code, itemsize_of
 from tensix.dispatch.operands cimport write_number
-from tensix.exchange.quiet_calls cimport call_quietly
+from tensix.exchange.numpy_calls cimport call_ignoring_errors
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport (
     INLINE_DIMS,
@@ -34,7 +34,7 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_bump_version,
     TensorImpl_check_bounds,
     TensorImpl_const_data,
-    TensorImpl_look_alike,
+    TensorImpl_shallow_copy,
     TensorImpl_mutable_data,
     TensorImpl_sizes,
     TensorImpl_strides,
@@ -188,8 +188,8 @@ cdef object lazy_clone(TensorBase a):
         TensorImpl_check_bounds(source)
     cdef StorageImpl storage = StorageImpl_lazy_clone(source.storage)
     check_unchanged(before, source, source, source)
-    cdef TensorImpl target = TensorImpl_look_alike(source)
-    own_newborn(storage)
+    cdef TensorImpl target = TensorImpl_shallow_copy(source)
+    own_new(storage)
     TensorImpl_adopt(target, storage)
     return Tensor_wrap(target)
 
@@ -291,7 +291,7 @@ cdef object fill_element(TensorImpl target, object value):
         raise TypeError(f"fill_() writes one number, found {type(value).__name__}.")
     if isinstance(value, (complex, np.complexfloating)) or is_complex_tensor(value):
         check_cast("complex floating", target)
-    element = call_quietly(np.array, (value, dtype_of_code(element_code(target.dtype_code)).numpy))
+    element = call_ignoring_errors(np.array, (value, dtype_of_code(element_code(target.dtype_code)).numpy))
     if element.ndim != 0:
         raise ValueError(f"fill_() writes one number, found {type(value).__name__} of shape {element.shape}.")
     return element

@@ -6,7 +6,7 @@ is not pinned, so there is one thing to ask for: that is checked here, and kerne
 from libc.stdint cimport int8_t, int64_t, uint8_t
 from tensix.core.allocator cimport current_allocator
 from tensix.core.device cimport Device, Device_from_any
-from tensix.core.handle cimport own_newborn
+from tensix.core.handle cimport own_new
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport Kernel, PythonKernel
@@ -40,7 +40,7 @@ cdef int give_storage(TensorImpl self, int8_t device_type, int8_t device_index) 
         refuse_overflow(self)
     cdef StorageImpl storage = StorageImpl_allocate(nbytes, current_allocator(device_type), True)
     storage.block.device_type, storage.block.device_index = device_type, device_index
-    own_newborn(storage)
+    own_new(storage)
     self.storage = storage
     self.device_type, self.device_index = device_type, device_index
     return 0

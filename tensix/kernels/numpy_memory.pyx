@@ -21,14 +21,14 @@ from tensix.core.allocator cimport Allocator, Allocator_allocate, current_alloca
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_move, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.python_reference cimport (
-    bring_exception_back,
+    restore_exception,
     drop_python_reference,
     may_run_python,
-    set_exception_aside,
+    save_exception,
 )
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.exchange.ndarray cimport impl_of_ndarray
-from tensix.exchange.quiet_calls cimport call_checked, call_quietly
+from tensix.exchange.numpy_calls cimport call_checked, call_ignoring_errors
 from tensix.tensors.tensor_base cimport Tensor_wrap
 from tensix.tensors.tensor_impl cimport TensorImpl
 
@@ -77,7 +77,7 @@ cdef object call_numpy(object function, tuple args, dict kwargs=None, bint compu
     before = PyDataMem_SetHandler(HANDLER)
     try:
         if computes:
-            return call_quietly(function, args, kwargs)
+            return call_ignoring_errors(function, args, kwargs)
         return call_checked(function, args, kwargs)
     except MemoryError:
         failure = FAILURES.pop(PyThread_get_thread_ident(), None)
@@ -158,9 +158,9 @@ cdef void release(void* ctx, void* data, size_t size) noexcept nogil:
 
 cdef int forget(uintptr_t address) noexcept:
     """Free a block; the array that had it may go while an exception is on its way."""
-    pending = set_exception_aside()
+    pending = save_exception()
     BLOCKS.pop(address, None)
-    bring_exception_back(pending)
+    restore_exception(pending)
     return 0
 
 

@@ -11,7 +11,7 @@ from tensix.kernels.linear_algebra cimport check_columns
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.exchange.ndarray cimport impl_of_ndarray, ndarray_of_impl
 from tensix.tensors.promotion cimport promote_codes
-from tensix.exchange.quiet_calls cimport call_quietly
+from tensix.exchange.numpy_calls cimport call_ignoring_errors
 from tensix.tensors.sparse_tensor_impl cimport SparseTensorImpl, SparseTensorImpl_new
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport TensorImpl_shape, TensorImpl_stride
@@ -128,7 +128,7 @@ cdef object coalesce(TensorBase a):
     numbers = np.array(TensorImpl_stride(x), np.int64) @ where
     _, first, group = np.unique(numbers, return_index=True, return_inverse=True)
     sums = np.zeros(len(first), entries.dtype)
-    call_quietly(np.add.at, (sums, group, entries))
+    call_ignoring_errors(np.add.at, (sums, group, entries))
     return like(x, frozen(where[:, first]), adopted(sums), True)
 
 
@@ -136,7 +136,7 @@ cdef object to_dense(TensorBase a):
     x = sparse_of(a)
     entries = values_of(x, x.dtype_code)
     cdef TensorBase made = ZEROS(TensorImpl_shape(x), dtype=dtype_of_code(x.dtype_code), device=a.device)
-    call_quietly(np.add.at, (ndarray_of_impl(made.impl, True), tuple(where_of(x)), entries))
+    call_ignoring_errors(np.add.at, (ndarray_of_impl(made.impl, True), tuple(where_of(x)), entries))
     return made
 
 
@@ -226,8 +226,8 @@ cdef object matmul(TensorBase a, TensorBase b):
 
 cdef int add_products(out, rows, columns, entries, factors) except -1:
     """Add each entry of a sparse matrix, times the factors of its column, to its row."""
-    products = call_quietly(np.multiply, (factors[columns].T, entries)).T
-    call_quietly(np.add.at, (out, rows, products))
+    products = call_ignoring_errors(np.multiply, (factors[columns].T, entries)).T
+    call_ignoring_errors(np.add.at, (out, rows, products))
     return 0
 
 

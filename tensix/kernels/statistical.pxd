@@ -6,7 +6,7 @@ from tensix.kernels.iterator cimport inner_loop_t
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 
-cdef struct folding_loop_t:
+cdef struct reduction_loop_t:
     inner_loop_t function
     void* data
     char identity[16]  # the element that changes nothing
@@ -18,12 +18,12 @@ cdef class ReductionKernel(Kernel):
     cdef bint has_empty_result
     cdef uint8_t working[47]   # per type of the elements: that in which they are folded
     cdef uint8_t results[47]   # and that of the result
-    cdef folding_loop_t loops[47]
+    cdef reduction_loop_t loops[47]
 
 
 cdef int check_defined(TensorImpl x) except -1
 cdef int take_loop(ufunc function, object dtype, inner_loop_t* found, void** data) except -1
-cdef int take_folding_loop(folding_loop_t* self, object function, object dtype, object identity) except -1
+cdef int take_reduction_loop(reduction_loop_t* self, object function, object dtype, object identity) except -1
 cdef uint64_t axes_from_any(object axis, int ndim) except? 0
 cdef TensorImpl reduced_impl(TensorImpl x, uint8_t code, uint64_t axes, bint keepdims)
-cdef TensorImpl fold(const folding_loop_t* loop, TensorImpl x, uint8_t code, uint64_t axes, bint keepdims)
+cdef TensorImpl reduce(const reduction_loop_t* loop, TensorImpl x, uint8_t code, uint64_t axes, bint keepdims)

@@ -53,7 +53,7 @@ from tensix.kernels.numpy_memory cimport call_numpy, take_over
 from tensix.kernels.parallel cimport parallel_for
 from tensix.tensors.dtype cimport BFLOAT16, default_float_code, dtype_from_any, dtype_of_code, itemsize_of
 from tensix.exchange.ndarray cimport readable_of_impl
-from tensix.exchange.quiet_calls cimport call_quietly
+from tensix.exchange.numpy_calls cimport call_ignoring_errors
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
@@ -92,7 +92,7 @@ cdef class ReductionKernel(Kernel):
             if dtype is not None:
                 self.working[code] = dtype_named(working.get(dtype.name, dtype.name)).code
                 self.results[code] = dtype_named(results.get(dtype.name, dtype.name)).code
-                take_folding_loop(&self.loops[code], function, dtype, identity)
+                take_reduction_loop(&self.loops[code], function, dtype, identity)
 
     cdef object call1(self, TensorBase a):
         return ReductionKernel_run(self, a.impl, None, None, False)
@@ -123,7 +123,7 @@ cdef object ReductionKernel_run(ReductionKernel self, TensorImpl x, object axis,
             refuse_to_drop_imaginary(result)
     if x.numel == 0 and not self.has_empty_result:
         refuse_empty(self.name, x, axes)
-    return Tensor_wrap(converted(fold(&self.loops[working], x, working, axes, keepdims), result))
+    return Tensor_wrap(converted(reduce(&self.loops[working], x, working, axes, keepdims), result))
 
 
 cdef int check_defined(TensorImpl x) except -1:
@@ -202,7 +202,7 @@ cdef int take_loop(ufunc function, object dtype, inner_loop_t* found, void** dat
     return 0
 
 
-cdef int take_folding_loop(folding_loop_t* self, object function, object dtype, object identity) except -1:
+cdef int take_reduction_loop(reduction_loop_t* self, object function, object dtype, object identity) except -1:
     self.settled = -1
     if function in (np.logical_or, np.logical_and):
         self.settled = function is np.logical_or
@@ -235,7 +235,7 @@ cdef void stepping_aside_loop(
 # ---- the fold
 
 
-cdef TensorImpl fold(const folding_loop_t* loop, TensorImpl x, uint8_t code, uint64_t axes, bint keepdims):
+cdef TensorImpl reduce(const reduction_loop_t* loop, TensorImpl x, uint8_t code, uint64_t axes, bint keepdims):
     """Return the elements, converted to a type, folded along some axes; on meta the shape alone."""
     cdef iterator_t iterator
     cdef converting_loop_t wrapped
@@ -279,7 +279,7 @@ cdef TensorImpl fold(const folding_loop_t* loop, TensorImpl x, uint8_t code, uin
         return out
     iterator_begin_use(&iterator)
     try:
-        fold_large(&iterator, loop, function, data, result, out)
+        reduce_large(&iterator, loop, function, data, result, out)
     finally:
         iterator_end_use(&iterator)
     return out
@@ -304,8 +304,8 @@ cdef struct blocks_t:
     npy_intp nbytes    # of one partial result
 
 
-cdef int fold_large(
-        iterator_t* iterator, const folding_loop_t* loop, inner_loop_t function, void* data, char* result,
+cdef int reduce_large(
+        iterator_t* iterator, const reduction_loop_t* loop, inner_loop_t function, void* data, char* result,
         TensorImpl out) except -1:
     """Fold on several threads. See Note [Folding in blocks]."""
     cdef blocks_t blocks
@@ -333,7 +333,7 @@ cdef int fold_large(
         raise MemoryError(f"could not allocate {blocks.nbytes << blocks.halvings:,} bytes for partial results.")
     with nogil:
         fill_with(blocks.partials, loop.identity, out.numel << blocks.halvings, itemsize)
-        parallel_for(1 << blocks.halvings, fold_block, &blocks)
+        parallel_for(1 << blocks.halvings, reduce_block, &blocks)
         join_blocks(&blocks, loop, out.numel, itemsize)
         memcpy(result, blocks.partials, blocks.nbytes)
     free(blocks.partials)
@@ -379,7 +379,7 @@ cdef npy_intp cut(npy_intp length, int halvings, npy_intp block, bint is_complex
     return start
 
 
-cdef void fold_block(void* context, int64_t block) noexcept nogil:
+cdef void reduce_block(void* context, int64_t block) noexcept nogil:
     cdef blocks_t* blocks = <blocks_t*>context
     cdef iterator_t iterator = blocks.iterator[0]
     cdef npy_intp length = iterator.sizes[blocks.dim]
@@ -392,7 +392,8 @@ cdef void fold_block(void* context, int64_t block) noexcept nogil:
         blocks.data)
 
 
-cdef void join_blocks(blocks_t* blocks, const folding_loop_t* loop, npy_intp results, npy_intp itemsize) noexcept nogil:
+cdef void join_blocks(
+        blocks_t* blocks, const reduction_loop_t* loop, npy_intp results, npy_intp itemsize) noexcept nogil:
     """Fold the partial results two by two; the first becomes that of all."""
     cdef char* data[3]
     cdef npy_intp steps[3]
@@ -465,7 +466,7 @@ cdef struct loop_t:
 
 
 # What is computed with, by the code of a floating type that NumPy has.
-cdef folding_loop_t ADD[47]
+cdef reduction_loop_t ADD[47]
 cdef loop_t SUBTRACT[47]
 cdef loop_t MULTIPLY[47]
 cdef loop_t DIVIDE[47]
@@ -474,7 +475,7 @@ cdef loop_t SQRT[47]
 for _name in ("float32", "float64", "complex64", "complex128"):
     _dtype = dtype_named(_name)
     _code = _dtype.code
-    take_folding_loop(&ADD[_code], np.add, _dtype, 0)
+    take_reduction_loop(&ADD[_code], np.add, _dtype, 0)
     take_loop(np.subtract, _dtype, &SUBTRACT[_code].function, &SUBTRACT[_code].data)
     take_loop(np.multiply, _dtype, &MULTIPLY[_code].function, &MULTIPLY[_code].data)
     take_loop(np.divide, _dtype, &DIVIDE[_code].function, &DIVIDE[_code].data)
@@ -522,7 +523,7 @@ cdef int divide(TensorImpl self, double divisor) except -1:
 
 
 cdef TensorImpl mean_impl(TensorImpl x, uint8_t working, uint64_t axes, bint keepdims):
-    cdef TensorImpl out = fold(&ADD[working], x, working, axes, keepdims)
+    cdef TensorImpl out = reduce(&ADD[working], x, working, axes, keepdims)
     divide(out, count_of(x, axes))
     return out
 
@@ -612,8 +613,8 @@ cdef object spread(TensorImpl x, object axis, double correction, bint keepdims, 
     squares = as_real(distances(x, center, working))
     square(squares)
     if squares.ndim > x.ndim:  # real and imaginary part
-        squares = fold(&ADD[squares.dtype_code], squares, squares.dtype_code, <uint64_t>1 << x.ndim, False)
-    out = fold(&ADD[squares.dtype_code], squares, squares.dtype_code, axes, keepdims)
+        squares = reduce(&ADD[squares.dtype_code], squares, squares.dtype_code, <uint64_t>1 << x.ndim, False)
+    out = reduce(&ADD[squares.dtype_code], squares, squares.dtype_code, axes, keepdims)
     divide(out, max(divisor, 0.0))
     if has_root:
         take_roots(out)
@@ -657,7 +658,7 @@ cdef object accumulate(TensorBase a, tuple args, object function):
     if include_initial:
         out[(*before, 0)] = function.identity
     folded = out[(*before, slice(1, None))] if include_initial else out
-    call_quietly(function.accumulate, (readable_of_impl(x), dim, out.dtype, folded))
+    call_ignoring_errors(function.accumulate, (readable_of_impl(x), dim, out.dtype, folded))
     return Tensor_wrap(converted(take_over(out), result.code))
 
 

@@ -11,7 +11,7 @@ from numpy cimport npy_intp, ufunc
 from tensix.core.device cimport CPU, META, Device_get
 from tensix.dispatch.kernel cimport Kernel
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.kernels.amended_loops cimport amended_loop
+from tensix.kernels.corrected_loops cimport corrected_loop
 from tensix.kernels.conversion cimport (
     conversion_init,
     converting_loop,
@@ -65,7 +65,7 @@ cdef class UfuncKernel(Kernel):
         if integers is not None:
             UfuncKernel_take_loops(self, integers, "iu")
         UfuncKernel_take_loops(self, function, "fc" if promotes else "biufc")
-        UfuncKernel_amend(self)
+        UfuncKernel_correct(self)
 
     cdef object call1(self, TensorBase a):
         if self.inputs != 1:
@@ -237,12 +237,12 @@ cdef dict letters_of_types():
 cdef dict LETTERS = letters_of_types()
 
 
-cdef int UfuncKernel_amend(UfuncKernel self) except -1:
+cdef int UfuncKernel_correct(UfuncKernel self) except -1:
     """Put the loops that mend NumPy's in their places; what they run beside stays at hand."""
     cdef inner_loop_t loop
     cdef int code
     for code in range(47):
-        loop = amended_loop(self.name, code)
+        loop = corrected_loop(self.name, code)
         if loop != NULL:
             self.originals[code].function, self.originals[code].data = self.loops[code].function, self.loops[code].data
             self.loops[code].function, self.loops[code].data = loop, &self.originals[code]

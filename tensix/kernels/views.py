@@ -31,9 +31,9 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl,
     TensorImpl_check_bounds,
     TensorImpl_copy_dims,
-    TensorImpl_look_alike,
     TensorImpl_refresh,
     TensorImpl_refresh_order,
+    TensorImpl_shallow_copy,
     TensorImpl_shallow_copy_from,
     TensorImpl_shape,
     TensorImpl_sizes,
@@ -79,7 +79,7 @@ def position_of(number):
 
 @cython.cfunc
 def detach(a: TensorBase):
-    return Tensor_wrap(TensorImpl_look_alike(a.impl))
+    return Tensor_wrap(TensorImpl_shallow_copy(a.impl))
 
 
 @cython.cfunc
@@ -138,7 +138,7 @@ def transpose(a: TensorBase, args: tuple):
 
 @cython.cfunc
 def exchanged(base: TensorImpl, first: cython.int, second: cython.int):
-    view = TensorImpl_look_alike(base)
+    view = TensorImpl_shallow_copy(base)
     TensorImpl_copy_dims(base, view, first, second, 1)
     TensorImpl_copy_dims(base, view, second, first, 1)
     TensorImpl_refresh_order(view, base.numel)
@@ -412,7 +412,7 @@ def strides_of_view(
 def view_dtype(a: TensorBase, wanted):
     """Read the bytes as another type; where item sizes differ, the last dimension holds more or fewer items."""
     base = a.impl
-    view = TensorImpl_look_alike(base)
+    view = TensorImpl_shallow_copy(base)
     found: DType = dtype_of_code(base.dtype_code)
     dtype: DType = dtype_from_any(wanted)
     if dtype.itemsize == 0:
@@ -531,7 +531,7 @@ def narrow(a: TensorBase, args: tuple):
 
 def narrowed(base, dim, start, length):
     """Return the view on a stretch of a dimension, all of which is there."""
-    view = TensorImpl_look_alike(base)
+    view = TensorImpl_shallow_copy(base)
     TensorImpl_sizes(view)[dim] = length
     if length != 0:  # else the offset stays inside the storage
         view.storage_offset += start * TensorImpl_strides(base)[dim]

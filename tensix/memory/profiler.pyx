@@ -30,10 +30,10 @@ from tensix.core.memory_reports cimport (
     unlock_listeners,
 )
 from tensix.core.python_reference cimport (
-    bring_exception_back,
+    restore_exception,
     pass_on,
     pending_exception_t,
-    set_exception_aside,
+    save_exception,
 )
 from tensix.memory.block_table cimport block_table_clear, block_table_put, block_table_t, block_table_take
 from tensix.memory.call_site cimport CallSites, CallSites_capture
@@ -304,7 +304,7 @@ cdef inline void take(line_numbers_t* line, int64_t nbytes) noexcept nogil:
 
 cdef uint32_t Profile_look_up(Profile self, uint32_t site) noexcept:
     """Return the position of a stack's line, at the first sight of the stack; 0 if memory runs out."""
-    cdef pending_exception_t pending = set_exception_aside()
+    cdef pending_exception_t pending = save_exception()
     cdef uint32_t* larger
     cdef uint32_t position = 0
     cdef uint32_t capacity
@@ -325,7 +325,7 @@ cdef uint32_t Profile_look_up(Profile self, uint32_t site) noexcept:
         pass
     except BaseException as error:
         pass_on(error)
-    bring_exception_back(pending)
+    restore_exception(pending)
     return position
 
 

@@ -29,11 +29,11 @@ from tensix.core.memory_reports cimport (
     unlock_listeners,
 )
 from tensix.core.python_reference cimport (
-    bring_exception_back,
+    restore_exception,
     may_run_python,
     pass_on,
     pending_exception_t,
-    set_exception_aside,
+    save_exception,
 )
 from tensix.memory.block_table cimport block_table_clear, block_table_put, block_table_t, block_table_take
 from tensix.memory.call_site cimport CallSites, CallSites_capture
@@ -302,7 +302,7 @@ cdef uint32_t number_of_allocator(record self, PyObject* allocator) noexcept:
 
 cdef int note_thread(record self, uint32_t thread) noexcept:
     """Remember the name of this thread, without giving one to a thread that Python does not know."""
-    cdef pending_exception_t pending = set_exception_aside()
+    cdef pending_exception_t pending = save_exception()
     try:
         ident = threading.get_ident()
         self.threads[thread] = f"thread {ident}"
@@ -311,7 +311,7 @@ cdef int note_thread(record self, uint32_t thread) noexcept:
             self.threads[thread] = names[0]
     except BaseException as error:
         pass_on(error)
-    bring_exception_back(pending)
+    restore_exception(pending)
     return 0
 
 

@@ -13,7 +13,7 @@ from cython.cimports.tensix.core.free_list import (
     free_list_t,
     free_list_take,
 )
-from cython.cimports.tensix.core.handle import drop, own_newborn
+from cython.cimports.tensix.core.handle import drop, own_new
 from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_new, TensorImpl_sizes, TensorImpl_strides
 
 __all__ = []
@@ -54,7 +54,7 @@ def Tensor_wrap(impl):
         if FREE.count
         else TENSOR_CLASS.__new__(TENSOR_CLASS)
     )
-    own_newborn(impl)
+    own_new(impl)
     made.impl = impl
     return made
 
@@ -72,7 +72,7 @@ def set_tensor_class(tensor_class):
 def deallocate(dead: cython.pointer(PyObject)) -> cython.void:
     """Be the type's tp_dealloc. See Note [Husks]."""
     if free_list_accepts(cython.address(FREE), dead):
-        let_go(cython.cast(TensorBase, dead))
+        drop_body(cython.cast(TensorBase, dead))
         free_list_keep(cython.address(FREE), dead)
     else:
         FREE.chain(dead)
@@ -80,7 +80,7 @@ def deallocate(dead: cython.pointer(PyObject)) -> cython.void:
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def let_go(tensor: TensorBase) -> cython.void:
+def drop_body(tensor: TensorBase) -> cython.void:
     """Drop the body."""
     if tensor.impl is not UNDEFINED:
         drop(tensor.impl)

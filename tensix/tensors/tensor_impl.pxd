@@ -106,7 +106,7 @@ cdef TensorImpl TensorImpl_new(uint8_t dtype_code, uint64_t key_set, int ndim)
 cdef int TensorImpl_reserve_outline(TensorImpl self, int ndim) except -1
 cdef void TensorImpl_adopt(TensorImpl self, StorageImpl storage) noexcept
 cdef TensorImpl TensorImpl_view(TensorImpl base, int ndim)
-cdef TensorImpl TensorImpl_look_alike(TensorImpl base)
+cdef TensorImpl TensorImpl_shallow_copy(TensorImpl base)
 cdef int TensorImpl_shallow_copy_from(TensorImpl self, TensorImpl source) except -1
 cdef int TensorImpl_refresh(TensorImpl self) except -1
 cdef bint TensorImpl_is_dense(TensorImpl self) noexcept nogil

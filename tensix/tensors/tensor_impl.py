@@ -215,7 +215,7 @@ def TensorImpl_view(base, ndim):
     return self
 
 
-def TensorImpl_look_alike(base):
+def TensorImpl_shallow_copy(base):
     """Return a body without owners that looks at the same elements in the same way."""
     self = TensorImpl_view(base, base.ndim)
     TensorImpl_copy_dims(base, self, 0, 0, base.ndim)
@@ -225,7 +225,7 @@ def TensorImpl_look_alike(base):
 
 def TensorImpl_shallow_copy_from(self, source):
     """Look at what another body looks at; identity, counts and autograd_meta stay. Nothing changes on failure."""
-    twin = TensorImpl_look_alike(source)
+    twin = TensorImpl_shallow_copy(source)
     self.dims, twin.dims = twin.dims, self.dims  # the twin takes what was here down with it
     self.ndim, twin.ndim = twin.ndim, self.ndim
     self.storage, twin.storage = twin.storage, self.storage

@@ -86,11 +86,11 @@ def test_close_refuses_while_storages_live(path, maps_of):
         pages.storage(0, 1)
 
 
-@pytest.mark.parametrize("let_go", [FileMap.release, lambda pages: None])
-def test_last_storage_unmaps(path, let_go, maps_of):
+@pytest.mark.parametrize("drop_body", [FileMap.release, lambda pages: None])
+def test_last_storage_unmaps(path, drop_body, maps_of):
     pages = mapped(path)
     first, second = pages.storage(0, 8), pages.storage(8, 8)
-    let_go(pages)
+    drop_body(pages)
     del pages, first
     assert values(second) == list(range(8, 16)) and maps_of(path)
     del second

@@ -7,4 +7,4 @@ cdef struct original_loop_t:
     void* data
 
 
-cdef inner_loop_t amended_loop(str name, int code)
+cdef inner_loop_t corrected_loop(str name, int code)

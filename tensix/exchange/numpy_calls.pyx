@@ -19,7 +19,7 @@ cdef object ERRORS   # NumPy's context variable, None if it has none
 cdef object IGNORED  # its value when all errors are ignored
 
 
-cdef object call_quietly(object function, tuple args, dict kwargs=None):
+cdef object call_ignoring_errors(object function, tuple args, dict kwargs=None):
     """Call a function of NumPy, whatever it or the user's settings would say of floating errors."""
     if ERRORS is None:
         with np.errstate(all="ignore"):

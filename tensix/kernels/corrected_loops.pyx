@@ -209,7 +209,7 @@ cdef void scatter_double_words(
     scatter_items(<uint64_t*>NULL, data, count, steps, <original_loop_t*>original)
 
 
-cdef inner_loop_t amended_loop(str name, int code):
+cdef inner_loop_t corrected_loop(str name, int code):
     """Return the loop to run in the place of NumPy's for an operator and an element type; NULL: NumPy's is right."""
     if dtype_of_code(code) is None:
         return NULL
