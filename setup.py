@@ -12,7 +12,8 @@ from setuptools import Extension, setup
 PURE = [path for path in Path("tensix").rglob("*.py") if "\nimport cython\n" in path.read_text()]
 MODULES = sorted(path.as_posix() for path in [*Path("tensix").rglob("*.pyx"), *PURE])
 
-# TENSIX_DEBUG=1 turns Cython's own checks and debug symbols back on, for whoever hunts a crash.
+# TENSIX_DEBUG=1 turns on the assertions of include/tensix/assert.h, Cython's own checks, and debug symbols with
+# the lines of Cython files. Build it in a folder of its own, as .ci/debug does: objects of both kinds do not mix.
 DEBUG = os.environ.get("TENSIX_DEBUG") == "1"
 DIRECTIVES = {
     "language_level": 3,
@@ -48,7 +49,7 @@ extensions = [
         path.rpartition(".")[0].replace("/", "."),
         [path],
         include_dirs=["tensix/include", np.get_include()],
-        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")] + [("TENSIX_DEBUG", "1")] * DEBUG,
         extra_compile_args=COMPILE_ARGS + FURTHER_ARGS.get(path, []) + os.environ.get("TENSIX_CFLAGS", "").split(),
         extra_link_args=os.environ.get("TENSIX_LDFLAGS", "").split(),
     )
@@ -56,6 +57,8 @@ extensions = [
 ]
 
 setup(
-    ext_modules=cythonize(extensions, compiler_directives=DIRECTIVES, nthreads=os.cpu_count() or 1, annotate=DEBUG),
+    ext_modules=cythonize(
+        extensions, compiler_directives=DIRECTIVES, emit_linenums=DEBUG, nthreads=os.cpu_count() or 1
+    ),
     options={"build_ext": {"parallel": os.cpu_count() or 1}},
 )

@@ -6,6 +6,7 @@ their private classes in here.
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint32_t, uintptr_t
 from tensix.core.allocator cimport current_allocator
+from tensix.core.assertions cimport TX_ASSERT_GIL
 from tensix.core.combined_refcount cimport lock_word, strong_of, weak_of
 from tensix.core.data_ptr cimport data_ptr_init as core_data_ptr_init, deleter_t as core_deleter_t
 from tensix.core.device cimport CPU
@@ -195,6 +196,7 @@ cdef Tensor tensor_from_blob(
         void* data, int ndim, const int64_t* sizes, const int64_t* strides, int dtype, deleter_t deleter, void* ctx):
     cdef TensorImpl body
     cdef StorageImpl storage
+    TX_ASSERT_GIL()
     if not 0 <= dtype < DTYPE_COUNT or itemsize_of(dtype) == 0:
         raise ValueError(f"tensor_from_blob() needs the number of an element type, found {dtype}.")
     if ndim < 0 or (sizes == NULL and ndim > 0):
@@ -208,6 +210,7 @@ cdef Tensor tensor_from_blob(
 
 
 cdef Storage storage_from_blob(void* data, size_t nbytes, deleter_t deleter, void* ctx):
+    TX_ASSERT_GIL()
     cdef StorageImpl storage = StorageImpl_new()
     if data == NULL and nbytes != 0:
         raise ValueError(f"storage_from_blob() was given a null address for {nbytes:,} bytes.")
@@ -217,16 +220,19 @@ cdef Storage storage_from_blob(void* data, size_t nbytes, deleter_t deleter, voi
 
 
 cdef Storage allocate(size_t nbytes):
+    TX_ASSERT_GIL()
     return <Storage>Storage_from_new(StorageImpl_allocate(nbytes, current_allocator(CPU), False))
 
 
 cdef object unary_kernel(str name, unary_kernel_t function):
+    TX_ASSERT_GIL()
     if name is None or function == NULL:
         raise TypeError("unary_kernel() needs a name and a function, found None or NULL.")
     return CKernel_unary(name, <unary_t>function)
 
 
 cdef object binary_kernel(str name, binary_kernel_t function):
+    TX_ASSERT_GIL()
     if name is None or function == NULL:
         raise TypeError("binary_kernel() needs a name and a function, found None or NULL.")
     return CKernel_binary(name, <binary_t>function)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-# They need what a plain installation lacks: libraries, a browser. Without it they fail and do not look passed.
-ONLY_BY_NAME = {HERE / "browser", HERE / "consumers", HERE / "exchange"}
+# They need what a plain installation lacks: libraries, a browser, assertions. Without it they fail, not skip.
+ONLY_BY_NAME = {HERE / "browser", HERE / "consumers", HERE / "debug", HERE / "exchange"}
 
 
 def pytest_ignore_collect(collection_path, config):

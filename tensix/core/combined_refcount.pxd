@@ -3,6 +3,7 @@
 What it means and costs: Note [The combined reference count] in ``intrusive_target.pyx``.
 """
 from libc.stdint cimport int64_t, uint32_t, uint64_t
+from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.atomics cimport (
     tx_add_fetch_acq_rel,
     tx_add_fetch_relaxed,
@@ -58,7 +59,9 @@ cdef inline bint incref_word(uint64_t* word) noexcept nogil:
 
     One locked instruction, whose sign flag is the test: there is nothing to load first.
     """
-    if is_alive(tx_add_fetch_relaxed(word, strong_unit())):
+    cdef uint64_t raised = tx_add_fetch_relaxed(word, strong_unit())
+    TX_ASSERT(strong_of(raised) != 0, "fewer than 2**32 strong counts", raised)
+    if is_alive(raised):
         return True
     tx_fetch_sub_acq_rel(word, strong_unit())
     return False
@@ -75,7 +78,9 @@ cdef inline Death decref_word(uint64_t* word) noexcept nogil:
             return NOT_OWNED
         if tx_compare_exchange_acq_rel(word, &seen, seen - strong_unit() - alive_bit() + dead_word()):
             return RELEASE
-    if strong_of(tx_fetch_sub_acq_rel(word, strong_unit())) > 1:
+    seen = tx_fetch_sub_acq_rel(word, strong_unit())
+    TX_ASSERT(strong_of(seen) != 0, "a strong count above 0 before one is taken away", seen)
+    if strong_of(seen) > 1:
         return STILL_ALIVE
     if weak_of(tx_add_fetch_acq_rel(word, dead_word() - alive_bit())) != 1:  # the others went at the same time
         return RELEASE
@@ -104,7 +109,9 @@ cdef inline Death weak_decref_word(uint64_t* word) noexcept nogil:
 
 cdef inline Death drop_weak_unit(uint64_t* word) noexcept nogil:
     """Take away a weak unit that is there for certain: the strong side's, after release_resources()."""
-    if weak_of(tx_fetch_sub_acq_rel(word, weak_unit()) - weak_unit()) != 0:
+    cdef uint64_t seen = tx_fetch_sub_acq_rel(word, weak_unit())
+    TX_ASSERT(weak_of(seen) != 0, "a weak count above 0 before one is taken away", seen)
+    if weak_of(seen - weak_unit()) != 0:
         return STILL_ALIVE
     tx_store_relaxed(word, dead_word())
     return DELETE

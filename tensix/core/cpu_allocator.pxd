@@ -1,5 +1,6 @@
 """The default allocator: aligned blocks of main memory."""
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t, uintptr_t
 from tensix.core.allocator cimport Allocator
 from tensix.core.data_ptr cimport data_ptr_t
 
@@ -12,7 +13,23 @@ cdef class CPUAllocator(Allocator):
     cdef int node  # -1: none
     cdef bint populates  # whether regions of their own get all pages at once
 
-# Private to tensix.
+# Private to tensix. See Note [CPU block header].
+cdef struct block_header_t:
+    uintptr_t base
+    size_t nbytes
+    uint64_t birth
+    uint64_t seal
+
+cdef inline block_header_t* header_of(void* data) noexcept nogil:
+    return <block_header_t*>(<uintptr_t>data - sizeof(block_header_t))
+
+cdef inline uint64_t seal_of(void* data) noexcept nogil:
+    """Return what the seal of a living block at this address is."""
+    return <uint64_t>0x7E5517A110CA7ED5 ^ <uintptr_t>data
+
+cdef inline bint is_sealed(void* data) noexcept nogil:
+    return header_of(data).seal == seal_of(data)
+
 cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out, PyObject* allocator) except -1
 cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, data_ptr_t* out) except -1
 cdef void free_cpu(void* data) noexcept nogil

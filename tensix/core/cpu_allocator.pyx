@@ -16,9 +16,10 @@ A block in a region of its own has the lowest bit of ``base`` set, and the regio
 """
 cimport cython
 from cpython.ref cimport PyObject
-from libc.stdint cimport uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport uint8_t, uint32_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from tensix.core.allocator cimport Allocator, nbytes_from_any
+from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.data_ptr cimport (
     DataPtr_wrap,
     address_from_any,
@@ -52,14 +53,7 @@ cdef enum:
 
 cdef size_t HUGE_PAGE_BYTES = tx_huge_page_bytes()  # a power of two
 
-cdef uint64_t SEAL = 0x7E5517A110CA7ED5
 cdef uint32_t JUNK = 0x7FEDBEEF   # a NaN as float32, a huge int: PyTorch's pattern
-
-cdef struct block_header_t:
-    uintptr_t base
-    size_t nbytes
-    uint64_t birth
-    uint64_t seal
 
 
 cdef class CPUAllocator(Allocator):
@@ -159,7 +153,7 @@ cdef class CPUAllocator(Allocator):
         is_block = (
             is_aligned(data)
             and tx_read_bytes(&header, header_of(data), sizeof(header))
-            and header.seal == SEAL ^ <uintptr_t>data
+            and header.seal == seal_of(data)
         )
         if not is_block:
             raise RuntimeError(
@@ -182,6 +176,7 @@ cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out
     CPUAllocator_reserve(self, nbytes, out)
     data_ptr_own(out, out.data, &cpu_operations)
     if nbytes != 0:
+        TX_ASSERT(is_sealed(out.data), "the header of a CPU block to be intact", <uintptr_t>out.data)
         header_of(out.data).birth = report_allocation(out.data, nbytes, CPU, allocator)
     return 0
 
@@ -234,12 +229,13 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
         if self.populates and tx_populate(data, nbytes) != 0:
             tx_unmap_pages(base, padded)
             return NULL
+    TX_ASSERT(<uintptr_t>data >= <uintptr_t>base + header_bytes, "room for a header", <uintptr_t>data)
     cdef block_header_t* header = header_of(data)
     header.base = <uintptr_t>base | own_region
     header.nbytes = nbytes
     if own_region:
         (<size_t*>(<uintptr_t>header - sizeof(size_t)))[0] = padded
-    header.seal = SEAL ^ <uintptr_t>data
+    header.seal = seal_of(data)
     return data
 
 
@@ -274,10 +270,6 @@ cdef int report_broken_block(uintptr_t data) noexcept:
     )
 
 
-cdef inline block_header_t* header_of(void* data) noexcept nogil:
-    return <block_header_t*>(<uintptr_t>data - sizeof(block_header_t))
-
-
 cdef inline size_t mapped_bytes_of(block_header_t* header) noexcept nogil:
     """Return the length of a region of a block's own, 0 for a block of the C library's heap."""
     return (<size_t*>(<uintptr_t>header - sizeof(size_t)))[0] if header.base & 1 else 0
@@ -285,10 +277,6 @@ cdef inline size_t mapped_bytes_of(block_header_t* header) noexcept nogil:
 
 cdef inline bint is_aligned(void* data) noexcept nogil:
     return <uintptr_t>data % MALLOC_ALIGNMENT_BYTES == 0
-
-
-cdef inline bint is_sealed(void* data) noexcept nogil:
-    return header_of(data).seal == SEAL ^ <uintptr_t>data
 
 
 cdef void fill_with_junk(uint8_t* data, size_t nbytes) noexcept nogil:

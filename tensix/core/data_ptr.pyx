@@ -37,6 +37,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from cpython.ref cimport Py_INCREF, Py_XINCREF, PyObject
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
+from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
 from tensix.core.device cimport Device, Device_from_any, Device_get
 from tensix.core.python_reference cimport (
     bring_exception_back,
@@ -309,6 +310,7 @@ cdef void data_ptr_destroy(data_ptr_t* self) noexcept nogil:
         return
     chain.depth += 1
     destroy_now(self)
+    TX_ASSERT(chain.depth > 0, "a block that is being freed inside others", chain.depth)
     chain.depth -= 1
     if chain.depth == 0 and chain.aside != NULL:
         free_aside(chain)
@@ -358,6 +360,7 @@ cdef void data_ptr_destroy_with_gil(data_ptr_t* self) noexcept nogil:
     """Do the same as `data_ptr_destroy` where the GIL is held for certain. See Note [Operations of a block]."""
     cdef const data_ptr_operations_t* operations = data_ptr_operations(self)
     cdef void* ctx = self.ctx
+    TX_ASSERT_GIL()
     if not GIL_EXISTS or operations == NULL or operations.free_with_gil == NULL or self.keep_alive != NULL:
         data_ptr_destroy(self)
         return

@@ -15,6 +15,7 @@ it back (``__array_interface__``) makes the two rules hold for good (`is_given_a
 block before tensix saw it is another matter: `is_foreign`.
 """
 from cpython.ref cimport Py_INCREF, PyObject
+from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.handle cimport drop, retain
 from tensix.core.python_reference cimport decref_with_gil, holds_gil, may_run_python
 from tensix.core.storage_impl cimport StorageImpl
@@ -30,6 +31,7 @@ cdef inline void begin_export(StorageImpl storage) noexcept:
 
 cdef inline void end_export(StorageImpl storage) noexcept:
     """Take that back; with the GIL."""
+    TX_ASSERT(storage.exports > 0, "an export that was begun", storage.exports)
     storage.exports -= 1
     storage.handle_count -= 1
     drop(storage)

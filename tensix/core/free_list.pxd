@@ -13,6 +13,7 @@ chain. Everything here runs with the GIL. A pending exception is looked after wh
 """
 from cpython.object cimport PyObject, PyTypeObject, destructor
 from cpython.ref cimport Py_INCREF
+from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
 
 cdef extern from "Python.h":
     ctypedef struct type_slots_t "PyTypeObject":
@@ -62,5 +63,7 @@ cdef inline void free_list_keep(free_list_t* self, PyObject* husk) noexcept:
 
 cdef inline object free_list_take(free_list_t* self):
     """Return a husk as a newborn; only if `count` is not 0."""
+    TX_ASSERT_GIL()
+    TX_ASSERT(0 < self.count <= FREE_LIST_LENGTH, "an index into the free list", self.count)
     self.count -= 1
     return stolen(self.husks[self.count])

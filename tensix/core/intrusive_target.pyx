@@ -54,6 +54,7 @@ from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE, Py_TPFLAGS_HAVE_G
 from cpython.ref cimport Py_INCREF, PyObject
 from cpython.type cimport PyType_Modified
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
+from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
 from tensix.core.atomics cimport tx_load_acquire, tx_load_relaxed, tx_store_relaxed
 from tensix.core.combined_refcount cimport (
     DELETE,
@@ -189,6 +190,7 @@ cdef int IntrusiveTarget_start_unique(IntrusiveTarget self) except -1:
         raise TypeError("cannot own None: an IntrusiveTarget is needed.")
     if self.combined_refcount != 0:
         raise RuntimeError(IntrusiveTarget_not_newborn(self))
+    TX_ASSERT_GIL()
     tx_store_relaxed(&self.combined_refcount, unique_word())
     Py_INCREF(self)
     if birth_listener != NULL:
@@ -210,6 +212,9 @@ cdef void IntrusiveTarget_on_death(IntrusiveTarget self, int death, bint holds_g
                 bring_exception_back(pending)
         if drop_weak_unit(&self.combined_refcount) != DELETE:
             return
+    TX_ASSERT(is_dead(self.combined_refcount), "a target without owners to be destroyed", self.combined_refcount)
+    TX_ASSERT(self.handle_count == 0, "a target that dies to belong to no handle", self.handle_count)
+    TX_ASSERT(self.weak_handle_count == 0, "a target that dies to belong to no weak handle", self.weak_handle_count)
     self.destroy(holds_gil)
     drop_python_reference(<PyObject*>self, holds_gil)
 

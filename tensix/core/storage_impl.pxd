@@ -1,7 +1,8 @@
 """The counted owner of a block of bytes. Fields are private to tensix; the class is opaque to others."""
 from libc.stdint cimport uint8_t, uint32_t
 from tensix.core.allocator cimport Allocator
-from tensix.core.combined_refcount cimport incref_word
+from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
+from tensix.core.combined_refcount cimport incref_word, is_dead
 from tensix.core.data_ptr cimport data_ptr_t
 from tensix.core.handle cimport drop
 from tensix.core.intrusive_target cimport IntrusiveTarget
@@ -35,14 +36,25 @@ cdef class StorageImpl(IntrusiveTarget):
     cdef retired_t* retired         # freed with the last use; see Note [Storages in use]
 
 
+cdef inline bint StorageImpl_is_guarded(StorageImpl self) noexcept nogil:
+    """Return what ``guarded`` has to be."""
+    return (
+        self.throw_on_mutable or self.throw_on_immutable or self.warn_on_mutable or self.is_readonly
+        or self.materializer != NULL
+    )
+
 cdef inline void* StorageImpl_mutable_data(StorageImpl self) except? NULL:
     """Return the address for writing; one branch unless a rare state is set."""
+    TX_ASSERT(not is_dead(self.combined_refcount), "a storage with an owner", self.combined_refcount)
+    TX_ASSERT(self.guarded == StorageImpl_is_guarded(self), "the flag of the states that guard the use", self.guarded)
     while self.guarded:  # what runs meanwhile may set another state
         StorageImpl_pass_guards(self)
     return self.block.data
 
 cdef inline const void* StorageImpl_const_data(StorageImpl self) except? NULL:
     """Return the address for reading; never materializes."""
+    TX_ASSERT(not is_dead(self.combined_refcount), "a storage with an owner", self.combined_refcount)
+    TX_ASSERT(self.guarded == StorageImpl_is_guarded(self), "the flag of the states that guard the use", self.guarded)
     if self.guarded:
         StorageImpl_check_readable(self)
     return self.block.data
@@ -60,6 +72,8 @@ cdef inline int StorageImpl_begin_use(StorageImpl self) except -1:
 
 cdef inline void StorageImpl_end_use(StorageImpl self) noexcept:
     """Take that back; with the GIL."""
+    TX_ASSERT_GIL()
+    TX_ASSERT(self.uses > 0, "a use that was begun", self.uses)
     self.uses -= 1
     self.handle_count -= 1
     if self.retired != NULL and self.uses == 0:

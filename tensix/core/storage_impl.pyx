@@ -31,6 +31,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport Allocator, Allocator_allocate, current_allocator, nbytes_from_any
+from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.combined_refcount cimport is_dead
 from tensix.core.data_ptr cimport (
     DataPtr,
@@ -346,6 +347,7 @@ free_list_install(&FREE, StorageImpl, deallocate)
 
 cdef void strip(StorageImpl self) noexcept:
     """Leave the fields as those of a newborn."""
+    TX_ASSERT(self.uses == 0 and self.exports == 0, "a dead storage that nothing uses", self.uses + self.exports)
     if self.block.deleter != NULL or self.block.data != NULL:  # never owned, so nobody has called destroy()
         self.destroy(True)
     self.owner = None
@@ -390,10 +392,7 @@ cdef int check_alive(StorageImpl self) except -1:
 
 
 cdef void refresh_guard(StorageImpl self) noexcept:
-    self.guarded = (
-        self.throw_on_mutable or self.throw_on_immutable or self.warn_on_mutable or self.is_readonly
-        or self.materializer != NULL
-    )
+    self.guarded = StorageImpl_is_guarded(self)
 
 
 cdef int StorageImpl_check_readable(StorageImpl self) except -1:
@@ -472,6 +471,7 @@ cdef int StorageImpl_retire(StorageImpl self, data_ptr_t* block) except -1:
 cdef void free_retired(StorageImpl self) noexcept:
     cdef retired_t* retired = self.retired
     cdef retired_t* next
+    TX_ASSERT(self.uses == 0, "a storage that nothing uses any more", self.uses)
     self.retired = NULL
     while retired != NULL:
         next = retired.next

@@ -20,6 +20,7 @@ shape share one dense order, so that transposed tensors give a transposed result
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 from numpy cimport npy_intp
+from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.export cimport begin_export, end_export
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
 from tensix.kernels.empty cimport empty_impl, empty_strided_impl
@@ -35,6 +36,7 @@ from tensix.tensors.tensor_impl cimport (
 
 cdef int iterator_start(iterator_t* self, int ndim, const int64_t* sizes) except -1:
     """Set the shape to walk over."""
+    TX_ASSERT(0 <= ndim <= ITERATOR_DIMS, "a number of dimensions", ndim)
     self.ndim = ndim
     self.operands = 0
     for i in range(ndim):
@@ -49,6 +51,7 @@ cdef int iterator_add(iterator_t* self, TensorImpl operand, void* data) except -
     cdef int64_t itemsize = itemsize_of(operand.dtype_code)
     cdef int missing = self.ndim - operand.ndim
     cdef int slot = self.operands
+    TX_ASSERT(slot < MAX_OPERANDS, "room for another operand", slot)
     if missing < 0:
         raise ValueError(
             f"cannot broadcast shape {TensorImpl_shape(operand)} to fewer dimensions: "
@@ -72,6 +75,7 @@ cdef int iterator_add(iterator_t* self, TensorImpl operand, void* data) except -
 
 cdef void iterator_add_element(iterator_t* self, void* data) noexcept:
     """Add one element as an operand, the same at every step."""
+    TX_ASSERT(self.operands < MAX_OPERANDS, "room for another operand", self.operands)
     for i in range(self.ndim):
         self.steps[i][self.operands] = 0
     self.data[self.operands] = <char*>data
@@ -264,6 +268,7 @@ cdef void iterator_walk(iterator_t* self, inner_loop_t loop, void* loop_data) no
     cdef npy_intp position[64]
     cdef int outer = self.ndim - 2
     cdef int i, k
+    TX_ASSERT(0 < self.ndim <= ITERATOR_DIMS, "a walk that was simplified, so that it has a dimension", self.ndim)
     plane_init(&plane, self)
     for i in range(outer):
         position[i] = 0
@@ -365,6 +370,8 @@ cdef void iterator_run_part(
     """Walk over a stretch of one dimension and all of the others."""
     cdef iterator_t part
     cdef int i, k
+    TX_ASSERT(0 <= dim < self.ndim, "a dimension of the walk", dim)
+    TX_ASSERT(0 <= start < stop <= self.sizes[dim], "a stretch of the dimension", start)
     part.ndim, part.operands = self.ndim, self.operands
     for i in range(self.ndim):
         part.sizes[i] = self.sizes[i]

@@ -47,6 +47,7 @@ from tensix.core.allocator cimport (
     Allocator_is_simple,
     nbytes_from_any,
 )
+from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
 from tensix.core.atomics cimport (
     tx_add_fetch_relaxed,
     tx_compare_exchange_acq_rel,
@@ -55,7 +56,7 @@ from tensix.core.atomics cimport (
     tx_load_relaxed,
     tx_store_relaxed,
 )
-from tensix.core.cpu_allocator cimport CPUAllocator, CPUAllocator_reserve
+from tensix.core.cpu_allocator cimport CPUAllocator, CPUAllocator_reserve, is_sealed
 from tensix.core.data_ptr cimport (
     DataPtr,
     DataPtr_wrap,
@@ -302,6 +303,7 @@ cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, data_pt
     kept = cache.classes[class_of(nbytes)].newest
     if kept != NULL:
         unlink(cache, kept)
+        TX_ASSERT(is_intact(kept), "the header of a CPU block to be intact", <uint64_t>kept.block.data)
         cache.hits += 1
     else:
         kept = take_from_upstream(self, capacity_of(nbytes))
@@ -373,6 +375,10 @@ cdef void take_back_with_gil(void* ctx) noexcept nogil:
 
 cdef inline void kept_block_free(kept_block_t* kept, bint has_gil) noexcept nogil:
     cdef cache_t* cache = kept.cache
+    TX_ASSERT(is_intact(kept), "the header of a CPU block to be intact", <uint64_t>kept.block.data)
+    TX_ASSERT(tally_current(&cache.in_use) >= kept.capacity, "a block that is in use", kept.capacity)
+    if has_gil:
+        TX_ASSERT_GIL()
     if kept.reports:
         report_free(kept.block.data, kept.nbytes, kept.block.device_type, kept.birth, has_gil)
     tally_remove(&cache.in_use, kept.capacity, has_gil)
@@ -384,6 +390,11 @@ cdef inline void kept_block_free(kept_block_t* kept, bint has_gil) noexcept nogi
             evict(cache, cache.max_cached)
     else:
         give_back(kept)
+
+
+cdef inline bint is_intact(kept_block_t* kept) noexcept nogil:
+    """Return whether nothing has written in front of a block, as far as this allocator can tell."""
+    return not kept.reports or is_sealed(kept.block.data)
 
 
 cdef inline bint is_worth_keeping(cache_t* cache, kept_block_t* kept) noexcept nogil:
@@ -453,6 +464,7 @@ cdef void give_back(kept_block_t* kept) noexcept nogil:
 
 cdef void disown(cache_t* cache) noexcept nogil:
     """Drop one owner of the lists; the last one frees them."""
+    TX_ASSERT(tx_load_relaxed(&cache.owners) > 0, "a cache with owners", cache.owners)
     if tx_fetch_sub_acq_rel(&cache.owners, 1) == 1:
         free(cache)
 
@@ -477,6 +489,8 @@ cdef inline void link(cache_t* cache, kept_block_t* kept) noexcept nogil:
 cdef inline void unlink(cache_t* cache, kept_block_t* kept) noexcept nogil:
     """Take a block out of both lists."""
     cdef size_class_t* its_class = kept.its_class
+    TX_ASSERT(its_class.count > 0, "a size class with blocks", its_class.count)
+    TX_ASSERT(cache.cached >= kept.capacity, "at least one block to be kept", cache.cached)
     if kept.newer != NULL:
         kept.newer.older = kept.older
     else:
@@ -508,6 +522,7 @@ cdef inline int class_of(size_t nbytes) noexcept nogil:
     if nbytes <= LAST_STEP:
         return <int>((nbytes - 1) // STEP_BYTES)
     cdef int bit = tx_highest_bit(nbytes - 1)
+    TX_ASSERT(bit < 62, "a size of at most 2**62 bytes, so that it has a class", nbytes)
     return 8 * (bit - LAST_STEP_BIT + 1) + <int>((nbytes - 1) >> (bit - 3) & 7)
 
 

@@ -1,5 +1,6 @@
 """Element types: a small code per type, and the objects that Python sees."""
 from libc.stdint cimport uint8_t
+from tensix.core.assertions cimport TX_ASSERT
 
 cdef enum:
     FLOAT32 = 6
@@ -21,6 +22,7 @@ cdef uint8_t ITEMSIZES[47]  # code -> bytes per element, 0 where there is no typ
 
 cdef inline uint8_t itemsize_of(uint8_t code) noexcept nogil:
     """Return the bytes per element without asking a Python object."""
+    TX_ASSERT(code <= UNDEFINED, "the number of an element type", code)
     return ITEMSIZES[code]
 
 cdef DType dtype_of_code(uint8_t code)

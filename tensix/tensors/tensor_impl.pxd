@@ -1,5 +1,6 @@
 """The counted body of a tensor: a view on a storage. Fields are private to tensix."""
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
+from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.intrusive_target cimport IntrusiveTarget
 from tensix.core.storage_impl cimport StorageImpl
 
@@ -47,6 +48,8 @@ cdef inline void TensorImpl_copy_dims(
         TensorImpl base, TensorImpl view, int source, int target, int count) noexcept nogil:
     """Take some dimensions over as they are."""
     cdef int i
+    TX_ASSERT(source >= 0 and source + count <= base.ndim, "dimensions that are there", source + count)
+    TX_ASSERT(target >= 0 and target + count <= view.ndim, "dimensions that there is room for", target + count)
     for i in range(count):
         TensorImpl_sizes(view)[target + i] = TensorImpl_sizes(base)[source + i]
         TensorImpl_strides(view)[target + i] = TensorImpl_strides(base)[source + i]
@@ -76,6 +79,7 @@ cdef inline void TensorImpl_refresh_order(TensorImpl self, int64_t numel) noexce
 
 cdef inline int TensorImpl_reserve(TensorImpl self, int ndim) except -1:
     """Make room for sizes and strides."""
+    TX_ASSERT(ndim >= 0, "a number of dimensions", ndim)
     if ndim > INLINE_DIMS:
         TensorImpl_reserve_outline(self, ndim)
     self.ndim = ndim

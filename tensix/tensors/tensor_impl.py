@@ -27,6 +27,7 @@ from cython.cimports.cpython.ref import Py_INCREF
 from cython.cimports.cpython.tuple import PyTuple_New, PyTuple_SET_ITEM
 from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t
 from cython.cimports.libc.stdlib import free, malloc
+from cython.cimports.tensix.core.assertions import TX_ASSERT
 from cython.cimports.tensix.core.combined_refcount import is_dead
 from cython.cimports.tensix.core.data_ptr import destroy_reference
 from cython.cimports.tensix.core.device import META, Device_get
@@ -325,16 +326,42 @@ def contiguous_strides(ndim, sizes, strides):
 
 def TensorImpl_check_bounds(self):
     """Check that every element lies inside the storage."""
+    if not TensorImpl_is_within(self):
+        refuse_bounds(self)
+    return 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.nogil
+def TensorImpl_is_within(self: TensorImpl) -> cython.bint:
+    """Return whether every element lies inside the storage."""
     first: int64_t = 0
     last: int64_t = 0
     nbytes: int64_t = 0
     if self.numel == 0:
-        return 0
+        return True
     fits: cython.bint = TensorImpl_span(self, cython.address(first), cython.address(last)) and first >= 0
     fits = fits and not tx_multiply_overflows(last, itemsize_of(self.dtype_code), cython.address(nbytes))
-    if not fits or cython.cast(uint64_t, nbytes) + itemsize_of(self.dtype_code) > self.storage.size_bytes:
-        refuse_bounds(self)
-    return 0
+    return fits and cython.cast(uint64_t, nbytes) + itemsize_of(self.dtype_code) <= self.storage.size_bytes
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.nogil
+def TensorImpl_is_refreshed(self: TensorImpl) -> cython.bint:
+    """Return whether what is cached about the geometry belongs to it; for assertions."""
+    sizes = TensorImpl_sizes(self)
+    strides = TensorImpl_strides(self)
+    numel: int64_t = 1
+    contiguous: cython.bint = True
+    for i in range(self.ndim - 1, -1, -1):
+        if sizes[i] < 0:
+            return False
+        if sizes[i] != 1:
+            contiguous = contiguous and strides[i] == numel
+        numel *= sizes[i]
+    return numel == self.numel and (contiguous or numel == 0) == (self.contiguous != 0)
 
 
 def TensorImpl_span(self, first, last):
@@ -396,18 +423,22 @@ def TensorImpl_mutable_data(self):
     """Return the address of the first element for writing."""
     while TensorImpl_check_memory(self) == 0 and self.storage.guarded:  # what runs meanwhile may change the body
         StorageImpl_pass_guards(self.storage)
+    TX_ASSERT(TensorImpl_is_refreshed(self), "a body that was refreshed after its geometry changed", self.numel)
     data = cython.cast(cython.p_char, self.storage.block.data)
     if data == cython.NULL:
         return TensorImpl_no_data(self)
+    TX_ASSERT(TensorImpl_is_within(self), "elements inside the storage", self.storage_offset)
     return data + self.storage_offset * itemsize_of(self.dtype_code)
 
 
 def TensorImpl_const_data(self):
     """Return the address of the first element for reading; never materializes."""
     TensorImpl_check_memory(self)
+    TX_ASSERT(TensorImpl_is_refreshed(self), "a body that was refreshed after its geometry changed", self.numel)
     data = cython.cast(cython.p_char, StorageImpl_const_data(self.storage))
     if data == cython.NULL:
         return TensorImpl_no_data(self)
+    TX_ASSERT(TensorImpl_is_within(self), "elements inside the storage", self.storage_offset)
     return data + self.storage_offset * itemsize_of(self.dtype_code)
 
 

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize(
     "command",
-    ["ruff check --no-cache", "cython_lint.cython_lint tensix asv_bench tests/cython"],
+    ["ruff check --no-cache", "cython_lint.cython_lint tensix asv_bench tests"],
     ids=["ruff", "cython-lint"],
 )
 def test_linter_finds_nothing(command):

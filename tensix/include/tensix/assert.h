@@ -1,0 +1,36 @@
+/* Assertions of debug builds: what the code takes for granted is looked at where it is relied on.
+ *
+ * TX_ASSERT(condition, expected, found) ends the process with the place, what was expected and the number found. Without
+ * TENSIX_DEBUG nothing is left of it, not even its arguments, so these must not change anything. It aborts and does not
+ * raise: it stands in code that holds no GIL and cannot fail, and what is broken by then is memory or a count.
+ */
+#ifndef TENSIX_ASSERT_H
+#define TENSIX_ASSERT_H
+
+#if defined(TENSIX_DEBUG)
+
+#include <Python.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static inline void tx_assertion_failed(const char *file, int line, const char *expected, int64_t found)
+{
+    fprintf(stderr, "%s:%d: assertion failed: expected %s, found %lld (%#llx).\n", file, line, expected,
+            (long long)found, (unsigned long long)found);
+    fflush(stderr);
+    abort();
+}
+
+#define TX_ASSERT(condition, expected, found) \
+    ((condition) ? (void)0 : tx_assertion_failed(__FILE__, __LINE__, expected, (int64_t)(found)))
+#define TX_ASSERT_GIL() TX_ASSERT(PyGILState_Check(), "the GIL to be held by this thread", 0)
+
+#else
+
+/* What is inside sizeof is compiled and not run. */
+#define TX_ASSERT(condition, expected, found) ((void)sizeof(condition), (void)sizeof(expected), (void)sizeof(found))
+#define TX_ASSERT_GIL() ((void)0)
+
+#endif
+#endif /* TENSIX_ASSERT_H */
