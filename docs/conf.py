@@ -1,7 +1,9 @@
 """Sphinx configuration. Build with ``sphinx-build -W -b html docs docs/_build``; tensix must be importable."""
 
 import inspect
+import sys
 from importlib import import_module
+from pathlib import Path
 
 from docutils.nodes import Element
 from docutils.statemachine import StringList
@@ -9,11 +11,13 @@ from sphinx.util.docutils import SphinxDirective
 
 from tensix import __version__
 
+sys.path.append(str(Path(__file__).parent))  # floors.py and floors_picture.py
+
 project = "tensix"
 author = "the tensix maintainers"
 version = release = __version__
 
-extensions = ["sphinx.ext.autodoc", "numpydoc"]
+extensions = ["sphinx.ext.autodoc", "numpydoc", "floors_picture"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"tensix {release}"

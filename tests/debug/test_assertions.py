@@ -1,4 +1,4 @@
-"""In a debug build a broken invariant ends the process and says which: the assertions of ``include/tensix/assert.h``."""
+"""In a debug build a broken invariant ends the process and says which; see ``include/tensix/assert.h``."""
 
 import re
 import shutil

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import pickle
 import platform
+import re
 import shutil
 import subprocess
 import tomllib
@@ -86,3 +87,17 @@ def test_a_build_for_32_bits_is_refused(tmp_path, bits):
     compiled = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (compiled.returncode == 0) == (bits == 64)
     assert ("tensix needs pointers of 64 bits" in compiled.stderr) == (bits == 32)
+
+
+FOLDERS = sorted(path.name for path in ROOT.glob("tensix/[!_]*/"))
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_folder_says_what_is_in_it(folder):
+    """In a README whose files are there; it is for readers of the source, and not in wheels."""
+    here = ROOT / "tensix" / folder
+    text = (here / "README.md").read_text()
+    named = re.findall(r"`([\w/]+\.(?:py|pyx|pxd|h|rst))`", text)
+    homes = (here, here.parent, ROOT)
+    assert named and [name for name in named if not any((home / name).exists() for home in homes)] == []
+    assert METADATA["tool"]["setuptools"]["exclude-package-data"] == {"*": ["README.md"]}
