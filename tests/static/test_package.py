@@ -101,3 +101,17 @@ def test_every_folder_says_what_is_in_it(folder):
     homes = (here, here.parent, ROOT)
     assert named and [name for name in named if not any((home / name).exists() for home in homes)] == []
     assert METADATA["tool"]["setuptools"]["exclude-package-data"] == {"*": ["README.md"]}
+
+
+def test_every_script_of_ci_is_a_job():
+    """In the workflow of the forge, which adds nothing to them."""
+    scripts = {path.name for path in (ROOT / ".ci").iterdir()}
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text()
+    assert set(re.search(r"script: \[(.+)\]", workflow)[1].split(", ")) == scripts
+
+
+def test_changelog_fragments_have_types():
+    """Else towncrier leaves them lying."""
+    types = "|".join(kind["directory"] for kind in METADATA["tool"]["towncrier"]["type"])
+    names = {path.name for path in (ROOT / "changelog.d").iterdir()} - {"README.md"}
+    assert [name for name in names if not re.fullmatch(rf"(\d+|\+[\w-]+)\.({types})\.md", name)] == []
