@@ -60,7 +60,7 @@ extensions = [
 
 
 class BuildExt(build_ext):
-    """Build editable installs where `build_ext --inplace` does; pip's folder is a new one each time, without objects."""
+    """Build an editable install where `build_ext --inplace` does: pip's folder is new each time and has no objects."""
 
     def finalize_options(self):
         if self.editable_mode:
