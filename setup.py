@@ -3,10 +3,12 @@
 import os
 import sys
 from pathlib import Path
+from sysconfig import get_platform
 
 import numpy as np
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 # A .pyx is Cython; a .py that imports cython is plain Python, and compiled by Cython's pure Python mode.
 PURE = [path for path in Path("tensix").rglob("*.py") if "\nimport cython\n" in path.read_text()]
@@ -56,7 +58,22 @@ extensions = [
     for path in MODULES
 ]
 
+
+class BuildExt(build_ext):
+    """Build an editable install where `build_ext --inplace` does: pip's folder is new each time and has no objects."""
+
+    def finalize_options(self):
+        if self.editable_mode:
+            build = f"{get_platform()}-{sys.implementation.cache_tag}"
+            self.build_lib, self.build_temp = f"build/lib.{build}", f"build/temp.{build}"
+        super().finalize_options()
+
+
 setup(
+<<<<<<< HEAD
+=======
+    cmdclass={"build_ext": BuildExt},
+>>>>>>> door
     ext_modules=cythonize(
         extensions, compiler_directives=DIRECTIVES, emit_linenums=DEBUG, nthreads=os.cpu_count() or 1
     ),

@@ -1,4 +1,4 @@
-"""Exchange with others, one protocol per file."""
+"""Files, one format per module, and memory that processes share."""
 
 from tensix.interop.file_map import FileMap
 from tensix.interop.raw_file import RawFile

@@ -1,4 +1,4 @@
-"""Tensors: element types, geometry, views, and the handle that users hold.
+"""What an element is and what a body is: element types, layouts, dispatch keys, geometry, the handle without methods.
 
-Nothing is imported here: the dispatcher stands on some of these modules and under others.
+Nothing is imported here: each module is imported by whoever needs it.
 """

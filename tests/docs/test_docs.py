@@ -72,6 +72,11 @@ def test_every_page_is_in_the_table_of_contents():
     assert [page.stem for page in PAGES if page.stem != "index" and f"   {page.stem}\n" not in index] == []
 
 
+def test_the_developers_page_names_files_that_are_there():
+    named = set(re.findall(r"``((?:tensix|tests)/[\w./]*)``", (DOCS / "developing.rst").read_text(encoding="utf-8")))
+    assert len(named) > 20 and [name for name in named if not (ROOT / name).exists()] == []
+
+
 def test_the_cython_examples_build_and_run(tmp_path):
     for name in ("shelf.pyx", "vector.pyx", "setup.py"):
         shutil.copy(ROOT / "examples" / "cython" / name, tmp_path)
