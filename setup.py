@@ -70,10 +70,7 @@ class BuildExt(build_ext):
 
 
 setup(
-<<<<<<< HEAD
-=======
     cmdclass={"build_ext": BuildExt},
->>>>>>> door
     ext_modules=cythonize(
         extensions, compiler_directives=DIRECTIVES, emit_linenums=DEBUG, nthreads=os.cpu_count() or 1
     ),

@@ -15,15 +15,9 @@ FLOORS = [
     (["tensors"], "What an element is and what a body is: the dispatcher reads both in every call."),
     (["dispatch"], "Keys, schemas and types alone decide which kernel runs, so the dispatcher needs no kernel."),
     (["exchange"], "Buffers, DLPack, arrays and pickles work on bodies; the class of tensors offers them."),
-<<<<<<< HEAD
-    (["kernels"], "What operators do is entered in their tables here; elementwise functions are declared here, too."),
-    (["_tensor"], "The one class of tensors: its protocols call exchange, its other methods call operators."),
-    (["functions"], "What users call looks at arguments and calls operators, whose kernels it needs to be there."),
-=======
     (["kernels"], "What operators do: kernels need bodies and handles, but no methods."),
     (["_tensor"], "The one class of tensors: its protocols call exchange, its other methods call operators."),
     (["functions"], "What users call looks at its arguments and calls operators; it takes and returns the class."),
->>>>>>> door
     (
         ["c_api", "abi", "explanation", "fft", "interop", "library", "linalg", "ops", "testing"],
         "These only use tensors and operators, each for a purpose of its own.",

@@ -17,11 +17,7 @@ cdef class CPUAllocator(Allocator):
 cdef struct block_header_t:
     uintptr_t base
     size_t nbytes
-<<<<<<< HEAD
     uint64_t stamp
-=======
-    uint64_t birth
->>>>>>> door
     uint64_t seal
 
 cdef inline block_header_t* header_of(void* data) noexcept nogil:

@@ -18,11 +18,7 @@ cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
-<<<<<<< HEAD
 from tensix.core.allocator cimport Allocator, alignment_from_any, nbytes_from_any
-=======
-from tensix.core.allocator cimport Allocator, nbytes_from_any
->>>>>>> door
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.data_ptr cimport (
     DataPtr_wrap,
@@ -179,11 +175,7 @@ cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out
     data_ptr_own(out, out.data, &cpu_operations)
     if nbytes != 0:
         TX_ASSERT(is_sealed(out.data), "the header of a CPU block to be intact", <uintptr_t>out.data)
-<<<<<<< HEAD
         header_of(out.data).stamp = report_allocation(out.data, nbytes, CPU, allocator)
-=======
-        header_of(out.data).birth = report_allocation(out.data, nbytes, CPU, allocator)
->>>>>>> door
     return 0
 
 

@@ -12,7 +12,7 @@ from tensix.core.combined_refcount cimport (
 from tensix.core.data_ptr cimport data_ptr_destroy_with_gil, data_ptr_init, data_ptr_t
 from tensix.core.export cimport end_export
 from tensix.core.free_list cimport free_list_t, free_list_take
-from tensix.core.handle cimport drop, own_newborn, retain
+from tensix.core.handle cimport drop, own_new, retain
 from tensix.core.intrusive_target cimport IntrusiveTarget, decref
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_end_use, StorageImpl_mutable_data
 from tensix.kernels.iterator cimport iterator_add, iterator_start, iterator_t
@@ -34,7 +34,7 @@ def drop_without_owner():
 
 def own_twice():
     pointer = tensix.make_intrusive(IntrusiveTarget)
-    own_newborn(pointer.get())
+    own_new(pointer.get())
 
 
 def drop_the_count_of_a_handle():
