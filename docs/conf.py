@@ -9,6 +9,7 @@ from docutils.nodes import Element
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
+import tensix
 from tensix import __version__
 
 sys.path.append(str(Path(__file__).parent))  # floors.py and floors_picture.py
@@ -40,6 +41,8 @@ class Functions(SphinxDirective):
         module = import_module(self.arguments[0])
         package = module.__name__ if module.__name__.count(".") == 1 else "tensix"
         names = [name for name in module.__all__ if inspect.isroutine(getattr(module, name))]
+        if package != "tensix":  # those of the main namespace are described there
+            names = [name for name in names if getattr(tensix, name, None) is not getattr(module, name)]
         described = Element()
         lines = StringList([f".. autofunction:: {package}.{name}" for name in names], source=self.get_source_info()[0])
         self.state.nested_parse(lines, self.content_offset, described)
