@@ -223,7 +223,7 @@ def thread_rows():
 
 
 def file_rows():
-    """Yield loading by map: a model of 92 MB with every tensor taken, and one tensor; nobody touches an element.
+    """Yield loading by map: a model of 92 MB with every tensor taken, and one tensor; no element is touched.
 
     NumPy maps .npy files only, so its model is a folder of them.
     """

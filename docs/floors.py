@@ -11,13 +11,13 @@ import tensix
 FLOORS = [
     (["_version"], "The build reads the version before anything is compiled."),
     (["core"], "Bytes have owners whether or not they are elements of a tensor, so nothing here knows of tensors."),
-    (["memory"], "Allocators and those who watch them deal in blocks; whoever asks for a block need not know them."),
+    (["memory"], "Allocators and those who watch them deal in blocks; code that asks for a block need not know them."),
     (["tensors"], "What an element is and what a body is: the dispatcher reads both in every call."),
     (["dispatch"], "Keys, schemas and types alone decide which kernel runs, so the dispatcher needs no kernel."),
     (["exchange"], "Buffers, DLPack, arrays and pickles work on bodies; the class of tensors offers them."),
     (["kernels"], "What operators do: kernels need bodies and handles, but no methods."),
     (["_tensor"], "The one class of tensors: its protocols call exchange, its other methods call operators."),
-    (["functions"], "What users call looks at its arguments and calls operators; it takes and returns the class."),
+    (["functions"], "What users call checks its arguments and calls operators; it takes and returns the class."),
     (
         ["c_api", "abi", "explanation", "fft", "interop", "library", "linalg", "ops", "testing"],
         "These only use tensors and operators, each for a purpose of its own.",

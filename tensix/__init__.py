@@ -59,7 +59,7 @@ for _chapter in functions.CHAPTERS:
     __all__ += _chapter.__all__
 
 # Name -> the module that has it, None for a module of that name. Not every program explains, tests or reads files;
-# those that do load these modules, and nobody else waits for them.
+# those that do load these modules, and no other program waits for them.
 LOADED_LATER = {
     "Explanation": "explanation", "explain": "explanation", "explanation": None, "fft": None, "interop": None,
     "linalg": None, "testing": None,

@@ -215,7 +215,7 @@ class Tensor(TensorBase):
         storage_offset : int
             Of the first element, in elements.
         shape, stride : sequence of int
-            Sizes, and steps in elements; a step may be negative.
+            Sizes, and strides in elements; a stride may be negative.
         dtype : DType
             How the bytes are read.
 
@@ -322,7 +322,7 @@ class Tensor(TensorBase):
         return self.impl.numel
 
     def stride(self, dim=None):
-        """Return the steps between neighbours, in elements: a tuple, or that of one dimension."""
+        """Return the strides, in elements: a tuple, or that of one dimension."""
         check_strided(self, "stride()")
         if dim is None:
             return TensorImpl_stride(self.impl)
@@ -415,7 +415,7 @@ class Tensor(TensorBase):
         return LAZY_CLONE.call1(self)
 
     def __copy__(self):
-        """Return a tensor with a body of its own that looks at the same elements."""
+        """Return a tensor with a body of its own over the same elements."""
         return copy_of(self)
 
     def __deepcopy__(self, memo: dict):
@@ -449,7 +449,7 @@ class Tensor(TensorBase):
         return self.to_device("cpu")
 
     def detach(self):
-        """Return a tensor with a body of its own that looks at the same elements, without what records gradients."""
+        """Return a tensor with a body of its own over the same elements, without what records gradients."""
         return DETACH.call1(self)
 
     # ---- elements
@@ -535,7 +535,7 @@ class Tensor(TensorBase):
         return fill_scaled(NORMAL_, self, generator, std, mean)
 
     def set_(self, source: Tensor):
-        """Look at another tensor's elements from now on, in every handle on this tensor, and return this one.
+        """Refer to another tensor's elements from now on, in every handle on this tensor, and return this one.
 
         The body takes over storage, geometry, type, device and keys of `source`; it keeps its own identity and what
         records its gradients.
@@ -713,7 +713,7 @@ class Tensor(TensorBase):
         Parameters
         ----------
         size, stride : sequence of int
-            Sizes, and steps in elements; a step may be negative.
+            Sizes, and strides in elements; a stride may be negative.
         storage_offset : int, optional
             Of the first element, in elements; that of this tensor if not given.
 
@@ -1095,12 +1095,12 @@ class Tensor(TensorBase):
 
     @property
     def __array_interface__(self):
-        """The address, shape and type by which NumPy and others look at the memory of objects.
+        """The address, shape and type by which NumPy and others share the memory of objects.
 
         Notes
         -----
-        Lifetime: whoever uses the address keeps the tensor. As nobody says when that ends, the memory counts as handed
-        out for good: it cannot be resized, and `lazy_clone` copies at once.
+        Lifetime: the caller keeps the tensor while it uses the address. As it does not say when that ends, the memory
+        counts as handed out for good: it cannot be resized, and `lazy_clone` copies at once.
         """
         impl = self.impl
         if impl.storage is None or impl.device_type != CPU or buffer_format(impl.dtype_code) is None:
@@ -1113,7 +1113,7 @@ class Tensor(TensorBase):
             "shape": self.shape,
             "typestr": self.dtype.numpy.str,
             "data": (address, self.readonly),
-            "strides": tuple([step * itemsize for step in self.stride()]),
+            "strides": tuple([stride * itemsize for stride in self.stride()]),
         }
 
     def __array_namespace__(self, /, *, api_version=None):
@@ -1142,7 +1142,7 @@ class Tensor(TensorBase):
         stream : None, optional
             The CPU has no streams.
         max_version : tuple of int, optional
-            What the caller understands; before (1, 0) nobody can be told that memory is read-only.
+            What the caller understands; versions before (1, 0) cannot say that memory is read-only.
         dl_device : tuple of int, optional
             Where the caller wants the elements: ``(1, 0)``, the CPU.
         copy : bool, optional

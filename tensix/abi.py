@@ -3,8 +3,8 @@
 Note [The version in the names]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 A module that cimports tensix looks up its classes when it is imported, by the names in ``abi.pxd``. Those end in the
-version of the ABI that the module was compiled for. A name of another version finds no class here: the look-up ends
-in an ImportError that tells both versions. Nobody has to call a check, so nobody can forget it.
+version of the ABI that the module was compiled for. A name of another version finds no class here: the lookup ends
+in an ImportError that tells both versions. There is no check to call, and so none to forget.
 
 Only these classes are looked up, and before any function. What else tensix consists of may change its size from one
 release to the next.

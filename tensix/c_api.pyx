@@ -244,4 +244,4 @@ cdef void StorageImpl_fill(StorageImpl self, void* data, size_t nbytes, deleter_
     if deleter != NULL:
         self.block.ctx, self.block.deleter = ctx, <core_deleter_t>deleter
     self.size_bytes = nbytes
-    self.is_foreign = True  # whoever made the memory may write it behind our back
+    self.is_foreign = True  # the code that made the memory may write it behind our back

@@ -82,7 +82,7 @@ class Library:
         key : str or DispatchKey, optional
             Such as ``"CPU"``; the default serves every key.
         allow_override : bool, optional
-            Whether to cover a kernel that is there, until this library closes.
+            Whether to override a kernel that is there, until this library closes.
 
         Returns
         -------

@@ -2,7 +2,7 @@
 
 from .storage import KIB, MIB, touched
 
-# Sharing must cost the same at every size, so the largest is one that nobody could copy unnoticed.
+# Sharing must cost the same at every size, so the largest is one that could not be copied unnoticed.
 SHARED_SIZES = (64, 64 * KIB, 4 * MIB, 64 * MIB)
 COPIED_SIZES = (64, 64 * KIB, 4 * MIB)  # only bookkeeping; within the L2 cache; beyond it
 

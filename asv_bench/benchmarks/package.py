@@ -10,5 +10,5 @@ def timeraw_import_core():
 
 
 for benchmark in (timeraw_import_tensix, timeraw_import_core):
-    benchmark.number = 1  # a second import would be a dictionary look-up
+    benchmark.number = 1  # a second import would be a dictionary lookup
     benchmark.repeat = 10

@@ -1,4 +1,4 @@
-"""Strong and weak counts: through Python's handles, and from C without the GIL, where tensors are looked at as well."""
+"""Strong and weak counts: through Python's handles, and from C without the GIL, where tensors are read as well."""
 
 from concurrent.futures import ThreadPoolExecutor
 

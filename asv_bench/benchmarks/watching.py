@@ -26,7 +26,7 @@ def nested(depth, work, times):
 
 
 class Watched:
-    """The name off is that of nobody watching."""
+    """The name off is that of no watcher."""
 
     params = ("off", *(name for name, _, _ in SCOPES))
     param_names = ("watcher",)

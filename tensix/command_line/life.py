@@ -129,7 +129,7 @@ class Life(MemoryReporter):
             block["allocator"] = event["allocator"] = repr(result.allocator)
 
     def _owners(self, tensors):
-        """Return how many owners the storage of each tensor has, our look not counted."""
+        """Return how many owners the storage of each tensor has, our own handle not counted."""
         return {self.name_of(tensor): tensor.storage().use_count() - 1 for tensor in tensors if tensor.defined()}
 
     def _result(self, result, arguments, made):

@@ -196,5 +196,5 @@ def render_balance(paper, facts):
     if not facts["alive"]:
         yield "    still alive: nothing"
     for block in facts["alive"]:
-        holders = ", ".join(block["held_by"]) or "nobody that has a name here"
+        holders = ", ".join(block["held_by"]) or "nothing that has a name here"
         yield f"    still alive: block {block['block']}, {format_size(block['nbytes'])}, held by {holders}"

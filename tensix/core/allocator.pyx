@@ -80,7 +80,7 @@ cdef class Allocator:
 
     Notes
     -----
-    Lifetime: a storage keeps the allocator that made it alive, and the collector does not look into storages: an
+    Lifetime: a storage keeps the allocator that made it alive, and the collector does not visit storages: an
     allocator that keeps its own storages is never freed. What a block's deleter needs, the block's `DataPtr`
     has to keep alive itself; a bound method handed to `DataPtr.from_callable` does.
 
@@ -204,11 +204,11 @@ cdef class Allocator:
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
         if type(self).is_simple_data_ptr is Allocator.is_simple_data_ptr:
             return pointer.data == pointer.ctx
-        cdef DataPtr look = DataPtr_borrow(<data_ptr_t*>pointer, self)
+        cdef DataPtr borrowed = DataPtr_borrow(<data_ptr_t*>pointer, self)
         try:
-            return self.is_simple_data_ptr(look)
+            return self.is_simple_data_ptr(borrowed)
         finally:
-            look.seen = &look.own  # a look that is kept must not outlive what it looked at
+            borrowed.seen = &borrowed.own  # if it is kept, it must not refer to a pointer that may be gone
 
     cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1:
         if type(self).copy_data is Allocator.copy_data:
@@ -304,7 +304,7 @@ def get_allocator(device_type="cpu"):
 cdef list REGISTRY = [None] * DEVICE_TYPE_COUNT  # device type -> (allocator, priority) or None
 cdef PyObject* serving[DEVICE_TYPE_COUNT]  # the registered allocators once more: borrowed, NULL for none
 SCOPED = ContextVar("tensix_allocators", default={})
-cdef bint scopes_were_used = False  # until the first scope is made, nobody pays for the context look-up
+cdef bint scopes_were_used = False  # until the first scope is made, no call pays for reading the context
 
 
 cdef Allocator current_allocator(int8_t device_type):

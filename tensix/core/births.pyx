@@ -2,10 +2,11 @@
 
 Note [Births of targets]
 ~~~~~~~~~~~~~~~~~~~~~~~~
-Tensors and storages are no objects of Python's collector, so nobody can list them. Who watches is told when a target
+Tensors and storages are no objects of Python's collector, so nothing can list them. A watcher is told when a target
 gets its first owner, and keeps a bare reference to it: safe to touch, and it keeps no byte alive. Deaths are not
-reported, they are seen by the counts later. So it costs one load and one branch at birth while nobody watches, and
-nothing at death. Bare references keep bodies from being used again, so the dead are let go when the list has doubled.
+reported, they are seen by the counts later. So it costs one load and one branch at birth while there is no watcher,
+and nothing at death. Bare references keep bodies from being used again, so the dead are let go when the list has
+doubled.
 
 What the collector may have to free is watched by a weak reference: it frees no cycle that is referenced from outside.
 A class without a place for weak references is watched by a bare one, which is let go for the collection. What is left

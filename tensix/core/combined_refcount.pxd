@@ -21,7 +21,7 @@ cdef enum Death:
     """What a decrement asks its caller to do."""
     NOT_OWNED = -1   # misuse: the count was 0 already, nothing was changed
     STILL_ALIVE = 0
-    DELETE = 1       # nobody is left: run the destructor, give back the counts' Python reference
+    DELETE = 1       # no count is left: run the destructor, give back the counts' Python reference
     RELEASE = 2      # weak handles are left: release_resources(), then drop the weak unit of the strong side
 
 

@@ -9,7 +9,7 @@ materializer. At its first write a storage
 * otherwise copies first and gives up its share afterwards. A failed allocation therefore leaves a valid storage.
 
 No lock is needed. While a storage copies it holds a share, plus one more taken for the copy, so the block cannot
-be freed, and nobody else can be "the only one left" and write it. Two storages that copy at the same time copy
+be freed, and no other storage can be "the only one left" and write it. Two storages that copy at the same time copy
 once too often, and that is all. The copy runs without the GIL; if another thread has meanwhile materialized or resized
 the same storage, its result stands and ours is thrown away. Operations that read the storage at that time go on reading
 the share, which is retired: see Note [Storages in use].
@@ -17,7 +17,7 @@ the share, which is retired: see Note [Storages in use].
 A lazy clone counts as a read of its source, materializing as a write to that storage alone.
 
 Which blocks can be shared: those whose context is nothing but the allocation ("simple"), those shared already, and
-those of a read-only storage, whatever their context, as long as nobody else can write them. A block from a
+those of a read-only storage, whatever their context, as long as no one else can write them. A block from a
 read-only storage is never taken back, since its pages may not be writable: its last sharer copies as well.
 """
 from libc.stdlib cimport free
@@ -57,7 +57,7 @@ cdef void cow_deleter(void* ctx) noexcept nogil:
 
 
 cdef void cow_readonly_deleter(void* ctx) noexcept nogil:
-    """Drop a share of a block that nobody may write."""
+    """Drop a share of a block that no one may write."""
     shared_context_decrement(<shared_context_t*>ctx)
 
 
@@ -93,7 +93,7 @@ cdef StorageImpl cow_lazy_clone(StorageImpl source):
     if not cow_is_cow(&source.block):
         if source.is_foreign or source.materializer != NULL or refcounted_is_shared_alias(source, source):
             return None
-        if StorageImpl_is_in_use(source) and not source.is_readonly:  # who looks may write
+        if StorageImpl_is_in_use(source) and not source.is_readonly:  # its users may write
             return None
         if not can_share:
             return None

@@ -227,7 +227,7 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
         if self.populates and tx_populate(data, nbytes) != 0:
             tx_unmap_pages(base, padded)
             return NULL
-    TX_ASSERT(<uintptr_t>data >= <uintptr_t>base + header_bytes, "room for a header", <uintptr_t>data)
+    TX_ASSERT(<uintptr_t>data >= <uintptr_t>base + header_bytes, "space for a header", <uintptr_t>data)
     cdef block_header_t* header = header_of(data)
     header.base = <uintptr_t>base | own_region
     header.nbytes = nbytes

@@ -15,7 +15,7 @@ cdef struct data_ptr_operations_t:
     deleter_t free_with_gil  # does the same while the GIL is held, or NULL
     const char* name         # of the deleter
     const char* context      # what its contexts are
-    context_facts_t facts    # looks into one; NULL: there is nothing to say
+    context_facts_t facts    # reads one; NULL: there is nothing to say
 
 
 cdef struct data_ptr_t:

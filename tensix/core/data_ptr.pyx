@@ -13,16 +13,16 @@ what can be seen in one. Two blocks are of one kind if they have the same operat
 
 A deleter whose structures the GIL protects has to find out whether it holds it, which takes CPython 3.11 longer than
 the rest of its work. Nearly all who free a block know that they do. They free by `data_ptr_destroy_with_gil`, which
-calls what does the same for them, if there is such a function. Without a GIL to hold nobody is asked.
+calls what does the same for them, if there is such a function and a GIL.
 
-Others know deleters only. Who puts one of his own into a block of ours leaves our operations behind, so they count only
-while they are the deleter's: ask `data_ptr_operations`. A block that is put together from addresses has none. It is
-freed as any other, but nobody looks into its context, which may be any number. Of deleters without operations, the
-system's loader knows exported functions by name, and of the rest the library.
+Other packages know deleters only. One that puts its own deleter into a block of ours leaves our operations behind, so
+these count only while they are the deleter's: ask `data_ptr_operations`. A block that is put together from addresses
+has none. It is freed as any other, but its context is never read: it may be any number. Of deleters without operations,
+the system's loader knows exported functions by name, and of the rest the library.
 
 Note [Long chains]
 ~~~~~~~~~~~~~~~~~~
-A block may belong to an array that looks at a tensor, whose block belongs to another array, and so on; a tensor may
+A block may belong to an array that views a tensor, whose block belongs to another array, and so on; a tensor may
 hold a record of gradients that holds the tensor it was made from. Freeing the last one frees all of them, one inside
 the other, and a long chain would overflow the C stack. So a block that is freed inside too many others is put aside,
 and freed by the outermost one of its thread when that is done: CPython does the same with its containers, and calls it
@@ -97,7 +97,7 @@ cdef class DataPtr:
 
     Notes
     -----
-    Lifetime: the deleter runs once, with `ctx`, when the pointer or whoever it was handed to dies; only if `ctx`
+    Lifetime: the deleter runs once, with `ctx`, when the pointer, or the owner it was handed to, dies; only if `ctx`
     is not 0. Handing a `DataPtr` to an owner moves it: it is empty afterwards.
 
     Thread-safety: as any Python object; the deleter may run on another thread than the one that made it.
@@ -288,7 +288,7 @@ cdef data_ptr_operations_t closure_operations = data_ptr_operations_t(
 
 
 cdef void data_ptr_clear(data_ptr_t* self) noexcept nogil:
-    """Free the context; the deleter stays. The fields are emptied first, a deleter may look at its owner."""
+    """Free the context; the deleter stays. The fields are emptied first, a deleter may read its owner."""
     cdef void* ctx = self.ctx
     self.data = self.ctx = NULL
     if ctx == NULL or self.deleter == NULL:

@@ -1,9 +1,9 @@
-"""Private: looks from outside at a storage's block, by buffers, arrays and DLPack tensors.
+"""Private: exports of a storage's block, to buffers, arrays and DLPack tensors outside tensix.
 
 Note [Exports]
 ~~~~~~~~~~~~~~
-Whoever looks at a block from outside may write it without tensix's knowing, and holds its plain address. So an export
-is an owner, with a strong count and a Python reference, and is counted besides, under the GIL. While there are any,
+Code outside that views a block may write it without tensix's knowing, and holds its plain address. So an export is an
+owner, with a strong count and a Python reference, and is counted besides, under the GIL. While there are any,
 
 * a copy-on-write clone is made by copying at once, unless the storage is read-only;
 * the block stays where it is: resizing, freeing or exchanging it is refused.

@@ -1,14 +1,15 @@
 """Private: keeping a few dead objects of a type for the next ones.
 
-Note [Husks]
-~~~~~~~~~~~~
+Note [Free lists]
+~~~~~~~~~~~~~~~~~
 Cython's tp_new and tp_dealloc of a class call those of every base, one module after the other; for handles and bodies
 of tensors, which are born and die with every view, that takes longer than the view. Such a type installs a tp_dealloc
-that does by itself what the chain would do, and keeps the object: a husk, with its C vtable in place, its fields as
-those of a newborn and None for objects. The list owns its one reference, and taking a husk is taking that over.
+that does by itself what the chain would do, and keeps the object in a free list, as CPython does with floats and
+tuples: its C vtable stays in place, its fields are those of a new object, with None for objects. The list owns the one
+reference, and passes it on when the object is used again.
 
 Only objects of the exact type without weak references are kept; others, and those that find the list full, go down the
-chain. Everything here runs with the GIL. A pending exception is looked after where Python code may run: a storage's
+chain. Everything here runs with the GIL. A pending exception is set aside where Python code may run: a storage's
 ``destroy``, and Note [GIL and finalisation].
 """
 from cpython.object cimport PyObject, PyTypeObject, destructor
@@ -41,7 +42,7 @@ cdef inline void free_list_install(free_list_t* self, object type, destructor de
 
 
 cdef inline bint free_list_accepts(free_list_t* self, PyObject* dead) noexcept:
-    """Whether a dead object can be kept; it then has a reference count again, so that it can be looked at."""
+    """Whether a dead object can be kept; it then has a reference count again, so that it can be used."""
     cdef Py_ssize_t weak_offset
     if self.count == FREE_LIST_LENGTH or type_of(dead) != self.type:
         return False
@@ -52,17 +53,17 @@ cdef inline bint free_list_accepts(free_list_t* self, PyObject* dead) noexcept:
     return True
 
 
-cdef inline void free_list_keep(free_list_t* self, PyObject* husk) noexcept:
+cdef inline void free_list_keep(free_list_t* self, PyObject* dead) noexcept:
     """Keep an object that was accepted and cleaned up."""
     if self.count < FREE_LIST_LENGTH:
-        self.objects[self.count] = husk
+        self.objects[self.count] = dead
         self.count += 1
     else:  # cleaning it up killed others of its type
-        self.chain(husk)
+        self.chain(dead)
 
 
 cdef inline object free_list_take(free_list_t* self):
-    """Return a husk as a newborn; only if `count` is not 0."""
+    """Return a kept object as a new one; only if `count` is not 0."""
     TX_ASSERT_GIL()
     TX_ASSERT(0 < self.count <= FREE_LIST_LENGTH, "an index into the free list", self.count)
     self.count -= 1

@@ -119,7 +119,7 @@ cdef class IntrusivePtr:
         Raises
         ------
         RuntimeError
-            If nobody owns the target.
+            If nothing owns the target.
         """
         cdef IntrusivePtr pointer = cls.__new__(cls)
         if target is not None and target is not pointer.singleton():

@@ -22,7 +22,7 @@ cdef uint32_t weak_use_count(IntrusiveTarget target) noexcept nogil
 cdef void weak_incref(IntrusiveTarget target) noexcept nogil
 cdef void weak_decref(IntrusiveTarget target) noexcept nogil
 
-# Private to tensix: what handles do when a count has died, and how a newborn gets its first count.
+# Private to tensix: what handles do when a count has died, and how a new target gets its first count.
 cdef void IntrusiveTarget_on_death(IntrusiveTarget self, int death, bint holds_gil) noexcept nogil
 cdef int IntrusiveTarget_start_unique(IntrusiveTarget self) except -1
 cdef int IntrusiveTarget_check_unclaimed(IntrusiveTarget self, str function) except -1
@@ -32,7 +32,7 @@ cdef str IntrusiveTarget_not_newborn(IntrusiveTarget self)
 cdef str IntrusiveTarget_describe(IntrusiveTarget self)
 cdef bint compare_addresses(uintptr_t a, uintptr_t b, int op) noexcept
 
-# Private to tensix: told of every target that gets its first owner; NULL while nobody watches.
+# Private to tensix: told of every target that gets its first owner; NULL while there is no watcher.
 # See Note [Births of targets].
 ctypedef void (*birth_listener_t)(IntrusiveTarget) noexcept
 cdef birth_listener_t birth_listener

@@ -14,12 +14,12 @@ Note [The combined reference count]
 
 * The weak count is the number of weak handles, plus one while the strong count is above zero.
 * A word of 0 belongs to a target that no handle has owned yet. Both counts are 0 after death too, so the dead
-  bit keeps the two apart: a dead target can never be taken for a newborn one.
+  bit keeps the two apart: a dead target can never be taken for a new one.
 * The alive bit is set while the strong count is above 0. It is the sign bit, so an increment that leaves the word
   positive was misuse and is taken back: the test costs a jump on a flag that the locked instruction sets anyway.
-* Birth is a plain store and the death of a uniquely owned target a plain load and a plain store: nobody else
+* Birth is a plain store and the death of a uniquely owned target a plain load and a plain store: no other thread
   can see the target then, so nothing has to be ordered against anything.
-* Increments are relaxed: whoever adds a count already holds one, so the target cannot die meanwhile. Decrements
+* Increments are relaxed: code that adds a count already holds one, so the target cannot die meanwhile. Decrements
   are acquire-release: everything done through a handle happens before the clean-up that the last one starts.
 * ``lock`` adds a strong count only to a word whose strong count is not 0, by compare-and-swap, so the strong
   count never rises from 0.
@@ -42,11 +42,11 @@ Note [Cycles of strong pointers]
 A cycle of strong pointers leaks in C++. Here Python's collector finds it when every owner is a handle that it
 can see. ``IntrusivePtr`` holds a Python reference of its own, which its traversal reports. What the collector
 cannot see is the one reference that the counts own; so a target whose strong counts all belong to handles
-(``handle_count``) reports it by visiting itself. If any count belongs to C code, the target does not, looks
-referenced from outside, and stays. Tensors and storages hold no Python objects, take no part, and pay nothing.
+(``handle_count``) reports it by visiting itself. If any count belongs to C code, the target does not, counts
+as referenced from outside, and stays. Tensors and storages hold no Python objects, take no part, and pay nothing.
 
-A dead target that only weak handles keep reports it too. Its attributes may then be cleared: nobody can lock it any
-more, and a ring of a strong pointer and a weak one back, which leaks in C++ unless release_resources() breaks it,
+A dead target that only weak handles keep reports it too. Its attributes may then be cleared: no handle can lock it
+any more, and a ring of a strong pointer and a weak one back, which leaks in C++ unless release_resources() breaks it,
 is freed.
 """
 cimport cython

@@ -1,4 +1,4 @@
-"""Names of a package whose modules are loaded when somebody asks for one (PEP 562): nobody else waits for them."""
+"""Names of a package whose modules are loaded when one is asked for (PEP 562): no other program waits for them."""
 
 import sys
 from importlib import import_module

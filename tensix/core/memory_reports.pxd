@@ -1,4 +1,4 @@
-"""Private: the one place where an allocation, a free, a failure and a copy are counted and told to whoever listens."""
+"""Private: the one place where an allocation, a free, a failure and a copy are counted and told to the listeners."""
 from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint32_t, uint64_t
 
@@ -35,15 +35,15 @@ cdef uint32_t current_thread_number() noexcept
 cdef class MemoryReporter:
     pass
 
-# For whoever makes memory. See Note [Who reports]. All but report_free() with the GIL.
+# For code that makes memory. See Note [Who reports]. All but report_free() with the GIL.
 cdef uint64_t report_allocation(void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept
 cdef void report_free(void* data, size_t nbytes, int8_t device_type, uint64_t stamp, bint has_gil) noexcept nogil
 cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept
 cdef void report_copy(size_t nbytes) noexcept
 cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil
 
-# Their second halves. Declared here, the C compiler does not fold them into the first ones, which nearly always suffice
-# and then save no registers.
+# Their second halves. Declared here, the C compiler does not inline them into the first ones, which nearly always
+# suffice and then save no registers.
 cdef uint64_t tell_allocation(void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept
 cdef void tell_free(void* data, size_t nbytes, int8_t device_type, uint64_t stamp, bint has_gil) noexcept nogil
 cdef void tell_reporters(void* data, int64_t nbytes, int8_t device_type) noexcept nogil

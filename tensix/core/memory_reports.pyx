@@ -1,28 +1,29 @@
-"""Reports of every allocation, free, failure and copy, from all threads, to whoever listens.
+"""Reports of every allocation, free, failure and copy, from all threads, to the listeners.
 
-With nobody listening a report costs one load and one branch. The facts are those of PyTorch's
+Without a listener a report costs one load and one branch. The facts are those of PyTorch's
 ``c10/core/Allocator.h``, whose process-wide reporter (the per-thread one missed worker threads) is the one kept.
 
 Note [Who reports]
 ~~~~~~~~~~~~~~~~~~
-Whoever makes memory reports it, and nobody else, so that a block is heard of once: an allocator that hands on what
-another one made says nothing. One that keeps freed blocks, such as `CachingAllocator`, reports in place of its
+Code that makes memory reports it, and no other code does, so that a block is heard of once: an allocator that hands on
+what another one made says nothing. One that keeps freed blocks, such as `CachingAllocator`, reports in place of its
 upstream, for what it keeps is not in use. A block carries the stamp that its report returned until it is freed.
 
 Note [Stamps]
 ~~~~~~~~~~~~~
 Whenever somebody begins to listen, an epoch begins. A block's stamp is the epoch in which it was allocated, below the
-number of the thread that did it; 0 if nobody listened. So a listener hears of the end of those blocks alone whose
+number of the thread that did it; 0 if there was no listener. So a listener hears of the end of those blocks alone whose
 allocation it heard of, and may ask which thread allocated them, without a table of them.
 
 Note [Listening]
 ~~~~~~~~~~~~~~~~
 A `MemoryListener` is told by calls of its C methods. Allocations happen with the GIL, and so do nearly all frees.
-Listeners come and go with the GIL and the lock of this module both held; hence whoever holds one of the two may walk
-over them. A free without the GIL takes the lock. One with the GIL does so only if a listener needs it (`needs_lock`):
-one with a table, which a free without the GIL must not find half changed, and which `allocated` therefore changes with
-the lock held. One that only counts keeps numbers as those of Note [Counting with the GIL], and needs no lock.
-`freed` never runs Python and never waits for the GIL. A fork takes the lock first, so that a child finds it free.
+Listeners come and go with the GIL and the lock of this module both held; hence code that holds one of the two may
+walk over them. A free without the GIL takes the lock. One with the GIL does so only if a listener needs it
+(`needs_lock`): one with a table, which a free without the GIL must not find half changed, and which `allocated`
+therefore changes with the lock held. One that only counts keeps numbers as those of Note [Counting with the GIL], and
+needs no lock. `freed` never runs Python and never waits for the GIL. A fork takes the lock first, so that a child
+finds it free.
 
 `allocated`, `failed` and `copied` run with the GIL and may run Python. Their listener is kept alive meanwhile; the list
 may change under them, so slots are emptied, not closed up. Otherwise a listener is not kept alive: it stops with its

@@ -5,7 +5,7 @@ Note [GIL and finalisation]
 Counts, deleters and contexts die on whatever thread drops them last, with or without the GIL. Three rules hold:
 
 * The GIL is the outermost lock: nothing in tensix waits for it while holding a lock of its own.
-* Code that needs Python takes the GIL itself (``with gil`` costs little where it is already held), so nobody
+* Code that needs Python takes the GIL itself (``with gil`` costs little where it is already held), so no caller
   has to know what a deleter does before calling it.
 * After finalisation has begun, a thread that asks for the GIL hangs or is ended, and modules are being taken
   apart. From then on no Python callable is run and a reference is dropped only by the thread that already

@@ -180,7 +180,7 @@ cdef class Storage:
         return <uintptr_t>StorageImpl_mutable_data(owned(self))
 
     def data_ptr_object(self):
-        """Return a borrowed look at the block's `DataPtr`; it stays current."""
+        """Return a borrowed view of the block's `DataPtr`; it stays current."""
         return owned(self).data_ptr_object()
 
     def set_data_ptr(self, data_ptr):
@@ -202,7 +202,7 @@ cdef class Storage:
         Raises
         ------
         RuntimeError
-            If it is not resizable or read-only, or others look at its memory. Nothing changes then, nor when memory
+            If it is not resizable or read-only, or others use its memory. Nothing changes then, nor when memory
             runs out.
         """
         cdef StorageImpl impl = owned(self)

@@ -19,7 +19,7 @@ cdef class StorageImpl(IntrusiveTarget):
     cdef data_ptr_t block
     cdef size_t size_bytes
     cdef uint8_t guarded            # the summary flag: whether a state that guards the use, or a materializer, is set
-    cdef uint8_t was_shrunk         # a tensor may look beyond the end: it has to compare before it reads
+    cdef uint8_t was_shrunk         # a tensor may refer beyond the end: it has to compare before it reads
     cdef uint8_t is_resizable
     cdef uint8_t is_readonly
     cdef uint8_t throw_on_mutable
@@ -28,7 +28,7 @@ cdef class StorageImpl(IntrusiveTarget):
     cdef uint8_t is_foreign         # somebody else has the block too, for good: bytes may change behind our back
     cdef uint8_t has_escaped      # its address is out for good; see Note [Exports]
     cdef uint32_t uses              # how many operations read the block now; see Note [Storages in use]
-    cdef uint32_t exports           # how many others look at the block now; see Note [Exports]
+    cdef uint32_t exports           # how many others view the block now; see Note [Exports]
     cdef uint32_t version           # how often the bytes were written in place, by tensix
     cdef Allocator owner            # the allocator, or None
     cdef materializer_t materializer

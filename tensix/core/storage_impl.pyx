@@ -3,9 +3,9 @@
 Note [One flag before the rare states]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 Writing asks for the address very often and is refused, warned about or made to copy very seldom. ``guarded`` says
-whether any such state is set; without it the address is one load and one branch away. Whoever changes a state
-calls ``refresh_guard``. Order of the guards when writing: data that may not be read, data that may not be written,
-read-only, the warning, the materializer.
+whether any such state is set; without it the address is one load and one branch away. Code that changes a
+state calls ``refresh_guard``. Order of the guards when writing: data that may not be read, data that may not be
+written, read-only, the warning, the materializer.
 
 Two tensors alias exactly if they have the same `StorageImpl`; storages that share bytes copy-on-write are
 different ones. The facts are those of PyTorch 2.13's ``c10/core/StorageImpl.h``; a materializer that is left behind
@@ -127,7 +127,7 @@ cdef class StorageImpl(IntrusiveTarget):
         free_block(self, holds_gil)
 
     cpdef release_resources(self):
-        """Free the bytes, if nobody looks at them; weak handles may still look at the husk."""
+        """Free the bytes, if nothing uses them; weak handles may still refer to the dead storage."""
         if not is_dead(self.combined_refcount):  # an address that is given out keeps nothing
             StorageImpl_check_movable(self, "free")
         data_ptr_destroy(&self.block)
@@ -176,7 +176,7 @@ cdef class StorageImpl(IntrusiveTarget):
         if self.is_readonly and not readonly:
             raise RuntimeError("a read-only storage stays read-only: make a writable one with clone().")
         if readonly and not self.is_readonly and StorageImpl_is_in_use(self):
-            self.is_foreign = True  # who looks was told that he may write
+            self.is_foreign = True  # its users were told that they may write
         self.is_readonly = readonly
         refresh_guard(self)
 
@@ -215,7 +215,7 @@ cdef class StorageImpl(IntrusiveTarget):
         return <uintptr_t>StorageImpl_mutable_data(self)
 
     def data_ptr_object(self):
-        """Return a borrowed look at the block's `DataPtr`; it stays current."""
+        """Return a borrowed view of the block's `DataPtr`; it stays current."""
         check_alive(self)
         return DataPtr_borrow(&self.block, self)
 
@@ -312,7 +312,7 @@ cdef class StorageImpl(IntrusiveTarget):
         refresh_guard(self)
 
     def release_data_and_set_meta_custom_data_ptr_error_msg(self, str message not None):
-        """Free the bytes; whoever accesses them later gets `message`."""
+        """Free the bytes; later accesses raise an error with `message`."""
         check_alive(self)
         StorageImpl_check_movable(self, "free")
         StorageImpl_clear_materializer(self)
@@ -335,7 +335,7 @@ cdef class StorageImpl(IntrusiveTarget):
 cdef free_list_t FREE
 
 cdef void deallocate(PyObject* dead) noexcept:
-    """Be the type's tp_dealloc. See Note [Husks]."""
+    """Be the type's tp_dealloc. See Note [Free lists]."""
     if free_list_accepts(&FREE, dead):
         strip(<StorageImpl>dead)
         free_list_keep(&FREE, dead)
@@ -346,9 +346,9 @@ free_list_install(&FREE, StorageImpl, deallocate)
 
 
 cdef void strip(StorageImpl self) noexcept:
-    """Leave the fields as those of a newborn."""
+    """Leave the fields as those of a new storage."""
     TX_ASSERT(self.uses == 0 and self.exports == 0, "a dead storage that nothing uses", self.uses + self.exports)
-    if self.block.deleter != NULL or self.block.data != NULL:  # never owned, so nobody has called destroy()
+    if self.block.deleter != NULL or self.block.data != NULL:  # never owned, so destroy() was not called
         self.destroy(True)
     self.owner = None
     self.combined_refcount = 0
@@ -407,11 +407,11 @@ cdef bint StorageImpl_is_in_use(StorageImpl self) noexcept nogil:
 
 
 cdef int StorageImpl_check_movable(StorageImpl self, str what) except -1:
-    """Refuse to `what` a block that others look at. See Note [Exports] and Note [Storages in use]."""
+    """Refuse to `what` a block that others use. See Note [Exports] and Note [Storages in use]."""
     if self.uses != 0 or StorageImpl_is_in_use(self):
         raise RuntimeError(
             f"cannot {what} the memory of this storage: an array, a buffer, a DLPack capsule or an operation that has "
-            "not ended looks at it. Drop or end those first, or work on a clone()."
+            "not ended uses it. Drop or end those first, or work on a clone()."
         )
     return 0
 

@@ -1,7 +1,7 @@
 """Fitting the arguments of a call to those that an operator declares.
 
 Every call of an operator by name comes through here, so what is declared is read once, into a byte per argument. What
-does not fit is looked at again to say why: nobody waits for that.
+does not fit is read a second time to say why, where speed does not matter.
 """
 
 import cython
@@ -79,7 +79,7 @@ class ArgumentParser:
     def fill(self, args, kwargs):
         """Return all arguments in order, with the defaults of those not given; None if they do not fit.
 
-        Kernels look at the values themselves: here only names and numbers of arguments count.
+        Kernels check the values themselves: here only names and numbers of arguments count.
         """
         count: cython.Py_ssize_t = len(args)
         place: cython.Py_ssize_t

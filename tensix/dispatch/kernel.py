@@ -38,7 +38,7 @@ class Kernel:
 
 
 class PythonKernel(Kernel):
-    """Run a Python callable, and look at what it returns."""
+    """Run a Python callable, and check what it returns."""
 
     def __init__(self, function, schema):
         self.function, self.schema = function, schema
@@ -169,7 +169,7 @@ def ArgumentsKernel_read_schema(self: ArgumentsKernel):
         self.defaults = (None, *[argument.default for argument in others])
     if len(others) == 1:
         self.option = sys.intern(others[0].name)
-    self.parser = self.schema.parser  # last: another thread may look
+    self.parser = self.schema.parser  # last: other threads call once it is set
 
 
 class FallthroughKernel(Kernel):

@@ -73,7 +73,7 @@ cdef class include_keys(Guard):
     --------
     >>> import tensix
     >>> from tensix.dispatch import include_keys
-    >>> with include_keys("AutogradCPU"):  # nobody records gradients here, so the calls fall through to the CPU
+    >>> with include_keys("AutogradCPU"):  # nothing records gradients here, so the calls fall through to the CPU
     ...     tensix.ones(2) + tensix.ones(2)
     tensor([2., 2.])
     """

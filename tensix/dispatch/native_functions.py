@@ -1,6 +1,6 @@
 """The operators of tensix, declared once each; their kernels are registered by the floors above.
 
-`define` returns the operator's table, which is also what its callers hold: no call looks an operator up by name.
+`define` returns the operator's table, which is also what its callers hold: no call looks up an operator by name.
 """
 
 from tensix.dispatch.dispatcher import dispatcher

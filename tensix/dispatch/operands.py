@@ -66,7 +66,9 @@ def scalar_like(tensor, value):
     """
     impl = tensor.impl
     if impl is UNDEFINED:
-        raise RuntimeError("the tensor is undefined: there is nothing to reckon with.")
+        raise RuntimeError(
+            "the tensor is undefined: it has no elements to compute with. Make one with empty() or tensor()."
+        )
     code: uint8_t = impl.dtype_code
     if PyLong_Check(value):
         keeps = code != BOOL

@@ -16,7 +16,7 @@ class Operator:
     name : str
         Such as ``"tensix::add"``.
     tables : tuple of OperatorTable
-        One per overload; empty while nobody declares any.
+        One per overload; empty while none is declared.
 
     Notes
     -----

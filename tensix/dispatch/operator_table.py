@@ -21,7 +21,7 @@ Slots are borrowed references, and a call takes none, which saves eight instruct
 may go while it runs, if it or another thread unregisters it. One that runs a Python callable holds itself. One that is
 written in C, of a few words, is kept for good: a call may still be in it.
 
-Explicit kernels may look at strides and storage, as those of views do. Tensors of other layouts have neither, so they
+Explicit kernels may read strides and storage, as those of views do. Tensors of other layouts have neither, so they
 are not reached: their slots want a kernel of their own. (In PyTorch an alias for the dense slots alone exists beside
 one for all; here the one that is safe is enough.) Implicit kernels call operators only, so they serve every slot.
 """
@@ -124,7 +124,7 @@ class OperatorTable:
         owner : str, optional
             Who registers it, for error messages.
         allow_override : bool, optional
-            Whether to cover a kernel that is there, until this one is unregistered.
+            Whether to override a kernel that is there, until this one is unregistered.
 
         Returns
         -------
@@ -145,14 +145,15 @@ class OperatorTable:
         if present and not allow_override:
             raise RuntimeError(
                 f"{self.schema.qualified_name} has a kernel for {key.name} already: {present[0][0]!r}, registered by "
-                f"{present[0][1]}; cannot register {kernel!r} of {owner} as well. Pass allow_override=True to cover it."
+                f"{present[0][1]}; cannot register {kernel!r} of {owner} as well. Pass allow_override=True to override "
+                "it."
             )
         present.insert(0, (kernel, owner))
         self.resolve()
         return kernel
 
     def unregister(self, key, kernel):
-        """Take a kernel back; what it covered is uncovered."""
+        """Take a kernel back; the one that it overrode serves again."""
         slot = int(key_from_any(key))
         if not isinstance(kernel, PythonKernel):
             UNREGISTERED.append(kernel)  # See Note [Kernels that are unregistered while they run]
@@ -193,7 +194,7 @@ class OperatorTable:
             raise TypeError(f"redispatch() takes a DispatchKeySet first, found {type(keys).__name__}.")
         slot: cython.int = OperatorTable_slot(self, keys.bits)
         if cython.cast(object, self.slots[slot]) is self.missing:
-            self.missing.refuse(slot)  # its call would look at the arguments, which are not asked here
+            self.missing.refuse(slot)  # its call would ask the arguments for keys; here `keys` alone count
         return self.call_slot(slot, args, kwargs)
 
     def resolve(self):
@@ -296,8 +297,8 @@ class OperatorTable:
         for key in (slot, EXPLICIT, IMPLICIT, AUTOGRAD):
             entries = self.registered.get(key)
             if entries and entries[0][0] is kernel:
-                covered = "".join(f", covers {old!r} by {owner}" for old, owner in entries[1:])
-                return f"{DispatchKey(key).name if key != slot else 'direct'}, by {entries[0][1]}{covered}"
+                overridden = "".join(f", overrides {old!r} by {owner}" for old, owner in entries[1:])
+                return f"{DispatchKey(key).name if key != slot else 'direct'}, by {entries[0][1]}{overridden}"
         return "fallback" if slot in FALLBACKS else "nothing registered"
 
     def __repr__(self):

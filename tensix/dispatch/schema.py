@@ -186,7 +186,7 @@ def declared_schema(text: str, namespace: str = "tensix") -> FunctionSchema:
     is_named = name.isidentifier() and (overload.isidentifier() or not dot)
     is_qualified = own_namespace.isidentifier() or not qualified
     if not (opened and arrow and body.endswith(")") and returns and is_named and is_qualified):
-        raise ValueError(f"cannot read the schema {text!r}: it must look like 'name.overload(Type arg, ...) -> Type'.")
+        raise ValueError(f"cannot read the schema {text!r}: expected 'name.overload(Type arg, ...) -> Type'.")
     return FunctionSchema(
         own_namespace or namespace, name, overload, body=body[:-1], returns=returns,
         text=line.removeprefix(f"{own_namespace}::"),

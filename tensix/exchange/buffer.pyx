@@ -1,7 +1,7 @@
 """The buffer protocol (PEP 3118): memory of Python objects, and ours for them.
 
 A format is a character for C's type, as `struct` knows them, after an optional ``Z`` for complex and an optional
-character for order and sizes. bfloat16 has none: such a tensor gives its bytes to whoever asks for no format.
+character for order and sizes. bfloat16 has none: such a tensor gives its bytes to a reader that asks for no format.
 """
 from cpython.buffer cimport (
     Py_buffer,
@@ -80,7 +80,7 @@ cdef struct exported_t:  # what the reader's view points to
     # sizes and strides in bytes follow
 
 cdef enum:
-    IS_BARE = 1  # set in the pointer where it is the storage itself: who asks for no sizes needs no room for them
+    IS_BARE = 1  # set in the pointer where it is the storage itself: a reader that asks for no sizes needs no struct
 
 
 cdef int fill_buffer(TensorImpl impl, Py_buffer* view, int flags) except -1:
@@ -192,7 +192,7 @@ cdef TensorImpl impl_of_buffer(object exporter):
     TypeError
         If the object has no buffer.
     BufferError
-        If tensix cannot look at its elements.
+        If its elements cannot be those of a tensor.
     """
     cdef Py_buffer* view = <Py_buffer*>malloc(sizeof(Py_buffer))
     if view == NULL:
@@ -203,17 +203,17 @@ cdef TensorImpl impl_of_buffer(object exporter):
         free(view)
         raise
     try:
-        impl = look_at_buffer(view)
+        impl = impl_over_buffer(view)
     except BaseException:
         give_back(view)
         raise
-    impl.storage.is_foreign = type(exporter) is not bytes  # these nobody writes
+    impl.storage.is_foreign = type(exporter) is not bytes  # which are never written
     impl.storage.is_readonly = impl.storage.guarded = view.readonly
     data_ptr_own(&impl.storage.block, view, &buffer_operations)
     return impl
 
 
-cdef TensorImpl look_at_buffer(Py_buffer* view):
+cdef TensorImpl impl_over_buffer(Py_buffer* view):
     cdef int64_t[64] sizes
     cdef int64_t[64] strides
     cdef uint8_t code = code_of_format(view)
@@ -228,7 +228,10 @@ cdef TensorImpl look_at_buffer(Py_buffer* view):
         if view.strides != NULL:
             strides[i] = view.strides[i] // view.itemsize
             if view.strides[i] % view.itemsize:
-                raise BufferError(f"a stride of {view.strides[i]} bytes does not divide by {view.itemsize}.")
+                raise BufferError(
+                    f"a stride of {view.strides[i]} bytes is not a multiple of the item size, {view.itemsize}. "
+                    "Copy the elements to contiguous memory first."
+                )
     try:
         return impl_over_memory(
             code, dense_keys_of_device(CPU), view.ndim, sizes, strides if view.strides != NULL else NULL, view.buf)

@@ -34,13 +34,13 @@ DETACH = cython.declare(OperatorTable, native_functions.DETACH)
 
 
 def copy_of(tensor):
-    """Return a tensor of the same class with a body of its own that looks at the same elements."""
+    """Return a tensor of the same class with a body of its own over the same elements."""
     made = handle_like(tensor)
     if isinstance(tensor.impl, SparseTensorImpl):
         own(made, sparse_shallow_copy(tensor.impl))
     elif tensor.impl is not UNDEFINED:
-        looks: TensorBase = DETACH.call1(tensor)
-        share(made, looks.impl)
+        detached: TensorBase = DETACH.call1(tensor)
+        share(made, detached.impl)
     attributes = getattr(tensor, "__dict__", None)
     if attributes:
         made.__dict__.update(attributes)

@@ -16,7 +16,7 @@ C exchange, the one who took the tensor over does.
 Note [The short way and the long way]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 A type with ``__dlpack_c_exchange_api__`` exports in C, ten times as fast as by ``__dlpack__``, but asks nothing: a
-tensor that records gradients is given away, and one that is conjugated only by a flag is given with the wrong sign.
+tensor that records gradients is handed over, and one that is conjugated only by a flag is given with the wrong sign.
 ``__dlpack__`` refuses both. So those that say that they record gradients, and all complex ones, go the long way. One
 that is negated only by a flag, as PyTorch makes them of the imaginary part of a conjugate, goes with the wrong sign on
 both; it is refused here. Such parts lie two numbers apart, so most tensors need not be asked.

@@ -4,8 +4,8 @@ See Note [Who calls a DLPack deleter] in ``dlpack.pyx``.
 
 Note [Slots]
 ~~~~~~~~~~~~
-A struct goes out with the GIL and comes back from anywhere. So slots for structs are handed out by whoever has the
-GIL, one look each, and given back by one store, where an allocator would count and lock. The name of a capsule stands
+A struct goes out with the GIL and comes back from anywhere. So slots for structs are taken with the GIL held, by
+one load each, and given back by one store, where an allocator would count and lock. The name of a capsule stands
 in the slot as well: a capsule that still has its name thereby says what is in it, without Python's reading the name.
 """
 from cpython.object cimport PyObject
@@ -75,7 +75,7 @@ fill_types()
 
 
 cdef object dlpack_capsule(TensorImpl impl, bint is_versioned, bint is_copied):
-    """Return a capsule over a tensor's memory. `is_copied`: nobody else will have it."""
+    """Return a capsule over a tensor's memory. `is_copied`: its consumer alone has the memory."""
     cdef PyObject* capsule = versioned_capsule(impl, is_copied) if is_versioned else legacy_capsule(impl)
     made = <object>capsule
     Py_DECREF(made)
@@ -141,7 +141,7 @@ cdef int export_dltensor(TensorImpl impl, DLTensor* out) except -1:
 
 
 cdef inline bint is_plain(TensorImpl impl) noexcept:
-    """Whether it has elements which can be exported for writing without a further look."""
+    """Whether it has elements which can be exported for writing without further checks."""
     cdef PyObject* storage = <PyObject*>impl.storage
     return <object>storage is not None and impl.device_type == CPU and TYPES[impl.dtype_code].bits != 0 \
         and impl.numel != 0 and not (<StorageImpl>storage).guarded and not (<StorageImpl>storage).was_shrunk \
@@ -180,26 +180,26 @@ cdef int refuse_export(TensorImpl impl) except -1:
 cdef enum:
     EXPORT_SLOT_COUNT = 64    # tensors that are out at the same time, in a loop that hands them to somebody
     SLOT_DIMS = 8
-    ROOM_BYTES = 208   # of a versioned tensor with so many dimensions
+    SLOT_BYTES = 208   # of a versioned tensor with so many dimensions
 
 
 cdef struct slot_t:    # a power of two bytes
     uint64_t is_taken
     char legacy_name[16]
     char versioned_name[24]
-    char content[ROOM_BYTES]
+    char content[SLOT_BYTES]
 
 cdef slot_t[EXPORT_SLOT_COUNT] SLOTS
 cdef slot_t* NEXT_SLOT = SLOTS
 
-cdef int furnish_rooms() noexcept:
+cdef int name_slots() noexcept:
     cdef int i
     for i in range(EXPORT_SLOT_COUNT):
         strcpy(SLOTS[i].legacy_name, LEGACY)
         strcpy(SLOTS[i].versioned_name, VERSIONED)
     return 0
 
-furnish_rooms()
+name_slots()
 
 
 cdef inline slot_t* slot_for_plain(TensorImpl impl) noexcept:
@@ -212,7 +212,7 @@ cdef inline slot_t* slot_for_plain(TensorImpl impl) noexcept:
 
 
 cdef void* take_slot(size_t size, int ndim) except NULL:
-    """Return slot for a struct, with sizes and strides behind it: the next one, or another one, or elsewhere."""
+    """Return a slot for a struct, with sizes and strides behind it: the next one, or another one, or elsewhere."""
     global NEXT_SLOT
     cdef void* made
     if ndim <= SLOT_DIMS:
@@ -297,7 +297,7 @@ cdef void delete_legacy(DLManagedTensor* self) noexcept nogil:
 
 
 cdef void destroy_versioned_capsule(PyObject* capsule) noexcept:
-    """Free what nobody has taken out of the capsule: who does, gives it another name."""
+    """Free what is still in the capsule: code that takes it out gives the capsule another name."""
     cdef void* storage
     cdef const char* name = PyCapsule_GetName(capsule)
     cdef slot_t* slot = slot_around(name)

@@ -1,7 +1,7 @@
 """Bodies of tensors over memory that others have made: what every way in has in common.
 
-Whoever takes memory in (NumPy, a buffer, DLPack, an address) asks for a body first and hands the ownership over only
-when there is one. So an error leaves the memory with its owner.
+Code that takes memory in (from NumPy, a buffer, DLPack, an address) asks for a body first and hands the ownership over
+only when there is one. So an error leaves the memory with its owner.
 """
 from libc.stdint cimport int64_t, uint8_t, uint64_t, uintptr_t
 from tensix.core.data_ptr cimport data_ptr_init

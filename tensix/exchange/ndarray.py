@@ -153,7 +153,7 @@ def impl_of_ndarray(array, is_shared):
     TypeError
         If tensix has no such element type.
     ValueError
-        If the bytes are not in the machine's order, not aligned, or a stride is no multiple of the item size.
+        If the bytes are not in the machine's order, not aligned, or a stride is not a multiple of the item size.
     """
     source: cnp.ndarray = array
     code = CODES[cnp.PyArray_TYPE(source)] if cnp.PyArray_TYPE(source) < TYPE_COUNT else NO_TYPE
@@ -170,7 +170,10 @@ def impl_of_ndarray(array, is_shared):
         if not is_row_major:
             strides[i] = source.strides[i] // itemsize
             if source.strides[i] % itemsize:
-                raise ValueError(f"a stride of {source.strides[i]} bytes does not divide by {itemsize}: copy first.")
+                raise ValueError(
+                    f"a stride of {source.strides[i]} bytes is not a multiple of the item size, {itemsize}. "
+                    "Copy the array first."
+                )
     impl = impl_over_memory(
         code, DEFAULT_KEYS, source.ndim, sizes, cython.NULL if is_row_major else strides, source.data
     )

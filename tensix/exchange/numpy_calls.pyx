@@ -34,7 +34,7 @@ cdef object call_ignoring_errors(object function, tuple args, dict kwargs=None):
 cdef object call_checked(object function, tuple args, dict kwargs):
     """Call a function of NumPy; if it fails without saying why, as some do without memory, say so.
 
-    PyObject_Call would return NULL then, and whoever asks which exception it was finds none.
+    PyObject_Call would return NULL then, and code that asks which exception it was finds none.
     """
     return PyObject_VectorcallDict(
         function, PySequence_Fast_ITEMS(args), len(args), <PyObject*>kwargs if kwargs else NULL)

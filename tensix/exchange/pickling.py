@@ -3,9 +3,9 @@
 Note [What a pickle holds]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~
 A tensor whose elements lie without gaps, in whatever order, is pickled as the bytes between its first and its last
-element, and its strides. So nothing is copied on the way, and of a large storage only what the tensor looks at. With
-gaps, the elements are copied row by row first. Tensors of one pickle that look at the same bytes, such as ``x`` and
-``x.T``, do so again when they are loaded; what overlaps only in part does not.
+element, and its strides. So nothing is copied on the way, and of a large storage only what the tensor refers to. With
+gaps, the elements are copied row by row first. Tensors of one pickle that share the same bytes, such as ``x`` and
+``x.T``, share them again when they are loaded; what overlaps only in part does not.
 
 The order of bytes is that of the machine, which the pickle names; machines of the other order refuse it. Pickles of
 before name none, and are taken as they are.
@@ -126,7 +126,7 @@ def storage_over(buffer, byteorder=None):
 
 
 def storage_of_bytes(data: bytes, readonly: bool, byteorder=None):
-    """Return a storage with a copy of bytes, or over them if nobody may write them."""
+    """Return a storage with a copy of bytes, or over them if they may not be written."""
     if readonly:
         return storage_over(data, byteorder)
     check_order(byteorder)

@@ -1,6 +1,6 @@
 """From a handle down: which links the chain of an object has.
 
-Nothing here counts: bodies and storages are looked at by bare references, so that the numbers are those of the caller.
+Nothing here counts: bodies and storages are read through bare references, so that the numbers are those of the caller.
 """
 
 from typing import Any
@@ -130,10 +130,10 @@ def describe_storage(link: Link, impl: StorageImpl) -> Link:
     link.say("resizable", facts["is_resizable"], "yes" if facts["is_resizable"] else "no")
     link.say("read-only", facts["is_readonly"], "yes" if facts["is_readonly"] else "no")
     if facts["exports"]:
-        looks = f"{facts['exports']} look in from outside: lazy_clone() copies at once, the block stays"
-        link.say("exported", facts["exports"], looks)
+        exports = plural(facts["exports"], "export")
+        link.say("exported", facts["exports"], f"{exports} now: lazy_clone() copies at once, the block stays")
     if facts["has_escaped"]:
-        link.say("given away", True, "its address is out for good: lazy_clone() copies at once, the block stays")
+        link.say("escaped", True, "its address is out for good: lazy_clone() copies at once, the block stays")
     if facts["is_foreign"]:
         link.say("foreign", True, "others had the block first and may write it: lazy_clone() copies at once")
     link.say("next write", *next_write(facts))
@@ -153,5 +153,5 @@ def next_write(facts: dict[str, Any]) -> tuple[str, str]:
     if not facts["is_copy_on_write"] or "sharers" not in block:
         return "in place", "in place"
     if block["sharers"] == 1 and block["deleter_name"] == "cow_deleter":
-        return "takes back", "takes the bytes back, nobody else shares them"
+        return "takes back", "takes the bytes back, no one else shares them"
     return "copies", f"copies {format_size(facts['nbytes'])} first"

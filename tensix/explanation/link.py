@@ -24,7 +24,7 @@ class Link:
     owns : list of tuple
         How it owns, such as ``"strong"``, and what: another link.
     others : str
-        Who else owns it, such as ``"2 other owners"``; empty if nobody does.
+        Who else owns it, such as ``"2 other owners"``; empty if no one does.
     """
 
     def __init__(self, what: str, kind: str):

@@ -88,7 +88,7 @@ def link_of_context(facts: dict[str, Any]) -> Link:
 
 
 def link_of_object(thing: Any, depth: int = 0) -> Link:
-    """Return the link of a Python object that memory keeps alive, and of what it is a look at itself."""
+    """Return the link of a Python object that memory keeps alive, and of what it views itself."""
     cls = type(thing)
     link = Link(cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}", "object")
     inner = None
@@ -116,7 +116,7 @@ def link_of_object(thing: Any, depth: int = 0) -> Link:
     else:
         link.say("address", id(thing), address_text(id(thing)))
     if inner is not None and depth < MAX_DEPTH:
-        link.own("is a look at", link_of_object(inner, depth + 1))
+        link.own("is a view of", link_of_object(inner, depth + 1))
     return link
 
 

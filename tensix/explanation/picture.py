@@ -106,7 +106,7 @@ class Card:
         self.x = self.y = self.total_width = self.total_height = self.below_y = 0.0
 
     def measure(self, width: float = 0.0) -> None:
-        """Find out how much room this card and all others of its part need; cards of one column are equally wide."""
+        """Find out how much space this card and all others of its part need; cards of one column are equally wide."""
         self.width = max(self.width, width, *(card.width for card in self.column()))
         for _, card in self.beside:
             card.measure()

@@ -262,12 +262,12 @@ def full_like(x, /, fill_value, *, dtype=None, device=None):
 
 
 def empty_strided(size, stride, *, dtype=None, device=None):
-    """Return a tensor with given steps between its elements, which are whatever the memory held.
+    """Return a tensor with given strides, whose elements are whatever the memory held.
 
     Parameters
     ----------
     size, stride : sequence of int
-        Sizes, and steps in elements; a step may be negative.
+        Sizes, and strides in elements; a stride may be negative.
     dtype : DType, optional
         The element type; float32 if not given.
     device : str or Device, optional
@@ -276,7 +276,7 @@ def empty_strided(size, stride, *, dtype=None, device=None):
     Raises
     ------
     ValueError
-        If there are not as many steps as sizes, or a size is negative.
+        If there are not as many strides as sizes, or a size is negative.
 
     Examples
     --------
@@ -729,12 +729,12 @@ def from_dlpack(x, /, *, device=None, copy=None):
         copy = None  # the other has made one
     try:
         return converted(source, None, device, copy)
-    except NotImplementedError:  # by the name of an operator that nobody here has asked for
+    except NotImplementedError:  # it names an operator that the caller has not asked for
         raise BufferError(f"tensix cannot copy from {source.device} to {device}: no kernel is registered.") from None
 
 
 cdef TensorImpl impl_of_exporting_array(object array):
-    """Look at NumPy's array without the detour of a capsule; errors are those that the capsule would bring."""
+    """View NumPy's array without the detour of a capsule; errors are those that the capsule would bring."""
     try:
         return impl_of_ndarray(array, True)
     except (TypeError, ValueError) as error:
@@ -753,11 +753,11 @@ def from_blob(address, shape, *, stride=None, dtype, deleter=None, device="cpu")
     Parameters
     ----------
     address : int
-        Of the first element; it divides by the size of an element, or of half of a complex one.
+        Of the first element: a multiple of the size of an element, or of half of a complex one.
     shape : int or sequence of int
         The sizes, 0 or more each.
     stride : sequence of int, optional
-        The steps in elements, which may be negative; row-major order if not given.
+        The strides in elements, which may be negative; row-major order if not given.
     dtype : DType
         The element type.
     deleter : callable, ctypes function, PyCapsule named ``"tensix.deleter"`` or int, optional
@@ -779,7 +779,7 @@ def from_blob(address, shape, *, stride=None, dtype, deleter=None, device="cpu")
 
     Notes
     -----
-    Lifetime: without a deleter the memory must outlive every tensor on it, which nobody checks; as others may write
+    Lifetime: without a deleter the memory must outlive every tensor on it, which is not checked; as others may write
     it, `lazy_clone` copies at once. With one it belongs to the tensor. What a Python callable raises goes to
     `sys.unraisablehook`; none is called after finalisation has begun.
 
@@ -839,7 +839,7 @@ cdef Tensor sharing(object obj, object copy):
     if isinstance(obj, ndarray):
         try:
             return Tensor_wrap(impl_of_ndarray(obj, True))
-        except ValueError:  # its elements cannot be looked at as they lie
+        except ValueError:  # its elements cannot be viewed as they lie
             return None
     if type(obj) in HOLD_NO_MEMORY or isinstance(obj, (np.generic, str)):
         return None
@@ -871,7 +871,7 @@ cdef list types_in(object obj):
     """Return the element types of what nested sequences contain, and for Python's numbers a zero of their class."""
     cdef list found = []
     cdef list waiting = [obj]
-    cdef dict seen = {id(obj): obj}  # what lies in itself is looked at once, and refused when the tensor is made
+    cdef dict seen = {id(obj): obj}  # what contains itself is read once, and refused when the tensor is made
     for sequence in waiting:
         kinds = set(map(type, sequence))
         if kinds <= NUMBERS:

@@ -22,7 +22,7 @@ __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "promote_types", "
 cdef OperatorTable ASTYPE = native_functions.ASTYPE
 cdef OperatorTable CLONE = native_functions.CLONE
 
-# What a kind's name in `isdtype` covers, in the kinds that types have.
+# What a kind's name in `isdtype` stands for, in the kinds that types have.
 KINDS = {
     "bool": ("bool",),
     "signed integer": ("signed integer",),
@@ -93,7 +93,7 @@ def astype(Tensor x not None, dtype, /, *, copy=True, device=None):
 def can_cast(from_, to, /):
     """Return whether promotion may turn one element type into another.
 
-    That is, whether the two meet in the second: within a kind nothing is lost, and a higher kind takes any lower one.
+    That is, whether the two promote to the second: within a kind nothing is lost, a higher kind takes any lower one.
 
     Parameters
     ----------

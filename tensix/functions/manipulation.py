@@ -39,7 +39,7 @@ def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape in which several shapes meet: sizes of 1 give way, and missing dimensions in front.
+    """Return the shape that several shapes are broadcast to: sizes of 1 and missing leading dimensions are stretched.
 
     Raises
     ------

@@ -23,9 +23,9 @@ def argmax(Tensor x not None, /, *, axis=None, keepdims=False):
     x : Tensor
         The elements.
     axis : int, optional
-        The axis to look along; if not given, positions are those in the flattened tensor.
+        The axis to search along; if not given, positions are those in the flattened tensor.
     keepdims : bool, optional
-        Whether folded axes stay, with size 1.
+        Whether reduced axes stay, with size 1.
 
     Raises
     ------
@@ -51,9 +51,9 @@ def argmin(Tensor x not None, /, *, axis=None, keepdims=False):
     x : Tensor
         The elements.
     axis : int, optional
-        The axis to look along; if not given, positions are those in the flattened tensor.
+        The axis to search along; if not given, positions are those in the flattened tensor.
     keepdims : bool, optional
-        Whether folded axes stay, with size 1.
+        Whether reduced axes stay, with size 1.
 
     Raises
     ------
@@ -92,9 +92,9 @@ def count_nonzero(Tensor x not None, /, *, axis=None, keepdims=False):
     x : Tensor
         The elements.
     axis : int or tuple of int, optional
-        The axes to fold; all if not given. Negative ones count from the end.
+        The axes to reduce; all if not given. Negative ones count from the end.
     keepdims : bool, optional
-        Whether folded axes stay, with size 1.
+        Whether reduced axes stay, with size 1.
 
     Raises
     ------

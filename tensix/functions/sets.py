@@ -43,7 +43,7 @@ def isin(x1: Tensor | complex, x2: Tensor | complex, /, *, invert: bool = False)
     x1 : Tensor or number
         The elements that are looked for.
     x2 : Tensor or number
-        The elements to look among; one of the two must be a tensor.
+        The elements to search; one of the two must be a tensor.
     invert : bool, optional
         Whether to tell of each that is not there instead.
 

@@ -86,9 +86,9 @@ def max(Tensor x not None, /, *, axis=None, keepdims=False):
     x : Tensor
         The elements.
     axis : int or tuple of int, optional
-        The axes to fold; all if not given. Negative ones count from the end.
+        The axes to reduce; all if not given. Negative ones count from the end.
     keepdims : bool, optional
-        Whether folded axes stay, with size 1.
+        Whether reduced axes stay, with size 1.
 
     Raises
     ------
@@ -114,9 +114,9 @@ def mean(Tensor x not None, /, *, axis=None, keepdims=False):
     x : Tensor
         The elements.
     axis : int or tuple of int, optional
-        The axes to fold; all if not given. Negative ones count from the end.
+        The axes to reduce; all if not given. Negative ones count from the end.
     keepdims : bool, optional
-        Whether folded axes stay, with size 1.
+        Whether reduced axes stay, with size 1.
 
     Raises
     ------
@@ -146,9 +146,9 @@ def min(Tensor x not None, /, *, axis=None, keepdims=False):
     x : Tensor
         The elements.
     axis : int or tuple of int, optional
-        The axes to fold; all if not given. Negative ones count from the end.
+        The axes to reduce; all if not given. Negative ones count from the end.
     keepdims : bool, optional
-        Whether folded axes stay, with size 1.
+        Whether reduced axes stay, with size 1.
 
     Raises
     ------
@@ -174,11 +174,11 @@ def prod(Tensor x not None, /, *, axis=None, dtype=None, keepdims=False):
     x : Tensor
         The elements.
     axis : int or tuple of int, optional
-        The axes to fold; all if not given. Negative ones count from the end.
+        The axes to reduce; all if not given. Negative ones count from the end.
     dtype : DType, optional
         The type of the result. If not given, small integers become int64 or uint64, and bools int64.
     keepdims : bool, optional
-        Whether folded axes stay, with size 1.
+        Whether reduced axes stay, with size 1.
 
     Raises
     ------
@@ -204,11 +204,11 @@ def std(Tensor x not None, /, *, axis=None, correction=0.0, keepdims=False):
     x : Tensor
         The elements.
     axis : int or tuple of int, optional
-        The axes to fold; all if not given. Negative ones count from the end.
+        The axes to reduce; all if not given. Negative ones count from the end.
     correction : int or float, optional
         What is taken from the count that the squared distances are divided by; 1 estimates from a sample.
     keepdims : bool, optional
-        Whether folded axes stay, with size 1.
+        Whether reduced axes stay, with size 1.
 
     Raises
     ------
@@ -234,11 +234,11 @@ def sum(Tensor x not None, /, *, axis=None, dtype=None, keepdims=False):
     x : Tensor
         The elements.
     axis : int or tuple of int, optional
-        The axes to fold; all if not given. Negative ones count from the end.
+        The axes to reduce; all if not given. Negative ones count from the end.
     dtype : DType, optional
         The type of the result. If not given, small integers become int64 or uint64, and bools int64.
     keepdims : bool, optional
-        Whether folded axes stay, with size 1.
+        Whether reduced axes stay, with size 1.
 
     Raises
     ------
@@ -264,11 +264,11 @@ def var(Tensor x not None, /, *, axis=None, correction=0.0, keepdims=False):
     x : Tensor
         The elements.
     axis : int or tuple of int, optional
-        The axes to fold; all if not given. Negative ones count from the end.
+        The axes to reduce; all if not given. Negative ones count from the end.
     correction : int or float, optional
         What is taken from the count that the squared distances are divided by; 1 estimates from a sample.
     keepdims : bool, optional
-        Whether folded axes stay, with size 1.
+        Whether reduced axes stay, with size 1.
 
     Raises
     ------

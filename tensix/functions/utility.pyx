@@ -14,9 +14,9 @@ def all(Tensor x not None, /, *, axis=None, keepdims=False):
     x : Tensor
         The elements.
     axis : int or tuple of int, optional
-        The axes to fold; all if not given. Negative ones count from the end.
+        The axes to reduce; all if not given. Negative ones count from the end.
     keepdims : bool, optional
-        Whether folded axes stay, with size 1.
+        Whether reduced axes stay, with size 1.
 
     Raises
     ------
@@ -42,9 +42,9 @@ def any(Tensor x not None, /, *, axis=None, keepdims=False):
     x : Tensor
         The elements.
     axis : int or tuple of int, optional
-        The axes to fold; all if not given. Negative ones count from the end.
+        The axes to reduce; all if not given. Negative ones count from the end.
     keepdims : bool, optional
-        Whether folded axes stay, with size 1.
+        Whether reduced axes stay, with size 1.
 
     Raises
     ------

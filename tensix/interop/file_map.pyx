@@ -44,7 +44,7 @@ cdef class FileMap:
         How much of the file to map, from its start: 1 or more, and no more than the file has.
     mode : str, optional
         As NumPy's: ``"r"`` makes read-only storages; ``"c"`` writable ones, whose writes stay in memory and are
-        seen by nobody else; ``"r+"`` writable ones, whose writes go to the file.
+        seen by no one else; ``"r+"`` writable ones, whose writes go to the file.
 
     Raises
     ------
@@ -72,7 +72,7 @@ cdef class FileMap:
     (4, True)
     >>> pages.close()
     Traceback (most recent call last):
-    BufferError: cannot close the map: storages still look into it, here 1. Drop their tensors first.
+    BufferError: cannot close the map: storages still refer to it, found 1. Drop their tensors first.
     >>> storage.reset()
     >>> pages.close()
     """
@@ -149,14 +149,14 @@ cdef class FileMap:
         Raises
         ------
         BufferError
-            If a storage still looks into them. Nothing changes then.
+            If a storage still refers to them. Nothing changes then.
         """
         if self.context == NULL:
             return
         # Only storage() adds counts, and it needs the GIL: a count of one is ours and stays so.
         if not shared_context_is_unique(self.context):
             raise BufferError(
-                f"cannot close the map: storages still look into it, here {self.context.count - 1}. "
+                f"cannot close the map: storages still refer to it, found {self.context.count - 1}. "
                 "Drop their tensors first."
             )
         self.release()

@@ -46,8 +46,8 @@ def load(path: str | os.PathLike[str], mmap_mode: str | None = "r") -> Any:
 
     Notes
     -----
-    Lifetime: a map lasts as long as a tensor looks into it. The file must not be cut short meanwhile: touching pages
-    that are gone ends the process. Replacing it by renaming, as `save` does, harms nobody. What cannot be mapped is
+    Lifetime: a map lasts as long as a tensor refers to it. The file must not be cut short meanwhile: touching pages
+    that are gone ends the process. Replacing it by renaming, as `save` does, harms no one. What cannot be mapped is
     copied: deflated members, elements that are not aligned for their type, bytes in the other order.
 
     Examples
@@ -125,7 +125,7 @@ def from_file(
     offset : int, optional
         Where the first element begins, in bytes.
     shared : bool, optional
-        True: writes go to the file, and whoever maps it sees them; a file that is not there or too short is made as
+        True: writes go to the file, and every map of it shows them; a file that is not there or too short is made as
         long as the shape wants, with zeros. False: writes stay with this tensor, and the file with its bytes.
 
     Returns
@@ -145,7 +145,7 @@ def from_file(
 
     Notes
     -----
-    Lifetime: the map lasts as long as a tensor looks into it; the file is closed at once. When written pages reach the
+    Lifetime: the map lasts as long as a tensor refers to it; the file is closed at once. When written pages reach the
     disk is the system's business.
 
     Examples
@@ -174,7 +174,7 @@ def from_file(
 
 @contextlib.contextmanager
 def grown(path, nbytes):
-    """Make a file at least so long; where the system can, with room on the disk, whose lack would be a bus error.
+    """Make a file at least so long; where the system can, with space on the disk, whose lack would be a bus error.
 
     If that or the block fails, the file is as long as it was, and gone if it was not there.
     """

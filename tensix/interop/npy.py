@@ -42,7 +42,7 @@ def load_npy(path: str | os.PathLike[str], mmap_mode: str | None = "r") -> Tenso
 
     Notes
     -----
-    Lifetime: the mapping lives as long as a tensor looks at it; the file is closed at once. The file must not be
+    Lifetime: the mapping lives as long as a tensor refers to it; the file is closed at once. The file must not be
     made shorter meanwhile.
 
     Examples

@@ -33,7 +33,7 @@ ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error)
 class NpzFile(TensorFile):
     """Hold the tensors of a ``.npz`` file.
 
-    One thread at a time reads the archive: `zipfile` looks at the file's position when it opens a member, and reading
+    One thread at a time reads the archive: `zipfile` reads the file's position when it opens a member, and reading
     another member moves that.
     """
 

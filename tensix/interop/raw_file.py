@@ -3,10 +3,10 @@
 Note [Files that change]
 ~~~~~~~~~~~~~~~~~~~~~~~~
 A mapped page is fetched from the file when it is touched. If the file was cut short meanwhile, the system ends the
-process with a bus error, which nobody can turn into an exception safely. What can be done is done: sizes are checked
-before anything is mapped, headers are read and not mapped, and the file is looked at again whenever a tensor is taken
-from it. What was taken before cannot be guarded: who must live with files that others cut short reads them with
-``mmap_mode=None``. Replacing a file by renaming another onto it, as `tensix.save` does, harms no map.
+process with a bus error, which cannot be turned into an exception safely. What can be done is done: sizes are checked
+before anything is mapped, headers are read and not mapped, and the file is checked again whenever a tensor is taken
+from it. What was taken before cannot be guarded: load files that others may cut short with ``mmap_mode=None``.
+Replacing a file by renaming another onto it, as `tensix.save` does, harms no map.
 """
 
 import io
@@ -250,7 +250,7 @@ class RawFile:
         Raises
         ------
         BufferError
-            If a tensor still looks into the map. Nothing changes then.
+            If a tensor still refers to the map. Nothing changes then.
         """
         if self._map is not None:
             try:
@@ -260,7 +260,7 @@ class RawFile:
         self.release()
 
     def release(self) -> None:
-        """Close the file and let go of the map, which lasts as long as tensors look into it."""
+        """Close the file and let go of the map, which lasts as long as tensors refer to it."""
         if self._map is not None:
             self._map.release()
         self._descriptor = None
@@ -295,7 +295,7 @@ class Descriptor:
 
 
 class Window(io.RawIOBase):
-    """Be a stream over a `RawFile`, for whoever parses streams."""
+    """Be a stream over a `RawFile`, for parsers that take streams."""
 
     def __init__(self, raw):
         super().__init__()
@@ -354,7 +354,7 @@ def nbytes_of(shape, itemsize, bits=0):
         if type(size) is not int or size < 0:
             raise ValueError(f"a size is an int of 0 or more, found {size!r} in the shape.")
     nbits = math.prod(shape) * (8 * itemsize + bits)
-    if math.prod(max(size, 1) for size in shape) * max(itemsize, 1) >= 1 << 63:  # steps count as if nothing were empty
+    if math.prod(max(size, 1) for size in shape) * max(itemsize, 1) >= 1 << 63:  # as strides are computed
         raise ValueError(f"a tensor of shape {shape} has bytes that 63 bits cannot count.")
     if nbits % 8:
         raise ValueError(f"{nbits} bits of shape {shape} are no whole number of bytes.")
@@ -362,12 +362,12 @@ def nbytes_of(shape, itemsize, bits=0):
 
 
 def strides_of(entry):
-    """Return the steps between elements, in elements."""
-    steps, step = [], 1
+    """Return the strides, in elements."""
+    strides, stride = [], 1
     for size in entry.shape if entry.column_major else reversed(entry.shape):
-        steps.append(step)
-        step *= max(size, 1)
-    return tuple(steps if entry.column_major else reversed(steps))
+        strides.append(stride)
+        stride *= max(size, 1)
+    return tuple(strides if entry.column_major else reversed(strides))
 
 
 def unit_of(dtype):

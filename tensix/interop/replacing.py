@@ -36,7 +36,7 @@ def replacing(path):
             yield file
             file.flush()
             os.fsync(descriptor)
-            if not is_named:  # with a folder's descriptor, which is not looked at, os.link() follows links
+            if not is_named:  # with a folder's descriptor, which goes unused, os.link() follows links
                 os.link(f"/proc/self/fd/{descriptor}", beside, src_dir_fd=descriptor)
         os.replace(beside, target)
     except BaseException:

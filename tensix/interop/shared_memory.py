@@ -44,7 +44,7 @@ def share(x: Tensor) -> Tensor:
     Notes
     -----
     Lifetime: the memory lives as long as any process has a tensor on it, and goes with the last of them, also if that
-    is killed. A message that nobody reads keeps its memory, and a descriptor, until the sender ends.
+    is killed. A message that no process reads keeps its memory, and a descriptor, until the sender ends.
 
     Thread-safety: processes must agree who writes when, as threads must.
 

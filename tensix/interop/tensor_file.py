@@ -108,7 +108,7 @@ class TensorFile(dict[str, Tensor]):
         # With a dict's own __iter__, dict(self) would copy the slots instead of asking for items.
         return dict.__iter__(self)
 
-    # A dict's own methods look at its slots; these go through the methods above.
+    # A dict's own methods read its slots; these go through the methods above.
     __eq__ = MutableMapping.__eq__
     __ne__ = object.__ne__
     __hash__ = None
@@ -174,7 +174,7 @@ class TensorFile(dict[str, Tensor]):
         Raises
         ------
         BufferError
-            If a tensor that somebody else holds still looks into the map. The file stays open then, and what is asked
+            If a tensor that is also held elsewhere still refers to the map. The file stays open then, and what is asked
             for is taken from it anew.
         """
         self._put_back()

@@ -19,7 +19,7 @@ cdef struct converting_loop_t:
     inner_loop_t function
     void* data
     int operands
-    int settled                  # the bool after which a fold of bools changes no more; -1 if there is none
+    int settled                  # the bool after which a reduction of bools changes no more; -1 if there is none
     conversion_t conversions[4]  # of the inputs to what the loop takes, of the last operand from it; first NULL: none
 
 

@@ -123,28 +123,28 @@ cdef void copy_strided(
 cdef void read_block(
         const conversion_t* self, char* source, npy_intp step, char* target, npy_intp count) noexcept nogil:
     """Convert at most a block of elements from anywhere to where they lie without gaps."""
-    cdef sixteen_bytes_t room[1024]
+    cdef sixteen_bytes_t buffer[1024]
     if step != self.source_size:
-        copy_strided(self.source_size, source, step, <char*>room, self.source_size, count)
-        source = <char*>room
+        copy_strided(self.source_size, source, step, <char*>buffer, self.source_size, count)
+        source = <char*>buffer
     convert_block(self, source, target, count)
 
 
 cdef void write_block(
         const conversion_t* self, char* source, char* target, npy_intp step, npy_intp count) noexcept nogil:
     """Convert at most a block of elements that lie without gaps to anywhere."""
-    cdef sixteen_bytes_t room[1024]
+    cdef sixteen_bytes_t buffer[1024]
     if step == self.target_size:
         convert_block(self, source, target, count)
         return
-    convert_block(self, source, <char*>room, count)
-    copy_strided(self.target_size, <char*>room, self.target_size, target, step, count)
+    convert_block(self, source, <char*>buffer, count)
+    copy_strided(self.target_size, <char*>buffer, self.target_size, target, step, count)
 
 
 cdef void conversion_loop(char** data, const npy_intp* count, const npy_intp* steps, void* conversion) noexcept nogil:
     """Be a loop that converts its first operand to its second."""
     cdef const conversion_t* self = <const conversion_t*>conversion
-    cdef sixteen_bytes_t room[1024]
+    cdef sixteen_bytes_t buffer[1024]
     cdef char* source = data[0]
     cdef char* target = data[1]
     cdef npy_intp left = count[0]
@@ -154,8 +154,8 @@ cdef void conversion_loop(char** data, const npy_intp* count, const npy_intp* st
         if steps[1] == self.target_size:
             read_block(self, source, steps[0], target, taken)
         else:
-            read_block(self, source, steps[0], <char*>room, taken)
-            copy_strided(self.target_size, <char*>room, self.target_size, target, steps[1], taken)
+            read_block(self, source, steps[0], <char*>buffer, taken)
+            copy_strided(self.target_size, <char*>buffer, self.target_size, target, steps[1], taken)
         source += taken * steps[0]
         target += taken * steps[1]
         left -= taken
@@ -174,7 +174,7 @@ cdef void converting_loop_init(converting_loop_t* self, inner_loop_t function, v
 cdef void converting_loop(char** data, const npy_intp* count, const npy_intp* steps, void* wrapped) noexcept nogil:
     """Be a loop around another. See Note [Conversion in blocks]."""
     cdef converting_loop_t* self = <converting_loop_t*>wrapped
-    cdef sixteen_bytes_t rooms[4][1024]
+    cdef sixteen_bytes_t buffers[4][1024]
     cdef char* given[4]
     cdef char* passed[4]
     cdef npy_intp passed_steps[4]
@@ -191,19 +191,19 @@ cdef void converting_loop(char** data, const npy_intp* count, const npy_intp* st
         block = min(block, self.conversions[i].block)
         passed_steps[i] = self.conversions[i].source_size if i == last else self.conversions[i].target_size
         if i != last and steps[i] == 0:  # one element serves all blocks
-            read_block(&self.conversions[i], given[i], 0, <char*>rooms[i], 1)
+            read_block(&self.conversions[i], given[i], 0, <char*>buffers[i], 1)
             passed_steps[i] = 0
     while left > 0:
         if steps[last] == 0 and (<uint8_t*>data[last])[0] == self.settled:
             return
         taken = min(left, block)
         for i in range(self.operands):
-            passed[i] = given[i] if self.conversions[i].first == NULL else <char*>rooms[i]
+            passed[i] = given[i] if self.conversions[i].first == NULL else <char*>buffers[i]
             if i != last and self.conversions[i].first != NULL and steps[i] != 0:
-                read_block(&self.conversions[i], given[i], steps[i], <char*>rooms[i], taken)
+                read_block(&self.conversions[i], given[i], steps[i], <char*>buffers[i], taken)
         self.function(passed, &taken, passed_steps, self.data)
         if self.conversions[last].first != NULL:
-            write_block(&self.conversions[last], <char*>rooms[last], given[last], steps[last], taken)
+            write_block(&self.conversions[last], <char*>buffers[last], given[last], steps[last], taken)
         for i in range(self.operands):
             given[i] += taken * steps[i]
         left -= taken

@@ -179,7 +179,7 @@ cdef void gather_items(item_t* to, const char* data, TensorImpl source) noexcept
 
 
 cdef object lazy_clone(TensorBase a):
-    """Look in the same way at a storage that shares the bytes until the first write."""
+    """Return the same view of a storage that shares the bytes until the first write."""
     cdef TensorImpl source = a.impl
     if source.storage is None:
         raise RuntimeError("the tensor has no storage that could be shared.")
@@ -240,9 +240,9 @@ cdef object fill_(TensorBase target, value):
     cdef TensorImpl impl = target.impl
     cdef uint64_t before = set_counts(impl, impl, impl)
     cdef ndarray array
-    cdef double[2] room  # of one element, of the widest type
-    cdef double[2] converted_room
-    cdef void* element = room
+    cdef double[2] buffer  # for one element of the widest type
+    cdef double[2] converted_buffer
+    cdef void* element = buffer
     check_writable_once(impl)
     cdef uint8_t code = element_code(impl.dtype_code)
     if not (type(value) in (int, float, bool) and write_number(code, element, value)):
@@ -251,8 +251,8 @@ cdef object fill_(TensorBase target, value):
     cdef void* data = TensorImpl_mutable_data(impl)
     check_unchanged(before, impl, impl, impl)
     if impl.dtype_code != code:
-        convert_element(code, element, impl.dtype_code, converted_room)
-        element = converted_room
+        convert_element(code, element, impl.dtype_code, converted_buffer)
+        element = converted_buffer
     iterator_start(&iterator, impl.ndim, TensorImpl_sizes(impl))
     iterator_add_element(&iterator, element)
     iterator_add(&iterator, impl, data)

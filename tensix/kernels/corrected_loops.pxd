@@ -1,4 +1,4 @@
-"""Inner loops that mend NumPy's results where they are wrong or the array API standard wants others."""
+"""Inner loops that correct NumPy's results where they are wrong or the array API standard wants others."""
 from tensix.kernels.iterator cimport inner_loop_t
 
 

@@ -1,8 +1,8 @@
-"""Inner loops that mend NumPy's results where they are wrong or the array API standard wants others.
+"""Inner loops that correct NumPy's results where they are wrong or the array API standard wants others.
 
-A loop here looks at the operands first. Stretches of ordinary ones go to NumPy's loop, which it finds behind its
-`loop_data`; what lies between them is reckoned here. An operand is read before the result is written at its place, so
-the result may lie over it, as with NumPy's loops.
+A loop here checks the operands first. Runs of ordinary ones go to NumPy's loop, which it finds behind its `loop_data`;
+the others are computed here. An operand is read before the result is written at its place, so the result may overlap
+it, as with NumPy's loops.
 
 - `floor_divide`: infinite operands give what the quotient gives, not a number in two cases more than in the standard.
 - complex `expm1`: NumPy leaves infinite parts to the C library, which forms products of infinity and zero.

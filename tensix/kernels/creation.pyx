@@ -2,9 +2,9 @@
 
 A factory that fills is `empty` and a filling operator, one after the other, so it serves every device.
 
-Of nested sequences only exact classes are read: no code of anybody's runs while they are looked at. All else, such as
-arrays among the numbers, numbers too large for their type, or no numbers at all, is left to NumPy, which knows what it
-means and what to say.
+Of nested sequences only exact classes are read, so that no other code runs meanwhile. All else, such as arrays among
+the numbers, numbers too large for their type, or no numbers at all, is left to NumPy, which knows what it means and
+which error to raise.
 
 In ranges integers are computed in int64 and all others in float64, whatever type they become, so that the last numbers
 are as good as the first. What neither can hold is left to NumPy as well. On meta only the length is computed.
@@ -58,7 +58,7 @@ cdef enum:
     FLOAT32 = 6
     FLOAT64 = 7
     BOOL = 11
-    MAX_DEPTH = 8  # of what somebody writes down; deeper ones, such as a list in itself, NumPy looks at
+    MAX_DEPTH = 8  # deeper sequences, such as a list that contains itself, are left to NumPy
     BOOLS = 1
     INTS = 2
     FLOATS = 4
@@ -93,7 +93,7 @@ cdef object call_factory(OperatorTable table, object shape, tuple more, object d
 
 
 cdef int copy_sizes(tuple shape, int64_t* sizes, int most) except -1:
-    """Fill in sizes, of which there is room for `most`, and return how many there are."""
+    """Fill in sizes, at most `most`, and return how many there are."""
     cdef int ndim = 0
     if len(shape) > most:
         raise ValueError(f"a tensor has at most 64 dimensions, found {64 - most + len(shape)}.")
@@ -214,7 +214,7 @@ cdef TensorBase tensor_of_numbers(object data, int code):
 
 
 cdef bint is_as_asked(TensorImpl made, int ndim, const int64_t* sizes, int code) noexcept:
-    """Return whether a tensor is written from its first byte on: somebody may have covered the kernel of `empty`."""
+    """Return whether a tensor can be written from its first byte on: the kernel of `empty` may be overridden."""
     cdef int i
     for i in range(ndim if made.ndim == ndim else 0):
         if TensorImpl_sizes(made)[i] != sizes[i]:

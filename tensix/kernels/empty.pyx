@@ -1,4 +1,4 @@
-"""New tensors without values: the device's allocator makes the block, the storage owns it, a body looks at it.
+"""New tensors without values: the device's allocator makes the block, the storage owns it, a body refers to it.
 
 Factories declare the options `layout` and `pin_memory` as PyTorch's do. All of ours make strided tensors in memory that
 is not pinned, so there is one thing to ask for: that is checked here, and kernels are not told of it.

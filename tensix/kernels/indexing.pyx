@@ -1,7 +1,7 @@
 """Advanced indexing: tensors, arrays, lists and bools select a copy. See Note [Basic and advanced keys].
 
 One mask or one tensor of positions is a loop of ours. All else NumPy selects, over zero-copy views, so that the meaning
-of an index is NumPy's. Elements are moved, never looked at: where NumPy lacks a type, another of the same size stands
+of an index is NumPy's. Elements are moved, never interpreted: where NumPy lacks a type, another of the same size stands
 for it.
 
 Note [Order of an advanced index]
@@ -54,8 +54,8 @@ cdef object index(TensorBase a, object index):
         found = call_numpy(getitem, (source, where))
     except IndexError as error:
         raise IndexError(in_our_words(error)) from None
-    # NumPy gives a number where no dimension is left, and a view if all keys are basic: whoever asks for this operator
-    # by name gets the copy that its schema promises.
+    # NumPy gives a number where no dimension is left, and a view if all keys are basic: a call of this operator by
+    # name gets the copy that its schema promises.
     made = take_over(apart(found, source))
     made.dtype_code = code
     return Tensor_wrap(made)
@@ -81,7 +81,7 @@ def index_put_(TensorBase self not None, index, TensorBase values not None):
         call_numpy(setitem, (target, where, source))
     except IndexError as error:
         raise IndexError(in_our_words(error)) from None
-    except (TypeError, ValueError) as error:  # of shapes; types have been looked at
+    except (TypeError, ValueError) as error:  # of shapes; types have been checked
         raise ValueError(in_our_words(error)) from None
     TensorImpl_bump_version(self.impl)
     return self
@@ -95,7 +95,7 @@ cdef list keys_of_index(object index):
 
 
 cdef object plain_key(object key):
-    """Return a key as what NumPy reads without asking anybody: an int, a slice of ints, an array; or as a tensor."""
+    """Return a key in a form that runs no code when NumPy reads it: an int, a slice of ints, an array, a tensor."""
     if key is None or key is Ellipsis or isinstance(key, (bool, TensorBase)):
         return key
     if isinstance(key, slice):

@@ -1,4 +1,4 @@
-"""Items: elements that are moved by their size and never looked at, whatever their type."""
+"""Items: elements that are moved by their size and never interpreted, whatever their type."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 

@@ -3,16 +3,16 @@
 A walk is set up in three steps: its shape, its operands (each broadcast to that shape by steps of 0), and a run. The
 operand that is written comes last, as in NumPy's loops. Large walks run without the GIL, and on several threads.
 
-Whoever writes takes the mutable address before the walk: a copy-on-write tensor must not begin to copy inside it. The
-addresses of operands are taken when they are added, and nothing runs from then on that could change them: see
+Code that writes takes the mutable address before the walk: a copy-on-write tensor must not begin to copy inside it.
+The addresses of operands are taken when they are added, and nothing runs from then on that could change them: see
 Note [Geometry and address]. A walk that gives up the GIL uses their storages until it ends.
 
 Note [Order of a walk]
 ~~~~~~~~~~~~~~~~~~~~~~
 Memory is read and written fastest in the order in which it lies. So before a walk its dimensions are sorted by the
 steps of one operand, the leader, from large to small; where it does not move the others decide. A dimension that no
-operand walks forwards is walked from its other end. Then neighbours that every operand passes through in one stride
-become one dimension. The innermost goes to the inner loop, the others are counted here.
+operand walks forwards is walked from its other end. Then adjacent dimensions that every operand can walk as
+one become one. The innermost goes to the inner loop, the others are counted here.
 
 The leader is what is written. A new result therefore decides by its own order: that of the inputs if all that have its
 shape share one dense order, so that transposed tensors give a transposed result, and row-major otherwise.
@@ -51,7 +51,7 @@ cdef int iterator_add(iterator_t* self, TensorImpl operand, void* data) except -
     cdef int64_t itemsize = itemsize_of(operand.dtype_code)
     cdef int missing = self.ndim - operand.ndim
     cdef int slot = self.operands
-    TX_ASSERT(slot < MAX_OPERANDS, "room for another operand", slot)
+    TX_ASSERT(slot < MAX_OPERANDS, "a slot for another operand", slot)
     if missing < 0:
         raise ValueError(
             f"cannot broadcast shape {TensorImpl_shape(operand)} to fewer dimensions: "
@@ -75,7 +75,7 @@ cdef int iterator_add(iterator_t* self, TensorImpl operand, void* data) except -
 
 cdef void iterator_add_element(iterator_t* self, void* data) noexcept:
     """Add one element as an operand, the same at every step."""
-    TX_ASSERT(self.operands < MAX_OPERANDS, "room for another operand", self.operands)
+    TX_ASSERT(self.operands < MAX_OPERANDS, "a slot for another operand", self.operands)
     for i in range(self.ndim):
         self.steps[i][self.operands] = 0
     self.data[self.operands] = <char*>data
@@ -208,7 +208,7 @@ cdef void sort(iterator_t* self, int leader) noexcept nogil:
 
 
 cdef int compare(const iterator_t* self, int leader, int outer, int inner) noexcept nogil:
-    """Return 1 if two dimensions should change places, -1 if not, 0 if nobody can tell."""
+    """Return 1 if two dimensions should change places, -1 if not, 0 if no operand tells."""
     cdef int k = leader
     cdef npy_intp a, b
     for _ in range(self.operands):
@@ -236,7 +236,7 @@ cdef void move(iterator_t* self, int source, int target) noexcept nogil:
 
 
 cdef void coalesce(iterator_t* self) noexcept nogil:
-    """Merge neighbours that every operand passes through in one stride; at least one dimension is left."""
+    """Merge adjacent dimensions that every operand can walk as one; at least one dimension is left."""
     cdef int kept = 0
     cdef int i, k
     cdef bint merges

@@ -134,7 +134,7 @@ cdef int check_parts(tuple parts, uint64_t before) except -1:
 
 
 cdef int common_code(tuple parts) except -1:
-    """Return the element type that all meet in."""
+    """Return the element type that all promote to."""
     cdef TensorImpl part = parts[0]
     cdef int code = part.dtype_code
     for part in parts:

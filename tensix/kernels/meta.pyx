@@ -1,7 +1,7 @@
-"""The device ``meta``: shapes, element types and strides, reckoned by the rules of the CPU's kernels, without memory.
+"""The device ``meta``: shapes, element types and strides, computed by the rules of the CPU's kernels, without memory.
 
 A meta tensor has a storage that knows its size, but the device's allocator gives no memory: the address is null, and
-whoever asks for an element is told so.
+asking for an element raises an error that says so.
 """
 cimport cython
 from libc.stdint cimport int64_t

@@ -48,7 +48,7 @@ cdef class NumpyKernel(Kernel):
     floats : bool, optional
         Whether tensors of integers and bools are converted to the default floating type first.
     moves : bool, optional
-        Whether elements are moved and never looked at: then types that NumPy lacks are served too, as bits.
+        Whether elements are moved and never interpreted: then types that NumPy lacks are served too, as bits.
     widens : bool, optional
         Whether float16 and bfloat16 are converted to float32 first, and float32 that comes of them is converted back:
         not all of NumPy's functions know the one, and ml_dtypes' order of the other has no place for not-a-numbers.
@@ -97,7 +97,7 @@ cdef object plain(object value, list tensors):
 
 
 cdef int common_code(list tensors) except -1:
-    """Return the element type that all tensors meet in."""
+    """Return the element type that all tensors promote to."""
     cdef TensorBase tensor = tensors[0]
     cdef int code = tensor.impl.dtype_code
     for tensor in tensors:

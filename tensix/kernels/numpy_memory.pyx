@@ -94,7 +94,7 @@ def computed(function, *args):
 
 
 cdef TensorImpl take_over(object found):
-    """Return a body over the elements of an array, or of a number of NumPy, that nobody else holds."""
+    """Return a body over the elements of an array, or of a number of NumPy, that nothing else refers to."""
     cdef ndarray array = found if PyArray_Check(found) else call_numpy(np.array, (found,))
     cdef TensorImpl impl = impl_of_ndarray(array, False)
     cdef StorageImpl storage = impl.storage
@@ -108,7 +108,7 @@ cdef TensorImpl take_over(object found):
     if array is owner and storage.block.data == <void*>array.data:  # a view goes on keeping its array
         del BLOCKS[<uintptr_t>array.data]
         PyArray_CLEARFLAGS(array, NPY_ARRAY_OWNDATA)
-        drop_python_reference(storage.block.keep_alive, True)  # to the array, which is still ours to look at
+        drop_python_reference(storage.block.keep_alive, True)  # to the array, which `array` keeps alive
         storage.block.keep_alive = NULL
         data_ptr_move(&storage.block, &block.pointer)
     return impl
@@ -151,7 +151,7 @@ cdef void* reallocate(void* ctx, void* data, size_t size) noexcept with gil:
 
 
 cdef void release(void* ctx, void* data, size_t size) noexcept nogil:
-    if data != NULL and may_run_python():  # afterwards nobody could tell whose it is: it stays
+    if data != NULL and may_run_python():  # afterwards its allocator cannot be found: it stays
         with gil:
             forget(<uintptr_t>data)
 

@@ -3,19 +3,19 @@
 Note [Threads]
 ~~~~~~~~~~~~~~
 A large loop is cut into chunks that do not depend on each other. The thread that wants the work done publishes them,
-wakes helpers, and takes chunks as they do; it returns when the last chunk is finished, by whomever. A helper that
-wakes late finds nothing left and goes back to sleep: nobody waits for a thread that has no work.
+wakes helpers, and takes chunks as they do; it returns when the last chunk is finished, by any of them. A helper that
+wakes late finds nothing left and goes back to sleep: no one waits for a thread that has no work.
 
 There is one pool, and one loop at a time has it. A loop that finds it in use, since another Python thread runs one, is
 run by its own thread alone. Helpers are started when they are first needed and run C code only; they know nothing of
 Python, so neither the GIL nor the end of the interpreter concerns them. After ``fork`` the child has none of them and
 starts its own.
 
-No helper sleeps while there is work. Who publishes chunks takes each helper's flag after that, and a helper that has
-set its flag looks for chunks once more. Setting and taking read and write the flag at once, so one of them comes first.
-If it is setting, the flag is found, and the helper woken. If it is taking, the helper reads what was written there;
-taking releases and setting acquires, so the helper then sees the chunks. The flag is therefore exchanged without a look
-at it before, which could be answered too early.
+No helper sleeps while there is work. The thread that publishes chunks takes each helper's flag after that, and a helper
+that has set its flag checks for chunks once more. Setting and taking read and write the flag at once, so one of them
+comes first. If it is setting, the flag is found, and the helper woken. If it is taking, the helper reads what was
+written there; taking releases and setting acquires, so the helper then sees the chunks. The flag is therefore exchanged
+without reading it first: such a read could be answered too early.
 
 How a loop is cut depends on shapes and never on the number of threads, wherever that could change a result.
 """
@@ -46,7 +46,7 @@ cdef enum:
 
 cdef struct helper_t:
     PyThread_type_lock wake  # held while there is nothing to do
-    uint64_t is_asleep       # whoever changes it from 1 to 0 releases the lock
+    uint64_t is_asleep       # the thread that changes it from 1 to 0 releases the lock
 
 
 cdef struct pool_t:

@@ -128,7 +128,7 @@ cdef int Generator_lock(Generator self) except -1:
 
 
 cdef int Generator_start(Generator self, seed) except -1:
-    """Take a seed; the lock must be held, unless nobody else has the generator."""
+    """Take a seed; the lock must be held, unless nothing else refers to the generator."""
     source = np.random.Generator(np.random.PCG64(seed))
     self.bits = <bitgen_t*>PyCapsule_GetPointer(source.bit_generator.capsule, "BitGenerator")
     self.source = source

@@ -133,7 +133,7 @@ cdef bint selection_init(selection_t* self, TensorImpl rows, TensorImpl index) e
 
 
 cdef int take_keys(selection_t* self, TensorImpl index) except -1:
-    """Look where the keys are."""
+    """Take the address of the keys."""
     self.mask, self.positions = NULL, NULL
     if index.dtype_code == BOOL:
         self.mask = <const uint8_t*>TensorImpl_const_data(index)

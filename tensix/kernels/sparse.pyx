@@ -67,14 +67,14 @@ cdef object checked_indices(TensorBase indices, TensorBase values):
 
 
 cdef TensorBase frozen(where):
-    """Return indices that nobody else holds as a tensor that cannot be written."""
+    """Return indices, to which nothing else refers, as a tensor that cannot be written."""
     where = np.ascontiguousarray(where)
     where.flags.writeable = False
     return Tensor_wrap(impl_of_ndarray(where, False))
 
 
 cdef TensorBase adopted(array):
-    """Return an array that nobody else holds as a tensor."""
+    """Return an array, to which nothing else refers, as a tensor."""
     return Tensor_wrap(impl_of_ndarray(array, False))
 
 
@@ -82,7 +82,7 @@ cdef object like(SparseTensorImpl x, TensorBase indices, TensorBase values, bint
     return Tensor_wrap(SparseTensorImpl_new(TensorImpl_shape(x), indices, values, is_coalesced))
 
 
-# ---- looking
+# ---- reading
 
 
 cdef SparseTensorImpl sparse_of(TensorBase a):

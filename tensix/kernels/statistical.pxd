@@ -1,4 +1,4 @@
-"""Reductions: folding axes with the inner loop of a binary ufunc, which others use too."""
+"""Reductions along axes by the inner loop of a binary ufunc, for other kernels too."""
 from libc.stdint cimport uint8_t, uint64_t
 from numpy cimport ufunc
 from tensix.dispatch.kernel cimport Kernel
@@ -16,7 +16,7 @@ cdef struct reduction_loop_t:
 cdef class ReductionKernel(Kernel):
     cdef str name
     cdef bint has_empty_result
-    cdef uint8_t working[47]   # per type of the elements: that in which they are folded
+    cdef uint8_t working[47]   # per type of the elements: that in which they are reduced
     cdef uint8_t results[47]   # and that of the result
     cdef reduction_loop_t loops[47]
 

@@ -1,17 +1,17 @@
-"""Statistics: reductions by folding axes with the inner loop of a binary ufunc, moments, and running sums.
+"""Statistics: reductions by the inner loop of a binary ufunc, moments, and running sums.
 
-A reduction is a walk over the tensor in which the result stands still along the folded axes. NumPy's loops recognise
-an operand of step 0 that is read and written, and then fold a run at once; floating sums by pairs, which keeps the
-error small. The result starts as the operation's identity.
+A reduction is a walk over the tensor in which the result has step 0 along the reduced axes. NumPy's loops recognise an
+operand of step 0 that is read and written, and then reduce a run at once; floating sums by pairs, which keeps the error
+small. The result starts as the operation's identity.
 
 Mean, variance and standard deviation are sums, and what NumPy's loops make of them. Integers are summed in float64,
 float16 and bfloat16 in float32; the result has the type of the elements, of integers the default one. The variance
 takes two passes, so that a large mean takes no digits away: first the mean, then the mean of the squared distances.
 
-Note [Folding in blocks]
-~~~~~~~~~~~~~~~~~~~~~~~~
-A large tensor is folded by several threads. Where the outermost dimension stays, each takes a part of the results.
-Where it is folded, it is cut into blocks with a partial result each, and those are folded two by two. The cuts are
+Note [Reduction in blocks]
+~~~~~~~~~~~~~~~~~~~~~~~~~~
+A large tensor is reduced by several threads. Where the outermost dimension stays, each takes a part of the results.
+Where it is reduced, it is cut into blocks with a partial result each, and those are combined two by two. The cuts are
 those that NumPy's sum by pairs makes, and they depend on the shape alone: neither the number of threads nor which of
 them was first changes a bit of the result.
 """
@@ -77,12 +77,12 @@ from tensix.tensors.dtype import dtype_named
 cdef enum:
     COMPLEX64 = 9
     COMPLEX128 = 10
-    MOST_HALVINGS = 4   # sixteen blocks keep as many threads busy, and their partial results are soon folded
+    MOST_HALVINGS = 4   # sixteen blocks keep as many threads busy, and their partial results are soon combined
     FEW_RESULTS = 16
 
 
 cdef class ReductionKernel(Kernel):
-    """Fold the elements with a ufunc's loop, in the type that suits them."""
+    """Reduce the elements by a ufunc's loop, in the type that suits them."""
 
     def __init__(self, function, identity, *, working, results=None, has_empty_result=True):
         self.name, self.has_empty_result = function.__name__, has_empty_result
@@ -101,7 +101,7 @@ cdef class ReductionKernel(Kernel):
         return reduce_boxed(self, *args, **(kwargs or {}))
 
     def __repr__(self):
-        return f"numpy.{self.name} folded"
+        return f"numpy.{self.name} reduction"
 
 
 def reduce_boxed(ReductionKernel kernel, TensorBase tensor not None, *, axis=None, dtype=None, keepdims=False):
@@ -168,7 +168,7 @@ cdef uint64_t axes_from_any(object axis, int ndim) except? 0:
 
 
 cdef TensorImpl reduced_impl(TensorImpl x, uint8_t code, uint64_t axes, bint keepdims):
-    """Return a new row-major body of the shape that folding some axes leaves."""
+    """Return a new row-major body of the shape that reducing some axes leaves."""
     cdef int64_t sizes[64]
     cdef int ndim = 0
     for i in range(x.ndim):
@@ -211,15 +211,14 @@ cdef int take_reduction_loop(reduction_loop_t* self, object function, object dty
         value = np.array(identity(dtype.numpy) if callable(identity) else identity, dtype.numpy).tobytes()
         memcpy(self.identity, <char*>value, len(value))
         if function in (np.maximum, np.minimum):
-            self.data, self.function = <void*>self.function, stepping_aside_loop
+            self.data, self.function = <void*>self.function, peeling_loop
     return 0
 
 
-cdef void stepping_aside_loop(
-        char** data, const npy_intp* count, const npy_intp* steps, void* function) noexcept nogil:
-    """Fold the first element alone, as NumPy does: its loops for maxima read aligned runs slowest on some machines.
+cdef void peeling_loop(char** data, const npy_intp* count, const npy_intp* steps, void* function) noexcept nogil:
+    """Reduce the first element alone, as NumPy does: its loops for maxima read aligned runs slowest on some machines.
 
-    Sixteen million float32 took 2.6 ms from an address that vectors divide, and 1.7 ms from four bytes further on.
+    Sixteen million float32 took 2.6 ms from a multiple of a vector's size, and 1.7 ms from four bytes further on.
     """
     cdef npy_intp one = 1
     cdef npy_intp rest = count[0] - 1
@@ -232,11 +231,11 @@ cdef void stepping_aside_loop(
         (<inner_loop_t>function)(data, count, steps, NULL)
 
 
-# ---- the fold
+# ---- the reduction
 
 
 cdef TensorImpl reduce(const reduction_loop_t* loop, TensorImpl x, uint8_t code, uint64_t axes, bint keepdims):
-    """Return the elements, converted to a type, folded along some axes; on meta the shape alone."""
+    """Return the elements, converted to a type, reduced along some axes; on meta the shape alone."""
     cdef iterator_t iterator
     cdef converting_loop_t wrapped
     cdef int64_t step
@@ -307,7 +306,7 @@ cdef struct blocks_t:
 cdef int reduce_large(
         iterator_t* iterator, const reduction_loop_t* loop, inner_loop_t function, void* data, char* result,
         TensorImpl out) except -1:
-    """Fold on several threads. See Note [Folding in blocks]."""
+    """Reduce on several threads. See Note [Reduction in blocks]."""
     cdef blocks_t blocks
     cdef npy_intp itemsize = itemsize_of(out.dtype_code)
     cdef int kept
@@ -340,12 +339,12 @@ cdef int reduce_large(
     return 0
 
 
-cdef int longest_dim(const iterator_t* iterator, bint is_folded) noexcept nogil:
-    """Return the longest dimension along which the result stands still, or moves; -1 if there is none."""
+cdef int longest_dim(const iterator_t* iterator, bint is_reduced) noexcept nogil:
+    """Return the longest dimension that is reduced, or that stays; -1 if there is none."""
     cdef int found = -1
     cdef int i
     for i in range(iterator.ndim):
-        if (iterator.steps[i][0] == 0) == is_folded and (found < 0 or iterator.sizes[i] > iterator.sizes[found]):
+        if (iterator.steps[i][0] == 0) == is_reduced and (found < 0 or iterator.sizes[i] > iterator.sizes[found]):
             found = i
     return found
 
@@ -394,7 +393,7 @@ cdef void reduce_block(void* context, int64_t block) noexcept nogil:
 
 cdef void join_blocks(
         blocks_t* blocks, const reduction_loop_t* loop, npy_intp results, npy_intp itemsize) noexcept nogil:
-    """Fold the partial results two by two; the first becomes that of all."""
+    """Combine the partial results two by two; the first becomes that of all."""
     cdef char* data[3]
     cdef npy_intp steps[3]
     cdef npy_intp distance = 1
@@ -434,7 +433,7 @@ def highest(numpy_dtype):
 
 
 def truth():
-    """Return the types in which truth is folded."""
+    """Return the type to compute truth in by element type: bool for all."""
     return {dtype_of_code(code).name: "bool" for code in range(46) if dtype_of_code(code) is not None}
 
 
@@ -498,7 +497,7 @@ cdef uint8_t result_code(TensorImpl x) except? 255:
 
 
 cdef double count_of(TensorImpl x, uint64_t axes) noexcept:
-    """Return how many elements fold into one."""
+    """Return how many elements are reduced to one."""
     cdef double count = 1
     for i in range(x.ndim):
         if (axes >> i) & 1:
@@ -635,7 +634,7 @@ def std(TensorBase tensor not None, *, axis=None, correction=0.0, keepdims=False
 
 
 cdef object accumulate(TensorBase a, tuple args, object function):
-    """Return what folding the first, the first two, … elements along an axis gives."""
+    """Return what reducing the first, the first two, … elements along an axis gives."""
     cdef TensorImpl x = a.impl
     cdef int dim
     _, axis, dtype, include_initial = args
@@ -657,8 +656,8 @@ cdef object accumulate(TensorBase a, tuple args, object function):
     before = (slice(None),) * dim
     if include_initial:
         out[(*before, 0)] = function.identity
-    folded = out[(*before, slice(1, None))] if include_initial else out
-    call_ignoring_errors(function.accumulate, (readable_of_impl(x), dim, out.dtype, folded))
+    results = out[(*before, slice(1, None))] if include_initial else out
+    call_ignoring_errors(function.accumulate, (readable_of_impl(x), dim, out.dtype, results))
     return Tensor_wrap(converted(take_over(out), result.code))
 
 

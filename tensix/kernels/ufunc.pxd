@@ -19,7 +19,7 @@ cdef class UfuncKernel(Kernel):
     cdef str name
     cdef str source               # NumPy's name
     cdef int inputs
-    cdef bint promotes            # whether integers and bools are reckoned with in the default floating type
+    cdef bint promotes            # whether integers and bools are computed in the default floating type
     cdef typed_loop_t loops[47]
     cdef original_loop_t originals[47]
     cdef object call1(self, TensorBase a)

@@ -1,7 +1,7 @@
 """Kernels made of NumPy's own inner loops.
 
 A ufunc carries a C loop per combination of types, with NumPy's vectorised code in it, callable without the GIL. They
-are entered into a table per operator, a row per element type: the second stage of dispatch is one look into it.
+are entered into a table per operator, a row per element type: the second stage of dispatch reads one entry.
 
 Three kernels share a table: the one that makes a tensor, the one that writes to `out`, and the one that writes to its
 first operand.
@@ -89,7 +89,7 @@ cdef class UfuncKernel(Kernel):
         return self.call1(left) if right is None else self.call2(left, right)
 
     cdef int check(self, TensorImpl x, TensorImpl y) except -1:
-        """Refuse values that the loops cannot reckon with."""
+        """Refuse values that the loops cannot compute with."""
         return 0
 
     def __repr__(self):
@@ -238,7 +238,7 @@ cdef dict LETTERS = letters_of_types()
 
 
 cdef int UfuncKernel_correct(UfuncKernel self) except -1:
-    """Put the loops that mend NumPy's in their places; what they run beside stays at hand."""
+    """Put the loops that correct NumPy's in their places; NumPy's are kept, as those call them."""
     cdef inner_loop_t loop
     cdef int code
     for code in range(47):

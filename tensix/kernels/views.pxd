@@ -1,4 +1,4 @@
-"""View operators that reorder dimensions or look at parts."""
+"""View operators that reorder dimensions or select parts."""
 from libc.stdint cimport int64_t
 from tensix.tensors.tensor_impl cimport TensorImpl
 

@@ -10,8 +10,8 @@ largest or smallest of 64 bits, which is out of every range as well; the error's
 
 Note [Lists that change]
 ~~~~~~~~~~~~~~~~~~~~~~~~
-Taking a number runs its ``__index__``, which may be anybody's code and may lengthen the list that the number came from.
-Kernels that make room for as many dimensions as a sequence has take a tuple of it first; of a tuple that is itself.
+Taking a number runs its ``__index__``, which may be any code and may lengthen the list that the number came from.
+Kernels that make space for as many dimensions as a sequence has take a tuple of it first; that of a tuple is itself.
 """
 
 import math
@@ -59,7 +59,7 @@ CLONE = cython.declare(OperatorTable, native_functions.CLONE)
 def check_defined(base):
     """Check what making a view would check, for a kernel that may have to make none."""
     if base is UNDEFINED:
-        raise RuntimeError("the tensor is undefined: there is nothing to look at. Make one with empty() or tensor().")
+        raise RuntimeError("the tensor is undefined: there is nothing to view. Make one with empty() or tensor().")
     return 0
 
 
@@ -703,7 +703,7 @@ def index_slice(
 def unbind(a: TensorBase, args: tuple):
     base = a.impl
     check_defined(base)
-    parts = []  # before the sizes are looked at: a new list may start a collection, which may run other code
+    parts = []  # before the sizes are read: a new list may start a collection, which may run other code
     dim = wrap_dim(int64_of(args[1]), base.ndim)
     while len(parts) < TensorImpl_sizes(base)[dim]:
         parts.append(selected(base, dim, len(parts)))
@@ -769,7 +769,7 @@ def chunk(a: TensorBase, args: tuple):
         raise ValueError(f"chunk() needs 1 chunk or more, found {chunks}.")
     if extent != 0:
         return split_by(base, dim, (extent - 1) // chunks + 1)
-    parts = [None] * chunks  # all the room at once: an absurd number fails here
+    parts = [None] * chunks  # all the space at once: an absurd number fails here
     dim = wrap_dim(dim, base.ndim)
     for i in range(chunks):
         parts[i] = narrowed(base, dim, 0, 0)
@@ -806,14 +806,16 @@ def unfold(a: TensorBase, args: tuple):
 
 @cython.cfunc
 def as_strided(a: TensorBase, args: tuple):
-    """Look at the storage anew; only what the storage has can be seen."""
+    """View the storage with other sizes, strides and offset, which must lie within it."""
     base = a.impl
     size, stride = tuple(args[1]), tuple(args[2])
     if len(size) != len(stride):
         raise ValueError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)}).")
     view = TensorImpl_view(base, len(size))
     if base.storage is None:
-        raise RuntimeError("the tensor has no storage that as_strided() could look at.")
+        raise RuntimeError(
+            "as_strided() needs a storage, the tensor has no storage. Convert a sparse tensor with to_dense() first."
+        )
     for i in range(view.ndim):
         TensorImpl_sizes(view)[i] = int64_of(size[i])
         TensorImpl_strides(view)[i] = int64_of(stride[i])

@@ -60,7 +60,7 @@ __all__ = [
     "statistics",
 ]
 
-# Name -> the module that has it: nobody uses all of them, and most programs none.
+# Name -> the module that has it: no program uses all of them, and most use none.
 LOADED_LATER = {
     "Adaptor": "adaptors",
     "AlignmentAdaptor": "adaptors",

@@ -356,7 +356,7 @@ cdef int check_promise(AlignmentAdaptor self, size_t front, data_ptr_t* out) exc
     if front > self.extra:
         data_ptr_destroy(out)
         raise RuntimeError(
-            f"{type(self.upstream).__name__} gave the address {address:#x}, which is no multiple of its alignment, "
+            f"{type(self.upstream).__name__} gave the address {address:#x}, which is not a multiple of its alignment, "
             f"{alignment_of(self.upstream)}. Let it return such addresses, or say what alignment there is."
         )
     return 0
@@ -408,10 +408,10 @@ cdef class FailureCallbackAdaptor(Adaptor):
     >>> limited = LimitingAdaptor(None, "1KiB")
     >>> kept = [limited.allocate(1000)]
     >>> def drop_one(nbytes):
-    ...     print("no room for", nbytes)
+    ...     print("no space for", nbytes)
     ...     return bool(kept and kept.pop())
     >>> FailureCallbackAdaptor(limited, drop_one).allocate(500).get() != 0
-    no room for 500
+    no space for 500
     True
     """
 
@@ -433,7 +433,7 @@ cdef class FailureCallbackAdaptor(Adaptor):
 
 
 cdef class GuardAdaptor(Adaptor):
-    """Put guard bytes around every block and look at them when it is freed.
+    """Put guard bytes around every block and check them when it is freed.
 
     Parameters
     ----------
@@ -507,7 +507,7 @@ cdef class GuardAdaptor(Adaptor):
 
 
 cdef void guard_free(void* ctx) noexcept nogil:
-    """Look at the guards of a block that goes. See Note [Guard bytes]."""
+    """Check the guards of a block that goes. See Note [Guard bytes]."""
     cdef adapted_block_t* node = <adapted_block_t*>ctx
     cdef uint8_t* data = <uint8_t*>node.block.data + node.front
     cdef size_t below = changed_from_the_end(<uint8_t*>node.block.data, node.front)
@@ -636,7 +636,7 @@ cdef class LimitingAdaptor(Adaptor):
 
 
 cdef void limiting_free(void* ctx) noexcept nogil:
-    """Make room."""
+    """Free a block and subtract its bytes from those in use."""
     limiting_free_block(<adapted_block_t*>ctx, holds_gil())
 
 
@@ -999,7 +999,7 @@ cdef class TrackingAdaptor(Adaptor):
 
 
 cdef void tracking_free(void* ctx) noexcept nogil:
-    """Forget a block that goes; after finalisation has begun, whoever has no GIL leaves it to the system."""
+    """Forget a block that goes; after finalisation has begun, a thread without the GIL leaves it to the system."""
     cdef adapted_block_t* node = <adapted_block_t*>ctx
     if node.note != NULL:
         if not (may_run_python() or holds_gil()):

@@ -11,7 +11,7 @@ cdef struct block_entry_t:
     uint64_t number
 
 
-# Zeroed memory is an empty table. Whoever uses it keeps others out meanwhile.
+# Zeroed memory is an empty table. Its users keep other threads out meanwhile.
 cdef struct block_table_t:
     block_entry_t* entries
     size_t capacity     # a power of two, at least 4/3 of the blocks

@@ -9,22 +9,22 @@ for 2 MiB or more, without which reading 64 MiB takes a third longer.
 
 Note [Size classes]
 ~~~~~~~~~~~~~~~~~~~
-A kept block is given out only for sizes of its own class, so that finding one is a look into a list. Classes are 64
-bytes apart up to 512, then there are eight per doubling: a block is at most an eighth larger than what was asked for,
-and what nobody touches has no pages. Of each class below 1 MiB only a few blocks are kept; a program that has freed a
-million of them at once does not need them all again.
+A kept block is given out only for sizes of its own class, so that one is found by taking the newest of a list. Classes
+are 64 bytes apart up to 512, then there are eight per doubling: a block is at most an eighth larger than what was asked
+for, and what is never touched has no pages. Of each class below 1 MiB only a few blocks are kept; a program that has
+freed a million of them at once does not need them all again.
 
 Note [The GIL is the lock of the cache]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 A lock is two locked instructions, and as many more when it is let go; a cache per thread needs no lock, but another
 thread cannot trim it, and what it keeps is lost to the others. Allocations happen with the GIL, and so do nearly all
-frees, so the lists belong to whoever holds it: one set of size classes serves all threads, nothing has to be brought
-home when a thread ends, and a fork finds the lists whole. A free without the GIL pushes its block on a stack that is
-exchanged in one atomic instruction; whoever comes next with the GIL enters those blocks in the lists.
+frees, so the lists belong to the thread that holds it: one set of size classes serves all threads, nothing has to be
+brought home when a thread ends, and a fork finds the lists whole. A free without the GIL pushes its block on a stack
+that is exchanged in one atomic instruction; the next thread that comes with the GIL enters those blocks in the lists.
 
 If the allocator dies meanwhile, either it still finds the block on the stack, or the thread finds the allocator closed.
-Each side writes one word and looks at the other's, and with a plain look both could miss: a processor, x86 too, may
-look before others see what it wrote. So the dying allocator exchanges the stack even if it seems to be empty. All
+Each side writes one word and reads the other's, and with a plain read both could miss: a processor, x86 too, may
+read before others see what it wrote. So the dying allocator exchanges the stack even if it seems to be empty. All
 that changes the stack's word reads and writes it at once, so there is an order of these changes. If the push comes
 first, the exchange returns the block. If it comes later, it reads what the exchange wrote, or what other pushes made of
 that: as the exchange releases and the push acquires, what was written before the one is seen after the other, and that
@@ -398,7 +398,7 @@ cdef inline bint is_intact(kept_block_t* kept) noexcept nogil:
 
 
 cdef inline bint is_worth_keeping(cache_t* cache, kept_block_t* kept) noexcept nogil:
-    """Whether there is room for a block, if need be in place of others; with the GIL."""
+    """Whether there is space for a block, if need be in place of others; with the GIL."""
     if tx_load_relaxed(&cache.is_closed) or kept.capacity > cache.max_cached:
         return False
     cdef size_t count = kept.its_class.count
@@ -408,7 +408,7 @@ cdef inline bint is_worth_keeping(cache_t* cache, kept_block_t* kept) noexcept n
 cdef void push_returned(cache_t* cache, kept_block_t* kept) noexcept nogil:
     """Put a block on the stack. See Note [The GIL is the lock of the cache]."""
     cdef uint64_t top = tx_load_relaxed(&cache.returned)
-    tx_add_fetch_relaxed(&cache.owners, 1)  # this thread looks at the cache once more when the block may be gone
+    tx_add_fetch_relaxed(&cache.owners, 1)  # this thread reads the cache once more when the block may be gone
     if tx_add_fetch_relaxed(&cache.returned_bytes, kept.capacity) + cache.cached > cache.max_cached:
         tx_fetch_sub_acq_rel(&cache.returned_bytes, kept.capacity)
         give_back(kept)

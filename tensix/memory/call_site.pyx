@@ -32,7 +32,7 @@ cdef extern from "Python.h":
     ctypedef struct PyFrameObject:
         pass
     PyThreadState* PyThreadState_Get()
-    # Cython's own declarations of these take a frame as an object, and would count references that nobody needs.
+    # Cython's own declarations of these take a frame as an object, and would count references for nothing.
     PyFrameObject* PyThreadState_GetFrame(PyThreadState* thread)
     PyFrameObject* PyFrame_GetBack(PyFrameObject* frame)
     PyCodeObject* PyFrame_GetCode(PyFrameObject* frame)
@@ -83,7 +83,7 @@ cdef class CallSites:
     Parameters
     ----------
     depth : int, 1 to 64, optional
-        The most frames of a stack to look at, from the innermost.
+        The most frames of a stack to read, from the innermost.
 
     Notes
     -----
@@ -285,7 +285,7 @@ cdef bint grow_slots(CallSites self) noexcept:
 
 
 cdef bint grow_arrays(CallSites self, int length) noexcept:
-    """Make room for one more stack; return whether there is."""
+    """Make space for one more stack; return whether there is."""
     cdef void* larger
     if self.site_count >= self.site_capacity:
         if self.site_count >= MAX_SITES:

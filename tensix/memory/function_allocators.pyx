@@ -3,7 +3,7 @@
 Note [Foreign blocks]
 ~~~~~~~~~~~~~~~~~~~~~
 What comes from outside is checked before it is given out, and goes back if it is wrong. A block's context keeps the
-allocator alive, which keeps the functions. Memory is nothing but bytes whoever made it, so blocks are simple.
+allocator alive, which keeps the functions. Memory is nothing but bytes, whatever made it, so blocks are simple.
 """
 cimport cython
 from cpython.ref cimport Py_INCREF, PyObject
@@ -65,7 +65,7 @@ cdef class ForeignAllocator(Allocator):
         OutOfMemoryError
             If the function returns a null address.
         RuntimeError
-            If the address is no multiple of the alignment; the block has been freed then.
+            If the address is not a multiple of the alignment; the block has been freed then.
         """
         cdef data_ptr_t block
         ForeignAllocator_allocate(self, nbytes_from_any(nbytes), &block)
@@ -246,7 +246,7 @@ cdef int ForeignAllocator_allocate(ForeignAllocator self, size_t nbytes, data_pt
     if <uintptr_t>data & (self.alignment - 1):
         free_unreported(block)
         raise RuntimeError(
-            f"{type(self).__name__} got the address {<uintptr_t>data:#x}, which is no multiple of {self.alignment}. "
+            f"{type(self).__name__} got the address {<uintptr_t>data:#x}, which is not a multiple of {self.alignment}. "
             "Return aligned addresses, or state the alignment that there is."
         )
     data_ptr_init(out, data, block, &foreign_operations)  # last: who fails must leave nothing there to be freed again

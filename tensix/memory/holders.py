@@ -145,7 +145,7 @@ class Search:
         what = name_of_type(type(holder))
         if hasattr(handle, "shape"):
             what += f" {handle.dtype.__get__(holder)} {handle.shape.__get__(holder)}"
-        count = storage.use_count() - (storage is not holder)  # our look does not count
+        count = storage.use_count() - (storage is not holder)  # our own handle does not count
         shared = ", copy-on-write" if storage.is_cow() else ""
         return holder, address, f"{what}, storage use count {count}{shared}"
 
@@ -169,7 +169,7 @@ class Search:
         kind = type(place)
         if kind is str:
             return place
-        if id(place) not in self.names:  # asked for many: a large container is looked through once
+        if id(place) not in self.names:  # asked for many: a large container is searched once
             self.names[id(place)] = names_in(place)
         name = self.names[id(place)].get(id(holder))
         if issubclass(kind, dict):
@@ -223,7 +223,7 @@ def repr_of(thing):
 
 
 def unshared_count():
-    """Return what `sys.getrefcount` says of the variables of a frame that nobody else looks at."""
+    """Return what `sys.getrefcount` says of the variables of a frame that nothing else refers to."""
     frame = sys._getframe()
     variables = frame.f_locals
     return sys.getrefcount(variables)

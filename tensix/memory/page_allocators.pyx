@@ -104,7 +104,7 @@ cdef class MappedAllocator(Allocator):
         Raises
         ------
         OutOfMemoryError
-            If there is no memory, or no room on the disk.
+            If there is no memory, or no space on the disk.
         """
         cdef data_ptr_t block
         MappedAllocator_allocate(self, nbytes_from_any(nbytes), &block)
@@ -219,7 +219,7 @@ cdef int refuse(MappedAllocator self, size_t nbytes) except -1:
 
 
 cdef void* map_new_file(str directory, size_t nbytes) except? NULL:
-    """Map a file that nobody else can find, and that goes with the mapping; NULL if there is no room."""
+    """Map a file that no one else can find, and that goes with the mapping; NULL if there is no space."""
     tempfile = importlib.import_module("tempfile")  # seldom needed, and slow to import
     with tempfile.TemporaryFile(dir=directory) as file:
         try:

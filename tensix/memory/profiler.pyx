@@ -1,8 +1,8 @@
 """What the lines of a program do: how much each allocates, what lazy clones copy, what is alive at the end.
 
 A block counts for the innermost line of the user's program. The line of a stack is looked up when the stack is met for
-the first time; after that an allocation costs taking the stack and two look-ups. The numbers of a line and the table of
-living blocks are guarded by the listeners' lock: Note [Listening] in ``memory_reports.pyx``.
+the first time; after that an allocation costs taking the stack and two hash lookups. The numbers of a line and the
+table of living blocks are guarded by the listeners' lock: Note [Listening] in ``memory_reports.pyx``.
 
 Note [The last moment]
 ~~~~~~~~~~~~~~~~~~~~~~
@@ -330,7 +330,7 @@ cdef uint32_t Profile_look_up(Profile self, uint32_t site) noexcept:
 
 
 cdef bint Profile_add_line(Profile self, object place) except -1:
-    """Make room for one more line; return whether there was memory. The first one has no place: it is the sum."""
+    """Make space for one more line; return whether there was memory. The first one has no place: it is the sum."""
     cdef line_numbers_t* larger
     cdef bytes encoded = str(place).encode("utf-8", "backslashreplace")
     cdef char* text = <char*>malloc(len(encoded) + 1)

@@ -318,15 +318,15 @@ cdef int note_thread(record self, uint32_t thread) noexcept:
 cdef void tape_append(tape_t* tape, block_record_t* made) noexcept nogil:
     """Put a new block on the tape, if there is memory. See Note [The tape]."""
     made.allocated_ns = tx_now_ns() - tape.started_ns
-    if make_room(tape) and block_table_put(&tape.living, made.data, tape.count):
+    if reserve_record(tape) and block_table_put(&tape.living, made.data, tape.count):
         tape.records[tape.count] = made[0]
         tape.count += 1
     else:
         tape.dropped += 1
 
 
-cdef bint make_room(tape_t* tape) noexcept nogil:
-    """Make room for one more record, forgetting freed blocks if there must be; return whether there is."""
+cdef bint reserve_record(tape_t* tape) noexcept nogil:
+    """Make space for one more record, forgetting freed blocks if there must be; return whether there is."""
     cdef void* larger
     cdef size_t capacity
     if tape.count < tape.capacity:

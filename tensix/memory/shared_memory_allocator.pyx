@@ -4,7 +4,7 @@ Note [Segments]
 ~~~~~~~~~~~~~~~
 A segment is a file without a name, and its mapping. A large block has one for itself. Small blocks are taken one after
 the other from a segment of 1 MiB, since processes may have few descriptors; it goes, file and mapping, with the last
-of its blocks. No place in it is given out twice: another process that still looks at a freed block sees its old bytes
+of its blocks. No place in it is given out twice: another process that still maps a freed block sees its old bytes
 and never those of a stranger. A forked child begins a segment of its own, since both would fill the same one.
 
 The list of segments is for finding the file behind an address, however many contexts were put around the block. The
@@ -215,7 +215,7 @@ cdef int SharedMemoryAllocator_allocate(SharedMemoryAllocator self, size_t nbyte
 
 
 cdef shared_segment_t* segment_to_fill(SharedMemoryAllocator self, size_t padded) except NULL:
-    """Return a segment with room, which the allocator owns; another one if this process did not make it."""
+    """Return a segment with enough space, which the allocator owns; another one if this process did not make it."""
     cdef shared_segment_t* full = self.filling
     cdef int process_id = tx_process_id()
     if full == NULL or self.process_id != process_id or SEGMENT_BYTES - full.used < padded:

@@ -1,4 +1,4 @@
-"""What was recorded, as plain data: to look at, to save, and to load again."""
+"""What was recorded, as plain data: to view, to save, and to load again."""
 
 import importlib
 import os

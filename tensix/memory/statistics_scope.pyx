@@ -20,7 +20,7 @@ cdef class statistics(MemoryListener):
     Parameters
     ----------
     this_thread : bool, optional
-        Count only what the thread that enters the scope allocates, whoever frees it; otherwise all threads.
+        Count only what the thread that enters the scope allocates, whichever thread frees it; otherwise all threads.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
 """What an element is and what a body is: element types, layouts, dispatch keys, geometry, the handle without methods.
 
-Nothing is imported here: each module is imported by whoever needs it.
+Nothing is imported here: each module is imported by those that need it.
 """

@@ -3,7 +3,7 @@
 A set of keys is one word. Its low 16 bits say which backends take part, the bits above which functionalities. A key
 such as ``SparseCPU`` is a functionality bit and a backend bit; a set means every functionality in it on every
 backend in it. The highest functionality wins, then the highest backend. The order is PyTorch's, of which the
-functionalities that nobody outside PyTorch can use are left out.
+functionalities of use to PyTorch alone are left out.
 """
 
 import enum

@@ -95,7 +95,7 @@ class ElementAllocator(Allocator):
         Raises
         ------
         ValueError
-            If `nbytes` is no multiple of the item size.
+            If `nbytes` is not a multiple of the item size.
         TypeError
             If the type is not default-constructible.
         OutOfMemoryError
@@ -258,7 +258,7 @@ def assign_elements(type_index, source, target, count):
     if count:
         memcpy(replaced, target, count * data.itemsize)
     copy_references(source, target, count)
-    drop_references(replaced, count)  # last: this may run Python code, which may look at either side
+    drop_references(replaced, count)  # last: this may run Python code, which may read either side
     free(replaced)
     return 0
 

@@ -1,4 +1,4 @@
-"""Which element type two others meet in."""
+"""Which element type two others promote to."""
 from libc.stdint cimport uint8_t
 from tensix.tensors.dtype cimport DType
 

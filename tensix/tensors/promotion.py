@@ -1,8 +1,8 @@
 """Type promotion.
 
-Within a kind the array API standard says what two types meet in. Between kinds, where it leaves the answer open,
+Within a kind the array API standard says what two types promote to. Between kinds, where it leaves the answer open,
 PyTorch's rule holds: the higher kind of bool, integer, real and complex wins and keeps its own precision, so int64
-and float32 meet in float32. What neither defines (uint64 with a signed integer) is an error.
+and float32 promote to float32. What neither defines (uint64 with a signed integer) is an error.
 """
 
 import cython
@@ -19,12 +19,12 @@ from tensix.tensors.dtype import DTYPE_COUNT, dtype_named
 __all__ = ["promote_types"]
 
 RANKS = {"bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2, "complex floating": 3}
-TABLE = cython.declare(cython.uchar[47][47])  # DTYPE_COUNT squared; 46, "undefined", where two types do not meet
+TABLE = cython.declare(cython.uchar[47][47])  # DTYPE_COUNT squared; 46, "undefined", where two types do not promote
 UNDEFINED_CODE = 46
 
 
 def promote_types(a, b):
-    """Return the element type that two others meet in.
+    """Return the element type that two others promote to.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def promote_types(a, b):
 
 
 def promote_codes(a, b):
-    """Return the code of the element type that two others meet in."""
+    """Return the code of the element type that two others promote to."""
     code: cython.int = TABLE[a][b]
     if code == UNDEFINED_CODE:
         if UNDEFINED_CODE in (a, b):
@@ -80,8 +80,8 @@ def check_result_type(result, output):
     return 0
 
 
-def meet(a: DType, b: DType):
-    """Return the name of the type that two types meet in, None if they do not."""
+def promoted_name(a: DType, b: DType):
+    """Return the name of the type that two types promote to, None if there is none."""
     if a is b:
         return a.name
     rank_a, rank_b = RANKS[a.kind], RANKS[b.kind]
@@ -106,7 +106,7 @@ def fill_table():
         for b in range(DTYPE_COUNT):
             TABLE[a][b] = UNDEFINED_CODE
             if dtype_of_code(a) is not None and dtype_of_code(b) is not None and UNDEFINED_CODE not in (a, b):
-                name = meet(dtype_of_code(a), dtype_of_code(b))
+                name = promoted_name(dtype_of_code(a), dtype_of_code(b))
                 if name is not None:
                     TABLE[a][b] = dtype_named(name).code
 

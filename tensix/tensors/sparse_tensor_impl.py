@@ -29,7 +29,7 @@ class SparseTensorImpl(TensorImpl):
             self.autograd_meta = self.indices = self.values = None
 
     def release_resources(self):
-        """Give up indices and values; weak handles may still look at sizes and dtype."""
+        """Give up indices and values; weak handles may still read sizes and dtype."""
         self.indices = self.values = None
         TensorImpl.release_resources(self)
 

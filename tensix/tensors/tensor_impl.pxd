@@ -19,7 +19,7 @@ cdef union dims_t:
 
 cdef class TensorImpl(IntrusiveTarget):
     cdef readonly StorageImpl storage  # with one strong count; None: no memory
-    cdef public object autograd_meta  # for whoever records gradients; released before the storage
+    cdef public object autograd_meta  # for code that records gradients; released before the storage
     cdef dims_t dims
     cdef readonly int64_t storage_offset  # elements
     cdef readonly int64_t numel
@@ -49,7 +49,7 @@ cdef inline void TensorImpl_copy_dims(
     """Take some dimensions over as they are."""
     cdef int i
     TX_ASSERT(source >= 0 and source + count <= base.ndim, "dimensions that are there", source + count)
-    TX_ASSERT(target >= 0 and target + count <= view.ndim, "dimensions that there is room for", target + count)
+    TX_ASSERT(target >= 0 and target + count <= view.ndim, "dimensions that were reserved", target + count)
     for i in range(count):
         TensorImpl_sizes(view)[target + i] = TensorImpl_sizes(base)[source + i]
         TensorImpl_strides(view)[target + i] = TensorImpl_strides(base)[source + i]
@@ -78,7 +78,7 @@ cdef inline void TensorImpl_refresh_order(TensorImpl self, int64_t numel) noexce
 
 
 cdef inline int TensorImpl_reserve(TensorImpl self, int ndim) except -1:
-    """Make room for sizes and strides."""
+    """Reserve space for sizes and strides."""
     TX_ASSERT(ndim >= 0, "a number of dimensions", ndim)
     if ndim > INLINE_DIMS:
         TensorImpl_reserve_outline(self, ndim)
@@ -97,7 +97,7 @@ cdef inline int check_unchanged(uint64_t before, TensorImpl a, TensorImpl b, Ten
 
 
 cdef inline void TensorImpl_bump_version(TensorImpl self) noexcept:
-    """Count a write in place; with the GIL. The count is the storage's, so whoever shares the bytes shares it."""
+    """Count a write in place; with the GIL. The count is the storage's, so all that share the bytes share it."""
     if self.storage is not None:
         self.storage.version += 1
 
@@ -121,7 +121,7 @@ cdef void* TensorImpl_no_data(TensorImpl self) except? NULL
 cdef tuple TensorImpl_shape(TensorImpl self)
 cdef tuple TensorImpl_stride(TensorImpl self)
 cdef inline int64_t int64_of(object number) except? -1:
-    """Return a size, step, offset or dimension given as an int; a float is a TypeError, however whole it is."""
+    """Return a size, stride, offset or dimension given as an int; a float is a TypeError, however whole it is."""
     return <int64_t>number if type(number) is int else int64_of_index(number)
 
 cdef int64_t int64_of_index(object number) except? -1

@@ -61,7 +61,7 @@ class TensorImpl:
     storage : StorageImpl or None
         The bare storage; of an expired body an expired one.
     autograd_meta : object
-        For whoever records gradients; released before the storage. A cycle through it has to be broken by hand.
+        For code that records gradients; released before the storage. A cycle through it has to be broken by hand.
 
     Raises
     ------
@@ -73,7 +73,7 @@ class TensorImpl:
         if self.ndim > INLINE_DIMS:
             free(self.dims.outline)
         if self.storage is not None and not is_dead(self.combined_refcount):
-            drop(self.storage)  # never owned, so nobody has called destroy()
+            drop(self.storage)  # never owned, so destroy() was not called
 
     def destroy(self, holds_gil):
         meta: cython.pointer(PyObject)
@@ -87,7 +87,7 @@ class TensorImpl:
             drop_nogil(self.storage, holds_gil)
 
     def release_resources(self):
-        """Free what gradients hold, then the storage; weak handles may still look at sizes and dtype."""
+        """Free what gradients hold, then the storage; weak handles may still read sizes and dtype."""
         self.autograd_meta = None
         storage = self.storage
         self.storage = None
@@ -105,7 +105,7 @@ class TensorImpl:
 
     @property
     def stride(self):
-        """The steps between neighbours, in elements: a tuple of ints."""
+        """The strides, in elements: a tuple of ints."""
         TensorImpl_check_alive(self)
         return TensorImpl_stride(self)
 
@@ -139,7 +139,7 @@ FREE = cython.declare(free_list_t)
 @cython.cfunc
 @cython.exceptval(check=False)
 def deallocate(dead: cython.pointer(PyObject)) -> cython.void:
-    """Be the type's tp_dealloc. See Note [Husks]."""
+    """Be the type's tp_dealloc. See Note [Free lists]."""
     if free_list_accepts(cython.address(FREE), dead):
         strip(cython.cast(TensorImpl, dead))
         free_list_keep(cython.address(FREE), dead)
@@ -150,13 +150,13 @@ def deallocate(dead: cython.pointer(PyObject)) -> cython.void:
 @cython.cfunc
 @cython.exceptval(check=False)
 def strip(self: TensorImpl) -> cython.void:
-    """Leave the fields as those of a newborn, but for what every maker sets."""
+    """Leave the fields as those of a new object, but for what every maker sets."""
     if self.ndim > INLINE_DIMS:
         free(self.dims.outline)
         self.ndim = 0
     if self.storage is not None:
         if not is_dead(self.combined_refcount):
-            drop(self.storage)  # never owned, so nobody has called destroy()
+            drop(self.storage)  # never owned, so destroy() was not called
         self.storage = None
     if self.autograd_meta is not None:
         self.autograd_meta = None
@@ -170,7 +170,7 @@ free_list_install(cython.address(FREE), TensorImpl, deallocate)
 
 @cython.cfunc
 @cython.inline
-def newborn() -> TensorImpl:
+def new_body() -> TensorImpl:
     """Return a body of which only the counts are set."""
     if FREE.count:
         return cython.cast(TensorImpl, free_list_take(cython.address(FREE)))
@@ -185,7 +185,7 @@ def TensorImpl_check_alive(self):
 
 def TensorImpl_new(dtype_code, key_set, ndim):
     """Return a body without owners and storage, whose sizes and strides are still to be set."""
-    self: TensorImpl = newborn()
+    self: TensorImpl = new_body()
     TensorImpl_reserve(self, ndim)
     self.dtype_code, self.key_set = dtype_code, key_set
     return self
@@ -203,8 +203,8 @@ def TensorImpl_adopt(self, storage):
 def TensorImpl_view(base, ndim):
     """Return a body without owners that shares everything of `base` but the geometry, still to be set."""
     if base.dtype_code == UNDEFINED_CODE:
-        raise RuntimeError("the tensor is undefined: there is nothing to look at. Make one with empty() or tensor().")
-    self: TensorImpl = newborn()
+        raise RuntimeError("the tensor is undefined: there is nothing to view. Make one with empty() or tensor().")
+    self: TensorImpl = new_body()
     TensorImpl_reserve(self, ndim)
     if base.storage is not None:
         retain(base.storage)
@@ -216,7 +216,7 @@ def TensorImpl_view(base, ndim):
 
 
 def TensorImpl_shallow_copy(base):
-    """Return a body without owners that looks at the same elements in the same way."""
+    """Return a body without owners over the same elements, with the same geometry."""
     self = TensorImpl_view(base, base.ndim)
     TensorImpl_copy_dims(base, self, 0, 0, base.ndim)
     self.numel, self.contiguous = base.numel, base.contiguous
@@ -224,7 +224,7 @@ def TensorImpl_shallow_copy(base):
 
 
 def TensorImpl_shallow_copy_from(self, source):
-    """Look at what another body looks at; identity, counts and autograd_meta stay. Nothing changes on failure."""
+    """Refer to the elements of another body; identity, counts and autograd_meta stay. Nothing changes on failure."""
     twin = TensorImpl_shallow_copy(source)
     self.dims, twin.dims = twin.dims, self.dims  # the twin takes what was here down with it
     self.ndim, twin.ndim = twin.ndim, self.ndim
@@ -244,13 +244,13 @@ def refuse_change():
 
 
 def TensorImpl_reserve_outline(self, ndim):
-    """Make room on the heap for sizes and strides of more than 5 dimensions."""
+    """Reserve space on the heap for sizes and strides of more than 5 dimensions."""
     if ndim > MAX_DIMS:
         raise ValueError(f"a tensor has at most {MAX_DIMS} dimensions, found {ndim}.")
-    room = cython.cast(cython.pointer(int64_t), malloc(2 * ndim * cython.sizeof(int64_t)))
-    if room == cython.NULL:
+    outline = cython.cast(cython.pointer(int64_t), malloc(2 * ndim * cython.sizeof(int64_t)))
+    if outline == cython.NULL:
         raise MemoryError("Could not allocate memory for Tensor SizesAndStrides!")
-    self.dims.outline = room
+    self.dims.outline = outline
     return 0
 
 
@@ -472,7 +472,7 @@ def tuple_of(numbers: cython.pointer(cython.const[int64_t]), count: cython.int) 
 def int64_of_index(number):
     """Return what is no plain int as one, if it can stand for an int."""
     if isinstance(number, bool):
-        raise TypeError("sizes, steps and dimensions are ints, found bool.")
+        raise TypeError("sizes, strides and dimensions are ints, found bool.")
     return PyLong_AsLongLong(PyNumber_Index(number))
 
 

@@ -58,7 +58,7 @@ class TypedStorage:
 
     Notes
     -----
-    Lifetime: elements live as long as the storage: as any handle on it. The collector does not look into storages: an
+    Lifetime: elements live as long as the storage: as any handle on it. The collector does not traverse storages: an
     object that leads back to the storage it is in is never freed.
 
     Thread-safety: as any Python object. Elements are destroyed on the thread that drops the storage.
@@ -172,7 +172,7 @@ class TypedStorage:
 @cython.cfunc
 @cython.exceptval(-1)
 def own(self: TypedStorage, storage: Storage, type_meta: TypeMeta) -> cython.int:
-    """Own a new storage; unless bytes are all there is, nobody else may write them."""
+    """Own a new storage; unless its elements are plain bytes, nothing else may write them."""
     if self.handle is not None:
         raise RuntimeError("a TypedStorage is filled once: make a new one instead of calling __init__ again.")
     if not type_meta.is_trivial:
@@ -196,7 +196,7 @@ def checked_elements(self: TypedStorage) -> context_p:
     if context.type_index != self.type_meta.index:
         raise TypeError(
             f"the storage holds {TypeMeta_of_index(context.type_index).name} now: its block was replaced. "
-            "Look at it anew with TypedStorage.from_storage()."
+            "Make another TypedStorage of it with from_storage()."
         )
     return context
 

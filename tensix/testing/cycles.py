@@ -1,8 +1,8 @@
-"""Finding cycles of strong pointers that nobody frees, and saying how they go.
+"""Finding cycles of strong pointers that nothing frees, and saying how they go.
 
-Python's collector frees a cycle if every owner in it is a handle and nobody outside owns a member. Others stay: those
+Python's collector frees a cycle if every owner in it is a handle and nothing outside owns a member. Others stay: those
 with a count held by C code, and those through a storage's allocator, a deleter's closure or a tensor's
-``autograd_meta``, which the collector does not look into. Here all of those are followed.
+``autograd_meta``, which the collector does not visit. Here all of those are followed.
 
 Every object is asked once what it owns. A way back can only lead through objects that all own one another, directly or
 not, a strongly connected component of the graph; so each search for a cycle stays in one of those.

@@ -37,7 +37,7 @@ class FakeAllocator(Allocator):
 
     Notes
     -----
-    Whoever reads or writes an element crashes: make storages, views and lazy clones with it, and nothing of values. No
+    Reading or writing an element crashes: make storages, views and lazy clones with it, and compute no values. No
     address is given out twice; they last for 2**62 bytes.
 
     Lifetime: every block keeps the allocator alive.

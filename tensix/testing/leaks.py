@@ -1,4 +1,4 @@
-"""Finding targets that nobody gave back: tensors, storages, and whatever else handles own."""
+"""Finding targets that were never released: tensors, storages, and whatever else handles own."""
 
 import functools
 from collections import defaultdict
@@ -120,7 +120,7 @@ def describe_target(target: IntrusiveTarget) -> str:
     """Return what tells one target from another of its class."""
     count = raw.use_count(target)
     if isinstance(target, StorageImpl) and facts_of_storage(target)["exports"] == count > 0:
-        return "no handle, looked at from outside by arrays, buffers or DLPack tensors"
+        return "no handle, exported to arrays, buffers or DLPack tensors"
     if count == 0:
         return "expired, kept by weak counts that no handle holds"
     if isinstance(target, TensorImpl):

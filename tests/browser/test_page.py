@@ -51,7 +51,7 @@ def test_everything_about_a_block(training, show):
         "call site": "data.py:41 next_batch", "size": "4.00 MiB (4,194,304 bytes)", "lifetime": "20.4 ms",
         "allocated": "at 6.20 ms", "freed": "at 26.6 ms", "at the peak": "alive", "thread": "loader",
         "allocator": "CachingAllocator(CPUAllocator(alignment=64))", "address": "0x7f0000009000",
-        "held by": "nobody, it was freed",
+        "held by": "nothing, it was freed",
     }  # fmt: skip
     assert page.texts("#details li") == [
         "next_batch\n/home/ada/data.py:41", "train\n/home/ada/train.py:61", "<module>\n/home/ada/train.py:88",

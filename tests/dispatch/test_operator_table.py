@@ -50,7 +50,7 @@ def test_table_prints_a_row_for_each_run_of_equal_slots(table):
         ["QuantizedCPU .. NestedTensorMeta", "missing", "nothing registered"], nothing[1],
     ]
     table.register("CPU", second, owner="me", allow_override=True)
-    assert rows_of(table)[1][2] == f"direct, by me, covers {name} by tensix"
+    assert rows_of(table)[1][2] == f"direct, by me, overrides {name} by tensix"
     table.unregister("CPU", kernel)
     assert rows_of(table)[1] == ["CPU", f"{__name__}.second", "direct, by me"]
     assert repr(table) == f"OperatorTable({SCHEMA})"

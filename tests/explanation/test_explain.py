@@ -81,8 +81,8 @@ def test_states_of_a_storage():
     assert facts(x, "StorageImpl")["exported"] and held[0] == 1.0
     x.storage().readonly = True
     assert facts(x, "StorageImpl")["next write"] == "refused"
-    assert "given away" not in facts(x, "StorageImpl")
-    assert x.__array_interface__ and facts(x, "StorageImpl")["given away"]
+    assert "escaped" not in facts(x, "StorageImpl")
+    assert x.__array_interface__ and facts(x, "StorageImpl")["escaped"]
 
 
 def test_copy_on_write_sharers():

@@ -72,7 +72,7 @@ def test_close_refuses_while_storages_live(path, maps_of):
     storage = pages.storage(0, 8)
     lazy = storage.lazy_clone()
     for kept in ("storage", "lazy"):
-        with pytest.raises(BufferError, match="still look into it, here 1"):
+        with pytest.raises(BufferError, match="still refer to it, found 1"):
             pages.close()
         assert not pages.closed and maps_of(path)
         if kept == "storage":

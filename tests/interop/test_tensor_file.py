@@ -97,7 +97,7 @@ def test_close_refuses_and_forgets(path, maps_of):
     view, copied = file["a"][1:], file["a"].clone()
     is_mapped = file["a"].allocator is None
     if is_mapped:
-        with pytest.raises(BufferError, match=r"still look into it"):
+        with pytest.raises(BufferError, match=r"still refer to it"):
             file.close()
         assert not file.closed and plain(file) == WHOLE and view.tolist() == [1, 2]
     del view

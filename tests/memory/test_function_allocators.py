@@ -71,12 +71,12 @@ def test_null_means_no_memory(make, arena):
 def test_a_misaligned_address_is_refused_and_freed(make, arena):
     before = CPUAllocator.bytes_in_use()
     freed = []
-    with pytest.raises(RuntimeError, match=r"got the address 0x1008, which is no multiple of 16"):
+    with pytest.raises(RuntimeError, match=r"got the address 0x1008, which is not a multiple of 16"):
         make(lambda nbytes: 0x1008, freed.append).allocate(100)
     assert freed == [0x1008] and CPUAllocator.bytes_in_use() == before
     freed.clear()
     for owner in (Storage, lambda nbytes, allocator: StorageImpl(nbytes, allocator=allocator)):
-        with pytest.raises(RuntimeError, match="no multiple of 16"):  # nothing is left for them to free once more
+        with pytest.raises(RuntimeError, match="not a multiple of 16"):  # nothing is left for them to free once more
             owner(100, make(lambda nbytes: 0x1008, freed.append))
     with use_allocator(make(lambda nbytes: 0x1008, freed.append)), pytest.raises(RuntimeError, match="multiple of 16"):
         tensix.ones(3)

@@ -28,7 +28,7 @@ WORDS = {
     r"(does|do) not divide by": "is not a multiple of",
     r"whoever": "the caller, code that",
     r"nobody": "no one, nothing",
-    r"(?<!-)quiet(ly)?": "without warnings",
+    r"quietly": "without warnings",
     r"cover(s|ed|ing)?": "override",
     r"look(s|ed|ing)?(?! up| for)": "view, refer to, read, check",
 }

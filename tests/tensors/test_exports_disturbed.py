@@ -149,7 +149,7 @@ def test_releasing_by_hand_after_all_have_ended(dlpack):
     impl.release_resources()
     impl.set_data_ptr_noswap(DataPtr(ctypes.addressof(memory), ctypes.addressof(memory), tracker))
     look = x.__array__()
-    with pytest.raises(RuntimeError, match="looks at it"):
+    with pytest.raises(RuntimeError, match="uses it"):
         impl.set_data_ptr_noswap(DataPtr())
     del impl, x
     assert not tracker.calls

@@ -110,7 +110,7 @@ def test_releasing_by_hand_is_refused(export):
     x, freed = watched()
     look = export(x)
     impl = x.storage().impl
-    with pytest.raises(RuntimeError, match="looks at it"):
+    with pytest.raises(RuntimeError, match="uses it"):
         impl.release_resources()
     assert not freed and look is not None
 
@@ -131,7 +131,7 @@ def test_an_interface_keeps_nothing_from_weak_handles():
 
 
 def test_leaks_name_what_is_only_looked_at(export):
-    words = "1 StorageImpl, 8 bytes: no handle, looked at from outside"
+    words = "1 StorageImpl, 8 bytes: no handle, exported to arrays"
     with pytest.raises(AssertionError, match=words), assert_no_leaks():
         look = export(tensix.zeros(2))
     assert look is not None

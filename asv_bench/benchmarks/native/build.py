@@ -37,7 +37,7 @@ def build_extension(name, source, *, include_path=None, depends=(), **options):
         with tempfile.TemporaryDirectory(dir=CACHE) as folder:
             _compile(name, source, include_path, folder, options)
             built.parent.mkdir(exist_ok=True)
-            os.replace(Path(folder, name + suffix), built)  # whole or not at all, whoever else builds it too
+            os.replace(Path(folder, name + suffix), built)  # whole or not at all, even if others build it too
     return built
 
 

@@ -1,7 +1,7 @@
 # cython: language_level=3
 """What the dispatcher adds to a kernel: the same call through an operator's table and straight to its kernel.
 
-The only loops that look inside tensix: tables and kernels are not public.
+The only loops that use private parts of tensix: tables and kernels are not public.
 """
 from tensix.dispatch.kernel cimport Kernel
 from tensix.dispatch.operator_table cimport OperatorTable

@@ -1,4 +1,4 @@
-/* Assertions of debug builds: what the code takes for granted is looked at where it is relied on.
+/* Assertions of debug builds: what the code takes for granted is checked where it is relied on.
  *
  * TX_ASSERT(condition, expected, found) ends the process with the place, what was expected and the number found. Without
  * TENSIX_DEBUG nothing is left of it, not even its arguments, so these must not change anything. It aborts and does not

@@ -1,7 +1,7 @@
 /* Atomics on plain integer fields: the builtins of GCC and Clang, in C and in C++, and the intrinsics of MSVC.
  *
  * The fields stay plain integers, so that the structs which hold them can be described to Cython without this
- * header; only whoever touches them atomically includes it. Every operation names its memory order. There is no
+ * header; only code that touches them atomically includes it. Every operation names its memory order. There is no
  * state here: each extension module compiles its own copies.
  */
 #ifndef TENSIX_ATOMICS_H

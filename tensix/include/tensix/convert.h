@@ -1,4 +1,4 @@
-/* Conversion of numbers of one type to another, as C converts them; NumPy gives away no functions of its own for it.
+/* Conversion of numbers of one type to another, as C converts them; NumPy exports no functions of its own for it.
  *
  * Types have the codes of tensix/tensors/dtype.pxd. What is converted to and from float16 goes over float64, and over
  * float32 what is converted to and from bfloat16: as in PyTorch, a float64 is rounded twice on its way to bfloat16.

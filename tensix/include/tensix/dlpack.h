@@ -1,6 +1,6 @@
 /* DLPack 1.3 as far as it concerns memory that the CPU reads: the layout that other libraries rely on, byte for byte.
  *
- * Names of types, fields and constants are the standard's, and so is the guard: whoever includes both headers gets
+ * Names of types, fields and constants are the standard's, and so is the guard: code that includes both headers gets
  * one of them.
  */
 #ifndef DLPACK_DLPACK_H_
@@ -77,7 +77,7 @@ typedef struct DLManagedTensor {
 } DLManagedTensor;
 
 #define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
-#define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL) /* nobody but the receiver has these bytes */
+#define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL) /* no one but the receiver has these bytes */
 #define DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED (1UL << 2UL)
 
 /* A view with an owner and a version. All versions agree on what stands before dl_tensor. */
@@ -102,7 +102,7 @@ typedef int (*DLPackManagedTensorAllocator)(
     void (*set_error)(void *error_ctx, const char *kind, const char *message));
 /* Export a Python object. */
 typedef int (*DLPackManagedTensorFromPyObjectNoSync)(void *py_object, DLManagedTensorVersioned **out);
-/* Look at a Python object until control returns to Python. */
+/* Borrow the memory of a Python object until control returns to Python. */
 typedef int (*DLPackDLTensorFromPyObjectNoSync)(void *py_object, DLTensor *out);
 /* Import into a new Python object; the tensor is taken over, whatever comes of it. */
 typedef int (*DLPackManagedTensorToPyObjectNoSync)(DLManagedTensorVersioned *tensor, void **out_py_object);

@@ -1,11 +1,11 @@
-/* A file's bytes as memory. Unlike Python's mmap no descriptor is kept: whoever maps may close the file at once. */
+/* A file's bytes as memory. Unlike Python's mmap no descriptor is kept: the caller may close the file at once. */
 #ifndef TENSIX_FILE_MAP_H
 #define TENSIX_FILE_MAP_H
 
 #include <errno.h>
 #include <stddef.h>
 
-/* Whether the memory may be written, and who sees it: nobody, only this process, or the file. */
+/* Whether the memory may be written, and who sees it: no one, only this process, or the file. */
 enum { TX_MAP_READ_ONLY, TX_MAP_PRIVATE, TX_MAP_SHARED };
 
 #if defined(_WIN32)

@@ -21,7 +21,7 @@ static inline int tx_holds_gil(void)
 #elif PY_VERSION_HEX >= 0x030C0000
     return _PyThreadState_UncheckedGet() != NULL;
 #else
-    PyThreadState *holder = _PyThreadState_UncheckedGet();  /* whoever's it is */
+    PyThreadState *holder = _PyThreadState_UncheckedGet();  /* that of any thread */
     return holder != NULL && holder == PyGILState_GetThisThreadState();
 #endif
 }

@@ -77,7 +77,7 @@ static inline void tx_unmap_pages(void *address, size_t nbytes)
     munmap(address, nbytes);
 }
 
-/* Copy a few bytes from any address, or return 0 where they cannot be read: the kernel looks, not we. Where reading
+/* Copy a few bytes from any address, or return 0 where they cannot be read: the kernel reads, not we. Where reading
  * our own process is forbidden to us or unknown, the bytes go through a pipe.
  */
 static inline int tx_read_bytes(void *to, const void *from, size_t nbytes)
@@ -103,7 +103,7 @@ static inline size_t tx_page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE);
 #endif
 
 /* Return the size of a huge page, as Linux says it: 2 MiB with pages of 4 KiB, and 512 MiB with 64 KiB on ARM64. Else it
- * is what one table of pages covers: a table fills a page, with 8 bytes per entry.
+ * is what one table of pages maps: a table fills a page, with 8 bytes per entry.
  */
 static inline size_t tx_huge_page_bytes(void)
 {

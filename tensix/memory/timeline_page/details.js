@@ -96,7 +96,7 @@ function sizeInFull(bytes) {
 function holdersOf(snapshot, block) {
   const holders = snapshot.holders.get(block);
   if (holders) return make("div", {}, ...holders.map((text) => make("div", {}, text)));
-  return snapshot.freed[block] === Infinity ? "no tensor that Python can see" : "nobody, it was freed";
+  return snapshot.freed[block] === Infinity ? "no tensor that Python can see" : "nothing, it was freed";
 }
 
 /** Return a definition list; what is said may be text or an element. */

@@ -92,7 +92,7 @@ class Page {
     });
     const open = (chosen) => tabs.forEach(({ tab, panel, makeList }, number) => {
       const isOpen = number === chosen;
-      if (isOpen && !panel.firstChild) panel.append(makeList().element); // made when first looked at
+      if (isOpen && !panel.firstChild) panel.append(makeList().element); // made when first opened
       panel.hidden = !isOpen;
       tab.setAttribute("aria-selected", String(isOpen));
       tab.tabIndex = isOpen ? 0 : -1;
