@@ -191,15 +191,20 @@ static inline __m128i tx_sixteen_i8(__m128i a, __m128i b, __m128i c, __m128i d)
         for (; count >= COUNT; count -= COUNT, s += COUNT, t += COUNT) MANY; \
         for (; count > 0; count--, s++, t++) *t = (TO)ONE;                   \
     }
-#define TX_STORE(vector) _mm_storeu_si128((__m128i *)t, vector)
+#define TX_STORE_AT(i, vector) _mm_storeu_si128((__m128i *)(t + i), vector)
+#define TX_STORE(vector) TX_STORE_AT(0, vector)
 #define TX_FOUR(F, i) tx_four_i32_of_##F(s + i)
 #define TX_TO_LESS(F, FROM)                                                  \
-    TX_LOOP_BY(4, tx_##F##_i32, FROM, int32_t, TX_STORE(TX_FOUR(F, 0)), tx_i32_of_##F(s))          \
+    TX_LOOP_BY(16, tx_##F##_i32, FROM, int32_t,                              \
+               { TX_STORE(TX_FOUR(F, 0)); TX_STORE_AT(4, TX_FOUR(F, 4));     \
+                 TX_STORE_AT(8, TX_FOUR(F, 8)); TX_STORE_AT(12, TX_FOUR(F, 12)); },                \
+               tx_i32_of_##F(s))                                             \
     TX_LOOP_BY(8, tx_##F##_i16, FROM, int16_t, TX_STORE(tx_eight_i16(TX_FOUR(F, 0), TX_FOUR(F, 4))), tx_i32_of_##F(s)) \
     TX_LOOP_BY(16, tx_##F##_i8, FROM, int8_t,                                \
                TX_STORE(tx_sixteen_i8(TX_FOUR(F, 0), TX_FOUR(F, 4), TX_FOUR(F, 8), TX_FOUR(F, 12))),   \
                tx_i32_of_##F(s))                                             \
-    TX_LOOP_BY(4, tx_##F##_u32, FROM, uint32_t, TX_STORE(tx_four_u32_of_##F(s)), TX_U32(*s))       \
+    TX_LOOP_BY(8, tx_##F##_u32, FROM, uint32_t,                              \
+               { TX_STORE(tx_four_u32_of_##F(s)); TX_STORE_AT(4, tx_four_u32_of_##F(s + 4)); }, TX_U32(*s))  \
     TX_LOOP_BY(4, tx_##F##_i64, FROM, int64_t, for (int i = 0; i < 4; i++) t[i] = tx_i64_of_##F(s + i), \
                tx_i64_of_##F(s))
 
