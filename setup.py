@@ -38,7 +38,8 @@ TRACEBACK = "tensix/include/tensix/traceback.h"
 if sys.platform == "win32":
     COMPILE_ARGS = ["/O2", "/std:c11", f"/FI{TRACEBACK}"]
 else:
-    COMPILE_ARGS = ["-include", TRACEBACK, "-O2", "-fno-strict-aliasing", "-Wno-unused-function", "-g" if DEBUG else "-g0"]
+    COMPILE_ARGS = ["-O2", "-fno-strict-aliasing", "-Wno-unused-function", "-g" if DEBUG else "-g0"]
+    COMPILE_ARGS += ["-include", TRACEBACK]
     # A product and a sum are rounded each, as NumPy does: where the processor has an instruction for both, as all ARM64
     # have, compilers would round once, and numbers would differ from machine to machine.
     COMPILE_ARGS += ["-ffp-contract=off"]
