@@ -220,7 +220,7 @@ cdef inline void Adaptor_keep(Adaptor self, adapted_block_t* node) noexcept nogi
     if self.spare_node_count < MAX_SPARE_NODES:
         node.note = self.spare_nodes
         self.spare_nodes = node
-        self.spare_node_count += 1
+        self.spare_node_count = self.spare_node_count + 1  # by +=, Cython needs the GIL in a debug build
     else:
         free(node)
 
