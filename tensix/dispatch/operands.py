@@ -22,33 +22,34 @@ from cython.cimports.libc.stdint import (
 )
 from cython.cimports.tensix.core.device import CPU
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
-from cython.cimports.tensix.tensors.dtype import dtype_of_code
+from cython.cimports.tensix.tensors.dtype import (
+    BOOL,
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT32,
+    FLOAT64,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+    dtype_of_code,
+    refuse_undefined,
+)
 from cython.cimports.tensix.tensors.promotion import promote_number
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_mutable_data
 
 from tensix.dispatch import native_functions
-from tensix.tensors.dtype import dtype_named
 
 __all__ = []
 
 EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
 FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
 NUMPY_SCALAR = cython.declare(object, np.generic)
-
-UINT8 = cython.declare(uint8_t, dtype_named("uint8").code)
-INT8 = cython.declare(uint8_t, dtype_named("int8").code)
-INT16 = cython.declare(uint8_t, dtype_named("int16").code)
-INT32 = cython.declare(uint8_t, dtype_named("int32").code)
-INT64 = cython.declare(uint8_t, dtype_named("int64").code)
-FLOAT32 = cython.declare(uint8_t, dtype_named("float32").code)
-FLOAT64 = cython.declare(uint8_t, dtype_named("float64").code)
-COMPLEX64 = cython.declare(uint8_t, dtype_named("complex64").code)
-COMPLEX128 = cython.declare(uint8_t, dtype_named("complex128").code)
-BOOL = cython.declare(uint8_t, dtype_named("bool").code)
-UINT16 = cython.declare(uint8_t, dtype_named("uint16").code)
-UINT32 = cython.declare(uint8_t, dtype_named("uint32").code)
-UINT64 = cython.declare(uint8_t, dtype_named("uint64").code)
 
 
 def is_number(value):
@@ -66,9 +67,7 @@ def scalar_like(tensor, value):
     """
     impl = tensor.impl
     if impl is UNDEFINED:
-        raise RuntimeError(
-            "the tensor is undefined: it has no elements to compute with. Make one with empty() or tensor()."
-        )
+        refuse_undefined()
     code: uint8_t = impl.dtype_code
     if PyLong_Check(value):
         keeps = code != BOOL

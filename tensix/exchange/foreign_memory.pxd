@@ -1,11 +1,7 @@
 """Bodies of tensors over memory that others have made."""
 from libc.stdint cimport int64_t, uint8_t, uint64_t
-from tensix.tensors.dtype cimport itemsize_of
+from tensix.tensors.dtype cimport COMPLEX128, COMPLEX64, itemsize_of
 from tensix.tensors.tensor_impl cimport TensorImpl
-
-cdef enum:
-    COMPLEX64 = 9
-    COMPLEX128 = 10
 
 
 cdef TensorImpl impl_over_memory(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 cimport cython
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.tensors.dtype cimport DType, dtype_from_any
+from tensix.tensors.dtype cimport DType, dtype_from_any, refuse_undefined
 from tensix._tensor cimport Tensor
 
 import numpy as np
@@ -259,5 +259,5 @@ def dtype_of(x):
     """Return the element type of a tensor, or the one that is named."""
     dtype = x.dtype if isinstance(x, Tensor) else dtype_from_any(x)
     if dtype.kind not in KINDS:
-        raise RuntimeError("the tensor is undefined: it has no element type.")
+        refuse_undefined()
     return dtype

@@ -1,6 +1,6 @@
 """The bytes of tensors, for those who read them from files and write them to files."""
 from libc.stdint cimport int64_t
-from tensix.tensors.dtype cimport itemsize_of
+from tensix.tensors.dtype cimport UINT8, itemsize_of
 from tensix.exchange.ndarray cimport ndarray_of_impl
 from tensix._tensor cimport Tensor
 from tensix.tensors.tensor_impl cimport (
@@ -10,9 +10,6 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_strides,
     TensorImpl_view,
 )
-
-cdef enum:
-    UINT8 = 0
 
 
 def bytes_to_fill(Tensor x not None):

@@ -14,7 +14,7 @@ from libc.string cimport memcpy
 from numpy cimport npy_intp
 from tensix.kernels.item cimport item_t, sixteen_bytes_t
 from tensix.kernels.iterator cimport inner_loop_t
-from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, itemsize_of, refuse_undefined
+from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, FLOAT64, itemsize_of, refuse_undefined
 
 cdef extern from "tensix/convert.h" nogil:
     convert_t tx_conversion(int source_code, int target_code)
@@ -79,10 +79,6 @@ cdef inner_loop_t copy_loop(int itemsize) noexcept nogil:
 
 
 # ---- as another type
-
-
-cdef enum:
-    FLOAT64 = 7
 
 
 cdef int conversion_init(conversion_t* self, uint8_t source_code, uint8_t target_code) except -1:

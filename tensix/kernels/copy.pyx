@@ -23,7 +23,16 @@ from tensix.kernels.iterator cimport (
     iterator_t,
 )
 from tensix.kernels.overlap cimport check_writable_once, is_same_view, may_overlap
-from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, dtype_from_any, dtype_of_code, itemsize_of
+from tensix.tensors.dtype cimport (
+    BFLOAT16,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    dtype_from_any,
+    dtype_of_code,
+    itemsize_of,
+    refuse_undefined,
+)
 from tensix.dispatch.operands cimport write_number
 from tensix.exchange.numpy_calls cimport call_ignoring_errors
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
@@ -49,8 +58,6 @@ from tensix.dispatch import native_functions
 import_array()
 
 cdef enum:
-    FLOAT16 = 5
-    FLOAT64 = 7
     FEW_ELEMENTS = 2048  # of 8 bytes they fit into the nearest cache, twice
 
 cdef OperatorTable EMPTY = native_functions.EMPTY
@@ -198,7 +205,7 @@ def to_copy(TensorBase source not None, *, device):
     """Copy to a device, in row-major order: whichever of the two is no CPU has the kernel that copies."""
     cdef TensorImpl impl = source.impl
     if impl is UNDEFINED:
-        raise RuntimeError("the tensor is undefined: it cannot be copied to a device.")
+        refuse_undefined()
     where = Device_from_any(device)
     made = EMPTY.call_empty(impl.ndim, TensorImpl_sizes(impl), impl.dtype_code, where.type_code, where.index)
     return COPY_.call2(made, source)
@@ -209,7 +216,7 @@ cdef object to_dtype(TensorBase source, dtype):
     cdef TensorImpl impl = source.impl
     cdef uint8_t code = dtype_from_any(dtype).code
     if impl is UNDEFINED:
-        raise RuntimeError("the tensor is undefined: it has no elements to convert. Make one with empty() or tensor().")
+        refuse_undefined()
     if impl.dtype_code == code:
         return source
     made = EMPTY.call_empty(impl.ndim, TensorImpl_sizes(impl), code, impl.device_type, impl.device_index)

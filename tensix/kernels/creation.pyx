@@ -25,7 +25,17 @@ from tensix.dispatch.operands cimport write_fitting
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.empty cimport StridedKernel, strided_options
 from tensix.kernels.iterator cimport GRAIN_ELEMENTS
-from tensix.tensors.dtype cimport DType, default_float_code, dtype_from_any, dtype_of_code, itemsize_of
+from tensix.tensors.dtype cimport (
+    BOOL,
+    FLOAT32,
+    FLOAT64,
+    INT64,
+    DType,
+    default_float_code,
+    dtype_from_any,
+    dtype_of_code,
+    itemsize_of,
+)
 from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
@@ -54,10 +64,6 @@ cdef OperatorTable COPY_ = native_functions.COPY_
 cdef object LONGEST = 2**63 - 1
 
 cdef enum:
-    INT64 = 4
-    FLOAT32 = 6
-    FLOAT64 = 7
-    BOOL = 11
     MAX_DEPTH = 8  # deeper sequences, such as a list that contains itself, are left to NumPy
     BOOLS = 1
     INTS = 2

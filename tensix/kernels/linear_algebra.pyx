@@ -8,7 +8,7 @@ All else are functions of NumPy over zero-copy views; what is narrower than floa
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from numpy cimport npy_intp
-from tensix.core.device cimport META, Device_get
+from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary
 from tensix.kernels.copy cimport converted
 from tensix.kernels.empty cimport empty_impl
@@ -37,6 +37,7 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_strides,
     check_unchanged,
     int64_of,
+    refuse_devices,
     set_counts,
     wrap_dim,
 )
@@ -150,11 +151,7 @@ cdef int check_pair(TensorBase a, TensorBase b) except -1:
     check_defined(a.impl)
     check_defined(b.impl)
     if a.impl.device_type != b.impl.device_type:
-        raise RuntimeError(
-            f"Expected all tensors to be on the same device, found "
-            f"{Device_get(a.impl.device_type, a.impl.device_index)} and "
-            f"{Device_get(b.impl.device_type, b.impl.device_index)}."
-        )
+        refuse_devices(a.impl, b.impl)
     return 0
 
 

@@ -8,6 +8,7 @@ from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 from tensix.kernels.copy cimport copy_elements
 from tensix.kernels.empty cimport empty_impl
 from tensix.kernels.iterator cimport GRAIN_ELEMENTS
+from tensix.tensors.dtype cimport refuse_undefined
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport (
@@ -113,7 +114,7 @@ cdef tuple bodies_of(object tensors):
         if not isinstance(x, TensorBase):
             raise TypeError(f"only tensors can be joined, found {type(x).__name__} among them.")
         if (<TensorBase>x).impl is UNDEFINED:
-            raise RuntimeError("a tensor is undefined: there is nothing to join. Make one with empty() or tensor().")
+            refuse_undefined()
         found.append((<TensorBase>x).impl)
     if not found:
         raise ValueError("at least one tensor is needed, found none.")

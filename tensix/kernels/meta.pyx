@@ -16,9 +16,10 @@ from tensix.kernels.empty cimport empty_like_impl
 from tensix.kernels.iterator cimport broadcast_sizes, iterator_add, iterator_start, iterator_t, new_result
 from tensix.kernels.overlap cimport check_writable_once
 from tensix.kernels.ufunc cimport UfuncKernel, UfuncKernel_result_code
+from tensix.tensors.dtype cimport refuse_undefined
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
-from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_sizes
+from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_sizes, refuse_devices
 
 from tensix.core import set_allocator
 from tensix.dispatch import native_functions
@@ -110,10 +111,7 @@ cdef int check_common_device(TensorImpl a, TensorImpl b) except -1:
             f"a kernel for meta got tensors on {Device_get(a.device_type, a.device_index)} and "
             f"{Device_get(b.device_type, b.device_index)}. Leave Meta out of include_keys() and redispatch()."
         )
-    raise RuntimeError(
-        f"Expected all tensors to be on the same device, found {Device_get(a.device_type, a.device_index)} and "
-        f"{Device_get(b.device_type, b.device_index)}. Move one of them with to_device()."
-    )
+    return refuse_devices(a, b)
 
 
 cdef object clone(TensorBase a, tuple args):
@@ -129,7 +127,7 @@ cdef object copy_(TensorBase target, TensorBase source):
             f"Make the tensor on {target.device} instead, with empty()."
         )
     if source.impl is UNDEFINED:
-        raise RuntimeError("the tensor is undefined: it has no elements to copy.")
+        refuse_undefined()
     check_writable_once(target.impl)
     StorageImpl_mutable_data(target.impl.storage)  # its guards: read-only, copy-on-write
     iterator_start(&iterator, target.impl.ndim, TensorImpl_sizes(target.impl))

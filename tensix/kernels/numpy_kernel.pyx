@@ -11,12 +11,14 @@ from tensix.kernels.copy cimport converted
 from tensix.kernels.numpy_memory cimport call_numpy, take_over
 from tensix.tensors.dtype cimport (
     BFLOAT16,
+    FLOAT16,
     FLOAT32,
     DType,
     default_float_code,
     dtype_of_code,
     itemsize_of,
     numpy_dtype_of,
+    refuse_undefined,
 )
 from tensix.exchange.ndarray cimport ndarray_of_impl, ndarray_of_type
 from tensix.tensors.promotion cimport promote_codes
@@ -29,8 +31,6 @@ __all__ = ["NumpyKernel"]
 
 import_array()
 
-cdef enum:
-    FLOAT16 = 5
 
 cdef object TWO_BYTES = np.dtype(np.uint16)
 
@@ -84,7 +84,7 @@ cdef object plain(object value, list tensors):
     """Return an argument in a form whose code has run: ints for what stands for one; collect the tensors."""
     if isinstance(value, TensorBase):
         if (<TensorBase>value).impl is UNDEFINED:
-            raise RuntimeError("the tensor is undefined: it has no elements. Make one with empty() or tensor().")
+            refuse_undefined()
         tensors.append(value)
         return value
     if value is None or isinstance(value, (str, bool, float, complex, DType)):

@@ -20,7 +20,7 @@ from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport Kernel
 from tensix.kernels.overlap cimport check_writable_once
 from tensix.kernels.iterator cimport GRAIN_ELEMENTS
-from tensix.tensors.dtype cimport dtype_of_code
+from tensix.tensors.dtype cimport FLOAT32, FLOAT64, dtype_of_code
 from tensix.exchange.ndarray cimport ndarray_of_impl
 from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport (
@@ -154,10 +154,6 @@ def manual_seed(seed):
     """
     return default_generator.manual_seed(seed)
 
-
-cdef enum:
-    FLOAT32 = 6
-    FLOAT64 = 7
 
 ctypedef int (*fill_t)(TensorBase, Generator) except -1
 NoneType = type(None)

@@ -13,7 +13,7 @@ from tensix.kernels.item cimport item_t, sixteen_bytes_t
 from tensix.kernels.iterator cimport inner_loop_t, iterator_add, iterator_run, iterator_start, iterator_t
 from tensix.kernels.numpy_memory cimport call_numpy, take_over
 from tensix.kernels.statistical cimport axes_from_any, check_defined, reduced_impl
-from tensix.tensors.dtype cimport itemsize_of
+from tensix.tensors.dtype cimport BOOL, INT64, itemsize_of, refuse_undefined
 from tensix.exchange.ndarray cimport ndarray_of_impl, readable_of_impl
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
@@ -37,10 +37,6 @@ import_array()
 
 cdef extern from "numpy/arrayobject.h":
     npy_intp PyArray_CountNonzero(ndarray array) except -1
-
-cdef enum:
-    INT64 = 4
-    BOOL = 11
 
 
 # ---- positions, and how many
@@ -182,7 +178,7 @@ cdef object where(TensorBase condition, tuple args):
     x = (<TensorBase>args[1]).impl
     y = (<TensorBase>args[2]).impl
     if condition.impl is UNDEFINED or x is UNDEFINED or y is UNDEFINED:
-        raise RuntimeError("a tensor is undefined: there is nothing to choose. Make one with empty() or tensor().")
+        refuse_undefined()
     cdef uint64_t before = set_counts(condition.impl, x, y)
     code = promote_codes(x.dtype_code, y.dtype_code)
     mask = converted(condition.impl, BOOL)

@@ -16,7 +16,7 @@ from tensix.kernels.empty cimport empty_impl
 from tensix.kernels.item cimport item_t, sixteen_bytes_t
 from tensix.kernels.iterator cimport GRAIN_ELEMENTS
 from tensix.kernels.overlap cimport may_overlap
-from tensix.tensors.dtype cimport itemsize_of
+from tensix.tensors.dtype cimport BOOL, INT64, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
@@ -27,9 +27,6 @@ from tensix.tensors.tensor_impl cimport (
     set_counts,
 )
 
-cdef enum:
-    INT64 = 4
-    BOOL = 11
 
 cdef struct selection_t:
     const uint8_t* mask        # a byte per row; NULL if there are positions

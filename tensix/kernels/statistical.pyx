@@ -51,7 +51,16 @@ from tensix.kernels.iterator cimport (
 )
 from tensix.kernels.numpy_memory cimport call_numpy, take_over
 from tensix.kernels.parallel cimport parallel_for
-from tensix.tensors.dtype cimport BFLOAT16, default_float_code, dtype_from_any, dtype_of_code, itemsize_of
+from tensix.tensors.dtype cimport (
+    BFLOAT16,
+    COMPLEX128,
+    COMPLEX64,
+    default_float_code,
+    dtype_from_any,
+    dtype_of_code,
+    itemsize_of,
+    refuse_undefined,
+)
 from tensix.exchange.ndarray cimport readable_of_impl
 from tensix.exchange.numpy_calls cimport call_ignoring_errors
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
@@ -75,8 +84,6 @@ from tensix.dispatch import native_functions
 from tensix.tensors.dtype import dtype_named
 
 cdef enum:
-    COMPLEX64 = 9
-    COMPLEX128 = 10
     MOST_HALVINGS = 4   # sixteen blocks keep as many threads busy, and their partial results are soon combined
     FEW_RESULTS = 16
 
@@ -128,7 +135,7 @@ cdef object ReductionKernel_run(ReductionKernel self, TensorImpl x, object axis,
 
 cdef int check_defined(TensorImpl x) except -1:
     if x is UNDEFINED:
-        raise RuntimeError("the tensor is undefined: it has no elements. Make one with empty() or tensor().")
+        refuse_undefined()
     return 0
 
 

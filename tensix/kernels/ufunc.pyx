@@ -8,7 +8,7 @@ first operand.
 """
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from numpy cimport npy_intp, ufunc
-from tensix.core.device cimport CPU, META, Device_get
+from tensix.core.device cimport CPU, META
 from tensix.dispatch.kernel cimport Kernel
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.corrected_loops cimport corrected_loop
@@ -45,6 +45,7 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_shape,
     TensorImpl_sizes,
     check_unchanged,
+    refuse_devices,
     set_counts,
 )
 
@@ -353,11 +354,7 @@ cdef int check_output_shape(TensorImpl x, TensorImpl y, TensorImpl out) except -
 cdef int check_device(TensorImpl operand, TensorImpl out) except -1:
     """Check that an operand is where the output is; a number on the CPU is as good as everywhere."""
     if operand.device_type != out.device_type and not (operand.device_type == CPU and operand.ndim == 0):
-        raise RuntimeError(
-            "Expected all tensors to be on the same device, found "
-            f"{Device_get(operand.device_type, operand.device_index)} and "
-            f"{Device_get(out.device_type, out.device_index)}. Move one of them with to_device()."
-        )
+        refuse_devices(operand, out)
     return 0
 
 

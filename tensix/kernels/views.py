@@ -23,7 +23,7 @@ from cython.cimports.cpython.slice import PySlice_AdjustIndices, PySlice_Unpack
 from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t, uintptr_t
 from cython.cimports.tensix.dispatch.kernel import ArgumentsKernel_of, CKernel_binary, CKernel_unary, CKernel_with
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
-from cython.cimports.tensix.tensors.dtype import DType, dtype_from_any, dtype_of_code
+from cython.cimports.tensix.tensors.dtype import DType, dtype_from_any, dtype_of_code, refuse_undefined
 from cython.cimports.tensix.tensors.index_key import is_position
 from cython.cimports.tensix.tensors.memory_format import TensorImpl_is_contiguous_in, memory_format_from_any
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, Tensor_wrap, TensorBase
@@ -59,7 +59,7 @@ CLONE = cython.declare(OperatorTable, native_functions.CLONE)
 def check_defined(base):
     """Check what making a view would check, for a kernel that may have to make none."""
     if base is UNDEFINED:
-        raise RuntimeError("the tensor is undefined: there is nothing to view. Make one with empty() or tensor().")
+        refuse_undefined()
     return 0
 
 

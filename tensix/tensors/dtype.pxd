@@ -2,9 +2,23 @@
 from libc.stdint cimport uint8_t
 from tensix.core.assertions cimport TX_ASSERT
 
+# PyTorch's numbers of its ScalarType; other modules take them from here.
 cdef enum:
+    UINT8 = 0
+    INT8 = 1
+    INT16 = 2
+    INT32 = 3
+    INT64 = 4
+    FLOAT16 = 5
     FLOAT32 = 6
+    FLOAT64 = 7
+    COMPLEX64 = 9
+    COMPLEX128 = 10
+    BOOL = 11
     BFLOAT16 = 15
+    UINT16 = 27
+    UINT32 = 28
+    UINT64 = 29
     UNDEFINED = 46
 
 

@@ -126,3 +126,4 @@ cdef inline int64_t int64_of(object number) except? -1:
 
 cdef int64_t int64_of_index(object number) except? -1
 cdef int wrap_dim(int64_t dim, int ndim) except -1
+cdef int refuse_devices(TensorImpl a, TensorImpl b) except -1

@@ -40,7 +40,7 @@ from cython.cimports.tensix.core.free_list import (
 )
 from cython.cimports.tensix.core.handle import drop, drop_nogil, retain
 from cython.cimports.tensix.core.storage_impl import StorageImpl_const_data, StorageImpl_pass_guards
-from cython.cimports.tensix.tensors.dtype import dtype_of_code, itemsize_of
+from cython.cimports.tensix.tensors.dtype import dtype_of_code, itemsize_of, refuse_undefined
 
 __all__ = ["TensorImpl"]
 
@@ -203,7 +203,7 @@ def TensorImpl_adopt(self, storage):
 def TensorImpl_view(base, ndim):
     """Return a body without owners that shares everything of `base` but the geometry, still to be set."""
     if base.dtype_code == UNDEFINED_CODE:
-        raise RuntimeError("the tensor is undefined: there is nothing to view. Make one with empty() or tensor().")
+        refuse_undefined()
     self: TensorImpl = new_body()
     TensorImpl_reserve(self, ndim)
     if base.storage is not None:
@@ -410,7 +410,7 @@ def TensorImpl_check_memory(self: TensorImpl) -> cython.int:
     if self.storage is None:
         TensorImpl_check_alive(self)
         if self.dtype_code == UNDEFINED_CODE:
-            raise RuntimeError("the tensor is undefined: it has no elements. Make one with empty() or tensor().")
+            refuse_undefined()
         raise RuntimeError(
             "the tensor is sparse: it has no memory, but indices() and values(). Make it dense with to_dense()."
         )
@@ -485,3 +485,12 @@ def wrap_dim(dim, ndim):
     if ndim == 0:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions.")
     raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim}).")
+
+
+def refuse_devices(a, b):
+    """Raise for bodies on two devices."""
+    raise RuntimeError(
+        "Expected all tensors to be on the same device, found "
+        f"{Device_get(a.device_type, a.device_index)} and {Device_get(b.device_type, b.device_index)}. Move one of "
+        "them with to_device()."
+    )
