@@ -1161,7 +1161,7 @@ class Tensor(TensorBase):
             raise ValueError(f"the CPU has no streams: __dlpack__() takes stream=None, found {stream!r}.")
         if dl_device is not None and tuple(dl_device) != (1, 0):
             raise BufferError(f"__dlpack__() exports from {self.device} to the CPU only, found dl_device={dl_device}.")
-        is_versioned: cython.bint = max_version is not None and max_version[0] >= 1
+        is_versioned: cython.bint = max_version is not None and tuple(max_version) >= (1, 0)
         if copy is None or not copy:
             return dlpack_capsule(self.impl, is_versioned, False)
         source: TensorBase = CLONE.call1(self)
