@@ -57,7 +57,11 @@ cdef class ElementwiseFunction:
     cdef bytes doc
     cdef PyMethodDef definition
 
-    def __init__(self, declaration, str doc, int inputs, tuple options, table, out=None, in_place=None):
+    def __cinit__(
+            self, declaration, str doc not None, int inputs, tuple options not None, OperatorTable table not None,
+            out=None, in_place=None):
+        if inputs not in (1, 2):
+            raise ValueError(f"{declaration.__name__}() must take one tensor or two, found {inputs} parameters.")
         self.inputs, self.options = inputs, options
         self.table, self.out, self.in_place = table, out, in_place
         self.name, self.doc = declaration.__name__.encode(), doc.encode()

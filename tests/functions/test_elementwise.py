@@ -253,3 +253,13 @@ def test_what_is_close(options):
     assert tensix.isclose(tensix.tensor(1.0, dtype="bfloat16"), 1.001, rtol=0.01).item() is True
     with pytest.raises(TypeError, match=r"isclose\(\) has no argument 'rtoll'"):
         tensix.isclose(tensix.from_numpy(a), 1, rtoll=0.1)
+
+
+def test_what_a_function_calls_is_complete_or_not_there():
+    """Its C function reads the table without asking whether there is one."""
+    operators = tensix.add.__self__
+    for make in (type(operators), lambda: type(operators).__new__(type(operators))):
+        with pytest.raises(TypeError):
+            make()
+    with pytest.raises(ValueError, match="must take one tensor or two, found 3"):
+        type(operators)(make, "", 3, (), operators.table)
