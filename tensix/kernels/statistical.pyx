@@ -574,29 +574,25 @@ cdef TensorImpl as_real(TensorImpl x):
 
 cdef int square(TensorImpl self) except -1:
     """Square every element in place."""
-    cdef iterator_t iterator
-    cdef void* data
-    if self.device_type == META:
-        return 0
-    data = TensorImpl_mutable_data(self)
-    iterator_start(&iterator, self.ndim, TensorImpl_sizes(self))
-    for _ in range(3):
-        iterator_add(&iterator, self, data)
-    iterator_run(&iterator, MULTIPLY[self.dtype_code].function, MULTIPLY[self.dtype_code].data)
-    return 0
+    return run_in_place(self, 3, MULTIPLY[self.dtype_code].function, MULTIPLY[self.dtype_code].data)
 
 
 cdef int take_roots(TensorImpl self) except -1:
     """Take the square root of every element in place."""
+    return run_in_place(self, 2, SQRT[self.dtype_code].function, SQRT[self.dtype_code].data)
+
+
+cdef int run_in_place(TensorImpl self, int operands, inner_loop_t function, void* loop_data) except -1:
+    """Run a loop whose operands and result are all the same elements."""
     cdef iterator_t iterator
     cdef void* data
     if self.device_type == META:
         return 0
     data = TensorImpl_mutable_data(self)
     iterator_start(&iterator, self.ndim, TensorImpl_sizes(self))
-    for _ in range(2):
+    for _ in range(operands):
         iterator_add(&iterator, self, data)
-    iterator_run(&iterator, SQRT[self.dtype_code].function, SQRT[self.dtype_code].data)
+    iterator_run(&iterator, function, loop_data)
     return 0
 
 
