@@ -128,7 +128,7 @@ METRICS = [
 
 @pytest.mark.parametrize("name, truth, guess", METRICS, ids=[name for name, _, _ in METRICS])
 def test_metrics_are_numbers(name, truth, guess):
-    """Shares of counts are reckoned in the namespace's default type, float32."""
+    """Shares of counts are computed in the namespace's default type, float32."""
     metric = getattr(metrics, name)
     assert metric(tensix.asarray(truth), tensix.asarray(guess)) == pytest.approx(metric(truth, guess), rel=1e-6)
 

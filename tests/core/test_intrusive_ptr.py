@@ -235,10 +235,10 @@ def test_taking_null_gives_null_ip_35(take):
 
 @pytest.mark.parametrize("take", TAKERS)
 def test_a_target_without_owner_cannot_be_taken_ip_35_ip_38(take):
-    newborn = Node()
+    unowned = Node()
     with pytest.raises(RuntimeError, match="no owner"):
-        take(newborn)
-    assert raw.use_count(newborn) == 0
+        take(unowned)
+    assert raw.use_count(unowned) == 0
 
 
 @pytest.mark.parametrize("take", TAKERS + GIVERS)

@@ -31,10 +31,10 @@ class Recorder(IntrusiveTarget):
 
 
 def test_newborn_has_no_counts_ip_4():
-    newborn = Node()
-    assert raw.use_count(newborn) == 0
-    watch = weakref.ref(newborn)
-    del newborn
+    unowned = Node()
+    assert raw.use_count(unowned) == 0
+    watch = weakref.ref(unowned)
+    del unowned
     assert watch() is None
 
 

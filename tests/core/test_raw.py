@@ -133,11 +133,11 @@ def test_a_dead_target_is_refused_ip_12(dead, name):
 
 @pytest.mark.parametrize("name", CHANGERS)
 def test_a_newborn_target_is_refused_and_unharmed_ip_4(name):
-    newborn = Node()
+    unowned = Node()
     with pytest.raises(RuntimeError):
-        getattr(raw, name)(newborn)
-    assert raw.lock(newborn) is None
-    pointer = IntrusivePtr.unsafe_steal_from_new(newborn)
+        getattr(raw, name)(unowned)
+    assert raw.lock(unowned) is None
+    pointer = IntrusivePtr.unsafe_steal_from_new(unowned)
     assert pointer.is_uniquely_owned()
 
 

@@ -232,10 +232,10 @@ def test_taking_null_gives_null_wp_10(take):
 
 @TAKERS
 def test_a_target_without_counts_cannot_be_watched_wp_10(take):
-    newborn = Node()
+    unowned = Node()
     with pytest.raises(RuntimeError, match=r"belongs to a handle|no owner"):
-        take(newborn)
-    assert raw.use_count(newborn) == 0
+        take(unowned)
+    assert raw.use_count(unowned) == 0
 
 
 @TAKERS

@@ -216,18 +216,18 @@ MISUSE = pytest.mark.parametrize(
 
 
 @MISUSE
-@pytest.mark.parametrize("kind", ["newborn", "expired"])
+@pytest.mark.parametrize("kind", ["unowned", "expired"])
 def test_counting_what_nobody_owns_is_reported_and_changes_nothing_ip_12(
     counting, unraisable, strong, name, function, kind
 ):
     target = strong.get()
     strong.reset()
-    target = Node() if kind == "newborn" else target
+    target = Node() if kind == "unowned" else target
     getattr(counting, name)(target, 3)
     assert [type(error) for error in unraisable] == [RuntimeError] * 3
     assert f"cannot {function} " in str(unraisable[0])
     assert counting.counts(target) == (0, 0)
-    if kind == "newborn":
+    if kind == "unowned":
         assert counting.steal(target).is_uniquely_owned()
     else:
         with pytest.raises(RuntimeError, match="expired"):

@@ -40,7 +40,7 @@ def test_memory_is_left_to_exports(counting, export, has_weak):
 
 
 def test_last_count_and_last_look_race(counting):
-    """A count goes without the GIL while a look ends with it; the memory goes once, whoever is last."""
+    """A count goes without the GIL while a look ends with it; the memory goes once, after the last."""
     for _ in range(100):
         x, memory, tracker = watched()
         looks = [export(x) for export in EXPORTS.values()]

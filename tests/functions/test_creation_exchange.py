@@ -122,7 +122,7 @@ def test_read_only_memory_stays_so():
 
 
 def test_shared_memory_is_never_copied_lazily():
-    """Whoever else has the memory may write it."""
+    """Others who have the memory may write it."""
     array = np.zeros(2)
     lazy = tensix.asarray(array).lazy_clone()
     array[0] = 1

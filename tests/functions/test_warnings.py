@@ -1,4 +1,4 @@
-"""That nothing warns: what is too large is infinite, what has no value not a number, whoever reckons."""
+"""That nothing warns: what is too large is infinite, what has no value not a number, by every kernel."""
 
 import warnings
 

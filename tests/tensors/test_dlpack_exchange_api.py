@@ -67,7 +67,7 @@ def test_look(api, dlpack):
     lazy = x.lazy_clone()
     out = dlpack.DLTensor()
     assert api.look(lazy, ctypes.byref(out)) == 0
-    assert out.data == lazy.data_ptr() != x.data_ptr()  # whoever looks may write
+    assert out.data == lazy.data_ptr() != x.data_ptr()  # the consumer may write
     assert (out.shape[0], out.shape[1], out.strides[0], out.strides[1]) == (2, 3, 3, 1)
 
 

@@ -108,7 +108,7 @@ def test_read_only_from_now_on_may_still_be_written_by_who_looks(export):
 
 
 def test_adapted_storage_that_dies_under_an_export(export):
-    """Nobody owns it by a count; whoever adapts it has to keep it, and did not."""
+    """No count owns it; the code that adapts it has to keep it, and did not."""
     tracker = DeleteTracker()
     memory = (ctypes.c_float * 2)(1.0, 2.0)
     block = DataPtr(ctypes.addressof(memory), ctypes.addressof(memory), tracker)
