@@ -20,6 +20,10 @@ cdef struct block_header_t:
     uint64_t stamp
     uint64_t seal
 
+cdef enum:
+    HAS_OWN_REGION = 1  # in the lowest bits of `base`
+    IS_KEPT = 2
+
 cdef inline block_header_t* header_of(void* data) noexcept nogil:
     return <block_header_t*>(<uintptr_t>data - sizeof(block_header_t))
 
@@ -30,6 +34,16 @@ cdef inline uint64_t seal_of(void* data) noexcept nogil:
 cdef inline bint is_sealed(void* data) noexcept nogil:
     return header_of(data).seal == seal_of(data)
 
+cdef inline void CPUBlock_set_keeper(void* data, void* keeper) noexcept nogil:
+    """Note in the header of an uncounted block who keeps it."""
+    header_of(data).stamp = <uint64_t>keeper
+    header_of(data).base |= IS_KEPT
+
+cdef inline void* CPUBlock_keeper(void* data) noexcept nogil:
+    """Return who keeps a block, NULL if it is no block that is kept; the 32 bytes in front of it can be read."""
+    return <void*>header_of(data).stamp if is_sealed(data) and header_of(data).base & IS_KEPT else NULL
+
+cdef void CPUBlock_zero(void* data, size_t nbytes) noexcept nogil
 cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out, PyObject* allocator) except -1
-cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, data_ptr_t* out) except -1
+cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, bint zeroed, data_ptr_t* out) except -1
 cdef void free_cpu(void* data) noexcept nogil

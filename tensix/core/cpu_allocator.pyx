@@ -13,11 +13,14 @@ is the block's own address mixed with a constant, and is broken before the block
 so blocks are simple and can be shared copy-on-write. Stamps are those of Note [Stamps] in ``memory_reports.pyx``.
 
 A block in a region of its own has the lowest bit of ``base`` set, and the region's length in the word before ``base``.
+The next bit says that an allocator above keeps the block: it counts blocks itself, and in place of the stamp stands
+where it notes what it knows of this one.
 """
 cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
 from tensix.core.allocator cimport Allocator, alignment_from_any, nbytes_from_any
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.data_ptr cimport (
@@ -43,12 +46,14 @@ cdef extern from "tensix/pages.h" nogil:
     int tx_advise_huge_pages(void* address, size_t nbytes)
     int tx_bind_to_node(void* address, size_t nbytes, int node)
     int tx_populate(void* address, size_t nbytes)
+    int tx_discard_pages(void* address, size_t nbytes)
     size_t tx_huge_page_bytes()
 
 DEFAULT_ALIGNMENT_BYTES = 64      # a cache line, and the widest vector register
 
 cdef enum:
     MALLOC_ALIGNMENT_BYTES = 16   # what every 64-bit C library promises
+    MIN_DISCARDED_BYTES = 33554432  # writing zeros over less is faster than touching new pages
     MIN_BOUND_BYTES = 65536       # smaller blocks are not worth pages of their own to bind
 
 cdef size_t HUGE_PAGE_BYTES = tx_huge_page_bytes()  # a power of two
@@ -148,15 +153,14 @@ cdef class CPUAllocator(Allocator):
         if data == NULL:
             return
         cdef block_header_t header
-        is_block = (
-            is_aligned(data)
-            and tx_read_bytes(&header, header_of(data), sizeof(header))
-            and header.seal == seal_of(data)
-        )
-        if not is_block:
+        if not read_header(data, &header):
             raise RuntimeError(
                 f"cannot free {address:#x}: no living block of a CPUAllocator starts there. "
                 "Was it freed before, or does it come from elsewhere?"
+            )
+        if header.base & IS_KEPT:
+            raise RuntimeError(
+                f"cannot free {address:#x}: an allocator above this one keeps that block. Ask that one to free it."
             )
         free_cpu(data)
 
@@ -171,7 +175,7 @@ cdef class CPUAllocator(Allocator):
 
 cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out, PyObject* allocator) except -1:
     """Make a block and report it as made by `allocator`."""
-    CPUAllocator_reserve(self, nbytes, out)
+    CPUAllocator_reserve(self, nbytes, self.zero_fill, out)
     data_ptr_own(out, out.data, &cpu_operations)
     if nbytes != 0:
         TX_ASSERT(is_sealed(out.data), "the header of a CPU block to be intact", <uintptr_t>out.data)
@@ -179,27 +183,27 @@ cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out
     return 0
 
 
-cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, data_ptr_t* out) except -1:
-    """Make a block that does not count as in use."""
+cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, bint zeroed, data_ptr_t* out) except -1:
+    """Make a block that does not count as in use, of zeros if asked for."""
     cdef void* data = NULL
     if nbytes != 0:
         if self.populates:
             with nogil:
-                data = alloc_cpu(self, nbytes)
+                data = alloc_cpu(self, nbytes, zeroed)
         else:
-            data = alloc_cpu(self, nbytes)
+            data = alloc_cpu(self, nbytes, zeroed)
         if data == NULL:
             report_out_of_memory(nbytes, CPU)
             raise OutOfMemoryError(nbytes, self.alignment, bytes_given_out(CPU))
-        if self.junk_fill:
+        if self.junk_fill and not zeroed:
             with nogil:
                 fill_with_junk(<uint8_t*>data, nbytes)
     data_ptr_init(out, data, data, &uncounted_cpu_operations)
     return 0
 
 
-cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
-    """Return a sealed block, NULL if there is no memory. See Note [CPU block header]."""
+cdef void* alloc_cpu(CPUAllocator self, size_t nbytes, bint zeroed) noexcept nogil:
+    """Return a sealed block, of zeros if asked for, NULL if there is no memory. See Note [CPU block header]."""
     cdef bint own_region = (self.huge_pages and nbytes >= HUGE_PAGE_BYTES) or (
         self.node != -1 and nbytes >= MIN_BOUND_BYTES)
     cdef size_t alignment = self.alignment
@@ -212,7 +216,7 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
     cdef void* base
     if own_region:
         base = tx_map_pages(padded)
-    elif self.zero_fill:
+    elif zeroed:
         base = calloc(1, padded)
     else:
         base = malloc(padded)
@@ -229,7 +233,7 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes) noexcept nogil:
             return NULL
     TX_ASSERT(<uintptr_t>data >= <uintptr_t>base + header_bytes, "space for a header", <uintptr_t>data)
     cdef block_header_t* header = header_of(data)
-    header.base = <uintptr_t>base | own_region
+    header.base = <uintptr_t>base | (HAS_OWN_REGION if own_region else 0)
     header.nbytes = nbytes
     if own_region:
         (<size_t*>(<uintptr_t>header - sizeof(size_t)))[0] = padded
@@ -252,13 +256,13 @@ cdef void release_cpu(void* data) noexcept nogil:
                 report_broken_block(<uintptr_t>data)
         return
     cdef block_header_t* header = header_of(data)
-    cdef uintptr_t base = header.base
+    cdef void* base = <void*>(header.base & ~<uintptr_t>(HAS_OWN_REGION | IS_KEPT))
     cdef size_t mapped_bytes = mapped_bytes_of(header)
     header.seal = 0
-    if base & 1:
-        tx_unmap_pages(<void*>(base & ~<uintptr_t>1), mapped_bytes)
+    if mapped_bytes != 0:
+        tx_unmap_pages(base, mapped_bytes)
     else:
-        free(<void*>base)
+        free(base)
 
 
 cdef int report_broken_block(uintptr_t data) noexcept:
@@ -270,7 +274,27 @@ cdef int report_broken_block(uintptr_t data) noexcept:
 
 cdef inline size_t mapped_bytes_of(block_header_t* header) noexcept nogil:
     """Return the length of a region of a block's own, 0 for a block of the C library's heap."""
-    return (<size_t*>(<uintptr_t>header - sizeof(size_t)))[0] if header.base & 1 else 0
+    return (<size_t*>(<uintptr_t>header - sizeof(size_t)))[0] if header.base & HAS_OWN_REGION else 0
+
+
+cdef bint read_header(void* data, block_header_t* header) noexcept nogil:
+    """Copy the header of the block at any address; return whether there is one."""
+    return (
+        is_aligned(data)
+        and tx_read_bytes(header, header_of(data), sizeof(block_header_t))
+        and header.seal == seal_of(data)
+    )
+
+
+cdef void CPUBlock_zero(void* data, size_t nbytes) noexcept nogil:
+    """Make all bytes of any block zero.
+
+    A large CPU block gives its pages back instead: who touches one gets a new one, which the system has zeroed. So
+    does the C library, whose own bound this is.
+    """
+    cdef block_header_t header
+    if nbytes < MIN_DISCARDED_BYTES or not read_header(data, &header) or tx_discard_pages(data, nbytes) != 0:
+        memset(data, 0, nbytes)
 
 
 cdef inline bint is_aligned(void* data) noexcept nogil:

@@ -52,7 +52,7 @@ import numpy as np
 
 from tensix.dispatch import native_functions
 from tensix.kernels.numpy_kernel import NumpyKernel
-from tensix.kernels.numpy_memory import computed
+from tensix.kernels.numpy_results import computed
 from tensix.tensors.dtype import complex64, float32, int64
 
 cdef OperatorTable EMPTY = native_functions.EMPTY

@@ -14,7 +14,7 @@ from cpython.number cimport PyNumber_Index
 from libc.stdint cimport uint64_t
 from tensix.dispatch.kernel cimport CKernel_with
 from tensix.kernels.copy cimport converted
-from tensix.kernels.numpy_memory cimport call_numpy, take_over
+from tensix.kernels.numpy_results cimport call_numpy, take_over
 from tensix.kernels.overlap cimport check_writable_once
 from tensix.kernels.selection cimport select_rows, write_rows
 from tensix.tensors.dtype cimport dtype_of_code

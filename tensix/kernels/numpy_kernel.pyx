@@ -8,7 +8,7 @@ from libc.stdint cimport uint8_t
 from numpy cimport NPY_ARRAY_OWNDATA, PyArray_CHKFLAGS, PyArray_Check, import_array
 from tensix.dispatch.kernel cimport Kernel
 from tensix.kernels.copy cimport converted
-from tensix.kernels.numpy_memory cimport call_numpy, take_over
+from tensix.kernels.numpy_results cimport call_numpy, take_over
 from tensix.tensors.dtype cimport (
     BFLOAT16,
     FLOAT16,

@@ -11,7 +11,7 @@ from tensix.kernels.copy cimport converted
 from tensix.kernels.empty cimport empty_impl
 from tensix.kernels.item cimport item_t, sixteen_bytes_t
 from tensix.kernels.iterator cimport inner_loop_t, iterator_add, iterator_run, iterator_start, iterator_t
-from tensix.kernels.numpy_memory cimport call_numpy, take_over
+from tensix.kernels.numpy_results cimport call_numpy, take_over
 from tensix.kernels.statistical cimport axes_from_any, check_defined, reduced_impl
 from tensix.tensors.dtype cimport BOOL, INT64, itemsize_of, refuse_undefined
 from tensix.exchange.ndarray cimport ndarray_of_impl, readable_of_impl

@@ -49,7 +49,7 @@ from tensix.kernels.iterator cimport (
     iterator_walk,
     new_result,
 )
-from tensix.kernels.numpy_memory cimport call_numpy, take_over
+from tensix.kernels.numpy_results cimport call_numpy, take_over
 from tensix.kernels.parallel cimport parallel_for
 from tensix.tensors.dtype cimport (
     BFLOAT16,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tensix.core import set_allocator
 from tensix.core.loaded_later import loaded_later
 from tensix.memory.caching_allocator import CachingAllocator, CachingStats
+from tensix.memory.numpy_memory import serve_numpy
 
 if TYPE_CHECKING:
     from tensix.memory.adaptors import (
@@ -56,6 +57,7 @@ __all__ = [
     "load_snapshot",
     "profile",
     "record",
+    "serve_numpy",
     "snapshot",
     "statistics",
 ]

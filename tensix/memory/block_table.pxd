@@ -37,6 +37,16 @@ cdef inline bint block_table_put(block_table_t* self, void* data, uint64_t numbe
     return True
 
 
+cdef inline uint64_t block_table_number(const block_table_t* self, void* data) noexcept nogil:
+    """Return the number of a block, 0 if it is not there."""
+    if self.count == 0:
+        return 0
+    cdef size_t i = block_table_home(self, data)
+    while self.entries[i].data != NULL and self.entries[i].data != data:
+        i = (i + 1) & (self.capacity - 1)
+    return self.entries[i].number if self.entries[i].data == data else 0
+
+
 cdef inline bint block_table_take(block_table_t* self, void* data, uint64_t* number) noexcept nogil:
     """Take a block out and tell its number; return whether it was there."""
     if self.count == 0:

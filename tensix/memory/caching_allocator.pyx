@@ -56,7 +56,7 @@ from tensix.core.atomics cimport (
     tx_load_relaxed,
     tx_store_relaxed,
 )
-from tensix.core.cpu_allocator cimport CPUAllocator, CPUAllocator_reserve, is_sealed
+from tensix.core.cpu_allocator cimport CPUAllocator, CPUAllocator_reserve, CPUBlock_set_keeper, CPUBlock_zero, is_sealed
 from tensix.core.data_ptr cimport (
     DataPtr,
     DataPtr_wrap,
@@ -87,7 +87,6 @@ cdef enum:
     STEP_BYTES = 64              # from class to class, up to the eighth
     LAST_STEP = 512
     LAST_STEP_BIT = 9
-    CLASS_COUNT = 440            # eight, and eight per doubling up to 63 bits
     MIN_LARGE_BYTES = 1048576    # of these any number is kept
     MAX_CLASS_BYTES = 262144     # of smaller ones so many bytes per class, or
     MIN_CLASS_BLOCKS = 8         # so many blocks
@@ -131,40 +130,6 @@ class CachingStats(NamedTuple):
         return self.hits / max(self.hits + self.misses, 1)
 
 
-cdef struct kept_block_t:
-    data_ptr_t block        # upstream's; owned
-    size_t capacity         # bytes of it
-    size_t nbytes           # bytes asked for, while it is given out
-    bint reports            # whether giving it out is reported here, because upstream does not
-    uint64_t stamp          # of the report
-    cache_t* cache
-    size_class_t* its_class
-    kept_block_t* newer     # of its class, while it is kept; the next one, while it is on the stack
-    kept_block_t* older
-    kept_block_t* next      # in the order of being freed, over all classes
-    kept_block_t* previous
-
-
-cdef struct size_class_t:
-    kept_block_t* newest
-    size_t count
-
-
-cdef struct cache_t:
-    uint64_t owners         # the allocator and every block that came through here
-    uint64_t is_closed      # the allocator is gone: nothing is kept any more
-    tally_t in_use
-    size_t cached
-    size_t max_cached
-    size_t hits
-    size_t misses
-    kept_block_t* first     # the longest unused
-    kept_block_t* last
-    uint64_t returned       # address of the block on top of the stack. See Note [The GIL is the lock of the cache]
-    uint64_t returned_bytes
-    size_class_t classes[CLASS_COUNT]
-
-
 cdef class CachingAllocator(Allocator):
     """Keep blocks when they are freed and give them out again, pages and all.
 
@@ -198,15 +163,11 @@ cdef class CachingAllocator(Allocator):
     (1, True)
     """
 
-    cdef readonly Allocator upstream
-    cdef bint is_over_cpu  # whether upstream makes plain CPU blocks, which are taken unreported
-    cdef cache_t* cache
-
     def __cinit__(self):
         self.cache = <cache_t*>calloc(1, sizeof(cache_t))
         if self.cache == NULL:
             raise MemoryError("no memory for the lists of a CachingAllocator.")
-        self.cache.owners = 1
+        self.cache.owners, self.cache.allocator = 1, <PyObject*>self
         self.upstream = CPUAllocator(huge_pages=True)
         self.is_over_cpu = True
 
@@ -222,6 +183,7 @@ cdef class CachingAllocator(Allocator):
     def __dealloc__(self):
         cdef cache_t* cache = self.cache
         if cache != NULL:
+            cache.allocator = NULL
             tx_store_relaxed(&cache.is_closed, True)
             collect_returned(cache)
             evict(cache, 0)
@@ -252,7 +214,7 @@ cdef class CachingAllocator(Allocator):
             If upstream has no memory, even after everything kept went back to it.
         """
         cdef data_ptr_t block
-        CachingAllocator_allocate(self, nbytes_from_any(nbytes), &block)
+        CachingAllocator_allocate(self, nbytes_from_any(nbytes), False, &block)
         return DataPtr_wrap(&block)
 
     def is_simple_data_ptr(self, DataPtr data_ptr not None):
@@ -284,7 +246,7 @@ cdef class CachingAllocator(Allocator):
         return f"{type(self).__name__}({self.upstream!r})"
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
-        return CachingAllocator_allocate(self, nbytes, out)
+        return CachingAllocator_allocate(self, nbytes, False, out)
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
         return CachingAllocator_is_simple(self, pointer)
@@ -293,7 +255,8 @@ cdef class CachingAllocator(Allocator):
         return Allocator_copy_data(self.upstream, dst, src, nbytes)
 
 
-cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, data_ptr_t* out) except -1:
+cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, bint zeroed, data_ptr_t* out) except -1:
+    """Give out a block; of zeros, if asked for, over plain CPU memory."""
     cdef cache_t* cache = self.cache
     cdef kept_block_t* kept
     if nbytes == 0 or nbytes >> 62:
@@ -305,16 +268,23 @@ cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, data_pt
         unlink(cache, kept)
         TX_ASSERT(is_intact(kept), "the header of a CPU block to be intact", <uint64_t>kept.block.data)
         cache.hits += 1
+        if zeroed:
+            CPUBlock_zero(kept.block.data, nbytes)
     else:
-        kept = take_from_upstream(self, capacity_of(nbytes))
+        kept = take_from_upstream(self, capacity_of(nbytes), zeroed)
         cache.misses += 1
     cache.in_use.came += kept.capacity
     kept.nbytes = nbytes
-    data_ptr_init(out, kept.block.data, kept, &caching_operations)
-    out.device_type, out.device_index = kept.block.device_type, kept.block.device_index
+    kept_block_point(kept, out)
     if kept.reports:
         kept.stamp = report_allocation(kept.block.data, nbytes, kept.block.device_type, <PyObject*>self)
     return 0
+
+
+cdef inline void kept_block_point(kept_block_t* kept, data_ptr_t* out) noexcept nogil:
+    """Fill in what owns a block that is given out."""
+    data_ptr_init(out, kept.block.data, kept, &caching_operations)
+    out.device_type, out.device_index = kept.block.device_type, kept.block.device_index
 
 
 cdef bint CachingAllocator_is_simple(CachingAllocator self, const data_ptr_t* pointer) except -1:
@@ -334,7 +304,7 @@ def refuse_circle(above, upstream):
         one = getattr(one, "upstream", None)
 
 
-cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity) except NULL:
+cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity, bint zeroed) except NULL:
     """Return a new block; what is kept goes if there is no memory without that."""
     cdef cache_t* cache = self.cache
     cdef kept_block_t* kept = <kept_block_t*>calloc(1, sizeof(kept_block_t))
@@ -343,24 +313,26 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity) ex
     kept.reports = self.is_over_cpu
     try:
         try:
-            reserve(self.upstream, capacity, kept)
+            reserve(self.upstream, capacity, zeroed, kept)
         except (MemoryError, OSError):  # of files and shared memory, descriptors may be what is scarce
             collect_returned(cache)
             if evict(cache, 0) == 0:
                 raise
-            reserve(self.upstream, capacity, kept)
+            reserve(self.upstream, capacity, zeroed, kept)
     except BaseException:
         free(kept)
         raise
     kept.capacity = capacity
     kept.cache, kept.its_class = cache, &cache.classes[class_of(capacity)]
+    if kept.reports:
+        CPUBlock_set_keeper(kept.block.data, kept)
     tx_add_fetch_relaxed(&cache.owners, 1)
     return kept
 
 
-cdef int reserve(Allocator upstream, size_t capacity, kept_block_t* kept) except -1:
+cdef int reserve(Allocator upstream, size_t capacity, bint zeroed, kept_block_t* kept) except -1:
     if kept.reports:
-        return CPUAllocator_reserve(upstream, capacity, &kept.block)
+        return CPUAllocator_reserve(upstream, capacity, zeroed, &kept.block)
     return Allocator_allocate(upstream, capacity, &kept.block)
 
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined(_WIN32)
 
@@ -42,6 +43,7 @@ static __inline int tx_populate(void *address, size_t nbytes)
 }
 static __inline size_t tx_resident_bytes(void *address, size_t nbytes) { (void)address; (void)nbytes; return 0; }
 static __inline void tx_trim_heap(void) {}
+static __inline int tx_discard_pages(void *address, size_t nbytes) { (void)address; (void)nbytes; return -1; }
 static __inline int tx_advise_huge_pages(void *address, size_t nbytes) { (void)address; (void)nbytes; return -1; }
 static __inline int tx_bind_to_node(void *address, size_t nbytes, int node)
 {
@@ -164,6 +166,25 @@ static inline void tx_trim_heap(void)
 {
 #if defined(__GLIBC__)
     malloc_trim(0);
+#endif
+}
+
+/* Make private anonymous memory zero by giving its whole pages back: who touches one gets a new one. -1 where the system
+ * does not promise that; nothing has changed then.
+ */
+static inline int tx_discard_pages(void *address, size_t nbytes)
+{
+#if defined(__linux__)
+    size_t page = tx_page_bytes();
+    char *begin = (char *)address, *end = begin + nbytes;
+    char *first = (char *)(((uintptr_t)begin + page - 1) & ~(page - 1)), *last = (char *)((uintptr_t)end & ~(page - 1));
+    if (first >= last || madvise(first, (size_t)(last - first), MADV_DONTNEED) != 0) return -1;
+    memset(begin, 0, (size_t)(first - begin));
+    memset(last, 0, (size_t)(end - last));
+    return 0;
+#else
+    (void)address; (void)nbytes;
+    return -1;
 #endif
 }
 

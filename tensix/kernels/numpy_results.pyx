@@ -1,0 +1,70 @@
+"""Calls of NumPy in which its arrays lie in memory of tensix.
+
+Note [Memory of NumPy's results]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+What NumPy computes for us is a tensor in the end, so its memory must come from where that of all tensors comes: the
+allocator in use, with its alignment, limits and statistics. NumPy lets the functions that allocate be exchanged, and
+each array remembers those that it was made with (NEP 49). They are ours during a call, for NumPy's temporary arrays
+too: Note [NumPy's handler] in ``memory/numpy_memory.pyx``. A result's block then moves from its array into a storage, and the array goes; only of an array that is a view of
+another is the storage a view as well.
+
+NumPy says "no memory" in words of its own; the allocator's error is kept aside and raised in its place.
+"""
+from cpython.ref cimport PyObject
+from numpy cimport NPY_ARRAY_OWNDATA, PyArray_CHKFLAGS, PyArray_CLEARFLAGS, PyArray_Check, import_array, ndarray
+from tensix.core.python_reference cimport drop_python_reference
+from tensix.core.storage_impl cimport StorageImpl
+from tensix.exchange.ndarray cimport impl_of_ndarray
+from tensix.exchange.numpy_calls cimport call_checked, call_ignoring_errors
+from tensix.memory.numpy_memory cimport RESULTS_HANDLER, allocator_of_block, take_block, take_failure
+from tensix.tensors.tensor_base cimport Tensor_wrap
+from tensix.tensors.tensor_impl cimport TensorImpl
+
+import numpy as np
+
+import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    object PyDataMem_SetHandler(object handler)
+    PyObject* PyArray_HANDLER(ndarray array)
+    PyObject* PyArray_BASE(ndarray array)
+
+
+cdef object call_numpy(object function, tuple args, dict kwargs=None, bint computes=False):
+    """Call a function of NumPy with our memory; what computes must not warn. See Note [Memory of NumPy's results]."""
+    before = PyDataMem_SetHandler(RESULTS_HANDLER)
+    try:
+        if computes:
+            return call_ignoring_errors(function, args, kwargs)
+        return call_checked(function, args, kwargs)
+    except MemoryError:
+        failure = take_failure()
+        if failure is None:
+            raise
+        raise failure from None
+    finally:
+        PyDataMem_SetHandler(before)
+
+
+def computed(function, *args):
+    """Return what a function of NumPy makes of its arguments, as a tensor. See Note [Memory of NumPy's results]."""
+    return Tensor_wrap(take_over(call_numpy(function, args, None, True)))
+
+
+cdef TensorImpl take_over(object found):
+    """Return a body over the elements of an array, or of a number of NumPy, that nothing else refers to."""
+    cdef ndarray array = found if PyArray_Check(found) else call_numpy(np.array, (found,))
+    cdef TensorImpl impl = impl_of_ndarray(array, False)
+    cdef StorageImpl storage = impl.storage
+    cdef ndarray owner = array
+    while PyArray_BASE(owner) != NULL and PyArray_Check(<object>PyArray_BASE(owner)):
+        owner = <ndarray>PyArray_BASE(owner)
+    if not PyArray_CHKFLAGS(owner, NPY_ARRAY_OWNDATA) or PyArray_HANDLER(owner) != <PyObject*>RESULTS_HANDLER:
+        return impl
+    storage.owner = allocator_of_block(owner.data)
+    if array is owner and storage.block.data == <void*>array.data:  # a view goes on keeping its array
+        PyArray_CLEARFLAGS(array, NPY_ARRAY_OWNDATA)
+        drop_python_reference(storage.block.keep_alive, True)  # to the array, which `array` keeps alive
+        storage.block.keep_alive = NULL
+        take_block(array.data, &storage.block)
+    return impl

@@ -1,0 +1,424 @@
+"""NumPy's arrays in tensix's memory.
+
+Note [NumPy's handler]
+~~~~~~~~~~~~~~~~~~~~~~
+NumPy asks a handler for the memory of arrays: a struct of four functions, in a capsule that each array keeps, so that
+its block goes back to whom it came from (NEP 49). Which handler that is stands in a context variable. A thread does
+not inherit the variables of the one that started it (before CPython 3.14), so a handler that is set reaches no other
+thread. What all threads share is the variable's default: the capsule `PyDataMem_DefaultHandler`. Hence `serve_numpy`
+does not set the variable, but lets that capsule point to a struct of ours, for good: arrays that have our blocks keep
+the same capsule as those that have NumPy's, and may live as long as the process. A block that is not ours is passed on
+to NumPy's own functions, and so is every request while no scope is open.
+
+Where NumPy computes for tensix (``kernels/numpy_results.pyx``), the variable is set to a capsule of our own.
+
+Note [Blocks by address]
+~~~~~~~~~~~~~~~~~~~~~~~~
+NumPy gives back an address and nothing else. A block that comes straight from a `CachingAllocator` needs no more: its
+header says who keeps it, see Note [CPU block header]. Of all others there is a record, in a table by their address.
+The table is asked first, for an adaptor hands out the address of the block below it; it is nearly always empty. Of
+NumPy's own blocks the 32 bytes in front are read only where they are sure to be mapped: on the page of an address that
+is aligned as ours are, and is not the first of its page. So a block of ours that begins a page has a record as well.
+Table and records are changed with the GIL held.
+
+What an allocator raises cannot pass through NumPy, which raises a MemoryError of its own: it is kept until then, and
+named by that one.
+"""
+import functools
+
+cimport cython
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New, PyCapsule_SetPointer
+from cpython.pythread cimport PyThread_get_thread_ident
+from cpython.ref cimport Py_INCREF, PyObject
+from libc.stdint cimport uint8_t, uint64_t, uintptr_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+from numpy cimport import_array
+from tensix.core.allocator cimport Allocator, Allocator_allocate, current_allocator
+from tensix.core.cpu_allocator cimport CPUBlock_keeper, CPUBlock_zero
+from tensix.core.data_ptr cimport data_ptr_destroy_with_gil, data_ptr_move, data_ptr_t
+from tensix.core.device cimport CPU
+from tensix.core.python_reference cimport (
+    decref_with_gil,
+    holds_gil,
+    may_run_python,
+    pending_exception,
+    pending_exception_t,
+    restore_exception,
+    save_exception,
+)
+from tensix.memory.block_table cimport block_table_number, block_table_put, block_table_t, block_table_take
+from tensix.memory.caching_allocator cimport (
+    CachingAllocator,
+    CachingAllocator_allocate,
+    kept_block_point,
+    kept_block_t,
+    take_back_with_gil,
+)
+
+from numpy._core import _exceptions as numpy_exceptions
+
+__all__ = ["serve_numpy"]
+
+import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    ctypedef struct PyDataMemAllocator:
+        void* ctx
+        void* (*malloc)(void* ctx, size_t size) noexcept nogil
+        void* (*calloc)(void* ctx, size_t count, size_t size) noexcept nogil
+        void* (*realloc)(void* ctx, void* data, size_t size) noexcept nogil
+        void (*free)(void* ctx, void* data, size_t size) noexcept nogil
+    ctypedef struct PyDataMem_Handler:
+        char name[127]
+        uint8_t version
+        PyDataMemAllocator allocator
+    PyObject* PyDataMem_DefaultHandler
+
+cdef extern from "tensix/pages.h" nogil:
+    size_t tx_page_bytes()
+
+cdef enum:
+    HEADER_ALIGNMENT = 64  # what the header of a block may be looked for behind; of the default allocator
+
+cdef struct record_t:
+    data_ptr_t block
+    size_t nbytes
+    PyObject* allocator  # owned
+
+cdef size_t PAGE_MASK = tx_page_bytes() - 1
+cdef block_table_t records                          # address -> record
+cdef dict FAILURES = {}                             # thread -> (nbytes, what its allocator raised)
+cdef PyDataMem_Handler results                      # of arrays that become tensors
+cdef PyDataMem_Handler served                       # of the program's arrays
+cdef PyDataMem_Handler numpys                       # NumPy's own functions
+cdef list SCOPES = []                               # those that are open
+cdef PyObject* server = NULL                        # of the newest; None: the allocator in use; NULL: no scope is open
+
+
+class serve_numpy:
+    """Let NumPy's arrays lie in tensix's memory, in all threads, from now on.
+
+    Parameters
+    ----------
+    allocator : Allocator, optional
+        Where blocks come from. If not given, each comes from the allocator in use when it is asked for: the innermost
+        `use_allocator` of its thread, or the default.
+
+    Raises
+    ------
+    TypeError
+        If it is no `Allocator`.
+
+    Notes
+    -----
+    Use it as a context manager, as a decorator, ``@serve_numpy()``, or as a plain call that `close` ends. Scopes nest:
+    the newest that is open serves. Statistics, profiles, recordings and limits then see arrays as they see tensors, and
+    a block that is freed is used again with its pages. A handler that a program sets itself (NEP 49) stays in force.
+
+    If there is no memory, NumPy raises its `MemoryError`, with the allocator's reason in its text and as its cause.
+
+    Lifetime: arrays may outlive the scope. Their blocks go back to the allocator that they came from, which they keep
+    alive. Arrays that are older than the scope stay where they are.
+
+    Thread-safety: a scope holds for all threads, whoever opens it; scopes may be opened and closed anywhere.
+
+    Examples
+    --------
+    >>> import numpy as np, tensix
+    >>> with tensix.memory.serve_numpy(), tensix.memory.statistics() as s:
+    ...     x = np.ones(1000)
+    >>> s.current_bytes, x.ctypes.data % 64
+    (8000, 0)
+    """
+
+    def __init__(self, allocator=None):
+        if allocator is not None and not isinstance(allocator, Allocator):
+            raise TypeError(
+                f"serve_numpy() needs an Allocator or None, found {type(allocator).__name__}. "
+                "As a decorator it is written with parentheses: @serve_numpy()."
+            )
+        self.allocator = allocator
+        self._open()
+
+    @property
+    def is_open(self):
+        """Whether it was not closed yet."""
+        return self in SCOPES
+
+    def close(self):
+        """End it: the scope that is open below it serves again, or NumPy itself; harmless if it has ended."""
+        if self in SCOPES:
+            SCOPES.remove(self)
+            choose_server()
+
+    def _open(self):
+        install()
+        SCOPES.append(self)
+        choose_server()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        self.close()
+
+    def __call__(self, function):
+        """Return a function that does the same and is served at every call; the scope itself ends."""
+        from tensix.memory.profiler import check_runs_to_its_end  # here: no program needs it to begin
+
+        check_runs_to_its_end(function, "serve_numpy")
+        self.close()
+
+        @cython.binding(True)  # a function that can have the name of another
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            with serve_numpy(self.allocator):
+                return function(*args, **kwargs)
+
+        return call
+
+    def __repr__(self):
+        of = "" if self.allocator is None else repr(self.allocator)
+        return f"<serve_numpy({of}), {'open' if self.is_open else 'closed'}>"
+
+
+cdef int choose_server() except -1:
+    """Let the newest scope serve, and say so where NumPy asks for the handler's name."""
+    global server
+    server = <PyObject*>SCOPES[len(SCOPES) - 1].allocator if SCOPES else NULL
+    cdef PyDataMem_Handler* speaker = &numpys if server == NULL else &results
+    memcpy(served.name, speaker.name, sizeof(served.name))
+    return 0
+
+
+cdef int install() except -1:
+    """Stand in for NumPy's default handler, once. See Note [NumPy's handler]."""
+    global numpys
+    if numpys.version == 0:
+        numpys = (<PyDataMem_Handler*>PyCapsule_GetPointer(<object>PyDataMem_DefaultHandler, "mem_handler"))[0]
+        PyCapsule_SetPointer(<object>PyDataMem_DefaultHandler, &served)
+        name_the_reason()
+    return 0
+
+
+def name_the_reason():
+    """Let NumPy's error for an array without memory say what our allocator said."""
+    error_class = numpy_exceptions._ArrayMemoryError
+    initialise, text_of = error_class.__init__, error_class.__str__
+
+    @cython.binding(True)  # functions that become methods
+    def __init__(self, *args):
+        initialise(self, *args)
+        nbytes, reason = FAILURES.pop(PyThread_get_thread_ident(), (None, None))
+        if nbytes == max(self._total_size, 1):
+            self.__cause__ = reason
+
+    @cython.binding(True)
+    def __str__(self):
+        return text_of(self) if self.__cause__ is None else f"{text_of(self)}: {self.__cause__}"
+
+    error_class.__init__, error_class.__str__ = __init__, __str__
+
+
+# ---- what NumPy calls, with or without the GIL; ctx is what the functions belong to
+
+
+cdef void* allocate(void* ctx, size_t size) noexcept nogil:
+    if ctx == &served and server == NULL:
+        return numpys.allocator.malloc(numpys.allocator.ctx, size)
+    return allocate_from(ctx, size, False)
+
+
+cdef void* allocate_zeros(void* ctx, size_t count, size_t size) noexcept nogil:
+    if ctx == &served and server == NULL:
+        return numpys.allocator.calloc(numpys.allocator.ctx, count, size)
+    if count != 0 and size > <size_t>-1 // count:
+        return NULL
+    return allocate_from(ctx, count * size, True)
+
+
+cdef inline void* allocate_from(void* ctx, size_t size, bint zeroed) noexcept nogil:
+    if holds_gil():
+        return (<void* (*)(void*, size_t, bint) noexcept nogil>allocate_with_gil)(ctx, size, zeroed)
+    with gil:
+        return allocate_with_gil(ctx, size, zeroed)
+
+
+cdef void* reallocate(void* ctx, void* data, size_t size) noexcept nogil:
+    if holds_gil():
+        return (<void* (*)(void*, void*, size_t) noexcept nogil>reallocate_with_gil)(ctx, data, size)
+    with gil:
+        return reallocate_with_gil(ctx, data, size)
+
+
+cdef void release(void* ctx, void* data, size_t size) noexcept nogil:
+    if data == NULL:
+        return
+    if holds_gil():
+        (<void (*)(void*, size_t) noexcept nogil>release_with_gil)(data, size)
+    elif may_run_python():  # afterwards its allocator cannot be found: it stays
+        with gil:
+            release_with_gil(data, size)
+
+
+cdef void* allocate_with_gil(void* ctx, size_t size, bint zeroed) noexcept:
+    global allocates_array
+    cdef data_ptr_t block
+    cdef bint before = allocates_array
+    cdef int failed
+    allocates_array = ctx == &served
+    failed = (<int (*)(bint, size_t, bint, data_ptr_t*) noexcept>ask)(allocates_array, max(size, <size_t>1), zeroed, &block)
+    allocates_array = before
+    if failed:
+        keep_failure(size)
+        return NULL
+    return block.data
+
+
+cdef int ask(bint is_served, size_t size, bint zeroed, data_ptr_t* out) except -1:
+    """Allocate a block, and make a record of it if it needs one. See Note [Blocks by address]."""
+    cdef Allocator allocator
+    if is_served and server != NULL and server != <PyObject*>None:
+        allocator = <Allocator>server
+    else:
+        allocator = current_allocator(CPU)
+    if type(allocator) is CachingAllocator and (<CachingAllocator>allocator).is_over_cpu:
+        CachingAllocator_allocate(<CachingAllocator>allocator, size, zeroed, out)
+        if has_readable_header(out.data):
+            return 0
+    else:
+        Allocator_allocate(allocator, size, out)
+        if zeroed:
+            CPUBlock_zero(out.data, size)
+    return enter_record(allocator, size, out)
+
+
+cdef inline bint has_readable_header(void* data) noexcept nogil:
+    """Return whether an address is one in front of which a header would be on the same page, and is aligned as ours."""
+    return <uintptr_t>data & PAGE_MASK != 0 and <uintptr_t>data % HEADER_ALIGNMENT == 0
+
+
+cdef inline kept_block_t* kept_block_at(void* data) noexcept nogil:
+    """Return the block of a `CachingAllocator` at an address; NULL if it is not one, or has a record."""
+    return <kept_block_t*>CPUBlock_keeper(data) if has_readable_header(data) else NULL
+
+
+cdef int enter_record(Allocator allocator, size_t nbytes, data_ptr_t* block) except -1:
+    """Make a record of a block, or free it."""
+    cdef record_t* record = <record_t*>malloc(sizeof(record_t))
+    if record == NULL or not block_table_put(&records, block.data, <uint64_t>record):
+        free(record)
+        data_ptr_destroy_with_gil(block)
+        raise MemoryError("no memory to keep track of a block.")
+    Py_INCREF(allocator)
+    data_ptr_move(&record.block, block)
+    block.data, record.nbytes, record.allocator = record.block.data, nbytes, <PyObject*>allocator
+    return 0
+
+
+cdef void* reallocate_with_gil(void* ctx, void* data, size_t size) noexcept:
+    cdef void* moved
+    cdef size_t nbytes = nbytes_of_block(data)
+    if data != NULL and nbytes == 0:
+        return numpys.allocator.realloc(numpys.allocator.ctx, data, size)
+    moved = allocate(ctx, size)
+    if moved != NULL and data != NULL:
+        memcpy(moved, data, min(size, nbytes))
+        release_with_gil(data, nbytes)
+    return moved
+
+
+cdef void release_with_gil(void* data, size_t size) noexcept:
+    cdef pending_exception_t pending
+    if pending_exception() != NULL:  # an array may go while an error is on its way
+        pending = save_exception()
+        release_now(data, size)
+        restore_exception(pending)
+    else:
+        release_now(data, size)
+
+
+cdef void release_now(void* data, size_t size) noexcept:
+    cdef data_ptr_t block
+    cdef kept_block_t* kept
+    if take_record(data, &block):
+        data_ptr_destroy_with_gil(&block)
+        return
+    kept = kept_block_at(data)
+    if kept != NULL:
+        take_back_with_gil(kept)
+    else:
+        numpys.allocator.free(numpys.allocator.ctx, data, size)
+
+
+cdef inline bint take_record(void* data, data_ptr_t* out) noexcept:
+    """Move a block out of its record; return whether there is one."""
+    cdef uint64_t found = 0
+    if not block_table_take(&records, data, &found):
+        return False
+    cdef record_t* record = <record_t*>found
+    data_ptr_move(out, &record.block)
+    decref_with_gil(record.allocator)
+    free(record)
+    return True
+
+
+cdef size_t nbytes_of_block(void* data) noexcept:
+    """Return how many bytes were asked for, 0 if the block is not ours."""
+    cdef record_t* record = <record_t*>block_table_number(&records, data)
+    if record != NULL:
+        return record.nbytes
+    cdef kept_block_t* kept = kept_block_at(data)
+    return kept.nbytes if kept != NULL else 0
+
+
+cdef int keep_failure(size_t nbytes) noexcept:
+    """Keep what an allocator raised until NumPy's error arrives."""
+    try:
+        raise_pending()
+    except BaseException as error:
+        error.__traceback__ = None  # it would keep what the allocator's frames hold
+        FAILURES[PyThread_get_thread_ident()] = nbytes, error
+    return 0
+
+
+cdef int raise_pending() except -1:
+    return -1
+
+
+# ---- for where NumPy computes for tensix
+
+
+cdef object allocator_of_block(void* data):
+    """Return the allocator of a block that NumPy has from us; None if it is gone."""
+    cdef record_t* record = <record_t*>block_table_number(&records, data)
+    if record != NULL:
+        return <object>record.allocator
+    cdef kept_block_t* kept = kept_block_at(data)
+    return None if kept == NULL or kept.cache.allocator == NULL else <object>kept.cache.allocator
+
+
+cdef void take_block(void* data, data_ptr_t* out) noexcept:
+    """Move a block that NumPy has from us out of its hands."""
+    if not take_record(data, out):
+        kept_block_point(kept_block_at(data), out)
+
+
+cdef object take_failure():
+    """Return what an allocator raised in this thread and NumPy could not pass on, or None."""
+    return FAILURES.pop(PyThread_get_thread_ident(), (0, None))[1]
+
+
+cdef int fill_in(PyDataMem_Handler* handler) except -1:
+    handler.name[:7] = b"tensix\0"
+    handler.version = 1
+    handler.allocator.ctx = handler
+    handler.allocator.malloc, handler.allocator.calloc = allocate, allocate_zeros
+    handler.allocator.realloc, handler.allocator.free = reallocate, release
+    return 0
+
+
+fill_in(&served)
+fill_in(&results)
+RESULTS_HANDLER = PyCapsule_New(&results, "mem_handler", NULL)
