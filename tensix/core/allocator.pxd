@@ -3,6 +3,7 @@
 Fields and vtable of `Allocator` are part of the ABI: ``tensix/abi.pxd`` says the same of them.
 """
 from cpython.object cimport PyTypeObject
+from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t
 from tensix.core.data_ptr cimport DataPtr, data_ptr_t
 
@@ -49,8 +50,19 @@ cdef inline bint is_of_python_class(Allocator self) noexcept:
     return PyType_HasFeature(Py_TYPE(self), Py_TPFLAGS_HEAPTYPE)
 
 
+cdef PyObject** serving       # the registered allocators: borrowed, NULL for none
+cdef bint scopes_were_used    # until the first scope is made, no call pays for reading the context
+
+
+cdef inline Allocator current_allocator(int8_t device_type):
+    """Return who serves a request that is made now."""
+    if scopes_were_used or serving[device_type] == NULL:
+        return allocator_in_scope(device_type)
+    return <Allocator>serving[device_type]
+
+
+cdef Allocator allocator_in_scope(int8_t device_type)
 cdef bint overrides(Allocator self, str name) except -1
-cdef Allocator current_allocator(int8_t device_type)
 cdef int Allocator_clone(Allocator self, const void* src, size_t nbytes, data_ptr_t* out) except -1
 cdef size_t nbytes_from_any(object nbytes) except? 0xFFFFFFFFFFFFFFFF
 cdef size_t alignment_from_any(object alignment) except 0

@@ -302,12 +302,13 @@ def get_allocator(device_type="cpu"):
 
 
 cdef list REGISTRY = [None] * DEVICE_TYPE_COUNT  # device type -> (allocator, priority) or None
-cdef PyObject* serving[DEVICE_TYPE_COUNT]  # the registered allocators once more: borrowed, NULL for none
+cdef PyObject* served[DEVICE_TYPE_COUNT]
+serving = served
 SCOPED = ContextVar("tensix_allocators", default={})
-cdef bint scopes_were_used = False  # until the first scope is made, no call pays for reading the context
 
 
-cdef Allocator current_allocator(int8_t device_type):
+cdef Allocator allocator_in_scope(int8_t device_type):
+    """Return who serves a device type, looking for the innermost scope of this context."""
     if scopes_were_used:
         scoped = <tuple>(<dict>SCOPED.get()).get(device_type)
         if scoped:

@@ -66,10 +66,10 @@ cdef extern from *:
     int tx_inside_report  # a reporter that allocates is not told about its own allocations
     uint32_t tx_thread_number
 
-cdef tally_t given_out[DEVICE_TYPE_COUNT]
+cdef tally_t tallies[DEVICE_TYPE_COUNT]
+given_out = tallies
 cdef tuple REPORTERS = ()  # replaced whole under the GIL, so that a report walks over one state of it
 cdef int reporter_count = 0
-cdef int listener_count = 0  # reporters are among them; read without a lock before every report; 0 nearly always
 cdef int locking_count = 0  # listeners that need the lock
 cdef PyObject** slots = NULL  # borrowed, NULL in one that is free. See Note [Listening]
 cdef int slot_count = 0
@@ -177,21 +177,6 @@ cdef class MemoryReporter:
                 listener_count -= 1
                 break
         REPORTERS = tuple(remaining)
-
-
-cdef uint64_t report_allocation(void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept:
-    """Count a block that is given out and return its stamp. See Note [Who reports]."""
-    given_out[device_type].came += nbytes
-    if listener_count == 0:
-        return 0
-    return tell_allocation(data, nbytes, device_type, allocator)
-
-
-cdef void report_free(void* data, size_t nbytes, int8_t device_type, uint64_t stamp, bint has_gil) noexcept nogil:
-    """Count a block that comes back, while its bytes are still there."""
-    tally_remove(&given_out[device_type], nbytes, has_gil)
-    if listener_count != 0:
-        tell_free(data, nbytes, device_type, stamp, has_gil)
 
 
 cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept:

@@ -19,7 +19,13 @@ header says who keeps it, see Note [CPU block header]. Of all others there is a 
 The table is asked first, for an adaptor hands out the address of the block below it; it is nearly always empty. Of
 NumPy's own blocks the 32 bytes in front are read only where they are sure to be mapped: on the page of an address that
 is aligned as ours are, and is not the first of its page. So a block of ours that begins a page has a record as well.
-Table and records are changed with the GIL held.
+
+All of it happens with the GIL held: NumPy reads the capsule with a function of Python before each call of a handler.
+
+Note [Small arrays]
+~~~~~~~~~~~~~~~~~~~
+NumPy keeps a few freed blocks below 1 KiB itself, at 36 instructions for an allocation and a free. So those are served
+at once, with all of it inlined: 205 instructions, where going through the allocator's methods took 360.
 
 What an allocator raises cannot pass through NumPy, which raises a MemoryError of its own: it is kept until then, and
 named by that one.
@@ -27,6 +33,7 @@ named by that one.
 import functools
 
 cimport cython
+from cpython.object cimport PyTypeObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New, PyCapsule_SetPointer
 from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport Py_INCREF, PyObject
@@ -34,26 +41,21 @@ from libc.stdint cimport uint8_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from numpy cimport import_array
-from tensix.core.allocator cimport Allocator, Allocator_allocate, current_allocator
+from tensix.core.allocator cimport Allocator, Allocator_allocate, current_allocator, scopes_were_used, serving
 from tensix.core.cpu_allocator cimport CPUBlock_keeper, CPUBlock_zero
 from tensix.core.data_ptr cimport data_ptr_destroy_with_gil, data_ptr_move, data_ptr_t
 from tensix.core.device cimport CPU
-from tensix.core.python_reference cimport (
-    decref_with_gil,
-    holds_gil,
-    may_run_python,
-    pending_exception,
-    pending_exception_t,
-    restore_exception,
-    save_exception,
-)
+from tensix.core.memory_reports cimport listener_count
+from tensix.core.python_reference cimport decref_with_gil, pending_exception_t, restore_exception, save_exception
 from tensix.memory.block_table cimport block_table_number, block_table_put, block_table_t, block_table_take
 from tensix.memory.caching_allocator cimport (
     CachingAllocator,
     CachingAllocator_allocate,
+    cache_take,
+    kept_block_free,
+    kept_block_give_out,
     kept_block_point,
     kept_block_t,
-    take_back_with_gil,
 )
 
 from numpy._core import _exceptions as numpy_exceptions
@@ -65,10 +67,10 @@ import_array()
 cdef extern from "numpy/arrayobject.h":
     ctypedef struct PyDataMemAllocator:
         void* ctx
-        void* (*malloc)(void* ctx, size_t size) noexcept nogil
-        void* (*calloc)(void* ctx, size_t count, size_t size) noexcept nogil
-        void* (*realloc)(void* ctx, void* data, size_t size) noexcept nogil
-        void (*free)(void* ctx, void* data, size_t size) noexcept nogil
+        void* (*malloc)(void* ctx, size_t size) noexcept
+        void* (*calloc)(void* ctx, size_t count, size_t size) noexcept
+        void* (*realloc)(void* ctx, void* data, size_t size) noexcept
+        void (*free)(void* ctx, void* data, size_t size) noexcept
     ctypedef struct PyDataMem_Handler:
         char name[127]
         uint8_t version
@@ -77,6 +79,9 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef extern from "tensix/pages.h" nogil:
     size_t tx_page_bytes()
+
+cdef extern from "Python.h":
+    PyTypeObject* type_of "Py_TYPE" (PyObject* reference)
 
 cdef enum:
     HEADER_ALIGNMENT = 64  # what the header of a block may be looked for behind; of the default allocator
@@ -221,87 +226,120 @@ def name_the_reason():
     error_class.__init__, error_class.__str__ = __init__, __str__
 
 
-# ---- what NumPy calls, with or without the GIL; ctx is what the functions belong to
+# ---- what NumPy calls; ctx is the handler that it was called for
 
 
-cdef void* allocate(void* ctx, size_t size) noexcept nogil:
+cdef void* allocate(void* ctx, size_t size) noexcept:
     if ctx == &served and server == NULL:
         return numpys.allocator.malloc(numpys.allocator.ctx, size)
-    return allocate_from(ctx, size, False)
+    return take(ctx, size, False)
 
 
-cdef void* allocate_zeros(void* ctx, size_t count, size_t size) noexcept nogil:
+cdef void* allocate_zeros(void* ctx, size_t count, size_t size) noexcept:
     if ctx == &served and server == NULL:
         return numpys.allocator.calloc(numpys.allocator.ctx, count, size)
     if count != 0 and size > <size_t>-1 // count:
         return NULL
-    return allocate_from(ctx, count * size, True)
+    return take(ctx, count * size, True)
 
 
-cdef inline void* allocate_from(void* ctx, size_t size, bint zeroed) noexcept nogil:
-    if holds_gil():
-        return (<void* (*)(void*, size_t, bint) noexcept nogil>allocate_with_gil)(ctx, size, zeroed)
-    with gil:
-        return allocate_with_gil(ctx, size, zeroed)
+cdef void* reallocate(void* ctx, void* data, size_t size) noexcept:
+    cdef size_t nbytes = nbytes_of_block(data)
+    cdef void* moved
+    if nbytes == 0 and data != NULL:
+        return numpys.allocator.realloc(numpys.allocator.ctx, data, size)
+    moved = allocate(ctx, size)
+    if moved != NULL and data != NULL:
+        memcpy(moved, data, min(size, nbytes))
+        release(ctx, data, nbytes)
+    return moved
 
 
-cdef void* reallocate(void* ctx, void* data, size_t size) noexcept nogil:
-    if holds_gil():
-        return (<void* (*)(void*, void*, size_t) noexcept nogil>reallocate_with_gil)(ctx, data, size)
-    with gil:
-        return reallocate_with_gil(ctx, data, size)
-
-
-cdef void release(void* ctx, void* data, size_t size) noexcept nogil:
-    if data == NULL:
+cdef void release(void* ctx, void* data, size_t size) noexcept:
+    cdef kept_block_t* kept
+    if listener_count != 0 or records.count != 0:
+        release_slowly(data, size)
         return
-    if holds_gil():
-        (<void (*)(void*, size_t) noexcept nogil>release_with_gil)(data, size)
-    elif may_run_python():  # afterwards its allocator cannot be found: it stays
-        with gil:
-            release_with_gil(data, size)
+    kept = kept_block_at(data)
+    if kept != NULL:
+        kept_block_free(kept, True)
+    else:
+        numpys.allocator.free(numpys.allocator.ctx, data, size)
 
 
-cdef void* allocate_with_gil(void* ctx, size_t size, bint zeroed) noexcept:
-    global allocates_array
+cdef inline void* take(void* ctx, size_t size, bint zeroed) noexcept:
+    """Return a block, at once if it is one that a `CachingAllocator` keeps. See Note [Small arrays]."""
+    cdef PyObject* asked = server if ctx == &served else <PyObject*>None
+    cdef kept_block_t* kept
+    size += size == 0
+    if asked == <PyObject*>None:
+        asked = NULL if scopes_were_used else serving[<int>CPU]
+    if asked != NULL and listener_count == 0 and size >> 62 == 0 and type_of(asked) == <PyTypeObject*>CachingAllocator:
+        kept = cache_take((<CachingAllocator>asked).cache, size)
+        if kept != NULL:
+            if zeroed:
+                CPUBlock_zero(kept.block.data, size)
+            kept_block_give_out(kept, size)
+            return kept.block.data if has_header_in_front(kept) else with_record(<CachingAllocator>asked, kept)
+    return take_slowly(ctx, size, zeroed)
+
+
+cdef inline bint has_header_in_front(kept_block_t* kept) noexcept nogil:
+    """Return whether a block can be found by its header. See Note [Blocks by address]."""
+    return kept.reports and may_be_read_in_front(kept.block.data)
+
+
+cdef inline bint may_be_read_in_front(void* data) noexcept nogil:
+    return <uintptr_t>data & PAGE_MASK != 0 and <uintptr_t>data % HEADER_ALIGNMENT == 0
+
+
+cdef inline kept_block_t* kept_block_at(void* data) noexcept nogil:
+    """Return the block of a `CachingAllocator` at an address; NULL if it is not one, or has a record."""
+    return <kept_block_t*>CPUBlock_keeper(data) if may_be_read_in_front(data) else NULL
+
+
+cdef void* with_record(CachingAllocator allocator, kept_block_t* kept) noexcept:
     cdef data_ptr_t block
-    cdef bint before = allocates_array
-    cdef int failed
-    allocates_array = ctx == &served
-    failed = (<int (*)(bint, size_t, bint, data_ptr_t*) noexcept>ask)(allocates_array, max(size, <size_t>1), zeroed, &block)
-    allocates_array = before
-    if failed:
-        keep_failure(size)
+    kept_block_point(kept, &block)
+    try:
+        enter_record(allocator, kept.nbytes, &block)
+    except MemoryError:
         return NULL
     return block.data
 
 
-cdef int ask(bint is_served, size_t size, bint zeroed, data_ptr_t* out) except -1:
-    """Allocate a block, and make a record of it if it needs one. See Note [Blocks by address]."""
+cdef void* take_slowly(void* ctx, size_t size, bint zeroed) noexcept:
+    global allocates_array
+    cdef data_ptr_t block
+    cdef bint before = allocates_array
+    allocates_array = ctx == &served
+    try:
+        ask(ctx, size, zeroed, &block)
+    except BaseException as error:
+        error.__traceback__ = None  # it would keep what the allocator's frames hold
+        FAILURES[PyThread_get_thread_ident()] = size, error
+        return NULL
+    finally:
+        allocates_array = before
+    return block.data
+
+
+cdef int ask(void* ctx, size_t size, bint zeroed, data_ptr_t* out) except -1:
+    """Allocate a block, and make a record of it if it needs one."""
     cdef Allocator allocator
-    if is_served and server != NULL and server != <PyObject*>None:
+    if ctx == &served and server != <PyObject*>None:
         allocator = <Allocator>server
     else:
         allocator = current_allocator(CPU)
     if type(allocator) is CachingAllocator and (<CachingAllocator>allocator).is_over_cpu:
-        CachingAllocator_allocate(<CachingAllocator>allocator, size, zeroed, out)
-        if has_readable_header(out.data):
+        CachingAllocator_allocate(allocator, size, zeroed, out)
+        if may_be_read_in_front(out.data):
             return 0
     else:
         Allocator_allocate(allocator, size, out)
         if zeroed:
             CPUBlock_zero(out.data, size)
     return enter_record(allocator, size, out)
-
-
-cdef inline bint has_readable_header(void* data) noexcept nogil:
-    """Return whether an address is one in front of which a header would be on the same page, and is aligned as ours."""
-    return <uintptr_t>data & PAGE_MASK != 0 and <uintptr_t>data % HEADER_ALIGNMENT == 0
-
-
-cdef inline kept_block_t* kept_block_at(void* data) noexcept nogil:
-    """Return the block of a `CachingAllocator` at an address; NULL if it is not one, or has a record."""
-    return <kept_block_t*>CPUBlock_keeper(data) if has_readable_header(data) else NULL
 
 
 cdef int enter_record(Allocator allocator, size_t nbytes, data_ptr_t* block) except -1:
@@ -317,39 +355,19 @@ cdef int enter_record(Allocator allocator, size_t nbytes, data_ptr_t* block) exc
     return 0
 
 
-cdef void* reallocate_with_gil(void* ctx, void* data, size_t size) noexcept:
-    cdef void* moved
-    cdef size_t nbytes = nbytes_of_block(data)
-    if data != NULL and nbytes == 0:
-        return numpys.allocator.realloc(numpys.allocator.ctx, data, size)
-    moved = allocate(ctx, size)
-    if moved != NULL and data != NULL:
-        memcpy(moved, data, min(size, nbytes))
-        release_with_gil(data, nbytes)
-    return moved
-
-
-cdef void release_with_gil(void* data, size_t size) noexcept:
-    cdef pending_exception_t pending
-    if pending_exception() != NULL:  # an array may go while an error is on its way
-        pending = save_exception()
-        release_now(data, size)
-        restore_exception(pending)
-    else:
-        release_now(data, size)
-
-
-cdef void release_now(void* data, size_t size) noexcept:
+cdef void release_slowly(void* data, size_t size) noexcept:
+    cdef pending_exception_t pending = save_exception()  # an array may go while an error is on its way
     cdef data_ptr_t block
     cdef kept_block_t* kept
     if take_record(data, &block):
         data_ptr_destroy_with_gil(&block)
-        return
-    kept = kept_block_at(data)
-    if kept != NULL:
-        take_back_with_gil(kept)
     else:
-        numpys.allocator.free(numpys.allocator.ctx, data, size)
+        kept = kept_block_at(data)
+        if kept != NULL:
+            kept_block_free(kept, True)
+        else:
+            numpys.allocator.free(numpys.allocator.ctx, data, size)
+    restore_exception(pending)
 
 
 cdef inline bint take_record(void* data, data_ptr_t* out) noexcept:
@@ -371,20 +389,6 @@ cdef size_t nbytes_of_block(void* data) noexcept:
         return record.nbytes
     cdef kept_block_t* kept = kept_block_at(data)
     return kept.nbytes if kept != NULL else 0
-
-
-cdef int keep_failure(size_t nbytes) noexcept:
-    """Keep what an allocator raised until NumPy's error arrives."""
-    try:
-        raise_pending()
-    except BaseException as error:
-        error.__traceback__ = None  # it would keep what the allocator's frames hold
-        FAILURES[PyThread_get_thread_ident()] = nbytes, error
-    return 0
-
-
-cdef int raise_pending() except -1:
-    return -1
 
 
 # ---- for where NumPy computes for tensix
