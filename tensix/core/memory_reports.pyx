@@ -45,7 +45,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 from tensix.core.device cimport DEVICE_TYPE_COUNT, Device_get
 from tensix.core.python_reference cimport decref_with_gil, may_run_python
-from tensix.core.tally cimport tally_current, tally_remove, tally_t
+from tensix.core.tally cimport tally_current, tally_t
 
 __all__ = ["MemoryReporter"]
 

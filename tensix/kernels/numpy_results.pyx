@@ -4,9 +4,9 @@ Note [Memory of NumPy's results]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 What NumPy computes for us is a tensor in the end, so its memory must come from where that of all tensors comes: the
 allocator in use, with its alignment, limits and statistics. NumPy lets the functions that allocate be exchanged, and
-each array remembers those that it was made with (NEP 49). They are ours during a call, for NumPy's temporary arrays
-too: Note [NumPy's handler] in ``memory/numpy_memory.pyx``. A result's block then moves from its array into a storage, and the array goes; only of an array that is a view of
-another is the storage a view as well.
+each array remembers those that it was made with: Note [NumPy's handler] in ``memory/numpy_memory.pyx``. They are ours
+during a call, for NumPy's temporary arrays too. A result's block then moves from its array into a storage, and the
+array goes; only of an array that is a view of another is the storage a view as well.
 
 NumPy says "no memory" in words of its own; the allocator's error is kept aside and raised in its place.
 """
@@ -37,8 +37,8 @@ cdef object call_numpy(object function, tuple args, dict kwargs=None, bint compu
         if computes:
             return call_ignoring_errors(function, args, kwargs)
         return call_checked(function, args, kwargs)
-    except MemoryError:
-        failure = take_failure()
+    except MemoryError as error:
+        failure = take_failure(error)
         if failure is None:
             raise
         raise failure from None

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from tensix.core import set_allocator
 from tensix.core.loaded_later import loaded_later
 from tensix.memory.caching_allocator import CachingAllocator, CachingStats
-from tensix.memory.numpy_memory import serve_numpy
 
 if TYPE_CHECKING:
     from tensix.memory.adaptors import (
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     )
     from tensix.memory.call_site import CallSites, Frame
     from tensix.memory.function_allocators import CallbackAllocator, FunctionAllocator
+    from tensix.memory.numpy_scope import serve_numpy
     from tensix.memory.page_allocators import HugePageAllocator, MappedAllocator
     from tensix.memory.profiler import CopyRow, Profile, ProfileRow, copies, profile
     from tensix.memory.recorder import record, snapshot
@@ -88,6 +88,7 @@ LOADED_LATER = {
     "load_snapshot": "snapshot_file",
     "profile": "profiler",
     "record": "recorder",
+    "serve_numpy": "numpy_scope",
     "snapshot": "recorder",
     "statistics": "statistics_scope",
 }

@@ -47,7 +47,7 @@ from tensix.core.allocator cimport (
     Allocator_is_simple,
     nbytes_from_any,
 )
-from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
+from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.atomics cimport (
     tx_add_fetch_relaxed,
     tx_compare_exchange_acq_rel,
@@ -56,20 +56,18 @@ from tensix.core.atomics cimport (
     tx_load_relaxed,
     tx_store_relaxed,
 )
-from tensix.core.cpu_allocator cimport CPUAllocator, CPUAllocator_reserve, CPUBlock_set_keeper, CPUBlock_zero, is_sealed
+from tensix.core.cpu_allocator cimport CPUAllocator, CPUAllocator_reserve, CPUBlock_set_keeper, CPUBlock_zero
 from tensix.core.data_ptr cimport (
     DataPtr,
     DataPtr_wrap,
     data_ptr_destroy,
     data_ptr_facts,
-    data_ptr_init,
     data_ptr_operations,
     data_ptr_operations_t,
     data_ptr_t,
 )
-from tensix.core.memory_reports cimport report_allocation, report_free
 from tensix.core.python_reference cimport holds_gil
-from tensix.core.tally cimport tally_current, tally_remove, tally_t
+from tensix.core.tally cimport tally_current
 
 from tensix.core.format_size import parse_size
 

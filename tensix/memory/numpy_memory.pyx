@@ -8,7 +8,7 @@ not inherit the variables of the one that started it (before CPython 3.14), so a
 thread. What all threads share is the variable's default: the capsule `PyDataMem_DefaultHandler`. Hence `serve_numpy`
 does not set the variable, but lets that capsule point to a struct of ours, for good: arrays that have our blocks keep
 the same capsule as those that have NumPy's, and may live as long as the process. A block that is not ours is passed on
-to NumPy's own functions, and so is every request while no scope is open.
+to NumPy's own functions, and so is every request while no scope is open (``numpy_scope.py``).
 
 Where NumPy computes for tensix (``kernels/numpy_results.pyx``), the variable is set to a capsule of our own.
 
@@ -20,7 +20,8 @@ The table is asked first, for an adaptor hands out the address of the block belo
 NumPy's own blocks the 32 bytes in front are read only where they are sure to be mapped: on the page of an address that
 is aligned as ours are, and is not the first of its page. So a block of ours that begins a page has a record as well.
 
-All of it happens with the GIL held: NumPy reads the capsule with a function of Python before each call of a handler.
+NumPy allocates and frees with the GIL held: it reads the handler from its capsule right before, with a function that
+needs it. It reallocates without the GIL where it reads numbers from text, for however many there will be.
 
 Note [Small arrays]
 ~~~~~~~~~~~~~~~~~~~
@@ -28,11 +29,8 @@ NumPy keeps a few freed blocks below 1 KiB itself, at 36 instructions for an all
 at once, with all of it inlined: 205 instructions, where going through the allocator's methods took 360.
 
 What an allocator raises cannot pass through NumPy, which raises a MemoryError of its own: it is kept until then, and
-named by that one.
+named by that one (``numpy_scope.py``).
 """
-import functools
-
-cimport cython
 from cpython.object cimport PyTypeObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New, PyCapsule_SetPointer
 from cpython.pythread cimport PyThread_get_thread_ident
@@ -58,9 +56,7 @@ from tensix.memory.caching_allocator cimport (
     kept_block_t,
 )
 
-from numpy._core import _exceptions as numpy_exceptions
-
-__all__ = ["serve_numpy"]
+__all__ = []
 
 import_array()
 
@@ -69,7 +65,7 @@ cdef extern from "numpy/arrayobject.h":
         void* ctx
         void* (*malloc)(void* ctx, size_t size) noexcept
         void* (*calloc)(void* ctx, size_t count, size_t size) noexcept
-        void* (*realloc)(void* ctx, void* data, size_t size) noexcept
+        void* (*realloc)(void* ctx, void* data, size_t size) noexcept nogil
         void (*free)(void* ctx, void* data, size_t size) noexcept
     ctypedef struct PyDataMem_Handler:
         char name[127]
@@ -97,133 +93,29 @@ cdef dict FAILURES = {}                             # thread -> (nbytes, what it
 cdef PyDataMem_Handler results                      # of arrays that become tensors
 cdef PyDataMem_Handler served                       # of the program's arrays
 cdef PyDataMem_Handler numpys                       # NumPy's own functions
-cdef list SCOPES = []                               # those that are open
-cdef PyObject* server = NULL                        # of the newest; None: the allocator in use; NULL: no scope is open
+cdef object SERVER = None                           # who serves arrays; None: the allocator in use
+cdef PyObject* server = NULL                        # the same, NULL while NumPy serves itself
 
 
-class serve_numpy:
-    """Let NumPy's arrays lie in tensix's memory, in all threads, from now on.
+def serve(bint wanted, Allocator allocator=None):
+    """Let NumPy's arrays come from an allocator, from the one in use if it is None, or from NumPy's own functions.
 
-    Parameters
-    ----------
-    allocator : Allocator, optional
-        Where blocks come from. If not given, each comes from the allocator in use when it is asked for: the innermost
-        `use_allocator` of its thread, or the default.
-
-    Raises
-    ------
-    TypeError
-        If it is no `Allocator`.
-
-    Notes
-    -----
-    Use it as a context manager, as a decorator, ``@serve_numpy()``, or as a plain call that `close` ends. Scopes nest:
-    the newest that is open serves. Statistics, profiles, recordings and limits then see arrays as they see tensors, and
-    a block that is freed is used again with its pages. A handler that a program sets itself (NEP 49) stays in force.
-
-    If there is no memory, NumPy raises its `MemoryError`, with the allocator's reason in its text and as its cause.
-
-    Lifetime: arrays may outlive the scope. Their blocks go back to the allocator that they came from, which they keep
-    alive. Arrays that are older than the scope stay where they are.
-
-    Thread-safety: a scope holds for all threads, whoever opens it; scopes may be opened and closed anywhere.
-
-    Examples
-    --------
-    >>> import numpy as np, tensix
-    >>> with tensix.memory.serve_numpy(), tensix.memory.statistics() as s:
-    ...     x = np.ones(1000)
-    >>> s.current_bytes, x.ctypes.data % 64
-    (8000, 0)
+    See Note [NumPy's handler].
     """
-
-    def __init__(self, allocator=None):
-        if allocator is not None and not isinstance(allocator, Allocator):
-            raise TypeError(
-                f"serve_numpy() needs an Allocator or None, found {type(allocator).__name__}. "
-                "As a decorator it is written with parentheses: @serve_numpy()."
-            )
-        self.allocator = allocator
-        self._open()
-
-    @property
-    def is_open(self):
-        """Whether it was not closed yet."""
-        return self in SCOPES
-
-    def close(self):
-        """End it: the scope that is open below it serves again, or NumPy itself; harmless if it has ended."""
-        if self in SCOPES:
-            SCOPES.remove(self)
-            choose_server()
-
-    def _open(self):
-        install()
-        SCOPES.append(self)
-        choose_server()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc_info):
-        self.close()
-
-    def __call__(self, function):
-        """Return a function that does the same and is served at every call; the scope itself ends."""
-        from tensix.memory.profiler import check_runs_to_its_end  # here: no program needs it to begin
-
-        check_runs_to_its_end(function, "serve_numpy")
-        self.close()
-
-        @cython.binding(True)  # a function that can have the name of another
-        @functools.wraps(function)
-        def call(*args, **kwargs):
-            with serve_numpy(self.allocator):
-                return function(*args, **kwargs)
-
-        return call
-
-    def __repr__(self):
-        of = "" if self.allocator is None else repr(self.allocator)
-        return f"<serve_numpy({of}), {'open' if self.is_open else 'closed'}>"
-
-
-cdef int choose_server() except -1:
-    """Let the newest scope serve, and say so where NumPy asks for the handler's name."""
-    global server
-    server = <PyObject*>SCOPES[len(SCOPES) - 1].allocator if SCOPES else NULL
-    cdef PyDataMem_Handler* speaker = &numpys if server == NULL else &results
-    memcpy(served.name, speaker.name, sizeof(served.name))
-    return 0
-
-
-cdef int install() except -1:
-    """Stand in for NumPy's default handler, once. See Note [NumPy's handler]."""
-    global numpys
+    global server, SERVER, numpys
+    cdef PyDataMem_Handler* speaker = &results if wanted else &numpys
     if numpys.version == 0:
         numpys = (<PyDataMem_Handler*>PyCapsule_GetPointer(<object>PyDataMem_DefaultHandler, "mem_handler"))[0]
         PyCapsule_SetPointer(<object>PyDataMem_DefaultHandler, &served)
-        name_the_reason()
-    return 0
+    server = <PyObject*>allocator if wanted else NULL
+    SERVER = allocator  # last: the one before may go with it
+    memcpy(served.name, speaker.name, sizeof(served.name))  # what NumPy says when it is asked for its handler
 
 
-def name_the_reason():
-    """Let NumPy's error for an array without memory say what our allocator said."""
-    error_class = numpy_exceptions._ArrayMemoryError
-    initialise, text_of = error_class.__init__, error_class.__str__
-
-    @cython.binding(True)  # functions that become methods
-    def __init__(self, *args):
-        initialise(self, *args)
-        nbytes, reason = FAILURES.pop(PyThread_get_thread_ident(), (None, None))
-        if nbytes == max(self._total_size, 1):
-            self.__cause__ = reason
-
-    @cython.binding(True)
-    def __str__(self):
-        return text_of(self) if self.__cause__ is None else f"{text_of(self)}: {self.__cause__}"
-
-    error_class.__init__, error_class.__str__ = __init__, __str__
+def failure_of(nbytes):
+    """Return what an allocator raised for an array of so many bytes of this thread, once; None if nothing."""
+    cdef object thread = PyThread_get_thread_ident()
+    return FAILURES.pop(thread)[1] if FAILURES.get(thread, (None,))[0] == nbytes else None
 
 
 # ---- what NumPy calls; ctx is the handler that it was called for
@@ -243,7 +135,7 @@ cdef void* allocate_zeros(void* ctx, size_t count, size_t size) noexcept:
     return take(ctx, count * size, True)
 
 
-cdef void* reallocate(void* ctx, void* data, size_t size) noexcept:
+cdef void* reallocate(void* ctx, void* data, size_t size) noexcept with gil:
     cdef size_t nbytes = nbytes_of_block(data)
     cdef void* moved
     if nbytes == 0 and data != NULL:
@@ -257,6 +149,8 @@ cdef void* reallocate(void* ctx, void* data, size_t size) noexcept:
 
 cdef void release(void* ctx, void* data, size_t size) noexcept:
     cdef kept_block_t* kept
+    if data == NULL:
+        return
     if listener_count != 0 or records.count != 0:
         release_slowly(data, size)
         return
@@ -409,9 +303,9 @@ cdef void take_block(void* data, data_ptr_t* out) noexcept:
         kept_block_point(kept_block_at(data), out)
 
 
-cdef object take_failure():
-    """Return what an allocator raised in this thread and NumPy could not pass on, or None."""
-    return FAILURES.pop(PyThread_get_thread_ident(), (0, None))[1]
+cdef object take_failure(error):
+    """Return what an allocator raised in this thread where NumPy could only raise its own error; None if nothing."""
+    return FAILURES.pop(PyThread_get_thread_ident(), (0, error.__cause__))[1]
 
 
 cdef int fill_in(PyDataMem_Handler* handler) except -1:

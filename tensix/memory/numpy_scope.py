@@ -1,0 +1,118 @@
+"""Scopes in which NumPy's arrays lie in tensix's memory; ``numpy_memory.pyx`` is what NumPy then calls."""
+
+import functools
+
+from numpy._core import _exceptions as numpy_exceptions
+
+from tensix.core.allocator import Allocator
+from tensix.memory.numpy_memory import failure_of, serve
+from tensix.memory.profiler import check_runs_to_its_end
+
+__all__ = ["serve_numpy"]
+
+SCOPES = []  # those that are open, the newest last
+
+
+class serve_numpy:  # noqa: N801 - it reads as what it does
+    """Let NumPy's arrays lie in tensix's memory, in all threads, from now on.
+
+    Parameters
+    ----------
+    allocator : Allocator, optional
+        Where blocks come from. If not given, each comes from the allocator in use when it is asked for: the innermost
+        `use_allocator` of its thread, or the default.
+
+    Raises
+    ------
+    TypeError
+        If it is no `Allocator`.
+
+    Notes
+    -----
+    Use it as a context manager, as a decorator, ``@serve_numpy()``, or as a plain call that `close` ends. Scopes nest:
+    the newest that is open serves. Statistics, profiles, recordings and limits then see arrays as they see tensors, and
+    a block that is freed is used again with its pages. A handler that a program sets itself (NEP 49) stays in force.
+
+    If there is no memory, NumPy raises its `MemoryError`, with the allocator's reason in its text and as its cause.
+
+    Lifetime: arrays may outlive the scope. Their blocks go back to the allocator that they came from, which they keep
+    alive. Arrays that are older than the scope stay where they are.
+
+    Thread-safety: a scope holds for all threads; any thread may open and close it.
+
+    Examples
+    --------
+    >>> import numpy as np, tensix
+    >>> with tensix.memory.serve_numpy(), tensix.memory.statistics() as s:
+    ...     x = np.ones(1000)
+    >>> s.current_bytes, x.ctypes.data % 64
+    (8000, 0)
+    """
+
+    def __init__(self, allocator=None):
+        if allocator is not None and not isinstance(allocator, Allocator):
+            raise TypeError(
+                f"serve_numpy() needs an Allocator or None, found {type(allocator).__name__}. "
+                "As a decorator it is written with parentheses: @serve_numpy()."
+            )
+        self.allocator = allocator
+        name_the_reason()
+        SCOPES.append(self)
+        serve_newest()
+
+    @property
+    def is_open(self):
+        """Whether it was not closed yet."""
+        return self in SCOPES
+
+    def close(self):
+        """Let the scope below it serve again, or NumPy itself; harmless if it was closed."""
+        if self in SCOPES:
+            SCOPES.remove(self)
+            serve_newest()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        self.close()
+
+    def __call__(self, function):
+        """Return a function that does the same and is served at every call; the scope itself ends."""
+        self.close()
+        check_runs_to_its_end(function, "serve_numpy")
+
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            with serve_numpy(self.allocator):
+                return function(*args, **kwargs)
+
+        return call
+
+    def __repr__(self):
+        of = "" if self.allocator is None else repr(self.allocator)
+        return f"<serve_numpy({of}), {'open' if self.is_open else 'closed'}>"
+
+
+def serve_newest():
+    """Let the newest scope serve, or NumPy itself."""
+    serve(bool(SCOPES), SCOPES[-1].allocator if SCOPES else None)
+
+
+def name_the_reason():
+    """Let NumPy's error for an array without memory say what our allocator said."""
+    error_class = numpy_exceptions._ArrayMemoryError
+    if error_class.__str__ is text_with_reason:
+        return
+    initialise = error_class.__init__
+
+    def initialise_with_reason(self, *args):
+        initialise(self, *args)
+        self.__cause__ = failure_of(max(self._total_size, 1))
+
+    error_class.__init__, error_class.__str__ = initialise_with_reason, text_with_reason
+
+
+def text_with_reason(error, text_of=numpy_exceptions._ArrayMemoryError.__str__):
+    """Return what NumPy's error says, and why."""
+    return text_of(error) if error.__cause__ is None else f"{text_of(error)}: {error.__cause__}"
