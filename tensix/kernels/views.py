@@ -20,7 +20,7 @@ import cython
 from cython.cimports.cpython.long import PyLong_AsLongLongAndOverflow
 from cython.cimports.cpython.number import PyIndex_Check, PyNumber_Index
 from cython.cimports.cpython.slice import PySlice_AdjustIndices, PySlice_Unpack
-from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t, uintptr_t
+from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t
 from cython.cimports.tensix.dispatch.kernel import ArgumentsKernel_of, CKernel_binary, CKernel_unary, CKernel_with
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.dtype import DType, dtype_from_any, dtype_of_code, refuse_undefined
@@ -31,6 +31,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl,
     TensorImpl_check_bounds,
     TensorImpl_copy_dims,
+    TensorImpl_is_aligned,
     TensorImpl_refresh,
     TensorImpl_refresh_order,
     TensorImpl_shallow_copy,
@@ -476,11 +477,7 @@ def refuse_to_join(what, number: int64_t, ratio: int64_t, found: DType, dtype: D
 @cython.exceptval(-1)
 def check_aligned(view: TensorImpl, dtype: DType) -> cython.int:
     """Check that memory from outside, which starts anywhere, has the elements where loops may read them."""
-    if view.storage is None or view.numel == 0:
-        return 0
-    alignment: int64_t = dtype.itemsize if dtype.numpy is None else dtype.numpy.alignment
-    address = cython.cast(uintptr_t, view.storage.block.data) + view.storage_offset * dtype.itemsize
-    if address % alignment:
+    if not TensorImpl_is_aligned(view, dtype.itemsize if dtype.numpy is None else dtype.numpy.alignment):
         raise ValueError(f"the elements would not be aligned for {dtype}. Copy them with clone() first.")
     return 0
 
