@@ -21,6 +21,7 @@ from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.intrusive_ptr import IntrusivePtr
 from cython.cimports.tensix.core.intrusive_target import use_count, weak_use_count
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
+from cython.cimports.tensix.core.storage_impl import StorageImpl
 from cython.cimports.tensix.dispatch.operands import call_in_place, call_operator, is_number, scalar_like
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.exchange.buffer import buffer_format, fill_buffer, release_buffer
@@ -305,7 +306,7 @@ class Tensor(TensorBase):
     @property
     def readonly(self):
         """Whether writing is refused."""
-        return self.impl.storage is not None and self.impl.storage.is_readonly != 0
+        return self.impl.storage is not None and cython.cast(StorageImpl, self.impl.storage).is_readonly != 0
 
     @property
     def version(self):
@@ -315,7 +316,7 @@ class Tensor(TensorBase):
     @property
     def allocator(self):
         """Who made the memory, or None for memory from outside."""
-        return None if self.impl.storage is None else self.impl.storage.owner
+        return None if self.impl.storage is None else cython.cast(StorageImpl, self.impl.storage).owner
 
     def numel(self):
         """Return the number of elements."""
@@ -366,7 +367,7 @@ class Tensor(TensorBase):
         if self.impl.storage is None:
             raise RuntimeError("the tensor has no storage: it is undefined. Make one with empty() or tensor().")
         retain(self.impl.storage)
-        return Storage_from_owned(self.impl.storage)
+        return Storage_from_owned(cython.cast(StorageImpl, self.impl.storage))
 
     def data_ptr(self):
         """Return the address of the first element for reading; never materializes."""
@@ -394,7 +395,8 @@ class Tensor(TensorBase):
 
     def is_cow(self):
         """Return whether the bytes may be shared copy-on-write, so that a first write may copy."""
-        return self.impl.storage is not None and cow_is_cow(cython.address(self.impl.storage.block))
+        storage = cython.cast(StorageImpl, self.impl.storage)
+        return storage is not None and cow_is_cow(cython.address(storage.block))
 
     def is_alias_of(self, other: TensorBase):
         """Return whether both have the same storage, so that a write to one may be seen in the other."""
@@ -1106,7 +1108,7 @@ class Tensor(TensorBase):
         if impl.storage is None or impl.device_type != CPU or buffer_format(impl.dtype_code) is None:
             raise AttributeError(f"a tensor of {self.dtype} on {self.device} has no __array_interface__.")
         address = self.data_ptr() if self.readonly else self.mutable_data_ptr()  # may run Python code
-        impl.storage.has_escaped = True
+        cython.cast(StorageImpl, impl.storage).has_escaped = True
         itemsize = self.itemsize
         return {
             "version": 3,

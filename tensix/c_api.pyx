@@ -91,27 +91,28 @@ cdef PyObject* body_of(Tensor tensor) noexcept nogil:
     return <PyObject*>UNDEFINED if tensor is None else <PyObject*>(<TensorBase><PyObject*>tensor).impl
 
 
-cdef bint is_plain(StorageImpl storage) noexcept nogil:
+cdef bint is_plain(TensorImpl body) noexcept nogil:
     """Return whether the address can be given out as it is. See Note [One flag before the rare states]."""
-    return storage is not None and not storage.guarded and not storage.was_shrunk
+    return body.storage is not None and not (<StorageImpl>body.storage).guarded \
+        and not (<StorageImpl>body.storage).was_shrunk and (<StorageImpl>body.storage).block.data != NULL
 
 
 cdef void* tensor_data(Tensor tensor) noexcept nogil:
     cdef PyObject* body = body_of(tensor)
-    if is_plain((<TensorImpl>body).storage) and (<TensorImpl>body).storage.block.data != NULL:
+    if is_plain(<TensorImpl>body):
         return first_element(<TensorImpl>body)
     return address_or_null(body, tensor_address)
 
 
 cdef const void* tensor_const_data(Tensor tensor) noexcept nogil:
     cdef PyObject* body = body_of(tensor)
-    if is_plain((<TensorImpl>body).storage) and (<TensorImpl>body).storage.block.data != NULL:
+    if is_plain(<TensorImpl>body):
         return first_element(<TensorImpl>body)
     return address_or_null(body, tensor_const_address)
 
 
 cdef inline void* first_element(TensorImpl body) noexcept nogil:
-    return <char*>body.storage.block.data + body.storage_offset * itemsize_of(body.dtype_code)
+    return <char*>(<StorageImpl>body.storage).block.data + body.storage_offset * itemsize_of(body.dtype_code)
 
 
 cdef int tensor_ndim(Tensor tensor) noexcept nogil:
@@ -204,7 +205,7 @@ cdef Tensor tensor_from_blob(
     body = impl_over_memory(dtype, dense_keys_of_device(CPU), ndim, sizes, strides, data)
     made = Tensor_wrap(body)
     # From here on nothing fails: after an error the memory is still the caller's.
-    storage = body.storage
+    storage = <StorageImpl>body.storage
     StorageImpl_fill(storage, storage.block.data, storage.size_bytes, deleter, data if ctx == NULL else ctx)
     return <Tensor>made
 

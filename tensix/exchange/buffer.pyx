@@ -89,13 +89,13 @@ cdef int fill_buffer(TensorImpl impl, Py_buffer* view, int flags) except -1:
     cdef void* data
     check_flags(impl, flags)
     try:
-        if impl.storage.guarded and not impl.storage.is_readonly:
+        if (<StorageImpl>impl.storage).guarded and not (<StorageImpl>impl.storage).is_readonly:
             TensorImpl_mutable_data(impl)  # may run Python code, as nothing does from here on
             check_flags(impl, flags)
         data = <void*>TensorImpl_const_data(impl)
     except RuntimeError as error:
         raise BufferError(str(error)) from None
-    cdef StorageImpl storage = impl.storage
+    cdef StorageImpl storage = <StorageImpl>impl.storage
     cdef Py_ssize_t itemsize = itemsize_of(impl.dtype_code)
     cdef int ndim = impl.ndim
     cdef bytes format = FORMATS[impl.dtype_code]
@@ -148,7 +148,7 @@ cdef int check_flags(TensorImpl impl, int flags) except -1:
             f"a tensor on {Device_get(impl.device_type, impl.device_index)} has no buffer: copy it to the CPU with "
             "cpu()."
         )
-    if flags & PyBUF_WRITABLE and impl.storage.is_readonly:
+    if flags & PyBUF_WRITABLE and (<StorageImpl>impl.storage).is_readonly:
         raise BufferError("the tensor is read-only: ask for a read-only buffer, or make a writable copy with clone().")
     if flags & PyBUF_FORMAT and FORMATS[impl.dtype_code] is None:
         raise BufferError(
@@ -207,9 +207,10 @@ cdef TensorImpl impl_of_buffer(object exporter):
     except BaseException:
         give_back(view)
         raise
-    impl.storage.is_foreign = type(exporter) is not bytes  # which are never written
-    impl.storage.is_readonly = impl.storage.guarded = view.readonly
-    data_ptr_own(&impl.storage.block, view, &buffer_operations)
+    cdef StorageImpl storage = <StorageImpl>impl.storage
+    storage.is_foreign = type(exporter) is not bytes  # which are never written
+    storage.is_readonly = storage.guarded = view.readonly
+    data_ptr_own(&storage.block, view, &buffer_operations)
     return impl
 
 

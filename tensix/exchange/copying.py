@@ -13,6 +13,7 @@ import cython
 from cython.cimports.libc.stdint import uint64_t
 from cython.cimports.tensix.core.handle import own_new, retain
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
+from cython.cimports.tensix.core.storage_impl import StorageImpl
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.sparse_tensor_impl import SparseTensorImpl, SparseTensorImpl_new
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
@@ -94,7 +95,7 @@ def deep_copy_of_strided(impl: TensorImpl, memo: dict) -> TensorImpl:
     """Return a body without owners over a copy of the storage."""
     before: uint64_t = set_counts(impl, impl, impl)
     retain(impl.storage)
-    source = Storage_from_owned(impl.storage)
+    source = Storage_from_owned(cython.cast(StorageImpl, impl.storage))
     storage: Storage = source.__deepcopy__(memo)
     check_unchanged(before, impl, impl, impl)
     body = TensorImpl_shallow_copy(impl)

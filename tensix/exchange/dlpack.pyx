@@ -160,12 +160,12 @@ cdef TensorImpl impl_of_capsule(object capsule):
         versioned = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED)
         impl = impl_over_versioned(versioned)
         PyCapsule_SetName(capsule, USED_VERSIONED)
-        data_ptr_own(&impl.storage.block, versioned, &versioned_operations)
+        data_ptr_own(&(<StorageImpl>impl.storage).block, versioned, &versioned_operations)
     elif PyCapsule_IsValid(capsule, LEGACY):
         legacy = <DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY)
         impl = impl_of_dltensor(&legacy.dl_tensor)
         PyCapsule_SetName(capsule, USED_LEGACY)
-        data_ptr_own(&impl.storage.block, legacy, &legacy_operations)
+        data_ptr_own(&(<StorageImpl>impl.storage).block, legacy, &legacy_operations)
     elif PyCapsule_IsValid(capsule, USED_VERSIONED) or PyCapsule_IsValid(capsule, USED_LEGACY):
         raise BufferError("the DLPack capsule is used up: its tensor can be taken out once. Export it again.")
     else:
@@ -180,7 +180,7 @@ cdef TensorImpl impl_of_versioned(DLManagedTensorVersioned* managed):
     except BaseException:
         release(managed)
         raise
-    data_ptr_own(&impl.storage.block, managed, &versioned_operations)
+    data_ptr_own(&(<StorageImpl>impl.storage).block, managed, &versioned_operations)
     return impl
 
 
@@ -197,8 +197,9 @@ cdef TensorImpl impl_over_versioned(DLManagedTensorVersioned* managed):
             f"{DLPACK_MAJOR_VERSION}.x: of others only the deleter is known. Ask for max_version={MAX_VERSION}."
         )
     impl = impl_of_dltensor(&managed.dl_tensor)
-    impl.storage.is_readonly = impl.storage.guarded = (managed.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0
-    impl.storage.is_foreign = not managed.flags & DLPACK_FLAG_BITMASK_IS_COPIED
+    cdef StorageImpl storage = <StorageImpl>impl.storage
+    storage.is_readonly = storage.guarded = (managed.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0
+    storage.is_foreign = not managed.flags & DLPACK_FLAG_BITMASK_IS_COPIED
     return impl
 
 
@@ -225,7 +226,7 @@ cdef TensorImpl impl_of_dltensor(DLTensor* tensor):
         )
     except ValueError as error:
         raise BufferError(f"the DLPack tensor cannot be taken in: {error}") from None
-    impl.storage.is_foreign = True
+    (<StorageImpl>impl.storage).is_foreign = True
     return impl
 
 

@@ -102,7 +102,7 @@ cdef PyObject* versioned_capsule(TensorImpl impl, bint is_copied) except NULL:
 cdef PyObject* legacy_capsule(TensorImpl impl) except NULL:
     """Return a new reference to a capsule."""
     cdef void* data = exportable_data(impl)
-    if impl.storage.is_readonly:
+    if (<StorageImpl>impl.storage).is_readonly:
         raise BufferError(
             "the tensor is read-only, which a DLPack capsule before version 1.0 cannot say. Ask for a newer one by "
             "max_version=(1, 0), or for a copy by copy=True."
@@ -132,7 +132,7 @@ cdef DLManagedTensorVersioned* export_versioned(TensorImpl impl, bint is_copied)
 
 cdef int export_dltensor(TensorImpl impl, DLTensor* out) except -1:
     """Describe a tensor by its body's own sizes and strides, which are never NULL; nothing is owned."""
-    if impl.storage is not None and impl.storage.is_readonly:
+    if impl.storage is not None and (<StorageImpl>impl.storage).is_readonly:
         raise BufferError("the tensor is read-only, which a bare DLTensor cannot say. Ask for a managed one.")
     describe_elements(impl, exportable_data(impl), out)
     out.shape = TensorImpl_sizes(impl)
@@ -158,7 +158,7 @@ cdef void* exportable_data(TensorImpl impl) except? NULL:
     if impl.storage is None or impl.device_type != CPU or TYPES[impl.dtype_code].bits == 0:
         refuse_export(impl)
     try:
-        if impl.storage.guarded and not impl.storage.is_readonly:
+        if (<StorageImpl>impl.storage).guarded and not (<StorageImpl>impl.storage).is_readonly:
             TensorImpl_mutable_data(impl)  # may run Python code, as nothing does until the tensor is exported
             return exportable_data(impl)
         return NULL if impl.numel == 0 else <void*>TensorImpl_const_data(impl)

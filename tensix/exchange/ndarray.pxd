@@ -1,10 +1,8 @@
 """Zero-copy views between tensors and NumPy arrays, for the floors above."""
-cimport cython
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport uint8_t
 from numpy cimport ndarray, npy_intp
-from tensix.core.storage_impl cimport StorageImpl
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 cdef extern from "numpy/arrayobject.h":
@@ -27,12 +25,6 @@ cdef enum:
     NO_TYPE = 255
 
 cdef uint8_t CODES[24]  # number of NumPy's type -> our code, or NO_TYPE
-
-
-@cython.no_gc
-cdef class Use:
-    cdef StorageImpl storage
-    cdef bint is_export
 
 
 cdef object ndarray_of_impl(TensorImpl impl, bint writable)

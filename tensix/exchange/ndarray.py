@@ -40,7 +40,7 @@ def ndarray_of_type(impl, descr, writable):
     """Return an array that reads the tensor's memory as elements of a NumPy type of the same size."""
     array = array_over(impl, descr, writable)
     if impl.numel:
-        cnp.set_array_base(array, use_of(impl.storage, writable))
+        cnp.set_array_base(array, use_of(cython.cast(StorageImpl, impl.storage), writable))
     return array
 
 
@@ -65,6 +65,9 @@ class Use:
     See Note [Storages in use] and Note [Exports].
     """
 
+    storage: StorageImpl
+    is_export: cython.bint
+
     def __dealloc__(self):
         if self.storage is None:
             return
@@ -76,12 +79,12 @@ class Use:
 
 def exported_ndarray_of_impl(impl):
     """Return an array over the tensor's memory for somebody outside. See Note [Exports]."""
-    if impl.storage is not None and impl.device_type == CPU and not impl.storage.is_readonly:
+    if impl.storage is not None and impl.device_type == CPU and not cython.cast(StorageImpl, impl.storage).is_readonly:
         TensorImpl_mutable_data(impl)  # may run Python code, as nothing does from here on
-    is_readonly = impl.storage is not None and impl.storage.is_readonly
+    is_readonly = impl.storage is not None and cython.cast(StorageImpl, impl.storage).is_readonly
     array = array_over(impl, numpy_dtype_of(dtype_of_code(impl.dtype_code)), not is_readonly)
     if impl.numel:
-        cnp.set_array_base(array, use_of(impl.storage, True))
+        cnp.set_array_base(array, use_of(cython.cast(StorageImpl, impl.storage), True))
     return array
 
 
@@ -177,7 +180,7 @@ def impl_of_ndarray(array, is_shared):
     impl = impl_over_memory(
         code, DEFAULT_KEYS, source.ndim, sizes, cython.NULL if is_row_major else strides, source.data
     )
-    storage = impl.storage
+    storage = cython.cast(StorageImpl, impl.storage)
     storage.block.keep_alive = cython.cast(cython.pointer(PyObject), array)
     Py_INCREF(array)
     storage.is_foreign = is_shared

@@ -26,7 +26,7 @@ from cython.cimports.libc.string import memcpy
 from cython.cimports.tensix.core.device import CPU, META
 from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
-from cython.cimports.tensix.core.storage_impl import StorageImpl_const_data, StorageImpl_mutable_data
+from cython.cimports.tensix.core.storage_impl import StorageImpl, StorageImpl_const_data, StorageImpl_mutable_data
 from cython.cimports.tensix.exchange.buffer import impl_of_buffer
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED
 from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_is_dense
@@ -118,7 +118,7 @@ def storage_over(buffer, byteorder=None):
     """
     check_order(byteorder)
     impl = impl_of_buffer(buffer if type(buffer) is bytes else pickle.PickleBuffer(buffer).raw())
-    storage = impl.storage
+    storage = cython.cast(StorageImpl, impl.storage)
     if cython.cast(uintptr_t, storage.block.data) % ALIGNMENT_BYTES:
         return copied(storage.block.data, storage.size_bytes, storage.is_readonly)
     retain(storage)

@@ -5,6 +5,7 @@ from numpy cimport ndarray
 from tensix.core.allocator cimport current_allocator
 from tensix.core.data_ptr cimport DataPtr, DataPtr_move_out, address_from_any, data_ptr_move, data_ptr_t
 from tensix.core.device cimport CPU, Device, Device_from_any
+from tensix.core.storage_impl cimport StorageImpl
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.creation cimport as_shape, call_factory, tensor_of_numbers
@@ -725,7 +726,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
         source = Tensor_wrap(impl_of_dlpack(x, (1, 0) if where.type_code == CPU else None, copy))
     if copy is None and device is None:
         return source
-    if copy and type(x) is not Tensor and not source.impl.storage.is_foreign and not source.readonly:
+    if copy and type(x) is not Tensor and not (<StorageImpl>source.impl.storage).is_foreign and not source.readonly:
         copy = None  # the other has made one
     try:
         return converted(source, None, device, copy)
@@ -812,7 +813,7 @@ def from_blob(address, shape, *, stride=None, dtype, deleter=None, device="cpu")
         element.code, dense_keys_of_device(where.type_code), len(dims), sizes, NULL if stride is None else strides,
         <void*>place,
     )
-    storage = impl.storage
+    storage = <StorageImpl>impl.storage
     if deleter is not None:
         owner = owning(place, deleter)
         DataPtr_move_out(owner, &block)

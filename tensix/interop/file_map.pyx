@@ -15,9 +15,9 @@ from tensix.core.shared_context cimport (
     shared_context_t,
     shared_context_wrap,
 )
-from tensix.core.storage cimport Storage
 
 from tensix.core.format_size import format_size
+from tensix.core.storage import Storage
 
 __all__ = ["FileMap"]
 

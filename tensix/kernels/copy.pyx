@@ -191,9 +191,9 @@ cdef object lazy_clone(TensorBase a):
     if source.storage is None:
         raise RuntimeError("the tensor has no storage that could be shared.")
     cdef uint64_t before = set_counts(source, source, source)
-    if source.storage.was_shrunk:
+    if (<StorageImpl>source.storage).was_shrunk:
         TensorImpl_check_bounds(source)
-    cdef StorageImpl storage = StorageImpl_lazy_clone(source.storage)
+    cdef StorageImpl storage = StorageImpl_lazy_clone(<StorageImpl>source.storage)
     check_unchanged(before, source, source, source)
     cdef TensorImpl target = TensorImpl_shallow_copy(source)
     own_new(storage)

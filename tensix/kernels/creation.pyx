@@ -351,7 +351,7 @@ cdef TensorBase range_of_ints(object start, object step, int64_t count):
         if count < GRAIN_ELEMENTS:
             fill_range(out, first, distance, count)
             return made
-        storage = made.impl.storage
+        storage = <StorageImpl>made.impl.storage
         begin_export(storage)
         with nogil:
             fill_range(out, first, distance, count)
@@ -376,7 +376,7 @@ cdef TensorBase range_of_floats(object start, object step, int64_t count):
         if count < GRAIN_ELEMENTS:
             fill_floats(out, first, second, count)
             return made
-        storage = made.impl.storage
+        storage = <StorageImpl>made.impl.storage
         begin_export(storage)
         with nogil:
             fill_floats(out, first, second, count)

@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t
 from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr_wrap, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU, META, Device_get
-from tensix.core.storage_impl cimport StorageImpl_mutable_data
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_mutable_data
 from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_with, Kernel
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.copy cimport fill_element
@@ -129,7 +129,7 @@ cdef object copy_(TensorBase target, TensorBase source):
     if source.impl is UNDEFINED:
         refuse_undefined()
     check_writable_once(target.impl)
-    StorageImpl_mutable_data(target.impl.storage)  # its guards: read-only, copy-on-write
+    StorageImpl_mutable_data(<StorageImpl>target.impl.storage)  # its guards: read-only, copy-on-write
     iterator_start(&iterator, target.impl.ndim, TensorImpl_sizes(target.impl))
     iterator_add(&iterator, source.impl, NULL)
     return target
@@ -137,7 +137,7 @@ cdef object copy_(TensorBase target, TensorBase source):
 
 cdef object fill_(TensorBase target, value):
     fill_element(target.impl, value)
-    StorageImpl_mutable_data(target.impl.storage)
+    StorageImpl_mutable_data(<StorageImpl>target.impl.storage)
     return target
 
 

@@ -55,7 +55,7 @@ cdef TensorImpl take_over(object found):
     """Return a body over the elements of an array, or of a number of NumPy, that nothing else refers to."""
     cdef ndarray array = found if PyArray_Check(found) else call_numpy(np.array, (found,))
     cdef TensorImpl impl = impl_of_ndarray(array, False)
-    cdef StorageImpl storage = impl.storage
+    cdef StorageImpl storage = <StorageImpl>impl.storage
     cdef ndarray owner = array
     while PyArray_BASE(owner) != NULL and PyArray_Check(<object>PyArray_BASE(owner)):
         owner = <ndarray>PyArray_BASE(owner)

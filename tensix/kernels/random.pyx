@@ -219,7 +219,7 @@ cdef int fill_in_order(TensorImpl impl, void* data, bitgen_t* bits, uint64_t bef
     """Fill elements that lie one after the other, from `data` on."""
     cdef Py_ssize_t count = impl.numel
     cdef bint single = impl.dtype_code == FLOAT32
-    cdef StorageImpl storage = impl.storage
+    cdef StorageImpl storage = <StorageImpl>impl.storage
     check_unchanged(before, impl, impl, impl)
     if count < GRAIN_ELEMENTS:
         fill_uniform(bits, data, count, single)

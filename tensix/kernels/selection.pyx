@@ -59,7 +59,7 @@ cdef TensorBase select_rows(TensorImpl source, object key):
     if self.selected * self.row_bytes < GRAIN_ELEMENTS:
         is_done = copy_rows(&self, rows, out)
     else:
-        is_done = copy_many_rows(&self, source.storage, index.storage, rows, out)
+        is_done = copy_many_rows(&self, <StorageImpl>source.storage, <StorageImpl>index.storage, rows, out)
     if not is_done:
         refuse_position(&self)
     return Tensor_wrap(made)

@@ -20,7 +20,7 @@ import cython
 from cython.cimports.cpython.long import PyLong_AsLongLongAndOverflow
 from cython.cimports.cpython.number import PyIndex_Check, PyNumber_Index
 from cython.cimports.cpython.slice import PySlice_AdjustIndices, PySlice_Unpack
-from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t, uintptr_t
+from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t
 from cython.cimports.tensix.dispatch.kernel import ArgumentsKernel_of, CKernel_binary, CKernel_unary, CKernel_with
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.dtype import DType, dtype_from_any, dtype_of_code, refuse_undefined
@@ -31,6 +31,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl,
     TensorImpl_check_bounds,
     TensorImpl_copy_dims,
+    TensorImpl_is_aligned,
     TensorImpl_refresh,
     TensorImpl_refresh_order,
     TensorImpl_shallow_copy,
@@ -109,16 +110,16 @@ def reverse_dims(a: TensorBase):
 @cython.cfunc
 def permute(a: TensorBase, dims):
     base = a.impl
-    dims = tuple(dims)  # See Note [Lists that change]
-    if len(dims) != base.ndim:
-        raise ValueError(f"permute() of {base.ndim} dimensions needs as many, found {dims}.")
+    order = tuple(dims)  # See Note [Lists that change]
+    if len(order) != base.ndim:
+        raise ValueError(f"permute() of {base.ndim} dimensions needs as many, found {order}.")
     before: uint64_t = set_counts(base, base, base)
     view = TensorImpl_view(base, base.ndim)
     seen: cython.ulonglong = 0
-    for i, dim in enumerate(dims):
-        source = wrap_dim(int64_of(dim), base.ndim)
+    for i in range(view.ndim):
+        source = wrap_dim(int64_of(order[i]), view.ndim)
         if seen >> source & 1:
-            raise ValueError(f"permute() needs each dimension once, found {dims}.")
+            raise ValueError(f"permute() needs each dimension once, found {order}.")
         seen |= cython.cast(cython.ulonglong, 1) << source
         check_unchanged(before, base, base, base)
         TensorImpl_copy_dims(base, view, source, i, 1)
@@ -188,22 +189,23 @@ def distinct_dims(dims, ndim: cython.int, what) -> list:
 @cython.cfunc
 def expand(a: TensorBase, sizes):
     base = a.impl
-    sizes = tuple(sizes)  # See Note [Lists that change]
-    new: cython.int = len(sizes) - base.ndim
+    shape = tuple(sizes)  # See Note [Lists that change]
+    new: cython.int = len(shape) - base.ndim
     if new < 0:
-        raise ValueError(f"cannot expand shape {TensorImpl_shape(base)} to {sizes}: it has fewer dimensions.")
+        raise ValueError(f"cannot expand shape {TensorImpl_shape(base)} to {shape}: it has fewer dimensions.")
     before: uint64_t = set_counts(base, base, base)
-    view = TensorImpl_view(base, len(sizes))
-    for i, size in enumerate(sizes):
-        wanted: int64_t = int64_of(size)
-        if type(size) is not int:
-            check_unchanged(before, base, base, base)
+    view = TensorImpl_view(base, len(shape))
+    for i in range(view.ndim):
+        TensorImpl_sizes(view)[i] = int64_of(shape[i])
+    check_unchanged(before, base, base, base)
+    for i in range(view.ndim):
         extent: int64_t = TensorImpl_sizes(base)[i - new] if i >= new else 1
+        wanted = TensorImpl_sizes(view)[i]
         if wanted == -1 and i >= new:
             wanted = extent
         if wanted < 0 or extent not in (wanted, 1):
             raise ValueError(
-                f"cannot expand shape {TensorImpl_shape(base)} to {sizes}: only dimensions of size 1 repeat."
+                f"cannot expand shape {TensorImpl_shape(base)} to {shape}: only dimensions of size 1 repeat."
             )
         TensorImpl_sizes(view)[i] = wanted
         TensorImpl_strides(view)[i] = TensorImpl_strides(base)[i - new] if i >= new and wanted == extent else 0
@@ -216,6 +218,7 @@ def squeeze(a: TensorBase, dims):
     base = a.impl
     before: uint64_t = set_counts(base, base, base)
     gone: cython.ulonglong = 0
+    kept: cython.int = base.ndim
     for dim in dims:
         where = wrap_dim(int64_of(dim), base.ndim)
         if TensorImpl_sizes(base)[where] != 1:
@@ -223,11 +226,14 @@ def squeeze(a: TensorBase, dims):
         if gone >> where & 1:
             raise ValueError(f"squeeze() needs each dimension once, found {tuple(dims)}.")
         gone |= cython.cast(cython.ulonglong, 1) << where
-    kept = [i for i in range(base.ndim) if not gone >> i & 1]
+        kept -= 1
     check_unchanged(before, base, base, base)
-    view = TensorImpl_view(base, len(kept))
-    for target, source in enumerate(kept):
-        TensorImpl_copy_dims(base, view, source, target, 1)
+    view = TensorImpl_view(base, kept)
+    target: cython.int = 0
+    for source in range(base.ndim):
+        if not gone >> source & 1:
+            TensorImpl_copy_dims(base, view, source, target, 1)
+            target += 1
     TensorImpl_refresh(view)
     return Tensor_wrap(view)
 
@@ -476,11 +482,7 @@ def refuse_to_join(what, number: int64_t, ratio: int64_t, found: DType, dtype: D
 @cython.exceptval(-1)
 def check_aligned(view: TensorImpl, dtype: DType) -> cython.int:
     """Check that memory from outside, which starts anywhere, has the elements where loops may read them."""
-    if view.storage is None or view.numel == 0:
-        return 0
-    alignment: int64_t = dtype.itemsize if dtype.numpy is None else dtype.numpy.alignment
-    address = cython.cast(uintptr_t, view.storage.block.data) + view.storage_offset * dtype.itemsize
-    if address % alignment:
+    if not TensorImpl_is_aligned(view, dtype.itemsize if dtype.numpy is None else dtype.numpy.alignment):
         raise ValueError(f"the elements would not be aligned for {dtype}. Copy them with clone() first.")
     return 0
 

@@ -2,7 +2,6 @@
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.intrusive_target cimport IntrusiveTarget
-from tensix.core.storage_impl cimport StorageImpl
 
 cdef extern from "tensix/bits.h" nogil:
     bint tx_multiply_overflows(int64_t a, int64_t b, int64_t* product)
@@ -18,7 +17,7 @@ cdef union dims_t:
 
 
 cdef class TensorImpl(IntrusiveTarget):
-    cdef readonly StorageImpl storage  # with one strong count; None: no memory
+    cdef readonly IntrusiveTarget storage  # with one strong count; None: no memory. See Note [The storage of a body]
     cdef public object autograd_meta  # for code that records gradients; released before the storage
     cdef dims_t dims
     cdef readonly int64_t storage_offset  # elements
@@ -96,15 +95,9 @@ cdef inline int check_unchanged(uint64_t before, TensorImpl a, TensorImpl b, Ten
     return refuse_change() if set_counts(a, b, c) != before else 0
 
 
-cdef inline void TensorImpl_bump_version(TensorImpl self) noexcept:
-    """Count a write in place; with the GIL. The count is the storage's, so all that share the bytes share it."""
-    if self.storage is not None:
-        self.storage.version += 1
-
-
 cdef TensorImpl TensorImpl_new(uint8_t dtype_code, uint64_t key_set, int ndim)
 cdef int TensorImpl_reserve_outline(TensorImpl self, int ndim) except -1
-cdef void TensorImpl_adopt(TensorImpl self, StorageImpl storage) noexcept
+cdef void TensorImpl_adopt(TensorImpl self, IntrusiveTarget storage) noexcept
 cdef TensorImpl TensorImpl_view(TensorImpl base, int ndim)
 cdef TensorImpl TensorImpl_shallow_copy(TensorImpl base)
 cdef int TensorImpl_shallow_copy_from(TensorImpl self, TensorImpl source) except -1
@@ -115,6 +108,8 @@ cdef bint TensorImpl_span(TensorImpl self, int64_t* first, int64_t* last) noexce
 cdef int TensorImpl_check_bounds(TensorImpl self) except -1
 cdef int refuse_change() except -1
 cdef int TensorImpl_check_alive(TensorImpl self) except -1
+cdef void TensorImpl_bump_version(TensorImpl self) noexcept
+cdef bint TensorImpl_is_aligned(TensorImpl self, int64_t alignment) noexcept
 cdef void* TensorImpl_mutable_data(TensorImpl self) except? NULL
 cdef const void* TensorImpl_const_data(TensorImpl self) except? NULL
 cdef void* TensorImpl_no_data(TensorImpl self) except? NULL

@@ -17,6 +17,12 @@ storage, and nothing else does; or it may exchange the block of the operand's st
 * begins a use of the storages if it gives up the GIL from there on. See Note [Storages in use].
 
 Bodies that it has made itself, and not yet handed out, cannot be changed by anybody.
+
+Note [The storage of a body]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+A body's storage is a `StorageImpl`. The field is declared by the base class, since who cimports bodies would otherwise
+compile the fields of storages in, and be compiled again with each change of them. Modules that read those fields are
+few: they cast, ``<StorageImpl>impl.storage``. Others call functions of this module.
 """
 
 import cython
@@ -25,7 +31,7 @@ from cython.cimports.cpython.number import PyNumber_Index
 from cython.cimports.cpython.object import PyObject
 from cython.cimports.cpython.ref import Py_INCREF
 from cython.cimports.cpython.tuple import PyTuple_New, PyTuple_SET_ITEM
-from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t
+from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t, uintptr_t
 from cython.cimports.libc.stdlib import free, malloc
 from cython.cimports.tensix.core.assertions import TX_ASSERT
 from cython.cimports.tensix.core.combined_refcount import is_dead
@@ -39,7 +45,7 @@ from cython.cimports.tensix.core.free_list import (
     free_list_take,
 )
 from cython.cimports.tensix.core.handle import drop, drop_nogil, retain
-from cython.cimports.tensix.core.storage_impl import StorageImpl_const_data, StorageImpl_pass_guards
+from cython.cimports.tensix.core.storage_impl import StorageImpl, StorageImpl_const_data, StorageImpl_pass_guards
 from cython.cimports.tensix.tensors.dtype import dtype_of_code, itemsize_of, refuse_undefined
 
 __all__ = ["TensorImpl"]
@@ -119,7 +125,7 @@ class TensorImpl:
     def version(self):
         """How often the storage was written in place."""
         TensorImpl_check_alive(self)
-        return self.storage.version if self.storage is not None else 0
+        return cython.cast(StorageImpl, self.storage).version if self.storage is not None else 0
 
     @property
     def dtype(self):
@@ -195,7 +201,8 @@ def TensorImpl_adopt(self, storage):
     """Take over a strong count of a storage, in place of the one held so far."""
     old = self.storage
     self.storage = storage
-    self.device_type, self.device_index = storage.block.device_type, storage.block.device_index
+    block = cython.address(cython.cast(StorageImpl, storage).block)
+    self.device_type, self.device_index = block.device_type, block.device_index
     if old is not None:
         drop(old)
 
@@ -343,7 +350,8 @@ def TensorImpl_is_within(self: TensorImpl) -> cython.bint:
         return True
     fits: cython.bint = TensorImpl_span(self, cython.address(first), cython.address(last)) and first >= 0
     fits = fits and not tx_multiply_overflows(last, itemsize_of(self.dtype_code), cython.address(nbytes))
-    return fits and cython.cast(uint64_t, nbytes) + itemsize_of(self.dtype_code) <= self.storage.size_bytes
+    available = cython.cast(StorageImpl, self.storage).size_bytes
+    return fits and cython.cast(uint64_t, nbytes) + itemsize_of(self.dtype_code) <= available
 
 
 @cython.cfunc
@@ -398,7 +406,7 @@ def refuse_bounds(self: TensorImpl) -> cython.int:
     raise RuntimeError(
         f"shape {TensorImpl_shape(self)} with stride {TensorImpl_stride(self)} and storage offset "
         f"{self.storage_offset} needs elements {first} to {last} ({(last + 1) * itemsize:,} bytes), "
-        f"the storage has {self.storage.size_bytes:,} bytes."
+        f"the storage has {cython.cast(StorageImpl, self.storage).size_bytes:,} bytes."
     )
 
 
@@ -414,17 +422,31 @@ def TensorImpl_check_memory(self: TensorImpl) -> cython.int:
         raise RuntimeError(
             "the tensor is sparse: it has no memory, but indices() and values(). Make it dense with to_dense()."
         )
-    if self.storage.was_shrunk:
+    if cython.cast(StorageImpl, self.storage).was_shrunk:
         TensorImpl_check_bounds(self)
     return 0
 
 
+def TensorImpl_bump_version(self):
+    """Count a write in place; with the GIL. The count is the storage's, so all that share the bytes share it."""
+    if self.storage is not None:
+        cython.cast(StorageImpl, self.storage).version += 1
+
+
+def TensorImpl_is_aligned(self, alignment):
+    """Return whether the elements, if there are any, have addresses that divide by `alignment`."""
+    if self.storage is None or self.numel == 0:
+        return True
+    start = cython.cast(uintptr_t, cython.cast(StorageImpl, self.storage).block.data)
+    return (start + self.storage_offset * itemsize_of(self.dtype_code)) % alignment == 0
+
+
 def TensorImpl_mutable_data(self):
     """Return the address of the first element for writing."""
-    while TensorImpl_check_memory(self) == 0 and self.storage.guarded:  # what runs meanwhile may change the body
-        StorageImpl_pass_guards(self.storage)
+    while TensorImpl_check_memory(self) == 0 and cython.cast(StorageImpl, self.storage).guarded:
+        StorageImpl_pass_guards(cython.cast(StorageImpl, self.storage))  # what runs meanwhile may change the body
     TX_ASSERT(TensorImpl_is_refreshed(self), "a body that was refreshed after its geometry changed", self.numel)
-    data = cython.cast(cython.p_char, self.storage.block.data)
+    data = cython.cast(cython.p_char, cython.cast(StorageImpl, self.storage).block.data)
     if data == cython.NULL:
         return TensorImpl_no_data(self)
     TX_ASSERT(TensorImpl_is_within(self), "elements inside the storage", self.storage_offset)
@@ -435,7 +457,7 @@ def TensorImpl_const_data(self):
     """Return the address of the first element for reading; never materializes."""
     TensorImpl_check_memory(self)
     TX_ASSERT(TensorImpl_is_refreshed(self), "a body that was refreshed after its geometry changed", self.numel)
-    data = cython.cast(cython.p_char, StorageImpl_const_data(self.storage))
+    data = cython.cast(cython.p_char, StorageImpl_const_data(cython.cast(StorageImpl, self.storage)))
     if data == cython.NULL:
         return TensorImpl_no_data(self)
     TX_ASSERT(TensorImpl_is_within(self), "elements inside the storage", self.storage_offset)

@@ -3,6 +3,7 @@
 import graphlib
 import re
 
+from Cython.Build.Dependencies import create_dependency_tree
 from floors import FLOOR_OF, MODULES, PACKAGE, SOURCES, arrows, imports_of, module_of, part_of, tensix_imports_of
 
 from tensix.functions import CHAPTERS
@@ -64,6 +65,16 @@ def test_public_declarations_need_no_header_of_ours():
             waiting += tensix_imports_of(path)
     assert {path.stem for path in reached} == {"__init__", "abi", "c_api"}
     assert [path for path in sorted(reached) if re.search(r'cdef\s+extern\s+from\s+"tensix/', path.read_text())] == []
+
+
+def test_a_field_of_storages_is_compiled_into_a_third_of_the_modules():
+    """At most: a body declares its storage by the base class, so that who cimports bodies does not depend on it."""
+    tree = create_dependency_tree()
+    modules = [path for path in SOURCES if path.suffix == ".pyx" or "\nimport cython\n" in path.read_text()]
+    fields = str(PACKAGE / "core/storage_impl.pxd")
+    recompiled = [module_of(path) for path in modules if fields in tree.all_dependencies(str(path))]
+    assert "tensix.tensors.tensor_impl" in recompiled, "the dependencies of modules in plain Python are found"
+    assert len(recompiled) <= len(modules) / 3, recompiled
 
 
 def test_kernels_are_registered_in_one_folder():
