@@ -38,6 +38,9 @@ def add_parser(commands):
     parser.add_argument("--max-events", metavar="N", type=int, default=1_000_000,
                         help="blocks to remember; beyond that the oldest ones that are freed are forgotten "
                         "(default: 1000000)")  # fmt: skip
+    parser.add_argument("--through", metavar="PACKAGE", action="append",
+                        help="whose lines are not the script's own: a package, a folder, or site-packages for all that "
+                        "are installed; may be given several times (default: site-packages)")  # fmt: skip
     parser.add_argument("file", metavar="SCRIPT.py | SNAPSHOT.json", help="what to run or to show")
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="ARGS", help="arguments of the script")
     parser.set_defaults(run=run)
@@ -51,12 +54,20 @@ def run(arguments):
     if source.suffix == ".json":
         if arguments.words:
             raise ValueError(f"a snapshot takes no arguments, found {arguments.words}. Options stand before its name.")
+        if arguments.through:
+            raise ValueError(f"{source} has its call sites already: --through belongs to the run that is recorded.")
         with Progress() as progress:
             progress.say(f"reading {source}")
             snapshot = load_snapshot(source)
             write(snapshot, output, progress)
         print_summary(snapshot, output)
         return 0
+
+    recording = None
+
+    def start():  # the script's folder is on the path now, as its packages may be
+        nonlocal recording
+        recording = record(max_events=arguments.max_events, through=arguments.through).start()
 
     def finish():
         with Progress() as progress:
@@ -66,8 +77,7 @@ def run(arguments):
             write(snapshot, output, progress)
         print_summary(snapshot, output)
 
-    recording = record(max_events=arguments.max_events)
-    return run_script(str(source), arguments.words, recording.start, finish)
+    return run_script(str(source), arguments.words, start, finish)
 
 
 def check_output(output, source):
@@ -116,12 +126,11 @@ def print_summary(snapshot, output):
 
 
 def lines_of_sites(snapshot, at_peak):
-    """Yield a table of the call sites with most memory at the peak, the innermost line of Python for each block."""
+    """Yield a table of the call sites with most memory at the peak, the line of the script's own for each block."""
     blocks, frames = snapshot["blocks"], snapshot["frames"]
-    sites = {}  # innermost frame -> bytes at the peak, bytes in total, blocks
+    sites = {}  # frame -> bytes at the peak, bytes in total, blocks
     for number, nbytes in enumerate(blocks["nbytes"]):
-        stack = snapshot["stacks"][blocks["stack"][number]]
-        sums = sites.setdefault(stack[0] if stack else None, [0, 0, 0])
+        sums = sites.setdefault(snapshot["call_sites"][blocks["stack"][number]], [0, 0, 0])
         sums[0] += nbytes if number in at_peak else 0
         sums[1] += nbytes
         sums[2] += 1

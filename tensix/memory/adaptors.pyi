@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple, Protocol
 
 from typing_extensions import disjoint_base
@@ -80,10 +80,16 @@ class TrackedBlock(NamedTuple):
     address: int
     nbytes: int
     frames: list[Frame]
+    place: Frame
 
 @disjoint_base
 class TrackingAdaptor(Adaptor):
-    def __init__(self, upstream: Allocator | None = None, depth: int = 32) -> None: ...
+    def __init__(
+        self,
+        upstream: Allocator | None = None,
+        depth: int = 32,
+        through: Collection[str | os.PathLike[str]] | None = None,
+    ) -> None: ...
     @property
     def call_sites(self) -> CallSites: ...
     def blocks(self) -> list[TrackedBlock]: ...

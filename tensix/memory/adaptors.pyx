@@ -64,6 +64,7 @@ from tensix.core.allocator import OutOfMemoryError
 from tensix.core.cpu_allocator import CPUAllocator
 from tensix.core.format_size import format_size, parse_size
 from tensix.memory.caching_allocator import CachingAllocator, refuse_circle
+from tensix.memory.call_site import Frame
 
 __all__ = [
     "Adaptor",
@@ -863,11 +864,14 @@ class TrackedBlock(NamedTuple):
         Bytes asked for.
     frames : list of Frame
         The calls that led to it, innermost first; those inside tensix are left out.
+    place : Frame
+        The one of these that it belongs to, as `CallSites.place` says; its file is ``"?"`` if there is none.
     """
 
     address: int
     nbytes: int
     frames: list
+    place: Frame
 
 
 cdef struct tracked_block_t:
@@ -886,7 +890,9 @@ cdef class TrackingAdaptor(Adaptor):
     upstream : Allocator or None, optional
         Who makes the blocks; None means the allocator that serves the CPU now.
     depth : int, 1 to 64, optional
-        The most frames to remember of each call.
+        The most frames to remember of each call, as of `CallSites`.
+    through : list of str or path-like, optional
+        Packages whose lines are not the user's, as of `CallSites`; by default all that are installed.
 
     Attributes
     ----------
@@ -896,7 +902,9 @@ cdef class TrackingAdaptor(Adaptor):
     Raises
     ------
     ValueError
-        If the depth is out of range.
+        If the depth is out of range, or a package or folder of `through` is not there.
+    TypeError
+        If `through` is no list.
 
     Notes
     -----
@@ -930,10 +938,10 @@ cdef class TrackingAdaptor(Adaptor):
         self.ring.next = self.ring.previous = &self.ring
         self.call_sites = CallSites()
 
-    def __init__(self, upstream=None, depth=32):
+    def __init__(self, upstream=None, depth=32, through=None):
         super().__init__(upstream)
-        if depth != self.call_sites.depth and len(self.call_sites) == 0:
-            self.call_sites = CallSites(depth)
+        if len(self.call_sites) == 0:
+            self.call_sites = CallSites(depth, through)
 
     def blocks(self):
         """Return a list of `TrackedBlock`, one for each living block, oldest first."""
@@ -952,11 +960,12 @@ cdef class TrackingAdaptor(Adaptor):
             copies[count] = record[0]
             count += 1
             record = record.next
+        sites, blocks = self.call_sites, []
         try:
-            return [
-                TrackedBlock(copies[i].address, copies[i].nbytes, self.call_sites.frames(copies[i].site))
-                for i in range(count)
-            ]
+            for i in range(count):
+                frames, place = sites.frames(copies[i].site), sites.place(copies[i].site)
+                blocks.append(TrackedBlock(copies[i].address, copies[i].nbytes, frames, place))
+            return blocks
         finally:
             free(copies)
 
@@ -970,9 +979,8 @@ cdef class TrackingAdaptor(Adaptor):
         """
         sums = {}
         for block in self.blocks():
-            place = str(block.frames[0]) if block.frames else "(no Python frame)"
-            nbytes, count = sums.get(place, (0, 0))
-            sums[place] = nbytes + block.nbytes, count + 1
+            nbytes, count = sums.get(block.place, (0, 0))
+            sums[block.place] = nbytes + block.nbytes, count + 1
         lines = [
             f"{format_size(nbytes):>12}  {count:>8}  {place}"
             for place, (nbytes, count) in sorted(sums.items(), key=lambda item: -item[1][0])[:most]

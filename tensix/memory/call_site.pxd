@@ -11,16 +11,23 @@ cdef struct code_position_t:
     int32_t offset      # of the instruction, in bytes; or the line, as ~line
 
 
+cdef enum found_user_t:
+    NOT_KNOWN
+    FOUND
+    MISSING
+
+
 cdef struct call_site_t:
     uint64_t hash
     uint32_t first     # position of its innermost frame
     uint32_t length
     uint32_t number    # which site has the same lines; the site itself if it has no instructions
+    found_user_t user  # whether the user's program is in it; asked for those that were cut off
 
 
 cdef class CallSites:
     cdef readonly int depth
-    cdef uint32_t stack_count  # with different lines
+    cdef object origins        # CodeOrigins
     cdef uint32_t site_count, site_capacity
     cdef uint32_t frame_count, frame_capacity
     cdef uint32_t slot_count   # a power of two, at least twice the sites

@@ -12,10 +12,16 @@ What has a number is the stack of lines: a line may have many instructions, and 
 from another instruction once it knows what it calls. So every stack is in the table twice, by its instructions and by
 its lines, and the first points to the second.
 
-All frames are taken before the table is touched: making a frame object may run the collector, which may run anything,
-this function included.
+Making a frame object may run the collector, which may run anything, this function included. So no pointer into the
+table is kept while frames are taken.
+
+Note [Reading on]
+~~~~~~~~~~~~~~~~~
+A library may be deeper than what is read of a stack, and then the user's line would not be in it. To read further every
+time would cost those whose lines are near. So the table knows of a stack that was cut off whether the user's program is
+in it; if not, twice as many frames are read, as often as there must be. Whether it is there is found out at the first
+sight of such a stack: Note [Whose line it was] in ``code_origin.py``.
 """
-import os
 from typing import NamedTuple
 
 cimport cython
@@ -23,6 +29,15 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int32_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
+from tensix.core.python_reference cimport (
+    may_run_python,
+    pass_on,
+    pending_exception_t,
+    restore_exception,
+    save_exception,
+)
+
+from tensix.memory.code_origin import HIDDEN, USER, CodeOrigins
 
 __all__ = ["CallSites", "Frame"]
 
@@ -43,10 +58,10 @@ cdef extern from "Python.h":
 
 cdef enum:
     MAX_DEPTH = 64
+    MAX_FRAMES = 256          # that are read in search of the user's program
     MAX_SITES = 2097152       # two for a stack; more different ones than half of this are not told apart
 
 DEFAULT_DEPTH = 32
-OUR_FILES = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 @cython.binding(True)
@@ -77,13 +92,29 @@ class Frame(NamedTuple):
         return f"{self.file}:{self.line} in {self.function}"
 
 
+NOWHERE = Frame("?", 0, "?")  # what was not called from Python
+
+
+@cython.no_gc_clear  # who listens may still take stacks
 cdef class CallSites:
     """Number the stacks of Python frames from which something is done.
 
     Parameters
     ----------
     depth : int, 1 to 64, optional
-        The most frames of a stack to read, from the innermost.
+        The most frames of a stack to read, from the innermost; more, up to 256, while the user's program is not among
+        them.
+    through : list of str or path-like, optional
+        Packages whose lines are not the user's, by the names that they are imported by, or folders;
+        ``"site-packages"`` stands for all that are installed. By default ``["site-packages"]``. tensix, NumPy and the
+        standard library never are the user's.
+
+    Raises
+    ------
+    TypeError
+        If `through` is no list of these.
+    ValueError
+        If the depth is out of range, or a package or folder is not there.
 
     Notes
     -----
@@ -104,12 +135,14 @@ cdef class CallSites:
 
     def __cinit__(self):
         self.depth = DEFAULT_DEPTH
+        self.origins = CodeOrigins()
         self.site_count = 1
 
-    def __init__(self, depth=DEFAULT_DEPTH):
+    def __init__(self, depth=DEFAULT_DEPTH, through=None):
         if not 1 <= depth <= MAX_DEPTH:
             raise ValueError(f"depth must be from 1 to {MAX_DEPTH} frames, found {depth}.")
         self.depth = depth
+        self.origins = CodeOrigins(through)
 
     def __dealloc__(self):
         cdef uint32_t i
@@ -149,47 +182,153 @@ cdef class CallSites:
         """
         if site == 0:
             return []
-        if not 0 < site < self.site_count or self.sites[<uint32_t>site].number != site:
-            raise ValueError(f"no stack has the number {site}: ask for those that capture() of this table returned.")
-        frames = []
-        cdef call_site_t found = self.sites[<uint32_t>site]
+        cdef call_site_t found = site_numbered(self, site)
         cdef uint32_t i
-        for i in range(found.first, found.first + found.length):
-            code = <object><PyObject*>self.positions[i].code
-            if not is_left_out(code.co_filename):
-                frames.append(Frame(code.co_filename, ~self.positions[i].offset, code.co_qualname))
-        return frames
+        shown = [i for i in range(found.first, found.first + found.length) if origin_at(self, i) != HIDDEN]
+        return [frame_at(self, i) for i in shown]
+
+    def place(self, site):
+        """Return the frame of a stack that a block belongs to: the innermost line of the user's program.
+
+        Parameters
+        ----------
+        site : int
+            What `capture` returned.
+
+        Returns
+        -------
+        Frame
+            Without one of the user's, the innermost of a package, else of the standard library, else of NumPy; its file
+            is ``"?"`` if there is none.
+
+        Raises
+        ------
+        ValueError
+            If `capture` of this table never returned that number.
+
+        Examples
+        --------
+        >>> import concurrent.futures
+        >>> from tensix.memory import CallSites
+        >>> sites = CallSites()
+        >>> def work(number):
+        ...     return sites.capture()
+        >>> with concurrent.futures.ThreadPoolExecutor() as pool:
+        ...     [site] = pool.map(work, [1])
+        >>> sites.place(site).function
+        'work'
+        >>> with concurrent.futures.ThreadPoolExecutor() as pool:
+        ...     site = pool.submit(sites.capture).result()
+        >>> sites.place(site).function
+        '_WorkItem.run'
+        """
+        if site == 0:
+            return NOWHERE
+        origin, position = nearest_of(self, site_numbered(self, site))
+        return NOWHERE if origin == HIDDEN else frame_at(self, position)
 
     def __len__(self):
-        return self.stack_count
+        cdef uint32_t i, count = 0
+        for i in range(1, self.site_count):  # less those that were only the beginning of one
+            count += self.sites[i].number == i and self.sites[i].user != MISSING
+        return count
 
     def __repr__(self):
         return f"CallSites(depth={self.depth}): {len(self)} stacks"
 
 
-def is_left_out(str file not None):
-    """Whether frames of a file tell a user nothing: they are ours, or the interpreter's import and run machinery."""
-    return file.startswith(OUR_FILES) or file.startswith("<frozen ")
+cdef call_site_t site_numbered(CallSites self, object number) except *:
+    """Return the stack of lines that has a number."""
+    if not 0 < number < self.site_count or self.sites[<uint32_t>number].number != number:
+        raise ValueError(f"no stack has the number {number}: ask for those that capture() of this table returned.")
+    return self.sites[<uint32_t>number]
+
+
+cdef object origin_at(CallSites self, uint32_t position):
+    """Return where the code of a position comes from."""
+    return self.origins[(<object><PyObject*>self.positions[position].code).co_filename]
+
+
+cdef object frame_at(CallSites self, uint32_t position):
+    """Return a position, which says its line, as a frame."""
+    code = <object><PyObject*>self.positions[position].code
+    return Frame(code.co_filename, ~self.positions[position].offset, code.co_qualname)
+
+
+cdef tuple nearest_of(CallSites self, call_site_t site):
+    """Return where the nearest code of a stack comes from, and its innermost position."""
+    cdef uint32_t i
+    nearest, position = HIDDEN, site.first
+    for i in range(site.first, site.first + site.length):
+        origin = origin_at(self, i)
+        if origin < nearest:
+            nearest, position = origin, i
+        if nearest == USER:
+            break
+    return nearest, position
 
 
 cdef uint32_t CallSites_capture(CallSites self) noexcept:
-    """See Note [Taking a stack cheaply]."""
+    """See Note [Taking a stack cheaply] and Note [Reading on]."""
     cdef code_position_t taken[MAX_DEPTH]
-    cdef int length = 0
+    cdef uint32_t length = 0, site
     cdef uint64_t hashed = 0
     cdef PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get())
+    frame = take_frames(frame, self.depth, taken, &length, &hashed)
+    if length == 0:
+        return 0
+    site = site_of(self, taken, length, hashed)
+    if frame != NULL:
+        site = read_on(self, site, frame, taken, length, hashed)
+    return self.sites[site].number if site != 0 else 0
+
+
+cdef uint32_t read_on(
+        CallSites self, uint32_t site, PyFrameObject* frame, const code_position_t* near, uint32_t length,
+        uint64_t hashed) noexcept:
+    """Return the site of a stack of which there is more, from this frame on. See Note [Reading on]."""
+    cdef code_position_t taken[MAX_FRAMES]
+    if site != 0 and not has_user(self, site):
+        memcpy(taken, near, length * sizeof(code_position_t))
+        while frame != NULL and site != 0 and length < MAX_FRAMES and not has_user(self, site):
+            frame = take_frames(frame, min(2 * length, <uint32_t>MAX_FRAMES), taken, &length, &hashed)
+            site = site_of(self, taken, length, hashed)
+    drop_frame(frame)
+    return site
+
+
+cdef inline PyFrameObject* take_frames(
+        PyFrameObject* frame, uint32_t wanted, code_position_t* taken, uint32_t* length, uint64_t* hashed) noexcept:
+    """Take frames from this one on until there are as many as wanted; return the one after, NULL if it was the last."""
     cdef PyFrameObject* outer
-    while frame != NULL and length < self.depth:
-        taken[length].code = PyFrame_GetCode(frame)
-        drop_code(taken[length].code)  # the frame is running and keeps it
-        taken[length].offset = PyFrame_GetLasti(frame)
-        hashed = mixed(hashed, <uintptr_t>taken[length].code, taken[length].offset)
-        length += 1
+    while frame != NULL and length[0] < wanted:
+        taken[length[0]].code = PyFrame_GetCode(frame)
+        drop_code(taken[length[0]].code)  # the frame is running and keeps it
+        taken[length[0]].offset = PyFrame_GetLasti(frame)
+        hashed[0] = mixed(hashed[0], <uintptr_t>taken[length[0]].code, taken[length[0]].offset)
+        length[0] += 1
         outer = PyFrame_GetBack(frame)
         drop_frame(frame)
         frame = outer
-    drop_frame(frame)
-    return number_of(self, taken, length, hashed) if length else 0
+    return frame
+
+
+cdef bint has_user(CallSites self, uint32_t site) noexcept:
+    """Whether the user's program is in a stack."""
+    cdef uint32_t number = self.sites[site].number
+    cdef found_user_t user = FOUND  # if it cannot be found out
+    cdef pending_exception_t pending
+    if self.sites[site].user != NOT_KNOWN:
+        return self.sites[site].user == FOUND
+    pending = save_exception()
+    try:
+        if may_run_python():
+            user = FOUND if nearest_of(self, self.sites[number])[0] == USER else MISSING
+            self.sites[site].user = self.sites[number].user = user
+    except BaseException as error:
+        pass_on(error)
+    restore_exception(pending)
+    return user == FOUND
 
 
 cdef inline uint64_t mixed(uint64_t hashed, uintptr_t code, int32_t offset) noexcept nogil:
@@ -197,27 +336,29 @@ cdef inline uint64_t mixed(uint64_t hashed, uintptr_t code, int32_t offset) noex
     return hashed ^ (hashed >> 29)
 
 
-cdef uint32_t number_of(CallSites self, code_position_t* taken, int length, uint64_t hashed) noexcept:
-    """Return the number of a stack, a new one at the first sight of its lines."""
+cdef inline uint32_t site_of(CallSites self, const code_position_t* taken, uint32_t length, uint64_t hashed) noexcept:
+    """Return the site of a stack, with a new number at the first sight of its lines; 0 if there is no memory."""
     cdef uint32_t site = find(self, taken, length, hashed)
-    if site != 0:
-        return self.sites[site].number
-    cdef code_position_t lines[MAX_DEPTH]
+    return site if site != 0 else new_site_of(self, taken, length, hashed)
+
+
+cdef uint32_t new_site_of(CallSites self, const code_position_t* taken, uint32_t length, uint64_t hashed) noexcept:
+    """Return the site of a stack that is not in the table by its instructions."""
+    cdef code_position_t lines[MAX_FRAMES]
     cdef uint64_t hashed_lines = 0
-    cdef int i
+    cdef uint32_t number, site, i
     for i in range(length):
         lines[i].code, lines[i].offset = taken[i].code, ~max(PyCode_Addr2Line(taken[i].code, taken[i].offset), 0)
         hashed_lines = mixed(hashed_lines, <uintptr_t>lines[i].code, lines[i].offset)
-    cdef uint32_t number = find(self, lines, length, hashed_lines)
+    number = find(self, lines, length, hashed_lines)
     if number == 0:
         number = add(self, lines, length, hashed_lines, 0)
-        self.stack_count += number != 0
-    if number != 0:
-        add(self, taken, length, hashed, number)  # without memory for it, the lines are looked up the next time too
-    return number
+    site = add(self, taken, length, hashed, number) if number != 0 else 0
+    return site if site != 0 else number  # without memory for it, the lines are looked up the next time too
 
 
-cdef inline uint32_t find(CallSites self, const code_position_t* taken, int length, uint64_t hashed) noexcept nogil:
+cdef inline uint32_t find(
+        CallSites self, const code_position_t* taken, uint32_t length, uint64_t hashed) noexcept nogil:
     """Return which site these positions are, or 0."""
     cdef uint32_t mask = self.slot_count - 1
     cdef uint32_t slot = <uint32_t>hashed & mask
@@ -226,7 +367,7 @@ cdef inline uint32_t find(CallSites self, const code_position_t* taken, int leng
         return 0
     while self.slots[slot] != 0:
         site = &self.sites[self.slots[slot]]
-        if site.hash == hashed and site.length == <uint32_t>length:
+        if site.hash == hashed and site.length == length:
             if is_same(&self.positions[site.first], taken, length):
                 return self.slots[slot]
         slot = (slot + 1) & mask
@@ -234,21 +375,20 @@ cdef inline uint32_t find(CallSites self, const code_position_t* taken, int leng
 
 
 cdef uint32_t add(
-        CallSites self, const code_position_t* taken, int length, uint64_t hashed, uint32_t number) noexcept:
+        CallSites self, const code_position_t* taken, uint32_t length, uint64_t hashed, uint32_t number) noexcept:
     """Return a new site with the number of another, or its own if that is 0; 0 if there is no memory."""
     if 2 * (self.site_count + 1) > self.slot_count and not grow_slots(self):
         return 0
     if not grow_arrays(self, length):
         return 0
-    cdef uint32_t made = self.site_count
+    cdef uint32_t made = self.site_count, i
     cdef call_site_t* site = &self.sites[made]
-    site.hash, site.first, site.length = hashed, self.frame_count, <uint32_t>length
-    site.number = number if number != 0 else made
+    site.hash, site.first, site.length = hashed, self.frame_count, length
+    site.number, site.user = number if number != 0 else made, NOT_KNOWN
     memcpy(&self.positions[self.frame_count], taken, length * sizeof(code_position_t))
-    cdef int i
     for i in range(length):
         Py_INCREF(<object><PyObject*>taken[i].code)
-    self.frame_count += <uint32_t>length
+    self.frame_count += length
     self.site_count += 1
     enter(self.slots, self.slot_count, hashed, made)
     return made
@@ -262,8 +402,8 @@ cdef inline void enter(uint32_t* slots, uint32_t slot_count, uint64_t hashed, ui
     slots[slot] = site
 
 
-cdef inline bint is_same(const code_position_t* one, const code_position_t* other, int length) noexcept nogil:
-    cdef int i
+cdef inline bint is_same(const code_position_t* one, const code_position_t* other, uint32_t length) noexcept nogil:
+    cdef uint32_t i
     for i in range(length):  # not memcmp: there is padding
         if one[i].code != other[i].code or one[i].offset != other[i].offset:
             return False
@@ -284,7 +424,7 @@ cdef bint grow_slots(CallSites self) noexcept:
     return True
 
 
-cdef bint grow_arrays(CallSites self, int length) noexcept:
+cdef bint grow_arrays(CallSites self, uint32_t length) noexcept:
     """Make space for one more stack; return whether there is."""
     cdef void* larger
     if self.site_count >= self.site_capacity:
@@ -294,7 +434,7 @@ cdef bint grow_arrays(CallSites self, int length) noexcept:
         if larger == NULL:
             return False
         self.sites, self.site_capacity = <call_site_t*>larger, 2 * (self.site_capacity + 32)
-    if self.frame_count + <uint32_t>length > self.frame_capacity:
+    if self.frame_count + length > self.frame_capacity:
         larger = realloc(self.positions, 2 * (self.frame_capacity + 256) * sizeof(code_position_t))
         if larger == NULL:
             return False

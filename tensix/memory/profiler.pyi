@@ -1,5 +1,6 @@
-from collections.abc import Callable
-from typing import Any, NamedTuple, ParamSpec, Protocol, Self, TypeVar, overload
+from collections.abc import Callable, Collection
+from os import PathLike
+from typing import Any, NamedTuple, ParamSpec, Protocol, Self, TypeAlias, TypeVar, overload
 
 from typing_extensions import disjoint_base
 
@@ -9,6 +10,7 @@ __all__ = ["CopyRow", "Profile", "ProfileRow", "copies", "profile"]
 
 _P = ParamSpec("_P")
 _R_co = TypeVar("_R_co", covariant=True)
+_Packages: TypeAlias = Collection[str | PathLike[str]]
 
 class ProfileRow(NamedTuple):
     place: Frame
@@ -29,7 +31,7 @@ class _Profiled(Protocol[_P, _R_co]):
 
 @disjoint_base
 class Profile:
-    def __init__(self, quiet: bool = False) -> None: ...
+    def __init__(self, quiet: bool = False, through: _Packages | None = None) -> None: ...
     @property
     def quiet(self) -> bool: ...
     @property
@@ -40,13 +42,16 @@ class Profile:
     def __call__(self, function: Callable[_P, _R_co]) -> _Profiled[_P, _R_co]: ...
 
 @overload
-def profile(function: None = None, *, quiet: bool = False) -> Profile: ...
+def profile(function: None = None, *, quiet: bool = False, through: _Packages | None = None) -> Profile: ...
 @overload
-def profile(function: Callable[_P, _R_co], *, quiet: bool = False) -> _Profiled[_P, _R_co]: ...
+def profile(
+    function: Callable[_P, _R_co], *, quiet: bool = False, through: _Packages | None = None
+) -> _Profiled[_P, _R_co]: ...
 def check_runs_to_its_end(function: Callable[..., object], scope: str) -> None: ...
 
 @disjoint_base
 class copies:
+    def __init__(self, through: _Packages | None = None) -> None: ...
     @property
     def rows(self) -> list[CopyRow]: ...
     @property

@@ -1,8 +1,9 @@
 """What the lines of a program do: how much each allocates, what lazy clones copy, what is alive at the end.
 
-A block counts for the innermost line of the user's program. The line of a stack is looked up when the stack is met for
-the first time; after that an allocation costs taking the stack and two hash lookups. The numbers of a line and the
-table of living blocks are guarded by the listeners' lock: Note [Listening] in ``memory_reports.pyx``.
+A block counts for the innermost line of the user's program: Note [Whose line it was] in ``code_origin.py``. The line of
+a stack is looked up when the stack is met for the first time; after that an allocation costs taking the stack and two
+hash lookups. The numbers of a line and the table of living blocks are guarded by the listeners' lock: Note [Listening]
+in ``memory_reports.pyx``.
 
 Note [The last moment]
 ~~~~~~~~~~~~~~~~~~~~~~
@@ -39,7 +40,7 @@ from tensix.memory.block_table cimport block_table_clear, block_table_put, block
 from tensix.memory.call_site cimport CallSites, CallSites_capture
 
 from tensix.core.format_size import format_size
-from tensix.memory.call_site import Frame
+from tensix.memory.call_site import NOWHERE
 
 __all__ = ["CopyRow", "Profile", "ProfileRow", "copies", "profile"]
 
@@ -48,8 +49,7 @@ cdef extern from "Python.h":
 
 SUSPENDS = 0x20 | 0x80 | 0x100 | 0x200  # the flags of a code that is left and entered again, as inspect names them
 
-DEPTH = 16  # enough to get out of tensix's own frames
-NOWHERE = Frame("?", 0, "?")  # what was not called from Python
+DEPTH = 16  # enough to get out of tensix's own frames and most libraries'; else more are read
 
 
 class ProfileRow(NamedTuple):
@@ -117,6 +117,7 @@ cdef class Profile(MemoryListener):
 
     cdef readonly bint quiet
     cdef CallSites sites
+    cdef object through         # what it was given
     cdef list places            # Frame of each line but the first
     cdef dict positions         # Frame -> position of its line
     cdef line_numbers_t* lines  # the first one is the sum of all
@@ -132,8 +133,9 @@ cdef class Profile(MemoryListener):
         if not Profile_add_line(self, None):
             raise MemoryError("no memory for a profile.")
 
-    def __init__(self, quiet=False):
+    def __init__(self, quiet=False, through=None):
         self.quiet = quiet
+        self.sites, self.through = CallSites(DEPTH, through), through
 
     def __dealloc__(self):
         cdef uint32_t i
@@ -166,7 +168,7 @@ cdef class Profile(MemoryListener):
 
     def __call__(self, function):
         """Return a function that does the same and is profiled at every call."""
-        return profiled(function, self.quiet)
+        return profiled(function, self.quiet, self.through)
 
     def __str__(self):
         lines = [f"{'peak':>12} {'total':>12} {'count':>9} {'alive':>12} {'count':>9}  line"]
@@ -202,7 +204,7 @@ cdef class Profile(MemoryListener):
             take(&self.lines[0], <int64_t>nbytes)
 
 
-def profile(function=None, *, quiet=False):
+def profile(function=None, *, quiet=False, through=None):
     """Show which lines allocate how much, in a scope or in every call of a function.
 
     Parameters
@@ -212,6 +214,8 @@ def profile(function=None, *, quiet=False):
         ``function.last_profile``. A call from inside such a call, by the same thread, belongs to that one.
     quiet : bool, optional
         Print nothing.
+    through : list of str or path-like, optional
+        Packages whose lines are not the user's, as of `CallSites`; by default all that are installed.
 
     Returns
     -------
@@ -221,12 +225,15 @@ def profile(function=None, *, quiet=False):
     Raises
     ------
     TypeError
-        If it is no function, or one of generators or coroutines, of which a call returns before the body runs.
+        If it is no function, or one of generators or coroutines, of which a call returns before the body runs; if
+        `through` is no list.
+    ValueError
+        If a package or folder of `through` is not there.
 
     Notes
     -----
-    A block counts for the innermost line outside of tensix. Blocks that are older than the scope do not count. All
-    threads do.
+    A block counts for the innermost line of the user's program, as `CallSites.place` says. Blocks that are older than
+    the scope do not count. All threads do.
 
     Lifetime: a profile keeps no block and no tensor alive, but the code of the functions.
 
@@ -241,10 +248,10 @@ def profile(function=None, *, quiet=False):
     >>> [(row.place.function, row.peak_bytes, row.current_count) for row in p.rows]
     [('<module>', 4000, 1), ('<module>', 4000, 1)]
     """
-    return Profile(quiet=quiet) if function is None else profiled(function, quiet)
+    return Profile(quiet, through) if function is None else profiled(function, quiet, through)
 
 
-def profiled(function, quiet):
+def profiled(function, quiet, through):
     """Return a function that is profiled at every call."""
     if not callable(function):
         raise TypeError(f"profile() needs a function, found {type(function).__name__}.")
@@ -258,7 +265,7 @@ def profiled(function, quiet):
         if thread in inside:
             return function(*args, **kwargs)
         inside.add(thread)
-        call.last_profile = found = Profile(quiet=quiet)
+        call.last_profile = found = Profile(quiet, through)
         try:
             with found:
                 return function(*args, **kwargs)
@@ -276,12 +283,6 @@ def check_runs_to_its_end(function, str scope):
             f"{scope} cannot decorate {function.__qualname__}(): a call of a generator or coroutine function returns "
             f"before its body runs. Use `with {scope}():` inside it."
         )
-
-
-cdef object place_of(CallSites sites, uint32_t site):
-    """Return the innermost line of the user's program in a stack."""
-    frames = sites.frames(site)
-    return frames[0] if frames else NOWHERE
 
 
 cdef object row_of(const line_numbers_t* line, object place):
@@ -309,7 +310,7 @@ cdef uint32_t Profile_look_up(Profile self, uint32_t site) noexcept:
     cdef uint32_t position = 0
     cdef uint32_t capacity
     try:
-        place = place_of(self.sites, site)
+        place = self.sites.place(site)
         known = self.positions.get(place)
         if known is None and Profile_add_line(self, place):
             known = self.positions[place]
@@ -364,6 +365,11 @@ cdef class copies(MemoryListener):
     A line is here if it wrote to a tensor whose bytes were shared, or if it made a lazy clone of bytes that cannot be
     shared, so that they were copied at once.
 
+    Parameters
+    ----------
+    through : list of str or path-like, optional
+        Packages whose lines are not the user's, as of `CallSites`; by default all that are installed.
+
     Attributes
     ----------
     nbytes, count : int
@@ -373,6 +379,10 @@ cdef class copies(MemoryListener):
     ------
     RuntimeError
         If a scope is entered a second time.
+    TypeError
+        If `through` is no list.
+    ValueError
+        If a package or folder of `through` is not there.
 
     Notes
     -----
@@ -395,15 +405,18 @@ cdef class copies(MemoryListener):
     cdef CallSites sites
     cdef dict of_site       # number of a stack -> [bytes, times]
 
-    def __cinit__(self):
+    def __cinit__(self, *args, **kwargs):
         self.sites, self.of_site = CallSites(DEPTH), {}
+
+    def __init__(self, through=None):
+        self.sites = CallSites(DEPTH, through)
 
     @property
     def rows(self):
         """A `CopyRow` for each line, the most bytes first."""
         cdef dict of_place = {}
         for site, (nbytes, times) in list(self.of_site.items()):
-            place = place_of(self.sites, site)
+            place = self.sites.place(site)
             row = of_place.get(place, CopyRow(place, 0, 0))
             of_place[place] = CopyRow(place, row.nbytes + nbytes, row.times + times)
         return sorted(of_place.values(), key=lambda row: (-row.nbytes, row.place))

@@ -1,3 +1,5 @@
+from collections.abc import Collection
+from os import PathLike
 from typing import Self
 
 from typing_extensions import disjoint_base
@@ -8,7 +10,9 @@ __all__ = ["record", "snapshot"]
 
 @disjoint_base
 class record:
-    def __init__(self, depth: int = 32, max_events: int = 1_000_000) -> None: ...
+    def __init__(
+        self, depth: int = 32, max_events: int = 1_000_000, through: Collection[str | PathLike[str]] | None = None
+    ) -> None: ...
     @property
     def is_running(self) -> bool: ...
     def start(self) -> Self: ...

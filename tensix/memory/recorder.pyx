@@ -96,10 +96,14 @@ cdef class record(MemoryListener):
     Parameters
     ----------
     depth : int, 1 to 64, optional
-        The most frames of a stack to take, from the innermost.
+        The most frames of a stack to take, from the innermost; more, up to 256, while the user's program is not among
+        them.
     max_events : int, 16 to 2**32, optional
         The most blocks to remember, and the most copies and failures. Beyond that freed blocks are forgotten, the
         oldest first; if nearly all are alive, new ones are not recorded. ``"dropped"`` in the snapshot says how many.
+    through : list of str or path-like, optional
+        Packages whose lines are not the user's, as of `CallSites`; by default all that are installed. The snapshot
+        keeps their frames, too.
 
     Attributes
     ----------
@@ -110,6 +114,10 @@ cdef class record(MemoryListener):
     ------
     RuntimeError
         If it is started a second time.
+    TypeError
+        If `through` is no list.
+    ValueError
+        If `depth` or `max_events` is out of range, or a package or folder of `through` is not there.
 
     Notes
     -----
@@ -144,10 +152,10 @@ cdef class record(MemoryListener):
         self.tape.max_count = DEFAULT_MAX_EVENTS
         self.allocators, self.threads, self.numbers = [], {}, {}
 
-    def __init__(self, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS):
+    def __init__(self, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS, through=None):
         if not 16 <= max_events <= 1 << 32:
             raise ValueError(f"max_events must be from 16 to 2**32, found {max_events}.")
-        self.sites = CallSites(depth)
+        self.sites = CallSites(depth, through)
         self.tape.max_count = max_events
 
     def __dealloc__(self):
@@ -399,6 +407,7 @@ cdef object snapshot_of(record self, bint wants_holders):
         "copies": events_of(&tape.copies, numbering), "failures": events_of(&tape.failures, numbering),
         "frames": [{"file": file, "line": line, "function": name} for file, line, name in numbering.frames],
         "stacks": [list(frames) for frames in numbering.stacks],
+        "call_sites": numbering.call_sites,
         "allocators": list(map(repr_of, self.allocators)),
         "threads": list(self.threads.values()),
         "blocks": {
@@ -430,10 +439,12 @@ class StackNumbering:
     ----------
     frames, stacks : dict
         Frames, and tuples of their numbers, in the order of theirs.
+    call_sites : list
+        For each stack the number of the frame that its blocks belong to; None if it has no frames.
     """
 
     def __init__(self, sites):
-        self.sites, self.frames, self.stacks, self.known = sites, {}, {}, {}
+        self.sites, self.frames, self.stacks, self.call_sites, self.known = sites, {}, {}, [], {}
 
     def stack(self, site):
         """Return the number of the stack that a call site stands for."""
@@ -441,4 +452,6 @@ class StackNumbering:
         if number is None:
             frames = tuple(self.frames.setdefault(frame, len(self.frames)) for frame in self.sites.frames(site))
             number = self.known[site] = self.stacks.setdefault(frames, len(self.stacks))
+            if number == len(self.call_sites):  # it is new
+                self.call_sites.append(self.frames[self.sites.place(site)] if frames else None)
         return number

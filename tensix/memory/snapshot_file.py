@@ -107,6 +107,8 @@ def load_snapshot(path):
     damage = damage_of(data)
     if damage:
         raise ValueError(f"{path} is damaged: {damage}. Save the snapshot anew.")
+    if "call_sites" not in data:  # it is of a time when every block belonged to the innermost frame
+        data["call_sites"] = [stack[0] if stack else None for stack in data["stacks"]]
     return Snapshot(data)
 
 
@@ -151,7 +153,17 @@ def damage_of(data):
             return f"a {name} is named that is not among its {table}"
     if not all(isinstance(text, str) for text in texts) or not all(map(is_count, numbers)):
         return "an entry is of the wrong kind"
+    if "call_sites" in data and not are_call_sites(data["call_sites"], data["stacks"]):
+        return "its call sites are not one frame of each stack"
     return None
+
+
+def are_call_sites(sites, stacks):
+    """Whether there is a frame of each stack, and None for a stack without any."""
+    if not isinstance(sites, list) or len(sites) != len(stacks):
+        return False
+    pairs = zip(sites, stacks, strict=True)
+    return all((is_count(site) and site in stack) if stack else site is None for site, stack in pairs)
 
 
 def is_count(value):

@@ -225,6 +225,7 @@ class Recording:
         return self.head | {
             "duration_ns": self.now + 1000, "dropped": 0, "frames": frames,
             "stacks": [list(stack) for stack in self.stacks],
+            "call_sites": [stack[0] if stack else None for stack in self.stacks],
             "allocators": ["CachingAllocator(CPUAllocator(alignment=64))"], "threads": ["MainThread", "loader"],
             "blocks": self.blocks, "holders": self.holders, "copies": self.copies, "failures": self.failures,
         }  # fmt: skip

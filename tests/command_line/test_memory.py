@@ -6,6 +6,7 @@ import pty
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -104,6 +105,39 @@ def test_numbers(memory):
     ]  # fmt: skip
     assert lines[5:7] == [" at the peak  total  blocks  call site", "  7.81 KiB  22.46 KiB  5  script.py:5 make"]
     assert lines[7].startswith("wrote out.json, ")
+
+
+HELPER = """
+import tensix
+
+def make():
+    return tensix.empty(10)
+"""
+
+
+def sites_of(snapshot):
+    """Return the names of the files that blocks belong to."""
+    return {Path(snapshot["frames"][site]["file"]).name for site in snapshot["call_sites"]}
+
+
+def test_whose_line_it_was(memory, folder, monkeypatch):
+    monkeypatch.delitem(sys.modules, "helper", raising=False)
+    (folder / "helper.py").write_text(HELPER)
+    code = "import helper\nhelper.make()"
+    _, text, snapshot = memory(code)
+    assert sites_of(snapshot) == {"helper.py"} and "helper.py:5 make" in text
+    _, text, snapshot = memory(code, options=["--through", "helper", "--through", "site-packages"])
+    assert sites_of(snapshot) == {"script.py"} and "script.py:2 <module>" in text
+    stack = [snapshot["frames"][frame]["function"] for frame in snapshot["stacks"][0]]
+    assert stack[:2] == ["make", "<module>"]
+    monkeypatch.delitem(sys.modules, "helper")
+
+
+def test_packages_that_are_not_there(folder, capsys):
+    (folder / "script.py").write_text("print('it ran')")
+    assert "there is no package 'nothere'" in refused(capsys, "--through", "nothere", "script.py")
+    (folder / "x.json").write_text("{}")
+    assert "--through belongs to the run" in refused(capsys, "--through", "numpy", "x.json")
 
 
 def test_no_tensor_at_all(memory):

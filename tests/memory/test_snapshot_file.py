@@ -6,6 +6,7 @@ import os
 import pytest
 
 import tensix
+from tensix.__main__ import main
 from tensix.core import CPUAllocator, OutOfMemoryError, Storage
 from tensix.memory import Snapshot, load_snapshot, record
 
@@ -35,6 +36,16 @@ def test_round_trip(recorded, tmp_path):
     assert recorded["holders"] and recorded["copies"] and recorded["failures"]
     assert load_snapshot(str(path)) == recorded
     assert os.listdir(tmp_path) == ["snapshot.json"]
+
+
+def test_files_of_before_call_sites_were_recorded(recorded, tmp_path):
+    """Every block belonged to the innermost frame."""
+    old = {key: value for key, value in recorded.items() if key != "call_sites"}
+    old["stacks"] = [*old["stacks"], []]
+    loaded = load_snapshot(saved(tmp_path, old))
+    assert loaded["call_sites"] == [*(stack[0] for stack in recorded["stacks"]), None]
+    loaded.save(tmp_path / "page.html")
+    assert main(["memory", "--output", str(tmp_path / "x.html"), str(tmp_path / "snapshot.json")]) == 0
 
 
 def test_page(recorded, tmp_path):
@@ -112,6 +123,12 @@ DAMAGES = {
     "allocator out of range": lambda data: data["blocks"]["allocator"].__setitem__(0, 99),
     "frame out of range": lambda data: data["stacks"][0].append(10**6),
     "stack of another kind": lambda data: data["stacks"].__setitem__(0, 3),
+    "short call sites": lambda data: data["call_sites"].pop(),
+    "call sites of another kind": lambda data: data.update(call_sites=3),
+    "call site outside its stack": lambda data: data["call_sites"].__setitem__(0, 10**6),
+    "stack without its call site": lambda data: data["call_sites"].__setitem__(0, None),
+    "call site that is true": lambda data: data["call_sites"].__setitem__(0, True),
+    "call site without a stack": lambda data: data["stacks"].__setitem__(0, []),
     "frame without a line": lambda data: data["frames"][0].pop("line"),
     "frame of another kind": lambda data: data["frames"].__setitem__(0, []),
     "line of another kind": lambda data: data["frames"][0].update(line="3"),

@@ -60,7 +60,7 @@ class Snapshot {
     this.peakTime = this.peakEvent < 0 ? 0 : this.eventTime[this.peakEvent];
   }
 
-  /** Add up blocks by stack, and stacks by call site: the line that is innermost. */
+  /** Add up blocks by stack, and stacks by call site. */
   #sumUp() {
     this.stacks = this.facts.stacks.map((frames) => ({ frames, ...noBlocks() }));
     for (let block = 0; block < this.count; block++) {
@@ -68,8 +68,8 @@ class Snapshot {
     }
     const siteOfFrame = new Map();
     this.sites = [];
-    for (const stack of this.stacks) {
-      const frame = stack.frames.length ? stack.frames[0] : -1;
+    for (const [number, stack] of this.stacks.entries()) {
+      const frame = this.callSiteOf(number);
       if (!siteOfFrame.has(frame)) {
         siteOfFrame.set(frame, { frame, stacks: [], ...noBlocks() });
         this.sites.push(siteOfFrame.get(frame));
@@ -84,6 +84,11 @@ class Snapshot {
     this.sites.forEach((site, rank) => { site.rank = rank; });
     this.rankOfBlock = Uint32Array.from(this.facts.blocks.stack, (stack) => this.stacks[stack].site.rank);
     this.total = this.sites.reduce((sum, site) => sum + site.total, 0);
+  }
+
+  /** Return the frame that the blocks of a stack belong to, the innermost of the user's program; -1 without a frame. */
+  callSiteOf(stack) {
+    return this.facts.call_sites[stack] ?? -1;
   }
 
   isAllocation(event) {
