@@ -22,6 +22,13 @@ if TYPE_CHECKING:
         TrackingAdaptor,
     )
     from tensix.memory.call_site import CallSites, Frame
+    from tensix.memory.counters import (
+        max_memory_allocated,
+        memory_allocated,
+        memory_reserved,
+        memory_summary,
+        reset_peak_memory_stats,
+    )
     from tensix.memory.function_allocators import CallbackAllocator, FunctionAllocator
     from tensix.memory.page_allocators import HugePageAllocator, MappedAllocator
     from tensix.memory.profiler import CopyRow, Profile, ProfileRow, copies, profile
@@ -55,8 +62,13 @@ __all__ = [
     "TrackingAdaptor",
     "copies",
     "load_snapshot",
+    "max_memory_allocated",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_summary",
     "profile",
     "record",
+    "reset_peak_memory_stats",
     "serve_numpy",
     "snapshot",
     "statistics",
@@ -86,8 +98,13 @@ LOADED_LATER = {
     "TrackingAdaptor": "adaptors",
     "copies": "profiler",
     "load_snapshot": "snapshot_file",
+    "max_memory_allocated": "counters",
+    "memory_allocated": "counters",
+    "memory_reserved": "counters",
+    "memory_summary": "counters",
     "profile": "profiler",
     "record": "recorder",
+    "reset_peak_memory_stats": "counters",
     "snapshot": "recorder",
     "statistics": "statistics_scope",
 }
