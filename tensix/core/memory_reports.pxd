@@ -1,7 +1,7 @@
 """Private: the one place where an allocation, a free, a failure and a copy are counted and told to the listeners."""
 from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint32_t, uint64_t
-from tensix.core.tally cimport tally_remove, tally_t
+from tensix.core.tally cimport high_water_add, high_water_remove, high_water_t
 
 
 cdef struct new_block_t:
@@ -36,8 +36,8 @@ cdef uint32_t current_thread_number() noexcept
 cdef class MemoryReporter:
     pass
 
-cdef tally_t* given_out     # what is in use of each device type
-cdef int listener_count     # reporters are among them; read without a lock before every report; 0 nearly always
+cdef high_water_t* given_out  # what is in use of each device type. See Note [A peak for one branch]
+cdef int listener_count       # reporters are among them; read without a lock before every report; 0 nearly always
 
 cdef uint64_t tell_allocation(void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept
 cdef void tell_free(void* data, size_t nbytes, int8_t device_type, uint64_t stamp, bint has_gil) noexcept nogil
@@ -47,23 +47,22 @@ cdef void tell_free(void* data, size_t nbytes, int8_t device_type, uint64_t stam
 cdef inline uint64_t report_allocation(
         void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept:
     """Count a block that is given out and return its stamp."""
-    given_out[device_type].came += nbytes
-    if listener_count == 0:
-        return 0
-    return tell_allocation(data, nbytes, device_type, allocator)
+    if high_water_add(&given_out[device_type], nbytes) or listener_count != 0:
+        return tell_allocation(data, nbytes, device_type, allocator)
+    return 0
 
 
 cdef inline void report_free(
         void* data, size_t nbytes, int8_t device_type, uint64_t stamp, bint has_gil) noexcept nogil:
     """Count a block that comes back, while its bytes are still there."""
-    tally_remove(&given_out[device_type], nbytes, has_gil)
+    high_water_remove(&given_out[device_type], nbytes, has_gil)
     if listener_count != 0:
         tell_free(data, nbytes, device_type, stamp, has_gil)
 
 
 cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept
 cdef void report_copy(size_t nbytes) noexcept
-cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil
+cdef uint64_t bytes_given_out(int8_t device_type) noexcept
 
 
 cdef inline uint64_t epoch_of_stamp(uint64_t stamp) noexcept nogil:

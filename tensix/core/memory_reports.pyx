@@ -1,6 +1,6 @@
 """Reports of every allocation, free, failure and copy, from all threads, to the listeners.
 
-Without a listener a report costs one load and one branch. The facts are those of PyTorch's
+Without a listener a report costs a load and two branches. The facts are those of PyTorch's
 ``c10/core/Allocator.h``, whose process-wide reporter (the per-thread one missed worker threads) is the one kept.
 
 Note [Who reports]
@@ -43,11 +43,11 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
-from tensix.core.device cimport DEVICE_TYPE_COUNT, Device_get
+from tensix.core.device cimport DEVICE_TYPE_COUNT, Device_get, device_type_from_any
 from tensix.core.python_reference cimport decref_with_gil, may_run_python
-from tensix.core.tally cimport tally_current, tally_t
+from tensix.core.tally cimport high_water_current, high_water_move, high_water_t
 
-__all__ = ["MemoryReporter"]
+__all__ = ["MemoryReporter", "max_memory_allocated", "memory_allocated", "reset_peak_memory_stats"]
 
 cdef extern from "tensix/at_fork.h":
     ctypedef void (*fork_hook_t)() noexcept nogil
@@ -66,7 +66,7 @@ cdef extern from *:
     int tx_inside_report  # a reporter that allocates is not told about its own allocations
     uint32_t tx_thread_number
 
-cdef tally_t tallies[DEVICE_TYPE_COUNT]
+cdef high_water_t tallies[DEVICE_TYPE_COUNT]
 given_out = tallies
 cdef tuple REPORTERS = ()  # replaced whole under the GIL, so that a report walks over one state of it
 cdef int reporter_count = 0
@@ -201,12 +201,103 @@ cdef void report_copy(size_t nbytes) noexcept:
             listener.copied(nbytes)
 
 
-cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil:
+cdef uint64_t bytes_given_out(int8_t device_type) noexcept:
     """Return the bytes of a device type that all who report have given out and not got back."""
-    return tally_current(&given_out[device_type])
+    return <uint64_t>high_water_current(&given_out[device_type])
+
+
+def memory_allocated(device="cpu"):
+    """Return how many bytes are in use.
+
+    Parameters
+    ----------
+    device : str or Device, optional
+        Of which device type.
+
+    Returns
+    -------
+    int
+        Bytes asked for and not freed yet, of all blocks of this process: :doc:`memory` says which are heard of.
+
+    Notes
+    -----
+    PyTorch has this name in ``torch.cuda``. It is counted always, without a scope.
+
+    Thread-safety: exact whichever threads allocate and free. The child of a fork goes on counting from what its parent
+    had.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> before = tensix.memory.memory_allocated()
+    >>> x = tensix.ones(1000)
+    >>> tensix.memory.memory_allocated() - before
+    4000
+    """
+    return bytes_given_out(device_type_from_any(device))
+
+
+def max_memory_allocated(device="cpu"):
+    """Return the most bytes that were in use at one time, since the process began or `reset_peak_memory_stats`.
+
+    Parameters
+    ----------
+    device : str or Device, optional
+        Of which device type.
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    Thread-safety: as for `memory_allocated`. A peak is taken when something is allocated.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.memory.reset_peak_memory_stats()
+    >>> before = tensix.memory.memory_allocated()
+    >>> x = tensix.ones(1000)
+    >>> del x
+    >>> tensix.memory.max_memory_allocated() - before
+    4000
+    """
+    return given_out[device_type_from_any(device)].peak
+
+
+def reset_peak_memory_stats(device="cpu"):
+    """Let the peak begin again at what is in use now.
+
+    Parameters
+    ----------
+    device : str or Device, optional
+        Of which device type.
+
+    Notes
+    -----
+    There is one peak for the whole process; a part of a program that wants its own opens a scope of `statistics`.
+
+    Thread-safety: any thread may do so.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.memory.reset_peak_memory_stats()
+    >>> tensix.memory.max_memory_allocated() == tensix.memory.memory_allocated()
+    True
+    """
+    cdef high_water_t* counted = &given_out[device_type_from_any(device)]
+    high_water_move(counted, high_water_current(counted))
 
 
 cdef uint64_t tell_allocation(void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept:
+    """See whether there is a new peak, tell who listens, and return the block's stamp."""
+    cdef high_water_t* counted = &given_out[device_type]
+    if counted.below < 0:
+        high_water_move(counted, max(counted.peak, high_water_current(counted)))
+    if listener_count == 0:
+        return 0
     cdef uint64_t now = epoch
     cdef uint64_t stamp = now | <uint64_t>current_thread_number() << EPOCH_BITS
     cdef new_block_t block = new_block_t(data, nbytes, stamp, allocator)

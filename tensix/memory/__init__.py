@@ -21,6 +21,13 @@ if TYPE_CHECKING:
         TrackingAdaptor,
     )
     from tensix.memory.call_site import CallSites, Frame
+    from tensix.memory.counters import (
+        max_memory_allocated,
+        memory_allocated,
+        memory_reserved,
+        memory_summary,
+        reset_peak_memory_stats,
+    )
     from tensix.memory.function_allocators import CallbackAllocator, FunctionAllocator
     from tensix.memory.numpy_scope import serve_numpy
     from tensix.memory.page_allocators import HugePageAllocator, MappedAllocator
@@ -55,8 +62,13 @@ __all__ = [
     "TrackingAdaptor",
     "copies",
     "load_snapshot",
+    "max_memory_allocated",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_summary",
     "profile",
     "record",
+    "reset_peak_memory_stats",
     "serve_numpy",
     "snapshot",
     "statistics",
@@ -86,8 +98,13 @@ LOADED_LATER = {
     "TrackingAdaptor": "adaptors",
     "copies": "profiler",
     "load_snapshot": "snapshot_file",
+    "max_memory_allocated": "counters",
+    "memory_allocated": "counters",
+    "memory_reserved": "counters",
+    "memory_summary": "counters",
     "profile": "profiler",
     "record": "recorder",
+    "reset_peak_memory_stats": "counters",
     "serve_numpy": "numpy_scope",
     "snapshot": "recorder",
     "statistics": "statistics_scope",

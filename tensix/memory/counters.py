@@ -1,0 +1,119 @@
+"""What is in use, without a scope: numbers that are counted always, and a table of them for a person."""
+
+from collections.abc import Iterator
+
+from tensix.core import Allocator, Device, format_size, get_allocator
+from tensix.core.memory_reports import max_memory_allocated, memory_allocated, reset_peak_memory_stats
+from tensix.memory.caching_allocator import CachingAllocator
+
+__all__ = [
+    "max_memory_allocated",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_summary",
+    "reset_peak_memory_stats",
+]
+
+
+def memory_reserved(device: str | Device = "cpu") -> int:
+    """Return how many bytes are in use, and kept for reuse by the allocator in use.
+
+    Parameters
+    ----------
+    device : str or Device, optional
+        Of which device type.
+
+    Returns
+    -------
+    int
+        `memory_allocated`, and what each `CachingAllocator` keeps that is the allocator in use or one upstream of it.
+
+    Raises
+    ------
+    RuntimeError
+        If no allocator is registered for the device type.
+
+    Notes
+    -----
+    What is kept and has no pages takes up addresses only: `memory_summary` shows both. `CachingAllocator.trim` gives
+    all of it back.
+
+    Thread-safety: any thread may ask.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> x = tensix.ones(1000)
+    >>> tensix.memory.memory_reserved() >= tensix.memory.memory_allocated() >= 4000
+    True
+    """
+    return memory_allocated(device) + sum(cache.stats().cached for cache in caches_of(get_allocator(device)))
+
+
+def memory_summary(device: str | Device = "cpu") -> str:
+    """Return a table for a person: what is in use, its peak, what is kept for reuse, what the process takes.
+
+    Parameters
+    ----------
+    device : str or Device, optional
+        Of which device type.
+
+    Returns
+    -------
+    str
+        Lines of numbers and what they are. Those of the process are not there if the system does not tell them.
+
+    Raises
+    ------
+    RuntimeError
+        If no allocator is registered for the device type.
+
+    Notes
+    -----
+    Thread-safety: any thread may ask; others may allocate between two of the numbers.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> x = tensix.ones(1000)
+    >>> print(tensix.memory.memory_summary())  # doctest: +ELLIPSIS
+    allocator in use      CachingAllocator(CPUAllocator(...
+    allocated             ...
+    peak allocated        ...
+    """
+    allocator = get_allocator(device)
+    rows = [("allocator in use", repr(allocator))]
+    rows += [("allocated", format_size(memory_allocated(device)))]
+    rows += [("peak allocated", format_size(max_memory_allocated(device)))]
+    for cache in caches_of(allocator):
+        kept = cache.stats()
+        requests = kept.hits + kept.misses
+        rows += [
+            ("kept for reuse", f"{format_size(kept.cached)}, at most {format_size(kept.max_cached)}"),
+            ("  of it with pages", format_size(kept.resident)),
+            ("allocations", f"{requests:,}, {kept.hits:,} of them ({kept.hit_rate:.0%}) from what was kept"),
+        ]
+    resident, most = process_resident()
+    rows += [("process resident", format_size(resident))] if resident else []
+    rows += [("  at its peak", format_size(most))] if most else []
+    return "\n".join(f"{name:<20}  {text}" for name, text in rows)
+
+
+def caches_of(allocator: Allocator) -> Iterator[CachingAllocator]:
+    """Yield the caches among an allocator and those that it stands on."""
+    one: object = allocator
+    while isinstance(one, Allocator):
+        if isinstance(one, CachingAllocator):
+            yield one
+        one = getattr(one, "upstream", None)
+
+
+def process_resident() -> tuple[int, int]:
+    """Return the bytes of this process that are in main memory, now and at their peak; 0 for what is not known."""
+    try:
+        with open("/proc/self/status", encoding="utf-8", errors="replace") as status:
+            numbers = dict(line.split(":", 1) for line in status)
+    except OSError:  # not Linux
+        numbers = {}
+    now, most = (int(numbers.get(name, "0 kB").split()[0]) * 1024 for name in ("VmRSS", "VmHWM"))
+    return now, most
