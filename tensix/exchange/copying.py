@@ -7,7 +7,7 @@ handles on one body share its copy. Each is entered in the memo under the ``id``
 `copy.deepcopy` keeps alive keep alive. A read-only storage stays read-only; `Tensor.clone` makes a writable copy.
 """
 
-import copy
+from importlib import import_module
 
 import cython
 from cython.cimports.libc.stdint import uint64_t
@@ -31,6 +31,12 @@ from tensix.dispatch import native_functions
 __all__ = []
 
 DETACH = cython.declare(OperatorTable, native_functions.DETACH)
+
+
+@cython.cfunc
+def deepcopy(x, memo: dict):
+    """Copy by Python's module, which mostly is at work already and called this one."""
+    return import_module("copy").deepcopy(x, memo)
 
 
 def copy_of(tensor):
@@ -59,10 +65,10 @@ def deep_copy_of(tensor, memo):
         is_sparse = isinstance(impl, SparseTensorImpl)
         own(made, deep_copy_of_sparse(impl, memo) if is_sparse else deep_copy_of_strided(impl, memo))
         memo[id(impl)] = made
-        made.impl.autograd_meta = copy.deepcopy(impl.autograd_meta, memo)
+        made.impl.autograd_meta = deepcopy(impl.autograd_meta, memo)
     attributes = getattr(tensor, "__dict__", None)
     if attributes:
-        made.__dict__.update(copy.deepcopy(attributes, memo))
+        made.__dict__.update(deepcopy(attributes, memo))
     return made
 
 
@@ -106,8 +112,8 @@ def deep_copy_of_strided(impl: TensorImpl, memo: dict) -> TensorImpl:
 
 @cython.cfunc
 def deep_copy_of_sparse(impl: SparseTensorImpl, memo: dict) -> TensorImpl:
-    indices = copy.deepcopy(impl.indices, memo)
-    values = copy.deepcopy(impl.values, memo)
+    indices = deepcopy(impl.indices, memo)
+    values = deepcopy(impl.values, memo)
     return SparseTensorImpl_new(TensorImpl_shape(impl), indices, values, impl.is_coalesced)
 
 
