@@ -54,6 +54,9 @@ class FunctionSchema:
     ----------
     namespace, name, overload : str
         The parts of its name.
+    operator_name, qualified_name : str
+        What all overloads are called, ``namespace::name``, and the key of the dispatcher's table,
+        ``namespace::name.overload``.
     returns : str
         What comes back.
     text : str
@@ -69,6 +72,8 @@ class FunctionSchema:
 
     def __init__(self, namespace, name, overload, *, body, returns, text):
         self.namespace, self.name, self.overload = namespace, name, overload
+        self.operator_name = f"{namespace}::{name}"
+        self.qualified_name = f"{self.operator_name}.{overload}" if overload else self.operator_name
         self.body, self.returns, self.text = body, returns, text
         self._arguments = self._parser = None
 
@@ -92,16 +97,6 @@ class FunctionSchema:
     def has_device(self) -> bool:
         """Whether a call says where its result shall be."""
         return "device" in [argument.name for argument in self.arguments]
-
-    @property
-    def operator_name(self) -> str:
-        """What all overloads are called: ``namespace::name``."""
-        return f"{self.namespace}::{self.name}"
-
-    @property
-    def qualified_name(self) -> str:
-        """The key of the dispatcher's table: ``namespace::name.overload``."""
-        return self.operator_name + (f".{self.overload}" if self.overload else "")
 
     @property
     def returns_one_tensor(self):
