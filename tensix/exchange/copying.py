@@ -7,7 +7,7 @@ handles on one body share its copy. Each is entered in the memo under the ``id``
 `copy.deepcopy` keeps alive keep alive. A read-only storage stays read-only; `Tensor.clone` makes a writable copy.
 """
 
-from importlib import import_module
+import copy
 
 import cython
 from cython.cimports.libc.stdint import uint64_t
@@ -33,13 +33,7 @@ __all__ = []
 DETACH = cython.declare(OperatorTable, native_functions.DETACH)
 
 
-@cython.cfunc
-def deepcopy(x, memo: dict):
-    """Copy by Python's module, which mostly is at work already and called this one."""
-    return import_module("copy").deepcopy(x, memo)
-
-
-def copy_of(tensor):
+def copy_of(tensor: TensorBase):
     """Return a tensor of the same class with a body of its own over the same elements."""
     made = handle_like(tensor)
     if isinstance(tensor.impl, SparseTensorImpl):
@@ -53,7 +47,7 @@ def copy_of(tensor):
     return made
 
 
-def deep_copy_of(tensor, memo):
+def deep_copy_of(tensor: TensorBase, memo: dict):
     """Return a tensor of the same class whose elements are its own. See Note [Deep copies]."""
     impl = tensor.impl
     made = handle_like(tensor)
@@ -65,10 +59,10 @@ def deep_copy_of(tensor, memo):
         is_sparse = isinstance(impl, SparseTensorImpl)
         own(made, deep_copy_of_sparse(impl, memo) if is_sparse else deep_copy_of_strided(impl, memo))
         memo[id(impl)] = made
-        made.impl.autograd_meta = deepcopy(impl.autograd_meta, memo)
+        made.impl.autograd_meta = copy.deepcopy(impl.autograd_meta, memo)
     attributes = getattr(tensor, "__dict__", None)
     if attributes:
-        made.__dict__.update(deepcopy(attributes, memo))
+        made.__dict__.update(copy.deepcopy(attributes, memo))
     return made
 
 
@@ -112,8 +106,8 @@ def deep_copy_of_strided(impl: TensorImpl, memo: dict) -> TensorImpl:
 
 @cython.cfunc
 def deep_copy_of_sparse(impl: SparseTensorImpl, memo: dict) -> TensorImpl:
-    indices = deepcopy(impl.indices, memo)
-    values = deepcopy(impl.values, memo)
+    indices = copy.deepcopy(impl.indices, memo)
+    values = copy.deepcopy(impl.values, memo)
     return SparseTensorImpl_new(TensorImpl_shape(impl), indices, values, impl.is_coalesced)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import tensix
-from tensix import core, dispatch, library, memory, testing
+from tensix import core, dispatch, exchange, library, memory, testing
 from tensix._version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -63,7 +63,7 @@ def test_what_is_loaded_later_is_not_loaded_by_the_import():
     code = "import sys, tensix; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     later = {
-        f"{package.__name__}.{source or name}" for package in (tensix, core, memory)
+        f"{package.__name__}.{source or name}" for package in (tensix, core, exchange, memory)
         for name, source in package.LOADED_LATER.items()
     }  # fmt: skip
     assert sorted(later.intersection(loaded)) == ["tensix.core", "tensix.dispatch", "tensix.memory"]
