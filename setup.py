@@ -45,6 +45,10 @@ else:
     COMPILE_ARGS += ["-ffp-contract=off"]
     # Errors for every compiler, because they are so for GCC 14 and later.
     COMPILE_ARGS += [f"-Werror={fault}" for fault in ("incompatible-pointer-types", "int-conversion")]
+# Strings as they are: to unpack those of all modules at import would take longer than to read them.
+MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), ("CYTHON_COMPRESS_STRINGS", "0")]
+# Code and constants in one mapping each: to map and link a module is a good part of what it costs at import.
+LINK_ARGS = ["-Wl,-z,noseparate-code"] if sys.platform == "linux" else []
 # Loops of our own over elements that the compiler can take many at once; GCC does so from -O3 on.
 FURTHER_ARGS = {} if sys.platform == "win32" else {"tensix/kernels/searching.pyx": ["-O3"]}
 
@@ -53,9 +57,9 @@ extensions = [
         path.rpartition(".")[0].replace("/", "."),
         [path],
         include_dirs=["tensix/include", np.get_include()],
-        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")] + [("TENSIX_DEBUG", "1")] * DEBUG,
+        define_macros=MACROS + [("TENSIX_DEBUG", "1")] * DEBUG,
         extra_compile_args=COMPILE_ARGS + FURTHER_ARGS.get(path, []) + os.environ.get("TENSIX_CFLAGS", "").split(),
-        extra_link_args=os.environ.get("TENSIX_LDFLAGS", "").split(),
+        extra_link_args=LINK_ARGS + os.environ.get("TENSIX_LDFLAGS", "").split(),
     )
     for path in MODULES
 ]

@@ -2,13 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from tensix import core, dispatch, functions, library, memory, ops
+from tensix import core, dispatch, functions, memory
 from tensix._tensor import Tensor
 from tensix._version import __version__
-from tensix.abi import get_include
-from tensix.core import *  # noqa: F403
 from tensix.core.loaded_later import loaded_later
-from tensix.dispatch import *  # noqa: F403
 from tensix.functions.constants import *  # noqa: F403
 from tensix.functions.creation import *  # noqa: F403
 from tensix.functions.data_types import *  # noqa: F403
@@ -25,22 +22,26 @@ from tensix.functions.statistical import *  # noqa: F403
 from tensix.functions.utility import *  # noqa: F403
 from tensix.kernels.parallel import get_num_threads, set_num_threads
 from tensix.kernels.random import Generator, manual_seed
-from tensix.library import Library
 from tensix.tensors import dtype as _dtype
 from tensix.tensors import memory_format as _memory_format
 from tensix.tensors.dtype import *  # noqa: F403
 from tensix.tensors.layout import Layout, sparse_coo, strided
 from tensix.tensors.memory_format import *  # noqa: F403
 from tensix.tensors.tensor_impl import TensorImpl
-from tensix.tensors.type_meta import TypeIdentifier, TypeMeta, register_type
-from tensix.tensors.typed_storage import TypedStorage
 
 if TYPE_CHECKING:
+    from tensix import abi as abi
     from tensix import explanation as explanation
-    from tensix import fft, interop, linalg, testing
+    from tensix import fft, interop, library, linalg, ops, testing
+    from tensix.abi import get_include
+    from tensix.core import *  # noqa: F403
+    from tensix.dispatch import *  # noqa: F403
     from tensix.explanation import Explanation, explain
     from tensix.interop.files import FileFormatError, TensorFile, from_file, load, save
+    from tensix.library import Library
     from tensix.memory import *  # noqa: F403
+    from tensix.tensors.type_meta import TypeIdentifier, TypeMeta, register_type
+    from tensix.tensors.typed_storage import TypedStorage
     from tensix.testing import DeleteTracker, FailingAllocator, FakeAllocator, assert_no_leaks
 
 __all__ = [
@@ -59,12 +60,17 @@ for _chapter in functions.CHAPTERS:
     __all__ += _chapter.__all__
 
 # Name -> the module that has it, None for a module of that name. Not every program explains, tests or reads files;
-# those that do load these modules, and no other program waits for them.
+# those that do load these modules, and no other program waits for them. The floors below know themselves what is
+# loaded later.
 LOADED_LATER = {
-    "Explanation": "explanation", "explain": "explanation", "explanation": None, "fft": None, "interop": None,
-    "linalg": None, "testing": None,
+    "Explanation": "explanation", "explain": "explanation", "Library": "library", "get_include": "abi",
+    "TypedStorage": "tensors.typed_storage",
+    **dict.fromkeys(("abi", "explanation", "fft", "interop", "library", "linalg", "ops", "testing")),
+    **dict.fromkeys(core.__all__, "core"),
+    **dict.fromkeys(dispatch.__all__, "dispatch"),
     **dict.fromkeys(("FileFormatError", "TensorFile", "from_file", "load", "save"), "interop.files"),
     **dict.fromkeys(memory.__all__, "memory"),
+    **dict.fromkeys(("TypeIdentifier", "TypeMeta", "register_type"), "tensors.type_meta"),
     **dict.fromkeys(("DeleteTracker", "FailingAllocator", "FakeAllocator", "assert_no_leaks"), "testing"),
 }  # fmt: skip
 if not TYPE_CHECKING:  # a checker that knew of __getattr__ would take any name for one of the package

@@ -25,7 +25,6 @@ from cython.cimports.tensix.core.storage_impl import StorageImpl
 from cython.cimports.tensix.dispatch.operands import call_in_place, call_operator, is_number, scalar_like
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.exchange.buffer import buffer_format, fill_buffer, release_buffer
-from cython.cimports.tensix.exchange.copying import copy_of, deep_copy_of
 from cython.cimports.tensix.exchange.dlpack import exchange_api_capsule
 from cython.cimports.tensix.exchange.dlpack_export import dlpack_capsule
 from cython.cimports.tensix.exchange.ndarray import (
@@ -69,6 +68,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     wrap_dim,
 )
 
+from tensix import exchange
 from tensix.core.weak_intrusive_ptr import WeakIntrusivePtr
 from tensix.dispatch import native_functions
 from tensix.exchange.formatting import format_tensor
@@ -418,11 +418,11 @@ class Tensor(TensorBase):
 
     def __copy__(self):
         """Return a tensor with a body of its own over the same elements."""
-        return copy_of(self)
+        return exchange.copy_of(self)
 
     def __deepcopy__(self, memo: dict):
         """Return a copy on a storage of its own, which tensors that are copied together share."""
-        return deep_copy_of(self, memo)
+        return exchange.deep_copy_of(self, memo)
 
     def to_device(self, device, /, *, stream=None):
         """Return the tensor on a device: itself if it is there, else a copy in row-major order.

@@ -1,6 +1,7 @@
 """Who owns bytes: counted targets, memory with deleters, allocators, storages, copy-on-write."""
 
-from tensix.core import cow, raw
+from typing import TYPE_CHECKING
+
 from tensix.core.allocator import Allocator, OutOfMemoryError, get_allocator, set_allocator, use_allocator
 from tensix.core.cpu_allocator import CPUAllocator
 from tensix.core.data_ptr import DataPtr
@@ -8,11 +9,15 @@ from tensix.core.device import Device, rename_privateuse1_backend
 from tensix.core.format_size import format_size, parse_size
 from tensix.core.intrusive_ptr import IntrusivePtr, make_intrusive
 from tensix.core.intrusive_target import IntrusiveTarget
+from tensix.core.loaded_later import loaded_later
 from tensix.core.memory_reports import MemoryReporter
-from tensix.core.stat import Stat
 from tensix.core.storage import Storage, make_storage_impl, set_storage_impl_create
 from tensix.core.storage_impl import StorageImpl
 from tensix.core.weak_intrusive_ptr import WeakIntrusivePtr
+
+if TYPE_CHECKING:
+    from tensix.core import cow, raw
+    from tensix.core.stat import Stat
 
 __all__ = [
     "Allocator", "CPUAllocator", "DataPtr", "Device", "IntrusivePtr", "IntrusiveTarget", "MemoryReporter",
@@ -20,3 +25,8 @@ __all__ = [
     "make_intrusive", "make_storage_impl", "parse_size", "raw", "rename_privateuse1_backend", "set_allocator",
     "set_storage_impl_create", "use_allocator",
 ]
+
+# Name -> the module that has it, None for a module of that name: few programs ask for counts and contexts.
+LOADED_LATER = {"Stat": "stat", "cow": None, "raw": None}
+if not TYPE_CHECKING:  # a checker that knew of __getattr__ would take any name for one of the package
+    __getattr__, __dir__ = loaded_later(__name__, LOADED_LATER)

@@ -12,8 +12,8 @@ def loaded_later(package, sources):
     package : str
         Its full name.
     sources : dict of str to (str or None)
-        For each name the module below the package that has it; None for a module of that name. A module that is called
-        like one of its names would take its place in the package.
+        For each name the module that has it, below the package, or beside it if it begins with a dot; None for a module
+        of that name. A module that is called like one of its names would take its place in the package.
     """
     namespace = vars(sys.modules[package])
 
@@ -21,7 +21,7 @@ def loaded_later(package, sources):
         if name not in sources:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         source = sources[name]
-        found = import_module(f"{package}.{source or name}")
+        found = import_module(f".{source or name}", package)
         if source is not None:
             found = getattr(found, name)
         namespace[name] = found

@@ -7,7 +7,7 @@ from tensix.dispatch.kernel import fallthrough
 from tensix.dispatch.operator import Operator
 from tensix.dispatch.operator_table import OperatorTable
 from tensix.dispatch.schema import FunctionSchema, parse_schema
-from tensix.tensors.dispatch_key import FIRST_ALIAS, key_from_any
+from tensix.tensors.dispatch_key import FIRST_ALIAS, name_of_slot, slot_from_any
 
 __all__ = ["Dispatcher", "dispatcher"]
 
@@ -113,18 +113,19 @@ class Dispatcher:
         ValueError
             If the key is an alias: it has no slot.
         """
-        key = key_from_any(key)
-        if int(key) >= FIRST_ALIAS:
-            raise ValueError(f"{key.name} is an alias: it has no slot for a fallback. Name a key such as PrivateUse1.")
+        slot = slot_from_any(key)
+        if slot >= FIRST_ALIAS:
+            name = name_of_slot(slot)
+            raise ValueError(f"{name} is an alias: it has no slot for a fallback. Name a key such as PrivateUse1.")
         if function is not None and function is not fallthrough and not callable(function):
             raise TypeError(f"a fallback must be callable, found {type(function).__name__}.")
-        present = operator_table.get_fallback(int(key))
+        present = operator_table.get_fallback(slot)
         if function is not None and present is not None:
             raise RuntimeError(
-                f"Tried to register multiple backend fallbacks for the same dispatch key {key.name}: "
+                f"Tried to register multiple backend fallbacks for the same dispatch key {name_of_slot(slot)}: "
                 f"{present!r} is there, found {function!r} as well."
             )
-        operator_table.set_fallback(int(key), function)
+        operator_table.set_fallback(slot, function)
         for table in list(self._tables.values()):
             table.resolve()
 

@@ -47,12 +47,12 @@ from cython.cimports.tensix.tensors.dispatch_key import (
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
 
 from tensix.dispatch.kernel import fallthrough
-from tensix.tensors.dispatch_key import DispatchKey, DispatchKeySet, key_from_any
+from tensix.tensors.dispatch_key import DispatchKeySet, dispatch_keys, name_of_slot, slot_from_any
 
 __all__ = ["OperatorTable"]
 
-FIRST_FUNCTIONALITY_SLOT = cython.declare(cython.int, int(DispatchKey["BackendSelect"]))
-FIRST_AUTOGRAD_SLOT = cython.declare(cython.int, int(DispatchKey["AutogradCPU"]))
+FIRST_FUNCTIONALITY_SLOT = cython.declare(cython.int, slot_from_any("BackendSelect"))
+FIRST_AUTOGRAD_SLOT = cython.declare(cython.int, slot_from_any("AutogradCPU"))
 DENSE = cython.declare(cython.int, 1)  # the first functionality, and its first slot
 
 
@@ -79,7 +79,7 @@ class MissingKernel(Kernel):
         name = self.table.schema.qualified_name
         available = ", ".join(self.table.registered_keys()) or "no backend at all"
         raise NotImplementedError(
-            f"Could not run '{name}' with arguments from the '{DispatchKey(slot).name}' backend. "
+            f"Could not run '{name}' with arguments from the '{name_of_slot(slot)}' backend. "
             f"'{name}' is only available for these backends: [{available}]."
         )
 
@@ -136,17 +136,17 @@ class OperatorTable:
         RuntimeError
             If the key has a kernel and `allow_override` is false.
         """
-        key = key_from_any(key)
+        slot = slot_from_any(key)
         if not isinstance(kernel, Kernel):
             if not callable(kernel):
                 raise TypeError(f"a kernel must be callable, found {type(kernel).__name__}.")
             kernel = PythonKernel(kernel, self.schema)
-        present = self.registered.setdefault(int(key), [])
+        present = self.registered.setdefault(slot, [])
         if present and not allow_override:
             raise RuntimeError(
-                f"{self.schema.qualified_name} has a kernel for {key.name} already: {present[0][0]!r}, registered by "
-                f"{present[0][1]}; cannot register {kernel!r} of {owner} as well. Pass allow_override=True to override "
-                "it."
+                f"{self.schema.qualified_name} has a kernel for {name_of_slot(slot)} already: {present[0][0]!r}, "
+                f"registered by {present[0][1]}; cannot register {kernel!r} of {owner} as well. Pass "
+                "allow_override=True to override it."
             )
         present.insert(0, (kernel, owner))
         self.resolve()
@@ -154,7 +154,7 @@ class OperatorTable:
 
     def unregister(self, key, kernel):
         """Take a kernel back; the one that it overrode serves again."""
-        slot = int(key_from_any(key))
+        slot = slot_from_any(key)
         if not isinstance(kernel, PythonKernel):
             UNREGISTERED.append(kernel)  # See Note [Kernels that are unregistered while they run]
         left = [entry for entry in self.registered[slot] if entry[0] is not kernel]
@@ -166,13 +166,13 @@ class OperatorTable:
 
     def registered_keys(self):
         """Return the names of the keys that have a kernel, aliases included."""
-        return [DispatchKey(key).name for key, entries in self.registered.items() if entries]
+        return [name_of_slot(slot) for slot, entries in self.registered.items() if entries]
 
     def kernel_for(self, key):
         """Return the kernel in the slot of a key; an alias has no slot."""
-        slot = int(key_from_any(key))
+        slot = slot_from_any(key)
         if slot >= SLOT_COUNT:
-            raise ValueError(f"{DispatchKey(slot).name} is an alias: it has no slot of its own.")
+            raise ValueError(f"{name_of_slot(slot)} is an alias: it has no slot of its own.")
         return cython.cast(object, self.slots[slot])
 
     def redispatch(self, keys, *args, **kwargs):
@@ -206,8 +206,7 @@ class OperatorTable:
         }
         slots: kernel_p[110]  # SLOT_COUNT: pure Python mode takes numbers only
         resolve_slots(slots, self.missing, kernels, fallbacks)
-        for backend in range(BACKEND_BITS):
-            self.masks[backend] = mask_of(slots, backend)
+        fill_masks(self.masks, slots)
         for slot in range(SLOT_COUNT):
             self.slots[slot] = slots[slot]
         self.owned = (kernels, fallbacks)  # the old ones go last, when no slot points to them
@@ -252,16 +251,17 @@ class OperatorTable:
         listeners = LISTENERS
         if not listeners:
             return kernel.call(args, kwargs)
+        key = dispatch_keys()(slot)
         for listener in listeners:
-            listener.before_call(self, DispatchKey(slot), args, kwargs or {})
+            listener.before_call(self, key, args, kwargs or {})
         try:
             result = kernel.call(args, kwargs)
         except BaseException:
             for listener in listeners:
-                listener.failed_call(self, DispatchKey(slot))
+                listener.failed_call(self, key)
             raise
         for listener in listeners:
-            listener.after_call(self, DispatchKey(slot), result)
+            listener.after_call(self, key, result)
         return result
 
     def __call__(self, *args, **kwargs):
@@ -284,7 +284,7 @@ class OperatorTable:
         first: cython.int = 0
         for slot in range(SLOT_COUNT):
             if slot + 1 == SLOT_COUNT or said[slot + 1] != said[slot]:
-                start, stop = DispatchKey(first).name, DispatchKey(slot).name
+                start, stop = name_of_slot(first), name_of_slot(slot)
                 rows.append((start if first == slot else f"{start} .. {stop}", *said[slot]))
                 first = slot + 1
         widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
@@ -298,7 +298,7 @@ class OperatorTable:
             entries = self.registered.get(key)
             if entries and entries[0][0] is kernel:
                 overridden = "".join(f", overrides {old!r} by {owner}" for old, owner in entries[1:])
-                return f"{DispatchKey(key).name if key != slot else 'direct'}, by {entries[0][1]}{overridden}"
+                return f"{name_of_slot(key) if key != slot else 'direct'}, by {entries[0][1]}{overridden}"
         return "fallback" if slot in FALLBACKS else "nothing registered"
 
     def __repr__(self):
@@ -351,15 +351,23 @@ def fill_some(slots: cython.pointer(kernel_p), kernels: dict):
 
 
 @cython.cfunc
-def mask_of(slots: cython.pointer(kernel_p), backend: cython.int) -> uint64_t:
-    """Return the bits that stay in a call on a backend: all but those of functionalities that fall through on it."""
-    mask: uint64_t = (cython.cast(uint64_t, 1) << BACKEND_BITS) - 1
+def fill_masks(masks: cython.pointer(uint64_t), slots: cython.pointer(kernel_p)):
+    """Write for each backend the bits that stay in a call on it: all but those of functionalities that fall through."""
     through = cython.cast(kernel_p, fallthrough)
+    everywhere: uint64_t = (cython.cast(uint64_t, 1) << BACKEND_BITS) - 1
+    for backend in range(BACKEND_BITS):
+        masks[backend] = 0
     for functionality in range(1, FUNCTIONALITY_COUNT):
-        slot: cython.int = FIRST_SLOT[functionality] + (backend if BACKEND_MASK[functionality] else 0)
-        if slots[slot] != through:
-            mask |= cython.cast(uint64_t, 1) << (BACKEND_BITS + functionality - 1)
-    return mask
+        bit: uint64_t = cython.cast(uint64_t, 1) << (BACKEND_BITS + functionality - 1)
+        first: cython.int = FIRST_SLOT[functionality]
+        if BACKEND_MASK[functionality]:
+            for backend in range(BACKEND_BITS):
+                if slots[first + backend] != through:
+                    masks[backend] |= bit
+        elif slots[first] != through:
+            everywhere |= bit
+    for backend in range(BACKEND_BITS):
+        masks[backend] |= everywhere
 
 
 def keys_of(values):
@@ -395,9 +403,9 @@ def get_fallback(slot):
     return FALLBACKS.get(slot)
 
 
-EXPLICIT = cython.declare(object, int(DispatchKey["CompositeExplicitAutograd"]))
-IMPLICIT = cython.declare(object, int(DispatchKey["CompositeImplicitAutograd"]))
-AUTOGRAD = cython.declare(object, int(DispatchKey["Autograd"]))
+EXPLICIT = cython.declare(object, slot_from_any("CompositeExplicitAutograd"))
+IMPLICIT = cython.declare(object, slot_from_any("CompositeImplicitAutograd"))
+AUTOGRAD = cython.declare(object, slot_from_any("Autograd"))
 FALLBACKS = cython.declare(dict, {})  # slot -> callable, or fallthrough
 LISTENERS = cython.declare(tuple, ())
 UNREGISTERED = cython.declare(list, [])  # kernels in C, in which calls may still be

@@ -13,16 +13,15 @@ from tensix.dispatch.argument_parser import PYTHON_TYPES, UNCHECKED, ArgumentPar
 __all__ = ["Argument", "FunctionSchema", "parse_schema"]
 
 KINDS = {*PYTHON_TYPES, *UNCHECKED}
-ALIAS = re.compile(r"(?<=\w)\(\w+!?\)")  # as in Tensor(a!), unlike the parentheses around several results
-RETURNED_KIND = re.compile(r"(?:^|[(,])\s*(\w+)")
+# Patterns are text: `re` compiles each when it is first needed, which is after the import.
+ALIAS = r"(?<=\w)\(\w+!?\)"  # as in Tensor(a!), unlike the parentheses around several results
+RETURNED_KIND = r"(?:^|[(,])\s*(\w+)"
 NAMED_KINDS = {"ScalarType", "Layout", "Device", "MemoryFormat"}  # their defaults are bare words
 # What Python's parser reads without a warning: it has some for unknown escapes, and for numbers that run into words.
-LITERAL = re.compile(
-    r"""(?: [\s+\-\[\](){},:] | (?:True|False|None)(?!\w) | b?'[^'\\]*' | b?"[^"\\]*"
-          | '(?:[^'\\]|\\[\\'"abfnrtvxuUN0])*' | "(?:[^"\\]|\\[\\'"abfnrtvxuUN0])*"
-          | 0[xXoObB][\da-fA-F_]+(?!\w) | (?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][-+]?\d[\d_]*)?[jJ]?(?!\w) )+""",
-    re.VERBOSE | re.ASCII,
-)
+LITERAL = r"""(?ax)
+    (?: [\s+\-\[\](){},:] | (?:True|False|None)(?!\w) | b?'[^'\\]*' | b?"[^"\\]*"
+      | '(?:[^'\\]|\\[\\'"abfnrtvxuUN0])*' | "(?:[^"\\]|\\[\\'"abfnrtvxuUN0])*"
+      | 0[xXoObB][\da-fA-F_]+(?!\w) | (?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][-+]?\d[\d_]*)?[jJ]?(?!\w) )+"""
 
 
 class Argument:
@@ -55,6 +54,9 @@ class FunctionSchema:
     ----------
     namespace, name, overload : str
         The parts of its name.
+    operator_name, qualified_name : str
+        What all overloads are called, ``namespace::name``, and the key of the dispatcher's table,
+        ``namespace::name.overload``.
     returns : str
         What comes back.
     text : str
@@ -70,6 +72,8 @@ class FunctionSchema:
 
     def __init__(self, namespace, name, overload, *, body, returns, text):
         self.namespace, self.name, self.overload = namespace, name, overload
+        self.operator_name = f"{namespace}::{name}"
+        self.qualified_name = f"{self.operator_name}.{overload}" if overload else self.operator_name
         self.body, self.returns, self.text = body, returns, text
         self._arguments = self._parser = None
 
@@ -77,7 +81,7 @@ class FunctionSchema:
     def arguments(self) -> tuple[Argument, ...]:
         """In order; what is in the parentheses is read when it is first asked for."""
         if self._arguments is None:
-            for kind in RETURNED_KIND.findall(ALIAS.sub("", self.returns)):
+            for kind in re.findall(RETURNED_KIND, re.sub(ALIAS, "", self.returns)):
                 check_kind(kind, self.text)
             self._arguments = tuple(parse_arguments(self.body, self.text))
         return self._arguments
@@ -93,16 +97,6 @@ class FunctionSchema:
     def has_device(self) -> bool:
         """Whether a call says where its result shall be."""
         return "device" in [argument.name for argument in self.arguments]
-
-    @property
-    def operator_name(self) -> str:
-        """What all overloads are called: ``namespace::name``."""
-        return f"{self.namespace}::{self.name}"
-
-    @property
-    def qualified_name(self) -> str:
-        """The key of the dispatcher's table: ``namespace::name.overload``."""
-        return self.operator_name + (f".{self.overload}" if self.overload else "")
 
     @property
     def returns_one_tensor(self):
@@ -265,7 +259,7 @@ def parse_argument(text, keyword_only):
     words = (name, kind) if alias is None else (name, kind, alias)
     if not all(map(str.isidentifier, words)) or (equals and not default):
         return None
-    if default.startswith(("'", '"')) and not LITERAL.fullmatch(default):  # else it would stand for itself
+    if default.startswith(("'", '"')) and not re.fullmatch(LITERAL, default):  # else it would stand for itself
         return None
     return Argument(
         name, kind + brackets, default=literal(default) if equals else None, has_default=bool(equals),
@@ -292,7 +286,7 @@ def split_outside_brackets(text):
 
 def literal(text):
     """Return the value of a default; a bare word stands for itself."""
-    if not LITERAL.fullmatch(text):
+    if not re.fullmatch(LITERAL, text):
         return text
     try:
         return ast.literal_eval(text)

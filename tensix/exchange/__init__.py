@@ -1,4 +1,11 @@
 """Tensors in other hands: what the protocols of a tensor call, and what makes tensors of others' memory.
 
-Nothing is imported here: each part is for one protocol.
+Nothing is imported here: each part is for one protocol, and copies are loaded when the first is made.
 """
+
+from tensix.core.loaded_later import loaded_later
+
+__all__ = []
+
+LOADED_LATER = {"copy_of": "copying", "deep_copy_of": "copying"}
+__getattr__, __dir__ = loaded_later(__name__, LOADED_LATER)

@@ -34,7 +34,7 @@ __all__ = []
 DETACH = cython.declare(OperatorTable, native_functions.DETACH)
 
 
-def copy_of(tensor):
+def copy_of(tensor: TensorBase):
     """Return a tensor of the same class with a body of its own over the same elements."""
     made = handle_like(tensor)
     if isinstance(tensor.impl, SparseTensorImpl):
@@ -48,7 +48,7 @@ def copy_of(tensor):
     return made
 
 
-def deep_copy_of(tensor, memo):
+def deep_copy_of(tensor: TensorBase, memo: dict):
     """Return a tensor of the same class whose elements are its own. See Note [Deep copies]."""
     impl = tensor.impl
     made = handle_like(tensor)

@@ -16,7 +16,6 @@ name it in ``__all__``.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -82,7 +81,7 @@ def elementwise(
         inputs, names = code.co_posonlyargcount, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         defaults, options = declaration.__kwdefaults__ or {}, names[inputs:]
         text = ", ".join([*names[:inputs], "/", *["*"][: len(options)], *[f"{o}={defaults[o]!r}" for o in options]])
-        doc = f"{declaration.__name__}({text})\n--\n\n{inspect.cleandoc(declaration.__doc__)}"
+        doc = f"{declaration.__name__}({text})\n--\n\n{declaration.__doc__}"
         if isinstance(source, OperatorTable):
             return ElementwiseFunction(declaration, doc, inputs, options, source).function
         own = [o for o in options if o != "out"]

@@ -51,10 +51,13 @@ from cython.cimports.tensix.tensors.tensor_impl import (
 
 from tensix.dispatch import native_functions
 from tensix.kernels.axes import as_tuple, wrapped_axes
+from tensix.tensors.dtype import dtype_named
 from tensix.tensors.memory_format import contiguous_format
 
 __all__ = []
 CLONE = cython.declare(OperatorTable, native_functions.CLONE)
+EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
+FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
 
 
 def check_defined(base):
@@ -832,6 +835,54 @@ def as_strided(a: TensorBase, args: tuple):
     return Tensor_wrap(view)
 
 
+# ---- parts of complex numbers, which lie in memory one after the other
+
+
+@cython.cfunc
+def real(a: TensorBase):
+    """View the real parts; of other numbers, the tensor itself."""
+    check_number(a, "real")
+    if dtype_of_code(a.impl.dtype_code).kind == "complex floating":
+        return part_of(a, 0)
+    view = TensorImpl_view(a.impl, a.impl.ndim)
+    TensorImpl_copy_dims(a.impl, view, 0, 0, a.impl.ndim)
+    TensorImpl_refresh(view)
+    return Tensor_wrap(view)
+
+
+@cython.cfunc
+def imag(a: TensorBase):
+    """View the imaginary parts; of other numbers, make zeros."""
+    base = a.impl
+    check_number(a, "imag")
+    if dtype_of_code(base.dtype_code).kind == "complex floating":
+        return part_of(a, 1)
+    made = EMPTY.call_empty(base.ndim, TensorImpl_sizes(base), base.dtype_code, base.device_type, base.device_index)
+    return FILL_.call_with(made, 0)
+
+
+@cython.cfunc
+def part_of(a: TensorBase, part: cython.int):
+    """Return a view of the real (0) or imaginary (1) parts of complex elements."""
+    base = a.impl
+    view = TensorImpl_view(base, base.ndim)
+    for i in range(base.ndim):
+        TensorImpl_sizes(view)[i] = TensorImpl_sizes(base)[i]
+        TensorImpl_strides(view)[i] = 2 * TensorImpl_strides(base)[i]
+    view.dtype_code = dtype_named("float32" if dtype_of_code(base.dtype_code).itemsize == 8 else "float64").code
+    view.storage_offset = 2 * base.storage_offset + part
+    TensorImpl_refresh(view)
+    return Tensor_wrap(view)
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def check_number(a: TensorBase, name: str) -> cython.int:
+    if a.impl is UNDEFINED or dtype_of_code(a.impl.dtype_code).kind == "bool":
+        raise TypeError(f"{name}() is not defined for {dtype_of_code(a.impl.dtype_code).name}.")
+    return 0
+
+
 for _table, _kernel in (
     (native_functions.DETACH, CKernel_unary("detach", detach)),
     (native_functions.SET_, CKernel_binary("set_", set_)),
@@ -861,5 +912,7 @@ for _table, _kernel in (
     (native_functions.CHUNK, ArgumentsKernel_of(native_functions.CHUNK.schema, chunk)),
     (native_functions.UNFOLD, ArgumentsKernel_of(native_functions.UNFOLD.schema, unfold)),
     (native_functions.AS_STRIDED, ArgumentsKernel_of(native_functions.AS_STRIDED.schema, as_strided)),
+    (native_functions.REAL, CKernel_unary("real", real)),
+    (native_functions.IMAG, CKernel_unary("imag", imag)),
 ):
     _table.register("CompositeExplicitAutograd", _kernel)

@@ -12,7 +12,7 @@ import cython
 from cython.cimports.libc.stdint import uint64_t
 from cython.cimports.tensix.core.device import device_type_name
 
-__all__ = ["DispatchKey", "DispatchKeySet"]
+__all__ = ["DispatchKey", "DispatchKeySet"]  # noqa: F822 - `__getattr__` gives the first
 
 BACKENDS = (
     "CPU", "CUDA", "HIP", "XLA", "MPS", "IPU", "XPU", "HPU", "VE", "Lazy", "MTIA", "MAIA",
@@ -51,30 +51,53 @@ def lay_out_slots() -> dict:
     return names
 
 
-DispatchKey = enum.IntEnum("DispatchKey", lay_out_slots(), module=__name__)
-DispatchKey.__doc__ = """Name a slot of an operator's table, or an alias that stands for many of them."""
+SLOT_OF_NAME = cython.declare(dict, lay_out_slots())
+NAME_OF_SLOT = cython.declare(dict, {slot: name for name, slot in SLOT_OF_NAME.items()})
+KEYS = cython.declare(object, None)
 
 
-def key_from_any(key):
-    """Return the key that a name or a key means.
+def dispatch_keys():
+    """Return the class `DispatchKey`, made when it is first needed: its many members take long, and calls need none."""
+    global KEYS
+    if KEYS is None:
+        made = enum.IntEnum("DispatchKey", SLOT_OF_NAME, module=__name__)
+        made.__doc__ = """Name a slot of an operator's table, or an alias that stands for many of them."""
+        if KEYS is None:  # else another thread was faster
+            KEYS = made
+    return KEYS
+
+
+def __getattr__(name):
+    if name != "DispatchKey":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return dispatch_keys()
+
+
+def slot_from_any(key):
+    """Return the slot, or the number of the alias, that a name or a key means.
 
     Raises
     ------
     ValueError
         If there is no such key.
     """
-    if isinstance(key, DispatchKey):
-        return key
-    try:
-        return DispatchKey[key]
-    except KeyError:
-        known = ", ".join(DispatchKey.__members__)
-        raise ValueError(f"no dispatch key is called {key!r}. Known are {known}.") from None
+    if isinstance(key, str):
+        slot = SLOT_OF_NAME.get(key)
+        if slot is not None:
+            return slot
+    elif KEYS is not None and isinstance(key, KEYS):
+        return int(key)
+    raise ValueError(f"no dispatch key is called {key!r}. Known are {', '.join(SLOT_OF_NAME)}.")
+
+
+def name_of_slot(slot):
+    """Return the name of the key that has a slot, or of the alias that has a number."""
+    return NAME_OF_SLOT[slot]
 
 
 def bits_of_key(key):
     """Return the functionality bit and, where it has one, the backend bit of a key; 0 for aliases."""
-    slot: cython.int = key_from_any(key)
+    slot: cython.int = slot_from_any(key)
     if slot == 0 or slot >= FIRST_ALIAS:
         return 0
     functionality: cython.int = FUNCTIONALITY_COUNT - 1
@@ -150,7 +173,7 @@ class DispatchKeySet:
 
     def highest_priority_key(self):
         """Return the key whose kernel runs for this set; Undefined for an empty one."""
-        return DispatchKey(slot_of(self.bits))
+        return dispatch_keys()(slot_of(self.bits))
 
     def __or__(self, other: DispatchKeySet):
         return set_of_bits(self.bits | other.bits)
@@ -164,13 +187,14 @@ class DispatchKeySet:
 
     def __iter__(self):
         """Iterate over the keys, lowest priority first."""
+        key_of_slot = dispatch_keys()
         for functionality in range(1, FUNCTIONALITY_COUNT):
             if self.bits >> (BACKEND_BITS + functionality - 1) & 1:
                 if not BACKEND_MASK[functionality]:
-                    yield DispatchKey(FIRST_SLOT[functionality])
+                    yield key_of_slot(FIRST_SLOT[functionality])
                 for backend in range(BACKEND_BITS):
                     if self.bits & BACKEND_MASK[functionality] & (1 << backend):
-                        yield DispatchKey(FIRST_SLOT[functionality] + backend)
+                        yield key_of_slot(FIRST_SLOT[functionality] + backend)
 
     def __contains__(self, key):
         return self.has(key)

@@ -7,6 +7,7 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import tensix
-from tensix import core, dispatch, library, memory, testing
+from tensix import core, dispatch, exchange, library, memory, testing
 from tensix._version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -46,6 +47,26 @@ def test_the_package_has_the_names_of_its_floors(floor):
     assert set(floor.__all__) <= set(tensix.__all__) <= set(dir(tensix))
     for name in floor.__all__:
         assert getattr(tensix, name) is getattr(floor, name)
+
+
+def test_import_loads_nothing_more_of_the_standard_library():
+    """Than NumPy has loaded: modules such as copy, pickle or threading, which few programs need, would take longer than
+    most of our own.
+    """
+    code = "import sys, numpy; before = {*sys.modules}; import tensix; print(*{*sys.modules} - before)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "tensix.core.storage" in loaded
+    assert sorted(sys.stdlib_module_names.intersection(loaded)) == []
+
+
+def test_what_is_loaded_later_is_not_loaded_by_the_import():
+    code = "import sys, tensix; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    later = {
+        f"{package.__name__}.{source or name}" for package in (tensix, core, exchange, memory)
+        for name, source in package.LOADED_LATER.items()
+    }  # fmt: skip
+    assert sorted(later.intersection(loaded)) == ["tensix.core", "tensix.dispatch", "tensix.memory"]
 
 
 @pytest.mark.parametrize("source", listed_extensions())
