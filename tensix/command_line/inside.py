@@ -83,11 +83,11 @@ def print_stats(pid, counted):
     """Say what happened in a process, if it is this one and no fork of it."""
     if os.getpid() != pid:
         return
-    rows = {"peak": format_size(counted.peak_bytes), "blocks": f"{counted.total_count:,}"}
+    rows = {"peak": format_size(counted.peak_bytes)}
     allocator = get_allocator()
     if isinstance(allocator, CachingAllocator):  # else the program chose another one
         kept = allocator.stats()
-        rows["blocks"] += f", {kept.hits:,} of them used before"
+        rows["blocks"] = f"{kept.hits + kept.misses:,}, {kept.hits:,} of them used before"
         rows["reused"] = format_size(kept.reused)
         rows["kept"] = f"{format_size(kept.cached)}, {format_size(kept.resident)} of it with pages"
         if find_spec("resource"):  # not on Windows
