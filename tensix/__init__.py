@@ -69,6 +69,7 @@ LOADED_LATER = {
     **dict.fromkeys(core.__all__, "core"),
     **dict.fromkeys(dispatch.__all__, "dispatch"),
     **dict.fromkeys(("FileFormatError", "TensorFile", "from_file", "load", "save"), "interop.files"),
+    "load_ipython_extension": "command_line.notebook",
     **dict.fromkeys(memory.__all__, "memory"),
     **dict.fromkeys(("TypeIdentifier", "TypeMeta", "register_type"), "tensors.type_meta"),
     **dict.fromkeys(("DeleteTracker", "FailingAllocator", "FakeAllocator", "assert_no_leaks"), "testing"),

@@ -53,6 +53,7 @@ cdef struct cache_t:
     size_t max_cached
     size_t hits
     size_t misses
+    uint64_t missed_bytes
     kept_block_t* first     # the longest unused
     kept_block_t* last
     uint64_t returned       # address of the block on top of the stack. See Note [The GIL is the lock of the cache]

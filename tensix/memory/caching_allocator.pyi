@@ -13,6 +13,7 @@ class CachingStats(NamedTuple):
     hits: int
     misses: int
     resident: int
+    reused: int
     @property
     def reserved(self) -> int: ...
     @property

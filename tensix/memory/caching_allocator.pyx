@@ -99,6 +99,8 @@ class CachingStats(NamedTuple):
         Requests served from what was kept, and those that went upstream.
     resident : int
         Bytes of what is kept that have pages in main memory, as the system says; the others take up addresses only.
+    reused : int
+        Bytes of all the blocks that were given out again, over time.
     """
 
     in_use: int
@@ -107,6 +109,7 @@ class CachingStats(NamedTuple):
     hits: int
     misses: int
     resident: int
+    reused: int
 
     @property
     def reserved(self):
@@ -218,7 +221,7 @@ cdef class CachingAllocator(Allocator):
         return freed
 
     def stats(self):
-        """Return a `CachingStats`: bytes in use, cached and resident, hits and misses."""
+        """Return a `CachingStats`: bytes in use, cached, resident and reused, hits and misses."""
         cdef cache_t* cache = self.cache
         cdef size_t resident = 0
         cdef kept_block_t* kept
@@ -228,7 +231,8 @@ cdef class CachingAllocator(Allocator):
             resident += tx_resident_bytes(kept.block.data, kept.capacity)
             kept = kept.next
         return CachingStats(
-            tally_current(&cache.in_use), cache.cached, cache.max_cached, cache.hits, cache.misses, resident
+            tally_current(&cache.in_use), cache.cached, cache.max_cached, cache.hits, cache.misses, resident,
+            cache.in_use.came - cache.missed_bytes,
         )
 
     def __repr__(self):
@@ -254,6 +258,7 @@ cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, bint ze
     if kept == NULL:
         kept = take_from_upstream(self, capacity_of(nbytes), zeroed)
         cache.misses += 1
+        cache.missed_bytes += kept.capacity
     elif zeroed:
         CPUBlock_zero(kept.block.data, nbytes)
     kept_block_point(kept, out)

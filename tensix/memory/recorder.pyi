@@ -11,7 +11,11 @@ __all__ = ["record", "snapshot"]
 @disjoint_base
 class record:
     def __init__(
-        self, depth: int = 32, max_events: int = 1_000_000, through: Collection[str | PathLike[str]] | None = None
+        self,
+        depth: int = 32,
+        max_events: int = 1_000_000,
+        through: Collection[str | PathLike[str]] | None = None,
+        resident: float = False,
     ) -> None: ...
     @property
     def is_running(self) -> bool: ...

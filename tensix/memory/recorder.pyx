@@ -13,6 +13,7 @@ tape; if too few are freed, new blocks are not recorded. What was lost either wa
 import sys
 import threading
 import time
+from importlib import import_module
 
 cimport cython
 from cpython.ref cimport PyObject
@@ -104,6 +105,8 @@ cdef class record(MemoryListener):
     through : list of str or path-like, optional
         Packages whose lines are not the user's, as of `CallSites`; by default all that are installed. The snapshot
         keeps their frames, too.
+    resident : bool or float, optional
+        Sample the resident memory of the process beside the blocks, every so many seconds; True means 0.02.
 
     Attributes
     ----------
@@ -141,6 +144,7 @@ cdef class record(MemoryListener):
     cdef tape_t tape
     cdef CallSites sites
     cdef object started         # None before start()
+    cdef object resident        # the samples, or None
     cdef int64_t duration_ns    # of what was stopped
     cdef list allocators        # allocators and threads by their numbers on the tape
     cdef dict threads
@@ -152,11 +156,13 @@ cdef class record(MemoryListener):
         self.tape.max_count = DEFAULT_MAX_EVENTS
         self.allocators, self.threads, self.numbers = [], {}, {}
 
-    def __init__(self, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS, through=None):
+    def __init__(self, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS, through=None, resident=False):
         if not 16 <= max_events <= 1 << 32:
             raise ValueError(f"max_events must be from 16 to 2**32, found {max_events}.")
         self.sites = CallSites(depth, through)
         self.tape.max_count = max_events
+        if resident is not False:  # its module loads what few programs need
+            self.resident = import_module("tensix.memory.resident").ResidentMemory(resident)
 
     def __dealloc__(self):
         stop_listening(self)
@@ -182,11 +188,15 @@ cdef class record(MemoryListener):
         start_listening(self)
         self.started, self.tape.started_ns = started, tx_now_ns()
         RUNNING.append(self)
+        if self.resident is not None:
+            self.resident.start()
         return self
 
     def stop(self):
         """End the recording; harmless if it has ended. What is freed later still counts as alive in it."""
         if self.is_listening:
+            if self.resident is not None:
+                self.resident.stop()
             stop_listening(self)
             self.duration_ns = tx_now_ns() - self.tape.started_ns
             RUNNING.remove(self)
@@ -400,7 +410,7 @@ cdef object snapshot_of(record self, bint wants_holders):
                 living[<uintptr_t>one.data] = i
     finally:
         free(records)
-    return Snapshot({
+    made = Snapshot({
         "format": FORMAT, "version": VERSION, "tensix": __version__,
         "program": " ".join(sys.argv) or "python",
         "started": self.started, "duration_ns": duration, "dropped": dropped,
@@ -418,6 +428,9 @@ cdef object snapshot_of(record self, bint wants_holders):
             {"block": living[found], "text": text} for found, text in (holders_of(living) if wants_holders else ())
         ],
     })
+    if self.resident is not None:
+        made["resident"] = self.resident.columns()
+    return made
 
 
 cdef list events_of(const events_t* events, object numbering):

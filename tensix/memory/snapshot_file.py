@@ -155,6 +155,33 @@ def damage_of(data):
         return "an entry is of the wrong kind"
     if "call_sites" in data and not are_call_sites(data["call_sites"], data["stacks"]):
         return "its call sites are not one frame of each stack"
+    return damage_of_resident(data.get("resident")) or damage_of_processes(data.get("processes", []))
+
+
+def damage_of_resident(resident):
+    """Return what is wrong with the samples of resident memory, which a snapshot may lack."""
+    if resident is None:
+        return None
+    columns = [resident.get(key) for key in ("time_ns", "nbytes")] if isinstance(resident, dict) else [None]
+    if not all(isinstance(column, list) and all(map(is_count, column)) for column in columns):
+        return "its resident memory is no columns of numbers"
+    return None if len(columns[0]) == len(columns[1]) else "the columns of its resident memory differ in length"
+
+
+def damage_of_processes(processes):
+    """Return what is wrong with the snapshots of other processes in a snapshot, which it may lack."""
+    if not isinstance(processes, list):
+        return "its processes are no list"
+    for process in processes:
+        if not isinstance(process, dict) or "processes" in process:
+            return "one of its processes is no snapshot, or has processes of its own"
+        if not (is_count(process.get("pid")) and is_count(process.get("offset_ns"))):
+            return "one of its processes has no number, or does not say when it began"
+        if not isinstance(process.get("name"), str) or type(process.get("ended", True)) is not bool:
+            return "one of its processes has no name, or does not say whether it ended"
+        damage = damage_of(process)
+        if damage:
+            return f"of process {process['pid']}: {damage}"
     return None
 
 

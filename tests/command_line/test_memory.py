@@ -1,110 +1,209 @@
-"""``python -m tensix memory``: a script runs as ever, and what it did with memory is written down."""
+"""``python -m tensix memory``: a program runs as ever, and what its processes did with memory is written down."""
 
 import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tensix.__main__ import main
+from tensix.command_line import program
 from tensix.memory import load_snapshot
 
 ALLOCATES = """
+import numpy as np
 import tensix
 
 def make(n):
-    return tensix.empty(n, dtype=tensix.uint8)
+    return np.empty(n, np.uint8)
 
-kept = make(3000)
+array, tensor = make(3000), tensix.empty(1000, dtype=tensix.uint8)
 for _ in range(4):
     make(5000)
 """
 
-# Whatever it is, it ends, prints and fails as under plain Python.
-SCRIPTS = {
-    "prints": "import sys; print(sys.argv, __name__, __file__, sys.path[0] == sys.argv[2])",
-    "imports its neighbour": "import neighbour; print(neighbour.VALUE); import sys; sys.exit(neighbour.VALUE)",
-    "is __main__": "import sys, pickle\nclass A: pass\nprint(pickle.loads(pickle.dumps(A())).__class__ is A)",
-    "exits": "import sys; print('x'); sys.exit(3)",
-    "exits with words": "raise SystemExit('words')",
-    "exits with None": "raise SystemExit",
-    "raises": "def f():\n    raise ValueError('deep')\n\ndef g():\n    f()\n\ng()",
-    "raises from": "try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    raise KeyError('k') from e",
-    "cannot be compiled": "x = (1,\n",
-    "has its own hook": "import sys\nsys.excepthook = lambda *a: print('hook', a[0].__name__)\nraise OSError('o')",
-    "has threads": "import threading, time\ndef late():\n    time.sleep(0.05)\n    print('late')\n"
-                   "threading.Thread(target=late).start()\nprint('end')",
-}  # fmt: skip
+# What a program sees of how it was started, and how it may end.
+PROGRAM = """
+import os, sys, threading, time
+import neighbour
+import numpy as np
+
+print(sys.argv[1:], __name__, __file__ if "__file__" in globals() else None, sys.path[0], neighbour.VALUE, __spec__)
+late = threading.Thread(target=lambda: (time.sleep(0.1), print(np.ones(3).sum())))
+late.start()
+if sys.argv[1] == "raises":
+    raise KeyError("k")
+sys.exit(int(sys.argv[1]))
+"""
+FORMS = {"script": ["prog.py"], "module": ["-m", "prog"], "code": ["-c", PROGRAM], "folder": ["folder"]}
+
+PROCESSES = """
+import multiprocessing, os, signal, sys, threading
+from concurrent.futures import ProcessPoolExecutor
+import numpy as np
+
+def work(n):
+    x = np.empty(n, np.uint8)
+    x[:] = 1
+    return int(x.sum())
+
+def die(n):
+    x = np.ones(n, np.uint8)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if __name__ == "__main__":
+    for method in ("fork", "spawn"):
+        context = multiprocessing.get_context(method)
+        with context.Pool(1) as pool:
+            print(pool.map(work, [1_000_000, 2_000_000]))
+        with ProcessPoolExecutor(1, mp_context=context) as pool:
+            print(list(pool.map(work, [3_000_000])))
+    process = multiprocessing.get_context("fork").Process(target=die, args=(4_000_000,), name="killed")
+    process.start()
+    process.join()
+    os.system(sys.executable + " -c 'import numpy as np; np.ones(5_000_000, np.uint8)'")
+    pid = os.fork()
+    if pid == 0:
+        work(6_000_000)
+        sys.exit(0)
+    os.waitpid(pid, 0)
+"""
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "neighbour", raising=False)
     (tmp_path / "neighbour.py").write_text("VALUE = 5")
     return tmp_path
 
 
 @pytest.fixture
-def memory(folder, capsys):
+def memory(folder, capfd):
     """Return a function that writes a script, runs it and returns status, output and snapshot."""
 
     def run(code, *words, options=()):
         (folder / "script.py").write_text(code)
         status = main(["memory", "--output", "out.json", *options, "script.py", *words])
-        captured = capsys.readouterr()
+        captured = capfd.readouterr()
         assert captured.err == ""
         return status, captured.out, load_snapshot("out.json")
 
     return run
 
 
-def refused(capsys, *words):
-    """Return what is said of a command line that is refused."""
-    assert main(["memory", *words]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == "" and captured.err.startswith("tensix: ")
-    return captured.err
+def finished(*words):
+    """Run Python and return it when it has ended."""
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False, timeout=60)
 
 
-# ---- the script
+# ---- the program
 
 
-@pytest.mark.parametrize("code", SCRIPTS.values(), ids=SCRIPTS)
-def test_scripts_run_as_under_python(folder, code, capsys, monkeypatch):
-    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
-    (folder / "script.py").write_text(code)
-    words = ["script.py", "--output", str(folder)]
-    plain = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
-    with pytest.raises(SystemExit) as ended:
-        sys.exit(main(["memory", "--output", "out.html", *words]))
-    captured = capsys.readouterr()
-    before, _, after = captured.out.partition("memory of script.py")
-    assert (before, after.rpartition("\n")[2]) == (plain.stdout, "")
-    assert "wrote out.html" in after and (folder / "out.html").stat().st_size > 10_000
-    if isinstance(ended.value.code, str):  # which the interpreter prints
-        assert (plain.returncode, plain.stderr) == (1, f"{ended.value.code}\n")
-    else:
-        assert (plain.returncode, plain.stderr) == (ended.value.code or 0, captured.err)
+@pytest.mark.parametrize("form, end", [("script", "raises"), ("module", "3"), ("code", "0"), ("folder", "0")])
+def test_programs_run_as_under_python(folder, form, end):
+    (folder / "prog.py").write_text(PROGRAM)
+    (folder / "folder").mkdir()
+    (folder / "folder" / "__main__.py").write_text(PROGRAM)
+    (folder / "folder" / "neighbour.py").write_text("VALUE = 6")
+    words = [*FORMS[form], end, "--output", "x"]
+    plain, recorded = finished(*words), finished("-m", "tensix", "memory", *words)
+    program, summary, _ = re.split(r"(?<=\n)(?=memory of .*\n    peak)|(?<=\n)$", recorded.stdout)
+    hidden = re.compile(r" object at \w+")  # of a loader
+    assert hidden.sub("", program) == hidden.sub("", plain.stdout)
+    assert (recorded.returncode, recorded.stderr) == (plain.returncode, plain.stderr)
+    page = f"{ {'code': 'code', 'folder': 'folder'}.get(form, 'prog') }.memory.html".replace(" ", "")
+    assert f"wrote {page}, " in summary and (folder / page).stat().st_size > 10_000
 
 
 def test_numbers(memory):
     status, text, snapshot = memory(ALLOCATES)
     assert status == 0
-    assert snapshot["blocks"]["nbytes"] == [3000, 5000, 5000, 5000, 5000]
-    assert [time is None for time in snapshot["blocks"]["freed_ns"]] == [True] + [False] * 4
-    assert "kept in module __main__" in snapshot["holders"][0]["text"]
+    assert [size for size in snapshot["blocks"]["nbytes"] if size >= 1000] == [3000, 1000, 5000, 5000, 5000, 5000]
+    large = [n for n, size in enumerate(snapshot["blocks"]["nbytes"]) if size >= 1000]
+    assert [snapshot["blocks"]["freed_ns"][n] is None for n in large] == [True] * 2 + [False] * 4
+    assert any("tensor in module __main__" in holder["text"] for holder in snapshot["holders"])
     lines = re.sub(" {2,}", "  ", text).splitlines()
-    assert lines[:4] == [
-        "memory of script.py", "  peak  7.81 KiB  2 blocks", "  total  22.46 KiB  5 blocks",
-        "  at the end  2.93 KiB  1 block",
-    ]  # fmt: skip
-    assert lines[5:7] == [" at the peak  total  blocks  call site", "  7.81 KiB  22.46 KiB  5  script.py:5 make"]
-    assert lines[7].startswith("wrote out.json, ")
+    assert lines[0] == "memory of script.py" and lines[1].startswith("  peak  8.79 KiB  3 blocks")
+    assert "  7.81 KiB  22.46 KiB  5  script.py:6 make" in lines
+    assert lines[-1].startswith("wrote out.json, ")
+
+
+def test_without_numpy(memory):
+    _, _, snapshot = memory(ALLOCATES, options=["--no-numpy"])
+    assert snapshot["blocks"]["nbytes"] == [1000]
+
+
+def test_resident_memory_is_beside_the_blocks(memory):
+    _, text, snapshot = memory(
+        "import numpy as np\nx = bytearray(b'x') * 50_000_000\ny = np.ones(80_000_000, np.uint8)"
+    )
+    assert 130_000_000 < max(snapshot["resident"]["nbytes"]) < 300_000_000
+    assert snapshot["resident"]["time_ns"] == sorted(snapshot["resident"]["time_ns"])
+    others = float(re.search(r"resident .* at most; ([\d.]+) MiB of it are no blocks", text)[1])
+    assert 50_000_000 < others * 2**20 < 200_000_000
+
+
+def test_a_program_without_arrays(folder, capfd):
+    assert main(["memory", "-c", "print('hello'); raise SystemExit(4)"]) == 4
+    captured = capfd.readouterr()
+    assert captured.out == "hello\n"
+    assert "ended with status 4" in captured.err and "nothing to show" in captured.err
+    assert not (folder / "code.memory.html").exists()
+
+
+def test_what_was_alive_when_it_failed(folder, capfd):
+    """What the functions that were running held is in the snapshot: one wants to know what filled the memory."""
+    (folder / "script.py").write_text(
+        "import numpy as np, tensix\ndef f():\n    big = np.empty(1000, np.uint8)\n    tensix.empty(2**60)\nf()"
+    )
+    assert main(["memory", "--output", "out.json", "script.py"]) == 1
+    captured = capfd.readouterr()
+    assert "OutOfMemoryError" in captured.err and "in f\n" in captured.err
+    assert "refused" in captured.out and "the largest of 1 failure" in captured.out
+    snapshot = load_snapshot("out.json")
+    assert snapshot["blocks"]["freed_ns"][snapshot["blocks"]["nbytes"].index(1000)] is None
+    assert snapshot["failures"][0]["nbytes"] >= 2**60
+
+
+def test_executors_that_are_not_shut_down(memory):
+    """Python ends their threads before it ends itself."""
+    _, _, snapshot = memory(
+        "import numpy as np\nfrom concurrent.futures import ThreadPoolExecutor\n"
+        "ThreadPoolExecutor(1, 'worker').submit(lambda: np.ones(300, np.uint8))"
+    )
+    assert 300 in snapshot["blocks"]["nbytes"] and "worker_0" in snapshot["threads"]
+
+
+def test_a_signal_ends_it_as_it_would_without(folder, capfd):
+    code = "import os, signal, sys, numpy as np\nx = np.ones(1000)\nos.kill(os.getpid(), int(sys.argv[1]))"
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        assert main(["memory", "--output", "out.json", "-c", code, str(int(number))]) == 128 + number
+        captured = capfd.readouterr()
+        assert ("KeyboardInterrupt" in captured.err) == (number == signal.SIGINT)
+        assert ("was killed" in captured.out) == (number == signal.SIGKILL)
+        snapshot = load_snapshot("out.json")
+        assert (8000 in snapshot["blocks"]["nbytes"]) == snapshot["ended"] == (number != signal.SIGKILL)
+
+
+def test_signals_are_passed_on(folder):
+    """What is sent to the command reaches the program, here one that answers."""
+    code = "import signal, sys, time, numpy\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(9))\n" \
+           "print('ready', flush=True)\ntime.sleep(30)"  # fmt: skip
+    command = [sys.executable, "-m", "tensix", "memory", "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.terminate()
+        process.stdout.read()
+    assert process.returncode == 9
+
+
+# ---- whose line it was
 
 
 HELPER = """
@@ -120,8 +219,7 @@ def sites_of(snapshot):
     return {Path(snapshot["frames"][site]["file"]).name for site in snapshot["call_sites"]}
 
 
-def test_whose_line_it_was(memory, folder, monkeypatch):
-    monkeypatch.delitem(sys.modules, "helper", raising=False)
+def test_whose_line_it_was(memory, folder):
     (folder / "helper.py").write_text(HELPER)
     code = "import helper\nhelper.make()"
     _, text, snapshot = memory(code)
@@ -130,72 +228,39 @@ def test_whose_line_it_was(memory, folder, monkeypatch):
     assert sites_of(snapshot) == {"script.py"} and "script.py:2 <module>" in text
     stack = [snapshot["frames"][frame]["function"] for frame in snapshot["stacks"][0]]
     assert stack[:2] == ["make", "<module>"]
-    monkeypatch.delitem(sys.modules, "helper")
 
 
-def test_packages_that_are_not_there(folder, capsys):
-    (folder / "script.py").write_text("print('it ran')")
-    assert "there is no package 'nothere'" in refused(capsys, "--through", "nothere", "script.py")
-    (folder / "x.json").write_text("{}")
-    assert "--through belongs to the run" in refused(capsys, "--through", "numpy", "x.json")
+# ---- its processes
 
 
-def test_no_tensor_at_all(memory):
-    status, text, snapshot = memory("print('hello')")
-    assert status == 0 and snapshot["blocks"]["nbytes"] == [] and "0 blocks" in text
-
-
-def test_what_was_alive_when_it_failed(folder, capsys):
-    """What the functions that were running held is in the snapshot: one wants to know what filled the memory."""
-    (folder / "script.py").write_text(
-        "import tensix\ndef f():\n    big = tensix.empty(1000, dtype=tensix.uint8)\n    tensix.empty(2**60)\nf()"
-    )
-    assert main(["memory", "--output", "out.json", "script.py"]) == 1
-    captured = capsys.readouterr()
-    assert "OutOfMemoryError" in captured.err and "in f\n" in captured.err
-    assert "refused" in captured.out and "the largest of 1 failure" in captured.out
-    snapshot = load_snapshot("out.json")
-    assert snapshot["blocks"]["freed_ns"] == [None] and snapshot["failures"][0]["nbytes"] >= 2**60
-
-
-def test_threads_are_waited_for_and_recorded(memory):
-    _, _, snapshot = memory(
-        "import threading, time, tensix\n"
-        "def work():\n    time.sleep(0.05)\n    tensix.empty(100)\n"
-        "threading.Thread(target=work, name='worker').start()"
-    )
-    assert snapshot["blocks"]["nbytes"] == [400] and snapshot["threads"] == ["worker"]
-
-
-def test_a_fork_that_comes_back_writes_nothing(folder):
-    code = "import os, sys\npid = os.fork()\npid and os.waitpid(pid, 0)\nsys.exit(7 if pid else 0)"
-    (folder / "script.py").write_text(code)
-    command = [sys.executable, "-m", "tensix", "memory", "script.py"]
-    finished = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (finished.returncode, finished.stderr) == (7, "")
-    assert finished.stdout.count("memory of script.py") == finished.stdout.count("wrote script.memory.html") == 1
-
-
-def test_interpreter_is_as_before(memory):
-    before = sys.modules["__main__"], sys.argv, list(sys.path)
-    memory("import sys; sys.argv = None; sys.path.clear()")
-    assert (sys.modules["__main__"], sys.argv, sys.path) == before
-
-
-def test_an_interrupt_ends_it(folder, capsys):
-    (folder / "script.py").write_text("raise KeyboardInterrupt")
-    assert main(["memory", "script.py"]) == 130
-    assert "KeyboardInterrupt" in capsys.readouterr().err and (folder / "script.memory.html").exists()
+def test_processes_record_too(memory):
+    _, text, snapshot = memory(PROCESSES)
+    assert text.startswith("[1000000, 2000000]\n[3000000]\n" * 2)
+    by_largest = {max(one["blocks"]["nbytes"], default=0): one for one in snapshot["processes"]}
+    names = {nbytes: one["name"] for nbytes, one in by_largest.items()}
+    assert re.match(r"ForkPoolWorker-\d", names[2_000_000]) or re.match(r"SpawnPoolWorker-\d", names[2_000_000])
+    kinds = [re.match(r"(Fork|Spawn)(PoolWorker|Process)-\d", one["name"]) for one in snapshot["processes"]]
+    assert sorted(kind[1] + kind[2] for kind in kinds if kind) == [
+        "ForkPoolWorker", "ForkProcess", "SpawnPoolWorker", "SpawnProcess",
+    ]  # fmt: skip
+    assert names[5_000_000].startswith("-c import numpy") and 6_000_000 in names
+    [killed] = [one for one in snapshot["processes"] if one["name"] == "killed"]
+    assert not killed["ended"] and re.search(rf"{killed['pid']} killed, killed$", text, re.MULTILINE)
+    assert all(one["ended"] for one in snapshot["processes"] if one is not killed)
+    assert snapshot["ended"] and snapshot["pid"] not in [one["pid"] for one in snapshot["processes"]]
+    assert sorted(one["offset_ns"] for one in snapshot["processes"])[0] > 0
+    assert all(max(one["resident"]["nbytes"]) > 10_000_000 for one in snapshot["processes"])
+    assert re.search(r"^ +[\d.]+ MiB +[\d.]+ MiB +\d+   script.py:7 work$", text, re.MULTILINE)
 
 
 # ---- the files
 
 
-def test_a_snapshot_becomes_a_page_later(memory, folder, capsys):
+def test_a_snapshot_becomes_a_page_later(memory, folder, capfd):
     _, text, snapshot = memory(ALLOCATES)
     assert main(["memory", "out.json"]) == 0
-    captured = capsys.readouterr()
-    assert captured.out.replace("out.memory.html", "out.json").splitlines()[:-1] == text.splitlines()[:-1]
+    captured = capfd.readouterr()
+    assert captured.out.splitlines()[:-1] == text.splitlines()[:-1]
     page = (folder / "out.memory.html").read_text(encoding="utf-8")
     embedded = re.search(r'<script type="application/json" id="snapshot">(.*?)</script>', page, re.DOTALL)[1]
     assert json.loads(embedded) == snapshot
@@ -209,31 +274,47 @@ def test_few_events_are_remembered_on_request(memory):
 
 
 @pytest.mark.parametrize("words, said", [
+    ([], "give one program"),
+    (["-m"], "-m is followed by"),
+    (["-mjson.tool", "script.py"], "found -m json.tool and script.py"),
     (["nonesuch.py"], "nonesuch.py"),
+    (["."], "no __main__.py"),
     (["--output", "x.txt", "script.py"], "ends in .html or .json, found 'x.txt'"),
     (["--output", "no/where.html", "script.py"], "no folder 'no'"),
     (["--output", "data.json", "data.json"], "'data.json' is the input"),
     (["--max-events", "3", "script.py"], "max_events"),
     (["data.json", "--output", "x.html"], "before its name"),
     (["data.json"], "data.json"),
+    (["--through", "nothere", "script.py"], "there is no package 'nothere'"),
+    (["--through", "numpy", "data.json"], "--through belongs to the run"),
     (["newer.json"], "99.0"),
     (["other.json"], "other.json"),
     (["nonesuch.json"], "nonesuch.json"),
 ])  # fmt: skip
-def test_bad_input(folder, capsys, words, said):
+def test_bad_input(folder, capfd, words, said):
     """Nothing is run, nothing is written, the status is 2."""
     (folder / "script.py").write_text("open('it_ran', 'w')")
     (folder / "data.json").write_text('{"format": "tensix memory snapshot", "version": 1, "blo')
     (folder / "newer.json").write_text('{"format": "tensix memory snapshot", "version": 2, "tensix": "99.0"}')
     (folder / "other.json").write_text("[1, 2]")
     before = sorted(os.listdir())
-    assert said in refused(capsys, *words)
-    assert sorted(os.listdir()) == before
+    assert main(["memory", *words]) == 2
+    captured = capfd.readouterr()
+    assert captured.out == "" and captured.err.startswith("tensix: ")
+    assert said in captured.err and sorted(os.listdir()) == before
+
+
+def test_options_that_turn_the_environment_off(monkeypatch, capfd):
+    flags = SimpleNamespace(ignore_environment=1, no_site=0)
+    monkeypatch.setattr(program, "sys", SimpleNamespace(flags=flags, executable=sys.executable))
+    assert main(["memory", "-c", "print(1)"]) == 2
+    captured = capfd.readouterr()
+    assert "-I, -E and -S turn off PYTHONPATH" in captured.err and captured.out == ""
 
 
 def test_a_terminal_sees_progress(folder):
-    """On the standard error, and gone at the end; test_scripts_run_as_under_python sees that a pipe gets nothing."""
-    (folder / "script.py").write_text(ALLOCATES)
+    """On the standard error, and gone at the end; other tests see that a pipe gets nothing."""
+    (folder / "script.py").write_text("import tensix\nx = [tensix.ones(3) for _ in range(5)]")
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "tensix", "memory", "script.py"]
     subprocess.run(command, stderr=theirs, stdout=subprocess.DEVNULL, check=True)

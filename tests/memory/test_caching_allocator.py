@@ -29,7 +29,7 @@ def test_a_large_block_is_reused_with_its_bytes(upstream):
     again = Storage(8 * MIB, caching)
     assert again.data_ptr() == address
     assert tensix.Tensor.from_storage(again, 0, (8 * MIB,), (1,), "uint8")[::MIB].tolist() == [7] * 8
-    assert (caching.stats().hits, caching.stats().misses) == (1, 1)
+    assert (caching.stats().hits, caching.stats().misses, caching.stats().reused) == (1, 1, 8 * MIB)
     assert address % (64 if upstream is None else 4096) == 0
 
 
@@ -126,7 +126,7 @@ def test_an_upstream_that_raises_leaves_nothing_behind():
     caching = CachingAllocator(Broken())
     with pytest.raises(LookupError, match="no luck"):
         caching.allocate(MIB)
-    assert caching.stats() == (0, 0, caching.max_cached, 0, 0, 0)
+    assert caching.stats() == (0, 0, caching.max_cached, 0, 0, 0, 0)
 
 
 def test_blocks_outlive_the_allocator(fake):

@@ -22,6 +22,14 @@ def recorded():
         return recording.snapshot()
 
 
+@pytest.fixture
+def with_processes(recorded):
+    """Return a snapshot that has all that one may have: resident memory, and another process."""
+    resident = {"time_ns": [0, 5], "nbytes": [1000, 2000]}
+    other = recorded | {"pid": 3, "name": "worker", "offset_ns": 7, "ended": False, "resident": resident}
+    return Snapshot(recorded | {"resident": resident, "processes": [other]})
+
+
 def saved(tmp_path, data, name="snapshot.json"):
     path = tmp_path / name
     path.write_text(data if isinstance(data, str) else json.dumps(data))
@@ -138,6 +146,33 @@ DAMAGES = {
     "copy without a stack": lambda data: data["copies"][0].pop("stack"),
     "failure without a time": lambda data: data["failures"][0].update(time_ns=None),
 }
+
+
+DAMAGES_OF_PROCESSES = {
+    "resident memory of another kind": lambda data: data.update(resident=[]),
+    "resident memory without times": lambda data: data["resident"].pop("time_ns"),
+    "short resident memory": lambda data: data["resident"]["nbytes"].pop(),
+    "text in resident memory": lambda data: data["resident"]["nbytes"].__setitem__(0, "1"),
+    "processes of another kind": lambda data: data.update(processes={}),
+    "process of another kind": lambda data: data.update(processes=[3]),
+    "process without a number": lambda data: data["processes"][0].pop("pid"),
+    "process without a beginning": lambda data: data["processes"][0].pop("offset_ns"),
+    "process before the first": lambda data: data["processes"][0].update(offset_ns=-1),
+    "process without a name": lambda data: data["processes"][0].pop("name"),
+    "process that half ended": lambda data: data["processes"][0].update(ended=0.5),
+    "process with processes": lambda data: data["processes"][0].update(processes=[]),
+    "process with damage": lambda data: data["processes"][0]["blocks"]["nbytes"].pop(),
+    "process with damaged resident memory": lambda data: data["processes"][0].update(resident=3),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES_OF_PROCESSES)
+def test_damage_of_processes_is_named(name, with_processes, tmp_path):
+    data = json.loads(json.dumps(with_processes))
+    assert load_snapshot(saved(tmp_path, data)) == with_processes
+    DAMAGES_OF_PROCESSES[name](data)
+    with pytest.raises(ValueError, match="is damaged"):
+        load_snapshot(saved(tmp_path, data))
 
 
 @pytest.mark.parametrize("name", DAMAGES)

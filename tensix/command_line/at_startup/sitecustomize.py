@@ -1,0 +1,66 @@
+"""Begin what ``python -m tensix memory`` and ``run`` ask for, in every process of their program that has NumPy.
+
+Python's `site` imports this first of all. See Note [A program with tensix inside] in ``command_line/program.py``.
+It must do nothing in a Python that tensix was not built for, and cost nothing in a process without NumPy.
+"""
+
+import os
+import sys
+from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
+
+__all__ = []
+
+HERE = os.path.dirname(__file__)
+PACKAGE_HOME = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+
+
+class BeginAfterImport:
+    """A finder that begins once NumPy is imported, or tensix, whichever a program imports first."""
+
+    def find_spec(self, name, path=None, target=None):
+        """Have the module's loader begin when it is done."""
+        if name not in ("numpy", "tensix"):
+            return None
+        sys.meta_path.remove(self)
+        spec = find_spec(name)
+        if spec is not None:
+            loader, execute = spec.loader, spec.loader.exec_module
+
+            def execute_and_begin(module):
+                del loader.exec_module
+                execute(module)
+                begin()
+
+            loader.exec_module = execute_and_begin
+        return spec
+
+
+def begin():
+    """Import tensix and begin, where tensix can be imported."""
+    sys.path.append(PACKAGE_HOME)
+    try:
+        inside = import_module("tensix.command_line.inside")
+    except ImportError:  # another version of Python, or of NumPy
+        return
+    finally:
+        sys.path.remove(PACKAGE_HOME)
+    inside.begin(os.environ["TENSIX_PROGRAM"])
+
+
+def pass_on():
+    """Be no more in the way of the next module of this name, which the user may have."""
+    sys.path[:] = [path for path in sys.path if path != HERE]
+    spec = PathFinder.find_spec("sitecustomize")
+    if spec is not None:
+        module = sys.modules["sitecustomize"] = module_from_spec(spec)
+        spec.loader.exec_module(module)
+
+
+if "TENSIX_PROGRAM" in os.environ:
+    if "numpy" in sys.modules:
+        begin()
+    else:
+        sys.meta_path.insert(0, BeginAfterImport())
+pass_on()

@@ -1,0 +1,147 @@
+"""Run somebody's program with tensix inside.
+
+Note [A program with tensix inside]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+Python itself runs the program, as if it had been started without tensix: a script, a module, a folder, with threads,
+processes and exit status. Only its environment is another one. ``PYTHONPATH`` begins with the folder ``at_startup``,
+whose ``sitecustomize`` every Python imports when it starts, and ``TENSIX_PROGRAM`` has what to do, as JSON. It is done
+when the process imports NumPy, by ``inside.py``. A process that the program starts inherits the environment, so that it
+does the same; a fork, which does not start anew, goes on by ``os.register_at_fork``.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["add_program", "exchange_for", "folder_of", "name_of", "run_and_wait", "words_of"]
+
+STARTUP = Path(__file__).with_name("at_startup")
+PASSED_ON = [number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
+
+
+def add_program(parser, also=""):
+    """Add the arguments that say what to run, which are those of Python.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of a command.
+    also : str, optional
+        What else the first word may be.
+    """
+    parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE ARGS",
+                        help="run a module, as python -m does")  # fmt: skip
+    parser.add_argument("-c", dest="code", nargs=argparse.REMAINDER, metavar="CODE ARGS",
+                        help="run code, as python -c does")  # fmt: skip
+    program = parser.add_argument("program", nargs=argparse.PARSER, metavar=f"SCRIPT{also} ARGS",
+                                  help="a script, a folder or zip file with a __main__.py; its arguments")  # fmt: skip
+    program.required = False
+
+
+def words_of(arguments):
+    """Return the program and its arguments as words for Python.
+
+    Raises
+    ------
+    ValueError
+        If there is no program, or more than one.
+    FileNotFoundError
+        If the script or folder is not there.
+    """
+    forms = {"-m": arguments.module, "-c": arguments.code, "": arguments.program}
+    given = {flag: words for flag, words in forms.items() if words is not None}
+    if len(given) != 1:
+        found = " and ".join(" ".join([flag, *words]).strip() for flag, words in given.items()) or "none"
+        raise ValueError(f"give one program: SCRIPT, -m MODULE or -c CODE, and its arguments after it; found {found}.")
+    [(flag, words)] = given.items()
+    if not words:
+        raise ValueError(f"{flag} is followed by what to run: {'-m MODULE' if flag == '-m' else '-c CODE'}.")
+    if flag:
+        return [flag, *words]
+    if words[0] != "-" and not os.path.exists(words[0]):
+        raise FileNotFoundError(f"there is no script or folder {words[0]!r}. A module is run by -m, code by -c.")
+    if os.path.isdir(words[0]) and not os.path.exists(os.path.join(words[0], "__main__.py")):
+        raise FileNotFoundError(f"the folder {words[0]!r} has no __main__.py: name the script that begins the program.")
+    return words
+
+
+def name_of(words):
+    """Return how to call a program in the name of a file."""
+    if words[0] == "-m":
+        return words[1]
+    if words[0] in ("-c", "-"):
+        return "code"
+    return Path(words[0]).absolute().stem
+
+
+def folder_of(words):
+    """Return the folder from which a program imports before all others."""
+    if words[0] in ("-m", "-c", "-"):
+        return os.getcwd()
+    return os.path.abspath(words[0] if os.path.isdir(words[0]) else os.path.dirname(words[0]))
+
+
+def environment_of(settings):
+    """Return the environment of a program with tensix inside."""
+    if sys.flags.ignore_environment or sys.flags.no_site:
+        raise ValueError("Python's options -I, -E and -S turn off PYTHONPATH, by which tensix gets inside a program: "
+                         "leave them out.")  # fmt: skip
+    paths = [str(STARTUP), os.environ.get("PYTHONPATH")]
+    path = os.pathsep.join(filter(None, paths))
+    return {**os.environ, "PYTHONPATH": path, "TENSIX_PROGRAM": json.dumps(settings)}
+
+
+def command_of(words):
+    """Return a program's command line, with the options that this Python runs with."""
+    return [sys.executable, *subprocess._args_from_interpreter_flags(), *words]
+
+
+def exchange_for(words, settings):
+    """Become the program: the process stays the same, what runs in it is exchanged."""
+    command, environment = command_of(words), environment_of(settings)
+    if sys.platform == "win32":  # there the process would end at once, and the program go on by itself
+        return subprocess.call(command, env=environment)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return os.execve(command[0], command, environment)
+
+
+def run_and_wait(words, settings):
+    """Run a program beside this process, to which signals for the program are sent.
+
+    Returns
+    -------
+    pid, status : int
+        The number of the process, and its exit status as shells count: 128 and the signal, if one ended it.
+    """
+    process = None
+
+    def pass_on(number, frame):
+        if process is not None and not (number == signal.SIGINT and is_in_foreground()):
+            process.send_signal(number)
+
+    # Not to be ignored: that the program would inherit.
+    before = {number: signal.getsignal(number) for number in PASSED_ON}
+    for number, handler in before.items():
+        if handler != signal.SIG_IGN:
+            signal.signal(number, pass_on)
+    try:
+        process = subprocess.Popen(command_of(words), env=environment_of(settings))
+        status = process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return process.pid, status if status >= 0 else 128 - status
+
+
+def is_in_foreground():
+    """Whether Ctrl-C on our terminal reaches this process, and so the program too."""
+    try:
+        with open("/dev/tty") as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except OSError:
+        return False

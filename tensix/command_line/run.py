@@ -1,0 +1,47 @@
+"""``python -m tensix run``: run a program whose arrays lie in tensix's memory."""
+
+import argparse
+import os
+
+from tensix.command_line.program import add_program, exchange_for, words_of
+from tensix.core import parse_size
+
+__all__ = ["add_parser"]
+
+EPILOG = """examples:
+  python -m tensix run simulate.py --steps 100
+  python -m tensix run --limit 2GiB --stats simulate.py
+  python -m tensix run -m pytest tests
+
+What follows the program's name belongs to the program. It runs as Python runs it, in this process.
+"""
+
+
+def add_parser(commands):
+    """Add this command to the command line."""
+    parser = commands.add_parser(
+        "run",
+        help="run a program whose NumPy arrays lie in tensix's memory",
+        usage="%(prog)s [-h] [--limit SIZE] [--huge-pages] [--stats] (SCRIPT | FOLDER | -m MODULE | -c CODE) ...",
+        description="Run a Python program and give its NumPy arrays memory of tensix, in all its processes: blocks "
+        "that are freed are used again, pages and all.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--limit", metavar="SIZE", help="raise MemoryError where the arrays of a process, and what is "
+                        "kept for reuse, would take more than SIZE, such as 2GiB")  # fmt: skip
+    parser.add_argument("--huge-pages", action="store_true", help="take large blocks from HugePageAllocator")
+    parser.add_argument("--stats", action="store_true", help="say at the end what was reused, on the standard error")
+    add_program(parser, " | FOLDER")
+    parser.set_defaults(run=run)
+
+
+def run(arguments):
+    """Become the program."""
+    words = words_of(arguments)
+    settings = {"huge_pages": arguments.huge_pages}
+    if arguments.limit is not None:
+        settings["limit"] = parse_size(arguments.limit)
+    if arguments.stats:
+        settings["stats_of"] = os.getpid()
+    return exchange_for(words, settings)

@@ -1,0 +1,168 @@
+"""What a recording comes to, in lines for a terminal or a notebook."""
+
+from pathlib import Path
+
+import numpy as np
+
+from tensix.core import format_size
+
+__all__ = ["lines_of_summary"]
+
+SITES_SHOWN = 8
+
+
+class Timeline:
+    """The blocks of one process or several, on one clock.
+
+    Parameters
+    ----------
+    snapshots : list of Snapshot
+        Those with ``"offset_ns"`` began so much later than the first.
+
+    Attributes
+    ----------
+    nbytes : array
+        Sizes of all blocks, those of the first process first.
+    times, live : array
+        When something happened, and how many bytes were alive then.
+    peak : int
+        The most bytes.
+    at_peak, at_end : array of bool
+        Which blocks were alive then.
+    """
+
+    def __init__(self, snapshots):
+        columns = {
+            key: np.concatenate([column_of(snapshot, key) for snapshot in snapshots])
+            for key in ("nbytes", "allocated_ns", "freed_ns")
+        }
+        self.nbytes, self.at_end = columns["nbytes"], np.isinf(columns["freed_ns"])
+        count = len(self.nbytes)
+        times = np.concatenate([columns["allocated_ns"], columns["freed_ns"]])
+        changes = np.concatenate([self.nbytes, -self.nbytes])
+        # Of one moment allocations first: what is freed was there.
+        order = np.lexsort((np.arange(2 * count) >= count, times))
+        order = order[: 2 * count - np.count_nonzero(self.at_end)]
+        self.times, self.live = times[order], np.cumsum(changes[order])
+        position = int(np.argmax(self.live)) if count else -1
+        self.peak = int(self.live[position]) if count else 0
+        happened = np.zeros(2 * count, bool)
+        happened[order[: position + 1]] = True
+        self.at_peak = happened[:count] & ~happened[count:]
+
+    def most_between(self, begin, end):
+        """Return the most bytes alive after one time and up to another."""
+        first, last = np.searchsorted(self.times, [begin, end], side="right")
+        return int(self.live[max(first - 1, 0) : last].max(initial=0))
+
+
+def column_of(snapshot, key):
+    """Return a column of blocks as an array, times on the clock of the first process."""
+    offset = snapshot.get("offset_ns", 0) if key.endswith("_ns") else 0
+    return offset + np.array([np.inf if value is None else value for value in snapshot["blocks"][key]], float)
+
+
+def lines_of_summary(snapshot, paper):
+    """Yield the peak, the total, the resident memory, the processes and the call sites that matter most.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        Perhaps with ``"resident"`` and ``"processes"``.
+    paper : Paper
+        Which dresses the words.
+    """
+    snapshots = [snapshot, *snapshot.get("processes", ())]
+    timeline = Timeline(snapshots)
+    rows = [
+        (name, int(timeline.nbytes[which].sum()), count_of(np.count_nonzero(which), "block"))
+        for name, which in (
+            ("peak", timeline.at_peak), ("total", np.ones(len(timeline.nbytes), bool)), ("at the end", timeline.at_end)
+        )
+    ]  # fmt: skip
+    if len(snapshots) > 1:
+        rows[0] = *rows[0][:2], f"{rows[0][2]}, in {count_of(len(snapshots), 'process')} together"
+    elif snapshot.get("resident", {}).get("nbytes"):
+        resident, other = resident_peak(snapshot, timeline)
+        rows.append(("resident", resident, f"at most; {format_size(other)} of it are no blocks"))
+    copied, refused = ([event["nbytes"] for one in snapshots for event in one[key]] for key in ("copies", "failures"))
+    if copied:
+        rows.append(("copied", sum(copied), f"at {count_of(len(copied), 'first write')}"))
+    if refused:
+        rows.append(("refused", max(refused), f"the largest of {count_of(len(refused), 'failure')}"))
+    yield paper.strong(f"memory of {snapshot['program']}")
+    for name, nbytes, words in rows:
+        yield f"    {name:<10} {format_size(nbytes):>12}   {words}"
+    dropped = sum(one["dropped"] for one in snapshots)
+    if dropped:
+        yield paper.warm(f"    {count_of(dropped, 'event')} not kept: give a larger --max-events")
+    if not snapshot.get("ended", True):
+        yield paper.warm("    the process was killed: what it did last is not known")
+    yield ""
+    if len(snapshots) > 1:
+        yield from lines_of_processes(snapshots, paper)
+        yield ""
+    yield from lines_of_sites(snapshots, timeline)
+
+
+def resident_peak(snapshot, timeline):
+    """Return the most resident bytes of a process, and how many of them no block accounts for."""
+    times, nbytes = (np.array(snapshot["resident"][key], float) for key in ("time_ns", "nbytes"))
+    position = int(np.argmax(nbytes))
+    offset = snapshot.get("offset_ns", 0)
+    before = times[position - 1] if position else 0
+    blocks = timeline.most_between(before + offset, times[position] + offset)
+    return int(nbytes[position]), max(int(nbytes[position]) - blocks, 0)
+
+
+def lines_of_processes(snapshots, paper):
+    """Yield a table of processes, each with its own peak."""
+    yield f"{'peak':>12} {'total':>12} {'blocks':>9} {'resident':>12} {'no blocks':>12}   process"
+    for number, snapshot in enumerate(snapshots):
+        timeline = Timeline([snapshot])
+        sizes = [timeline.peak, int(timeline.nbytes.sum())]
+        resident = ["", ""]
+        if snapshot.get("resident", {}).get("nbytes"):
+            resident = map(format_size, resident_peak(snapshot, timeline))
+        words = [*map(format_size, sizes), f"{len(timeline.nbytes):,}", *resident]
+        name = snapshot["name"] if number else "the program itself"
+        killed = "" if snapshot.get("ended", True) else paper.warm(", killed")
+        where = f"{snapshot['pid']} {name}" if "pid" in snapshot else name
+        yield "{:>12} {:>12} {:>9} {:>12} {:>12}   {}{}".format(*words, where, killed)
+
+
+def lines_of_sites(snapshots, timeline):
+    """Yield a table of the call sites with most memory at the peak, the line of the program's own for each block."""
+    sites = {}  # innermost frame -> bytes at the peak, bytes in total, blocks
+    position = 0
+    for snapshot in snapshots:
+        frames = [(frame["file"], frame["line"], frame["function"]) for frame in snapshot["frames"]]
+        numbers = snapshot.get("call_sites") or [stack[0] if stack else None for stack in snapshot["stacks"]]
+        for stack in snapshot["blocks"]["stack"]:
+            number = numbers[stack]
+            sums = sites.setdefault(None if number is None else frames[number], [0, 0, 0])
+            nbytes = int(timeline.nbytes[position])
+            sums[0] += nbytes if timeline.at_peak[position] else 0
+            sums[1] += nbytes
+            sums[2] += 1
+            position += 1
+    if not sites:
+        return
+    yield f"{'at the peak':>12} {'total':>12} {'blocks':>9}   call site"
+    for site in sorted(sites, key=sites.get, reverse=True)[:SITES_SHOWN]:
+        peak, total, count = sites[site]
+        where = "no Python frame" if site is None else place_of(*site)
+        yield f"{format_size(peak):>12} {format_size(total):>12} {count:>9,}   {where}"
+    if len(sites) > SITES_SHOWN:
+        yield f"{'':>35}   and {count_of(len(sites) - SITES_SHOWN, 'more call site')}"
+
+
+def place_of(file, line, function):
+    """Return where a frame is, from this folder if it is below."""
+    path = Path(file)
+    return f"{path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}:{line} {function}"
+
+
+def count_of(number, word):
+    """Return a number and what it counts."""
+    return f"{number:,} {word}{'' if number == 1 else 'es' if word.endswith('s') else 's'}"

@@ -1,0 +1,107 @@
+"""The resident memory of the process over time: all that has pages, blocks or not."""
+
+import re
+import sys
+import threading
+import time
+from importlib import import_module
+
+__all__ = ["ResidentMemory"]
+
+DEFAULT_INTERVAL = 0.02  # seconds
+MOST_SAMPLES = 4096
+
+
+class ResidentMemory:
+    """Sample how much of the process is in main memory, in a thread, from `start` to `stop`.
+
+    Parameters
+    ----------
+    interval : float or True
+        Seconds between samples; True means `DEFAULT_INTERVAL`.
+
+    Notes
+    -----
+    Linux tells the highest value so far, too: a peak between two samples stands in the later one. Other systems that
+    have `resource` tell nothing else, so there the line never falls. Elsewhere there are no samples.
+
+    The samples are bounded: of two that stand next to each other the larger is kept, as often as necessary.
+    """
+
+    def __init__(self, interval):
+        if interval is True:
+            interval = DEFAULT_INTERVAL
+        if not interval > 0:
+            raise ValueError(f"resident memory is sampled every so many seconds, more than 0; found {interval}.")
+        self.interval = interval
+        self.rows = []  # (nanoseconds from the start, bytes); exchanged as a whole
+        self.count, self.per_row = 0, 1
+        self.highest = 0
+        self.ended = threading.Event()
+
+    def start(self):
+        """Begin with the first sample."""
+        self.started_ns = time.monotonic_ns()
+        found = resident_nbytes()
+        if found is not None:
+            self.highest = found[1]  # before the start, which is not shown
+            self.take()
+            self.thread = threading.Thread(target=self.run, name="tensix resident memory", daemon=True)
+            self.thread.start()
+        return self
+
+    def stop(self):
+        """End with a last sample."""
+        if self.rows and not self.ended.is_set():
+            self.ended.set()
+            self.thread.join()
+            self.rows.append(self.sample())
+
+    def run(self):
+        """Sample until the end."""
+        while not self.ended.wait(self.interval):
+            self.take()
+
+    def take(self):
+        """Take one sample."""
+        row = self.sample()
+        self.highest = max(self.highest, row[1])
+        if self.count % self.per_row == 0:
+            self.rows.append(row)
+        elif row[1] > self.rows[-1][1]:
+            self.rows[-1] = row
+        self.count += 1
+        if len(self.rows) == MOST_SAMPLES:
+            pairs = zip(self.rows[::2], self.rows[1::2], strict=True)
+            self.rows = [max(pair, key=lambda row: row[1]) for pair in pairs]
+            self.per_row *= 2
+
+    def sample(self):
+        """Return the time and what is resident: the highest since the last sample, if that is the highest of all."""
+        now, highest = resident_nbytes()
+        return time.monotonic_ns() - self.started_ns, highest if highest > self.highest else now
+
+    def rows_until_now(self):
+        """Return the samples, with one of this moment if they go on."""
+        return self.rows if self.ended.is_set() or not self.rows else [*self.rows, self.sample()]
+
+    def columns(self):
+        """Return the samples up to now as a snapshot has them."""
+        rows = self.rows_until_now()
+        return {"time_ns": [time for time, _ in rows], "nbytes": [nbytes for _, nbytes in rows]}
+
+
+def resident_nbytes():
+    """Return the bytes that are resident now and the most that ever were; None where no one tells."""
+    try:
+        with open("/proc/self/status", "rb", buffering=0) as file:
+            highest, now = re.findall(rb"^Vm(?:HWM|RSS):\s+(\d+) kB", file.read(), re.MULTILINE)
+        return int(now) << 10, int(highest) << 10
+    except (OSError, ValueError):
+        pass
+    try:
+        resource = import_module("resource")
+    except ImportError:  # Windows
+        return None
+    highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return highest, highest

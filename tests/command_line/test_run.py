@@ -1,0 +1,87 @@
+"""``python -m tensix run``: any program, on tensix's memory, within a limit."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tensix.__main__ import main
+
+
+def run(*words):
+    """Run the command and return it when it has ended."""
+    command = [sys.executable, "-m", "tensix", "run", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_it_is_the_same_process_and_python_runs_it():
+    code = "import os, sys; print(os.getpid(), sys.argv, sys.path[0] == '', 'numpy' in sys.modules, __name__)"
+    command = [sys.executable, "-m", "tensix", "run", "-c", code, "a", "--stats"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        shown = process.stdout.read()
+    assert shown == f"{process.pid} ['-c', 'a', '--stats'] True False __main__\n"
+
+
+def test_arrays_lie_in_memory_of_tensix(tmp_path):
+    """Those of the processes that it starts, too."""
+    (tmp_path / "prog.py").write_text(
+        "import concurrent.futures, multiprocessing\nimport numpy as np\n"
+        "def work():\n"
+        "    import tensix\n"
+        "    with tensix.memory.statistics() as counted:\n"
+        "        np.empty(3_000_000, np.uint8)\n"
+        "    return counted.peak_bytes >= 3_000_000\n"
+        "if __name__ == '__main__':\n"
+        "    context = multiprocessing.get_context('spawn')\n"
+        "    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:\n"
+        "        print(work(), pool.submit(work).result())\n"
+    )
+    done = run("--huge-pages", str(tmp_path / "prog.py"))
+    assert (done.stdout, done.stderr, done.returncode) == ("True True\n", "", 0)
+
+
+def test_a_limit():
+    code = "import numpy as np\nxs = []\ntry:\n    while True: xs.append(np.ones(1_000_000, np.uint8))\n" \
+           "except MemoryError as error:\n    print(len(xs), error)\nxs.clear()\nnp.ones(9_000_000, np.uint8)\n" \
+           "np.ones(10**9)"  # fmt: skip
+    done = run("--limit", "10 MiB", "-c", code)
+    assert done.returncode == 1
+    assert re.match(r"[6789] Unable to allocate.*limit 10,485,760, in use [\d,]+", done.stdout)
+    assert "MemoryError" in done.stderr and "limit 10,485,760" in done.stderr.splitlines()[-1]
+
+
+def test_numbers_at_the_end():
+    code = "import numpy as np\nfor _ in range(10): np.ones(1_000_000, np.uint8)\nprint('done')"
+    done = run("--stats", "-c", code)
+    assert (done.stdout, done.returncode) == ("done\n", 0)
+    rows = dict(re.split(r" {2,}", line.strip(), maxsplit=1) for line in done.stderr.splitlines()[1:])
+    assert rows["peak"].startswith("9") and rows["peak"].endswith("KiB")
+    assert float(rows["reused"].split()[0]) >= 9 * 1_000_000 / 2**20
+    taken, avoided = (
+        int(number.replace(",", "")) for number in re.findall(r"([\d,]+)(?:;| more)", rows["page faults"])
+    )
+    assert taken > 1000 and avoided >= 9 * 1_000_000 // os.sysconf("SC_PAGESIZE")
+    assert re.match(r"\d+, \d+ of them used before", rows["blocks"]) and "of it with pages" in rows["kept"]
+
+
+@pytest.mark.parametrize("code, status", [
+    ("raise SystemExit(5)", 5),
+    ("raise SystemExit('words')", 1),
+    ("import os, signal; os.kill(os.getpid(), signal.SIGINT)", -signal.SIGINT),
+    ("import os, signal, numpy; os.kill(os.getpid(), signal.SIGTERM)", -signal.SIGTERM),
+])  # fmt: skip
+def test_it_ends_as_under_python(code, status):
+    assert run("-c", code).returncode == status
+
+
+@pytest.mark.parametrize("words, said", [
+    ([], "give one program"),
+    (["nonesuch.py"], "no script or folder 'nonesuch.py'"),
+    (["--limit", "3 XB", "-c", "0"], "'3 xb'"),
+    (["--limit=-1", "-c", "0"], "'-1'"),
+])  # fmt: skip
+def test_bad_input(capsys, words, said):
+    assert main(["run", *words]) == 2 and said.lower() in capsys.readouterr().err.lower()

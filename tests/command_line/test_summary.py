@@ -1,0 +1,70 @@
+"""The summary of a recording, with other processes and resident memory."""
+
+import pytest
+
+from tensix.command_line.paper import Paper
+from tensix.command_line.summary import Timeline, lines_of_summary
+
+
+def snapshot_of(blocks, **others):
+    """Return the part of a snapshot that a summary reads; blocks are (nbytes, from, until)."""
+    nbytes, allocated, freed = map(list, zip(*blocks, strict=True)) if blocks else ([], [], [])
+    return {
+        "program": "prog.py", "dropped": 0, "copies": [], "failures": [], "stacks": [[0]],
+        "frames": [{"file": "prog.py", "line": 3, "function": "f"}],
+        "blocks": {"nbytes": nbytes, "allocated_ns": allocated, "freed_ns": freed, "stack": [0] * len(nbytes)},
+    } | others  # fmt: skip
+
+
+def words_of(snapshot):
+    """Return the words of each line, by the first."""
+    return [" ".join(line.split()) for line in lines_of_summary(snapshot, Paper())]
+
+
+def test_the_peak_of_blocks_that_come_and_go():
+    timeline = Timeline([snapshot_of([(10, 0, 5), (20, 5, 9), (4, 6, None)])])
+    assert timeline.peak == 30  # of one moment allocations first: what is freed was there
+    assert timeline.at_peak.tolist() == [True, True, False] and timeline.at_end.tolist() == [False, False, True]
+    assert [timeline.most_between(*times) for times in ((4, 7), (5, 7), (9, 20))] == [30, 24, 4]
+
+
+def test_no_blocks_at_all():
+    timeline = Timeline([snapshot_of([])])
+    assert timeline.peak == 0 and timeline.at_peak.tolist() == [] and timeline.most_between(0, 9) == 0
+    assert words_of(snapshot_of([]))[:2] == ["memory of prog.py", "peak 0 bytes 0 blocks"]
+
+
+def test_processes_add_up_where_they_overlap():
+    """On the clock of the first: the second is 100 later, the third begins when all that is over."""
+    others = [
+        snapshot_of([(50, 0, 90)], pid=2, name="worker-1", offset_ns=100, ended=True),
+        snapshot_of([(60, 0, None)], pid=3, name="worker-2", offset_ns=1000, ended=False),
+    ]
+    words = words_of(snapshot_of([(40, 50, 150), (30, 500, 600)], pid=1, processes=others))
+    assert words[1:4] == [
+        "peak 90 bytes 2 blocks, in 3 processes together", "total 180 bytes 4 blocks", "at the end 60 bytes 1 block"
+    ]  # fmt: skip
+    assert words[5:9] == [
+        "peak total blocks resident no blocks process", "40 bytes 70 bytes 2 1 the program itself",
+        "50 bytes 50 bytes 1 2 worker-1", "60 bytes 60 bytes 1 3 worker-2, killed",
+    ]  # fmt: skip
+    assert words[-1] == "90 bytes 180 bytes 4 prog.py:3 f"
+
+
+@pytest.mark.parametrize("offset", [0, 70])
+def test_what_no_block_accounts_for(offset):
+    """At the highest sample, less what was alive at most since the sample before: it was high at some time between."""
+    resident = {"time_ns": [0, 100, 200], "nbytes": [500, 900, 800]}
+    snapshot = snapshot_of([(300, 20, 60), (100, 120, 150)], resident=resident, offset_ns=offset)
+    assert "resident 900 bytes at most; 600 bytes of it are no blocks" in words_of(snapshot)
+    process = snapshot | {"pid": 2, "name": "worker"}
+    assert words_of(snapshot_of([], processes=[process]))[7] == "300 bytes 400 bytes 2 900 bytes 600 bytes 2 worker"
+
+
+def test_blocks_without_pages_leave_nothing_over():
+    snapshot = snapshot_of([(3000, 0, None)], resident={"time_ns": [0, 5], "nbytes": [500, 900]})
+    assert "resident 900 bytes at most; 0 bytes of it are no blocks" in words_of(snapshot)
+
+
+def test_a_program_that_was_killed():
+    assert "the process was killed: what it did last is not known" in words_of(snapshot_of([], ended=False))

@@ -1,0 +1,56 @@
+"""``python -m tensix memory`` and ``run`` with programs on other libraries, and with their processes."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tensix.memory import load_snapshot
+
+GROUP_BY = """
+import numpy as np
+import pandas as pd
+
+rng = np.random.default_rng(0)
+rows = pd.DataFrame({"city": rng.integers(0, 50, 1_000_000), "price": rng.random(1_000_000)})
+print(len(rows.groupby("city")["price"].mean()))
+"""
+FOREST = """
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import cross_val_score
+
+x, y = make_classification(2000, 40, random_state=0)
+print(len(cross_val_score(RandomForestClassifier(20, random_state=0), x, y, cv=4, n_jobs=2)))
+"""
+
+
+def tensix(folder, *words):
+    """Run a command and return it when it has ended."""
+    command = [sys.executable, "-m", "tensix", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder, timeout=120)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "group_by.py").write_text(GROUP_BY)
+    (tmp_path / "forest.py").write_text(FOREST)
+    return tmp_path
+
+
+def test_a_group_by(folder):
+    done = tensix(folder, "memory", "--output", "out.json", "group_by.py")
+    assert done.stdout.startswith("50\nmemory of group_by.py") and done.stderr == ""
+    snapshot = load_snapshot(folder / "out.json")
+    assert sum(nbytes == 8_000_000 for nbytes in snapshot["blocks"]["nbytes"]) >= 2
+    done = tensix(folder, "run", "--limit", "1GiB", "--stats", "group_by.py")
+    assert done.stdout == "50\n" and "reused" in done.stderr
+
+
+def test_a_forest_in_processes_of_joblib(folder):
+    done = tensix(folder, "memory", "--output", "out.json", "forest.py")
+    assert done.stdout.startswith("4\nmemory of forest.py") and done.stderr == ""
+    processes = load_snapshot(folder / "out.json")["processes"]
+    workers = [one for one in processes if re.fullmatch(r"LokyProcess-\d", one["name"])]
+    assert len(workers) == 2 and all(one["ended"] and len(one["blocks"]["nbytes"]) > 100 for one in workers)

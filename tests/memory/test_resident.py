@@ -1,0 +1,75 @@
+"""Resident memory beside a recording."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from tensix.memory import record, resident
+from tensix.memory.resident import ResidentMemory
+
+MIB = 1 << 20
+
+
+def threads():
+    return [thread.name for thread in threading.enumerate() if thread.name == "tensix resident memory"]
+
+
+def test_samples_show_what_goes_on():
+    with record(resident=0.001) as recording:
+        before = recording.snapshot()["resident"]["nbytes"][-1]
+        x = np.ones(64 * MIB, np.uint8)
+        during = recording.snapshot()["resident"]["nbytes"][-1]
+        time.sleep(0.05)
+        del x
+    resident = recording.snapshot()["resident"]
+    assert during - before > 60 * MIB
+    assert len(resident["nbytes"]) > 5 and max(resident["nbytes"]) >= during
+    assert resident["time_ns"] == sorted(resident["time_ns"]) and resident["time_ns"][0] >= 0
+    assert resident["time_ns"][-1] <= recording.snapshot()["duration_ns"]
+    assert recording.snapshot()["resident"] == resident and threads() == []
+
+
+def test_a_peak_between_two_samples_is_seen():
+    """If it is the highest of all; Linux remembers that one."""
+    if resident.resident_nbytes()[0] == resident.resident_nbytes()[1]:
+        bytearray(b"x") * (64 * MIB)  # else the system cannot tell now from the highest
+    _, highest = resident.resident_nbytes()
+    with record(resident=3600) as recording:
+        bytearray(b"x") * (highest + 64 * MIB)
+    assert max(recording.snapshot()["resident"]["nbytes"]) > highest + 60 * MIB
+
+
+def test_no_samples_unless_asked_for():
+    with record() as recording:
+        assert "resident" not in recording.snapshot() and threads() == []
+
+
+@pytest.mark.parametrize("interval", [0, -1.0, float("nan")])
+def test_intervals_that_are_none(interval):
+    with pytest.raises(ValueError, match="every so many seconds"):
+        record(resident=interval)
+
+
+def test_samples_are_bounded_and_peaks_kept(monkeypatch):
+    monkeypatch.setattr(resident, "MOST_SAMPLES", 8)
+    values = iter(range(100, 200))
+    monkeypatch.setattr(resident, "resident_nbytes", lambda: (next(values), 0))
+    samples = ResidentMemory(True)
+    samples.started_ns = 0
+    for _ in range(37):
+        samples.take()
+    assert len(samples.rows) < 8 and samples.per_row == 8
+    assert [nbytes for _, nbytes in samples.rows] == [107, 115, 123, 131, 136]
+
+
+def test_systems_that_tell_less(monkeypatch):
+    """No /proc: the highest so far; no module resource: nothing."""
+    monkeypatch.setattr(resident, "open", lambda *_, **__: (_ for _ in ()).throw(OSError), raising=False)
+    now, highest = resident.resident_nbytes()
+    assert now == highest > MIB
+    monkeypatch.setattr(resident, "import_module", lambda _: (_ for _ in ()).throw(ImportError))
+    with record(resident=True) as recording:
+        pass
+    assert recording.snapshot()["resident"] == {"time_ns": [], "nbytes": []} and threads() == []
