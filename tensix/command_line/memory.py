@@ -139,16 +139,17 @@ def lines_of_sites(snapshot, at_peak):
     yield f"{'at the peak':>12} {'total':>12} {'blocks':>9}   call site"
     for site in sorted(sites, key=sites.get, reverse=True)[:SITES_SHOWN]:
         peak, total, count = sites[site]
-        where = "no Python frame" if site is None else place_of(**frames[site])
+        where = "no Python frame" if site is None else place_of(frames[site])
         yield f"{format_size(peak):>12} {format_size(total):>12} {count:>9,}   {where}"
     if len(sites) > SITES_SHOWN:
         yield f"{'':>35}   and {count_of(len(sites) - SITES_SHOWN, 'more call site')}"
 
 
-def place_of(file, line, function):
+def place_of(frame):
     """Return where a frame is, from this folder if it is below."""
-    path = Path(file)
-    return f"{path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}:{line} {function}"
+    path = Path(frame["file"])
+    file = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    return f"{file}:{frame['line']} {frame['function']}"
 
 
 def blocks_at_peak(blocks):
