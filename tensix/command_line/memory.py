@@ -3,11 +3,12 @@
 import argparse
 from pathlib import Path
 
+from tensix.command_line.comparison import lines_of_comparison
 from tensix.command_line.paper import Paper
 from tensix.command_line.progress import Progress
 from tensix.command_line.script import run_script
 from tensix.core import format_size
-from tensix.memory import load_snapshot, record
+from tensix.memory import Snapshot, load_snapshot, record
 
 __all__ = ["add_parser"]
 
@@ -17,6 +18,7 @@ EPILOG = """examples:
   python -m tensix memory train.py --epochs 3
   python -m tensix memory --output train.json train.py --epochs 3
   python -m tensix memory train.json
+  python -m tensix memory train.json --compare yesterday.json
 
 What follows the script's name belongs to the script.
 """
@@ -41,16 +43,20 @@ def add_parser(commands):
     parser.add_argument("--through", metavar="PACKAGE", action="append",
                         help="whose lines are not the script's own: a package, a folder, or site-packages for all that "
                         "are installed; may be given several times (default: site-packages)")  # fmt: skip
+    parser.add_argument("--compare", metavar="FILE.json", help="say how it differs from this snapshot, by call site")
     parser.add_argument("file", metavar="SCRIPT.py | SNAPSHOT.json", help="what to run or to show")
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="ARGS", help="arguments of the script")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
 
 
 def run(arguments):
     """Write the file; the exit status is the script's."""
+    if arguments.file.endswith(".json") and arguments.words[:1] == ["--compare"]:  # a snapshot has no arguments itself
+        arguments = arguments.parser.parse_args([*arguments.words, arguments.file], arguments)
     source = Path(arguments.file)
     output = Path(arguments.output or f"{source.stem}.memory.html")
     check_output(output, source)
+    other = load_snapshot(arguments.compare) if arguments.compare else None
     if source.suffix == ".json":
         if arguments.words:
             raise ValueError(f"a snapshot takes no arguments, found {arguments.words}. Options stand before its name.")
@@ -59,8 +65,8 @@ def run(arguments):
         with Progress() as progress:
             progress.say(f"reading {source}")
             snapshot = load_snapshot(source)
-            write(snapshot, output, progress)
-        print_summary(snapshot, output)
+            write(snapshot, other, output, progress)
+        print_summary(snapshot, other, output)
         return 0
 
     recording = None
@@ -74,8 +80,8 @@ def run(arguments):
             progress.say("looking for who holds what")
             snapshot = recording.snapshot()
             recording.stop()
-            write(snapshot, output, progress)
-        print_summary(snapshot, output)
+            write(snapshot, other, output, progress)
+        print_summary(snapshot, other, output)
 
     return run_script(str(source), arguments.words, start, finish)
 
@@ -90,17 +96,19 @@ def check_output(output, source):
         raise ValueError(f"the output {str(output)!r} is the input.")
 
 
-def write(snapshot, output, progress):
-    """Write a snapshot and say so to who waits."""
+def write(snapshot, other, output, progress):
+    """Write a snapshot and say so to who waits; a page has with it what it is compared with."""
     progress.say(f"writing {output}: {len(snapshot['blocks']['nbytes']):,} blocks")
+    if other is not None and output.suffix == ".html":
+        snapshot = Snapshot(snapshot | {"compared": other})
     snapshot.save(output)
 
 
 # ---- for a person's eyes
 
 
-def print_summary(snapshot, output):
-    """Print the peak, the total and the call sites that matter most."""
+def print_summary(snapshot, other, output):
+    """Print the peak, the total and the call sites that matter most, and how they differ from another snapshot's."""
     paper = Paper()
     sizes = snapshot["blocks"]["nbytes"]
     at_peak = blocks_at_peak(snapshot["blocks"])
@@ -122,6 +130,10 @@ def print_summary(snapshot, output):
     print()
     for line in lines_of_sites(snapshot, at_peak):
         print(line)
+    if other is not None:
+        print()
+        for line in lines_of_comparison(snapshot, other, blocks_at_peak):
+            print(line)
     print(paper.good(f"wrote {output}, {format_size(output.stat().st_size)}"))
 
 
@@ -135,6 +147,7 @@ def lines_of_sites(snapshot, at_peak):
         sums[1] += nbytes
         sums[2] += 1
     if not sites:
+        yield "no block was recorded: while it ran, nothing asked tensix for memory"
         return
     yield f"{'at the peak':>12} {'total':>12} {'blocks':>9}   call site"
     for site in sorted(sites, key=sites.get, reverse=True)[:SITES_SHOWN]:

@@ -121,8 +121,10 @@ def late_import(name):
 def frame_with_source(file, line, function):
     """Return a frame as a snapshot has it, with the text of its line if that can be read now."""
     frame = {"file": file, "line": line, "function": function}
+    linecache = late_import("linecache")
     try:
-        source = late_import("linecache").getline(file, line).strip()
+        linecache.checkcache(file)  # it may have been edited and run again
+        source = linecache.getline(file, line).strip()
     except Exception:  # no name of a file, or a loader of somebody's
         source = ""
     return frame | {"source": source[:MOST_OF_A_LINE]} if source else frame
