@@ -1,6 +1,6 @@
-"""Who holds a block: the tensors and storages on it, and the variables that lead to those.
+"""Who holds a block: the tensors, storages and NumPy arrays on it, and the variables that lead to those.
 
-Python's collector does not track tensors, but it tracks what holds them: lists, instances, modules. So every object
+Python's collector does not track those, but it tracks what holds them: lists, instances, modules. So every object
 that it knows is asked for what it refers to, and every running function for its variables. That takes a walk over the
 whole heap, once per snapshot, and nothing while memory is recorded. What only C code holds is not found.
 
@@ -29,14 +29,15 @@ from tensix.core.storage import Storage
 __all__ = []
 
 MOST_PLACES = 3  # named for one holder
-MOST_LEVELS = 2  # of what holds a container without a name
+MOST_LEVELS = 4  # of what holds a container without a name
+MOST_LEVELS_OF_MANY = 2
 MOST_LOOKS = 8  # at containers of one holder, of which some have the same name
 MOST_FOR_GC = 64  # containers whose referrers the collector finds sooner than we do
 IS_OPTIMIZED = 1  # the flag of code whose variables are not in a dict
-# The classes of handles on a storage, and their modules: those that are not loaded have no objects.
+# The classes of handles on memory, and their modules: those that are not loaded have no objects.
 HANDLES = {
     "tensix.core.storage": "Storage", "tensix._tensor": "Tensor",
-    "tensix.tensors.typed_storage": "TypedStorage",
+    "tensix.tensors.typed_storage": "TypedStorage", "numpy": "ndarray",
 }  # fmt: skip
 SEQUENCES = (list, tuple, deque)
 # What is named with what holds it, for itself it says nothing. A cell is a variable that inner functions share.
@@ -160,6 +161,8 @@ class Search:
 
     def entry_of(self, holder, handle):
         """Return holder, address and text; None if it is on no block that matters."""
+        if not hasattr(handle, "storage") and handle is not Storage:
+            return self.entry_of_array(holder, handle)
         try:
             storage = holder if handle is Storage else handle.storage(holder)
             address = storage.data_ptr_object().get()
@@ -173,6 +176,17 @@ class Search:
         count = storage.use_count() - (storage is not holder)  # our own handle does not count
         shared = ", copy-on-write" if storage.is_cow() else ""
         return holder, address, f"{what}, storage use count {count}{shared}"
+
+    def entry_of_array(self, holder, handle):
+        """Return the same of a NumPy array, which is on a block of its own or of the array that it is a view of."""
+        root, base = holder, handle.base.__get__(holder)
+        while issubclass(type(base), handle):
+            root, base = base, handle.base.__get__(base)
+        address = handle.__array_interface__.__get__(root)["data"][0]
+        if address not in self.addresses:
+            return None
+        what = f"{name_of_type(type(holder))} {handle.dtype.__get__(holder)} {handle.shape.__get__(holder)}"
+        return holder, address, what if root is holder else f"{what}, a view"
 
     def note(self, holder, place):
         """Remember where a holder is held, a container or the words for it, if that is not known well enough."""
@@ -199,8 +213,10 @@ class Search:
         """Find what holds the containers that have no name of their own, and what holds those, up to some levels."""
         places = [place for places in self.places.values() for place in places if type(place) is not str]
         self.find_owners(tracked, places)
-        for _ in range(MOST_LEVELS):
+        for level in range(MOST_LEVELS):
             nameless = {id(place): place for place in places if self.is_nameless(place)}
+            if level >= MOST_LEVELS_OF_MANY and len(nameless) > MOST_FOR_GC:
+                return
             places = self.find_parents_of(nameless, tracked)
             self.find_owners(tracked, places)
 
@@ -235,15 +251,17 @@ class Search:
 
     def is_nameless(self, place):
         """Whether it takes what holds a container to say which one it is."""
-        is_named = any(id(place) in known for known in (self.variables, self.modules, self.owners, self.parents))
-        return issubclass(type(place), NAMELESS) and not is_named
+        if any(id(place) in known for known in (self.variables, self.modules, self.owners, self.parents)):
+            return False
+        return issubclass(type(place), NAMELESS) or is_without_names(place)
 
     def name_of(self, holder, place, levels=MOST_LEVELS):
         """Return in words where a holder is, and where the container is that has it, if that has no name itself."""
         if type(place) is str:
             return place
         words = [] if type(place) is CellType else [self.name_in(holder, place)]
-        if id(place) in self.variables and issubclass(type(place), NAMELESS) and id(place) not in self.owners:
+        is_named = id(place) in self.owners or not (issubclass(type(place), NAMELESS) or is_without_names(place))
+        if id(place) in self.variables and not is_named:
             words.append(self.variables[id(place)][1])
         elif id(place) in self.parents and levels:
             words.append(self.name_of(place, self.parents[id(place)], levels - (type(place) is not CellType)))
@@ -294,6 +312,12 @@ def names_in(container):
     for name, value in items:
         names.setdefault(id(value), name)
     return names
+
+
+def is_without_names(thing):
+    """Whether an object has no attributes to be asked for, as those with slots and those written in C."""
+    kind = type(thing)
+    return not dictoffset_of_type(kind) and kind is not FunctionType and all(kind is not known for known, _ in CODE_OF)
 
 
 def attributes_of(thing):

@@ -8,6 +8,7 @@ import threading
 import types
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
 import tensix
@@ -55,9 +56,11 @@ def test_all_kinds_of_places():
     del sys.modules["some_module"]
     GLOBAL = None
     places = {text["text"].partition("use count 1, ")[2].partition(" (")[0] for text in texts}
+    function = "in test_all_kinds_of_places"
+    list_of_dict = f"value of 'layers' in a dict: nested {function}"
     assert places == {
-        "weight of Model", "a Slotted", "weight in module some_module",
-        "item 0 of a tuple: value of 'weight' in a dict: item 0 of a list",  # two levels up, and no further
+        "weight of Model", f"a Slotted: slotted {function}", "weight in module some_module",
+        f"item 0 of a tuple: value of 'weight' in a dict: item 0 of a list: {list_of_dict}",
         f"GLOBAL in module {__name__}",
     }  # fmt: skip
     assert nested
@@ -123,6 +126,28 @@ def test_list_in_an_attribute_and_in_a_variable():
         (holder,) = recording.snapshot()["holders"]
     assert ", item 0 of a list: rows in test_list_in_an_attribute_and_in_a_variable (" in holder["text"]
     del rows
+
+
+def test_arrays_of_numpy():
+    """Arrays and their views are found as tensors are, while tensix serves NumPy."""
+
+    class Series(np.ndarray):
+        base = dtype = shape = property(refuse)
+
+    with tensix.memory.serve_numpy(), record() as recording:
+        history = [np.ones(3), np.zeros((4, 5), np.float32)]
+        rows = history[1][1:3][:, 2:]
+        series = np.empty(7).view(Series)
+        older = np.ndarray.base.__get__(series)
+        data = recording.snapshot()
+    texts = [one["text"] for one in data["holders"]]
+    function = f"in test_arrays_of_numpy ({__file__}"
+    assert any(text.startswith(f"ndarray float64 (3,), item 0 of a list: history {function}") for text in texts)
+    assert any(text.startswith(f"ndarray float32 (4, 5), item 1 of a list: history {function}") for text in texts)
+    assert any(text.startswith(f"ndarray float32 (2, 3), a view, rows {function}") for text in texts)
+    assert any(text.startswith(f"Series float64 (7,), a view, series {function}") for text in texts)
+    assert {data["blocks"]["nbytes"][one["block"]] for one in data["holders"]} == {24, 80, 56}
+    del older, rows, series
 
 
 def test_variables_of_other_functions_are_not_kept_alive():
