@@ -15,7 +15,7 @@ CONTRAST = """(() => {
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
   };
   const ratio = (one, other) => (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
-  return ['--card', '--paper', '--tint'].flatMap((paper) => ['--ink', '--soft', '--accent', '--bad']
+  return ['--card', '--paper', '--tint'].flatMap((paper) => ['--ink', '--soft', '--accent', '--bad', '--resident']
     .map((ink) => ratio(light(ink), light(paper))));
 })()"""
 
@@ -219,7 +219,7 @@ def test_everything_that_can_be_pressed_has_a_name(training, show):
     for number in range(6):
         page.run(f"document.querySelectorAll('[role=tab]')[{number}].click()")
         nodes = page.call("Accessibility.getFullAXTree")["nodes"]
-        roles = ("button", "tab", "combobox", "application")
+        roles = ("button", "tab", "combobox", "application", "searchbox")
         pressed = [node for node in nodes if node.get("role", {}).get("value") in roles]
         assert len(pressed) > 10
         assert [node for node in pressed if not node["name"]["value"]] == []

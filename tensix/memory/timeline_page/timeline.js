@@ -14,7 +14,7 @@ function colourOfGroup({ rank }) {
 }
 
 /** Milliseconds of a frame's sixteen that pictures may take; drawing them, the marks and the browser take the rest. */
-const TIME_FOR_PICTURES = 7;
+const TIME_FOR_PICTURES = 6;
 
 class Timeline extends EventTarget {
   constructor(plot, overview) {
