@@ -210,18 +210,20 @@ class Search:
                     self.asked.append(attributes)
 
     def find_parents(self, tracked):
-        """Find what holds the containers that have no name of their own, and what holds those, up to some levels."""
-        places = [place for places in self.places.values() for place in places if type(place) is not str]
-        self.find_owners(tracked, places)
+        """Find what holds the places that have no name of their own, and what holds those, up to some levels."""
+        holders = [entry[0] for entry in self.found.values() if entry is not None]
+        held = [(one, place) for one in holders for place in self.places.get(id(one), ()) if type(place) is not str]
         for level in range(MOST_LEVELS):
-            nameless = {id(place): place for place in places if self.is_nameless(place)}
+            self.find_owners(tracked, [place for _, place in held])
+            nameless = {id(place): place for value, place in held if not self.is_named(value, place)}
+            for number in nameless.keys() & (self.variables.keys() | self.parents.keys()):
+                del nameless[number]
             if level >= MOST_LEVELS_OF_MANY and len(nameless) > MOST_FOR_GC:
                 return
-            places = self.find_parents_of(nameless, tracked)
-            self.find_owners(tracked, places)
+            held = self.find_parents_of(nameless, tracked)
 
     def find_parents_of(self, nameless, tracked):
-        """Remember one thing that holds each of the containers by their ids, a module before others; return all."""
+        """Remember what holds each of the containers by their ids, a module before others; return pairs of these."""
         found = []
         closures = {}  # tuples of cells, which belong to functions
         for one in self.referrers_of(nameless, tracked):
@@ -232,7 +234,7 @@ class Search:
                     closures[id(one)] = one
                 elif id(value) not in self.parents or id(one) in self.modules:
                     self.parents[id(value)] = one
-                    found.append(one)
+                    found.append((value, one))
         for one in self.referrers_of(closures, tracked):
             if type(one) is FunctionType and id(one.__closure__) in closures:
                 self.parents.update((id(cell), one) for cell in one.__closure__ if id(cell) in nameless)
@@ -249,19 +251,27 @@ class Search:
         known = found.keys() & {*map(id, self.asked), *filter(found.__contains__, map(id, tracked))}
         return [found[number] for number in known]  # and no list or dict of this search
 
-    def is_nameless(self, place):
-        """Whether it takes what holds a container to say which one it is."""
-        if any(id(place) in known for known in (self.variables, self.modules, self.owners, self.parents)):
-            return False
-        return issubclass(type(place), NAMELESS) or is_without_names(place)
+    def is_named(self, value, place):
+        """Whether it is known well enough where a value is, which in a list, or where it has no name, it is not."""
+        kind = type(place)
+        if issubclass(kind, NAMELESS):
+            return id(place) in self.modules or id(place) in self.owners
+        return kind is FunctionType or code_of(place) is not None or type(self.key_of(value, place)) is str
+
+    def key_of(self, value, place):
+        """Return the key, the position or the attribute of a value; None if it is not known."""
+        if id(place) not in self.names:  # asked for many: a large container is searched once
+            self.names[id(place)] = names_in(place)
+        return self.names[id(place)].get(id(value))
 
     def name_of(self, holder, place, levels=MOST_LEVELS):
         """Return in words where a holder is, and where the container is that has it, if that has no name itself."""
         if type(place) is str:
             return place
         words = [] if type(place) is CellType else [self.name_in(holder, place)]
-        is_named = id(place) in self.owners or not (issubclass(type(place), NAMELESS) or is_without_names(place))
-        if id(place) in self.variables and not is_named:
+        if self.is_named(holder, place):
+            return words[0]
+        if id(place) in self.variables:
             words.append(self.variables[id(place)][1])
         elif id(place) in self.parents and levels:
             words.append(self.name_of(place, self.parents[id(place)], levels - (type(place) is not CellType)))
@@ -270,16 +280,13 @@ class Search:
     def name_in(self, holder, place):
         """Return in words where in a container, or a function, a holder is."""
         kind = type(place)
-        code = next((attribute for known, attribute in CODE_OF if kind is known), None)
-        if code is not None:
-            return f"a variable of {getattr(place, code).co_qualname}"
+        if code_of(place) is not None:
+            return f"a variable of {code_of(place).co_qualname}"
         if kind is FunctionType:
             cells = zip(place.__code__.co_freevars, place.__closure__ or (), strict=True)
             return next((f"{name} of {place.__qualname__}" for name, cell in cells if cell is holder),
                         f"a default of {place.__qualname__}")  # fmt: skip
-        if id(place) not in self.names:  # asked for many: a large container is searched once
-            self.names[id(place)] = names_in(place)
-        name = self.names[id(place)].get(id(holder))
+        name = self.key_of(holder, place)
         if issubclass(kind, dict):
             owner = self.owners.get(id(place))
             if type(name) is str and id(place) in self.modules:
@@ -314,10 +321,10 @@ def names_in(container):
     return names
 
 
-def is_without_names(thing):
-    """Whether an object has no attributes to be asked for, as those with slots and those written in C."""
-    kind = type(thing)
-    return not dictoffset_of_type(kind) and kind is not FunctionType and all(kind is not known for known, _ in CODE_OF)
+def code_of(thing):
+    """Return the code of what runs or waits, None of anything else."""
+    attribute = next((attribute for kind, attribute in CODE_OF if type(thing) is kind), None)
+    return None if attribute is None else getattr(thing, attribute)
 
 
 def attributes_of(thing):
