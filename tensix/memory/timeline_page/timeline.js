@@ -1,4 +1,4 @@
-/** The picture of live memory over time: drawing, pointer and keys. What a pixel shows is asked of Bands. */
+/** The picture of live memory over time: drawing, pointer and keys. What a pixel shows is asked of Bands, by Pictures. */
 
 const PALETTE = [
   "#5b84d6", "#e2903f", "#3fa79b", "#d3657f", "#74ab4c", "#9273c9", "#d8b13c", "#6cb2de", "#bd5f45", "#9aa24a",
