@@ -18,9 +18,9 @@ def lines_of_comparison(here, there, at_peak):
     here, there : Snapshot
         The one that is shown, and the one it is compared with.
     at_peak : callable
-        Returns the numbers of the blocks of a snapshot that are alive at its peak.
+        Returns the numbers of the blocks that are alive at the peak, of columns of blocks.
     """
-    sides = [sums_of_sites(snapshot, at_peak(snapshot["blocks"])) for snapshot in (here, there)]
+    sides = [sums_of_sites(snapshot, at_peak) for snapshot in (here, there)]
     yield f"against {there['program']} of {there['started']}"
     yield f"    {'':<12} {'there':>12} {'here':>12} {'difference':>12}"
     for number, name in enumerate(MEASURES):
@@ -44,18 +44,29 @@ def lines_of_comparison(here, there, at_peak):
 
 
 def sums_of_sites(snapshot, at_peak):
-    """Return the bytes at the peak, in total and at the end by call site.
+    """Return the bytes at the peak, in total and at the end by call site, of all processes together.
 
     Of two runs lines are the same if file, function and text are, for they move when a program is edited; without text
     if their numbers are. The page does the same: ``comparison.js``.
     """
-    blocks, frames = snapshot["blocks"], snapshot["frames"]
-    lines = snapshot.get("call_sites") or [stack[0] if stack else None for stack in snapshot["stacks"]]
-    sites = [None if line is None else site_of(frames[line]) for line in lines]
+    processes = [snapshot, *snapshot.get("processes", ())]
+    ends = [process["duration_ns"] + process.get("offset_ns", 0) for process in processes]
+    blocks = {"nbytes": [], "allocated_ns": [], "freed_ns": []}
+    site_of_block = []
+    for number, (process, end) in enumerate(zip(processes, ends, strict=True)):
+        shift = process.get("offset_ns", 0)
+        gone = end if number and end < max(ends) else None  # what a process has when it ends goes with it
+        blocks["nbytes"] += process["blocks"]["nbytes"]
+        blocks["allocated_ns"] += [time + shift for time in process["blocks"]["allocated_ns"]]
+        blocks["freed_ns"] += [gone if time is None else time + shift for time in process["blocks"]["freed_ns"]]
+        lines = process.get("call_sites") or [stack[0] if stack else None for stack in process["stacks"]]
+        sites = [None if line is None else site_of(process["frames"][line]) for line in lines]
+        site_of_block += [sites[stack] for stack in process["blocks"]["stack"]]
+    alive = at_peak(blocks)
     sums = {}
-    for number, (stack, nbytes) in enumerate(zip(blocks["stack"], blocks["nbytes"], strict=True)):
-        of_site = sums.setdefault(sites[stack], [0, 0, 0])
-        of_site[0] += nbytes if number in at_peak else 0
+    for number, (site, nbytes) in enumerate(zip(site_of_block, blocks["nbytes"], strict=True)):
+        of_site = sums.setdefault(site, [0, 0, 0])
+        of_site[0] += nbytes if number in alive else 0
         of_site[1] += nbytes
         of_site[2] += nbytes if blocks["freed_ns"][number] is None else 0
     return sums

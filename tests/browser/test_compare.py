@@ -7,6 +7,7 @@ import pytest
 
 from tensix.command_line.comparison import lines_of_comparison
 from tensix.command_line.memory import blocks_at_peak
+from tensix.core import format_size
 
 MINUS = "\N{MINUS SIGN}"
 ROWS = "page.comparison.table.querySelectorAll('tbody tr')"
@@ -48,6 +49,20 @@ def test_what_a_page_is_compared_with(training, earlier, show):
     line = next(line for line in told if "linear" in line)
     assert line.split("MiB")[0].split() == [found["linear"][0].split()[0]]
     assert f"{page.run('page.snapshot.peak') / 2**20:.2f} MiB" in told[2]
+
+
+def test_all_processes_are_compared(training, earlier, show):
+    """What a child had goes with it; the page and the command line add up the same."""
+    child = copy.deepcopy(training) | {"pid": 7, "name": "worker", "offset_ns": 10**6}
+    child["duration_ns"] = training["duration_ns"] - 2 * 10**6
+    child["blocks"]["freed_ns"] = [None if end is None or end > 10**8 else end for end in child["blocks"]["freed_ns"]]
+    here = training | {"processes": [child]}
+    page = show(here | {"compared": earlier})
+    told = list(lines_of_comparison(here, earlier, blocks_at_peak))
+    for line, figure in zip(told[2:5], ("peak", "total", "liveAtEnd"), strict=True):
+        assert format_size(page.run(f"page.snapshot.{figure}")) in line
+    line = next(line for line in told if " linear" in line)
+    assert line.split()[:4:2] == [size.split()[0] for size in differences_of(page)["linear"][:2]]
 
 
 def test_a_file_is_opened(training, earlier, show, tmp_path):
