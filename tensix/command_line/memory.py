@@ -6,12 +6,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from tensix.command_line.comparison import lines_of_comparison
 from tensix.command_line.paper import Paper
 from tensix.command_line.program import add_program, folder_of, name_of, run_and_wait, words_of
 from tensix.command_line.progress import Progress
 from tensix.command_line.summary import lines_of_summary
 from tensix.core import format_size
-from tensix.memory import load_snapshot, record
+from tensix.memory import Snapshot, load_snapshot, record
 
 __all__ = ["add_parser"]
 
@@ -22,6 +23,7 @@ EPILOG = """examples:
   python -m tensix memory train.json
   python -m tensix memory -m pytest tests
   python -m tensix memory -c "import numpy as np; x = np.ones(10**6); y = x + x"
+  python -m tensix memory train.json --compare yesterday.json
 
 What follows the program's name belongs to the program.
 """
@@ -32,7 +34,7 @@ def add_parser(commands):
     parser = commands.add_parser(
         "memory",
         help="run a program and picture its memory over time",
-        usage="%(prog)s [-h] [--output FILE] [--max-events N] [--through PACKAGE] [--no-numpy] "
+        usage="%(prog)s [-h] [--output FILE] [--max-events N] [--through PACKAGE] [--compare FILE.json] [--no-numpy] "
         "(SCRIPT | FOLDER | -m MODULE | -c CODE | SNAPSHOT.json) ...",
         description="Run a Python program, record every block of memory that NumPy and tensix ask for, in all its "
         "processes, and write a page that shows them: a timeline, call sites, copies and failures. The page is one "
@@ -48,16 +50,21 @@ def add_parser(commands):
     parser.add_argument("--through", metavar="PACKAGE", action="append",
                         help="whose lines are not the program's own: a package, a folder, or site-packages for all "
                         "that are installed; may be given several times (default: site-packages)")  # fmt: skip
+    parser.add_argument("--compare", metavar="FILE.json", help="say how it differs from this snapshot, by call site")
     parser.add_argument("--no-numpy", action="store_true", help="leave NumPy's arrays to NumPy: show tensix's blocks")
     add_program(parser, " | FOLDER | SNAPSHOT.json")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
 
 
 def run(arguments):
     """Write the file; the exit status is the program's."""
     words = words_of(arguments)
+    if words[0].endswith(".json") and words[1:2] == ["--compare"]:  # a snapshot has no arguments itself
+        arguments = arguments.parser.parse_args([*words[1:], words[0]], arguments)
+        words = words_of(arguments)
     output = Path(arguments.output or f"{name_of(words)}.memory.html")
     check_output(output, words)
+    other = load_snapshot(arguments.compare) if arguments.compare else None
     if words[0].endswith(".json"):
         if words[1:]:
             raise ValueError(f"a snapshot takes no arguments, found {words[1:]}. Options stand before its name.")
@@ -66,7 +73,7 @@ def run(arguments):
         with Progress() as progress:
             progress.say(f"reading {words[0]}")
             snapshot = load_snapshot(words[0])
-        show(snapshot, output)
+        show(snapshot, other, output)
         return 0
     options = {"max_events": arguments.max_events, "through": arguments.through}
     before = sys.path[:]
@@ -86,7 +93,7 @@ def run(arguments):
         print(f"tensix: the program ended with status {status} and used neither NumPy nor tensix: there is nothing to "
               "show.", file=sys.stderr)  # fmt: skip
         return status
-    show(snapshot, output)
+    show(snapshot, other, output)
     return status
 
 
@@ -130,13 +137,18 @@ def gather(folder, pid, nothing, began_ns):
     return main
 
 
-def show(snapshot, output):
-    """Write the file and print the summary."""
+def show(snapshot, other, output):
+    """Write the file, a page with what it is compared with, and print the summary."""
     processes = [snapshot, *snapshot.get("processes", ())]
     with Progress() as progress:
         progress.say(f"writing {output}: {sum(len(one['blocks']['nbytes']) for one in processes):,} blocks")
-        snapshot.save(output)
+        with_other = other is not None and output.suffix == ".html"
+        (Snapshot(snapshot | {"compared": other}) if with_other else snapshot).save(output)
     paper = Paper()
     for line in lines_of_summary(snapshot, paper):
         print(line)
+    if other is not None:
+        print()
+        for line in lines_of_comparison(snapshot, other):
+            print(line)
     print(paper.good(f"wrote {output}, {format_size(output.stat().st_size)}"))

@@ -36,7 +36,7 @@ class Timeline:
             key: np.concatenate([column_of(snapshot, key) for snapshot in snapshots])
             for key in ("nbytes", "allocated_ns", "freed_ns")
         }
-        self.nbytes, self.at_end = columns["nbytes"], np.isinf(columns["freed_ns"])
+        self.nbytes, self.at_end = columns["nbytes"].astype(np.int64), np.isinf(columns["freed_ns"])
         count = len(self.nbytes)
         times = np.concatenate([columns["allocated_ns"], columns["freed_ns"]])
         changes = np.concatenate([self.nbytes, -self.nbytes])
@@ -59,7 +59,8 @@ class Timeline:
 def column_of(snapshot, key):
     """Return a column of blocks as an array, times on the clock of the first process."""
     offset = snapshot.get("offset_ns", 0) if key.endswith("_ns") else 0
-    return offset + np.array([np.inf if value is None else value for value in snapshot["blocks"][key]], float)
+    end = snapshot["duration_ns"] if "offset_ns" in snapshot else np.inf  # what another process has goes when it ends
+    return offset + np.array([end if value is None else value for value in snapshot["blocks"][key]], float)
 
 
 def lines_of_summary(snapshot, paper):
@@ -147,6 +148,7 @@ def lines_of_sites(snapshots, timeline):
             sums[2] += 1
             position += 1
     if not sites:
+        yield "no block was recorded: while it ran, nothing asked NumPy or tensix for memory"
         return
     yield f"{'at the peak':>12} {'total':>12} {'blocks':>9}   call site"
     for site in sorted(sites, key=sites.get, reverse=True)[:SITES_SHOWN]:

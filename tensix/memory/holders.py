@@ -1,8 +1,11 @@
-"""Who holds a block: the tensors and storages on it, and the variables that lead to those.
+"""Who holds a block: the tensors, storages and NumPy arrays on it, and the variables that lead to those.
 
-Python's collector does not track tensors, but it tracks what holds them: lists, instances, modules. So every object
+Python's collector does not track those, but it tracks what holds them: lists, instances, modules. So every object
 that it knows is asked for what it refers to, and every running function for its variables. That takes a walk over the
 whole heap, once per snapshot, and nothing while memory is recorded. What only C code holds is not found.
+
+A list is named with what holds it, up to some levels. For few of them the collector finds that soon; for many it takes
+another walk for each level.
 
 Most objects are somebody's, and what their classes override may raise or do anything. So they are known by their types,
 and asked by the methods of the base classes that we know.
@@ -10,20 +13,39 @@ and asked by the methods of the base classes that we know.
 
 import gc
 import sys
-from types import ModuleType
+from collections import deque
+from types import (
+    AsyncGeneratorType,
+    CellType,
+    CoroutineType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+    ModuleType,
+)
 
 from tensix.core.storage import Storage
 
 __all__ = []
 
 MOST_PLACES = 3  # named for one holder
+MOST_LEVELS = 4  # of what holds a container without a name
+MOST_LEVELS_OF_MANY = 2
 MOST_LOOKS = 8  # at containers of one holder, of which some have the same name
+MOST_FOR_GC = 64  # containers whose referrers the collector finds sooner than we do
 IS_OPTIMIZED = 1  # the flag of code whose variables are not in a dict
-# The classes of handles on a storage, and their modules: those that are not loaded have no objects.
+# The classes of handles on memory, and their modules: those that are not loaded have no objects.
 HANDLES = {
     "tensix.core.storage": "Storage", "tensix._tensor": "Tensor",
-    "tensix.tensors.typed_storage": "TypedStorage",
+    "tensix.tensors.typed_storage": "TypedStorage", "numpy": "ndarray",
 }  # fmt: skip
+SEQUENCES = (list, tuple, deque)
+# What is named with what holds it, for itself it says nothing. A cell is a variable that inner functions share.
+NAMELESS = (*SEQUENCES, dict, set, frozenset, CellType)
+# What has variables, and the attribute with the code whose name says where. None of them can be derived from.
+CODE_OF = [
+    (GeneratorType, "gi_code"), (CoroutineType, "cr_code"), (AsyncGeneratorType, "ag_code"), (FrameType, "f_code"),
+]  # fmt: skip
 # What a metaclass may override.
 name_of_type = type.__dict__["__name__"].__get__
 qualname_of_type = type.__dict__["__qualname__"].__get__
@@ -74,6 +96,9 @@ class Search:
         self.looked_into = set()  # ids of containers that the collector passes over
         self.names = {}  # id of a container -> what it calls what it holds
         self.owners = {}  # id of a dict of attributes -> the class of the object
+        self.asked = []  # such dicts: an object makes its own when first asked, so it may be newer than the search
+        self.variables = {}  # id of a container -> (the container, which variable of a running function has it)
+        self.parents = {}  # id of a container -> what holds it: a container or a function
         self.modules = {id(attributes_of(module)): name for name, module in list(sys.modules.items())}
 
     def look_at(self, container):
@@ -112,11 +137,12 @@ class Search:
         """Find holders among the variables of one running function."""
         variables = frame.f_locals
         for name, value in variables.items():
+            code = frame.f_code
+            place = f"{name} in {code.co_qualname} ({code.co_filename}:{frame.f_lineno})"
             if self.is_holder(value, type(value)):
-                code = frame.f_code
-                place = f"{name} in {code.co_qualname} ({code.co_filename}:{frame.f_lineno})"
                 self.note(value, place)
             else:
+                self.variables.setdefault(id(value), (value, place))
                 self.look_into(value)
         if type(variables) is dict and sys.getrefcount(variables) == UNSHARED:
             variables.clear()  # before Python 3.13 the frame would keep it, and everything in it, alive
@@ -135,6 +161,8 @@ class Search:
 
     def entry_of(self, holder, handle):
         """Return holder, address and text; None if it is on no block that matters."""
+        if not hasattr(handle, "storage") and handle is not Storage:
+            return self.entry_of_array(holder, handle)
         try:
             storage = holder if handle is Storage else handle.storage(holder)
             address = storage.data_ptr_object().get()
@@ -149,41 +177,128 @@ class Search:
         shared = ", copy-on-write" if storage.is_cow() else ""
         return holder, address, f"{what}, storage use count {count}{shared}"
 
+    def entry_of_array(self, holder, handle):
+        """Return the same of a NumPy array, which is on a block of its own or of the array that it is a view of."""
+        root, base = holder, handle.base.__get__(holder)
+        while issubclass(type(base), handle):
+            root, base = base, handle.base.__get__(base)
+        address = handle.__array_interface__.__get__(root)["data"][0]
+        if address not in self.addresses:
+            return None
+        what = f"{name_of_type(type(holder))} {handle.dtype.__get__(holder)} {handle.shape.__get__(holder)}"
+        return holder, address, what if root is holder else f"{what}, a view"
+
     def note(self, holder, place):
         """Remember where a holder is held, a container or the words for it, if that is not known well enough."""
         places = self.places.setdefault(id(holder), [])
         if len(places) < MOST_LOOKS:
             places.append(place)
 
-    def find_owners(self, tracked):
-        """Find the objects whose attributes lie in one of the dicts that hold something: one more walk for them all."""
-        dicts = {id(place): place for places in self.places.values() for place in places if type(place) is dict}
-        for one in tracked if dicts else ():
-            if dictoffset_of_type(type(one)) and not issubclass(type(one), ModuleType):
+    def find_owners(self, tracked, containers):
+        """Find the objects whose attributes lie in one of the dicts among containers."""
+        dicts = {id(place): place for place in containers if type(place) is dict and id(place) not in self.modules}
+        for one in self.referrers_of(dicts, tracked):
+            kind = type(one)
+            if issubclass(kind, type):  # what it hands out is not the dict itself
                 for value in gc.get_referents(one):
-                    if id(value) in dicts and attributes_of(one) is value:
-                        self.owners[id(value)] = qualname_of_type(type(one))
+                    if id(value) in dicts and "__module__" in value:
+                        self.owners[id(value)] = f"class {qualname_of_type(one)}"
+            elif dictoffset_of_type(kind) and not issubclass(kind, ModuleType):
+                attributes = attributes_of(one)
+                if attributes is not None and id(attributes) not in self.owners:
+                    self.owners[id(attributes)] = qualname_of_type(kind)
+                    self.asked.append(attributes)
 
-    def name_of(self, holder, place):
-        """Return in words where a holder is."""
+    def find_parents(self, tracked):
+        """Find what holds the places that have no name of their own, and what holds those, up to some levels."""
+        holders = [entry[0] for entry in self.found.values() if entry is not None]
+        held = [(one, place) for one in holders for place in self.places.get(id(one), ()) if type(place) is not str]
+        for level in range(MOST_LEVELS):
+            self.find_owners(tracked, [place for _, place in held])
+            nameless = {id(place): place for value, place in held if not self.is_named(value, place)}
+            for number in nameless.keys() & (self.variables.keys() | self.parents.keys()):
+                del nameless[number]
+            if level >= MOST_LEVELS_OF_MANY and len(nameless) > MOST_FOR_GC:
+                return
+            held = self.find_parents_of(nameless, tracked)
+
+    def find_parents_of(self, nameless, tracked):
+        """Remember what holds each of the containers by their ids, a module before others; return pairs of these."""
+        found = []
+        closures = {}  # tuples of cells, which belong to functions
+        for one in self.referrers_of(nameless, tracked):
+            for value in gc.get_referents(one):
+                if id(value) not in nameless:
+                    continue
+                if type(value) is CellType:
+                    closures[id(one)] = one
+                elif id(value) not in self.parents or id(one) in self.modules:
+                    self.parents[id(value)] = one
+                    found.append((value, one))
+        for one in self.referrers_of(closures, tracked):
+            if type(one) is FunctionType and id(one.__closure__) in closures:
+                self.parents.update((id(cell), one) for cell in one.__closure__ if id(cell) in nameless)
+        return found
+
+    def referrers_of(self, containers, tracked):
+        """Return the objects that refer to one of the containers by their ids."""
+        if not containers:
+            return []
+        if len(containers) > MOST_FOR_GC:
+            is_far = containers.keys().isdisjoint
+            return [one for one in (*tracked, *self.asked) if not is_far(map(id, gc.get_referents(one)))]
+        found = {id(one): one for one in gc.get_referrers(*containers.values())}
+        known = found.keys() & {*map(id, self.asked), *filter(found.__contains__, map(id, tracked))}
+        return [found[number] for number in known]  # and no list or dict of this search
+
+    def is_named(self, value, place):
+        """Whether it is known well enough where a value is, which in a list, or where it has no name, it is not."""
         kind = type(place)
-        if kind is str:
-            return place
+        if issubclass(kind, NAMELESS):
+            return id(place) in self.modules or id(place) in self.owners
+        return kind is FunctionType or code_of(place) is not None or type(self.key_of(value, place)) is str
+
+    def key_of(self, value, place):
+        """Return the key, the position or the attribute of a value; None if it is not known."""
         if id(place) not in self.names:  # asked for many: a large container is searched once
             self.names[id(place)] = names_in(place)
-        name = self.names[id(place)].get(id(holder))
+        return self.names[id(place)].get(id(value))
+
+    def name_of(self, holder, place, levels=MOST_LEVELS):
+        """Return in words where a holder is, and where the container is that has it, if that has no name itself."""
+        if type(place) is str:
+            return place
+        words = [] if type(place) is CellType else [self.name_in(holder, place)]
+        if self.is_named(holder, place):
+            return words[0]
+        if id(place) in self.variables:
+            words.append(self.variables[id(place)][1])
+        elif id(place) in self.parents and levels:
+            words.append(self.name_of(place, self.parents[id(place)], levels - (type(place) is not CellType)))
+        return ": ".join(words) or "a variable of a closure"
+
+    def name_in(self, holder, place):
+        """Return in words where in a container, or a function, a holder is."""
+        kind = type(place)
+        if code_of(place) is not None:
+            return f"a variable of {code_of(place).co_qualname}"
+        if kind is FunctionType:
+            cells = zip(place.__code__.co_freevars, place.__closure__ or (), strict=True)
+            return next((f"{name} of {place.__qualname__}" for name, cell in cells if cell is holder),
+                        f"a default of {place.__qualname__}")  # fmt: skip
+        name = self.key_of(holder, place)
         if issubclass(kind, dict):
             owner = self.owners.get(id(place))
             if type(name) is str and id(place) in self.modules:
                 return f"{name} in module {self.modules[id(place)]}"
             return f"{name} of {owner}" if type(name) is str and owner else f"value of {repr_of(name)} in a dict"
-        if issubclass(kind, (list, tuple)):
+        if issubclass(kind, SEQUENCES):
             return f"item {name} of a {name_of_type(kind)}"
         return f"{name} of {qualname_of_type(kind)}" if type(name) is str else f"a {qualname_of_type(kind)}"
 
     def texts(self, tracked):
         """Return address and text of every holder found."""
-        self.find_owners(tracked)
+        self.find_parents(tracked)
         found = []
         for holder, address, text in filter(None, self.found.values()):
             places = dict.fromkeys(self.name_of(holder, place) for place in self.places.get(id(holder), ()))
@@ -194,8 +309,9 @@ class Search:
 def names_in(container):
     """Return the keys, positions or attributes of a container by the ids of what they lead to, the first of each."""
     kind = type(container)
-    if issubclass(kind, (list, tuple)):
-        items = list(enumerate((list if issubclass(kind, list) else tuple).__iter__(container)))
+    sequence = next((base for base in SEQUENCES if issubclass(kind, base)), None)
+    if sequence is not None:
+        items = list(enumerate(sequence.__iter__(container)))
     else:
         attributes = container if issubclass(kind, dict) else attributes_of(container)
         items = () if attributes is None else list(dict.items(attributes))
@@ -203,6 +319,12 @@ def names_in(container):
     for name, value in items:
         names.setdefault(id(value), name)
     return names
+
+
+def code_of(thing):
+    """Return the code of what runs or waits, None of anything else."""
+    attribute = next((attribute for kind, attribute in CODE_OF if type(thing) is kind), None)
+    return None if attribute is None else getattr(thing, attribute)
 
 
 def attributes_of(thing):

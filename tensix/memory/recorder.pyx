@@ -41,7 +41,7 @@ from tensix.memory.call_site cimport CallSites, CallSites_capture
 
 from tensix._version import __version__
 from tensix.memory.holders import holders_of, repr_of
-from tensix.memory.snapshot_file import FORMAT, VERSION, Snapshot
+from tensix.memory.snapshot_file import FORMAT, VERSION, Snapshot, frame_with_source
 
 __all__ = ["record", "snapshot"]
 
@@ -415,7 +415,7 @@ cdef object snapshot_of(record self, bint wants_holders):
         "program": " ".join(sys.argv) or "python",
         "started": self.started, "duration_ns": duration, "dropped": dropped,
         "copies": events_of(&tape.copies, numbering), "failures": events_of(&tape.failures, numbering),
-        "frames": [{"file": file, "line": line, "function": name} for file, line, name in numbering.frames],
+        "frames": [frame_with_source(*frame) for frame in numbering.frames],
         "stacks": [list(frames) for frames in numbering.stacks],
         "call_sites": numbering.call_sites,
         "allocators": list(map(repr_of, self.allocators)),

@@ -10,6 +10,7 @@ __all__ = ["Snapshot", "load_snapshot"]
 FORMAT = "tensix memory snapshot"
 VERSION = 1
 COLUMNS = ("address", "nbytes", "allocated_ns", "freed_ns", "stack", "thread", "allocator")
+MOST_OF_A_LINE = 200  # characters of a line of source to keep
 LISTS = ("frames", "stacks", "allocators", "threads", "holders", "copies", "failures")
 
 
@@ -117,6 +118,18 @@ def late_import(name):
     return importlib.import_module(name)
 
 
+def frame_with_source(file, line, function):
+    """Return a frame as a snapshot has it, with the text of its line if that can be read now."""
+    frame = {"file": file, "line": line, "function": function}
+    linecache = late_import("linecache")
+    try:
+        linecache.checkcache(file)  # it may have been edited and run again
+        source = linecache.getline(file, line).strip()
+    except Exception:  # no name of a file, or a loader of somebody's
+        source = ""
+    return frame | {"source": source[:MOST_OF_A_LINE]} if source else frame
+
+
 def damage_of(data):
     """Return what does not fit together in a snapshot, None if everything does."""
     missing = [key for key in LISTS if not isinstance(data.get(key), list)]
@@ -143,6 +156,7 @@ def damage_of(data):
         held = [holder["block"] for holder in data["holders"]]
         texts = [holder["text"] for holder in data["holders"]] + data["allocators"] + data["threads"]
         texts += [frame[key] for frame in data["frames"] for key in ("file", "function")]
+        texts += [frame["source"] for frame in data["frames"] if "source" in frame]
         numbers = [frame["line"] for frame in data["frames"]]
         numbers += [event[key] for event in data["copies"] + data["failures"] for key in ("time_ns", "nbytes")]
     except (TypeError, KeyError) as error:
@@ -155,7 +169,11 @@ def damage_of(data):
         return "an entry is of the wrong kind"
     if "call_sites" in data and not are_call_sites(data["call_sites"], data["stacks"]):
         return "its call sites are not one frame of each stack"
-    return damage_of_resident(data.get("resident")) or damage_of_processes(data.get("processes", []))
+    return (
+        damage_of_uses(data)
+        or damage_of_resident(data.get("resident"))
+        or damage_of_processes(data.get("processes", []))
+    )
 
 
 def damage_of_resident(resident):
@@ -185,6 +203,25 @@ def damage_of_processes(processes):
     return None
 
 
+def damage_of_uses(data):
+    """Return what is wrong with what a snapshot may say of uses: the columns of blocks about them, and advice."""
+    blocks = data["blocks"]
+    count = len(blocks[COLUMNS[0]])
+    for column, is_right in COLUMNS_OF_USES.items():
+        values = blocks.get(column, [None] * count)
+        if not isinstance(values, list) or len(values) != count or not all(map(is_right, values)):
+            return f"the column {column!r} of its blocks is of another length than the first, or of the wrong kind"
+    try:
+        for advice in data.get("advice", []):
+            if not isinstance(advice["text"], str) or not all(is_count(advice[key]) for key in ("saves", "peak_after")):
+                return "a piece of advice is of the wrong kind"
+            if not all(is_count(block) and block < count for block in advice["blocks"]):
+                return "a piece of advice names a block that is not there"
+    except (TypeError, KeyError) as error:
+        return f"a piece of advice lacks something ({error})"
+    return None
+
+
 def are_call_sites(sites, stacks):
     """Whether there is a frame of each stack, and None for a stack without any."""
     if not isinstance(sites, list) or len(sites) != len(stacks):
@@ -196,3 +233,19 @@ def are_call_sites(sites, stacks):
 def is_count(value):
     """Whether a value is an int from 0 that 64 bits hold, and no bool."""
     return type(value) is int and 0 <= value < 1 << 64
+
+
+def is_count_or_none(value):
+    """Whether a value is such an int, or None for what is not known."""
+    return value is None or is_count(value)
+
+
+def is_bool_or_none(value):
+    """Whether a value is True, False, or None for what is not known."""
+    return value is None or type(value) is bool
+
+
+# Columns of blocks that a snapshot may have or lack, and what a value in them is.
+COLUMNS_OF_USES = {
+    "last_used_ns": is_count_or_none, "last_written_ns": is_count_or_none, "numpy": is_bool_or_none,
+}  # fmt: skip

@@ -11,7 +11,10 @@ __all__ = ["html_of_snapshot"]
 
 PAGE = Path(__file__).with_name("timeline_page")
 # In this order they make one script; later ones use classes and functions of earlier ones.
-SCRIPTS = ("format", "snapshot", "bands", "canvas", "timeline", "details", "tables", "flame", "main")
+SCRIPTS = (
+    "format", "snapshot", "groups", "processes", "bands", "pictures", "canvas", "timeline", "details", "tables",
+    "flame", "comparison", "main",
+)  # fmt: skip
 
 
 def html_of_snapshot(snapshot: dict) -> str:

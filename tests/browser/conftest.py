@@ -118,8 +118,11 @@ class Browser:
         return result["result"].get("value")
 
     def settle(self):
-        """Wait for two frames: what was asked for is then drawn."""
-        self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        """Wait for two frames, and until the picture is exact: what was asked for is then drawn."""
+        self.run(
+            "(async () => { const frame = () => new Promise(requestAnimationFrame); await frame(); await frame();"
+            " while (typeof page !== 'undefined' && page.timeline.areBandsOld) await frame(); })()"
+        )
 
     def texts(self, selector):
         """Return the visible texts of all such elements."""
@@ -154,6 +157,15 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **common)
         self.call("Input.dispatchKeyEvent", type="keyUp", **common)
         self.settle()
+
+    def pixels(self, canvas, x, y, width, height):
+        """Return the colours of a part of one of the timeline's canvases, a number for each pixel, row by row."""
+        return self.run(
+            "(() => { const copy = document.createElement('canvas').getContext('2d', { willReadFrequently: true });"
+            f" Object.assign(copy.canvas, {{ width: {width}, height: {height} }});"
+            f" copy.drawImage(page.timeline.{canvas}, {-x}, {-y});"
+            f" return [...new Uint32Array(copy.getImageData(0, 0, {width}, {height}).data.buffer)]; }})()"
+        )
 
     def screenshot(self):
         """Return a PNG of what is in the window."""
@@ -231,7 +243,7 @@ class Recording:
         }  # fmt: skip
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def recording():
     return Recording
 

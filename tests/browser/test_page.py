@@ -15,7 +15,7 @@ CONTRAST = """(() => {
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
   };
   const ratio = (one, other) => (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
-  return ['--card', '--paper', '--tint'].flatMap((paper) => ['--ink', '--soft', '--accent', '--bad']
+  return ['--card', '--paper', '--tint'].flatMap((paper) => ['--ink', '--soft', '--accent', '--bad', '--resident']
     .map((ink) => ratio(light(ink), light(paper))));
 })()"""
 
@@ -149,18 +149,77 @@ def test_keys_alone(training, show):
     assert page.run("page.timeline.view") == whole
     page.run("document.querySelector('[role=tab]').focus()")
     page.press("ArrowLeft")
+    assert page.run("document.activeElement.innerText") == "Compare"
+    page.press("ArrowLeft")
     assert page.run("document.activeElement.innerText") == "Failures (1)"
-    page.press("ArrowRight")
     assert page.run("document.activeElement.ariaSelected") == "true"
+
+
+@pytest.mark.parametrize(
+    "selector", ["#legend li:nth-child(2) button", "tbody tr:nth-child(2) button", "#details button", "#fit", "h1"]
+)
+def test_escape_after_any_click(training, show, selector):
+    """Wherever the last click went, Esc chooses nothing."""
+    page = show(training)
+    page.run("page.timeline.choose({ block: 9 })")
+    page.click_on(selector)
+    assert page.texts("#details h2") != ["Nothing chosen"]
+    page.press("Escape")
+    assert page.texts("#details h2") == ["Nothing chosen"]
+    page.press("n")
+    assert page.texts("#details h2") == ["Block of 2.00 MiB"]
+
+
+def test_the_focus_stays_on_what_was_pressed(training, show):
+    """Who goes on by keys does not begin again at the top of the page."""
+    page = show(training)
+    page.run("document.querySelector('tbody tr:nth-child(3) button').focus()")
+    page.press("Enter")
+    assert page.texts("#details h2") == ["Call site"]
+    assert page.run("document.activeElement === document.querySelector('tbody tr:nth-child(3) button')")
+    page.run("page.timeline.choose({ block: 3 })")
+    page.run("[...document.querySelectorAll('#details button')].find((one) => one.innerText === 'Next').focus()")
+    for block in (4, 5):
+        page.press("Enter")
+        assert page.run("[page.timeline.block, document.activeElement.innerText]") == [block, "Next"]
+
+
+@pytest.mark.parametrize("frames", [1, 64])
+def test_details_are_as_high_as_the_timeline(recording, show, frames):
+    """However long the stack is, the lists below stay where they are, and the rest of the details scrolls."""
+    made = recording()
+    made.allocate(5000, *(f"/home/ada/deep/down/module{number}.py:{number} recurse" for number in range(frames)))
+    page = show(made.snapshot(), width=1400, height=900)
+    top = "document.querySelector('#lists').getBoundingClientRect().top"
+    before = page.run(top)
+    page.run("page.timeline.choose({ block: 0 })")
+    assert page.run(top) == before < 800
+    heights = page.run("['#timeline', '#details'].map((id) => document.querySelector(id).offsetHeight)")
+    assert heights[0] == heights[1]
+    scrolls = page.run("page.details.panel.scrollHeight > page.details.panel.clientHeight")
+    assert scrolls == (frames > 10)
+
+
+def test_an_empty_recording_says_why(recording, show):
+    made = recording()
+    page = show(made.snapshot())
+    assert "NumPy's arrays are in a recording only while" in page.texts("#nothing")[0]
+    made.failures.append(made.moment(1 << 40, "/a.py:1 f"))
+    snapshot = made.snapshot() | {"dropped": 7}
+    snapshot["blocks"]["numpy"] = []
+    said = show(snapshot).texts("#nothing")[0]
+    assert "7 events did not fit" in said and "Every allocation failed" in said and "no NumPy array was made" in said
+    made.allocate(1, "/a.py:1 f")
+    assert show(made.snapshot()).texts("#nothing") == [""]
 
 
 def test_everything_that_can_be_pressed_has_a_name(training, show):
     page = show(training)
     page.call("Accessibility.enable")
-    for number in range(5):
+    for number in range(6):
         page.run(f"document.querySelectorAll('[role=tab]')[{number}].click()")
         nodes = page.call("Accessibility.getFullAXTree")["nodes"]
-        roles = ("button", "tab", "combobox", "application")
+        roles = ("button", "tab", "combobox", "application", "searchbox")
         pressed = [node for node in nodes if node.get("role", {}).get("value") in roles]
         assert len(pressed) > 10
         assert [node for node in pressed if not node["name"]["value"]] == []
@@ -184,10 +243,10 @@ def test_hostile_names_are_text(recording, show):
     snapshot = made.snapshot()
     snapshot["threads"], snapshot["allocators"] = [HOSTILE], [HOSTILE]
     page = show(snapshot)
-    for number in range(5):
+    for number in range(6):
         page.run(f"document.querySelectorAll('[role=tab]')[{number}].click()")
     page.run("page.timeline.choose({ block: 0 })")
-    page.run("page.timeline.choose({ site: page.snapshot.sites[0] })")
+    page.run("page.timeline.choose({ group: page.snapshot.sites[0] })")
     page.run("page.timeline.choose({ block: 0 })")
     page.settle()
     assert page.run("document.querySelectorAll('img, b').length") == 0

@@ -55,8 +55,7 @@ def test_the_page_of_a_script(page_of_script):
     ]  # fmt: skip
     assert page.texts("tbody tr:first-child .site") == ["script.py:10 Net.forward"]
     assert page.run("page.snapshot.peak") >= 3 * 50 * 50 * 4 + 2 * 200 * 50 * 4
-    names = page.run("page.snapshot.sites.map((site) => page.snapshot.nameOfFrame(site.frame))")
-    rank = next(rank for rank, name in enumerate(names) if "__init__" in name)
-    page.run(f"page.timeline.choose({{ block: page.snapshot.rankOfBlock.indexOf({rank}) }})")
+    site = "page.snapshot.sites.find(({ name }) => name.includes('__init__'))"
+    page.run(f"page.timeline.choose({{ block: {site}.firstBlock }})")
     held = dict(zip(page.texts("#details dt"), page.texts("#details dd"), strict=True))["held by"]
     assert held.startswith("Tensor float32 (50, 50), storage use count 1")

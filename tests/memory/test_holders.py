@@ -1,11 +1,14 @@
 """Who holds the living blocks of a snapshot."""
 
+import collections
 import gc
 import subprocess
 import sys
 import threading
 import types
+from typing import ClassVar
 
+import numpy as np
 import pytest
 
 import tensix
@@ -52,12 +55,113 @@ def test_all_kinds_of_places():
         texts = recording.snapshot()["holders"]
     del sys.modules["some_module"]
     GLOBAL = None
-    places = {text["text"].partition("use count 1, ")[2] for text in texts}
+    places = {text["text"].partition("use count 1, ")[2].partition(" (")[0] for text in texts}
+    function = "in test_all_kinds_of_places"
+    list_of_dict = f"value of 'layers' in a dict: nested {function}"
     assert places == {
-        "weight of Model", "a Slotted", "weight in module some_module", "item 0 of a tuple",
+        "weight of Model", f"a Slotted: slotted {function}", "weight in module some_module",
+        f"item 0 of a tuple: value of 'weight' in a dict: item 0 of a list: {list_of_dict}",
         f"GLOBAL in module {__name__}",
     }  # fmt: skip
     assert nested
+
+
+class Cache:
+    """Hold tensors in containers of its class and of its own."""
+
+    shared: ClassVar[list] = []
+
+    def __init__(self):
+        self.items = {}
+
+
+LISTS = {"all": [], "new": collections.deque()}
+
+
+def keep_in_closure(tensor):
+    kept = [tensor]
+    return lambda: kept
+
+
+def keep_in_generator(tensor):
+    kept = [tensor]
+    yield
+    yield kept
+
+
+def places_of(make):
+    """Return where the tensor is that a function was given and keeps somewhere."""
+    with record() as recording:
+        keeper = make(tensix.ones(3))
+        (holder,) = recording.snapshot()["holders"]
+    del keeper
+    return holder["text"].partition("use count 1, ")[2]
+
+
+@pytest.mark.parametrize(("make", "place"), [
+    (lambda x: LISTS["all"].append(x), f"item 0 of a list: value of 'all' in a dict: LISTS in module {__name__}"),
+    (lambda x: LISTS["new"].append(x), f"item 0 of a deque: value of 'new' in a dict: LISTS in module {__name__}"),
+    (lambda x: Cache.shared.append(x), "item 0 of a list: shared of class Cache"),
+    (lambda x: setattr(Cache, "newest", x), "newest of class Cache"),
+    (keep_in_closure, "item 0 of a list: kept of keep_in_closure.<locals>.<lambda>"),
+    (lambda x: [keep := keep_in_generator(x), next(keep)], "item 0 of a list: a variable of keep_in_generator"),
+], ids=["list in a dict", "deque", "class", "class itself", "closure", "generator"])  # fmt: skip
+def test_whose_container_it_is(make, place):
+    try:
+        assert places_of(make).endswith(place)
+    finally:
+        LISTS["all"].clear()
+        LISTS["new"].clear()
+        Cache.shared.clear()
+        Cache.newest = None
+
+
+def test_list_in_an_attribute_and_in_a_variable():
+    cache = Cache()
+    with record() as recording:
+        cache.items["first"] = tensix.ones(3)
+        (holder,) = recording.snapshot()["holders"]
+        assert holder["text"].endswith(", value of 'first' in a dict: items of Cache")
+        rows = [cache.items.pop("first")]
+        (holder,) = recording.snapshot()["holders"]
+    assert ", item 0 of a list: rows in test_list_in_an_attribute_and_in_a_variable (" in holder["text"]
+    del rows
+
+
+def test_arrays_of_numpy():
+    """Arrays and their views are found as tensors are, while tensix serves NumPy."""
+
+    class Series(np.ndarray):
+        base = dtype = shape = property(refuse)
+
+    with tensix.memory.serve_numpy(), record() as recording:
+        history = [np.ones(3), np.zeros((4, 5), np.float32)]
+        rows = history[1][1:3][:, 2:]
+        series = np.empty(7).view(Series)
+        older = np.ndarray.base.__get__(series)
+        data = recording.snapshot()
+    texts = [one["text"] for one in data["holders"]]
+    function = f"in test_arrays_of_numpy ({__file__}"
+    assert any(text.startswith(f"ndarray float64 (3,), item 0 of a list: history {function}") for text in texts)
+    assert any(text.startswith(f"ndarray float32 (4, 5), item 1 of a list: history {function}") for text in texts)
+    assert any(text.startswith(f"ndarray float32 (2, 3), a view, rows {function}") for text in texts)
+    assert any(text.startswith(f"Series float64 (7,), a view, series {function}") for text in texts)
+    assert {data["blocks"]["nbytes"][one["block"]] for one in data["holders"]} == {24, 80, 56}
+    del older, rows, series
+
+
+def test_variables_of_other_functions_are_not_kept_alive():
+    """What holds a list is asked for its variables, and lets go of them."""
+
+    def work():
+        rows = [tensix.ones(3)]
+        weak = rows[0].storage().weak()
+        recording.snapshot()
+        del rows
+        return weak.expired()
+
+    with record() as recording:
+        assert work()
 
 
 def test_views_and_storages_on_one_block():
@@ -103,6 +207,7 @@ def test_variables_of_other_threads():
 
 def test_looking_changes_no_lifetime():
     """Python 3.11 and 3.12 keep what they were asked for in the frame."""
+
     def work():
         x = tensix.ones(3)
         y = locals()
@@ -248,7 +353,7 @@ def test_overridden_methods_of_containers_are_not_called(make, place):
     with record() as recording:
         kept = make(tensix.ones(3))
         (holder,) = recording.snapshot()["holders"]
-    assert holder["text"].endswith(f", {place}")
+    assert f", {place}: kept in test_overridden" in holder["text"]
     del kept
 
 

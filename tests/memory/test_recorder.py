@@ -45,6 +45,7 @@ def test_blocks_times_and_stacks():
     assert innermost(data, one)["function"] == "make" and innermost(data, other)["function"] != "make"
     assert innermost(data, one) == {
         "file": __file__, "line": make.__code__.co_firstlineno + 1, "function": "make",
+        "source": "return Storage(nbytes, allocator)",
     }  # fmt: skip
     assert data["frames"][data["stacks"][one][1]] == innermost(data, other)  # the same line called make() and Storage()
 

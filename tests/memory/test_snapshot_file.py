@@ -1,6 +1,7 @@
 """Snapshots in files."""
 
 import json
+import linecache
 import os
 
 import pytest
@@ -9,6 +10,7 @@ import tensix
 from tensix.__main__ import main
 from tensix.core import CPUAllocator, OutOfMemoryError, Storage
 from tensix.memory import Snapshot, load_snapshot, record
+from tensix.memory.snapshot_file import frame_with_source
 
 
 @pytest.fixture
@@ -144,6 +146,13 @@ DAMAGES = {
     "holder without text": lambda data: data["holders"][0].pop("text"),
     "thread without a name": lambda data: data["threads"].__setitem__(0, None),
     "copy without a stack": lambda data: data["copies"][0].pop("stack"),
+    "source that is no text": lambda data: data["frames"][0].update(source=3),
+    "uses of fewer blocks": lambda data: data["blocks"].update(last_used_ns=[3]),
+    "use at no time": lambda data: data["blocks"].update(last_used_ns=[-1, None, None]),
+    "kinds that are none": lambda data: data["blocks"].update(numpy=[1, 0, 1]),
+    "advice on no block": lambda data: data.update(advice=[{"text": "", "saves": 1, "peak_after": 1, "blocks": [99]}]),
+    "advice without a text": lambda data: data.update(advice=[{"saves": 1, "peak_after": 1, "blocks": []}]),
+    "advice that is no list": lambda data: data.update(advice=3),
     "failure without a time": lambda data: data["failures"][0].update(time_ns=None),
 }
 
@@ -181,6 +190,31 @@ def test_damage_is_named(name, recorded, tmp_path):
     DAMAGES[name](data)
     with pytest.raises(ValueError, match="is damaged"):
         load_snapshot(saved(tmp_path, data))
+
+
+def test_older_and_richer_snapshots(recorded, tmp_path):
+    """What a snapshot may have or lack: texts of lines, uses, advice."""
+    older = json.loads(json.dumps(recorded))
+    for frame in older["frames"]:
+        del frame["source"]
+    assert load_snapshot(saved(tmp_path, older)) == older
+    uses = {"last_used_ns": [1, None, 3], "last_written_ns": [None] * 3, "numpy": [True, False, None]}
+    advice = [{"text": "del x", "blocks": [0, 2], "saves": 3, "peak_after": 5}]
+    richer = recorded | {"blocks": recorded["blocks"] | uses, "advice": advice}
+    assert load_snapshot(saved(tmp_path, richer)) == richer
+
+
+def test_texts_of_lines():
+    """They are read when the snapshot is taken; a line that is nowhere has none, one that is long its beginning."""
+    assert frame_with_source(__file__, 1, "f")["source"] == '"""Snapshots in files."""'
+    assert all("source" not in frame_with_source(__file__, line, "f") for line in (2, 10**6))
+    for file in ("<string>", "no/such.py", "a\0b", "caf\udce9.py"):
+        assert frame_with_source(file, 1, "f") == {"file": file, "line": 1, "function": "f"}
+    linecache.cache["<long>"] = (999, None, ["  " + "x" * 999], "<long>")
+    try:
+        assert frame_with_source("<long>", 1, "f")["source"] == "x" * 200
+    finally:
+        del linecache.cache["<long>"]
 
 
 def test_many_events_stay_small(tmp_path):

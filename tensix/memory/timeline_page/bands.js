@@ -5,6 +5,9 @@
  * tree over the order holds the sizes of the blocks that are alive. Time is swept once from left to right; in each
  * column of pixels the tree is asked which block covers which height, and a band is skipped in one step. That costs
  * blocks + events * log(blocks) + pixels * log(blocks) at worst, whatever the blocks do.
+ *
+ * For a million events that is more than a frame of the screen allows. So it is done in steps of less than a
+ * millisecond, between which others may have their turn: see Pictures.
  */
 class Bands {
   constructor(snapshot) {
@@ -16,15 +19,11 @@ class Bands {
     this.arrange("age");
   }
 
-  /** Stack by "age" or by "site", those with most at the peak lowest. */
+  /** Stack by "age" or by one of GROUPINGS, the group with most at the peak lowest. */
   arrange(order) {
-    const { byAllocation, rankOfBlock } = this.snapshot;
-    this.blocks = byAllocation.slice();
-    if (order === "site") {
-      const age = new Uint32Array(byAllocation.length);
-      byAllocation.forEach((block, number) => { age[block] = number; });
-      this.blocks.sort((one, other) => rankOfBlock[one] - rankOfBlock[other] || age[one] - age[other]);
-    }
+    const { snapshot } = this;
+    const { byAllocation } = snapshot;
+    this.blocks = order === "age" ? byAllocation : inGroups(byAllocation, snapshot.groupedBy(order));
     this.blocks.forEach((block, place) => { this.place[block] = place; });
   }
 
@@ -33,13 +32,19 @@ class Bands {
    *
    * A column in which much happens shows the moment at which most was alive, so no peak is lost.
    */
-  draw({ t0, t1, y0, y1 }, width, height, owners) {
+  draw(view, width, height, owners) {
+    const steps = this.steps(view, width, height, owners);
+    while (!steps.next().done);
+  }
+
+  /** Do what `draw` does, and yield after each small part of it. Only one such work may be under way. */
+  *steps({ t0, t1, y0, y1 }, width, height, owners) {
     const { snapshot } = this;
     owners.fill(-1);
     const spans = new Int32Array(2 * height); // of each band its end in pixels from below, and its block
     let event = snapshot.firstEventFrom(t0);
     let live = event ? snapshot.live[event - 1] : 0;
-    this.#startBefore(event);
+    yield* this.#startBefore(event);
     let count = this.#spansAt(live, y0, y1, height, spans);
     let isStale = false; // the tree has gone on since the spans were asked for
     let from = 0; // the first column that is not painted yet
@@ -55,38 +60,42 @@ class Bands {
       }
       if (event === first && !isStale) continue;
       paint(owners, spans, count, from, column, width, height);
-      this.#apply(first, most + 1);
+      yield* this.#apply(first, most + 1);
       if (isStale || most >= first) count = this.#spansAt(live, y0, y1, height, spans);
       from = column;
       isStale = most + 1 < event;
       if (isStale) {
         paint(owners, spans, count, from++, column + 1, width, height);
-        this.#apply(most + 1, event);
+        yield* this.#apply(most + 1, event);
         live = snapshot.live[event - 1];
       }
+      yield;
     }
     paint(owners, spans, count, from, width, width, height);
   }
 
   /** Build the tree of what is alive before an event, in linear time. */
-  #startBefore(event) {
+  *#startBefore(event) {
     const { snapshot, tree, place } = this;
     tree.fill(0);
     for (let block = 0; block < snapshot.count; block++) {
       if (snapshot.isAliveAt(block, event - 1)) tree[place[block] + 1] = snapshot.nbytes[block];
+      if (block % STEP === STEP - 1) yield;
     }
     for (let node = 1; node < tree.length; node++) {
       const parent = node + (node & -node);
       if (parent < tree.length) tree[parent] += tree[node];
+      if (node % STEP === STEP - 1) yield;
     }
   }
 
   /** Take events into the tree, except blocks that are allocated and freed between the two. */
-  #apply(first, end) {
+  *#apply(first, end) {
     const { snapshot, tree, place } = this;
     for (let event = first; event < end; event++) {
       const block = snapshot.eventBlock[event];
       const isAllocation = snapshot.allocatedAt[block] === event;
+      if (event % STEP === STEP - 1) yield;
       if (isAllocation ? snapshot.freedAt[block] < end : snapshot.allocatedAt[block] >= first) continue;
       const size = isAllocation ? snapshot.nbytes[block] : -snapshot.nbytes[block];
       for (let node = place[block] + 1; node < tree.length; node += node & -node) tree[node] += size;
@@ -124,6 +133,17 @@ class Bands {
     }
     return count;
   }
+}
+
+const STEP = 8192; // blocks or events between two moments at which others may have their turn
+
+/** Return blocks group by group, in each of them as they were: by counting, since sorting a million takes a second. */
+function inGroups(blocks, { groups, rankOfBlock }) {
+  const next = new Uint32Array(groups.length);
+  for (let rank = 1; rank < groups.length; rank++) next[rank] = next[rank - 1] + groups[rank - 1].count;
+  const arranged = new Uint32Array(blocks.length);
+  for (const block of blocks) arranged[next[rankOfBlock[block]]++] = block;
+  return arranged;
 }
 
 /** Write bands into the columns from one to another. */

@@ -1,33 +1,46 @@
-/** The panel beside the timeline: everything known of the chosen block or call site. */
+/** The panel beside the timeline: everything known of the chosen block or group. */
+
+const STACKS_SHOWN = 8;
 
 class Details {
-  constructor(snapshot, timeline, panel) {
-    Object.assign(this, { snapshot, timeline, panel });
+  constructor(timeline, panel) {
+    Object.assign(this, { timeline, panel });
     timeline.addEventListener("choose", () => this.show());
-    this.show();
   }
 
   show() {
-    const { block, site } = this.timeline;
-    this.panel.replaceChildren(...(block >= 0 ? this.#ofBlock(block) : site ? this.#ofSite(site) : this.#ofNothing()));
+    const { block, group } = this.timeline;
+    const focused = this.panel.contains(document.activeElement) ? document.activeElement.textContent : null;
+    this.panel.replaceChildren(...(block >= 0 ? this.#ofBlock(block) : group ? this.#ofGroup(group) : this.#ofNothing()));
     this.panel.scrollTop = 0;
+    // Who goes on by the keyboard stays on the same button, which is a new one now.
+    if (focused) ([...this.panel.querySelectorAll("button")].find((one) => one.textContent === focused) ?? this.panel).focus();
   }
 
   #ofBlock(block) {
-    const { snapshot, timeline } = this;
+    const { timeline } = this;
+    const { snapshot } = timeline;
     const { facts } = snapshot;
     const isAlive = snapshot.freed[block] === Infinity;
     const stack = snapshot.stackOf(block);
-    const button = (text, act) => make("button", { type: "button", onclick: act }, text);
+    const group = timeline.grouping.groupOf(block);
     return [
-      make("h2", {}, chip(stack.site), `Block of ${formatSize(snapshot.nbytes[block])}`),
+      this.#head([chip(group), `Block of ${formatSize(snapshot.nbytes[block])}`], [
+        ["Zoom to it", () => timeline.zoomToBlock(block)],
+        ["Previous", () => timeline.chooseNeighbour(-1)],
+        ["Next", () => timeline.chooseNeighbour(1)],
+        [`Whole ${group.one}`, () => timeline.choose({ group })],
+        ["Close", () => timeline.choose({})],
+      ]),
       listOfFacts([
-        ["call site", siteName(snapshot, stack.site)],
+        ["call site", make("div", {}, ...lineWithSource(snapshot, stack.line))],
         ["size", sizeInFull(snapshot.nbytes[block])],
         ["lifetime", lifeOf(snapshot, block)],
         ["allocated", `at ${formatTime(snapshot.allocated[block])}`],
         ["freed", isAlive ? "not before the end" : `at ${formatTime(snapshot.freed[block])}`],
+        ...factsOfUse(snapshot, block),
         ["at the peak", snapshot.isAliveAt(block, snapshot.peakEvent) ? "alive" : "not alive"],
+        ...(facts.blocks.process ? [["process", facts.processNames[facts.blocks.process[block]]]] : []),
         ["thread", facts.threads[facts.blocks.thread[block]]],
         ["allocator", facts.allocators[facts.blocks.allocator[block]]],
         ["address", `0x${facts.blocks.address[block].toString(16)}`],
@@ -35,68 +48,93 @@ class Details {
       ]),
       make("h3", {}, "Stack, innermost first"),
       stackList(snapshot, stack),
-      make("div", { className: "buttons" },
-        button("Zoom to it", () => timeline.zoomToBlock(block)),
-        button("Previous", () => timeline.chooseNeighbour(-1)),
-        button("Next", () => timeline.chooseNeighbour(1)),
-        button("Whole call site", () => timeline.choose({ site: stack.site })),
-        button("Close", () => timeline.choose({})),
-      ),
     ];
   }
 
-  #ofSite(site) {
-    const { snapshot, timeline } = this;
-    const stacks = [...site.stacks].sort((one, other) => other.peak - one.peak || other.total - one.total);
-    const shown = stacks.filter((stack) => stack.count).slice(0, 8);
+  #ofGroup(group) {
+    const { timeline } = this;
+    const { snapshot } = timeline;
+    const stacks = [...group.stacks].sort((one, other) => other.peak - one.peak || other.total - one.total);
+    const shown = stacks.slice(0, STACKS_SHOWN);
     return [
-      make("h2", {}, chip(site), "Call site"),
+      this.#head([chip(group), capitalised(group.one)], [["Close", () => timeline.choose({})]]),
       listOfFacts([
-        ["line", siteName(snapshot, site)],
-        ["at the peak", formatSize(site.peak)],
-        ["in total", formatSize(site.total)],
-        ["live at the end", formatSize(site.live)],
-        ["blocks", formatCount(site.count)],
-        ["largest", formatSize(site.largest)],
-        ["mean lifetime", formatTime(site.life / site.count)],
+        [group.by === "site" ? "line" : group.one, nameWithSource(snapshot, group)],
+        ["at the peak", formatSize(group.peak)],
+        ["in total", formatSize(group.total)],
+        ["live at the end", formatSize(group.live)],
+        ["blocks", formatCount(group.count)],
+        ["largest", formatSize(group.largest)],
+        ["mean lifetime", formatTime(group.life / group.count)],
       ]),
       ...shown.flatMap((stack) => [
         make("h3", {}, `${plural(stack.count, "block")} by this stack, ${formatSize(stack.total)}`),
         stackList(snapshot, stack),
       ]),
       ...(shown.length < stacks.length ? [make("h3", {}, `and ${plural(stacks.length - shown.length, "stack")} more`)] : []),
-      make("div", { className: "buttons" }, make("button", { type: "button", onclick: () => timeline.choose({}) }, "Close")),
     ];
   }
 
   #ofNothing() {
     return [
-      make("h2", {}, "Nothing chosen"),
+      this.#head(["Nothing chosen"], []),
       make("p", { className: "soft" },
         "Click a band of the picture to see the block: who asked for it, how large it is, how long it lives and who holds it. "
-        + "Click a call site to see its blocks alone."),
+        + "Click a name below the picture to see its blocks alone."),
     ];
+  }
+
+  /** Return title and buttons, which stay in sight while the rest scrolls. */
+  #head(title, buttons) {
+    return make("div", { className: "head" }, make("h2", {}, ...title),
+      make("div", { className: "buttons" }, ...buttons.map(([text, act]) => make("button", { type: "button", onclick: act }, text))));
   }
 }
 
-function chip(site) {
+function capitalised(text) {
+  return text[0].toUpperCase() + text.slice(1);
+}
+
+function chip(group) {
   const mark = make("span", { className: "chip" });
-  mark.style.background = cssOf(colourOfSite(site.rank));
+  mark.style.background = cssOf(colourOfGroup(group));
   return mark;
 }
 
-function siteName(snapshot, site) {
-  return make("span", { className: "site" }, snapshot.nameOfFrame(site.frame));
+/** Return a frame's name and, where the snapshot has it, the text of its line. */
+function lineWithSource(snapshot, frame) {
+  const source = snapshot.sourceOf(frame);
+  return [
+    make("div", { className: "site" }, snapshot.nameOfFrame(frame)),
+    ...(source ? [make("code", { className: "source" }, source)] : []),
+  ];
+}
+
+/** Return the name of a group; one that is named after a line has the text of that line with it. */
+function nameWithSource(snapshot, group) {
+  return group.by === "site" || group.by === "caller"
+    ? make("div", {}, ...lineWithSource(snapshot, group.key)) : make("span", { className: "site" }, group.name);
 }
 
 function sizeInFull(bytes) {
   return bytes <= 1024 ? formatSize(bytes) : `${formatSize(bytes)} (${formatCount(bytes)} bytes)`;
 }
 
+/** Return when a block was read or written for the last time, where that is known, and how long it then lay idle. */
+function factsOfUse(snapshot, block) {
+  const { numpy, last_used_ns: used, last_written_ns: written } = snapshot.facts.blocks;
+  const idle = snapshot.idleOf(block);
+  if (numpy?.[block]) return [["last used", "not known: reads of NumPy's arrays are not seen"]];
+  return [
+    ...(idle === null ? [] : [["last used", `at ${formatTime(used[block])}, idle for ${formatTime(idle)}`]]),
+    ...(Number.isFinite(written?.[block]) ? [["last written", `at ${formatTime(written[block])}`]] : []),
+  ];
+}
+
 function holdersOf(snapshot, block) {
   const holders = snapshot.holders.get(block);
   if (holders) return make("div", {}, ...holders.map((text) => make("div", {}, text)));
-  return snapshot.freed[block] === Infinity ? "no tensor that Python can see" : "nothing, it was freed";
+  return snapshot.freed[block] === Infinity ? "nothing that Python can see" : "nothing, it was freed";
 }
 
 /** Return a definition list; what is said may be text or an element. */
@@ -104,10 +142,14 @@ function listOfFacts(facts) {
   return make("dl", {}, ...facts.flatMap(([name, said]) => [make("dt", {}, name), make("dd", {}, said)]));
 }
 
+/** Return the frames of a stack; those inside libraries that are looked through are soft, the call site is marked. */
 function stackList(snapshot, stack) {
-  const frames = stack.frames.length ? stack.frames : [-1];
-  return make("ol", { className: "site" }, ...frames.map((frame) => make("li", {},
-    frame < 0 ? "no Python frame" : make("strong", {}, snapshot.facts.frames[frame].function),
-    frame < 0 ? "" : make("div", { className: "soft" }, `${snapshot.facts.frames[frame].file}:${snapshot.facts.frames[frame].line}`),
-  )));
+  if (!stack.frames.length) return make("ol", { className: "site" }, make("li", {}, "no Python frame"));
+  return make("ol", { className: "site" }, ...stack.frames.map((frame, depth) => {
+    const { file, line, function: name } = snapshot.facts.frames[frame];
+    const source = snapshot.sourceOf(frame);
+    const isInside = depth < stack.frames.indexOf(stack.line);
+    return make("li", { className: isInside ? "soft" : "" }, make("strong", {}, name), make("div", { className: "soft" }, `${file}:${line}`),
+      ...(source ? [make("code", { className: "source" }, source)] : []));
+  }));
 }

@@ -4,8 +4,8 @@ const FLAME_ROW = 22;
 const MEASURES = { peak: "at the peak", total: "in total", live: "live at the end" };
 
 class Flame {
-  constructor(snapshot, timeline) {
-    Object.assign(this, { snapshot, timeline, measure: "peak" });
+  constructor(timeline) {
+    Object.assign(this, { snapshot: timeline.snapshot, timeline, measure: "peak" });
     this.rows = make("div", { id: "flame-rows" });
     this.text = make("p", { id: "flame-text" });
     const choice = make("select", { id: "measure", onchange: () => this.show(choice.value) },
@@ -16,8 +16,20 @@ class Flame {
 
   show(measure) {
     this.measure = measure;
-    this.root = treeOfStacks(this.snapshot, measure);
+    this.fill();
+  }
+
+  /** Draw anew, from the stacks that a search found. */
+  fill() {
+    this.root = treeOfStacks(this.snapshot, this.measure, this.timeline.foundStacks);
     this.#draw(this.root);
+  }
+
+  /** Return the group whose colour a stack has, and that a click on it chooses. */
+  #groupOf(stack) {
+    const { grouping } = this.timeline;
+    const by = grouping.isByStack ? grouping : this.snapshot.groupedBy("site");
+    return by.groups.find((group) => group.stacks.has(stack));
   }
 
   /** Draw a node as wide as the view, the frames above it over it and those below it under it. */
@@ -50,12 +62,13 @@ class Flame {
     const button = make("button", { type: "button", className }, width > 0.02 ? name : "");
     button.setAttribute("aria-label", `${name}, ${formatSize(node.bytes)}`);
     Object.assign(button.style, { left: `${left * 100}%`, width: `${width * 100}%`, top: `${depth * FLAME_ROW}px` });
-    if (node.isLeaf) button.style.background = cssOf(colourOfSite(node.site.rank));
+    if (node.isLeaf) button.style.background = cssOf(colourOfGroup(this.#groupOf(node.stack)));
     button.onpointerenter = button.onfocus = () => this.#say(node);
     button.onclick = () => {
       this.#draw(node);
       this.rows.children[depth]?.focus();
-      if (node.isLeaf) this.timeline.choose({ site: node.site });
+      const group = node.isLeaf ? this.#groupOf(node.stack) : null;
+      if (group?.by === this.timeline.grouping.by) this.timeline.choose({ group });
     };
     return button;
   }
@@ -69,15 +82,17 @@ class Flame {
     const frame = node.frame === null || node.frame < 0 ? null : this.snapshot.facts.frames[node.frame];
     const where = frame ? `${frame.function}, ${frame.file}:${frame.line}` : node.frame === null ? "everything" : "no Python frame";
     this.text.textContent = `${formatSize(node.bytes)} ${MEASURES[this.measure]}, ${((100 * node.bytes) / whole).toFixed(1)} % · ${where}`;
+    const source = frame ? this.snapshot.sourceOf(node.frame) : "";
+    if (source) this.text.append(make("code", { className: "source" }, source));
   }
 }
 
-/** Return the root of the tree; the children of a node are the frames it called, the largest first. */
-function treeOfStacks(snapshot, measure) {
+/** Return the root of the tree of all stacks or of those found; the children of a node are the frames it called. */
+function treeOfStacks(snapshot, measure, found) {
   const nodeOf = (frame, parent) => ({ frame, parent, bytes: 0, children: new Map(), isLeaf: false });
   const root = nodeOf(null, null);
   for (const stack of snapshot.stacks) {
-    if (!stack[measure]) continue;
+    if (!stack[measure] || (found && !found.has(stack))) continue;
     root.bytes += stack[measure];
     let node = root;
     for (const frame of stack.frames.length ? [...stack.frames].reverse() : [-1]) {
@@ -86,9 +101,9 @@ function treeOfStacks(snapshot, measure) {
       node.bytes += stack[measure];
     }
     node.isLeaf = true;
-    node.site = stack.site;
+    node.stack = stack;
   }
-  const sort = [root];
+  const sort = [root]; // the largest first
   for (const node of sort) {
     const children = [...node.children].sort(([, one], [, other]) => other.bytes - one.bytes);
     node.children = new Map(children);

@@ -2,112 +2,231 @@
 
 class Page {
   constructor(facts) {
-    const find = (id) => document.getElementById(id);
-    this.snapshot = new Snapshot(facts);
+    this.facts = facts;
+    this.processes = processesOf(facts);
     this.#setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-    this.timeline = new Timeline(this.snapshot, find("plot"), find("overview"));
-    this.details = new Details(this.snapshot, this.timeline, find("details"));
+    this.timeline = new Timeline(find("plot"), find("overview"));
+    this.details = new Details(this.timeline, find("details"));
+    this.timeline.addEventListener("choose", () => this.#markChosen());
+    this.timeline.addEventListener("filter", () => this.#fillLists());
+    this.#wire();
+    this.#offer(find("process"), [...this.processes.keys()].map((name) => [name, name === ALL ? "all, summed" : name]));
+    find("process").parentElement.hidden = this.processes.size === 1;
+    this.use([...this.processes.keys()][0]);
+  }
+
+  get snapshot() {
+    return this.timeline.snapshot;
+  }
+
+  /** Show one process, or all together. */
+  use(name) {
+    const snapshot = new Snapshot(this.processes.get(name));
+    const by = bestGrouping(snapshot);
+    const known = Object.entries(GROUPINGS).filter(([, { isKnown }]) => !isKnown || isKnown(snapshot.facts));
+    this.#offer(find("colour"), known.map(([by, { one }]) => [by, one]));
+    this.#offer(find("order"), [["age", "age, oldest below"], ...known.map(([by, { one }]) => [by, one])]);
+    find("colour").value = by;
+    this.timeline.use(snapshot, by);
     this.#writeHead(find("program"), find("facts"), find("figures"));
-    this.#writeLegend(find("legend"));
-    this.#wire(find);
+    this.#sayWhyNothing(find("nothing"));
+    this.#writeLegend();
+    this.#writeLists(document.querySelector("[role=tablist]"), find("lists"));
+    this.search(find("search").value);
+    this.details.show();
+  }
+
+  colourBy(by) {
+    this.timeline.colourBy(by);
+    this.#writeLegend();
     this.#writeLists(document.querySelector("[role=tablist]"), find("lists"));
   }
 
+  /** Find blocks by words in their stacks; all others pale, and tables and flame view leave them out. */
+  search(text) {
+    const shown = blocksWith(this.snapshot, text);
+    this.timeline.filter(shown);
+    let [count, peak] = [0, 0];
+    shown?.forEach((isFound, block) => {
+      count += isFound;
+      if (isFound && this.snapshot.isAliveAt(block, this.snapshot.peakEvent)) peak += this.snapshot.nbytes[block];
+    });
+    find("found").textContent = shown ? `${plural(count, "block")}, ${formatSize(peak)} at the peak` : "";
+  }
+
+  #offer(select, choices) {
+    select.replaceChildren(...choices.map(([value, name]) => make("option", { value }, name)));
+  }
+
   #writeHead(program, line, figures) {
-    const { facts } = this.snapshot;
+    const { snapshot } = this;
+    const { facts } = snapshot;
     program.textContent = facts.program;
     line.textContent = [
-      facts.started.replace("T", " ").slice(0, 19), formatTime(this.snapshot.duration), plural(facts.threads.length, "thread"),
+      facts.started.replace("T", " ").slice(0, 19), formatTime(snapshot.duration),
+      ...(facts.processNames ? [plural(facts.processNames.length, "process").replace(/ss(?=s$)/, "sse")] : []),
+      plural(facts.threads.length, "thread"),
       `tensix ${facts.tensix}`, ...(facts.dropped ? [`${plural(facts.dropped, "event")} not kept`] : []),
     ].join(" · ");
-    const { snapshot } = this;
     const sum = (moments) => formatSize(moments.reduce((bytes, moment) => bytes + moment.nbytes, 0));
     const tiles = [
       ["Peak", formatSize(snapshot.peak), `at ${formatTime(snapshot.peakTime)}`],
+      ...(snapshot.residentPeak ? [["Peak resident", formatSize(snapshot.residentPeak), `${formatSize(snapshot.unexplained)} in no array`]] : []),
       ["Live at the end", formatSize(snapshot.liveAtEnd), plural(this.#alive().length, "block")],
       ["Allocated in total", formatSize(snapshot.total), plural(snapshot.count, "block")],
       ["Call sites", formatCount(snapshot.sites.length), plural(facts.allocators.length, "allocator")],
       ["Copies", formatCount(facts.copies.length), facts.copies.length ? `${sum(facts.copies)} at a first write` : "none at a first write"],
       ["Failures", formatCount(facts.failures.length), facts.failures.length ? "out of memory" : "all memory was had"],
     ];
-    figures.append(...tiles.map(([name, value, note]) => make("div", { className: name === "Failures" && value !== "0" ? "bad" : "" },
+    figures.replaceChildren(...tiles.map(([name, value, note]) => make("div", { className: name === "Failures" && value !== "0" ? "bad" : "" },
       make("dt", {}, name), make("dd", { className: "value" }, value), make("dd", { className: "note" }, note))));
+  }
+
+  /** Say why there is nothing to see, where there is nothing. */
+  #sayWhyNothing(box) {
+    const { facts, count } = this.snapshot;
+    box.hidden = count > 0;
+    if (count) return;
+    const reasons = [
+      ...(facts.dropped ? [`${plural(facts.dropped, "event")} did not fit: record with a larger max_events.`] : []),
+      ...(facts.failures.length ? ["Every allocation failed: see Failures below."] : []),
+      facts.blocks.numpy
+        ? "No tensor and no NumPy array was made while it was recorded."
+        : "No function of tensix took memory while it was recorded. NumPy's arrays are in a recording only while tensix serves NumPy.",
+      "Blocks that are older than the recording are not in it, nor is what other libraries allocate by themselves.",
+    ];
+    box.replaceChildren(make("h3", {}, "No block was recorded"), ...reasons.map((reason) => make("p", {}, reason)));
   }
 
   #alive() {
     return [...this.snapshot.byAllocation].filter((block) => this.snapshot.freed[block] === Infinity);
   }
 
-  /** A button for each call site that has a colour of its own. */
-  #writeLegend(legend) {
-    const { timeline, snapshot } = this;
-    const buttons = snapshot.sites.slice(0, PALETTE.length).map((site) => make("button", {
-      type: "button", onclick: () => timeline.choose({ site: site === timeline.site ? null : site }),
-    }, chip(site), snapshot.nameOfFrame(site.frame)));
-    const mark = () => buttons.forEach((button, rank) => {
-      button.setAttribute("aria-pressed", String(snapshot.sites[rank] === timeline.site));
+  /** A button for each group that has a colour of its own, and words for what else is drawn. */
+  #writeLegend() {
+    const { timeline } = this;
+    const { groups, one } = timeline.grouping;
+    this.legend = groups.slice(0, PALETTE.length).map((group) => {
+      const button = make("button", {
+        type: "button", onclick: () => timeline.choose({ group: group === timeline.group ? null : group }),
+      }, chip(group), group.name);
+      return { group, button };
     });
-    timeline.addEventListener("choose", mark);
-    mark();
-    legend.append(...buttons.map((button) => make("li", {}, button)));
+    const line = make("li", { className: "resident" }, make("span", { className: "stroke" }),
+      `resident memory${this.snapshot.residentPeak > timeline.whole.y1 ? `, up to ${formatSize(this.snapshot.residentPeak)}: above this picture` : ""}`);
+    const hatch = make("li", { className: "hatched" }, make("span", { className: "chip" }), "hatched: not used again");
+    find("legend").setAttribute("aria-label", `Most at the peak by ${one}`);
+    find("legend").replaceChildren(...this.legend.map(({ button }) => make("li", {}, button)), ...(this.snapshot.residentPeak ? [line] : []), ...(this.snapshot.lastUsed ? [hatch] : []));
+    this.#markChosen();
   }
 
-  #wire(find) {
-    const { timeline, snapshot } = this;
+  #markChosen() {
+    for (const { group, button } of this.legend ?? []) button.setAttribute("aria-pressed", String(group === this.timeline.group));
+    for (const { list } of this.tabs ?? []) list?.mark?.();
+  }
+
+  #fillLists() {
+    for (const { list } of this.tabs ?? []) list?.fill?.();
+  }
+
+  #wire() {
+    const { timeline } = this;
     find("zoom-in").onclick = () => timeline.zoomTime(0.5);
     find("zoom-out").onclick = () => timeline.zoomTime(2);
     find("fit").onclick = () => timeline.fit();
     find("go-to-peak").onclick = () => {
       const length = (timeline.view.t1 - timeline.view.t0) / 4;
-      timeline.show({ ...timeline.whole, t0: snapshot.peakTime - length / 2, t1: snapshot.peakTime + length / 2 });
+      const time = this.snapshot.peakTime;
+      timeline.show({ ...timeline.whole, t0: time - length / 2, t1: time + length / 2 });
     };
     find("order").onchange = (event) => timeline.arrange(event.target.value);
+    find("colour").onchange = (event) => this.colourBy(event.target.value);
+    find("process").onchange = (event) => this.use(event.target.value);
+    find("search").oninput = (event) => this.search(event.target.value);
     find("theme").onclick = () => this.#setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "/" || event.target.matches("input, select")) return;
+      event.preventDefault();
+      find("search").focus();
+    });
+    document.addEventListener("dragover", (event) => event.preventDefault());
+    document.addEventListener("drop", (event) => {
+      event.preventDefault(); // a browser would leave the page for the file
+      const [file] = event.dataTransfer.files;
+      if (file) this.#openComparison().read(file);
+    });
   }
 
   #setTheme(theme) {
     document.documentElement.dataset.theme = theme;
-    document.getElementById("theme").textContent = theme === "dark" ? "Light" : "Dark";
-    this.timeline?.redraw();
+    find("theme").textContent = theme === "dark" ? "Light" : "Dark";
+    if (this.timeline?.snapshot) this.timeline.choose(this.timeline); // its colours are others
+  }
+
+  #openComparison() {
+    this.open(this.tabs.findIndex(({ name }) => name === "Compare"));
+    return this.comparison;
+  }
+
+  #makeComparison() {
+    const shown = this.comparison?.shown ?? (this.facts.compared ? [this.facts.compared, "the other snapshot"] : null);
+    this.comparison = new Comparison(this.timeline);
+    if (shown) this.comparison.show(...shown);
+    return this.comparison;
   }
 
   #writeLists(bar, section) {
-    const { snapshot, timeline } = this;
-    const { copies, failures } = snapshot.facts;
+    const { timeline } = this;
+    const { copies, failures, advice } = this.snapshot.facts;
     const alive = this.#alive();
     const lists = [
-      ["Call sites", () => tableOfSites(snapshot, timeline)],
-      ["Flame view", () => new Flame(snapshot, timeline)],
-      [`Live at the end (${formatCount(alive.length)})`, () => tableOfBlocks(snapshot, timeline, alive)],
-      [`Copies (${formatCount(copies.length)})`, () => tableOfMoments(snapshot, timeline, copies)],
-      [`Failures (${formatCount(failures.length)})`, () => tableOfMoments(snapshot, timeline, failures)],
+      [timeline.grouping.many, () => tableOfGroups(timeline)],
+      ["Flame view", () => new Flame(timeline)],
+      ...(advice ? [[`Advice (${formatCount(advice.length)})`, () => tableOfAdvice(timeline, advice)]] : []),
+      [`Live at the end (${formatCount(alive.length)})`, () => tableOfBlocks(timeline, alive)],
+      [`Copies (${formatCount(copies.length)})`, () => tableOfMoments(timeline, copies, "No lazy clone became real.")],
+      [`Failures (${formatCount(failures.length)})`, () => tableOfMoments(timeline, failures, "All memory that was asked for was had.")],
+      ["Compare", () => this.#makeComparison()],
     ];
-    const tabs = lists.map(([name, makeList], number) => {
+    const opened = Math.max(0, this.tabs?.findIndex(({ panel }) => !panel.hidden) ?? 0);
+    for (const { panel } of this.tabs ?? []) panel.remove();
+    this.tabs = lists.map(([name, makeList], number) => {
       const panel = make("div", { id: `list-${number}`, role: "tabpanel", hidden: true });
       panel.setAttribute("aria-label", name);
-      const tab = make("button", { type: "button", role: "tab", onclick: () => open(number) }, name);
+      const tab = make("button", { type: "button", role: "tab", onclick: () => this.open(number) }, name);
       tab.setAttribute("aria-controls", panel.id);
       section.append(panel);
-      return { tab, panel, makeList };
-    });
-    const open = (chosen) => tabs.forEach(({ tab, panel, makeList }, number) => {
-      const isOpen = number === chosen;
-      if (isOpen && !panel.firstChild) panel.append(makeList().element); // made when first opened
-      panel.hidden = !isOpen;
-      tab.setAttribute("aria-selected", String(isOpen));
-      tab.tabIndex = isOpen ? 0 : -1;
+      return { name, tab, panel, makeList, list: null };
     });
     bar.onkeydown = (event) => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (!step) return;
-      const now = tabs.findIndex(({ tab }) => tab === document.activeElement);
-      const next = (now + step + tabs.length) % tabs.length;
-      open(next);
-      tabs[next].tab.focus();
+      const now = this.tabs.findIndex(({ tab }) => tab === document.activeElement);
+      const next = (now + step + this.tabs.length) % this.tabs.length;
+      this.open(next);
+      this.tabs[next].tab.focus();
     };
-    bar.append(...tabs.map(({ tab }) => tab));
-    open(0);
+    bar.replaceChildren(...this.tabs.map(({ tab }) => tab));
+    this.open(this.facts.compared && !this.comparison ? lists.length - 1 : Math.min(opened, lists.length - 1));
+  }
+
+  /** Open one of the lists; it is made when first opened. */
+  open(chosen) {
+    this.tabs.forEach((one, number) => {
+      const isOpen = number === chosen;
+      if (isOpen && !one.list) {
+        one.list = one.makeList();
+        one.panel.append(one.list.element);
+      }
+      one.panel.hidden = !isOpen;
+      one.tab.setAttribute("aria-selected", String(isOpen));
+      one.tab.tabIndex = isOpen ? 0 : -1;
+    });
   }
 }
 
-const page = new Page(JSON.parse(document.getElementById("snapshot").textContent));
+function find(id) {
+  return document.getElementById(id);
+}
+
+const page = new Page(JSON.parse(find("snapshot").textContent));

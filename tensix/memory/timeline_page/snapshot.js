@@ -8,12 +8,18 @@ class Snapshot {
     this.nbytes = Float64Array.from(blocks.nbytes);
     this.allocated = Float64Array.from(blocks.allocated_ns);
     this.freed = Float64Array.from(blocks.freed_ns, (time) => time ?? Infinity);
+    this.stackOfBlock = Uint32Array.from(blocks.stack);
+    // When a block was used for the last time, which is known of tensors only; of others it is never too late.
+    this.lastUsed = blocks.last_used_ns && Float64Array.from(blocks.last_used_ns, (time) => time ?? Infinity);
     this.holders = new Map();
     for (const { block, text } of facts.holders) {
-      this.holders.set(block, [...(this.holders.get(block) ?? []), text]);
+      if (!this.holders.has(block)) this.holders.set(block, []);
+      this.holders.get(block).push(text);
     }
+    this.groupings = new Map();
     this.#orderEvents();
     this.#followLive();
+    this.#followResident();
     this.#sumUp();
   }
 
@@ -21,7 +27,8 @@ class Snapshot {
   #orderEvents() {
     const byTime = (times) => (one, other) => times[one] - times[other] || one - other;
     const all = Uint32Array.from({ length: this.count }, (_, block) => block);
-    const byAllocation = all.slice().sort(byTime(this.allocated));
+    const isInOrder = all.every((block) => !block || this.allocated[block - 1] <= this.allocated[block]);
+    const byAllocation = isInOrder ? all : all.slice().sort(byTime(this.allocated));
     const byFree = all.filter((block) => this.freed[block] !== Infinity).sort(byTime(this.freed));
     this.events = byAllocation.length + byFree.length;
     this.eventTime = new Float64Array(this.events);
@@ -60,35 +67,35 @@ class Snapshot {
     this.peakTime = this.peakEvent < 0 ? 0 : this.eventTime[this.peakEvent];
   }
 
-  /** Add up blocks by stack, and stacks by call site. */
-  #sumUp() {
-    this.stacks = this.facts.stacks.map((frames) => ({ frames, ...noBlocks() }));
-    for (let block = 0; block < this.count; block++) {
-      addTo(this.stacks[this.facts.blocks.stack[block]], this, block);
-    }
-    const siteOfFrame = new Map();
-    this.sites = [];
-    for (const [number, stack] of this.stacks.entries()) {
-      const frame = this.callSiteOf(number);
-      if (!siteOfFrame.has(frame)) {
-        siteOfFrame.set(frame, { frame, stacks: [], ...noBlocks() });
-        this.sites.push(siteOfFrame.get(frame));
-      }
-      stack.site = siteOfFrame.get(frame);
-      stack.site.stacks.push(stack);
-      for (const measure of ["peak", "total", "live", "count", "life"]) stack.site[measure] += stack[measure];
-      stack.site.largest = Math.max(stack.site.largest, stack.largest);
-    }
-    this.sites = this.sites.filter((site) => site.count);
-    this.sites.sort((one, other) => other.peak - one.peak || other.total - one.total);
-    this.sites.forEach((site, rank) => { site.rank = rank; });
-    this.rankOfBlock = Uint32Array.from(this.facts.blocks.stack, (stack) => this.stacks[stack].site.rank);
-    this.total = this.sites.reduce((sum, site) => sum + site.total, 0);
+  /** Find the largest sample of resident memory, if there are any, and what of it no block since the one before explains. */
+  #followResident() {
+    const { time_ns: times = [], nbytes = [] } = this.facts.resident ?? {};
+    this.residentPeak = nbytes.reduce((most, bytes) => Math.max(most, bytes), 0);
+    const sample = nbytes.indexOf(this.residentPeak);
+    if (sample < 0) return;
+    let live = this.liveAt(times[sample - 1] ?? 0);
+    const end = this.firstEventFrom(times[sample] + 1);
+    for (let event = this.firstEventFrom(times[sample - 1] ?? 0); event < end; event++) live = Math.max(live, this.live[event]);
+    this.unexplained = Math.max(0, this.residentPeak - live);
   }
 
-  /** Return the frame that the blocks of a stack belong to, the innermost of the user's program; -1 without a frame. */
-  callSiteOf(stack) {
-    return this.facts.call_sites[stack] ?? -1;
+  /** Add up blocks by stack; a stack knows its line, which is the call site of its blocks. */
+  #sumUp() {
+    this.stacks = this.facts.stacks.map((frames, number) => ({
+      number, frames, line: lineOfStack(this.facts, number), ...noBlocks(),
+    }));
+    for (let block = 0; block < this.count; block++) addTo(this.stackOf(block), this, block);
+    this.total = this.stacks.reduce((sum, stack) => sum + stack.total, 0);
+  }
+
+  /** Return the blocks in groups by one of GROUPINGS; made when first asked for. */
+  groupedBy(by) {
+    if (!this.groupings.has(by)) this.groupings.set(by, new Grouping(this, by));
+    return this.groupings.get(by);
+  }
+
+  get sites() {
+    return this.groupedBy("site").groups;
   }
 
   isAllocation(event) {
@@ -101,14 +108,7 @@ class Snapshot {
 
   /** Return the number of the first event at this time or later. */
   firstEventFrom(time) {
-    let low = 0;
-    let high = this.events;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.eventTime[middle] < time) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstFrom(this.eventTime, time);
   }
 
   liveAt(time) {
@@ -116,19 +116,58 @@ class Snapshot {
     return next ? this.live[next - 1] : 0;
   }
 
-  siteOf(block) {
-    return this.sites[this.rankOfBlock[block]];
+  /** Return the resident memory at a time, which is that of the sample before; null where there is none. */
+  residentAt(time) {
+    const { resident } = this.facts;
+    if (!resident?.time_ns.length) return null;
+    const next = firstFrom(resident.time_ns, time + 1);
+    return next ? resident.nbytes[next - 1] : null;
+  }
+
+  /** Return how long a block lay unused before it was freed, or before the end; null where that is not known. */
+  idleOf(block) {
+    const last = this.lastUsed ? this.lastUsed[block] : Infinity;
+    return last === Infinity ? null : Math.max(0, Math.min(this.freed[block], this.duration) - last);
   }
 
   stackOf(block) {
-    return this.stacks[this.facts.blocks.stack[block]];
+    return this.stacks[this.stackOfBlock[block]];
   }
 
   nameOfFrame(frame) {
     if (frame < 0) return "no Python frame";
     const { file, line, function: name } = this.facts.frames[frame];
-    return `${file.split(/[\\/]/).pop()}:${line} ${name}`;
+    return `${nameOfFile(file)}:${line} ${name}`;
   }
+
+  /** Return the text of a frame's line, "" where the snapshot has none. */
+  sourceOf(frame) {
+    return frame < 0 ? "" : this.facts.frames[frame].source ?? "";
+  }
+}
+
+/**
+ * Return the frame that the blocks of a stack belong to, -1 where there is none. A snapshot names the user's own line of
+ * each stack; one of a time before it did means the innermost. This alone decides whose line it was.
+ */
+function lineOfStack({ call_sites: lines, stacks }, number) {
+  return (lines ? lines[number] : stacks[number][0]) ?? -1;
+}
+
+function nameOfFile(path) {
+  return path.split(/[\\/]/).pop();
+}
+
+/** Return the position of the first of ascending numbers that is this or more. */
+function firstFrom(numbers, least) {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle] < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function noBlocks() {

@@ -1,43 +1,56 @@
-/** The picture of live memory over time: drawing, pointer and keys. What a pixel shows is asked of Bands. */
+/** The picture of live memory over time: drawing, pointer and keys. What a pixel shows is asked of Bands, by Pictures. */
 
 const PALETTE = [
   "#5b84d6", "#e2903f", "#3fa79b", "#d3657f", "#74ab4c", "#9273c9", "#d8b13c", "#6cb2de", "#bd5f45", "#9aa24a",
   "#d292c3", "#7f8fa8",
 ];
+const MOST_OVER_BLOCKS = 4; // times the blocks' peak: a process of more resident memory leaves the picture at the top
 const MARGIN = { left: 74, right: 12, top: 20, bottom: 24 };
 
-/** Return the colour of a call site; those with little memory at the peak have the colours of the others, faded. */
-function colourOfSite(rank) {
+/** Return the colour of a group; those with little memory at the peak have the colours of the others, faded. */
+function colourOfGroup({ rank }) {
   const colour = wordOf(PALETTE[rank % PALETTE.length]);
   return rank < PALETTE.length ? colour : mix(colour, wordOf("#a9abae"), 0.65);
 }
 
+/** Milliseconds of a frame's sixteen that pictures may take; drawing them, the marks and the browser take the rest. */
+const TIME_FOR_PICTURES = 6;
+
 class Timeline extends EventTarget {
-  constructor(snapshot, plot, overview) {
+  constructor(plot, overview) {
     super();
-    this.snapshot = snapshot;
     this.plot = plot;
     this.bandsCanvas = plot.querySelector("#bands");
     this.marksCanvas = plot.querySelector("#marks");
     this.tip = plot.querySelector("#tip");
     this.overview = overview;
-    this.bands = new Bands(snapshot);
-    this.siteColours = Uint32Array.from(snapshot.sites, (site) => colourOfSite(site.rank));
-    this.block = -1; // the chosen one
-    this.site = null; // the chosen one
     this.pointer = null; // where in the plot
     this.isDragged = false;
-    this.isMoving = false; // shown in a coarser picture where a fine one takes too long
-    this.movingScale = 2; // pixels of the picture per CSS pixel then
-    this.view = this.whole;
     this.#listen();
     new ResizeObserver(() => this.redraw()).observe(plot);
   }
 
+  /** Show a snapshot from now on, blocks in the colours of one of GROUPINGS. */
+  use(snapshot, by) {
+    this.snapshot = snapshot;
+    this.bands = new Bands(snapshot);
+    this.pictures = new Pictures(this.bands);
+    this.grouping = snapshot.groupedBy(by);
+    this.block = -1; // the chosen one
+    this.group = null; // the chosen one
+    this.#find(null);
+    this.skyline = null;
+    this.view = this.whole;
+    this.redraw();
+  }
+
   // ---- what is seen
 
+  /** Everything: of resident memory only as much as leaves the blocks visible. */
   get whole() {
-    return { t0: 0, t1: this.snapshot.duration * 1.005, y0: 0, y1: Math.max(this.snapshot.peak, 1) * 1.06 };
+    const { peak, duration, residentPeak } = this.snapshot;
+    const most = residentPeak <= MOST_OVER_BLOCKS * peak ? Math.max(peak, residentPeak) : peak;
+    return { t0: 0, t1: duration * 1.005, y0: 0, y1: Math.max(most, 1) * 1.06 };
   }
 
   fit() {
@@ -48,14 +61,8 @@ class Timeline extends EventTarget {
   show({ t0, t1, y0, y1 }) {
     const { whole } = this;
     const [start, end] = clamp(t0, t1, whole.t1, 100);
-    const [low, high] = clamp(y0, y1, whole.y1, 16);
+    const [low, high] = clamp(y0, y1, Math.max(whole.y1, this.snapshot.residentPeak * 1.06), 16);
     this.view = { t0: start, t1: end, y0: low, y1: high };
-    this.isMoving = true;
-    clearTimeout(this.rest);
-    this.rest = setTimeout(() => {
-      this.isMoving = false;
-      this.redraw();
-    }, 150);
     this.redraw();
   }
 
@@ -103,12 +110,34 @@ class Timeline extends EventTarget {
 
   // ---- what is chosen
 
-  /** Choose a block, which is outlined, or a call site, beside which all others pale, or neither. */
-  choose({ block = -1, site = null }) {
+  /** Choose a block, which is outlined, or a group, beside which all others pale, or neither. */
+  choose({ block = -1, group = null }) {
     this.block = block;
-    this.site = site;
-    this.redraw();
+    this.group = group;
+    this.#recolour();
     this.dispatchEvent(new Event("choose"));
+  }
+
+  /** Let the blocks pale that a search did not find: for each block whether it did. Null ends the search. */
+  filter(shown) {
+    this.#find(shown);
+    this.#recolour();
+    this.dispatchEvent(new Event("filter"));
+  }
+
+  /** Colour by one of GROUPINGS; a chosen block stays chosen. */
+  colourBy(by) {
+    this.grouping = this.snapshot.groupedBy(by);
+    this.#find(this.shown);
+    this.choose({ block: this.block });
+  }
+
+  /** Remember what a search found, and in which groups and stacks that is. */
+  #find(shown) {
+    this.shown = shown;
+    this.foundRanks = shown && new Set(this.grouping.rankOfBlock.filter((_, block) => shown[block]));
+    this.foundStacks = shown && new Set([...new Set(this.snapshot.stackOfBlock.filter((_, block) => shown[block]))]
+      .map((stack) => this.snapshot.stacks[stack]));
   }
 
   chooseNeighbour(step) {
@@ -124,14 +153,13 @@ class Timeline extends EventTarget {
 
   /** Return the block at a place of the plot, -1 where there is none. */
   blockAt(x, y) {
-    const column = Math.floor((x / this.width) * this.columns);
-    const row = Math.floor((y / this.height) * this.rows);
-    const isInside = column >= 0 && column < this.columns && row >= 0 && row < this.rows;
-    return isInside ? this.owners[row * this.columns + column] : -1;
+    const isInside = x >= 0 && x < this.width && y >= 0 && y < this.height;
+    return isInside ? this.pictures.blockAt(this.timeAt(x), this.bytesAt(y)) : -1;
   }
 
   arrange(order) {
     this.bands.arrange(order);
+    this.pictures.forget();
     this.redraw();
   }
 
@@ -152,62 +180,54 @@ class Timeline extends EventTarget {
   drawNow() {
     this.width = Math.max(1, this.plot.clientWidth - MARGIN.left - MARGIN.right);
     this.height = Math.max(1, this.plot.clientHeight - MARGIN.top - MARGIN.bottom);
-    const areBandsOld = this.areBandsOld;
-    this.areBandsOld = false;
-    if (areBandsOld) {
-      this.#drawBands();
+    if (this.areBandsOld) {
+      this.areBandsOld = false;
+      if (!this.#drawBands()) this.redraw();
       this.#drawOverview();
     }
     this.#drawMarks();
   }
 
+  /** Draw the bands as well as there is time; return whether they are exact. */
   #drawBands() {
-    const start = performance.now();
-    const scale = Math.min(devicePixelRatio, 2, this.isMoving ? this.movingScale : 2);
+    const scale = Math.min(devicePixelRatio, 2);
     const columns = Math.max(1, Math.round(this.width * scale));
     const rows = Math.max(1, Math.round(this.height * scale));
     if (this.columns !== columns || this.rows !== rows) {
-      Object.assign(this, { columns, rows, owners: new Int32Array(columns * rows), image: new ImageData(columns, rows) });
+      Object.assign(this, { columns, rows });
       Object.assign(this.bandsCanvas, { width: columns, height: rows });
+      this.pictures.forget();
     }
     Object.assign(this.bandsCanvas.style, {
       left: `${MARGIN.left}px`, top: `${MARGIN.top}px`, width: `${this.width}px`, height: `${this.height}px`,
     });
-    this.bands.draw(this.view, columns, rows, this.owners);
-    this.#colour();
-    this.bandsCanvas.getContext("2d").putImageData(this.image, 0, 0);
-    if (this.isMoving) this.#adaptTo(performance.now() - start);
+    const deadline = performance.now() + TIME_FOR_PICTURES;
+    const isDone = this.pictures.advance(this.view, this.whole, columns, rows, () => this.#paints(), deadline);
+    this.pictures.show(this.bandsCanvas.getContext("2d"), this.view, columns, rows);
+    return isDone;
   }
 
-  /** Keep a frame below the 16 ms that the screen waits for it, whatever the snapshot and the machine. */
-  #adaptTo(milliseconds) {
-    if (milliseconds > 11) this.movingScale = Math.max(0.25, this.movingScale / (milliseconds > 30 ? 4 : 2));
-    else if (milliseconds < 2.5 && this.movingScale < 2) this.movingScale *= 2;
+  #recolour() {
+    this.pictures.recolour();
+    this.redraw();
   }
 
-  /** Give pixels the colours of their call sites, and bands that are thick enough a border. */
-  #colour() {
-    const { owners, columns } = this;
-    const colours = new Uint32Array(this.image.data.buffer);
-    const { rankOfBlock, sites } = this.snapshot;
+  /** Return what says which colour a pixel of a block has. */
+  #paints() {
+    const { snapshot, grouping, group, shown, block } = this;
     const paper = wordOf(colourOf("--card"));
     const ink = wordOf(colourOf("--ink"));
-    const plain = this.siteColours.slice();
-    if (this.site) {
-      for (const site of sites) if (site !== this.site) plain[site.rank] = mix(plain[site.rank], paper, 0.72);
-    }
-    const border = plain.map((word) => mix(word, ink, 0.3));
-    for (let pixel = 0; pixel < owners.length; pixel++) {
-      const block = owners[pixel];
-      if (block < 0) {
-        colours[pixel] = 0; // see-through
-        continue;
-      }
-      const isTop = owners[pixel - columns] !== block && owners[pixel + 2 * columns] === block;
-      const isLeft = owners[pixel - 1] !== block && owners[pixel + 2] === block
-        && owners[pixel - columns] === block && owners[pixel + columns] === block;
-      colours[pixel] = (isTop || isLeft ? border : plain)[rankOfBlock[block]];
-    }
+    const plain = Uint32Array.from(grouping.groups, colourOfGroup);
+    const { rankOfBlock } = grouping;
+    const chosen = group?.rank;
+    const isFaint = (one) => (chosen !== undefined && rankOfBlock[one] !== chosen) || (shown !== null && !shown[one]);
+    const faint = plain.map((word) => mix(word, paper, 0.78));
+    return {
+      plain, faint, rankOfBlock, isFaint, ink, chosen: block, idleFrom: snapshot.lastUsed,
+      pale: plain.map((word) => mix(word, paper, 0.5)),
+      border: plain.map((word) => mix(word, ink, 0.3)),
+      faintBorder: faint.map((word) => mix(word, ink, 0.15)),
+    };
   }
 
   #drawMarks() {
@@ -222,16 +242,48 @@ class Timeline extends EventTarget {
     context.beginPath();
     context.rect(0, -MARGIN.top, this.width, this.height + MARGIN.top + 8);
     context.clip();
-    for (const { time_ns: time } of snapshot.facts.copies) {
-      drawTriangle(context, this.xOf(time), this.height, -8, colourOf("--accent"));
-    }
-    for (const { time_ns: time } of snapshot.facts.failures) {
-      drawTriangle(context, this.xOf(time), 0, 8, colourOf("--bad"));
-    }
+    this.#drawMoments(context, snapshot.facts.copies, this.height, -8, colourOf("--accent"));
+    this.#drawMoments(context, snapshot.facts.failures, 0, 8, colourOf("--bad"));
+    if (snapshot.residentPeak) this.#drawResident(context);
     if (snapshot.peakEvent >= 0) this.#drawPeak(context, ink);
-    if (this.block >= 0) this.#drawChosen(context, ink);
+    if (this.block >= 0) this.#drawLife(context, ink);
     context.restore();
     this.#drawPointer(context, soft, view);
+  }
+
+  /** Draw a triangle for each moment, and for many at one pixel one. */
+  #drawMoments(context, moments, y, height, colour) {
+    let last = -Infinity;
+    for (const { time_ns: time } of moments) {
+      const x = this.xOf(time);
+      if (time < this.view.t0 || time > this.view.t1 || Math.abs(x - last) < 1) continue;
+      drawTriangle(context, x, y, height, colour);
+      last = x;
+    }
+  }
+
+  /** Draw the process's resident memory: in each column of pixels the largest sample, or the one before. */
+  #drawResident(context) {
+    const { time_ns: times, nbytes } = this.snapshot.facts.resident;
+    context.strokeStyle = colourOf("--resident");
+    context.lineWidth = 1.5;
+    context.beginPath();
+    let sample = firstFrom(times, this.view.t0);
+    let latest = sample ? nbytes[sample - 1] : null;
+    const end = Math.min(this.width, this.xOf(this.snapshot.duration));
+    for (let x = 0; x < end; x++) {
+      let most = null;
+      for (const next = this.timeAt(x + 1); sample < times.length && times[sample] < next; sample++) {
+        latest = nbytes[sample];
+        most = Math.max(most, latest);
+      }
+      most ??= latest;
+      if (most === null) continue; // before the first sample
+      context.lineTo(x, this.yOf(most));
+      context.lineTo(x + 1, this.yOf(most));
+    }
+    context.stroke();
+    context.lineWidth = 1;
   }
 
   #drawAxes(context, colour, line) {
@@ -278,27 +330,20 @@ class Timeline extends EventTarget {
     const half = context.measureText(text).width / 2;
     context.textAlign = "center";
     context.textBaseline = "bottom";
-    context.fillText(text, Math.min(Math.max(x, half), this.width - half), Math.max(y - 6, -4));
+    const place = [Math.min(Math.max(x, half), this.width - half), Math.max(y - 6, -4)];
+    context.strokeStyle = colourOf("--card"); // the line of resident memory may run through it
+    context.lineWidth = 4;
+    context.strokeText(text, ...place);
+    context.fillText(text, ...place);
+    context.lineWidth = 1;
   }
 
-  /** Outline the chosen block, and draw its life as a bar below, which is there however thin the band is. */
-  #drawChosen(context, ink) {
-    const { owners, columns, rows, block } = this;
-    const across = this.width / columns;
-    const down = this.height / rows;
-    const from = Math.max(0, Math.floor(this.xOf(this.snapshot.allocated[block]) / across) - 1);
-    const until = Math.min(columns, Math.ceil(this.xOf(Math.min(this.snapshot.freed[block], this.view.t1)) / across) + 1);
+  /** Draw the chosen block's life as a bar below, which is there however thin its band is. */
+  #drawLife(context, ink) {
+    const from = Math.max(0, this.xOf(this.snapshot.allocated[this.block]));
+    const until = Math.min(this.width, this.xOf(Math.min(this.snapshot.freed[this.block], this.snapshot.duration)));
     context.fillStyle = ink;
-    for (let row = 0; row < rows; row++) {
-      for (let column = from; column < until; column++) {
-        const pixel = row * columns + column;
-        if (owners[pixel] !== block) continue;
-        const isEdge = column === 0 || owners[pixel - 1] !== block || column === columns - 1 || owners[pixel + 1] !== block
-          || owners[pixel - columns] !== block || owners[pixel + columns] !== block;
-        if (isEdge) context.fillRect(column * across - 0.5, row * down - 0.5, across + 1, down + 1);
-      }
-    }
-    context.fillRect(from * across, this.height - 1, Math.max(3, (until - from) * across), 3);
+    if (until >= 0 && from <= this.width) context.fillRect(from, this.height - 1, Math.max(3, until - from), 3);
   }
 
   #drawPointer(context, soft, view) {
@@ -312,10 +357,14 @@ class Timeline extends EventTarget {
     context.globalAlpha = 1;
     const block = this.blockAt(place.x, place.y);
     const time = this.timeAt(place.x);
-    const live = make("div", { className: "soft" }, `${formatSize(this.snapshot.liveAt(time))} live at ${timeOnAxis(time, (view.t1 - view.t0) / 1000, view.t1)}`);
+    const resident = this.snapshot.residentAt(time);
+    const live = make("div", { className: "soft" }, [
+      `${formatSize(this.snapshot.liveAt(time))} live`, ...(resident === null ? [] : [`${formatSize(resident)} resident`]),
+    ].join(", "), ` at ${timeOnAxis(time, (view.t1 - view.t0) / 1000, view.t1)}`);
     const about = block < 0 ? [] : [
       make("div", {}, make("strong", {}, formatSize(this.snapshot.nbytes[block])), ` for ${lifeOf(this.snapshot, block)}`),
-      make("div", { className: "site" }, this.snapshot.nameOfFrame(this.snapshot.siteOf(block).frame)),
+      ...lineWithSource(this.snapshot, this.snapshot.stackOf(block).line),
+      ...(this.grouping.by === "site" ? [] : [make("div", { className: "soft" }, `${this.grouping.one}: ${this.grouping.groupOf(block).name}`)]),
     ];
     this.tip.replaceChildren(...about, live);
     const isRight = place.x > this.width / 2;
@@ -328,19 +377,16 @@ class Timeline extends EventTarget {
 
   /** Draw the whole time in small, with a window over what is seen above. */
   #drawOverview() {
-    const { snapshot, overview, view } = this;
+    const { overview, view } = this;
     const context = contextFor(overview);
     const width = this.width;
     const height = overview.clientHeight;
-    const { t1, y1 } = this.whole;
+    const { t1 } = this.whole;
     context.clearRect(0, 0, overview.clientWidth, height);
     context.translate(MARGIN.left, 0);
-    if (this.skyline?.length !== Math.round(width)) this.skyline = skylineOf(snapshot, t1, Math.round(width));
     context.fillStyle = colourOf("--soft");
     context.globalAlpha = 0.45;
-    this.skyline.forEach((live, column) => {
-      context.fillRect(column, height - (live / y1) * height, 1, (live / y1) * height);
-    });
+    context.fill(this.#skylineOf(Math.round(width), height));
     const left = (view.t0 / t1) * width;
     const right = (view.t1 / t1) * width;
     context.globalAlpha = 0.12;
@@ -349,6 +395,17 @@ class Timeline extends EventTarget {
     context.globalAlpha = 1;
     context.strokeStyle = colourOf("--accent");
     context.strokeRect(left + 0.5, 0.5, Math.max(2, right - left - 1), height - 1);
+  }
+
+  /** Return the outline of live memory over the whole time; it is kept, for all events have to be asked. */
+  #skylineOf(columns, height) {
+    if (this.skyline?.columns === columns && this.skyline.height === height) return this.skyline.path;
+    const path = new Path2D();
+    const { t1 } = this.whole;
+    const scale = height / (Math.max(this.snapshot.peak, 1) * 1.06);
+    skylineOf(this.snapshot, t1, columns).forEach((live, column) => path.rect(column, height - live * scale, 1, live * scale));
+    this.skyline = { columns, height, path };
+    return path;
   }
 
   // ---- pointer and keys
@@ -395,6 +452,7 @@ class Timeline extends EventTarget {
     });
     plot.addEventListener("dblclick", () => this.fit());
     plot.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey && !event.metaKey) return; // the page scrolls
       event.preventDefault();
       const { x, y } = placeOf(event);
       const turned = (event.deltaY || event.deltaX) * (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1);
@@ -402,9 +460,15 @@ class Timeline extends EventTarget {
       if (event.shiftKey) this.zoomSize(factor, y);
       else this.zoomTime(factor, x);
     }, { passive: false });
-    plot.addEventListener("keydown", (event) => {
-      const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : this.#actions[event.key.toLowerCase()];
-      if (!act || (event.key === "Enter" && this.block < 0)) return;
+    document.addEventListener("keydown", (event) => {
+      const { target } = event;
+      const key = event.key.toLowerCase();
+      const isTyped = key === "escape" ? target.value && target.matches("input") : target.matches("input, select");
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyped) return;
+      // Elsewhere arrows scroll and go from tab to tab, and Enter presses what is focused.
+      const isHere = target === plot || target === document.body;
+      const act = this.#actions[key] ?? (isHere ? this.#actionsOnPlot[key] : undefined);
+      if (!act || (key === "enter" && this.block < 0)) return;
       event.preventDefault();
       act();
     });
@@ -418,10 +482,6 @@ class Timeline extends EventTarget {
   }
 
   #actions = {
-    arrowleft: () => this.moveBy(-0.1, 0),
-    arrowright: () => this.moveBy(0.1, 0),
-    arrowup: () => this.moveBy(0, 0.1),
-    arrowdown: () => this.moveBy(0, -0.1),
     "+": () => this.zoomTime(0.7),
     "=": () => this.zoomTime(0.7),
     "-": () => this.zoomTime(1 / 0.7),
@@ -430,7 +490,14 @@ class Timeline extends EventTarget {
     0: () => this.fit(),
     n: () => this.chooseNeighbour(1),
     p: () => this.chooseNeighbour(-1),
-    enter: () => this.zoomToBlock(this.block),
     escape: () => this.choose({}),
+  };
+
+  #actionsOnPlot = {
+    arrowleft: () => this.moveBy(-0.1, 0),
+    arrowright: () => this.moveBy(0.1, 0),
+    arrowup: () => this.moveBy(0, 0.1),
+    arrowdown: () => this.moveBy(0, -0.1),
+    enter: () => this.zoomToBlock(this.block),
   };
 }

@@ -1,0 +1,84 @@
+"""Two snapshots side by side: what one has more or less of than the other, call site by call site."""
+
+import os
+
+from tensix.command_line.summary import Timeline
+from tensix.core import format_size
+
+__all__ = ["lines_of_comparison"]
+
+SITES_SHOWN = 12
+MEASURES = ("at the peak", "in total", "at the end")
+
+
+def lines_of_comparison(here, there):
+    """Yield how a snapshot differs from another one.
+
+    Parameters
+    ----------
+    here, there : Snapshot
+        The one that is shown, and the one it is compared with.
+    """
+    sides = [sums_of_sites(snapshot) for snapshot in (here, there)]
+    yield f"against {there['program']} of {there['started']}"
+    yield f"    {'':<12} {'there':>12} {'here':>12} {'difference':>12}"
+    for number, name in enumerate(MEASURES):
+        now, before = (sum(sums[number] for sums in side.values()) for side in sides)
+        yield f"    {name:<12} {format_size(before):>12} {format_size(now):>12} {signed_size(now - before):>12}"
+    yield ""
+    differences = {
+        site: [now - before for now, before in zip(*(side.get(site, (0, 0, 0)) for side in sides), strict=True)]
+        for site in {**sides[0], **sides[1]}
+    }
+    rows = [site for site, sums in differences.items() if any(sums)]
+    rows.sort(key=lambda site: [abs(nbytes) for nbytes in differences[site]], reverse=True)
+    if not rows:
+        yield "no call site differs"
+        return
+    yield f"{'at the peak':>12} {'in total':>12} {'at the end':>12}   call site"
+    for site in rows[:SITES_SHOWN]:
+        yield " ".join(f"{signed_size(nbytes):>12}" for nbytes in differences[site]) + f"   {name_of_site(site)}"
+    if len(rows) > SITES_SHOWN:
+        yield f"{'':>38}   and {len(rows) - SITES_SHOWN:,} more"
+
+
+def sums_of_sites(snapshot):
+    """Return the bytes at the peak, in total and at the end by call site, of all processes together.
+
+    Of two runs lines are the same if file, function and text are, for they move when a program is edited; without text
+    if their numbers are. The page does the same: ``comparison.js``.
+    """
+    processes = [snapshot, *snapshot.get("processes", ())]
+    site_of_block = []
+    for process in processes:
+        lines = process.get("call_sites") or [stack[0] if stack else None for stack in process["stacks"]]
+        sites = [None if line is None else site_of(process["frames"][line]) for line in lines]
+        site_of_block += [sites[stack] for stack in process["blocks"]["stack"]]
+    timeline = Timeline(processes)
+    sums = {}
+    for site, nbytes, at_peak, at_end in zip(
+        site_of_block, timeline.nbytes.tolist(), timeline.at_peak, timeline.at_end, strict=True
+    ):
+        of_site = sums.setdefault(site, [0, 0, 0])
+        of_site[0] += nbytes if at_peak else 0
+        of_site[1] += nbytes
+        of_site[2] += nbytes if at_end else 0
+    return sums
+
+
+def site_of(frame):
+    """Return what a line has in common with itself in another run: file, function, and text or else number."""
+    return os.path.basename(frame["file"]), frame["function"], frame.get("source") or frame["line"]
+
+
+def name_of_site(site):
+    """Return a site in words."""
+    if site is None:
+        return "no Python frame"
+    file, function, line = site
+    return f"{file}:{line} {function}" if type(line) is int else f"{file} {function}: {line}"
+
+
+def signed_size(nbytes):
+    """Return a difference of sizes."""
+    return f"{'+' if nbytes > 0 else '-' if nbytes < 0 else ''}{format_size(abs(nbytes))}"
