@@ -8,6 +8,7 @@ from tensix.command_line.progress import Progress
 from tensix.command_line.script import run_script
 from tensix.core import format_size
 from tensix.memory import load_snapshot, record
+from tensix.memory.advice import summary_of
 
 __all__ = ["add_parser"]
 
@@ -121,6 +122,8 @@ def print_summary(snapshot, output):
         print(paper.warm(f"    {count_of(snapshot['dropped'], 'event')} not kept: give a larger --max-events"))
     print()
     for line in lines_of_sites(snapshot, at_peak):
+        print(line)
+    for line in summary_of(snapshot):
         print(line)
     print(paper.good(f"wrote {output}, {format_size(output.stat().st_size)}"))
 

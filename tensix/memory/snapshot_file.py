@@ -10,6 +10,11 @@ __all__ = ["Snapshot", "load_snapshot"]
 FORMAT = "tensix memory snapshot"
 VERSION = 1
 COLUMNS = ("address", "nbytes", "allocated_ns", "freed_ns", "stack", "thread", "allocator")
+# What is seen of uses since there is advice: of each column, into what its numbers lead; None for times.
+USES = {
+    "last_used_ns": None, "last_written_ns": None, "last_use_stack": "stacks", "operator": "operators",
+    "copy_of": "blocks", "overwritable": "blocks",
+}  # fmt: skip
 LISTS = ("frames", "stacks", "allocators", "threads", "holders", "copies", "failures")
 
 
@@ -61,6 +66,24 @@ class Snapshot(dict):
             if os.path.exists(beside):
                 os.remove(beside)
             raise
+
+    def advice(self):
+        """Return what would make the peak lower, what saves most first.
+
+        Returns
+        -------
+        list of Advice
+            Empty if nothing would save a hundredth of the peak, or if the snapshot does not know of uses.
+
+        Notes
+        -----
+        It knows what `clone`, elementwise functions and ``del`` could save; what must be kept for reasons that memory
+        does not show, it cannot know. Of blocks that others have, such as NumPy's arrays, uses are not seen, so nothing
+        is said of them.
+
+        Variables are named if the source can still be read.
+        """
+        return late_import("tensix.memory.advice").advice_of(self)
 
     def __repr__(self):
         blocks = self["blocks"]
@@ -130,6 +153,10 @@ def damage_of(data):
             return f"the column {column!r} of its blocks is missing or of another length than the first"
         if not all(is_count(value) or (value is None and column == "freed_ns") for value in blocks[column]):
             return f"the column {column!r} of its blocks holds something else than numbers"
+    if "operators" in data or any(column in blocks for column in USES):
+        damage = damage_of_uses(data)
+        if damage:
+            return damage
     times = zip(blocks["allocated_ns"], blocks["freed_ns"], strict=True)
     if any(freed is not None and freed < made for made, freed in times):
         return "a block is freed before it is allocated"
@@ -164,6 +191,27 @@ def are_call_sites(sites, stacks):
         return False
     pairs = zip(sites, stacks, strict=True)
     return all((is_count(site) and site in stack) if stack else site is None for site, stack in pairs)
+
+
+def damage_of_uses(data):
+    """Return what is wrong with what a snapshot says of uses, None if nothing is."""
+    blocks, operators = data["blocks"], data.get("operators")
+    if not isinstance(operators, list) or not all(isinstance(name, str) for name in operators):
+        return "operators is missing or of the wrong kind"
+    for column, table in USES.items():
+        if not isinstance(blocks.get(column), list) or len(blocks[column]) != len(blocks["nbytes"]):
+            return f"the column {column!r} of its blocks is missing or of another length than the first"
+        rows = len(blocks["nbytes"]) if table == "blocks" else 1 << 64 if table is None else len(data[table])
+        if not all(value is None or (is_count(value) and value < rows) for value in blocks[column]):
+            return f"the column {column!r} of its blocks holds something else than numbers that fit"
+    last_uses = zip(blocks["last_used_ns"], blocks["last_use_stack"], strict=True)
+    if any((time is None) != (stack is None) for time, stack in last_uses):
+        return "a last use lacks its time or its stack"
+    if any(other is not None and other >= one for one, other in enumerate(blocks["copy_of"])):
+        return "a block is a copy of a later one"
+    if any(other is not None and other >= one for one, other in enumerate(blocks["overwritable"])):
+        return "a block could be written over a later one"
+    return None
 
 
 def is_count(value):
