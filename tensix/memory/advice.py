@@ -24,7 +24,7 @@ from tensix.memory.call_site import Frame
 __all__ = ["Advice"]
 
 SMALLEST_PART = 100  # of the peak: what saves less is not worth a line
-MOST_FOLLOWING = 200  # allocations that are looked at to see how far out a variable lives
+MOST_FOLLOWING = 50  # allocations that are looked at to see how far out a variable lives
 
 
 class Advice(NamedTuple):
@@ -80,9 +80,11 @@ def advice_of(snapshot):
     -------
     list of Advice
     """
-    if "last_used_ns" not in snapshot["blocks"]:
-        return []
-    replay = Replay(snapshot["blocks"])
+    return [] if "last_used_ns" not in snapshot["blocks"] else found_in(snapshot, Replay(snapshot["blocks"]))
+
+
+def found_in(snapshot, replay):
+    """Return the advice that a replay finds worth it."""
     found = [*idle_blocks(snapshot, replay), *needless_clones(snapshot, replay), *overwritable(snapshot, replay)]
     worth = [advice for advice in found if advice.saves * SMALLEST_PART >= replay.peak and advice.saves > 0]
     return sorted(worth, key=lambda advice: -advice.saves)
@@ -104,7 +106,7 @@ def summary_of(snapshot, most=3):
     replay = Replay(blocks)
     uses = Uses(snapshot, replay)
     idle = sum(blocks["nbytes"][number] for number in replay.at_peak if uses.is_idle(number))
-    advice = advice_of(snapshot)
+    advice = found_in(snapshot, replay)
     if advice:
         yield f"peak {format_size(replay.peak)}, {format_size(idle)} of it not used again:"
         yield from (f"    {one.text}" for one in advice[:most])
@@ -207,7 +209,7 @@ class Uses:
 
     def __init__(self, snapshot, replay):
         self.snapshot, self.replay, self.blocks = snapshot, replay, snapshot["blocks"]
-        self.paths, self.known_levels = {}, {}
+        self.paths, self.known_levels, self.known_lines = {}, {}, {}
 
     def path(self, stack):
         """Return the frames of a stack, outermost first, as far as the program's own line."""
@@ -253,14 +255,22 @@ class Uses:
         end, level = self.replay.position_after(self.blocks["last_used_ns"][number]), None
         following = list(islice(self.allocated_after(number), MOST_FOLLOWING))
         for level in self.levels(number):  # where it is returned by a function, its variable is further out
-            if all(level.is_passed(self.path(self.blocks["stack"][other])) for other in following):
+            if all(self.line_in(level, other) is not None for other in following):
                 break
         lines = lines_of_statement(level.used) if level else ()
         for other in following:
-            if not level or level.line_in(self.path(self.blocks["stack"][other])) not in lines:
+            if not level or self.line_in(level, other) not in lines:
                 break
             end = self.replay.born[other] + 1
         return min(end, self.replay.gone[number]), level
+
+    def line_in(self, level, number):
+        """Return the line at which the allocation of a block passes a call, None if it does not."""
+        stack = self.blocks["stack"][number]
+        key = id(level), stack
+        if key not in self.known_lines:
+            self.known_lines[key] = level.line_in(self.path(stack))
+        return self.known_lines[key]
 
     def allocated_after(self, number):
         """Yield the blocks that the thread of a block allocates between its last use and its free."""
@@ -293,10 +303,6 @@ class Level(NamedTuple):
             if is_same_function(path[position], self.used) and is_same_end(path[:position], self.callers):
                 return path[position].line
         return None
-
-    def is_passed(self, path):
-        """Whether a stack passes this call."""
-        return self.line_in(path) is not None
 
 
 def levels_of(made, used):
