@@ -15,12 +15,12 @@ cdef enum:
 
 # What is done with a block that a storage has. See Note [Watching uses].
 ctypedef enum use_t:
-    OWNED           # a storage got it, and nobody else has it
+    OWNED           # a storage got it, and no one else has it
     READ
     WRITTEN
     EXPORTED        # somebody outside has its address, until that is
     RETURNED
-    OUT_OF_SIGHT    # from now on it may be used in ways that nobody sees
+    OUT_OF_SIGHT    # from now on it may be used in ways that no one sees
 
 cdef struct operation_t:    # the operator call in which a thread is
     PyObject* operator      # borrowed; NULL if it is in none

@@ -105,6 +105,8 @@ class OperatorTable:
     ----------
     schema : FunctionSchema
         How it is called.
+    overwrites : bool
+        Whether a variant of it writes a result of an operand's type over that operand, and needs no memory of its own.
 
     Examples
     --------

@@ -24,7 +24,7 @@ from tensix.memory.call_site import Frame
 __all__ = ["Advice"]
 
 SMALLEST_PART = 100  # of the peak: what saves less is not worth a line
-MOST_FOLLOWING = 50  # allocations that are looked at to see how far out a variable lives
+MOST_FOLLOWING = 50  # allocations that are read to see how far out a variable lives
 
 
 class Advice(NamedTuple):
@@ -113,11 +113,11 @@ def summary_of(snapshot, most=3):
     unseen = [number for number in replay.at_peak if is_numpys(blocks, number)]
     if unseen:
         nbytes = format_size(sum(blocks["nbytes"][number] for number in unseen))
-        yield f"{nbytes} of the peak are arrays of NumPy, whose uses nobody sees: no advice about them"
+        yield f"{nbytes} of the peak are arrays of NumPy, whose uses cannot be seen: no advice about them"
 
 
 def is_numpys(blocks, number):
-    """Whether a block was given to NumPy, which reads it without anybody's knowing."""
+    """Whether a block was given to NumPy, which reads it without our knowing."""
     return "numpy" in blocks and bool(blocks["numpy"][number])
 
 
@@ -384,13 +384,14 @@ def idle_blocks(snapshot, replay):
     last_uses = defaultdict(set)
     groups = defaultdict(dict)  # name, line of the last use, line of the allocation -> where each block could end
     for number in filter(uses.is_known, range(len(blocks["nbytes"]))):
-        last_uses[blocks["stack"][number]].add(blocks["last_use_stack"][number])
+        last_uses[blocks["stack"][number], blocks["operator"][number]].add(blocks["last_use_stack"][number])
     for number in filter(uses.is_known, range(len(blocks["nbytes"]))):
         if (blocks["stack"][number], blocks["last_use_stack"][number]) in stacks:
             end, level = uses.end_of_use(number)
             used = uses.path(blocks["last_use_stack"][number])
             place = level.used if level else used[-1] if used else None
-            name = target_of(level.made) if level and len(last_uses[blocks["stack"][number]]) == 1 else None
+            is_one = len(last_uses[blocks["stack"][number], blocks["operator"][number]]) == 1
+            name = target_of(level.made) if level and is_one else None
             groups[name, place, uses.place(number) if name is None else None][number] = end
     for (name, place, made), ends in groups.items():
         changed = tuple(number for number, end in ends.items() if end < replay.gone[number])
@@ -399,7 +400,7 @@ def idle_blocks(snapshot, replay):
         reused = reused_by(uses, changed)
         text = f"{what} after {where(place)} would make the peak {format_size(after)}"
         if reused is not None:
-            text += f"; or let {where(reused)} write into it, which allocates as much"
+            text += f"; or let {where(reused)} write into it"
         if any(blocks["freed_ns"][number] is None for number in changed):
             text += ", if it is not needed after the recording"
         yield Advice(text, "idle", place, changed, replay.peak - after, after)

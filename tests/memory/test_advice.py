@@ -215,7 +215,7 @@ def test_an_export_that_ends_was_a_use():
         del view
     blocks = recording.snapshot(holders=False)["blocks"]
     assert blocks["last_used_ns"][0] > blocks["allocated_ns"][1]
-    assert blocks["last_written_ns"][0] == blocks["last_used_ns"][0]  # nobody knows that it was not
+    assert blocks["last_written_ns"][0] == blocks["last_used_ns"][0]  # that it was not cannot be known
     assert x[0] == y[0]
 
 
@@ -230,7 +230,7 @@ def test_arrays_of_numpy():
     snapshot = recorded(forward, "")
     snapshot["blocks"]["numpy"] = [True] * len(snapshot["blocks"]["nbytes"])
     assert snapshot.advice() == []
-    assert next(iter(summary_of(snapshot))).endswith("arrays of NumPy, whose uses nobody sees: no advice about them")
+    assert next(iter(summary_of(snapshot))).endswith("arrays of NumPy, whose uses cannot be seen: no advice about them")
 
 
 # ---- clones
