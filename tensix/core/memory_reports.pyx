@@ -37,8 +37,8 @@ Note [Watching uses]
 A listener may ask for uses too (`watches_uses`): each time a storage gives out the address of its block, for reading or
 for writing, to a kernel or to somebody outside. While no one asks, that costs nothing, for the branch is there already:
 
-* every storage that is made while uses are watched is guarded (Note [One flag before the rare states]), so all
-  code that wants its address comes by the code for the rare states, which reports it. The free list of storages is empty
+* every storage that is made while uses are watched is guarded (Note [One flag before the rare states]), so all code
+  that wants its address comes by the code for the rare states, which reports it. The free list of storages is empty
   meanwhile: what is taken from it was made before.
 * every operator call takes the way of those in which somebody intervenes (``tensix/dispatch/local_state.pyx``), which
   notes the operator for its thread.

@@ -27,7 +27,7 @@ one for all; here the one that is safe is enough.) Implicit kernels call operato
 """
 
 import cython
-from cython.cimports.libc.stdint import uint64_t
+from cython.cimports.libc.stdint import uint64_t, uintptr_t
 from cython.cimports.tensix.core.device import CPU, Device_from_any
 from cython.cimports.tensix.core.memory_reports import (
     begin_operation,
@@ -35,7 +35,6 @@ from cython.cimports.tensix.core.memory_reports import (
     report_could_overwrite,
     use_watchers,
 )
-from cython.cimports.tensix.core.storage_impl import StorageImpl
 from cython.cimports.tensix.dispatch.kernel import (
     FallbackKernel,
     Kernel,
@@ -346,10 +345,7 @@ def report_operands(args: tuple, result: TensorBase) -> cython.void:
             is_alike = operand.dtype_code == made.dtype_code and TensorImpl_same_sizes(operand, made)
             is_apart = operand.storage is not made.storage
             if is_alike and is_apart and fills_its_storage(operand) and fills_its_storage(made):
-                report_could_overwrite(
-                    cython.cast(StorageImpl, made.storage).block.data,
-                    cython.cast(StorageImpl, operand.storage).block.data,
-                )
+                report_could_overwrite(address_of(made), address_of(operand))
 
 
 @cython.cfunc
@@ -357,8 +353,14 @@ def report_operands(args: tuple, result: TensorBase) -> cython.void:
 def fills_its_storage(impl: TensorImpl) -> cython.bint:
     if impl.storage is None:
         return False
-    nbytes = cython.cast(cython.size_t, impl.numel * itemsize_of(impl.dtype_code))
-    return nbytes == cython.cast(StorageImpl, impl.storage).size_bytes
+    return impl.numel * itemsize_of(impl.dtype_code) == cython.cast(object, impl.storage).nbytes()
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def address_of(impl: TensorImpl) -> cython.p_void:
+    """Return where the block of a storage is, asked as Python asks: its fields are not for dispatch."""
+    return cython.cast(cython.p_void, cython.cast(uintptr_t, cython.cast(object, impl.storage).data_ptr()))
 
 
 def OperatorTable_parser(self):
