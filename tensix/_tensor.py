@@ -20,8 +20,9 @@ from cython.cimports.tensix.core.device import CPU, META, Device_from_any, Devic
 from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.intrusive_ptr import IntrusivePtr
 from cython.cimports.tensix.core.intrusive_target import use_count, weak_use_count
+from cython.cimports.tensix.core.memory_reports import OUT_OF_SIGHT
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
-from cython.cimports.tensix.core.storage_impl import StorageImpl
+from cython.cimports.tensix.core.storage_impl import StorageImpl, StorageImpl_report_use
 from cython.cimports.tensix.dispatch.operands import call_in_place, call_operator, is_number, scalar_like
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.exchange.buffer import buffer_format, fill_buffer, release_buffer
@@ -1109,6 +1110,7 @@ class Tensor(TensorBase):
             raise AttributeError(f"a tensor of {self.dtype} on {self.device} has no __array_interface__.")
         address = self.data_ptr() if self.readonly else self.mutable_data_ptr()  # may run Python code
         cython.cast(StorageImpl, impl.storage).has_escaped = True
+        StorageImpl_report_use(cython.cast(StorageImpl, impl.storage), OUT_OF_SIGHT)
         itemsize = self.itemsize
         return {
             "version": 3,

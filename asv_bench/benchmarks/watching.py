@@ -3,6 +3,7 @@
 from functools import partial
 from timeit import Timer
 
+import tensix
 from tensix.core import Storage
 from tensix.memory import CallSites, profile, record, statistics
 
@@ -41,6 +42,22 @@ class Watched:
 
     def time_allocate_free(self, watcher):
         Storage(64)
+
+
+class WatchedOperators(Watched):
+    """A recording sees the uses of blocks too."""
+
+    params = ("off", "record")
+
+    def setup(self, watcher):
+        super().setup(watcher)
+        self.x, self.y = tensix.ones(3, 4), tensix.ones(3, 4)
+
+    def time_add(self, watcher):
+        self.x + self.y
+
+    def time_add_in_place(self, watcher):
+        self.x.add_(self.y)
 
 
 class Stacks:

@@ -13,6 +13,7 @@ from tensix.command_line.progress import Progress
 from tensix.command_line.summary import lines_of_summary
 from tensix.core import format_size
 from tensix.memory import Snapshot, load_snapshot, record
+from tensix.memory.advice import summary_of
 
 __all__ = ["add_parser"]
 
@@ -146,6 +147,8 @@ def show(snapshot, other, output):
         (Snapshot(snapshot | {"compared": other}) if with_other else snapshot).save(output)
     paper = Paper()
     for line in lines_of_summary(snapshot, paper):
+        print(line)
+    for line in summary_of(snapshot):
         print(line)
     if other is not None:
         print()

@@ -17,8 +17,9 @@ block before tensix saw it is another matter: `is_foreign`.
 from cpython.ref cimport Py_INCREF, PyObject
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.handle cimport drop, retain
+from tensix.core.memory_reports cimport EXPORTED, RETURNED
 from tensix.core.python_reference cimport decref_with_gil, holds_gil, may_run_python
-from tensix.core.storage_impl cimport StorageImpl
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_report_use
 
 
 cdef inline void begin_export(StorageImpl storage) noexcept:
@@ -27,11 +28,15 @@ cdef inline void begin_export(StorageImpl storage) noexcept:
     Py_INCREF(storage)
     storage.handle_count += 1
     storage.exports += 1
+    if storage.guarded:
+        StorageImpl_report_use(storage, EXPORTED)
 
 
 cdef inline void end_export(StorageImpl storage) noexcept:
     """Take that back; with the GIL."""
     TX_ASSERT(storage.exports > 0, "an export that was begun", storage.exports)
+    if storage.guarded:
+        StorageImpl_report_use(storage, RETURNED)
     storage.exports -= 1
     storage.handle_count -= 1
     drop(storage)

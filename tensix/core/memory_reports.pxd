@@ -13,17 +13,36 @@ cdef struct new_block_t:
 cdef enum:
     EPOCH_BITS = 40         # of a stamp; above them is the thread's number
 
+# What is done with a block that a storage has. See Note [Watching uses].
+ctypedef enum use_t:
+    OWNED           # a storage got it, and no one else has it
+    READ
+    WRITTEN
+    EXPORTED        # somebody outside has its address, until that is
+    RETURNED
+    OUT_OF_SIGHT    # from now on it may be used in ways that no one sees
+
+cdef struct operation_t:    # the operator call in which a thread is
+    PyObject* operator      # borrowed; NULL if it is in none
+    uint64_t number         # of the call, from 1
+    int depth               # of calls inside that one
+
+ctypedef void (*switch_t)(bint on) noexcept
+
 
 # The base of those who listen in C. See Note [Listening].
 cdef class MemoryListener:
     cdef uint64_t since         # the epoch that began with it, 0 before
     cdef bint is_listening
     cdef bint needs_lock        # whether freed() asks for the lock also where the GIL is held; set before it listens
+    cdef bint watches_uses      # whether it is told of uses; set before it listens
     # What a subclass overrides: what it does about each event, and what it says if it is to begin a second time.
     cdef void allocated(self, const new_block_t* block) noexcept
     cdef void freed(self, void* data, size_t nbytes, uint64_t stamp, bint has_gil) noexcept nogil
     cdef void failed(self, size_t nbytes) noexcept
     cdef void copied(self, size_t nbytes) noexcept
+    cdef void used(self, void* data, use_t use) noexcept
+    cdef void could_overwrite(self, void* made, void* operand) noexcept
     cdef str only_once(self)
 
 cdef int start_listening(MemoryListener listener) except -1
@@ -63,6 +82,15 @@ cdef inline void report_free(
 cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept
 cdef void report_copy(size_t nbytes) noexcept
 cdef uint64_t bytes_given_out(int8_t device_type) noexcept
+
+# All of it with the GIL. See Note [Watching uses].
+cdef int use_watchers  # listeners that watch uses; nearly always 0
+cdef void call_when_watched(switch_t switch) noexcept
+cdef void report_use(void* data, use_t use) noexcept
+cdef void report_could_overwrite(void* made, void* operand) noexcept
+cdef bint begin_operation(PyObject* operator) noexcept
+cdef void end_operation() noexcept
+cdef const operation_t* current_operation() noexcept
 
 
 cdef inline uint64_t epoch_of_stamp(uint64_t stamp) noexcept nogil:

@@ -31,6 +31,25 @@ object, and is told nothing that runs Python once its reference count is zero, w
 What `freed` uses goes after `stop_listening`: a ``__dealloc__`` that frees it calls that first.
 
 The Python listeners, `MemoryReporter`, are told last and with the GIL.
+
+Note [Watching uses]
+~~~~~~~~~~~~~~~~~~~~
+A listener may ask for uses too (`watches_uses`): each time a storage gives out the address of its block, for reading or
+for writing, to a kernel or to somebody outside. While no one asks, that costs nothing, for the branch is there already:
+
+* every storage that is made while uses are watched is guarded (Note [One flag before the rare states]), so all code
+  that wants its address comes by the code for the rare states, which reports it. The free list of storages is empty
+  meanwhile: what is taken from it was made before.
+* every operator call takes the way of those in which somebody intervenes (``tensix/dispatch/local_state.pyx``), which
+  notes the operator for its thread.
+
+The first watcher that begins and the last that ends throw these switches; a storage loses its guard when it is next
+asked for its address. Storages that are older than the first watcher are not seen; nor does a listener know their
+blocks, unless they get others, which makes them watched as well. What passes the storage by takes its block out of
+sight, so that nothing is concluded about it.
+
+`used` and `could_overwrite` run with the GIL, on ways where nothing else may run: they run no Python, and have the
+collector wait. A use is told when it begins, and once more when it ends if others may run meanwhile.
 """
 from cpython.pythread cimport (
     PyThread_acquire_lock,
@@ -43,6 +62,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
+from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.device cimport DEVICE_TYPE_COUNT, Device_get, device_type_from_any
 from tensix.core.python_reference cimport decref_with_gil, may_run_python
 from tensix.core.tally cimport high_water_current, high_water_move, high_water_t
@@ -66,16 +86,31 @@ cdef extern from *:
     int tx_inside_report  # a reporter that allocates is not told about its own allocations
     uint32_t tx_thread_number
 
+cdef extern from *:
+    """
+    typedef struct {PyObject* operator; uint64_t number; int depth;} tx_operation_t;
+    static TX_THREAD_LOCAL tx_operation_t tx_operation = {NULL, 0, 0};
+    """
+    ctypedef struct tx_operation_t:  # what operation_t is
+        PyObject* operator
+        uint64_t number
+        int depth
+    tx_operation_t tx_operation
+
 cdef high_water_t tallies[DEVICE_TYPE_COUNT]
 given_out = tallies
 cdef tuple REPORTERS = ()  # replaced whole under the GIL, so that a report walks over one state of it
 cdef int reporter_count = 0
 cdef int locking_count = 0  # listeners that need the lock
+cdef switch_t switches[4]  # what is thrown when uses begin to be watched, and when that ends
+cdef int switch_count = 0
+cdef uint64_t operation_count = 0
 cdef PyObject** slots = NULL  # borrowed, NULL in one that is free. See Note [Listening]
 cdef int slot_count = 0
 cdef int slot_end = 0  # those from here on are free
 cdef uint64_t epoch = 0
 cdef uint32_t thread_count = 0
+use_watchers = 0
 cdef PyThread_type_lock LOCK = PyThread_allocate_lock()
 
 
@@ -105,6 +140,12 @@ cdef class MemoryListener:
         pass
 
     cdef void copied(self, size_t nbytes) noexcept:
+        pass
+
+    cdef void used(self, void* data, use_t use) noexcept:
+        pass
+
+    cdef void could_overwrite(self, void* made, void* operand) noexcept:
         pass
 
     cdef str only_once(self):
@@ -389,6 +430,8 @@ cdef int start_listening(MemoryListener listener) except -1:
     listener_count += 1
     locking_count += listener.needs_lock
     unlock_listeners()
+    if listener.watches_uses:
+        watch_uses(1)
     return 0
 
 
@@ -408,6 +451,70 @@ cdef void stop_listening(MemoryListener listener) noexcept:
     listener_count -= 1
     locking_count -= listener.needs_lock
     unlock_listeners()
+    if listener.watches_uses:
+        watch_uses(-1)
+
+
+# ---- uses: see Note [Watching uses]
+
+
+cdef void watch_uses(int change) noexcept:
+    """Count a watcher that comes or goes."""
+    global use_watchers
+    cdef bint was_on = use_watchers != 0
+    cdef int i
+    use_watchers += change
+    if (use_watchers != 0) != was_on:
+        for i in range(switch_count):
+            switches[i](not was_on)
+
+
+cdef void call_when_watched(switch_t switch) noexcept:
+    """Have a function called when uses begin to be watched, and when that ends."""
+    global switch_count
+    TX_ASSERT(switch_count < 4, "a place for another switch", switch_count)
+    switches[switch_count] = switch
+    switch_count += 1
+
+
+cdef void report_use(void* data, use_t use) noexcept:
+    """Tell what is done with the block of a storage."""
+    cdef uint64_t now = epoch
+    cdef int i
+    for i in range(slot_end):
+        if may_be_told(slots[i], now) and (<MemoryListener>slots[i]).watches_uses:
+            (<MemoryListener>slots[i]).used(data, use)
+
+
+cdef void report_could_overwrite(void* made, void* operand) noexcept:
+    """Tell that a new result could have been written over an operand."""
+    cdef uint64_t now = epoch
+    cdef int i
+    for i in range(slot_end):
+        if may_be_told(slots[i], now) and (<MemoryListener>slots[i]).watches_uses:
+            (<MemoryListener>slots[i]).could_overwrite(made, operand)
+
+
+cdef bint begin_operation(PyObject* operator) noexcept:
+    """Note that this thread calls an operator; return whether it is not inside another call."""
+    global operation_count
+    tx_operation.depth += 1
+    if tx_operation.depth != 1:
+        return False
+    operation_count += 1
+    tx_operation.operator, tx_operation.number = operator, operation_count
+    return True
+
+
+cdef void end_operation() noexcept:
+    tx_operation.depth -= 1
+    if tx_operation.depth == 0:
+        tx_operation.operator, tx_operation.number = NULL, 0
+
+
+cdef const operation_t* current_operation() noexcept:
+    """Return the operator call in which this thread is."""
+    return <const operation_t*>&tx_operation
 
 
 cdef uint32_t current_thread_number() noexcept:

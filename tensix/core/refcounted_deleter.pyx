@@ -49,5 +49,6 @@ cdef StorageImpl refcounted_alias(StorageImpl storage):
     shared_context_increment(context)
     shared_context_point(context, &alias.block, &refcounted_operations)
     alias.size_bytes, alias.owner = storage.size_bytes, storage.owner
-    alias.is_readonly, alias.guarded = storage.is_readonly, storage.is_readonly
+    alias.is_readonly = storage.is_readonly
+    alias.guarded = alias.is_readonly or alias.is_watched
     return alias

@@ -31,6 +31,7 @@ from tensix.core.storage_impl cimport (
     StorageImpl_mutable_data,
     StorageImpl_new,
     StorageImpl_set_nbytes,
+    StorageImpl_watch,
 )
 
 __all__ = ["Storage", "make_storage_impl", "set_storage_impl_create"]
@@ -458,6 +459,7 @@ cdef int resize(StorageImpl impl, size_t size) except -1:
     data_ptr_move(&impl.block, &block)
     StorageImpl_clear_materializer(impl)
     StorageImpl_set_nbytes(impl, size)
+    StorageImpl_watch(impl)
     data_ptr_destroy(&old)  # last: it may run any code
     return 0
 
@@ -490,6 +492,7 @@ cdef StorageImpl StorageImpl_clone(StorageImpl impl):
         Allocator_clone(allocator, impl.block.data, nbytes, &clone.block)
     finally:
         StorageImpl_end_use(impl)
+    StorageImpl_watch(clone)
     return clone
 
 

@@ -6,6 +6,7 @@ from tensix.core.combined_refcount cimport incref_word, is_dead
 from tensix.core.data_ptr cimport data_ptr_t
 from tensix.core.handle cimport drop
 from tensix.core.intrusive_target cimport IntrusiveTarget
+from tensix.core.memory_reports cimport READ, use_t
 
 # Makes the bytes of a storage its own before they are written; with the GIL.
 ctypedef int (*materializer_t)(StorageImpl) except -1
@@ -18,7 +19,8 @@ cdef struct retired_t:  # a block that was given up while the storage was in use
 cdef class StorageImpl(IntrusiveTarget):
     cdef data_ptr_t block
     cdef size_t size_bytes
-    cdef uint8_t guarded            # the summary flag: whether a state that guards the use, or a materializer, is set
+    cdef uint8_t guarded            # the summary flag: whether it is watched, or a state that guards the use is set
+    cdef uint8_t is_watched         # each use is reported; see Note [Watching uses]
     cdef uint8_t was_shrunk         # a tensor may refer beyond the end: it has to compare before it reads
     cdef uint8_t is_resizable
     cdef uint8_t is_readonly
@@ -36,19 +38,24 @@ cdef class StorageImpl(IntrusiveTarget):
     cdef retired_t* retired         # freed with the last use; see Note [Storages in use]
 
 
-cdef inline bint StorageImpl_is_guarded(StorageImpl self) noexcept nogil:
-    """Return what ``guarded`` has to be."""
+cdef inline bint StorageImpl_has_guards(StorageImpl self) noexcept nogil:
+    """Return whether a rare state stands before a use."""
     return (
         self.throw_on_mutable or self.throw_on_immutable or self.warn_on_mutable or self.is_readonly
         or self.materializer != NULL
     )
+
+cdef inline bint StorageImpl_is_guarded(StorageImpl self) noexcept nogil:
+    """Return what ``guarded`` has to be."""
+    return self.is_watched or StorageImpl_has_guards(self)
 
 cdef inline void* StorageImpl_mutable_data(StorageImpl self) except? NULL:
     """Return the address for writing; one branch unless a rare state is set."""
     TX_ASSERT(not is_dead(self.combined_refcount), "a storage with an owner", self.combined_refcount)
     TX_ASSERT(self.guarded == StorageImpl_is_guarded(self), "the flag of the states that guard the use", self.guarded)
     while self.guarded:  # what runs meanwhile may set another state
-        StorageImpl_pass_guards(self)
+        if StorageImpl_pass_guards(self):
+            break
     return self.block.data
 
 cdef inline const void* StorageImpl_const_data(StorageImpl self) except? NULL:
@@ -56,7 +63,7 @@ cdef inline const void* StorageImpl_const_data(StorageImpl self) except? NULL:
     TX_ASSERT(not is_dead(self.combined_refcount), "a storage with an owner", self.combined_refcount)
     TX_ASSERT(self.guarded == StorageImpl_is_guarded(self), "the flag of the states that guard the use", self.guarded)
     if self.guarded:
-        StorageImpl_check_readable(self)
+        StorageImpl_pass_read_guards(self)
     return self.block.data
 
 cdef inline int StorageImpl_begin_use(StorageImpl self) except -1:
@@ -74,6 +81,8 @@ cdef inline void StorageImpl_end_use(StorageImpl self) noexcept:
     """Take that back; with the GIL."""
     TX_ASSERT_GIL()
     TX_ASSERT(self.uses > 0, "a use that was begun", self.uses)
+    if self.guarded:
+        StorageImpl_report_use(self, READ)
     self.uses -= 1
     self.handle_count -= 1
     if self.retired != NULL and self.uses == 0:
@@ -83,7 +92,10 @@ cdef inline void StorageImpl_end_use(StorageImpl self) noexcept:
 cdef int StorageImpl_refuse_expired() except -1
 cdef void free_retired(StorageImpl self) noexcept
 cdef int StorageImpl_pass_guards(StorageImpl self) except -1
+cdef int StorageImpl_pass_read_guards(StorageImpl self) except -1
 cdef int StorageImpl_check_readable(StorageImpl self) except -1
+cdef void StorageImpl_report_use(StorageImpl self, use_t use) noexcept
+cdef void StorageImpl_watch(StorageImpl self) noexcept
 cdef bint StorageImpl_is_in_use(StorageImpl self) noexcept nogil
 cdef int StorageImpl_check_movable(StorageImpl self, str what) except -1
 cdef int StorageImpl_set_materializer(StorageImpl self, materializer_t materializer) except -1

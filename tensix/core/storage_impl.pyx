@@ -5,7 +5,7 @@ Note [One flag before the rare states]
 Writing asks for the address very often and is refused, warned about or made to copy very seldom. ``guarded`` says
 whether any such state is set; without it the address is one load and one branch away. Code that changes a
 state calls ``refresh_guard``. Order of the guards when writing: data that may not be read, data that may not be
-written, read-only, the warning, the materializer.
+written, read-only, the warning, the materializer. Then the use is reported, if it is watched: Note [Watching uses].
 
 Two tensors alias exactly if they have the same `StorageImpl`; storages that share bytes copy-on-write are
 different ones. The facts are those of PyTorch 2.13's ``c10/core/StorageImpl.h``; a materializer that is left behind
@@ -27,7 +27,7 @@ shape, type and address together, after the last call that may run other code; s
 cimport cython
 import warnings
 
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport Allocator, Allocator_allocate, current_allocator, nbytes_from_any
@@ -52,6 +52,16 @@ from tensix.core.free_list cimport (
     free_list_take,
 )
 from tensix.core.intrusive_target cimport IntrusiveTarget, use_count
+from tensix.core.memory_reports cimport (
+    OUT_OF_SIGHT,
+    OWNED,
+    READ,
+    WRITTEN,
+    call_when_watched,
+    report_use,
+    use_t,
+    use_watchers,
+)
 from tensix.core.python_reference cimport (
     restore_exception,
     pending_exception,
@@ -103,6 +113,9 @@ cdef class StorageImpl(IntrusiveTarget):
     RuntimeError: the StorageImpl has expired: its last owner is gone and its bytes with it.
     """
 
+    def __cinit__(self):
+        self.is_watched = self.guarded = use_watchers != 0
+
     def __init__(self, nbytes=0, DataPtr data_ptr=None, Allocator allocator=None, resizable=False):
         if self.combined_refcount != 0 or self.block.ctx != NULL or self.size_bytes != 0:
             raise RuntimeError("a StorageImpl is filled once: make a new one instead of calling __init__ again.")
@@ -111,6 +124,7 @@ cdef class StorageImpl(IntrusiveTarget):
             if allocator is None:
                 allocator = current_allocator(CPU)
             Allocator_allocate(allocator, size, &self.block)
+            StorageImpl_report_use(self, OWNED)
         else:
             if resizable and allocator is None:
                 raise ValueError("For resizable storage, allocator must be provided.")
@@ -251,6 +265,8 @@ cdef class StorageImpl(IntrusiveTarget):
             StorageImpl_mutable_data(other)
         StorageImpl_check_movable(self, "exchange")
         StorageImpl_check_movable(other, "exchange")
+        StorageImpl_report_use(self, OUT_OF_SIGHT)  # the other one may not be watched
+        StorageImpl_report_use(other, OUT_OF_SIGHT)
         self.block, other.block = other.block, self.block
         self.size_bytes, other.size_bytes = other.size_bytes, self.size_bytes
         self.was_shrunk = other.was_shrunk = True  # one of them, or neither: comparing costs little
@@ -359,7 +375,7 @@ cdef void strip(StorageImpl self) noexcept:
     if self.guarded or self.access_error is not None:
         self.access_error, self.materializer = None, NULL
         self.throw_on_mutable = self.throw_on_immutable = self.warn_on_mutable = self.is_readonly = False
-        self.guarded = False
+        self.guarded = self.is_watched = False
 
 
 cdef inline void free_block(StorageImpl self, bint holds_gil) noexcept nogil:
@@ -378,6 +394,16 @@ cdef void destroy_block_aside(data_ptr_t* block) noexcept nogil:
         pending = save_exception()
         data_ptr_destroy(block)
         restore_exception(pending)
+
+
+cdef void keep_no_dead(bint watched) noexcept:
+    """Keep the free list empty while uses are watched. See Note [Watching uses]."""
+    FREE.type = NULL if watched else <PyTypeObject*>StorageImpl
+    while watched and FREE.count != 0:
+        FREE.count -= 1
+        FREE.chain(FREE.objects[FREE.count])
+
+call_when_watched(keep_no_dead)
 
 
 cdef StorageImpl StorageImpl_new():
@@ -401,6 +427,31 @@ cdef int StorageImpl_check_readable(StorageImpl self) except -1:
     return 0
 
 
+cdef int StorageImpl_pass_read_guards(StorageImpl self) except -1:
+    """Refuse, or report, a use for reading."""
+    StorageImpl_check_readable(self)
+    StorageImpl_report_use(self, READ)
+    return 0
+
+
+cdef void StorageImpl_report_use(StorageImpl self, use_t use) noexcept:
+    """Tell who watches the storage, if anybody does, of a use. See Note [Watching uses]."""
+    if not self.is_watched:
+        return
+    if use_watchers == 0:
+        self.is_watched = False
+        refresh_guard(self)
+    elif self.block.data != NULL:
+        report_use(self.block.data, OUT_OF_SIGHT if self.is_foreign else use)
+
+
+cdef void StorageImpl_watch(StorageImpl self) noexcept:
+    """Watch a storage that has got a block of its own, if uses are watched."""
+    if use_watchers != 0:
+        self.is_watched = self.guarded = True
+        StorageImpl_report_use(self, OWNED)
+
+
 cdef bint StorageImpl_is_in_use(StorageImpl self) noexcept nogil:
     """Whether somebody outside may read and write the block now, or ever again."""
     return self.has_escaped or self.exports != 0
@@ -417,7 +468,14 @@ cdef int StorageImpl_check_movable(StorageImpl self, str what) except -1:
 
 
 cdef int StorageImpl_pass_guards(StorageImpl self) except -1:
-    """Refuse, warn or materialize before a write. See Note [One flag before the rare states]."""
+    """Refuse, warn or materialize before a write; without such a guard report it and return whether that is all.
+
+    See Note [One flag before the rare states].
+    """
+    cdef uintptr_t before = <uintptr_t>self.block.data
+    if not StorageImpl_has_guards(self):
+        StorageImpl_report_use(self, WRITTEN)
+        return True
     StorageImpl_check_readable(self)
     if self.throw_on_mutable:
         raise RuntimeError(
@@ -433,9 +491,13 @@ cdef int StorageImpl_pass_guards(StorageImpl self) except -1:
         self.warn_on_mutable = False
         refresh_guard(self)
         warnings.warn("Accessing the data pointer of this storage for writing is deprecated.", stacklevel=2)
+    if self.materializer != NULL:
+        StorageImpl_report_use(self, READ)
     while self.materializer != NULL:  # it clears itself when done; if it fails, the next write tries again
         self.materializer(self)
-    return 0
+    if <uintptr_t>self.block.data != before:
+        StorageImpl_watch(self)
+    return False
 
 
 cdef int StorageImpl_set_materializer(StorageImpl self, materializer_t materializer) except -1:
@@ -488,6 +550,7 @@ cdef int swap_in(StorageImpl self, DataPtr data_ptr, data_ptr_t* old) except -1:
     """Move the contents of `data_ptr` in and the old block out."""
     cdef data_ptr_t new
     DataPtr_move_out(data_ptr, &new)
+    StorageImpl_report_use(self, OUT_OF_SIGHT)  # who gets it may do anything
     data_ptr_move(old, &self.block)
     data_ptr_move(&self.block, &new)
     return 0
@@ -495,7 +558,17 @@ cdef int swap_in(StorageImpl self, DataPtr data_ptr, data_ptr_t* old) except -1:
 
 cdef StorageImpl StorageImpl_allocate(size_t nbytes, Allocator allocator, bint resizable):
     """Return a new storage without owners, its block made by `allocator`."""
-    cdef StorageImpl self = StorageImpl_new()
+    if FREE.count == 0:
+        return allocate_anew(nbytes, allocator, resizable)
+    cdef StorageImpl self = <StorageImpl>free_list_take(&FREE)
     Allocator_allocate(allocator, nbytes, &self.block)
     self.size_bytes, self.owner, self.is_resizable = nbytes, allocator, resizable
+    return self
+
+
+cdef StorageImpl allocate_anew(size_t nbytes, Allocator allocator, bint resizable):
+    cdef StorageImpl self = StorageImpl.__new__(StorageImpl)
+    Allocator_allocate(allocator, nbytes, &self.block)
+    self.size_bytes, self.owner, self.is_resizable = nbytes, allocator, resizable
+    StorageImpl_report_use(self, OWNED)
     return self

@@ -3,6 +3,7 @@
 A call's keys are those of its arguments, with the included ones, without the excluded ones. Exclusion wins.
 """
 from libc.stdint cimport uint64_t
+from tensix.core.memory_reports cimport call_when_watched
 from tensix.tensors.dispatch_key cimport bits_of_key
 
 __all__ = ["exclude_keys", "include_keys"]
@@ -22,6 +23,13 @@ cdef void intervene(int change) noexcept:
     """Count a guard or listener that comes or goes."""
     global interventions
     interventions += change
+
+
+cdef void watch_calls(bint on) noexcept:
+    """Have calls pass where they are noted. See Note [Watching uses]."""
+    intervene(1 if on else -1)
+
+call_when_watched(watch_calls)
 
 
 cdef uint64_t local_keys(uint64_t keys) noexcept nogil:

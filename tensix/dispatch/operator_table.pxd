@@ -19,6 +19,7 @@ cdef class OperatorTable:
     cdef readonly object schema
     cdef ArgumentParser parser    # the schema's, None until it is needed
     cdef bint has_device          # the schema's, when there is a parser
+    cdef public bint overwrites   # whether a variant of it needs no memory but that of an operand of the result's type
     cdef object __weakref__
     cdef dict registered          # slot or alias -> list of (kernel, who registered it), newest first
     cdef MissingKernel missing

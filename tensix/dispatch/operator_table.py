@@ -27,8 +27,14 @@ one for all; here the one that is safe is enough.) Implicit kernels call operato
 """
 
 import cython
-from cython.cimports.libc.stdint import uint64_t
+from cython.cimports.libc.stdint import uint64_t, uintptr_t
 from cython.cimports.tensix.core.device import CPU, Device_from_any
+from cython.cimports.tensix.core.memory_reports import (
+    begin_operation,
+    end_operation,
+    report_could_overwrite,
+    use_watchers,
+)
 from cython.cimports.tensix.dispatch.kernel import (
     FallbackKernel,
     Kernel,
@@ -44,7 +50,9 @@ from cython.cimports.tensix.tensors.dispatch_key import (
     SLOT_COUNT,
     dense_keys_of_device,
 )
+from cython.cimports.tensix.tensors.dtype import itemsize_of
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
+from cython.cimports.tensix.tensors.tensor_impl import TensorImpl, TensorImpl_same_sizes
 
 from tensix.dispatch.kernel import fallthrough
 from tensix.tensors.dispatch_key import DispatchKeySet, dispatch_keys, name_of_slot, slot_from_any
@@ -96,6 +104,8 @@ class OperatorTable:
     ----------
     schema : FunctionSchema
         How it is called.
+    overwrites : bool
+        Whether a variant of it writes a result of an operand's type over that operand, and needs no memory of its own.
 
     Examples
     --------
@@ -246,23 +256,11 @@ class OperatorTable:
         return self.call_slot(OperatorTable_slot(self, local_keys(keys)), args, kwargs)
 
     def call_slot(self, slot, args, kwargs):
-        """Run the kernel in a slot; listeners are told before and after."""
+        """Run the kernel in a slot; who listens or watches is told."""
         kernel = cython.cast(Kernel, self.slots[slot])
-        listeners = LISTENERS
-        if not listeners:
+        if not interventions:
             return kernel.call(args, kwargs)
-        key = dispatch_keys()(slot)
-        for listener in listeners:
-            listener.before_call(self, key, args, kwargs or {})
-        try:
-            result = kernel.call(args, kwargs)
-        except BaseException:
-            for listener in listeners:
-                listener.failed_call(self, key)
-            raise
-        for listener in listeners:
-            listener.after_call(self, key, result)
-        return result
+        return call_told(self, kernel, slot, args, kwargs)
 
     def __call__(self, *args, **kwargs):
         parser = OperatorTable_parser(self)
@@ -303,6 +301,66 @@ class OperatorTable:
 
     def __repr__(self):
         return f"OperatorTable({self.schema})"
+
+
+@cython.cfunc
+def call_told(table: OperatorTable, kernel: Kernel, slot: cython.int, args, kwargs):
+    """Run a kernel within a note of its operator. See Note [Watching uses]."""
+    is_outermost = begin_operation(cython.cast(kernel_p, table))
+    try:
+        result = call_listened(table, kernel, slot, args, kwargs) if LISTENERS else kernel.call(args, kwargs)
+        if is_outermost and table.overwrites and use_watchers and isinstance(result, TensorBase):
+            report_operands(args, result)
+    finally:
+        end_operation()
+    return result
+
+
+@cython.cfunc
+def call_listened(table: OperatorTable, kernel: Kernel, slot: cython.int, args, kwargs):
+    """Run a kernel; listeners are told before and after."""
+    listeners = LISTENERS
+    key = dispatch_keys()(slot)
+    for listener in listeners:
+        listener.before_call(table, key, args, kwargs or {})
+    try:
+        result = kernel.call(args, kwargs)
+    except BaseException:
+        for listener in listeners:
+            listener.failed_call(table, key)
+        raise
+    for listener in listeners:
+        listener.after_call(table, key, result)
+    return result
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def report_operands(args: tuple, result: TensorBase) -> cython.void:
+    """Report over which operands a new result could have been written: those of its type that fill their storage."""
+    made = result.impl
+    for arg in args:
+        if isinstance(arg, TensorBase):
+            operand = cython.cast(TensorBase, arg).impl
+            is_alike = operand.dtype_code == made.dtype_code and TensorImpl_same_sizes(operand, made)
+            is_apart = operand.storage is not made.storage
+            if is_alike and is_apart and fills_its_storage(operand) and fills_its_storage(made):
+                report_could_overwrite(address_of(made), address_of(operand))
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def fills_its_storage(impl: TensorImpl) -> cython.bint:
+    if impl.storage is None:
+        return False
+    return impl.numel * itemsize_of(impl.dtype_code) == cython.cast(object, impl.storage).nbytes()
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def address_of(impl: TensorImpl) -> cython.p_void:
+    """Return where the block of a storage is, asked as Python asks: its fields are not for dispatch."""
+    return cython.cast(cython.p_void, cython.cast(uintptr_t, cython.cast(object, impl.storage).data_ptr()))
 
 
 def OperatorTable_parser(self):

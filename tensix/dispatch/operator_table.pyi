@@ -10,6 +10,7 @@ __all__ = ["OperatorTable"]
 @final
 class OperatorTable:
     def __new__(cls, schema: FunctionSchema) -> Self: ...
+    overwrites: bool
     @property
     def schema(self) -> FunctionSchema: ...
     def register(

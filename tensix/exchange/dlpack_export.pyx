@@ -16,7 +16,7 @@ from libc.string cimport strcpy
 from tensix.core.atomics cimport tx_load_acquire, tx_store_relaxed, tx_store_release
 from tensix.core.device cimport CPU, META, Device_get
 from tensix.core.export cimport begin_export, end_export, end_export_anywhere
-from tensix.core.storage_impl cimport StorageImpl
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_has_guards
 from tensix.exchange.dlpack_header cimport (
     DLDataType,
     DLDevice,
@@ -158,7 +158,7 @@ cdef void* exportable_data(TensorImpl impl) except? NULL:
     if impl.storage is None or impl.device_type != CPU or TYPES[impl.dtype_code].bits == 0:
         refuse_export(impl)
     try:
-        if (<StorageImpl>impl.storage).guarded and not (<StorageImpl>impl.storage).is_readonly:
+        if StorageImpl_has_guards(<StorageImpl>impl.storage) and not (<StorageImpl>impl.storage).is_readonly:
             TensorImpl_mutable_data(impl)  # may run Python code, as nothing does until the tensor is exported
             return exportable_data(impl)
         return NULL if impl.numel == 0 else <void*>TensorImpl_const_data(impl)

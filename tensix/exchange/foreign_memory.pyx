@@ -71,6 +71,7 @@ cdef TensorImpl impl_over_memory(
     else:
         data_ptr_init(&storage.block, data, NULL, NULL)
     storage.size_bytes = nbytes
+    storage.is_watched = storage.guarded = False  # others use the memory too: what is seen of it says nothing
     own_new(storage)
     TensorImpl_adopt(impl, storage)
     return impl

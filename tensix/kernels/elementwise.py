@@ -102,6 +102,7 @@ def elementwise(
         if isinstance(source, np.ufunc):
             rules = kernel(table.schema.name, source, integers=integers, promotes=promotes)
             table.register("CPU", rules)
+            table.overwrites = True
             table.register("Meta", MetaUfuncKernel(rules))
             for variant, writer in ((out, OutKernel), (to_self, InPlaceKernel)):
                 if variant is not None:

@@ -13,7 +13,7 @@ NumPy says "no memory" in words of its own; the allocator's error is kept aside 
 from cpython.ref cimport PyObject
 from numpy cimport NPY_ARRAY_OWNDATA, PyArray_CHKFLAGS, PyArray_CLEARFLAGS, PyArray_Check, import_array, ndarray
 from tensix.core.python_reference cimport drop_python_reference
-from tensix.core.storage_impl cimport StorageImpl
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_watch
 from tensix.exchange.ndarray cimport impl_of_ndarray
 from tensix.exchange.numpy_calls cimport call_checked, call_ignoring_errors
 from tensix.memory.numpy_memory cimport RESULTS_HANDLER, allocator_of_block, take_block, take_failure
@@ -67,4 +67,5 @@ cdef TensorImpl take_over(object found):
         drop_python_reference(storage.block.keep_alive, True)  # to the array, which `array` keeps alive
         storage.block.keep_alive = NULL
         take_block(array.data, &storage.block)
+        StorageImpl_watch(storage)
     return impl

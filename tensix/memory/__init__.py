@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         TrackedBlock,
         TrackingAdaptor,
     )
+    from tensix.memory.advice import Advice
     from tensix.memory.call_site import CallSites, Frame
     from tensix.memory.counters import (
         max_memory_allocated,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Adaptor",
+    "Advice",
     "AlignmentAdaptor",
     "CachingAllocator",
     "CachingStats",
@@ -77,6 +79,7 @@ __all__ = [
 # Name -> the module that has it: no program uses all of them, and most use none.
 LOADED_LATER = {
     "Adaptor": "adaptors",
+    "Advice": "advice",
     "AlignmentAdaptor": "adaptors",
     "CallSites": "call_site",
     "CallbackAllocator": "function_allocators",

@@ -18,9 +18,13 @@ cdef struct block_table_t:
     size_t count
 
 
+cdef inline size_t block_table_hash(void* data) noexcept nogil:
+    return <size_t>((<uint64_t><uintptr_t>data * 0x9E3779B97F4A7C15U) >> 20)
+
+
 cdef inline size_t block_table_home(const block_table_t* self, void* data) noexcept nogil:
     """Return where the search for a block begins."""
-    return <size_t>((<uint64_t><uintptr_t>data * 0x9E3779B97F4A7C15U) >> 20) & (self.capacity - 1)
+    return block_table_hash(data) & (self.capacity - 1)
 
 
 cdef inline bint block_table_put(block_table_t* self, void* data, uint64_t number) noexcept nogil:
@@ -37,14 +41,24 @@ cdef inline bint block_table_put(block_table_t* self, void* data, uint64_t numbe
     return True
 
 
+cdef inline bint block_table_find(const block_table_t* self, void* data, uint64_t* number) noexcept nogil:
+    """Tell a block's number; return whether it is there."""
+    if self.count == 0:
+        return False
+    cdef size_t i = block_table_home(self, data)
+    while self.entries[i].data != data:
+        if self.entries[i].data == NULL:
+            return False
+        i = (i + 1) & (self.capacity - 1)
+    number[0] = self.entries[i].number
+    return True
+
+
 cdef inline uint64_t block_table_number(const block_table_t* self, void* data) noexcept nogil:
     """Return the number of a block, 0 if it is not there."""
-    if self.count == 0:
-        return 0
-    cdef size_t i = block_table_home(self, data)
-    while self.entries[i].data != NULL and self.entries[i].data != data:
-        i = (i + 1) & (self.capacity - 1)
-    return self.entries[i].number if self.entries[i].data == data else 0
+    cdef uint64_t number = 0
+    block_table_find(self, data, &number)
+    return number
 
 
 cdef inline bint block_table_take(block_table_t* self, void* data, uint64_t* number) noexcept nogil:

@@ -9,6 +9,19 @@ is taken, for that may run Python.
 
 The tape is bounded. When it is full, blocks that are freed already are forgotten, the oldest first, up to half of the
 tape; if too few are freed, new blocks are not recorded. What was lost either way is counted.
+
+Note [Uses on the tape]
+~~~~~~~~~~~~~~~~~~~~~~~
+A recording watches uses (Note [Watching uses] in ``memory_reports.pyx``), and of each block keeps the last: when, by
+which line, in which operator call. Nothing is said of a block that no storage of ours had alone, that is in the hands
+of others, or was out of sight at any time. Beside the last use three facts are noted while they can be seen:
+
+* which block was read first in the call that allocated this one; of a clone that is what it is a copy of;
+* whether it was written after that call;
+* over which operands it could have been written. If that call was an operand's last use, it was worth nothing any
+  more, and a result written over it would have needed no memory.
+
+The stack is taken once in a call: it is that of the call, wherever in it a block is used.
 """
 import sys
 import threading
@@ -17,17 +30,26 @@ from importlib import import_module
 
 cimport cython
 from cpython.ref cimport PyObject
-from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 from tensix.core.memory_reports cimport (
+    EXPORTED,
     MemoryListener,
+    OUT_OF_SIGHT,
+    OWNED,
+    READ,
+    RETURNED,
+    WRITTEN,
+    current_operation,
     lock_listeners,
     new_block_t,
+    operation_t,
     start_listening,
     stop_listening,
     thread_of_stamp,
     unlock_listeners,
+    use_t,
 )
 from tensix.core.python_reference cimport (
     restore_exception,
@@ -36,8 +58,16 @@ from tensix.core.python_reference cimport (
     pending_exception_t,
     save_exception,
 )
-from tensix.memory.block_table cimport block_table_clear, block_table_put, block_table_t, block_table_take
+from tensix.memory.block_table cimport (
+    block_table_clear,
+    block_table_find,
+    block_table_hash,
+    block_table_put,
+    block_table_t,
+    block_table_take,
+)
 from tensix.memory.call_site cimport CallSites, CallSites_capture
+from tensix.memory.numpy_memory cimport allocates_array
 
 from tensix._version import __version__
 from tensix.memory.holders import holders_of, repr_of
@@ -48,11 +78,17 @@ __all__ = ["record", "snapshot"]
 cdef extern from "tensix/clock.h" nogil:
     int64_t tx_now_ns()
 
+cdef extern from "Python.h":
+    bint PyGC_Disable()
+    bint PyGC_Enable()
+
 DEFAULT_MAX_EVENTS = 1_000_000
 DEFAULT_DEPTH = 32
 
 cdef enum:
     STILL_ALIVE = -1      # in place of the time of a free
+    NEVER = -1            # in place of that of a write
+    GUESSES = 256
     WORTH_FORGETTING = 16  # part of the tape that has to be freed blocks, so that forgetting pays
 
 
@@ -64,6 +100,21 @@ cdef struct block_record_t:
     uint32_t stack
     uint32_t thread
     uint32_t allocator
+    uint32_t operator           # in which it was allocated, from 1; 0 for none
+    uint64_t number             # of the block, from 1 in the order of allocation
+    # What is seen of its uses. See Note [Uses on the tape].
+    int64_t last_used_ns
+    int64_t last_written_ns     # or NEVER
+    uint64_t call               # in which it was allocated, 0 for none
+    uint64_t last_use_call
+    uint64_t source             # number of the first block read in `call`, 0 for none
+    uint64_t operands[2]        # numbers of those over which it could have been written
+    uint32_t last_use_stack
+    uint32_t exports
+    uint8_t is_owned
+    uint8_t is_out_of_sight
+    uint8_t is_rewritten        # after `call`
+    uint8_t is_array            # of the program, not of tensix
 
 
 cdef struct event_record_t:  # a copy or a failure
@@ -85,7 +136,9 @@ cdef struct tape_t:
     size_t capacity
     size_t max_count
     size_t dropped
+    uint64_t numbers         # of blocks given
     block_table_t living     # address -> position of its record
+    uint32_t guesses[256]    # GUESSES; where the records of blocks may be, by their addresses
     events_t copies
     events_t failures
 
@@ -127,7 +180,7 @@ cdef class record(MemoryListener):
     Use it as a context manager, or call `start` and `stop`. Blocks that are older than the recording are not in it.
 
     Lifetime: a recording keeps no block and no tensor alive, but the allocators that it met, with what caches among
-    them keep (`CachingAllocator.trim` gives that back), and the code of the functions. A block takes 48 bytes of the
+    them keep (`CachingAllocator.trim` gives that back), and the code of the functions. A block takes 136 bytes of the
     recording.
 
     Thread-safety: any thread may allocate, free and ask for a snapshot. The child of a fork goes on with a copy.
@@ -149,12 +202,19 @@ cdef class record(MemoryListener):
     cdef list allocators        # allocators and threads by their numbers on the tape
     cdef dict threads
     cdef dict numbers           # of allocators, by their addresses, which stay theirs: the list keeps them
+    cdef list operators         # by their numbers on the tape less one
+    cdef dict operator_numbers
+    cdef uint64_t call          # the latest of which the stack was taken
+    cdef uint32_t call_stack
+    cdef void* made             # the latest block, while nothing was read in the call that allocated it
+    cdef uint64_t made_in
 
     def __cinit__(self, *args, **kwargs):
-        self.needs_lock = True
+        self.needs_lock = self.watches_uses = True
         self.sites = CallSites()
         self.tape.max_count = DEFAULT_MAX_EVENTS
         self.allocators, self.threads, self.numbers = [], {}, {}
+        self.operators, self.operator_numbers = [], {}
 
     def __init__(self, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS, through=None, resident=False):
         if not 16 <= max_events <= 1 << 32:
@@ -237,8 +297,16 @@ cdef class record(MemoryListener):
 
     cdef void allocated(self, const new_block_t* block) noexcept:
         cdef block_record_t made
+        cdef const operation_t* operation = current_operation()
+        memset(&made, 0, sizeof(block_record_t))
         made.data, made.nbytes, made.freed_ns = block.data, block.nbytes, STILL_ALIVE
+        made.last_written_ns = NEVER
+        made.is_array = allocates_array
         made.stack = CallSites_capture(self.sites)
+        if operation.number != 0:
+            made.operator, made.call = number_of_operator(self, operation.operator), operation.number
+            self.call, self.call_stack = operation.number, made.stack
+            self.made, self.made_in = block.data, operation.number
         made.allocator = number_of_allocator(self, block.allocator)
         made.thread = thread_of_stamp(block.stamp)
         if <object>made.thread not in self.threads:
@@ -246,6 +314,18 @@ cdef class record(MemoryListener):
         lock_listeners()
         tape_append(&self.tape, &made)
         unlock_listeners()
+
+    cdef void used(self, void* data, use_t use) noexcept:
+        cdef uint64_t call = current_operation().number
+        cdef block_record_t* one = record_of(&self.tape, data)
+        if one != NULL:
+            note_use(self, one, use, call, stack_of_use(self, call))
+
+    cdef void could_overwrite(self, void* made, void* operand) noexcept:
+        cdef block_record_t* one = record_of(&self.tape, made)
+        cdef block_record_t* other = record_of(&self.tape, operand)
+        if one != NULL and other != NULL and one.call == current_operation().number:
+            one.operands[one.operands[0] != 0] = other.number
 
     cdef void freed(self, void* data, size_t nbytes, uint64_t stamp, bint has_gil) noexcept nogil:
         cdef uint64_t position
@@ -309,6 +389,75 @@ cdef void add_event(record self, events_t* events, size_t nbytes) noexcept:
     events.count += 1
 
 
+cdef uint32_t stack_of_use(record self, uint64_t call) noexcept:
+    """Return the stack of an operator call, or of what is done outside of one. See Note [Uses on the tape]."""
+    cdef bint collects
+    cdef uint32_t stack
+    if call != 0 and call == self.call:
+        return self.call_stack
+    collects = PyGC_Disable()
+    stack = CallSites_capture(self.sites)
+    if collects:
+        PyGC_Enable()
+    if call != 0:
+        self.call, self.call_stack = call, stack
+    return stack
+
+
+cdef block_record_t* record_of(tape_t* tape, void* data) noexcept:
+    """Return the record of a block that cannot be freed now, NULL if it has none; with the GIL.
+
+    Records move with the GIL only, and of living blocks no two have one address. So one that is guessed right needs no
+    lock, which would take longer than all the rest.
+    """
+    cdef uint32_t* guess = &tape.guesses[block_table_hash(data) % GUESSES]
+    cdef uint64_t position = guess[0]
+    cdef bint is_found
+    if position < tape.count and tape.records[position].data == data:
+        if tape.records[position].freed_ns == STILL_ALIVE:
+            return &tape.records[position]
+    lock_listeners()
+    is_found = block_table_find(&tape.living, data, &position)
+    unlock_listeners()
+    if not is_found:
+        return NULL
+    guess[0] = <uint32_t>position
+    return &tape.records[position]
+
+
+cdef void note_use(record self, block_record_t* one, use_t use, uint64_t call, uint32_t stack) noexcept:
+    """Write a use on the tape. See Note [Uses on the tape]."""
+    cdef block_record_t* made
+    cdef bint writes = use == WRITTEN or use == RETURNED
+    one.last_used_ns = tx_now_ns() - self.tape.started_ns
+    one.last_use_stack, one.last_use_call = stack, call
+    if use == OWNED:
+        one.is_owned = True
+    elif use == OUT_OF_SIGHT:
+        one.is_out_of_sight = True
+    elif use == EXPORTED:
+        one.exports += 1
+    elif use == RETURNED:
+        one.exports -= one.exports != 0
+    elif use == READ and call != 0 and call == self.made_in and one.data != self.made:
+        self.made_in = 0
+        made = record_of(&self.tape, self.made)
+        if made != NULL and made.call == call:
+            made.source = one.number
+    if writes:
+        one.last_written_ns = one.last_used_ns
+        one.is_rewritten |= call == 0 or call != one.call
+
+
+cdef uint32_t number_of_operator(record self, PyObject* operator) noexcept:
+    """Return the number of an operator, from 1."""
+    number = self.operator_numbers.get(<uintptr_t>operator)
+    if number is None:
+        self.operators.append(<object>operator)
+        number = self.operator_numbers[<uintptr_t>operator] = len(self.operators)
+    return number
+
+
 cdef uint32_t number_of_allocator(record self, PyObject* allocator) noexcept:
     """Return the position of an allocator among those that were met."""
     number = self.numbers.get(<uintptr_t>allocator)
@@ -336,8 +485,11 @@ cdef int note_thread(record self, uint32_t thread) noexcept:
 cdef void tape_append(tape_t* tape, block_record_t* made) noexcept nogil:
     """Put a new block on the tape, if there is memory. See Note [The tape]."""
     made.allocated_ns = tx_now_ns() - tape.started_ns
+    tape.numbers += 1
+    made.number = tape.numbers
     if reserve_record(tape) and block_table_put(&tape.living, made.data, tape.count):
         tape.records[tape.count] = made[0]
+        tape.guesses[block_table_hash(made.data) % GUESSES] = <uint32_t>tape.count
         tape.count += 1
     else:
         tape.dropped += 1
@@ -394,8 +546,9 @@ cdef object snapshot_of(record self, bint wants_holders):
         raise MemoryError(f"no memory for a snapshot of {count:,} blocks.")
     numbering = StackNumbering(self.sites)
     threads = {thread: position for position, thread in enumerate(self.threads)}
-    address, nbytes, allocated, freed, stack, thread, allocator = [], [], [], [], [], [], []
+    address, nbytes, allocated, freed, stack, thread, allocator, is_array = [], [], [], [], [], [], [], []
     living = {}
+    uses = UsesOfBlocks(self.operators)
     try:
         for i in range(count):
             one = &records[i]
@@ -406,6 +559,8 @@ cdef object snapshot_of(record self, bint wants_holders):
             stack.append(numbering.stack(one.stack))
             thread.append(threads[one.thread])
             allocator.append(one.allocator)
+            is_array.append(bool(one.is_array))
+            add_uses(uses, one, numbering)
             if one.freed_ns == STILL_ALIVE:
                 living[<uintptr_t>one.data] = i
     finally:
@@ -420,9 +575,10 @@ cdef object snapshot_of(record self, bint wants_holders):
         "call_sites": numbering.call_sites,
         "allocators": list(map(repr_of, self.allocators)),
         "threads": list(self.threads.values()),
+        "operators": uses.names,
         "blocks": {
             "address": address, "nbytes": nbytes, "allocated_ns": allocated, "freed_ns": freed, "stack": stack,
-            "thread": thread, "allocator": allocator,
+            "thread": thread, "allocator": allocator, "numpy": is_array, **uses.columns(),
         },
         "holders": [
             {"block": living[found], "text": text} for found, text in (holders_of(living) if wants_holders else ())
@@ -431,6 +587,65 @@ cdef object snapshot_of(record self, bint wants_holders):
     if self.resident is not None:
         made["resident"] = self.resident.columns()
     return made
+
+
+cdef int add_uses(object uses, const block_record_t* one, object numbering) except -1:
+    """Add what was seen of a block."""
+    cdef bint is_known = one.is_owned and not one.is_out_of_sight and one.exports == 0
+    uses.add(
+        one.number,
+        one.operator - 1 if one.operator else None,
+        (one.last_used_ns, numbering.stack(one.last_use_stack)) if is_known else (None, None),
+        one.last_written_ns if is_known and one.last_written_ns != NEVER else None,
+        one.source if is_known and not one.is_rewritten else 0,
+        one.last_use_call if is_known else 0,
+        (one.call, one.operands[0], one.operands[1]),
+    )
+    return 0
+
+
+@cython.binding(True)
+class UsesOfBlocks:
+    """Collect what was seen of the blocks on a tape. See Note [Uses on the tape].
+
+    Parameters
+    ----------
+    operators : list of OperatorTable
+        By their numbers.
+    """
+
+    def __init__(self, operators):
+        self.names = [operator.schema.qualified_name for operator in operators]
+        self.clones = {number for number, operator in enumerate(operators) if operator.schema.name == "clone"}
+        self.positions = {}  # of blocks by their numbers
+        self.operator, self.last_used, self.stack, self.last_written = [], [], [], []
+        self.sources, self.last_calls, self.operands = [], [], []
+
+    def add(self, number, operator, last_use, last_written, source, last_call, operands):
+        """Add the next block."""
+        self.positions[number] = len(self.positions)
+        self.operator.append(operator)
+        self.last_used.append(last_use[0])
+        self.stack.append(last_use[1])
+        self.last_written.append(last_written)
+        self.sources.append(source if operator in self.clones else 0)
+        self.last_calls.append(last_call)
+        self.operands.append(operands)
+
+    def overwritable(self, operands):
+        """Return the operand over which a block could have been written, None if there is none."""
+        call, *numbers = operands
+        found = [self.positions[number] for number in numbers if number in self.positions]
+        return next((operand for operand in found if call and self.last_calls[operand] == call), None)
+
+    def columns(self):
+        """Return the columns of a snapshot's blocks."""
+        return {
+            "operator": self.operator, "last_used_ns": self.last_used, "last_use_stack": self.stack,
+            "last_written_ns": self.last_written,
+            "copy_of": [self.positions.get(source) for source in self.sources],
+            "overwritable": [self.overwritable(operands) for operands in self.operands],
+        }
 
 
 cdef list events_of(const events_t* events, object numbering):

@@ -11,6 +11,11 @@ FORMAT = "tensix memory snapshot"
 VERSION = 1
 COLUMNS = ("address", "nbytes", "allocated_ns", "freed_ns", "stack", "thread", "allocator")
 MOST_OF_A_LINE = 200  # characters of a line of source to keep
+# What is seen of uses since there is advice: of each column, into what its numbers lead; None for times.
+USES = {
+    "last_used_ns": None, "last_written_ns": None, "last_use_stack": "stacks", "operator": "operators",
+    "copy_of": "blocks", "overwritable": "blocks",
+}  # fmt: skip
 LISTS = ("frames", "stacks", "allocators", "threads", "holders", "copies", "failures")
 
 
@@ -62,6 +67,24 @@ class Snapshot(dict):
             if os.path.exists(beside):
                 os.remove(beside)
             raise
+
+    def advice(self):
+        """Return what would make the peak lower, what saves most first.
+
+        Returns
+        -------
+        list of Advice
+            Empty if nothing would save a hundredth of the peak, or if the snapshot does not know of uses.
+
+        Notes
+        -----
+        It knows what `clone`, elementwise functions and ``del`` could save; what must be kept for reasons that memory
+        does not show, it cannot know. Of blocks that others have, such as NumPy's arrays, uses are not seen, so nothing
+        is said of them.
+
+        Variables are named if the source can still be read.
+        """
+        return late_import("tensix.memory.advice").advice_of(self)
 
     def __repr__(self):
         blocks = self["blocks"]
@@ -143,6 +166,10 @@ def damage_of(data):
             return f"the column {column!r} of its blocks is missing or of another length than the first"
         if not all(is_count(value) or (value is None and column == "freed_ns") for value in blocks[column]):
             return f"the column {column!r} of its blocks holds something else than numbers"
+    if "operators" in data or any(column in blocks for column in USES):
+        damage = damage_of_uses(data)
+        if damage:
+            return damage
     times = zip(blocks["allocated_ns"], blocks["freed_ns"], strict=True)
     if any(freed is not None and freed < made for made, freed in times):
         return "a block is freed before it is allocated"
@@ -170,7 +197,7 @@ def damage_of(data):
     if "call_sites" in data and not are_call_sites(data["call_sites"], data["stacks"]):
         return "its call sites are not one frame of each stack"
     return (
-        damage_of_uses(data)
+        damage_of_advice(data)
         or damage_of_resident(data.get("resident"))
         or damage_of_processes(data.get("processes", []))
     )
@@ -203,14 +230,13 @@ def damage_of_processes(processes):
     return None
 
 
-def damage_of_uses(data):
-    """Return what is wrong with what a snapshot may say of uses: the columns of blocks about them, and advice."""
+def damage_of_advice(data):
+    """Return what is wrong with the advice of a page's snapshot, and with whose arrays its blocks are."""
     blocks = data["blocks"]
-    count = len(blocks[COLUMNS[0]])
-    for column, is_right in COLUMNS_OF_USES.items():
-        values = blocks.get(column, [None] * count)
-        if not isinstance(values, list) or len(values) != count or not all(map(is_right, values)):
-            return f"the column {column!r} of its blocks is of another length than the first, or of the wrong kind"
+    count = len(blocks["nbytes"])
+    arrays = blocks.get("numpy", [False] * count)
+    if not isinstance(arrays, list) or len(arrays) != count or not all(type(is_array) is bool for is_array in arrays):
+        return "the column 'numpy' of its blocks is of another length than the first, or of the wrong kind"
     try:
         for advice in data.get("advice", []):
             if not isinstance(advice["text"], str) or not all(is_count(advice[key]) for key in ("saves", "peak_after")):
@@ -230,22 +256,27 @@ def are_call_sites(sites, stacks):
     return all((is_count(site) and site in stack) if stack else site is None for site, stack in pairs)
 
 
+def damage_of_uses(data):
+    """Return what is wrong with what a snapshot says of uses, None if nothing is."""
+    blocks, operators = data["blocks"], data.get("operators")
+    if not isinstance(operators, list) or not all(isinstance(name, str) for name in operators):
+        return "operators is missing or of the wrong kind"
+    for column, table in USES.items():
+        if not isinstance(blocks.get(column), list) or len(blocks[column]) != len(blocks["nbytes"]):
+            return f"the column {column!r} of its blocks is missing or of another length than the first"
+        rows = len(blocks["nbytes"]) if table == "blocks" else 1 << 64 if table is None else len(data[table])
+        if not all(value is None or (is_count(value) and value < rows) for value in blocks[column]):
+            return f"the column {column!r} of its blocks holds something else than numbers that fit"
+    last_uses = zip(blocks["last_used_ns"], blocks["last_use_stack"], strict=True)
+    if any((time is None) != (stack is None) for time, stack in last_uses):
+        return "a last use lacks its time or its stack"
+    if any(other is not None and other >= one for one, other in enumerate(blocks["copy_of"])):
+        return "a block is a copy of a later one"
+    if any(other is not None and other >= one for one, other in enumerate(blocks["overwritable"])):
+        return "a block could be written over a later one"
+    return None
+
+
 def is_count(value):
     """Whether a value is an int from 0 that 64 bits hold, and no bool."""
     return type(value) is int and 0 <= value < 1 << 64
-
-
-def is_count_or_none(value):
-    """Whether a value is such an int, or None for what is not known."""
-    return value is None or is_count(value)
-
-
-def is_bool_or_none(value):
-    """Whether a value is True, False, or None for what is not known."""
-    return value is None or type(value) is bool
-
-
-# Columns of blocks that a snapshot may have or lack, and what a value in them is.
-COLUMNS_OF_USES = {
-    "last_used_ns": is_count_or_none, "last_written_ns": is_count_or_none, "numpy": is_bool_or_none,
-}  # fmt: skip

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from string import Template
 
+from tensix.memory.advice import advice_of
+
 __all__ = ["html_of_snapshot"]
 
 PAGE = Path(__file__).with_name("timeline_page")
@@ -54,8 +56,14 @@ def html_of_snapshot(snapshot: dict) -> str:
         title=html.escape(f"Memory of {snapshot['program']}").encode(errors="replace").decode(),  # may be no UTF-8
         style=style,
         script=script,
-        snapshot=json_for_html(snapshot),
+        snapshot=json_for_html(with_advice(snapshot)),
     )
+
+
+def with_advice(snapshot):
+    """Return what the page takes: a snapshot with what it advises, if it does."""
+    advice = [one._asdict() for one in advice_of(snapshot)]
+    return {**snapshot, "advice": advice} if advice else snapshot
 
 
 def json_for_html(value):

@@ -444,7 +444,8 @@ def TensorImpl_is_aligned(self, alignment):
 def TensorImpl_mutable_data(self):
     """Return the address of the first element for writing."""
     while TensorImpl_check_memory(self) == 0 and cython.cast(StorageImpl, self.storage).guarded:
-        StorageImpl_pass_guards(cython.cast(StorageImpl, self.storage))  # what runs meanwhile may change the body
+        if StorageImpl_pass_guards(cython.cast(StorageImpl, self.storage)):  # what runs meanwhile may change the body
+            break
     TX_ASSERT(TensorImpl_is_refreshed(self), "a body that was refreshed after its geometry changed", self.numel)
     data = cython.cast(cython.p_char, cython.cast(StorageImpl, self.storage).block.data)
     if data == cython.NULL:

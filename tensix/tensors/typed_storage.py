@@ -7,8 +7,13 @@ from cython.cimports.cpython.bytes import PyBytes_AS_STRING, PyBytes_FromStringA
 from cython.cimports.cpython.object import PyObject
 from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.handle import retain
+from cython.cimports.tensix.core.memory_reports import OUT_OF_SIGHT
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
-from cython.cimports.tensix.core.storage_impl import StorageImpl_check_readable, StorageImpl_mutable_data
+from cython.cimports.tensix.core.storage_impl import (
+    StorageImpl_check_readable,
+    StorageImpl_mutable_data,
+    StorageImpl_report_use,
+)
 from cython.cimports.tensix.tensors.element_allocator import (
     ElementAllocator,
     assign_elements,
@@ -175,6 +180,7 @@ def own(self: TypedStorage, storage: Storage, type_meta: TypeMeta) -> cython.int
     """Own a new storage; unless its elements are plain bytes, nothing else may write them."""
     if self.handle is not None:
         raise RuntimeError("a TypedStorage is filled once: make a new one instead of calling __init__ again.")
+    StorageImpl_report_use(storage.target, OUT_OF_SIGHT)  # elements are read and written where they lie
     if not type_meta.is_trivial:
         storage.target.set_throw_on_mutable_data_ptr()
     self.handle, self.type_meta = storage, type_meta
