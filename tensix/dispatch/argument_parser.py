@@ -104,7 +104,6 @@ class ArgumentParser:
         Unless they are wanted completely, what is as by default is left out, by position as far as nothing follows it.
         """
         stop: cython.int = self.positional
-        place: cython.int
         if not completely:
             while stop and self.is_default(stop - 1, args):
                 stop -= 1

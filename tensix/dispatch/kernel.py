@@ -7,9 +7,13 @@ declares and in its order. What a call leaves out is filled in before, by the ta
 a default or counts arguments. They are borrowed, since the caller holds them. Where the schema says Tensor there is
 one; everything else a kernel checks itself, for methods of tensors pass on what they are given.
 
-So a call needs no tuple: an operator of few arguments is called with an array on the stack. One kind of call has a
-shorter way. `empty`, and what fills a new tensor, take sizes, type and device as C numbers, which their callers have:
-``empty(3, 4)`` would make a tuple of ints, and look up a type and a device, to take them apart again.
+Callers in C pass up to two arguments by an array on the stack, into which the table copies the defaults of up to four
+more (`OperatorTable.call1`, `call2`, `call_with`); all others bind a tuple and a dict (`OperatorTable.call`), and the
+array is that of the tuple. Python callables get them back as a tuple and a dict (`ArgumentParser.unbind`).
+
+One kind of call has a shorter way. `empty`, and what fills a new tensor, take sizes, type and device as C numbers, as
+their callers have them. As a tuple of ints and objects for type and device, only to be taken apart again, ``empty(3,
+4)`` takes 7,098 instructions in place of 1,716. Calls that make a tensor of a number, as ``x + 1``, take more too.
 """
 
 import cython

@@ -398,7 +398,11 @@ def run(self: OperatorTable, keys: uint64_t, args: arguments_t):
 @cython.cfunc
 def call_by_tuple(self: OperatorTable, args: arguments_t, given: cython.int, keys: uint64_t):
     """Call as by name: somebody watches, or the schema is not read yet, or has many arguments."""
-    return self.call(tuple([cython.cast(object, args[place]) for place in range(given)]), None, keys)
+    parser = OperatorTable_parser(self)
+    stop: cython.int = min(given, parser.positional)
+    by_position = tuple([cython.cast(object, args[place]) for place in range(stop)])
+    by_name = {parser.names[place]: cython.cast(object, args[place]) for place in range(stop, given)}
+    return self.call(by_position, by_name, keys)
 
 
 @cython.cfunc

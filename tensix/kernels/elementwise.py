@@ -743,9 +743,7 @@ def minimum(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor
     """
 
 
-native_functions.CLIP.register(
-    "CompositeImplicitAutograd", ClipKernel(maximum.__self__.table, minimum.__self__.table)
-)
+native_functions.CLIP.register("CompositeImplicitAutograd", ClipKernel(maximum.__self__.table, minimum.__self__.table))
 
 
 # ---- logical and bitwise functions

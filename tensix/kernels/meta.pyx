@@ -54,7 +54,8 @@ cdef class MetaUfuncKernel(UfuncKernel):
 
     def __init__(self, UfuncKernel rules not None):
         self.operator_name, self.promotes, self.loops = rules.operator_name, rules.promotes, rules.loops
-        self.name, self.function = f"shape and type of {rules.operator_name}", shape_of_one if rules.inputs == 1 else shape_of_two
+        self.name = f"shape and type of {rules.operator_name}"
+        self.function = shape_of_one if rules.inputs == 1 else shape_of_two
 
 
 cdef object shape_of_one(Kernel self, object table, arguments_t args):

@@ -42,8 +42,8 @@ cdef class NumpyKernel(Kernel):
     Parameters
     ----------
     function : callable
-        Called with all arguments that the operator declares, and arrays in place of tensors. It returns an array, a number of NumPy, or a tuple of those; no array
-        that it is given may outlive the call.
+        Called with all arguments that the operator declares, and arrays in place of tensors. It returns an array, a
+        number of NumPy, or a tuple of those; no array that it is given may outlive the call.
     promotes : bool, optional
         Whether all tensors are converted to their common element type first.
     floats : bool, optional

@@ -195,6 +195,7 @@ def distinct_dims(dims, ndim: cython.int, what) -> list:
         raise ValueError(f"movedim() needs each {what} dimension once, found {tuple(dims)}.")
     return wrapped
 
+
 # ---- dimensions of size 1
 
 
