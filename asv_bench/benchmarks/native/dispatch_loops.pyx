@@ -24,7 +24,8 @@ def straight_to_the_kernel(TensorBase x not None, TensorBase y not None, Py_ssiz
     """Add by the kernel that the operator would choose for the CPU."""
     cdef Kernel kernel = ADD.kernel_for("CPU")
     cdef object alpha = 1
-    cdef PyObject*[3] args = [<PyObject*>x, <PyObject*>y, <PyObject*>alpha]
+    cdef PyObject* args[3]
     cdef Py_ssize_t _
+    args[0], args[1], args[2] = <PyObject*>x, <PyObject*>y, <PyObject*>alpha
     for _ in range(times):
         kernel.function(kernel, ADD, args)
