@@ -411,7 +411,7 @@ class Tensor(TensorBase):
         """Return a copy, made at once; dense strides are kept unless another memory format is asked for."""
         if memory_format is None or memory_format is preserve_format:
             return CLONE.call1(self)
-        return CLONE.call_named(self, "memory_format", memory_format)
+        return CLONE.call_with(self, memory_format)
 
     def lazy_clone(self):
         """Return a tensor that shares the bytes until one of the two is written (copy-on-write)."""
@@ -589,7 +589,7 @@ class Tensor(TensorBase):
         """
         if memory_format is None or memory_format is contiguous_format:
             return CONTIGUOUS.call1(self)
-        return CONTIGUOUS.call_named(self, "memory_format", memory_format)
+        return CONTIGUOUS.call_with(self, memory_format)
 
     def flatten(self, start_dim=0, end_dim=-1):
         """Return the elements with a run of dimensions merged into one: a view where strides allow it, else a copy."""

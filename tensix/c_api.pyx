@@ -34,7 +34,8 @@ from tensix.core.storage_impl cimport (
     StorageImpl_new,
 )
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
-from tensix.dispatch.kernel cimport CKernel_binary, CKernel_unary, binary_t, unary_t
+from tensix.dispatch.kernel cimport Kernel, arguments_t
+from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.tensors.dtype cimport itemsize_of
 from tensix.exchange.foreign_memory cimport impl_over_memory
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
@@ -225,18 +226,49 @@ cdef Storage allocate(size_t nbytes):
     return <Storage>Storage_from_new(StorageImpl_allocate(nbytes, current_allocator(CPU), False))
 
 
+cdef class TensorsKernel(Kernel):
+    """Run another package's C function of one tensor or two; the operator may have options, but none may be given."""
+
+    cdef unary_kernel_t unary
+    cdef binary_kernel_t binary
+
+
+cdef TensorsKernel TensorsKernel_of(str name, unary_kernel_t unary, binary_kernel_t binary):
+    kernel = <TensorsKernel>TensorsKernel.__new__(TensorsKernel)
+    kernel.name, kernel.unary, kernel.binary, kernel.function = name, unary, binary, run_function_of_tensors
+    kernel.serves_any = True
+    return kernel
+
+
+cdef object run_function_of_tensors(Kernel self, object table, arguments_t args):
+    cdef TensorsKernel kernel = self
+    cdef OperatorTable called = table
+    cdef int tensors = 1 if kernel.unary != NULL else 2
+    cdef bint fits = called.count >= tensors
+    cdef int place
+    for place in range(called.count):
+        if place < tensors:
+            fits = fits and isinstance(<object>args[place], TensorBase)
+        else:
+            fits = fits and called.parser.is_default(place, args)
+    if not fits:
+        given = ", ".join([type(<object>args[place]).__name__ for place in range(called.count)])
+        raise TypeError(f"{kernel.name}() takes {tensors} tensors and nothing else, found ({given}).")
+    return kernel.unary(<object>args[0]) if tensors == 1 else kernel.binary(<object>args[0], <object>args[1])
+
+
 cdef object unary_kernel(str name, unary_kernel_t function):
     TX_ASSERT_GIL()
     if name is None or function == NULL:
         raise TypeError("unary_kernel() needs a name and a function, found None or NULL.")
-    return CKernel_unary(name, <unary_t>function)
+    return TensorsKernel_of(name, function, NULL)
 
 
 cdef object binary_kernel(str name, binary_kernel_t function):
     TX_ASSERT_GIL()
     if name is None or function == NULL:
         raise TypeError("binary_kernel() needs a name and a function, found None or NULL.")
-    return CKernel_binary(name, <binary_t>function)
+    return TensorsKernel_of(name, NULL, function)
 
 
 cdef void StorageImpl_fill(StorageImpl self, void* data, size_t nbytes, deleter_t deleter, void* ctx) noexcept:

@@ -1,15 +1,18 @@
 """Fitting the arguments of a call to those that an operator declares."""
+from cpython.object cimport PyObject
 
 
 cdef class ArgumentParser:
     cdef readonly tuple arguments
     cdef tuple names
-    cdef int positional       # so many may be given by position
+    cdef readonly int positional       # so many may be given by position
     cdef dict places          # name -> number of the argument
-    cdef tuple defaults
+    cdef readonly tuple defaults  # of all; None where there is none
     cdef bytes traits         # per argument: what it accepts, and whether it must be given
     cpdef tuple bind(self, tuple args, dict kwargs)
     cdef bint takes(self, tuple args) except -1
     cdef tuple fill(self, tuple args, dict kwargs)
+    cdef tuple unbind(self, PyObject** args, bint completely)
+    cdef bint is_default(self, int place, PyObject** args) except -1
     cpdef object problem_of(self, tuple args, dict kwargs)
     cdef bint accepts(self, int place, object value) except -1

@@ -32,6 +32,7 @@ KIND = cython.declare(cython.int, 15)
 MANY = cython.declare(cython.int, 16)
 NONE = cython.declare(cython.int, 32)
 NEEDED = cython.declare(cython.int, 64)
+DEFAULT = cython.declare(cython.int, 128)
 
 
 @cython.final
@@ -97,6 +98,27 @@ class ArgumentParser:
                 return None
         return tuple(filled)
 
+    def unbind(self, args, completely):
+        """Return all arguments as a function of Python takes them: a tuple, and those that are keyword-only by name.
+
+        Unless they are wanted completely, what is as by default is left out, by position as far as nothing follows it.
+        """
+        stop: cython.int = self.positional
+        if not completely:
+            while stop and self.is_default(stop - 1, args):
+                stop -= 1
+        by_position = [cython.cast(object, args[place]) for place in range(stop)]
+        by_name = {
+            self.names[place]: cython.cast(object, args[place])
+            for place in range(self.positional, len(self.names))
+            if completely or not self.is_default(place, args)
+        }
+        return tuple(by_position), by_name
+
+    def is_default(self, place, args):
+        """Return whether an argument is the very default."""
+        return self.traits[place] & DEFAULT != 0 and cython.cast(object, args[place]) is self.defaults[place]
+
     def problem_of(self, args, kwargs):
         """Return what does not fit, or None."""
         count: cython.Py_ssize_t = len(args)
@@ -161,4 +183,6 @@ def trait_of(argument):
         trait |= NONE
     if not argument.has_default and not argument.optional:
         trait |= NEEDED
+    if argument.has_default:
+        trait |= DEFAULT
     return trait

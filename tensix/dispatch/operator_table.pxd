@@ -3,33 +3,49 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
 from tensix.dispatch.argument_parser cimport ArgumentParser
 from tensix.tensors.dispatch_key cimport BACKEND_BITS, slot_of, tx_highest_bit
-from tensix.dispatch.kernel cimport Kernel
+from tensix.dispatch.kernel cimport Kernel, argument_t, arguments_t
 from tensix.tensors.tensor_base cimport TensorBase
 
 
 ctypedef PyObject* kernel_p  # borrowed
 
+cdef enum:
+    STACK_ARGUMENTS = 6  # of an operator that is called without a tuple, at most; pure mode wants the number itself
+    UNREAD = 1 << 30
+
+
+cdef extern from "Python.h":
+    arguments_t PySequence_Fast_ITEMS(object)  # of a tuple: its own, borrowed
+
+
+cdef class PythonKernel(Kernel):
+    cdef object function_object
+    cdef bint must_return_tensor
+
+
+cdef class FallbackKernel(Kernel):
+    cdef object function_object
+
+
 cdef class MissingKernel(Kernel):
-    cdef OperatorTable table
-    cdef object call(self, tuple args, dict kwargs)
-    cdef int refuse(self, int slot) except -1
+    pass
 
 
 cdef class OperatorTable:
     cdef readonly object schema
-    cdef ArgumentParser parser    # the schema's, None until it is needed
-    cdef bint has_device          # the schema's, when there is a parser
+    cdef ArgumentParser parser    # the schema's; this and what follows is read when the operator is first called
+    cdef int count                # of the arguments; UNREAD before
+    cdef argument_t defaults[6]   # STACK_ARGUMENTS: of the first of them
+    cdef bint has_device
     cdef public bint overwrites   # whether a variant of it needs no memory but that of an operand of the result's type
     cdef object __weakref__
     cdef dict registered          # slot or alias -> list of (kernel, who registered it), newest first
-    cdef MissingKernel missing
     cdef kernel_p slots[110]      # of those that it owns; never NULL
     cdef uint64_t masks[16]       # per backend: the functionalities that do not fall through
     cdef tuple owned              # the kernels and fallbacks that slots point to
     cdef object call1(self, TensorBase a)
     cdef object call2(self, TensorBase a, TensorBase b)
     cdef object call_with(self, TensorBase a, object argument)
-    cdef object call_named(self, TensorBase a, str name, object argument)
     cdef object call_empty(
         self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
     cdef object call(self, tuple args, dict kwargs, uint64_t keys)
@@ -44,5 +60,7 @@ cdef inline int OperatorTable_slot(OperatorTable self, uint64_t keys) noexcept n
     return slot_of(keys)
 
 
+cdef object run_python(Kernel self, object table, arguments_t args)
+cdef object check_returned(PythonKernel self, OperatorTable table, object result)
 cdef ArgumentParser OperatorTable_parser(OperatorTable self)
 cdef uint64_t keys_of(object values) except? 0

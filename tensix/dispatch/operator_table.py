@@ -28,19 +28,16 @@ one for all; here the one that is safe is enough.) Implicit kernels call operato
 
 import cython
 from cython.cimports.libc.stdint import uint64_t, uintptr_t
-from cython.cimports.tensix.core.device import CPU, Device_from_any
+from cython.cimports.libc.string import memcpy
+from cython.cimports.tensix.core.device import CPU, Device_from_any, Device_get
 from cython.cimports.tensix.core.memory_reports import (
     begin_operation,
     end_operation,
     report_could_overwrite,
     use_watchers,
 )
-from cython.cimports.tensix.dispatch.kernel import (
-    FallbackKernel,
-    Kernel,
-    PythonKernel,
-    empty_arguments,
-)
+from cython.cimports.tensix.dispatch.argument_parser import ArgumentParser
+from cython.cimports.tensix.dispatch.kernel import Kernel, argument_t, arguments_t
 from cython.cimports.tensix.dispatch.local_state import intervene, interventions, local_keys
 from cython.cimports.tensix.tensors.dispatch_key import (
     BACKEND_BITS,
@@ -50,7 +47,7 @@ from cython.cimports.tensix.tensors.dispatch_key import (
     SLOT_COUNT,
     dense_keys_of_device,
 )
-from cython.cimports.tensix.tensors.dtype import itemsize_of
+from cython.cimports.tensix.tensors.dtype import default_float_code, dtype_of_code, itemsize_of
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import TensorImpl, TensorImpl_same_sizes
 
@@ -64,35 +61,85 @@ FIRST_AUTOGRAD_SLOT = cython.declare(cython.int, slot_from_any("AutogradCPU"))
 DENSE = cython.declare(cython.int, 1)  # the first functionality, and its first slot
 
 
+class PythonKernel(Kernel):
+    """Run a Python callable, and check what it returns. It is not told what is as the schema has it by default."""
+
+    def __init__(self, function, schema):
+        self.function_object, self.must_return_tensor = function, schema.returns_one_tensor
+        self.function, self.serves_any = run_python, True
+
+    def __repr__(self):
+        name = getattr(self.function_object, "__qualname__", None)
+        return f"{self.function_object.__module__}.{name}" if name else repr(self.function_object)
+
+
+def run_python(self, table, args):
+    kernel: PythonKernel = self  # held: see Note [Kernels that are unregistered while they run]
+    by_position, by_name = cython.cast(OperatorTable, table).parser.unbind(args, False)
+    function = kernel.function_object
+    return check_returned(kernel, table, function(*by_position, **by_name) if by_name else function(*by_position))
+
+
+def check_returned(self, table, result):
+    if self.must_return_tensor and not isinstance(result, TensorBase):
+        raise TypeError(
+            f"the kernel {self!r} of {table.schema.qualified_name} must return a Tensor, found {type(result).__name__}."
+        )
+    return result
+
+
+class FallbackKernel(Kernel):
+    """Run a fallback, a Python callable that serves any operator and is told which."""
+
+    def __init__(self, function):
+        self.function_object = function
+        self.function = run_fallback
+
+    def __repr__(self):
+        return f"fallback {getattr(self.function_object, '__qualname__', type(self.function_object).__name__)}"
+
+
+@cython.cfunc
+def run_fallback(self: Kernel, table, args: arguments_t):
+    by_position, by_name = cython.cast(OperatorTable, table).parser.unbind(args, False)
+    return cython.cast(FallbackKernel, self).function_object(table, *by_position, **by_name)
+
+
 class MissingKernel(Kernel):
     """Say that an operator has no kernel for the keys of a call."""
 
-    def __init__(self, table):
-        self.table = table
+    def __cinit__(self):
+        self.name, self.function = "missing", refuse_keys
 
-    def call(self, args, kwargs):
-        schema = self.table.schema
-        keys = keys_of(args) | keys_of((kwargs or {}).values())
-        device = (kwargs or {}).get("device")
-        if device is not None and keys == 0:
-            keys = dense_keys_of_device(Device_from_any(device).type_code)
-        if keys == 0:
-            raise RuntimeError(
-                "There were no tensor arguments to this function, or undefined ones only, but no kernel is registered "
-                f"for schema {schema} without them."
-            )
-        self.refuse(OperatorTable_slot(self.table, local_keys(keys)))
 
-    def refuse(self, slot):
-        name = self.table.schema.qualified_name
-        available = ", ".join(self.table.registered_keys()) or "no backend at all"
-        raise NotImplementedError(
-            f"Could not run '{name}' with arguments from the '{name_of_slot(slot)}' backend. "
-            f"'{name}' is only available for these backends: [{available}]."
+@cython.cfunc
+def refuse_keys(self: Kernel, table: object, args: arguments_t):
+    operator = cython.cast(OperatorTable, table)
+    by_position, by_name = operator.parser.unbind(args, True)
+    keys = keys_of(by_position) | keys_of(by_name.values())
+    device = by_name.get("device")
+    if device is not None and keys == 0:
+        keys = dense_keys_of_device(Device_from_any(device).type_code)
+    if keys == 0:
+        raise RuntimeError(
+            "There were no tensor arguments to this function, or undefined ones only, but no kernel is registered "
+            f"for schema {operator.schema} without them."
         )
+    refuse_slot(operator, OperatorTable_slot(operator, local_keys(keys)))
 
-    def __repr__(self):
-        return "missing"
+
+@cython.cfunc
+@cython.exceptval(-1)
+def refuse_slot(table: OperatorTable, slot: cython.int) -> cython.int:
+    name = table.schema.qualified_name
+    available = ", ".join(table.registered_keys()) or "no backend at all"
+    raise NotImplementedError(
+        f"Could not run '{name}' with arguments from the '{name_of_slot(slot)}' backend. "
+        f"'{name}' is only available for these backends: [{available}]."
+    )
+
+
+MISSING = cython.declare(Kernel, MissingKernel())
 
 
 @cython.final
@@ -118,7 +165,7 @@ class OperatorTable:
 
     def __cinit__(self, schema):
         self.schema = schema
-        self.missing = MissingKernel(self)
+        self.count = UNREAD
         self.registered = {}
         self.resolve()
 
@@ -145,12 +192,15 @@ class OperatorTable:
         ------
         RuntimeError
             If the key has a kernel and `allow_override` is false.
+        TypeError
+            If the kernel is a C function that was registered for an operator with other arguments.
         """
         slot = slot_from_any(key)
         if not isinstance(kernel, Kernel):
             if not callable(kernel):
                 raise TypeError(f"a kernel must be callable, found {type(kernel).__name__}.")
             kernel = PythonKernel(kernel, self.schema)
+        check_same_call(kernel, self.schema)
         present = self.registered.setdefault(slot, [])
         if present and not allow_override:
             raise RuntimeError(
@@ -203,53 +253,62 @@ class OperatorTable:
         if not isinstance(keys, DispatchKeySet):
             raise TypeError(f"redispatch() takes a DispatchKeySet first, found {type(keys).__name__}.")
         slot: cython.int = OperatorTable_slot(self, keys.bits)
-        if cython.cast(object, self.slots[slot]) is self.missing:
-            self.missing.refuse(slot)  # its call would ask the arguments for keys; here `keys` alone count
+        if cython.cast(object, self.slots[slot]) is MISSING:
+            refuse_slot(self, slot)  # the kernel would ask the arguments for keys; here `keys` alone count
+        args, kwargs = OperatorTable_bind(self, args, kwargs)
         return self.call_slot(slot, args, kwargs)
 
     def resolve(self):
         """Fill every slot. See Note [How a slot is resolved]."""
         kernels: dict = {slot: entries[0][0] for slot, entries in self.registered.items() if entries}
-        fallbacks: dict = {
-            slot: function if function is fallthrough else FallbackKernel(function, self)
-            for slot, function in FALLBACKS.items()
-        }
+        fallbacks: dict = FALLBACKS.copy()
         slots: kernel_p[110]  # SLOT_COUNT: pure Python mode takes numbers only
-        resolve_slots(slots, self.missing, kernels, fallbacks)
+        resolve_slots(slots, kernels, fallbacks)
         fill_masks(self.masks, slots)
         for slot in range(SLOT_COUNT):
             self.slots[slot] = slots[slot]
         self.owned = (kernels, fallbacks)  # the old ones go last, when no slot points to them
 
     def call1(self, a):
-        if interventions:
-            return self.call((a,), None, a.impl.key_set)
-        return cython.cast(Kernel, self.slots[OperatorTable_slot(self, a.impl.key_set)]).call1(a)
+        args: argument_t[6]  # STACK_ARGUMENTS
+        keys: uint64_t = a.impl.key_set
+        args[0] = cython.cast(argument_t, a)
+        if interventions or self.count > STACK_ARGUMENTS:
+            return call_by_tuple(self, args, 1, keys)
+        memcpy(args + 1, self.defaults + 1, (STACK_ARGUMENTS - 1) * cython.sizeof(argument_t))
+        return run(self, keys, args)
 
     def call2(self, a, b):
+        args: argument_t[6]  # STACK_ARGUMENTS
         keys: uint64_t = a.impl.key_set | b.impl.key_set
-        if interventions:
-            return self.call((a, b), None, keys)
-        return cython.cast(Kernel, self.slots[OperatorTable_slot(self, keys)]).call2(a, b)
+        args[0], args[1] = cython.cast(argument_t, a), cython.cast(argument_t, b)
+        if interventions or self.count > STACK_ARGUMENTS:
+            return call_by_tuple(self, args, 2, keys)
+        memcpy(args + 2, self.defaults + 2, (STACK_ARGUMENTS - 2) * cython.sizeof(argument_t))
+        return run(self, keys, args)
 
     def call_with(self, a, argument):
-        if interventions:
-            return self.call((a, argument), None, a.impl.key_set)
-        return cython.cast(Kernel, self.slots[OperatorTable_slot(self, a.impl.key_set)]).call_with(a, argument)
-
-    def call_named(self, a, name, argument):
-        """Call with a tensor and one argument by its name."""
-        if interventions:
-            return self.call((a,), {name: argument}, a.impl.key_set)
-        return cython.cast(Kernel, self.slots[OperatorTable_slot(self, a.impl.key_set)]).call_named(a, name, argument)
+        args: argument_t[6]  # STACK_ARGUMENTS
+        keys: uint64_t = a.impl.key_set
+        args[0], args[1] = cython.cast(argument_t, a), cython.cast(argument_t, argument)
+        if interventions or self.count > STACK_ARGUMENTS:
+            return call_by_tuple(self, args, 2, keys)
+        memcpy(args + 2, self.defaults + 2, (STACK_ARGUMENTS - 2) * cython.sizeof(argument_t))
+        return run(self, keys, args)
 
     def call_empty(self, ndim, sizes, dtype_code, device_type, device_index):
         keys: uint64_t = dense_keys_of_device(device_type)
-        if interventions:
-            args, options = empty_arguments(ndim, sizes, dtype_code, device_type, device_index)
-            return self.call(args, options, keys)
-        kernel = cython.cast(Kernel, self.slots[OperatorTable_slot(self, keys)])
-        return kernel.call_empty(ndim, sizes, dtype_code, device_type, device_index)
+        kernel: kernel_p = self.slots[OperatorTable_slot(self, keys)]
+        if interventions or cython.cast(Kernel, kernel).empty_function == cython.NULL:
+            options = {}
+            if dtype_code != default_float_code():
+                options["dtype"] = dtype_of_code(dtype_code)
+            if device_type != CPU or device_index != -1:
+                options["device"] = Device_get(device_type, device_index)
+            return self.call((tuple([sizes[i] for i in range(ndim)]),), options, keys)
+        return cython.cast(Kernel, kernel).empty_function(
+            cython.cast(Kernel, kernel), ndim, sizes, dtype_code, device_type, device_index
+        )
 
     def call(self, args, kwargs, keys):
         """Call with any arguments, whose keys are `keys`."""
@@ -258,15 +317,19 @@ class OperatorTable:
     def call_slot(self, slot, args, kwargs):
         """Run the kernel in a slot; who listens or watches is told."""
         kernel = cython.cast(Kernel, self.slots[slot])
+        every: tuple = args
+        if kwargs or len(args) != self.count:
+            every = OperatorTable_parser(self).fill(args, kwargs)
+            if every is None:
+                self.schema.bind(args, kwargs or {})  # says what does not fit
         if not interventions:
-            return kernel.call(args, kwargs)
-        return call_told(self, kernel, slot, args, kwargs)
+            return kernel.function(kernel, self, PySequence_Fast_ITEMS(every))
+        return call_told(self, kernel, slot, every, args, kwargs)
 
     def __call__(self, *args, **kwargs):
         parser = OperatorTable_parser(self)
         if kwargs or not parser.takes(args):
-            bound = parser.bind(args, kwargs)
-            args, kwargs = self.schema.bind(args, kwargs) if bound is None else bound  # the schema says what is wrong
+            args, kwargs = OperatorTable_bind(self, args, kwargs)
         keys: uint64_t = keys_of(args)
         if kwargs:
             keys |= keys_of(kwargs.values())
@@ -304,27 +367,30 @@ class OperatorTable:
 
 
 @cython.cfunc
-def call_told(table: OperatorTable, kernel: Kernel, slot: cython.int, args, kwargs):
+def call_told(table: OperatorTable, kernel: Kernel, slot: cython.int, every: tuple, args, kwargs):
     """Run a kernel within a note of its operator. See Note [Watching uses]."""
     is_outermost = begin_operation(cython.cast(kernel_p, table))
     try:
-        result = call_listened(table, kernel, slot, args, kwargs) if LISTENERS else kernel.call(args, kwargs)
+        if LISTENERS:
+            result = call_listened(table, kernel, slot, every, args, kwargs)
+        else:
+            result = kernel.function(kernel, table, PySequence_Fast_ITEMS(every))
         if is_outermost and table.overwrites and use_watchers and isinstance(result, TensorBase):
-            report_operands(args, result)
+            report_operands(every, result)
     finally:
         end_operation()
     return result
 
 
 @cython.cfunc
-def call_listened(table: OperatorTable, kernel: Kernel, slot: cython.int, args, kwargs):
+def call_listened(table: OperatorTable, kernel: Kernel, slot: cython.int, every: tuple, args, kwargs):
     """Run a kernel; listeners are told before and after."""
     listeners = LISTENERS
     key = dispatch_keys()(slot)
     for listener in listeners:
         listener.before_call(table, key, args, kwargs or {})
     try:
-        result = kernel.call(args, kwargs)
+        result = kernel.function(kernel, table, PySequence_Fast_ITEMS(every))
     except BaseException:
         for listener in listeners:
             listener.failed_call(table, key)
@@ -364,18 +430,57 @@ def address_of(impl: TensorImpl) -> cython.p_void:
 
 
 def OperatorTable_parser(self):
-    """Return the schema's parser; the schema is read when the operator is first called by name."""
+    """Return the schema's parser; the schema is read when the operator is first called."""
     if self.parser is None:
         self.has_device = self.schema.has_device
-        self.parser = self.schema.parser
+        parser: ArgumentParser = self.schema.parser
+        for place in range(min(len(parser.defaults), STACK_ARGUMENTS)):
+            self.defaults[place] = PySequence_Fast_ITEMS(parser.defaults)[place]
+        self.parser, self.count = parser, len(parser.defaults)
     return self.parser
 
 
 @cython.cfunc
-def resolve_slots(slots: cython.pointer(kernel_p), missing: Kernel, kernels: dict, fallbacks: dict):
+def OperatorTable_bind(self: OperatorTable, args: tuple, kwargs: dict) -> tuple:
+    """Return arguments by position and by name as listeners see them, if the schema takes them."""
+    bound = OperatorTable_parser(self).bind(args, kwargs)
+    return self.schema.bind(args, kwargs) if bound is None else bound  # the schema says what does not fit
+
+
+@cython.cfunc
+@cython.inline
+@cython.nonecheck(False)
+def run(self: OperatorTable, keys: uint64_t, args: arguments_t):
+    kernel: kernel_p = self.slots[OperatorTable_slot(self, keys)]
+    return cython.cast(Kernel, kernel).function(cython.cast(Kernel, kernel), self, args)
+
+
+@cython.cfunc
+def call_by_tuple(self: OperatorTable, args: arguments_t, given: cython.int, keys: uint64_t):
+    """Call as by name: somebody watches, or the schema is not read yet, or has many arguments."""
+    parser = OperatorTable_parser(self)
+    stop: cython.int = min(given, parser.positional)
+    by_position = tuple([cython.cast(object, args[place]) for place in range(stop)])
+    by_name = {parser.names[place]: cython.cast(object, args[place]) for place in range(stop, given)}
+    return self.call(by_position, by_name, keys)
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def check_same_call(kernel: Kernel, schema) -> cython.int:
+    """Check that a C function, which takes arguments for what its operator's schema declares, gets no others."""
+    if kernel.schema is None:
+        kernel.schema = schema
+    elif not (kernel.serves_any or kernel.schema is schema or kernel.schema.is_same_call(schema)):
+        raise TypeError(f"the kernel {kernel!r} takes the arguments of {kernel.schema}, found those of {schema}.")
+    return 0
+
+
+@cython.cfunc
+def resolve_slots(slots: cython.pointer(kernel_p), kernels: dict, fallbacks: dict):
     """Write the kernel of every slot: what wins is written over what it wins against."""
     over_backends: kernel_p[16]  # BACKEND_BITS
-    fill(slots, 0, FIRST_FUNCTIONALITY_SLOT, missing)
+    fill(slots, 0, FIRST_FUNCTIONALITY_SLOT, MISSING)
     fill(slots, FIRST_FUNCTIONALITY_SLOT, SLOT_COUNT - FIRST_FUNCTIONALITY_SLOT, fallthrough)
     fill_some(slots, fallbacks)
     if AUTOGRAD in kernels:
@@ -453,17 +558,17 @@ def set_fallback(slot, function):
     if function is None:
         FALLBACKS.pop(slot, None)
     else:
-        FALLBACKS[slot] = function
+        FALLBACKS[slot] = function if function is fallthrough else FallbackKernel(function)
 
 
 def get_fallback(slot):
-    """Return the fallback of a slot, or None."""
+    """Return the kernel that is the fallback of a slot, or None."""
     return FALLBACKS.get(slot)
 
 
 EXPLICIT = cython.declare(object, slot_from_any("CompositeExplicitAutograd"))
 IMPLICIT = cython.declare(object, slot_from_any("CompositeImplicitAutograd"))
 AUTOGRAD = cython.declare(object, slot_from_any("Autograd"))
-FALLBACKS = cython.declare(dict, {})  # slot -> callable, or fallthrough
+FALLBACKS = cython.declare(dict, {})  # slot -> kernel
 LISTENERS = cython.declare(tuple, ())
 UNREGISTERED = cython.declare(list, [])  # kernels in C, in which calls may still be

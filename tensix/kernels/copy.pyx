@@ -9,7 +9,7 @@ from tensix.core.device cimport META, Device_from_any
 from tensix.core.handle cimport own_new
 from tensix.core.storage cimport StorageImpl_lazy_clone
 from tensix.core.storage_impl cimport StorageImpl
-from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_unary, CKernel_with
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.conversion cimport conversion_init, conversion_loop, conversion_t, copy_loop
 from tensix.kernels.empty cimport empty_impl, empty_like_impl
@@ -106,11 +106,14 @@ cdef int check_cast(str kind, TensorImpl target) except -1:
     return 0
 
 
-cdef object clone(TensorBase a, tuple args):
+cdef object clone(Kernel self, object table, arguments_t args):
+    return cloned((<TensorBase>args[0]).impl, <object>args[1])
+
+
+cdef object cloned(TensorImpl source, object memory_format):
     """Copy at once; unless a memory format is asked for, dense strides are kept."""
-    cdef TensorImpl source = a.impl
     cdef uint64_t before = set_counts(source, source, source)
-    cdef TensorImpl target = empty_like_impl(source, args[1])
+    cdef TensorImpl target = empty_like_impl(source, memory_format)
     made = Tensor_wrap(target)
     check_unchanged(before, source, source, source)
     if target.contiguous and 0 < source.numel < GRAIN_ELEMENTS:
@@ -185,9 +188,9 @@ cdef void gather_items(item_t* to, const char* data, TensorImpl source) noexcept
             return
 
 
-cdef object lazy_clone(TensorBase a):
+cdef object lazy_clone(Kernel self, object table, arguments_t args):
     """Return the same view of a storage that shares the bytes until the first write."""
-    cdef TensorImpl source = a.impl
+    cdef TensorImpl source = (<TensorBase>args[0]).impl
     if source.storage is None:
         raise RuntimeError("the tensor has no storage that could be shared.")
     cdef uint64_t before = set_counts(source, source, source)
@@ -201,20 +204,22 @@ cdef object lazy_clone(TensorBase a):
     return Tensor_wrap(target)
 
 
-def to_copy(TensorBase source not None, *, device):
+cdef object to_copy(Kernel self, object table, arguments_t args):
     """Copy to a device, in row-major order: whichever of the two is no CPU has the kernel that copies."""
+    cdef TensorBase source = <TensorBase>args[0]
     cdef TensorImpl impl = source.impl
     if impl is UNDEFINED:
         refuse_undefined()
-    where = Device_from_any(device)
+    where = Device_from_any(<object>args[1])
     made = EMPTY.call_empty(impl.ndim, TensorImpl_sizes(impl), impl.dtype_code, where.type_code, where.index)
     return COPY_.call2(made, source)
 
 
-cdef object to_dtype(TensorBase source, dtype):
+cdef object to_dtype(Kernel self, object table, arguments_t args):
     """Convert, in row-major order; what has the type already is returned as it is."""
+    cdef TensorBase source = <TensorBase>args[0]
     cdef TensorImpl impl = source.impl
-    cdef uint8_t code = dtype_from_any(dtype).code
+    cdef uint8_t code = dtype_from_any(<object>args[1]).code
     if impl is UNDEFINED:
         refuse_undefined()
     if impl.dtype_code == code:
@@ -223,8 +228,10 @@ cdef object to_dtype(TensorBase source, dtype):
     return COPY_.call2(made, source)
 
 
-cdef object copy_(TensorBase target, TensorBase source):
+cdef object copy_(Kernel self, object table, arguments_t args):
     """Write another tensor's elements; a source whose memory overlaps the target's is copied first."""
+    cdef TensorBase target = <TensorBase>args[0]
+    cdef TensorBase source = <TensorBase>args[1]
     cdef TensorBase origin = source
     cdef uint64_t before = set_counts(target.impl, source.impl, source.impl)
     check_writable_once(target.impl)
@@ -233,17 +240,19 @@ cdef object copy_(TensorBase target, TensorBase source):
     # Onto itself nothing is copied, and no memory is needed: x[1:] += y ends so, when the sum is written already.
     if not (overlaps and is_same_view(source.impl, target.impl)):
         if overlaps:
-            origin = clone(source, (source, None))
+            origin = cloned(source.impl, None)
         check_unchanged(before, target.impl, source.impl, source.impl)
         copy_elements(target.impl, origin.impl)
     TensorImpl_bump_version(target.impl)
     return target
 
 
-cdef object fill_(TensorBase target, value):
+cdef object fill_(Kernel self, object table, arguments_t args):
     """Write one value everywhere."""
     # Before any address is taken: converting may run the value's own code, which may do anything.
     cdef iterator_t iterator
+    cdef TensorBase target = <TensorBase>args[0]
+    cdef object value = <object>args[1]
     cdef TensorImpl impl = target.impl
     cdef uint64_t before = set_counts(impl, impl, impl)
     cdef ndarray array
@@ -304,9 +313,9 @@ cdef object fill_element(TensorImpl target, object value):
     return element
 
 
-native_functions.CLONE.register("CPU", ArgumentsKernel_of(native_functions.CLONE.schema, clone))
-native_functions.LAZY_CLONE.register("CompositeExplicitAutograd", CKernel_unary("lazy_clone", lazy_clone))
-native_functions.TO_COPY.register("CompositeExplicitAutograd", to_copy)
-native_functions.ASTYPE.register("CompositeExplicitAutograd", CKernel_with("to_dtype", to_dtype))
-native_functions.COPY_.register("CPU", CKernel_binary("copy_", copy_))
-native_functions.FILL_.register("CPU", CKernel_with("fill_", fill_))
+native_functions.CLONE.register("CPU", Kernel_of("clone", clone))
+native_functions.LAZY_CLONE.register("CompositeExplicitAutograd", Kernel_of("lazy_clone", lazy_clone))
+native_functions.TO_COPY.register("CompositeExplicitAutograd", Kernel_of("to_copy", to_copy))
+native_functions.ASTYPE.register("CompositeExplicitAutograd", Kernel_of("to_dtype", to_dtype))
+native_functions.COPY_.register("CPU", Kernel_of("copy_", copy_))
+native_functions.FILL_.register("CPU", Kernel_of("fill_", fill_))

@@ -20,10 +20,10 @@ from libc.stdint cimport int8_t, int64_t, uint8_t
 from tensix.core.device cimport CPU, META, Device, Device_from_any
 from tensix.core.export cimport begin_export, end_export
 from tensix.core.storage_impl cimport StorageImpl
-from tensix.dispatch.kernel cimport Kernel
+from tensix.dispatch.kernel cimport Kernel, arguments_t
 from tensix.dispatch.operands cimport write_fitting
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.kernels.empty cimport StridedKernel, strided_options
+from tensix.kernels.empty cimport check_strided
 from tensix.kernels.iterator cimport GRAIN_ELEMENTS
 from tensix.tensors.dtype cimport (
     BOOL,
@@ -51,6 +51,7 @@ from tensix.tensors.tensor_impl cimport (
 import numpy as np
 
 from tensix.dispatch import native_functions
+from tensix.kernels.empty import StridedKernel
 from tensix.kernels.numpy_kernel import NumpyKernel
 from tensix.kernels.numpy_results import computed
 from tensix.tensors.dtype import complex64, float32, int64
@@ -122,36 +123,34 @@ cdef class FactoryKernel(Kernel):
     """Make a tensor without values and fill it by another operator."""
 
     cdef OperatorTable fill
-    cdef object value  # what to fill with; None: the operator knows
+    cdef object value  # what to fill with; None: the operator knows, and is told a generator
 
     def __init__(self, OperatorTable fill, value=None):
-        self.fill, self.value = fill, value
-
-    cdef object call_empty(
-            self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index):
-        made = EMPTY.call_empty(ndim, sizes, dtype_code, device_type, device_index)
-        return self.fill.call1(made) if self.value is None else self.fill.call_with(made, self.value)
-
-    cdef object call(self, tuple args, dict kwargs):
-        return filled(*args, fill=self.fill, value=self.value, **(strided_options(kwargs) or {}))
-
-    def __repr__(self):
-        return f"empty, then {self.fill.schema.name}"
+        self.fill, self.value, self.name = fill, value, f"empty, then {fill.schema.name}"
+        self.function, self.empty_function = make_and_fill, make_and_fill_of_numbers
 
 
-def filled(size, *, OperatorTable fill, value, generator=None, dtype=None, device=None):
-    """Be a FactoryKernel's call with Python arguments."""
-    made = call_factory(EMPTY, size, (), dtype, device)
-    if generator is not None:
-        value = generator
-    return fill.call1(made) if value is None else fill.call_with(made, value)
+cdef object make_and_fill(Kernel kernel, object table, arguments_t args):
+    cdef FactoryKernel self = kernel
+    cdef bint is_random = self.value is None
+    cdef arguments_t options = args + 1 + is_random
+    check_strided(<object>options[1], <object>options[3])
+    made = call_factory(EMPTY, <object>args[0], (), <object>options[0], <object>options[2])
+    return self.fill.call_with(made, <object>args[1] if is_random else self.value)
 
 
-def full_kernel(size, fill_value, dtype=None, device=None):
+cdef object make_and_fill_of_numbers(
+        Kernel kernel, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index):
+    cdef FactoryKernel self = <FactoryKernel>kernel
+    made = EMPTY.call_empty(ndim, sizes, dtype_code, device_type, device_index)
+    return self.fill.call1(made) if self.value is None else self.fill.call_with(made, self.value)
+
+
+def full_kernel(size, fill_value, *, dtype, device):
     return FILL_.call_with(call_factory(EMPTY, size, (), dtype, device), fill_value)
 
 
-def randint_kernel(low, high, size, generator=None, dtype=None, device=None):
+def randint_kernel(low, high, size, *, generator, dtype, device):
     made = call_factory(EMPTY, size, (), "int64" if dtype is None else dtype, device)
     return RANDOM_(made, low, high, generator=generator)
 
@@ -159,17 +158,17 @@ def randint_kernel(low, high, size, generator=None, dtype=None, device=None):
 # ---- tensors like others, or with strides
 
 
-def empty_like_kernel(self, dtype=None, device=None):
+def empty_like_kernel(self, *, dtype, device):
     """Return an empty tensor of this shape."""
     return call_factory(EMPTY, self.shape, (), dtype or self.dtype, device or self.device)
 
 
-def full_like_kernel(self, fill_value, dtype=None, device=None):
+def full_like_kernel(self, fill_value, *, dtype, device):
     """Return a filled tensor of this shape."""
-    return full_kernel(self.shape, fill_value, dtype or self.dtype, device or self.device)
+    return full_kernel(self.shape, fill_value, dtype=dtype or self.dtype, device=device or self.device)
 
 
-def empty_strided_kernel(size, stride, dtype=None, device=None):
+def empty_strided_kernel(size, stride, *, dtype, device):
     """Return a tensor over just so many elements as the strides reach."""
     cdef int64_t lowest = 0
     cdef int64_t highest = -1
@@ -273,7 +272,7 @@ cdef inline bint is_sequence_of(object data, int64_t length) except -1:
 # ---- numbers that follow from their positions
 
 
-def arange(start, end, step=1, *, DType dtype=None, device=None):
+def arange(start, end, step, *, DType dtype, device):
     """Return the numbers from `start` on, `step` apart, up to `end`."""
     cdef bint are_ints = PyLong_CheckExact(start) and PyLong_CheckExact(end) and PyLong_CheckExact(step)
     cdef bint wants_ints
@@ -427,7 +426,7 @@ def numbers_of_numpy(count, dtype, device, function, *args):
     return made if target is None else target.copy_(made)
 
 
-def linspace_kernel(start, end, steps, *, endpoint=True, dtype=None, device=None):
+def linspace_kernel(start, end, steps, *, endpoint, dtype, device):
     """Compute in float64 or complex128."""
     if not 0 <= steps < 2**63:
         raise ValueError(f"linspace() needs a number of elements that is 0 or more and below 2**63, found num={steps}.")
@@ -437,7 +436,7 @@ def linspace_kernel(start, end, steps, *, endpoint=True, dtype=None, device=None
     return numbers_of_numpy(steps, dtype, device, np.linspace, start, end, steps, endpoint, False, exact)
 
 
-def eye_kernel(n, m, *, k=0, dtype=None, device=None):
+def eye_kernel(n, m, *, k, dtype, device):
     """Fill a diagonal of zeros, on any device."""
     made = call_factory(ZEROS, (n, m), (), dtype or float32, device)
     made.diagonal(k).fill_(1)

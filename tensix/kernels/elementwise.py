@@ -25,7 +25,7 @@ from tensix.dispatch import OperatorTable, native_functions
 from tensix.dispatch.elementwise_function import ElementwiseFunction
 from tensix.kernels.meta import MetaFunctionKernel, MetaUfuncKernel
 from tensix.kernels.numpy_kernel import NumpyKernel
-from tensix.kernels.ufunc import ClipKernel, CopyingOutKernel, InPlaceKernel, OutKernel, PowerKernel, UfuncKernel
+from tensix.kernels.ufunc import ClipKernel, CopyingOutKernel, OutKernel, PowerKernel, UfuncKernel
 
 if TYPE_CHECKING:
     from tensix._tensor import Tensor
@@ -100,20 +100,21 @@ def elementwise(
 
     def register(declaration, table, out, to_self):
         if isinstance(source, np.ufunc):
-            rules = kernel(table.schema.name, source, integers=integers, promotes=promotes)
+            rules = kernel(table.schema.name, source, integers=integers, promotes=promotes, alpha=alpha)
             table.register("CPU", rules)
             table.overwrites = True
             table.register("Meta", MetaUfuncKernel(rules))
-            for variant, writer in ((out, OutKernel), (to_self, InPlaceKernel)):
+            for variant in (out, to_self):
                 if variant is not None:
-                    variant.register("CPU", writer(rules))
-                    variant.register("Meta", variant.kernel_for("CPU"))  # it knows of meta itself
+                    writer = OutKernel(rules, in_place=variant is to_self)
+                    variant.register("CPU", writer)
+                    variant.register("Meta", writer)  # it knows of meta itself
         else:
             if source is None:
                 table.register("CompositeImplicitAutograd", declaration)
             else:
                 table.register("CPU", NumpyKernel(source, promotes=True, widens=True))
-                table.register("Meta", MetaFunctionKernel(table))
+                table.register("Meta", MetaFunctionKernel(table.schema.name))
             out.register("CompositeImplicitAutograd", CopyingOutKernel(table))
 
     return make
@@ -743,9 +744,7 @@ def minimum(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor
     """
 
 
-native_functions.CLIP.register(
-    "CompositeImplicitAutograd", ClipKernel(maximum.__self__.table, minimum.__self__.table)
-)
+native_functions.CLIP.register("CompositeImplicitAutograd", ClipKernel(maximum.__self__.table, minimum.__self__.table))
 
 
 # ---- logical and bitwise functions

@@ -1,6 +1,5 @@
 """New tensors without values."""
 from libc.stdint cimport int8_t, int64_t, uint8_t
-from tensix.dispatch.kernel cimport PythonKernel
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 
@@ -12,8 +11,4 @@ cdef TensorImpl empty_strided_impl(TensorImpl like, uint8_t dtype_code)
 cdef TensorImpl empty_like_impl(TensorImpl like, object memory_format)
 
 
-cdef class StridedKernel(PythonKernel):
-    cdef object call(self, tuple args, dict kwargs)
-
-
-cdef dict strided_options(dict options)
+cdef int check_strided(object layout, object pin_memory) except -1

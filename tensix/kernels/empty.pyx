@@ -9,7 +9,8 @@ from tensix.core.device cimport Device, Device_from_any
 from tensix.core.handle cimport own_new
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
-from tensix.dispatch.kernel cimport Kernel, PythonKernel
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
+from tensix.dispatch.operator_table cimport OperatorTable, PythonKernel, check_returned
 from tensix.tensors.dtype cimport default_float_code, dtype_from_any, itemsize_of
 from tensix.tensors.memory_format cimport memory_format_from_any, strides_of_format
 from tensix.tensors.tensor_base cimport Tensor_wrap
@@ -104,51 +105,43 @@ cdef TensorImpl empty_strided_impl(TensorImpl like, uint8_t dtype_code):
     return impl
 
 
-cdef class EmptyKernel(Kernel):
-    """Make a tensor without values."""
-
-    cdef object call_empty(
-            self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index):
-        return Tensor_wrap(empty_impl(ndim, sizes, dtype_code, device_type, device_index))
-
-    cdef object call(self, tuple args, dict kwargs):
-        return empty_boxed(*args, **(strided_options(kwargs) or {}))
-
-    def __repr__(self):
-        return "empty"
-
-
-def empty_boxed(size, *, dtype=None, device=None, memory_format=None):
-    """Be the kernel's call with Python arguments."""
+cdef object empty(Kernel self, object table, arguments_t args):
+    cdef object device = <object>args[3]
     cdef Device where = Device_from_any("cpu" if device is None else device)
-    cdef uint8_t dtype_code = default_float_code() if dtype is None else dtype_from_any(dtype).code
+    cdef uint8_t dtype_code = default_float_code() if <object>args[1] is None else dtype_from_any(<object>args[1]).code
     cdef int64_t sizes[64]
-    cdef tuple shape = tuple(size)  # See Note [Lists that change]
+    cdef tuple shape = tuple(<object>args[0])  # See Note [Lists that change]
+    check_strided(<object>args[2], <object>args[4])
     if len(shape) > 64:
         raise ValueError(f"a tensor has at most 64 dimensions, found {len(shape)}.")
     for i, extent in enumerate(shape):
         sizes[i] = int64_of(extent)
+    memory_format = <object>args[5]
     memory_format = contiguous_format if memory_format is None else memory_format_from_any(memory_format)
     return Tensor_wrap(empty_impl_in(memory_format, len(shape), sizes, dtype_code, where.type_code, where.index))
+
+
+cdef object empty_of_numbers(
+        Kernel self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index):
+    return Tensor_wrap(empty_impl(ndim, sizes, dtype_code, device_type, device_index))
 
 
 # ---- the options of factories
 
 
 cdef class StridedKernel(PythonKernel):
-    """Run a Python callable that makes strided tensors."""
+    """Run a Python callable that makes strided tensors, with all its arguments but layout and pin_memory."""
 
-    cdef object call(self, tuple args, dict kwargs):
-        return PythonKernel.call(self, args, strided_options(kwargs))
+    def __init__(self, function, schema):
+        PythonKernel.__init__(self, function, schema)
+        self.function = run_strided
 
 
-cdef dict strided_options(dict options):
-    """Return options without layout and pin_memory."""
-    if not options or "layout" not in options and "pin_memory" not in options:
-        return options
-    options = options.copy()
-    check_strided(options.pop("layout", None), options.pop("pin_memory", None))
-    return options
+cdef object run_strided(Kernel kernel, object table, arguments_t args):
+    cdef StridedKernel self = kernel
+    by_position, by_name = (<OperatorTable>table).parser.unbind(args, True)
+    check_strided(by_name.pop("layout"), by_name.pop("pin_memory"))
+    return check_returned(self, table, self.function_object(*by_position, **by_name))
 
 
 cdef int check_strided(object layout, object pin_memory) except -1:
@@ -169,5 +162,7 @@ cdef int check_strided(object layout, object pin_memory) except -1:
 
 
 # The kernel asks the device's allocator: that of meta tensors gives sizes without memory.
+cdef Kernel EMPTY = Kernel_of("empty", empty)
+EMPTY.empty_function = empty_of_numbers
 for _key in ("CPU", "Meta"):
-    native_functions.EMPTY.register(_key, EmptyKernel())
+    native_functions.EMPTY.register(_key, EMPTY)

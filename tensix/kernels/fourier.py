@@ -25,7 +25,7 @@ def register_transform(table, name):
 def register_shift(table, name):
     """Enter NumPy's shift of a name."""
 
-    def shift(self, axes=None):
+    def shift(self, axes):
         return getattr(np.fft, name)(self, axes)
 
     shift.__qualname__ = name
@@ -35,7 +35,7 @@ def register_shift(table, name):
 def register_frequencies(table, name):
     """Enter a kernel that makes frequencies on any device."""
 
-    def frequencies(n, d=1.0, *, dtype=None, device=None):
+    def frequencies(n, d, *, dtype, device):
         if n < 1:
             raise ValueError(f"{name}() needs 1 element or more, found {n}.")
         count = n if name == "fftfreq" else n // 2 + 1

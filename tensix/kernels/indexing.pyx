@@ -12,7 +12,7 @@ it may take its own bytes then, and what is read may be the same tensor.
 """
 from cpython.number cimport PyNumber_Index
 from libc.stdint cimport uint64_t
-from tensix.dispatch.kernel cimport CKernel_with
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.kernels.copy cimport converted
 from tensix.kernels.numpy_results cimport call_numpy, take_over
 from tensix.kernels.overlap cimport check_writable_once
@@ -40,8 +40,10 @@ cdef object LARGEST_POSITION = np.iinfo(np.int64).max
 cdef object TWO_BYTES = np.dtype(np.uint16)
 
 
-cdef object index(TensorBase a, object index):
+cdef object index(Kernel self, object table, arguments_t args):
     """Copy the elements that an index selects."""
+    cdef TensorBase a = <TensorBase>args[0]
+    cdef object index = <object>args[1]
     cdef TensorImpl made
     selected = select_rows(a.impl, index)
     if selected is not None:
@@ -61,8 +63,11 @@ cdef object index(TensorBase a, object index):
     return Tensor_wrap(made)
 
 
-def index_put_(TensorBase self not None, index, TensorBase values not None):
+cdef object index_put_(Kernel kernel, object table, arguments_t args):
     """Write values, broadcast and converted, to the elements that an index selects."""
+    cdef TensorBase self = <TensorBase>args[0]
+    cdef object index = <object>args[1]
+    cdef TensorBase values = <TensorBase>args[2]
     cdef list keys = keys_of_index(index)
     check_writable_once(self.impl)
     TensorImpl_mutable_data(self.impl)
@@ -169,7 +174,7 @@ def as_positions(indices):
     return np.minimum(indices, np.iinfo(np.int64).max).astype(np.int64) if indices.dtype == np.uint64 else indices
 
 
-def take_kernel(self, index, *, axis=None):
+def take_kernel(self, index, *, axis):
     """Take copies."""
     return np.take(self, as_positions(index), axis)
 
@@ -182,8 +187,8 @@ def take_along_axis_kernel(self, indices, axis):
 
 
 for _table, _kernel in (
-    (native_functions.INDEX_TENSOR, CKernel_with("index", index)),
-    (native_functions.INDEX_PUT_, index_put_),
+    (native_functions.INDEX_TENSOR, Kernel_of("index", index)),
+    (native_functions.INDEX_PUT_, Kernel_of("index_put_", index_put_)),
     (native_functions.TAKE, NumpyKernel(take_kernel, moves=True)),
     (native_functions.TAKE_ALONG_AXIS, NumpyKernel(take_along_axis_kernel, moves=True)),
 ):

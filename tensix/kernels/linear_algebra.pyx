@@ -9,7 +9,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from numpy cimport npy_intp
 from tensix.core.device cimport META
-from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.kernels.copy cimport converted
 from tensix.kernels.empty cimport empty_impl
 from tensix.kernels.iterator cimport (
@@ -67,8 +67,10 @@ cdef core_t MATMUL[47]  # (n, k), (k, m) -> (n, m)
 cdef core_t VECDOT[47]  # (n), (n) -> ()
 
 
-cdef object matmul(TensorBase a, TensorBase b):
+cdef object matmul(Kernel self, object table, arguments_t args):
     """Multiply matrices; a tensor of one dimension is a row on the left and a column on the right."""
+    cdef TensorBase a = <TensorBase>args[0]
+    cdef TensorBase b = <TensorBase>args[1]
     cdef uint8_t code, working
     cdef uint64_t before = set_counts(a.impl, b.impl, b.impl)
     check_pair(a, b)
@@ -112,12 +114,13 @@ cdef object matmul(TensorBase a, TensorBase b):
     return Tensor_wrap(converted(product(&core, x, y, &left, &right, outer, ndim, sizes, working), code))
 
 
-cdef object vecdot(TensorBase a, tuple args):
+cdef object vecdot(Kernel self, object table, arguments_t args):
     """Multiply vectors along a dimension of each, the first conjugated."""
-    cdef TensorBase b = args[1]
+    cdef TensorBase a = <TensorBase>args[0]
+    cdef TensorBase b = <TensorBase>args[1]
     cdef uint8_t code, working
     cdef uint64_t before = set_counts(a.impl, b.impl, b.impl)
-    cdef int64_t axis = int64_of(args[2])
+    cdef int64_t axis = int64_of(<object>args[2])
     check_pair(a, b)
     code = promote_codes(a.impl.dtype_code, b.impl.dtype_code)
     working = FLOAT32 if code == BFLOAT16 else code
@@ -272,10 +275,9 @@ def register_products():
         if dtype is not None:
             take_loop(np.matmul, dtype, &MATMUL[code].loop, &MATMUL[code].data)
             take_loop(np.vecdot, dtype, &VECDOT[code].loop, &VECDOT[code].data)
-    schema = native_functions.VECDOT.schema
     for key in ("CPU", "Meta"):
-        native_functions.MATMUL.register(key, CKernel_binary("numpy.matmul", matmul))
-        native_functions.VECDOT.register(key, ArgumentsKernel_of(schema, vecdot))
+        native_functions.MATMUL.register(key, Kernel_of("numpy.matmul", matmul))
+        native_functions.VECDOT.register(key, Kernel_of("numpy.vecdot", vecdot))
 
 
 register_products()
@@ -306,12 +308,12 @@ def eigvals_kernel(self):
     return values.astype(complex_of(values), copy=False)
 
 
-def cholesky_kernel(self, upper=False):
+def cholesky_kernel(self, upper):
     """Name the argument, as NumPy wants it."""
     return np.linalg.cholesky(self, upper=upper)
 
 
-def cross_kernel(self, other, axis=-1):
+def cross_kernel(self, other, axis):
     """Name the argument, as NumPy wants it."""
     return np.linalg.cross(self, other, axis=axis)
 
@@ -321,19 +323,20 @@ def matrix_norm_kernel(self, ord, keepdims):
     return np.linalg.matrix_norm(self, ord=ord, keepdims=keepdims)
 
 
-def matrix_rank_kernel(self, rtol=None):
+def matrix_rank_kernel(self, rtol):
     """Name the argument, as NumPy wants it."""
     return np.linalg.matrix_rank(self, rtol=rtol)
 
 
-def pinv_kernel(self, rtol=None):
+def pinv_kernel(self, rtol):
     """Name the argument: its default in NumPy is not None, for which older versions warn."""
     return np.linalg.pinv(self) if rtol is None else np.linalg.pinv(self, rtol=rtol)
 
 
-def trace_kernel(self, offset, dtype):
+cdef object trace(Kernel self, object table, arguments_t args):
     """Add up a view, by a sum that is right in all types."""
-    return native_functions.SUM(native_functions.DIAGONAL(self, offset, -2, -1), axis=[-1], dtype=dtype)
+    diagonal = native_functions.DIAGONAL(<object>args[0], <object>args[1], -2, -1)
+    return native_functions.SUM(diagonal, axis=[-1], dtype=<object>args[2])
 
 
 def vector_norm_kernel(self, ord, axis, keepdims):
@@ -365,4 +368,4 @@ for _table, _kernel in (
 ):
     _table.register("CPU", _kernel)
 
-native_functions.TRACE.register("CompositeExplicitAutograd", trace_kernel)
+native_functions.TRACE.register("CompositeExplicitAutograd", Kernel_of("trace", trace))

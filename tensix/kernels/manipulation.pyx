@@ -5,6 +5,7 @@ the first part's, if that has no gaps: transposed tensors give a transposed resu
 grain.
 """
 from libc.stdint cimport INT64_MAX, int64_t, uint64_t
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.kernels.copy cimport copy_elements
 from tensix.kernels.empty cimport empty_impl
 from tensix.kernels.iterator cimport GRAIN_ELEMENTS
@@ -32,13 +33,14 @@ from tensix.dispatch import native_functions
 from tensix.kernels.numpy_kernel import NumpyKernel
 
 
-def cat(tensors, axis=0):
+cdef object cat(Kernel self, object table, arguments_t args):
     """Join tensors along a dimension that they have; flattened, if that is None."""
     cdef int64_t sizes[64]
     cdef int64_t strides[64]
     cdef int64_t offset = 0
+    cdef object axis = <object>args[1]
     cdef int64_t number = 0 if axis is None else int64_of(axis)
-    cdef tuple parts = bodies_of(tensors)
+    cdef tuple parts = bodies_of(<object>args[0])
     cdef uint64_t before = set_counts_of(parts)
     cdef TensorImpl first = parts[0]
     cdef TensorImpl part, out
@@ -73,12 +75,12 @@ def cat(tensors, axis=0):
     return Tensor_wrap(out)
 
 
-def stack(tensors, axis=0):
+cdef object stack(Kernel self, object table, arguments_t args):
     """Join tensors of one shape along a new dimension."""
     cdef int64_t sizes[64]
     cdef int64_t strides[64]
-    cdef int64_t number = int64_of(axis)
-    cdef tuple parts = bodies_of(tensors)
+    cdef int64_t number = int64_of(<object>args[1])
+    cdef tuple parts = bodies_of(<object>args[0])
     cdef uint64_t before = set_counts_of(parts)
     cdef TensorImpl first = parts[0]
     cdef TensorImpl part, out
@@ -201,8 +203,8 @@ cdef int write(
 
 
 for _table, _kernel in (
-    (native_functions.CONCAT, cat),
-    (native_functions.STACK, stack),
+    (native_functions.CONCAT, Kernel_of("cat", cat)),
+    (native_functions.STACK, Kernel_of("stack", stack)),
     (native_functions.REPEAT, NumpyKernel(np.repeat, moves=True)),
     (native_functions.REPEAT_TENSOR, NumpyKernel(np.repeat, moves=True)),
     (native_functions.ROLL, NumpyKernel(np.roll, moves=True)),

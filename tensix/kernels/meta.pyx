@@ -4,13 +4,13 @@ A meta tensor has a storage that knows its size, but the device's allocator give
 asking for an element raises an error that says so.
 """
 cimport cython
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint8_t
 from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr_wrap, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU, META, Device_get
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_mutable_data
-from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_with, Kernel
-from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
+from tensix.dispatch.operator_table cimport OperatorTable, keys_of
 from tensix.kernels.copy cimport fill_element
 from tensix.kernels.empty cimport empty_like_impl
 from tensix.kernels.iterator cimport broadcast_sizes, iterator_add, iterator_start, iterator_t, new_result
@@ -53,51 +53,49 @@ cdef class MetaUfuncKernel(UfuncKernel):
     """Give a ufunc's result the shape and type that the CPU's kernel gives it."""
 
     def __init__(self, UfuncKernel rules not None):
-        self.name, self.inputs, self.promotes, self.loops = rules.name, rules.inputs, rules.promotes, rules.loops
+        self.operator_name, self.promotes, self.loops = rules.operator_name, rules.promotes, rules.loops
+        self.name = f"shape and type of {rules.operator_name}"
+        self.function = shape_of_one if rules.inputs == 1 else shape_of_two
 
-    cdef object call1(self, TensorBase a):
-        if self.inputs != 1:
-            return self.call((a,), None)
-        cdef TensorImpl x = a.impl
-        return Tensor_wrap(new_result(x.ndim, TensorImpl_sizes(x), UfuncKernel_result_code(self, x.dtype_code), x, x))
 
-    cdef object call2(self, TensorBase a, TensorBase b):
-        cdef int64_t sizes[64]
-        if self.inputs != 2:
-            return self.call((a, b), None)
-        code = UfuncKernel_result_code(self, promote_codes(a.impl.dtype_code, b.impl.dtype_code))
-        check_common_device(a.impl, b.impl)
-        ndim = broadcast_sizes(a.impl, b.impl, sizes)
-        if a.impl.device_type != META:
-            a, b = b, a  # the result is made where the first is
-        return Tensor_wrap(new_result(ndim, sizes, code, a.impl, b.impl))
+cdef object shape_of_one(Kernel self, object table, arguments_t args):
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    code = UfuncKernel_result_code(<UfuncKernel>self, x.dtype_code)
+    return Tensor_wrap(new_result(x.ndim, TensorImpl_sizes(x), code, x, x))
 
-    def __repr__(self):
-        return f"shape and type of {self.name}"
+
+cdef object shape_of_two(Kernel self, object table, arguments_t args):
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef TensorImpl y = (<TensorBase>args[1]).impl
+    code = UfuncKernel_result_code(<UfuncKernel>self, promote_codes(x.dtype_code, y.dtype_code))
+    return broadcast_result(x, y, code)
+
+
+cdef object broadcast_result(TensorImpl x, TensorImpl y, uint8_t code):
+    """Return a tensor of a type and of the shape of two, on meta, where one of them is."""
+    cdef int64_t sizes[64]
+    check_common_device(x, y)
+    ndim = broadcast_sizes(x, y, sizes)
+    if x.device_type != META:
+        x, y = y, x  # the result is made where the first is
+    return Tensor_wrap(new_result(ndim, sizes, code, x, y))
 
 
 cdef class MetaFunctionKernel(Kernel):
     """Give the result of an elementwise operator its shape, and the type that the CPU's kernel gives no elements."""
 
-    cdef OperatorTable table
+    def __init__(self, str operator not None):
+        self.name, self.function = f"shape and type of {operator}", shape_of_function
 
-    def __init__(self, OperatorTable table not None):
-        self.table = table
 
-    cdef object call(self, tuple args, dict kwargs):
-        cdef int64_t sizes[64]
-        cdef TensorBase a = args[0]
-        cdef TensorBase b = args[len(args) - 1]
-        check_common_device(a.impl, b.impl)
-        ndim = broadcast_sizes(a.impl, b.impl, sizes)
-        samples = [EMPTY((0,), dtype=x.dtype) for x in args]
-        cdef TensorBase made = self.table(*samples, **(kwargs or {}))
-        if a.impl.device_type != META:
-            a, b = b, a
-        return Tensor_wrap(new_result(ndim, sizes, made.impl.dtype_code, a.impl, b.impl))
-
-    def __repr__(self):
-        return f"shape and type of {self.table.schema.name}"
+cdef object shape_of_function(Kernel self, object table, arguments_t args):
+    cdef OperatorTable called = table
+    cdef int operands = called.parser.positional
+    cdef TensorBase made
+    cdef list samples = [EMPTY((0,), dtype=(<object>args[i]).dtype) for i in range(operands)]
+    cdef list options = [<object>args[i] for i in range(operands, called.count)]
+    made = called.call((*samples, *options), None, keys_of(samples))
+    return broadcast_result((<TensorBase>args[0]).impl, (<TensorBase>args[operands - 1]).impl, made.impl.dtype_code)
 
 
 cdef int check_common_device(TensorImpl a, TensorImpl b) except -1:
@@ -114,12 +112,14 @@ cdef int check_common_device(TensorImpl a, TensorImpl b) except -1:
     return refuse_devices(a, b)
 
 
-cdef object clone(TensorBase a, tuple args):
-    return Tensor_wrap(empty_like_impl(a.impl, args[1]))
+cdef object clone(Kernel self, object table, arguments_t args):
+    return Tensor_wrap(empty_like_impl((<TensorBase>args[0]).impl, <object>args[1]))
 
 
-cdef object copy_(TensorBase target, TensorBase source):
+cdef object copy_(Kernel self, object table, arguments_t args):
     """Check that the copy could be made: into a meta tensor from anywhere, out of one never."""
+    cdef TensorBase target = <TensorBase>args[0]
+    cdef TensorBase source = <TensorBase>args[1]
     cdef iterator_t iterator
     if target.impl.device_type != META:
         raise NotImplementedError(
@@ -135,14 +135,15 @@ cdef object copy_(TensorBase target, TensorBase source):
     return target
 
 
-cdef object fill_(TensorBase target, value):
-    fill_element(target.impl, value)
+cdef object fill_(Kernel self, object table, arguments_t args):
+    cdef TensorBase target = <TensorBase>args[0]
+    fill_element(target.impl, <object>args[1])
     StorageImpl_mutable_data(<StorageImpl>target.impl.storage)
     return target
 
 
 set_allocator("meta", MetaAllocator())
 
-native_functions.CLONE.register("Meta", ArgumentsKernel_of(native_functions.CLONE.schema, clone))
-native_functions.COPY_.register("Meta", CKernel_binary("check of copy_", copy_))
-native_functions.FILL_.register("Meta", CKernel_with("check of fill_", fill_))
+native_functions.CLONE.register("Meta", Kernel_of("clone", clone))
+native_functions.COPY_.register("Meta", Kernel_of("check of copy_", copy_))
+native_functions.FILL_.register("Meta", Kernel_of("check of fill_", fill_))

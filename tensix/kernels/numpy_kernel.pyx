@@ -6,7 +6,8 @@ is ever a view. See Note [Memory of NumPy's results].
 from cpython.number cimport PyIndex_Check, PyNumber_Index
 from libc.stdint cimport uint8_t
 from numpy cimport NPY_ARRAY_OWNDATA, PyArray_CHKFLAGS, PyArray_Check, import_array
-from tensix.dispatch.kernel cimport Kernel
+from tensix.dispatch.kernel cimport Kernel, arguments_t
+from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.copy cimport converted
 from tensix.kernels.numpy_results cimport call_numpy, take_over
 from tensix.tensors.dtype cimport (
@@ -41,8 +42,8 @@ cdef class NumpyKernel(Kernel):
     Parameters
     ----------
     function : callable
-        Called with arrays in place of tensors. It returns an array, a number of NumPy, or a tuple of those; no array
-        that it is given may outlive the call.
+        Called with all arguments that the operator declares, and arrays in place of tensors. It returns an array, a
+        number of NumPy, or a tuple of those; no array that it is given may outlive the call.
     promotes : bool, optional
         Whether all tensors are converted to their common element type first.
     floats : bool, optional
@@ -54,30 +55,34 @@ cdef class NumpyKernel(Kernel):
         not all of NumPy's functions know the one, and ml_dtypes' order of the other has no place for not-a-numbers.
     """
 
-    cdef object function
+    cdef object source
     cdef bint promotes
     cdef bint floats
     cdef bint moves
     cdef bint widens
 
     def __init__(self, function, *, promotes=False, floats=False, moves=False, widens=False):
-        self.function, self.promotes, self.floats, self.moves, self.widens = function, promotes, floats, moves, widens
-
-    cdef object call(self, tuple args, dict kwargs):
-        cdef list tensors = []
-        cdef list arrays = []
-        cdef int code = -1
-        # All arguments are plain before the first address is taken. See Note [Order of an advanced index].
-        args = tuple([plain(value, tensors) for value in args])
-        kwargs = {name: plain(value, tensors) for name, value in kwargs.items()} if kwargs else {}
-        if self.promotes or self.moves or self.widens:
-            code = common_code(tensors if self.promotes else tensors[:1])
-        given = [NumpyKernel_view(self, value, code, arrays) for value in args]
-        named = {name: NumpyKernel_view(self, value, code, arrays) for name, value in kwargs.items()}
-        return NumpyKernel_adopt(self, call_numpy(self.function, tuple(given), named, True), code, arrays)
+        self.source, self.promotes, self.floats, self.moves, self.widens = function, promotes, floats, moves, widens
+        self.function, self.serves_any = run_over_views, True
 
     def __repr__(self):
-        return f"{self.function.__module__}.{self.function.__qualname__} over views"
+        return f"{self.source.__module__}.{self.source.__qualname__} over views"
+
+
+cdef object run_over_views(Kernel kernel, object table, arguments_t args):
+    cdef NumpyKernel self = kernel
+    cdef list tensors = []
+    cdef list arrays = []
+    cdef int code = -1
+    by_position, by_name = (<OperatorTable>table).parser.unbind(args, True)
+    # All arguments are plain before the first address is taken. See Note [Order of an advanced index].
+    by_position = [plain(value, tensors) for value in by_position]
+    by_name = {name: plain(value, tensors) for name, value in by_name.items()}
+    if self.promotes or self.moves or self.widens:
+        code = common_code(tensors if self.promotes else tensors[:1])
+    given = [NumpyKernel_view(self, value, code, arrays) for value in by_position]
+    named = {name: NumpyKernel_view(self, value, code, arrays) for name, value in by_name.items()}
+    return NumpyKernel_adopt(self, call_numpy(self.source, tuple(given), named, True), code, arrays)
 
 
 cdef object plain(object value, list tensors):

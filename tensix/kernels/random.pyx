@@ -15,9 +15,10 @@ from cpython.pythread cimport (
     NOWAIT_LOCK,
 )
 from libc.stdint cimport uint64_t
+from tensix.core.device cimport META
 from tensix.core.export cimport begin_export, end_export
 from tensix.core.storage_impl cimport StorageImpl
-from tensix.dispatch.kernel cimport Kernel
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.kernels.overlap cimport check_writable_once
 from tensix.kernels.iterator cimport GRAIN_ELEMENTS
 from tensix.tensors.dtype cimport FLOAT32, FLOAT64, dtype_of_code
@@ -155,48 +156,37 @@ def manual_seed(seed):
     return default_generator.manual_seed(seed)
 
 
-ctypedef int (*fill_t)(TensorBase, Generator) except -1
-NoneType = type(None)
+# ---- floating numbers
 
 
-cdef class FillKernel(Kernel):
-    """Fill a tensor with random numbers, if there is anything to fill."""
-
-    cdef str name
-    cdef fill_t fill  # NULL: the device keeps shapes only
-
-    cdef object call1(self, TensorBase a):
-        return FillKernel_run(self, a, DEFAULT)
-
-    cdef object call(self, tuple args, dict kwargs):
-        """Take ``(self, generator=None)``."""
-        generator = args[1] if len(args) > 1 else (kwargs or {}).get("generator")
-        if not isinstance(args[0], TensorBase) or not isinstance(generator, (Generator, NoneType)):
-            raise TypeError(f"{self.name}() takes a tensor and a Generator or None.")
-        return FillKernel_run(self, args[0], DEFAULT if generator is None else generator)
-
-    def __repr__(self):
-        return self.name
+cdef object uniform_(Kernel self, object table, arguments_t args):
+    """Fill with numbers from 0 up to, but without, 1; on meta check the arguments."""
+    cdef Generator generator = checked_generator("uniform_", <object>args[1])
+    cdef TensorImpl impl = floating_impl("uniform_", <TensorBase>args[0])
+    if impl.device_type != META:
+        write_uniform(impl, generator)
+    TensorImpl_bump_version(impl)
+    return <object>args[0]
 
 
-cdef FillKernel FillKernel_of(str name, fill_t fill):
-    kernel = <FillKernel>FillKernel.__new__(FillKernel)
-    kernel.name, kernel.fill = name, fill
-    return kernel
+cdef object normal_(Kernel self, object table, arguments_t args):
+    """Fill with numbers of mean 0 and variance 1; on meta check the arguments."""
+    cdef Generator generator = checked_generator("normal_", <object>args[1])
+    cdef TensorImpl impl = floating_impl("normal_", <TensorBase>args[0])
+    if impl.device_type != META:
+        write_normal(impl, generator)
+    TensorImpl_bump_version(impl)
+    return <object>args[0]
 
 
-cdef object FillKernel_run(FillKernel self, TensorBase a, Generator generator):
+cdef TensorImpl floating_impl(str name, TensorBase a):
     dtype = dtype_of_code(a.impl.dtype_code)
     if dtype.code != FLOAT32 and dtype.code != FLOAT64:
-        raise TypeError(f"{self.name}() fills float32 and float64 tensors, found {dtype.name}.")
-    if self.fill != NULL:
-        self.fill(a, generator)
-    TensorImpl_bump_version(a.impl)
-    return a
+        raise TypeError(f"{name}() fills float32 and float64 tensors, found {dtype.name}.")
+    return a.impl
 
 
-cdef int uniform_(TensorBase a, Generator generator) except -1:
-    cdef TensorImpl impl = a.impl
+cdef int write_uniform(TensorImpl impl, Generator generator) except -1:
     cdef uint64_t before = set_counts(impl, impl, impl)
     check_writable_once(impl)
     if not impl.contiguous:
@@ -241,8 +231,7 @@ cdef void fill_uniform(bitgen_t* bits, void* data, Py_ssize_t count, bint single
             (<double*>data)[i] = bits.next_double(bits.state)
 
 
-cdef int normal_(TensorBase a, Generator generator) except -1:
-    cdef TensorImpl impl = a.impl
+cdef int write_normal(TensorImpl impl, Generator generator) except -1:
     check_writable_once(impl)
     view = ndarray_of_impl(impl, True)
     Generator_lock(generator)
@@ -259,25 +248,21 @@ cdef int normal_(TensorBase a, Generator generator) except -1:
 # ---- integers
 
 
-def random_(TensorBase self not None, low, high, *, generator=None):
-    """Fill with integers from `low` up to, but without, `high`."""
-    cdef Generator source = checked_generator("random_", generator)
-    cdef TensorImpl impl = self.impl
-    check_range(impl, low, high)
-    check_writable_once(impl)
-    view = ndarray_of_impl(impl, True)
-    Generator_lock(source)
-    try:
-        view[...] = source.source.integers(low, high, view.shape, view.dtype)
-    finally:
-        PyThread_release_lock(source.lock)
-    return self
-
-
-def random_on_meta(TensorBase self not None, low, high, *, generator=None):
-    """Check the arguments; there is nothing to fill."""
-    checked_generator("random_", generator)
+cdef object random_(Kernel kernel, object table, arguments_t args):
+    """Fill with integers from a number up to, but without, another; on meta check the arguments."""
+    cdef TensorBase self = <TensorBase>args[0]
+    cdef Generator generator = checked_generator("random_", <object>args[3])
+    low, high = <object>args[1], <object>args[2]
     check_range(self.impl, low, high)
+    if self.impl.device_type == META:
+        return self
+    check_writable_once(self.impl)
+    view = ndarray_of_impl(self.impl, True)
+    Generator_lock(generator)
+    try:
+        view[...] = generator.source.integers(low, high, view.shape, view.dtype)
+    finally:
+        PyThread_release_lock(generator.lock)
     return self
 
 
@@ -303,9 +288,10 @@ cdef int check_range(TensorImpl impl, object low, object high) except -1:
     return 0
 
 
-native_functions.RANDOM_.register("CPU", random_)
-native_functions.RANDOM_.register("Meta", random_on_meta)
-native_functions.UNIFORM_.register("CPU", FillKernel_of("uniform_", uniform_))
-native_functions.NORMAL_.register("CPU", FillKernel_of("normal_", normal_))
-native_functions.UNIFORM_.register("Meta", FillKernel_of("uniform_", NULL))
-native_functions.NORMAL_.register("Meta", FillKernel_of("normal_", NULL))
+for _table, _kernel in (
+    (native_functions.RANDOM_, Kernel_of("random_", random_)),
+    (native_functions.UNIFORM_, Kernel_of("uniform_", uniform_)),
+    (native_functions.NORMAL_, Kernel_of("normal_", normal_)),
+):
+    _table.register("CPU", _kernel)
+    _table.register("Meta", _kernel)

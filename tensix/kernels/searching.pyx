@@ -6,7 +6,7 @@ by themselves. Choice is one walk over a mask and two tensors that copies items 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from numpy cimport NPY_ARRAY_WRITEABLE, PyArray_ENABLEFLAGS, import_array, ndarray, npy_intp
 from tensix.core.device cimport META
-from tensix.dispatch.kernel cimport ArgumentsKernel_of
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.kernels.copy cimport converted
 from tensix.kernels.empty cimport empty_impl
 from tensix.kernels.item cimport item_t, sixteen_bytes_t
@@ -42,12 +42,13 @@ cdef extern from "numpy/arrayobject.h":
 # ---- positions, and how many
 
 
-cdef object position(TensorBase a, tuple args, str method):
+cdef object position(arguments_t args, str method):
     """Return where along an axis, or in the elements one after the other, a method of arrays finds something."""
-    cdef TensorImpl x = a.impl
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
     cdef TensorImpl made
     cdef uint64_t axes
-    _, axis, keepdims = args
+    cdef bint keepdims = <object>args[2]
+    axis = <object>args[1]
     check_defined(x)
     axis = None if axis is None else wrap_dim(int64_of(axis), x.ndim)
     axes = axes_from_any(axis, x.ndim)
@@ -71,20 +72,20 @@ cdef int refuse_empty(TensorImpl x, uint64_t axes) except -1:
     return 0
 
 
-cdef object argmax(TensorBase a, tuple args):
-    return position(a, args, "argmax")
+cdef object argmax(Kernel self, object table, arguments_t args):
+    return position(args, "argmax")
 
 
-cdef object argmin(TensorBase a, tuple args):
-    return position(a, args, "argmin")
+cdef object argmin(Kernel self, object table, arguments_t args):
+    return position(args, "argmin")
 
 
-cdef object count_nonzero(TensorBase a, tuple args):
-    cdef TensorImpl x = a.impl
+cdef object count_nonzero(Kernel self, object table, arguments_t args):
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
     cdef uint64_t axes
-    _, axis, keepdims = args
+    cdef bint keepdims = <object>args[2]
     check_defined(x)
-    axes = axes_from_any(axis, x.ndim)
+    axes = axes_from_any(<object>args[1], x.ndim)
     if x.device_type == META or are_all(axes, x.ndim):
         made = reduced_impl(x, INT64, axes, keepdims)
         result = Tensor_wrap(made)
@@ -92,7 +93,7 @@ cdef object count_nonzero(TensorBase a, tuple args):
             (<int64_t*>TensorImpl_mutable_data(made))[0] = PyArray_CountNonzero(readable_of_impl(x))
         return result
     chosen = tuple([i for i in range(x.ndim) if (axes >> i) & 1])
-    found = call_numpy(np.count_nonzero, (readable_of_impl(x), chosen), {"keepdims": bool(keepdims)})
+    found = call_numpy(np.count_nonzero, (readable_of_impl(x), chosen), {"keepdims": keepdims})
     return Tensor_wrap(converted(take_over(found), INT64))
 
 
@@ -111,7 +112,7 @@ def nonzero_kernel(self):
     return np.nonzero(self)
 
 
-def searchsorted_kernel(sorted, self, *, side, sorter=None):
+def searchsorted_kernel(sorted, self, *, side, sorter):
     """Search by NumPy."""
     if sorted.ndim != 1:
         raise ValueError(f"searchsorted() needs a tensor of one dimension to search in, found {sorted.ndim}.")
@@ -167,16 +168,15 @@ cdef inner_loop_t choice_for(int itemsize) noexcept nogil:
     return choose_8 if itemsize == 8 else choose_16
 
 
-cdef object where(TensorBase condition, tuple args):
+cdef object where(Kernel self, object table, arguments_t args):
     """Return the elements of one tensor where the condition holds, of another elsewhere, all three broadcast."""
     cdef iterator_t iterator
     cdef int64_t sizes[64]
     cdef int ndim
-    cdef TensorImpl mask, x, y, out
-    if not isinstance(args[1], TensorBase) or not isinstance(args[2], TensorBase):
-        raise TypeError(f"where() takes three tensors, found {type(args[1]).__name__} and {type(args[2]).__name__}.")
-    x = (<TensorBase>args[1]).impl
-    y = (<TensorBase>args[2]).impl
+    cdef TensorBase condition = <TensorBase>args[0]
+    cdef TensorImpl mask, out
+    cdef TensorImpl x = (<TensorBase>args[1]).impl
+    cdef TensorImpl y = (<TensorBase>args[2]).impl
     if condition.impl is UNDEFINED or x is UNDEFINED or y is UNDEFINED:
         refuse_undefined()
     cdef uint64_t before = set_counts(condition.impl, x, y)
@@ -211,9 +211,9 @@ cdef int take_sizes(TensorImpl operand, int ndim, int64_t* sizes) except -1:
 
 
 for _table, _kernel in (
-    (native_functions.ARGMAX, ArgumentsKernel_of(native_functions.ARGMAX.schema, argmax)),
-    (native_functions.ARGMIN, ArgumentsKernel_of(native_functions.ARGMIN.schema, argmin)),
-    (native_functions.COUNT_NONZERO, ArgumentsKernel_of(native_functions.COUNT_NONZERO.schema, count_nonzero)),
+    (native_functions.ARGMAX, Kernel_of("argmax", argmax)),
+    (native_functions.ARGMIN, Kernel_of("argmin", argmin)),
+    (native_functions.COUNT_NONZERO, Kernel_of("count_nonzero", count_nonzero)),
 ):
     _table.register("CPU", _kernel)
     _table.register("Meta", _kernel)
@@ -221,6 +221,6 @@ for _table, _kernel in (
     (native_functions.ARGWHERE, NumpyKernel(np.argwhere)),
     (native_functions.NONZERO, NumpyKernel(nonzero_kernel)),
     (native_functions.SEARCHSORTED, NumpyKernel(searchsorted_kernel, widens=True)),
-    (native_functions.WHERE, ArgumentsKernel_of(native_functions.WHERE.schema, where)),
+    (native_functions.WHERE, Kernel_of("where", where)),
 ):
     _table.register("CPU", _kernel)

@@ -4,10 +4,11 @@ They are NumPy's work over zero-copy views of indices and values. Indices are ch
 change afterwards, so tensors share them; values are a tensor's own.
 """
 from libc.stdint cimport uint8_t
-from tensix.dispatch.kernel cimport ArgumentsKernel_of, CKernel_binary, CKernel_unary
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.copy cimport converted
 from tensix.kernels.linear_algebra cimport check_columns
+from tensix.kernels.ufunc cimport scaled
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.exchange.ndarray cimport impl_of_ndarray, ndarray_of_impl
 from tensix.tensors.promotion cimport promote_codes
@@ -33,9 +34,11 @@ cdef OperatorTable ZEROS = native_functions.ZEROS
 # ---- making
 
 
-def sparse_coo_tensor(TensorBase indices not None, TensorBase values not None, size=None):
+cdef object sparse_coo_tensor(Kernel self, object table, arguments_t args):
     """Make a sparse tensor; of the values it takes a lazy copy."""
-    where = checked_indices(indices, values)
+    cdef TensorBase values = <TensorBase>args[1]
+    cdef object size = <object>args[2]
+    where = checked_indices(<TensorBase>args[0], values)
     if size is None:
         size = [int(row.max()) + 1 if row.size else 0 for row in where]
     elif len(size) != len(where):
@@ -100,30 +103,30 @@ cdef object values_of(SparseTensorImpl x, uint8_t code):
     return ndarray_of_impl(converted(x.values.impl, code), False)
 
 
-cdef object indices(TensorBase a):
-    return INDEX.call_with(sparse_of(a).indices, Ellipsis)
+cdef object indices(Kernel self, object table, arguments_t args):
+    return INDEX.call_with(sparse_of(<TensorBase>args[0]).indices, Ellipsis)
 
 
-cdef object values(TensorBase a):
-    return INDEX.call_with(sparse_of(a).values, Ellipsis)
+cdef object values(Kernel self, object table, arguments_t args):
+    return INDEX.call_with(sparse_of(<TensorBase>args[0]).values, Ellipsis)
 
 
-cdef object nnz(TensorBase a):
-    return sparse_of(a).values.impl.numel
+cdef object nnz(Kernel self, object table, arguments_t args):
+    return sparse_of(<TensorBase>args[0]).values.impl.numel
 
 
-cdef object is_coalesced(TensorBase a):
-    return bool(sparse_of(a).is_coalesced)
+cdef object is_coalesced(Kernel self, object table, arguments_t args):
+    return bool(sparse_of(<TensorBase>args[0]).is_coalesced)
 
 
 # ---- from one form to another
 
 
-cdef object coalesce(TensorBase a):
+cdef object coalesce(Kernel self, object table, arguments_t args):
     """Sort the indices by the number of their element in row-major order, and sum values that meet."""
-    x = sparse_of(a)
+    x = sparse_of(<TensorBase>args[0])
     if x.is_coalesced:
-        return a
+        return <object>args[0]
     where, entries = where_of(x), values_of(x, x.dtype_code)
     numbers = np.array(TensorImpl_stride(x), np.int64) @ where
     _, first, group = np.unique(numbers, return_index=True, return_inverse=True)
@@ -132,7 +135,11 @@ cdef object coalesce(TensorBase a):
     return like(x, frozen(where[:, first]), adopted(sums), True)
 
 
-cdef object to_dense(TensorBase a):
+cdef object to_dense(Kernel self, object table, arguments_t args):
+    return dense(<TensorBase>args[0])
+
+
+cdef TensorBase dense(TensorBase a):
     x = sparse_of(a)
     entries = values_of(x, x.dtype_code)
     cdef TensorBase made = ZEROS(TensorImpl_shape(x), dtype=dtype_of_code(x.dtype_code), device=a.device)
@@ -140,8 +147,9 @@ cdef object to_dense(TensorBase a):
     return made
 
 
-cdef object to_sparse(TensorBase a):
+cdef object to_sparse(Kernel self, object table, arguments_t args):
     """Take what is not zero from a strided tensor."""
+    cdef TensorBase a = <TensorBase>args[0]
     if a.impl.ndim == 0:
         raise ValueError("to_sparse() needs at least one dimension: a sparse tensor has an index per value.")
     elements = ndarray_of_impl(a.impl, False)
@@ -150,29 +158,31 @@ cdef object to_sparse(TensorBase a):
         SparseTensorImpl_new(TensorImpl_shape(a.impl), frozen(np.stack(where)), adopted(elements[where]), True))
 
 
-cdef object itself(TensorBase a):
-    return a
+cdef object itself(Kernel self, object table, arguments_t args):
+    return <object>args[0]
 
 
-cdef object clone(TensorBase a, tuple args):
-    x = sparse_of(a)
+cdef object clone(Kernel self, object table, arguments_t args):
+    x = sparse_of(<TensorBase>args[0])
     return like(x, x.indices, CLONE.call1(x.values), x.is_coalesced)
 
 
 # ---- arithmetic
 
 
-cdef object neg(TensorBase a):
-    x = sparse_of(a)
+cdef object neg(Kernel self, object table, arguments_t args):
+    x = sparse_of(<TensorBase>args[0])
     return like(x, x.indices, NEG.call1(x.values), x.is_coalesced)
 
 
-cdef object add(TensorBase a, TensorBase b):
+cdef object add(Kernel self, object table, arguments_t args):
     """Add: two sparse tensors keep the entries of both; with a strided one the sum is strided."""
+    cdef TensorBase a = <TensorBase>args[0]
+    cdef TensorBase b = scaled(a, <TensorBase>args[1], <object>args[2])
     if not isinstance(a.impl, SparseTensorImpl):
-        return ADD.call2(a, to_dense(b))
+        return ADD.call2(a, dense(b))
     if not isinstance(b.impl, SparseTensorImpl):
-        return ADD.call2(to_dense(a), b)
+        return ADD.call2(dense(a), b)
     x, y = sparse_of(a), sparse_of(b)
     if TensorImpl_shape(x) != TensorImpl_shape(y):
         raise ValueError(
@@ -185,8 +195,10 @@ cdef object add(TensorBase a, TensorBase b):
     return like(x, frozen(where), adopted(entries), False)
 
 
-cdef object mul(TensorBase a, TensorBase b):
+cdef object mul(Kernel self, object table, arguments_t args):
     """Multiply by a number."""
+    cdef TensorBase a = <TensorBase>args[0]
+    cdef TensorBase b = <TensorBase>args[1]
     if b.impl.ndim != 0 and a.impl.ndim != 0:
         raise NotImplementedError(
             "mul() of a sparse_coo tensor takes a number or a tensor without dimensions, found shapes "
@@ -197,22 +209,24 @@ cdef object mul(TensorBase a, TensorBase b):
     return like(x, x.indices, product, x.is_coalesced)
 
 
-cdef object matmul(TensorBase a, TensorBase b):
+cdef object matmul(Kernel self, object table, arguments_t args):
     """Multiply a sparse matrix with a strided matrix or vector, from either side; the product is strided."""
     cdef SparseTensorImpl x
+    cdef TensorBase a = <TensorBase>args[0]
+    cdef TensorBase b = <TensorBase>args[1]
     is_left = isinstance(a.impl, SparseTensorImpl)
     if is_left and isinstance(b.impl, SparseTensorImpl):
         raise NotImplementedError("matmul() of two sparse_coo tensors: make one of them dense with to_dense().")
     x = sparse_of(a if is_left else b)
-    cdef TensorBase dense = b if is_left else a
+    cdef TensorBase other = b if is_left else a
     check_columns(a, b)
-    if x.ndim != 2 or dense.ndim > 2:
+    if x.ndim != 2 or other.ndim > 2:
         raise NotImplementedError(
             "matmul() takes a sparse matrix and a strided matrix or vector, found shapes "
             f"{TensorImpl_shape(a.impl)} and {TensorImpl_shape(b.impl)}."
         )
-    code = promote_codes(x.dtype_code, dense.impl.dtype_code)
-    factors = ndarray_of_impl(converted(dense.impl, code), False)
+    code = promote_codes(x.dtype_code, other.impl.dtype_code)
+    factors = ndarray_of_impl(converted(other.impl, code), False)
     rows, columns = where_of(x)
     shape = TensorImpl_shape(a.impl)[:a.impl.ndim - 1] + TensorImpl_shape(b.impl)[1:]
     cdef TensorBase made = ZEROS(shape, dtype=dtype_of_code(code), device=a.device)
@@ -232,21 +246,21 @@ cdef int add_products(out, rows, columns, entries, factors) except -1:
 
 
 for _table, _kernel in (
-    (native_functions.INDICES, CKernel_unary("indices", indices)),
-    (native_functions.VALUES, CKernel_unary("values", values)),
-    (native_functions.NNZ, CKernel_unary("nnz", nnz)),
-    (native_functions.IS_COALESCED, CKernel_unary("is_coalesced", is_coalesced)),
-    (native_functions.COALESCE, CKernel_unary("coalesce", coalesce)),
-    (native_functions.TO_DENSE, CKernel_unary("to_dense", to_dense)),
-    (native_functions.TO_SPARSE, CKernel_unary("itself", itself)),
-    (native_functions.CLONE, ArgumentsKernel_of(native_functions.CLONE.schema, clone)),
-    (elementwise.negative.__self__.table, CKernel_unary("sparse neg", neg)),
-    (elementwise.add.__self__.table, CKernel_binary("sparse add", add)),
-    (elementwise.multiply.__self__.table, CKernel_binary("sparse mul", mul)),
-    (native_functions.MATMUL, CKernel_binary("sparse matmul", matmul)),
+    (native_functions.INDICES, Kernel_of("indices", indices)),
+    (native_functions.VALUES, Kernel_of("values", values)),
+    (native_functions.NNZ, Kernel_of("nnz", nnz)),
+    (native_functions.IS_COALESCED, Kernel_of("is_coalesced", is_coalesced)),
+    (native_functions.COALESCE, Kernel_of("coalesce", coalesce)),
+    (native_functions.TO_DENSE, Kernel_of("to_dense", to_dense)),
+    (native_functions.TO_SPARSE, Kernel_of("itself", itself)),
+    (native_functions.CLONE, Kernel_of("clone", clone)),
+    (elementwise.negative.__self__.table, Kernel_of("sparse neg", neg)),
+    (elementwise.add.__self__.table, Kernel_of("sparse add", add)),
+    (elementwise.multiply.__self__.table, Kernel_of("sparse mul", mul)),
+    (native_functions.MATMUL, Kernel_of("sparse matmul", matmul)),
 ):
     _table.register("SparseCPU", _kernel)
 
-native_functions.SPARSE_COO_TENSOR.register("CPU", sparse_coo_tensor)
-native_functions.TO_SPARSE.register("CPU", CKernel_unary("to_sparse", to_sparse))
-native_functions.TO_DENSE.register("CompositeExplicitAutograd", CKernel_unary("itself", itself))
+native_functions.SPARSE_COO_TENSOR.register("CPU", Kernel_of("sparse_coo_tensor", sparse_coo_tensor))
+native_functions.TO_SPARSE.register("CPU", Kernel_of("to_sparse", to_sparse))
+native_functions.TO_DENSE.register("CompositeExplicitAutograd", Kernel_of("itself", itself))

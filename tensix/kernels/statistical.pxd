@@ -14,7 +14,7 @@ cdef struct reduction_loop_t:
 
 
 cdef class ReductionKernel(Kernel):
-    cdef str name
+    cdef bint has_dtype          # whether the operator has the argument
     cdef bint has_empty_result
     cdef uint8_t working[47]   # per type of the elements: that in which they are reduced
     cdef uint8_t results[47]   # and that of the result

@@ -21,7 +21,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from numpy cimport npy_intp, ufunc
 from tensix.core.device cimport META
-from tensix.dispatch.kernel cimport ArgumentsKernel_of, Kernel
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.kernels.conversion cimport (
     conversion_init,
     converting_loop,
@@ -69,6 +69,7 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_const_data,
     TensorImpl_mutable_data,
     TensorImpl_refresh,
+    TensorImpl_shape,
     TensorImpl_sizes,
     TensorImpl_strides,
     TensorImpl_view,
@@ -91,8 +92,9 @@ cdef enum:
 cdef class ReductionKernel(Kernel):
     """Reduce the elements by a ufunc's loop, in the type that suits them."""
 
-    def __init__(self, function, identity, *, working, results=None, has_empty_result=True):
-        self.name, self.has_empty_result = function.__name__, has_empty_result
+    def __init__(self, function, identity, *, working, results=None, has_dtype=False, has_empty_result=True):
+        self.name, self.function = f"numpy.{function.__name__} reduction", run_reduction
+        self.has_dtype, self.has_empty_result = has_dtype, has_empty_result
         results = working if results is None else results
         for code in range(46):
             dtype = dtype_of_code(code)
@@ -101,35 +103,24 @@ cdef class ReductionKernel(Kernel):
                 self.results[code] = dtype_named(results.get(dtype.name, dtype.name)).code
                 take_reduction_loop(&self.loops[code], function, dtype, identity)
 
-    cdef object call1(self, TensorBase a):
-        return ReductionKernel_run(self, a.impl, None, None, False)
 
-    cdef object call(self, tuple args, dict kwargs):
-        return reduce_boxed(self, *args, **(kwargs or {}))
-
-    def __repr__(self):
-        return f"numpy.{self.name} reduction"
-
-
-def reduce_boxed(ReductionKernel kernel, TensorBase tensor not None, *, axis=None, dtype=None, keepdims=False):
-    """Be the kernel's call with Python arguments."""
-    return ReductionKernel_run(kernel, tensor.impl, axis, dtype, keepdims)
-
-
-cdef object ReductionKernel_run(ReductionKernel self, TensorImpl x, object axis, object dtype, bint keepdims):
+cdef object run_reduction(Kernel kernel, object table, arguments_t args):
+    cdef ReductionKernel self = <ReductionKernel>kernel
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef bint keepdims = <object>args[3 if self.has_dtype else 2]
     cdef uint8_t working, result
     cdef uint64_t axes
     check_defined(x)
-    axes = axes_from_any(axis, x.ndim)
-    if dtype is None:
+    axes = axes_from_any(<object>args[1], x.ndim)
+    if not self.has_dtype or <object>args[2] is None:
         working, result = self.working[x.dtype_code], self.results[x.dtype_code]
     else:
-        result = dtype_from_any(dtype).code
+        result = dtype_from_any(<object>args[2]).code
         working = self.working[result]
         if dtype_of_code(x.dtype_code).kind == "complex floating" != dtype_of_code(result).kind:
             refuse_to_drop_imaginary(result)
     if x.numel == 0 and not self.has_empty_result:
-        refuse_empty(self.name, x, axes)
+        refuse_empty(table.schema.name, x, axes)
     return Tensor_wrap(converted(reduce(&self.loops[working], x, working, axes, keepdims), result))
 
 
@@ -449,8 +440,8 @@ def register_reductions():
     wide = WIDENED | {"float16": "float32", "bfloat16": "float32"}
     plain = {"bfloat16": "float32"}
     for table, kernel in (
-        (native_functions.SUM, ReductionKernel(np.add, 0, working=wide, results=WIDENED)),
-        (native_functions.PROD, ReductionKernel(np.multiply, 1, working=wide, results=WIDENED)),
+        (native_functions.SUM, ReductionKernel(np.add, 0, working=wide, results=WIDENED, has_dtype=True)),
+        (native_functions.PROD, ReductionKernel(np.multiply, 1, working=wide, results=WIDENED, has_dtype=True)),
         (native_functions.MAX, ReductionKernel(np.maximum, lowest, working=plain, results={}, has_empty_result=False)),
         (native_functions.MIN, ReductionKernel(np.minimum, highest, working=plain, results={}, has_empty_result=False)),
         (native_functions.ANY, ReductionKernel(np.logical_or, False, working=truth())),
@@ -596,20 +587,25 @@ cdef int run_in_place(TensorImpl self, int operands, inner_loop_t function, void
     return 0
 
 
-def mean(TensorBase tensor not None, *, axis=None, keepdims=False):
+cdef object mean(Kernel self, object table, arguments_t args):
     """Return the mean."""
-    cdef TensorImpl x = tensor.impl
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef bint keepdims = <object>args[2]
     cdef uint8_t working = working_code(x)
-    return Tensor_wrap(converted(mean_impl(x, working, axes_from_any(axis, x.ndim), keepdims), result_code(x)))
+    axes = axes_from_any(<object>args[1], x.ndim)
+    return Tensor_wrap(converted(mean_impl(x, working, axes, keepdims), result_code(x)))
 
 
-cdef object spread(TensorImpl x, object axis, double correction, bint keepdims, bint has_root):
+cdef object spread(arguments_t args, bint has_root):
     """Return the variance, or its root."""
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef double correction = <object>args[2]
+    cdef bint keepdims = <object>args[3]
     cdef uint8_t working = working_code(x)
     cdef uint64_t axes
     cdef TensorImpl center, squares, out
     cdef double divisor
-    axes = axes_from_any(axis, x.ndim)
+    axes = axes_from_any(<object>args[1], x.ndim)
     divisor = count_of(x, axes) - correction
     center = mean_impl(x, working, axes, True)
     squares = as_real(distances(x, center, working))
@@ -623,24 +619,25 @@ cdef object spread(TensorImpl x, object axis, double correction, bint keepdims, 
     return Tensor_wrap(out if working != squares.dtype_code else converted(out, result_code(x)))
 
 
-def var(TensorBase tensor not None, *, axis=None, correction=0.0, keepdims=False):
+cdef object var(Kernel self, object table, arguments_t args):
     """Return the variance."""
-    return spread(tensor.impl, axis, correction, keepdims, False)
+    return spread(args, False)
 
 
-def std(TensorBase tensor not None, *, axis=None, correction=0.0, keepdims=False):
+cdef object std(Kernel self, object table, arguments_t args):
     """Return the root of the variance."""
-    return spread(tensor.impl, axis, correction, keepdims, True)
+    return spread(args, True)
 
 
 # ---- running sums and products, by NumPy over zero-copy views
 
 
-cdef object accumulate(TensorBase a, tuple args, object function):
+cdef object accumulate(arguments_t args, object function):
     """Return what reducing the first, the first two, … elements along an axis gives."""
-    cdef TensorImpl x = a.impl
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef bint include_initial = <object>args[3]
     cdef int dim
-    _, axis, dtype, include_initial = args
+    axis, dtype = <object>args[1], <object>args[2]
     check_defined(x)
     if axis is None:
         if x.ndim != 1:
@@ -651,8 +648,8 @@ cdef object accumulate(TensorBase a, tuple args, object function):
     result = dtype_named(WIDENED.get(own.name, own.name)) if dtype is None else dtype_from_any(dtype)
     if own.kind == "complex floating" != result.kind:
         raise TypeError(f"complex numbers can't be cast to the desired output type {result}.")
-    shape = list(a.shape)
-    shape[dim] += bool(include_initial)
+    shape = list(TensorImpl_shape(x))
+    shape[dim] += include_initial
     if x.device_type == META:
         return Tensor_wrap(meta_impl(x, shape, result.code))
     out = call_numpy(np.empty, (shape, np.float32 if result.code == BFLOAT16 else result.numpy))
@@ -671,20 +668,20 @@ cdef TensorImpl meta_impl(TensorImpl x, list shape, int code):
     return empty_impl(x.ndim, sizes, code, x.device_type, x.device_index)
 
 
-cdef object cumulative_sum(TensorBase a, tuple args):
-    return accumulate(a, args, np.add)
+cdef object cumulative_sum(Kernel self, object table, arguments_t args):
+    return accumulate(args, np.add)
 
 
-cdef object cumulative_prod(TensorBase a, tuple args):
-    return accumulate(a, args, np.multiply)
+cdef object cumulative_prod(Kernel self, object table, arguments_t args):
+    return accumulate(args, np.multiply)
 
 
 for _table, _kernel in (
-    (native_functions.MEAN, mean),
-    (native_functions.VAR, var),
-    (native_functions.STD, std),
-    (native_functions.CUMULATIVE_SUM, ArgumentsKernel_of(native_functions.CUMULATIVE_SUM.schema, cumulative_sum)),
-    (native_functions.CUMULATIVE_PROD, ArgumentsKernel_of(native_functions.CUMULATIVE_PROD.schema, cumulative_prod)),
+    (native_functions.MEAN, Kernel_of("mean", mean)),
+    (native_functions.VAR, Kernel_of("var", var)),
+    (native_functions.STD, Kernel_of("std", std)),
+    (native_functions.CUMULATIVE_SUM, Kernel_of("cumulative_sum", cumulative_sum)),
+    (native_functions.CUMULATIVE_PROD, Kernel_of("cumulative_prod", cumulative_prod)),
 ):
     _table.register("CPU", _kernel)
     _table.register("Meta", _kernel)

@@ -16,15 +16,13 @@ cdef struct typed_loop_t:
 
 
 cdef class UfuncKernel(Kernel):
-    cdef str name
+    cdef str operator_name
     cdef str source               # NumPy's name
     cdef int inputs
+    cdef bint has_alpha           # whether the operator has the argument, which scales the second operand
     cdef bint promotes            # whether integers and bools are computed in the default floating type
     cdef typed_loop_t loops[47]
     cdef original_loop_t originals[47]
-    cdef object call1(self, TensorBase a)
-    cdef object call2(self, TensorBase a, TensorBase b)
-    cdef object call(self, tuple args, dict kwargs)
     cdef int check(self, TensorImpl x, TensorImpl y) except -1
 
 
@@ -34,14 +32,11 @@ cdef class PowerKernel(UfuncKernel):
 
 cdef class OutKernel(Kernel):
     cdef UfuncKernel rules
-
-
-cdef class InPlaceKernel(OutKernel):
-    pass
+    cdef bint is_in_place
 
 
 cdef class CopyingOutKernel(Kernel):
-    cdef OperatorTable table
+    cdef OperatorTable maker
 
 
 cdef class ClipKernel(Kernel):
@@ -51,3 +46,4 @@ cdef class ClipKernel(Kernel):
 
 cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1
 cdef int UfuncKernel_result_code(UfuncKernel self, uint8_t code) except -1
+cdef TensorBase scaled(TensorBase left, TensorBase right, object alpha)

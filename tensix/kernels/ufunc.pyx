@@ -3,14 +3,14 @@
 A ufunc carries a C loop per combination of types, with NumPy's vectorised code in it, callable without the GIL. They
 are entered into a table per operator, a row per element type: the second stage of dispatch reads one entry.
 
-Three kernels share a table: the one that makes a tensor, the one that writes to `out`, and the one that writes to its
-first operand.
+The kernel that makes a tensor and those that write to `out` or to the first operand share a table.
 """
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from numpy cimport npy_intp, ufunc
 from tensix.core.device cimport CPU, META
-from tensix.dispatch.kernel cimport Kernel
-from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.dispatch.kernel cimport Kernel, arguments_t, kernel_function_t
+from tensix.dispatch.operator_table cimport OperatorTable, keys_of
 from tensix.kernels.corrected_loops cimport corrected_loop
 from tensix.kernels.conversion cimport (
     conversion_init,
@@ -58,55 +58,60 @@ cdef OperatorTable COPY_ = native_functions.COPY_
 cdef OperatorTable SQUARE = None  # both are found when they are first needed: they are declared above this module
 cdef OperatorTable MUL = None
 
+cdef object ONE = 1  # what `alpha` nearly always is
+cdef kernel_function_t RUN_SCALED = run_scaled  # by its address, so that it is not compiled into `run_two`
+
+
 cdef class UfuncKernel(Kernel):
     """Run a ufunc's loop for the type of the arguments; another ufunc may serve integers."""
 
-    def __init__(self, name, function, integers=None, promotes=False):
-        self.name, self.source, self.inputs, self.promotes = name, function.__name__, function.nin, promotes
+    def __init__(self, operator, function, *, integers=None, promotes=False, alpha=False):
+        self.operator_name, self.source, self.name = operator, function.__name__, f"numpy.{function.__name__} loops"
+        self.inputs, self.promotes, self.has_alpha = function.nin, promotes, alpha
+        self.function = run_one if function.nin == 1 else run_two
         if integers is not None:
             UfuncKernel_take_loops(self, integers, "iu")
         UfuncKernel_take_loops(self, function, "fc" if promotes else "biufc")
         UfuncKernel_correct(self)
 
-    cdef object call1(self, TensorBase a):
-        if self.inputs != 1:
-            return self.call((a,), None)
-        cdef TensorImpl x = a.impl
-        if self.loops[x.dtype_code].function == NULL:
-            return Tensor_wrap(UfuncKernel_result(self, x, None))
-        return Tensor_wrap(run_unary(&self.loops[x.dtype_code], x, None, self.loops[x.dtype_code].result_code))
-
-    cdef object call2(self, TensorBase a, TensorBase b):
-        if self.inputs != 2:
-            return self.call((a, b), None)
-        cdef TensorImpl x = a.impl
-        cdef TensorImpl y = b.impl
-        if x.dtype_code != y.dtype_code or self.loops[x.dtype_code].function == NULL:
-            return Tensor_wrap(UfuncKernel_result(self, x, y))
-        return Tensor_wrap(run_binary(&self.loops[x.dtype_code], x, y, None, self.loops[x.dtype_code].result_code))
-
-    cdef object call(self, tuple args, dict kwargs):
-        left, right = UfuncKernel_operands(self, args, kwargs)
-        return self.call1(left) if right is None else self.call2(left, right)
-
     cdef int check(self, TensorImpl x, TensorImpl y) except -1:
         """Refuse values that the loops cannot compute with."""
         return 0
 
-    def __repr__(self):
-        return f"numpy.{self.source} loops"
+
+cdef object run_one(Kernel self, object table, arguments_t args):
+    return Tensor_wrap(result_of_one(<UfuncKernel>self, (<TensorBase>args[0]).impl))
+
+
+cdef inline TensorImpl result_of_one(UfuncKernel self, TensorImpl x):
+    if self.loops[x.dtype_code].function == NULL:
+        return UfuncKernel_result(self, x, None)
+    return run_unary(&self.loops[x.dtype_code], x, None, self.loops[x.dtype_code].result_code)
+
+
+cdef object run_two(Kernel self, object table, arguments_t args):
+    if (<UfuncKernel>self).has_alpha and args[2] != <PyObject*>ONE:
+        return RUN_SCALED(self, table, args)
+    return Tensor_wrap(result_of_two(<UfuncKernel>self, (<TensorBase>args[0]).impl, (<TensorBase>args[1]).impl))
+
+
+cdef object run_scaled(Kernel self, object table, arguments_t args):
+    right = scaled(<TensorBase>args[0], <TensorBase>args[1], <object>args[2])
+    return Tensor_wrap(result_of_two(<UfuncKernel>self, (<TensorBase>args[0]).impl, right.impl))
+
+
+cdef inline TensorImpl result_of_two(UfuncKernel self, TensorImpl x, TensorImpl y):
+    if x.dtype_code != y.dtype_code or self.loops[x.dtype_code].function == NULL:
+        return UfuncKernel_result(self, x, y)
+    return run_binary(&self.loops[x.dtype_code], x, y, None, self.loops[x.dtype_code].result_code)
 
 
 cdef class PowerKernel(UfuncKernel):
     """Raise to powers: squares have a loop of their own, and negative powers of integers are refused."""
 
-    cdef object call2(self, TensorBase a, TensorBase b):
-        cdef TensorImpl x = a.impl
-        cdef TensorImpl y = b.impl
-        if y.ndim == 0 and x.dtype_code == y.dtype_code and self.loops[x.dtype_code].function != NULL and is_two(y):
-            return squared(a)
-        self.check(x, y)
-        return UfuncKernel.call2(self, a, b)
+    def __init__(self, operator, function, **options):
+        UfuncKernel.__init__(self, operator, function, **options)
+        self.function = raise_to_power
 
     cdef int check(self, TensorImpl x, TensorImpl y) except -1:
         """NumPy's loop would raise its error in the middle, with part of the result written."""
@@ -118,6 +123,17 @@ cdef class PowerKernel(UfuncKernel):
                 "floating type."
             )
         return 0
+
+
+cdef object raise_to_power(Kernel kernel, object table, arguments_t args):
+    cdef PowerKernel self = <PowerKernel>kernel
+    cdef TensorBase a = <TensorBase>args[0]
+    cdef TensorImpl x = a.impl
+    cdef TensorImpl y = (<TensorBase>args[1]).impl
+    if y.ndim == 0 and x.dtype_code == y.dtype_code and self.loops[x.dtype_code].function != NULL and is_two(y):
+        return squared(a)
+    self.check(x, y)
+    return Tensor_wrap(result_of_two(self, x, y))
 
 
 cdef object squared(TensorBase a):
@@ -138,73 +154,60 @@ cdef bint is_two(TensorImpl number) except -1:
 
 
 cdef class OutKernel(Kernel):
-    """Run a ufunc's loop and write the result to the argument `out`."""
+    """Run a ufunc's loop and write the result to a tensor that is there: the argument `out`, or the first operand."""
 
-    def __init__(self, UfuncKernel rules not None):
-        self.rules = rules
-
-    cdef object call(self, tuple args, dict kwargs):
-        left, right = UfuncKernel_operands(self.rules, args, kwargs)
-        out = (kwargs or {}).get("out")
-        if not isinstance(out, TensorBase):
-            raise TypeError(f"{self.rules.name}(): out must be a tensor, found {type(out).__name__}.")
-        return UfuncKernel_write(self.rules, left, right, out)
-
-    def __repr__(self):
-        return f"{self.rules.name} to out by numpy.{self.rules.source}"
+    def __init__(self, UfuncKernel rules not None, *, in_place=False):
+        self.rules, self.is_in_place, self.function = rules, in_place, write_result
+        self.name = f"{rules.operator_name} {'in place' if in_place else 'to out'} by numpy.{rules.source}"
 
 
-cdef class InPlaceKernel(OutKernel):
-    """Run a ufunc's loop and write the result to the first operand."""
-
-    cdef object call2(self, TensorBase a, TensorBase b):
-        return UfuncKernel_write(self.rules, a, b, a)
-
-    cdef object call(self, tuple args, dict kwargs):
-        left, right = UfuncKernel_operands(self.rules, args, kwargs)
-        return UfuncKernel_write(self.rules, left, right, left)
-
-    def __repr__(self):
-        return f"{self.rules.name} in place by numpy.{self.rules.source}"
+cdef object write_result(Kernel kernel, object table, arguments_t args):
+    cdef OutKernel self = <OutKernel>kernel
+    cdef UfuncKernel rules = self.rules
+    cdef TensorBase right = None
+    if rules.inputs == 2:
+        right = <TensorBase>args[1]
+        if rules.has_alpha:
+            right = scaled(<TensorBase>args[0], right, <object>args[2])
+    return UfuncKernel_write(
+        rules, <TensorBase>args[0], right, <TensorBase>args[0 if self.is_in_place else rules.inputs + rules.has_alpha])
 
 
 cdef class CopyingOutKernel(Kernel):
-    """Call an operator that makes a tensor, and copy that to the argument `out`."""
+    """Call an operator that makes a tensor, and copy that to the argument `out`, which comes behind all of its."""
 
-    def __init__(self, OperatorTable table not None):
-        self.table = table
+    def __init__(self, OperatorTable maker not None):
+        self.maker, self.function, self.name = maker, make_and_copy, f"{maker.schema.name}, then copy_"
 
-    cdef object call(self, tuple args, dict kwargs):
-        options = dict(kwargs)
-        cdef TensorBase out = options.pop("out")
-        cdef TensorBase made = self.table(*args, **options)
-        check_result_type(made.impl.dtype_code, out.impl.dtype_code)
-        check_output_shape(made.impl, None, out.impl)
-        check_device(made.impl, out.impl)
-        return COPY_.call2(out, made)
 
-    def __repr__(self):
-        return f"{self.table.schema.name}, then copy_"
+cdef object make_and_copy(Kernel kernel, object table, arguments_t args):
+    cdef CopyingOutKernel self = kernel
+    cdef int last = (<OperatorTable>table).count - 1
+    cdef TensorBase out = <TensorBase>args[last]
+    cdef tuple inputs = tuple([<object>args[i] for i in range(last)])
+    cdef TensorBase made = self.maker.call(inputs, None, keys_of(inputs))
+    check_result_type(made.impl.dtype_code, out.impl.dtype_code)
+    check_output_shape(made.impl, None, out.impl)
+    check_device(made.impl, out.impl)
+    return COPY_.call2(out, made)
 
 
 cdef class ClipKernel(Kernel):
     """Bound a tensor from below and above by two other operators, so as to serve every device."""
 
     def __init__(self, OperatorTable maximum not None, OperatorTable minimum not None):
-        self.maximum, self.minimum = maximum, minimum
+        self.maximum, self.minimum, self.function, self.name = maximum, minimum, clip, "maximum, then minimum"
 
-    cdef object call(self, tuple args, dict kwargs):
-        named = kwargs or {}
-        cdef TensorBase x = args[0]
-        cdef TensorBase low = args[1] if len(args) > 1 else named.get("min")
-        cdef TensorBase high = args[2] if len(args) > 2 else named.get("max")
-        cdef TensorBase raised = x if low is None else self.maximum.call2(x, low)
-        if high is not None:
-            return self.minimum.call2(raised, high)
-        return raised if low is not None else CLONE.call1(x)
 
-    def __repr__(self):
-        return "maximum, then minimum"
+cdef object clip(Kernel kernel, object table, arguments_t args):
+    cdef ClipKernel self = <ClipKernel>kernel
+    cdef TensorBase x = <TensorBase>args[0]
+    cdef TensorBase low = <TensorBase>args[1]
+    cdef TensorBase high = <TensorBase>args[2]
+    cdef TensorBase raised = x if low is None else self.maximum.call2(x, low)
+    if high is not None:
+        return self.minimum.call2(raised, high)
+    return raised if low is not None else CLONE.call1(x)
 
 
 cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, str kinds) except -1:
@@ -243,7 +246,7 @@ cdef int UfuncKernel_correct(UfuncKernel self) except -1:
     cdef inner_loop_t loop
     cdef int code
     for code in range(47):
-        loop = corrected_loop(self.name, code)
+        loop = corrected_loop(self.operator_name, code)
         if loop != NULL:
             self.originals[code].function, self.originals[code].data = self.loops[code].function, self.loops[code].data
             self.loops[code].function, self.loops[code].data = loop, &self.originals[code]
@@ -261,7 +264,7 @@ cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1:
     kind = dtype_of_code(code).kind
     if self.promotes and (kind == "bool" or "integer" in kind):
         return default_float_code()
-    raise TypeError(f"{self.name}() is not defined for {dtype_of_code(code).name}.")
+    raise TypeError(f"{self.operator_name}() is not defined for {dtype_of_code(code).name}.")
 
 
 cdef int UfuncKernel_result_code(UfuncKernel self, uint8_t code) except -1:
@@ -270,19 +273,10 @@ cdef int UfuncKernel_result_code(UfuncKernel self, uint8_t code) except -1:
     return BFLOAT16 if code == BFLOAT16 and result == FLOAT32 else result
 
 
-cdef tuple UfuncKernel_operands(UfuncKernel self, tuple args, dict kwargs):
-    """Return the tensors of a call, None for the second if there is one only; `alpha` scales the second."""
-    if len(args) != self.inputs or not all([isinstance(value, TensorBase) for value in args]):
-        given = ", ".join([type(value).__name__ for value in args])
-        raise TypeError(f"{self.name}() takes {self.inputs} tensors by position, found ({given}).")
-    if self.inputs == 1:
-        return args[0], None
-    alpha = kwargs.get("alpha", 1) if kwargs else 1
-    return args[0], args[1] if alpha == 1 else scaled(args[0], args[1], alpha)
-
-
 cdef TensorBase scaled(TensorBase left, TensorBase right, object alpha):
     """Return the second operand of a sum times a factor, whose kind must not be above that of the sum."""
+    if alpha == 1:
+        return right
     dtype = dtype_of_code(promote_codes(left.impl.dtype_code, right.impl.dtype_code))
     if isinstance(alpha, complex) > (dtype.kind == "complex floating") or (
         isinstance(alpha, float) and "floating" not in dtype.kind

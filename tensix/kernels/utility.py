@@ -6,7 +6,7 @@ from tensix.dispatch import native_functions
 from tensix.kernels.numpy_kernel import NumpyKernel
 
 
-def diff_kernel(self, n, axis, prepend=None, append=None):
+def diff_kernel(self, n, axis, prepend, append):
     """Leave out what is not given: to NumPy None would be a value."""
     given = {name: value for name, value in (("prepend", prepend), ("append", append)) if value is not None}
     if n > 1:

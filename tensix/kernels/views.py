@@ -21,7 +21,7 @@ from cython.cimports.cpython.long import PyLong_AsLongLongAndOverflow
 from cython.cimports.cpython.number import PyIndex_Check, PyNumber_Index
 from cython.cimports.cpython.slice import PySlice_AdjustIndices, PySlice_Unpack
 from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t
-from cython.cimports.tensix.dispatch.kernel import ArgumentsKernel_of, CKernel_binary, CKernel_unary, CKernel_with
+from cython.cimports.tensix.dispatch.kernel import Kernel, Kernel_of, arguments_t
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.dtype import DType, dtype_from_any, dtype_of_code, refuse_undefined
 from cython.cimports.tensix.tensors.index_key import is_position
@@ -58,6 +58,7 @@ __all__ = []
 CLONE = cython.declare(OperatorTable, native_functions.CLONE)
 EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
 FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
+INDEX = cython.declare(OperatorTable, native_functions.INDEX)
 
 
 def check_defined(base):
@@ -82,24 +83,25 @@ def position_of(number):
 
 
 @cython.cfunc
-def detach(a: TensorBase):
-    return Tensor_wrap(TensorImpl_shallow_copy(a.impl))
+def detach(kernel: Kernel, table, args: arguments_t):
+    return Tensor_wrap(TensorImpl_shallow_copy(cython.cast(TensorBase, args[0]).impl))
 
 
 @cython.cfunc
-def set_(a: TensorBase, source: TensorBase):
-    check_defined(a.impl)
+def set_(kernel: Kernel, table, args: arguments_t):
+    target, source = cython.cast(TensorBase, args[0]), cython.cast(TensorBase, args[1])
+    check_defined(target.impl)
     check_defined(source.impl)
-    TensorImpl_shallow_copy_from(a.impl, source.impl)
-    return a
+    TensorImpl_shallow_copy_from(target.impl, source.impl)
+    return target
 
 
 # ---- order of dimensions
 
 
 @cython.cfunc
-def reverse_dims(a: TensorBase):
-    base = a.impl
+def reverse_dims(kernel: Kernel, table, args: arguments_t):
+    base = cython.cast(TensorBase, args[0]).impl
     view = TensorImpl_view(base, base.ndim)
     last: cython.int = base.ndim - 1
     sizes, strides = TensorImpl_sizes(base), TensorImpl_strides(base)
@@ -111,9 +113,14 @@ def reverse_dims(a: TensorBase):
 
 
 @cython.cfunc
-def permute(a: TensorBase, dims):
-    base = a.impl
-    order = tuple(dims)  # See Note [Lists that change]
+def permute(kernel: Kernel, table, args: arguments_t):
+    dims = tuple(cython.cast(object, args[1]))  # See Note [Lists that change]
+    return permuted(cython.cast(TensorBase, args[0]).impl, dims)
+
+
+@cython.cfunc
+@cython.inline
+def permuted(base: TensorImpl, order: tuple):
     if len(order) != base.ndim:
         raise ValueError(f"permute() of {base.ndim} dimensions needs as many, found {order}.")
     before: uint64_t = set_counts(base, base, base)
@@ -131,11 +138,11 @@ def permute(a: TensorBase, dims):
 
 
 @cython.cfunc
-def transpose(a: TensorBase, args: tuple):
-    base = a.impl
+def transpose(kernel: Kernel, table, args: arguments_t):
+    base = cython.cast(TensorBase, args[0]).impl
     before: uint64_t = set_counts(base, base, base)
-    first = wrap_dim(int64_of(args[1]), base.ndim)
-    second = wrap_dim(int64_of(args[2]), base.ndim)
+    first = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
+    second = wrap_dim(int64_of(cython.cast(object, args[2])), base.ndim)
     check_unchanged(before, base, base, base)
     return exchanged(base, first, second)
 
@@ -150,32 +157,34 @@ def exchanged(base: TensorImpl, first: cython.int, second: cython.int):
 
 
 @cython.cfunc
-def t(a: TensorBase):
-    if a.impl.ndim > 2:
-        raise ValueError(f"t() is for at most 2 dimensions, found {a.impl.ndim}: use transpose(), permute() or mT.")
-    return reverse_dims(a)
+def t(kernel: Kernel, table, args: arguments_t):
+    ndim = cython.cast(TensorBase, args[0]).impl.ndim
+    if ndim > 2:
+        raise ValueError(f"t() is for at most 2 dimensions, found {ndim}: use transpose(), permute() or mT.")
+    return reverse_dims(kernel, table, args)
 
 
 @cython.cfunc
-def matrix_transpose(a: TensorBase):
-    base = a.impl
+def matrix_transpose(kernel: Kernel, table, args: arguments_t):
+    base = cython.cast(TensorBase, args[0]).impl
     if base.ndim < 2:
         raise ValueError(f"mT is for 2 dimensions or more, found {base.ndim}.")
     return exchanged(base, base.ndim - 2, base.ndim - 1)
 
 
 @cython.cfunc
-def movedim(a: TensorBase, args: tuple):
+def movedim(kernel: Kernel, table, args: arguments_t):
     """Put the moved dimensions to their places, and let the others fill the gaps in their order."""
-    base = a.impl
-    moved = distinct_dims(args[1], base.ndim, "source")
-    places = distinct_dims(args[2], base.ndim, "destination")
+    base = cython.cast(TensorBase, args[0]).impl
+    source, destination = cython.cast(object, args[1]), cython.cast(object, args[2])
+    moved = distinct_dims(source, base.ndim, "source")
+    places = distinct_dims(destination, base.ndim, "destination")
     if len(moved) != len(places):
-        raise ValueError(f"movedim() needs a destination for each source, found {args[1]} and {args[2]}.")
+        raise ValueError(f"movedim() needs a destination for each source, found {source} and {destination}.")
     order = [dim for dim in range(base.ndim) if dim not in moved]
     for place, dim in sorted(zip(places, moved, strict=True)):
         order.insert(place, dim)
-    return permute(a, order)
+    return permuted(base, tuple(order))
 
 
 @cython.cfunc
@@ -186,13 +195,14 @@ def distinct_dims(dims, ndim: cython.int, what) -> list:
         raise ValueError(f"movedim() needs each {what} dimension once, found {tuple(dims)}.")
     return wrapped
 
+
 # ---- dimensions of size 1
 
 
 @cython.cfunc
-def expand(a: TensorBase, sizes):
-    base = a.impl
-    shape = tuple(sizes)  # See Note [Lists that change]
+def expand(kernel: Kernel, table, args: arguments_t):
+    base = cython.cast(TensorBase, args[0]).impl
+    shape = tuple(cython.cast(object, args[1]))  # See Note [Lists that change]
     new: cython.int = len(shape) - base.ndim
     if new < 0:
         raise ValueError(f"cannot expand shape {TensorImpl_shape(base)} to {shape}: it has fewer dimensions.")
@@ -217,8 +227,9 @@ def expand(a: TensorBase, sizes):
 
 
 @cython.cfunc
-def squeeze(a: TensorBase, dims):
-    base = a.impl
+def squeeze(kernel: Kernel, table, args: arguments_t):
+    base = cython.cast(TensorBase, args[0]).impl
+    dims = cython.cast(object, args[1])
     before: uint64_t = set_counts(base, base, base)
     gone: cython.ulonglong = 0
     kept: cython.int = base.ndim
@@ -242,10 +253,10 @@ def squeeze(a: TensorBase, dims):
 
 
 @cython.cfunc
-def unsqueeze(a: TensorBase, dim):
+def unsqueeze(kernel: Kernel, table, args: arguments_t):
     """Add a dimension; its stride is what the next one spans, so that channels-last stays recognisable."""
-    base = a.impl
-    where = wrap_dim(int64_of(dim), base.ndim + 1)
+    base = cython.cast(TensorBase, args[0]).impl
+    where = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim + 1)
     view = TensorImpl_view(base, base.ndim + 1)
     TensorImpl_copy_dims(base, view, 0, 0, where)
     TensorImpl_sizes(view)[where] = 1
@@ -261,28 +272,47 @@ def unsqueeze(a: TensorBase, dim):
 
 
 @cython.cfunc
-def view(a: TensorBase, sizes):
-    shape: tuple = sizes if type(sizes) is tuple else tuple(sizes)  # See Note [Lists that change]
-    made = view_or_none(a.impl, shape)
+def view(kernel: Kernel, table, args: arguments_t):
+    return viewed(cython.cast(TensorBase, args[0]).impl, shape_of(cython.cast(object, args[1])))
+
+
+@cython.cfunc
+def viewed(base: TensorImpl, shape: tuple):
+    made = view_or_none(base, shape)
     if made is None:
         raise ValueError(
-            f"cannot view shape {TensorImpl_shape(a.impl)} with stride {TensorImpl_stride(a.impl)} as {shape}: "
+            f"cannot view shape {TensorImpl_shape(base)} with stride {TensorImpl_stride(base)} as {shape}: "
             "a new dimension would have no single stride. Use reshape(), which copies then."
         )
     return made
 
 
 @cython.cfunc
-def reshape(a: TensorBase, sizes):
-    shape: tuple = sizes if type(sizes) is tuple else tuple(sizes)  # See Note [Lists that change]
-    made = view_or_none(a.impl, shape)
-    return view(contiguous_copy(a, contiguous_format), shape) if made is None else made
+@cython.inline
+def shape_of(sizes) -> tuple:
+    return sizes if type(sizes) is tuple else tuple(sizes)  # See Note [Lists that change]
 
 
 @cython.cfunc
-def contiguous(a: TensorBase, args: tuple):
+def reshape(kernel: Kernel, table, args: arguments_t):
+    return reshaped(cython.cast(TensorBase, args[0]), shape_of(cython.cast(object, args[1])))
+
+
+@cython.cfunc
+@cython.inline
+def reshaped(a: TensorBase, shape: tuple):
+    made = view_or_none(a.impl, shape)
+    if made is None:
+        copy = contiguous_copy(a, contiguous_format)  # held: it is its body's only owner
+        made = viewed(copy.impl, shape)
+    return made
+
+
+@cython.cfunc
+def contiguous(kernel: Kernel, table, args: arguments_t):
     """Return the very same handle if there is nothing to do."""
-    memory_format = memory_format_from_any(args[1])
+    a = cython.cast(TensorBase, args[0])
+    memory_format = memory_format_from_any(cython.cast(object, args[1]))
     check_defined(a.impl)
     if TensorImpl_is_contiguous_in(a.impl, memory_format):
         return a
@@ -291,28 +321,30 @@ def contiguous(a: TensorBase, args: tuple):
 
 @cython.cfunc
 def contiguous_copy(a: TensorBase, memory_format) -> TensorBase:
-    return CLONE.call_named(a, "memory_format", memory_format)
+    return CLONE.call_with(a, memory_format)
 
 
 @cython.cfunc
-def flatten(a: TensorBase, args: tuple):
+def flatten(kernel: Kernel, table, args: arguments_t):
     """Merge a run of dimensions; without dimensions there is still one element."""
-    base = a.impl
-    first = wrap_dim(int64_of(args[1]), base.ndim or 1)
-    last = wrap_dim(int64_of(args[2]), base.ndim or 1)
+    a = cython.cast(TensorBase, args[0])
+    ndim = a.impl.ndim
+    start, stop = cython.cast(object, args[1]), cython.cast(object, args[2])
+    first = wrap_dim(int64_of(start), ndim or 1)
+    last = wrap_dim(int64_of(stop), ndim or 1)
     if last < first:
-        raise ValueError(f"flatten() merges dimensions from the first to the last, found {args[1]} to {args[2]}.")
-    shape = TensorImpl_shape(base)
-    return reshape(a, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
+        raise ValueError(f"flatten() merges dimensions from the first to the last, found {start} to {stop}.")
+    shape = TensorImpl_shape(a.impl)
+    return reshaped(a, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
 
 
 @cython.cfunc
-def unflatten(a: TensorBase, args: tuple):
+def unflatten(kernel: Kernel, table, args: arguments_t):
     """Split a dimension; a stride runs through all of it, so this never copies."""
-    base = a.impl
+    base = cython.cast(TensorBase, args[0]).impl
     before: uint64_t = set_counts(base, base, base)
-    dim = wrap_dim(int64_of(args[1]), base.ndim)
-    shape = tuple(args[2])
+    dim = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
+    shape = tuple(cython.cast(object, args[2]))
     count: cython.int = len(shape)
     check_unchanged(before, base, base, base)
     extent = TensorImpl_sizes(base)[dim]
@@ -418,12 +450,12 @@ def strides_of_view(
 
 
 @cython.cfunc
-def view_dtype(a: TensorBase, wanted):
+def view_dtype(kernel: Kernel, table, args: arguments_t):
     """Read the bytes as another type; where item sizes differ, the last dimension holds more or fewer items."""
-    base = a.impl
+    base = cython.cast(TensorBase, args[0]).impl
     view = TensorImpl_shallow_copy(base)
     found: DType = dtype_of_code(base.dtype_code)
-    dtype: DType = dtype_from_any(wanted)
+    dtype: DType = dtype_from_any(cython.cast(object, args[1]))
     if dtype.itemsize == 0:
         raise TypeError(f"no element can be read as {dtype}.")
     view.dtype_code = dtype.code
@@ -494,17 +526,18 @@ def check_aligned(view: TensorImpl, dtype: DType) -> cython.int:
 
 
 @cython.cfunc
-def select(a: TensorBase, args: tuple):
-    base = a.impl
+def select(kernel: Kernel, table, args: arguments_t):
+    base = cython.cast(TensorBase, args[0]).impl
     before: uint64_t = set_counts(base, base, base)
-    dim = wrap_dim(int64_of(args[1]), base.ndim)
-    index = position_of(args[2])
+    dim = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
+    key = cython.cast(object, args[2])
+    index = position_of(key)
     check_unchanged(before, base, base, base)
     extent = TensorImpl_sizes(base)[dim]
     if index < 0:
         index += extent
     if not 0 <= index < extent:
-        raise IndexError(f"index {args[2]} is out of bounds for dimension {dim} with size {extent}.")
+        raise IndexError(f"index {key} is out of bounds for dimension {dim} with size {extent}.")
     return selected(base, dim, index)
 
 
@@ -519,18 +552,19 @@ def selected(base, dim, index):
 
 
 @cython.cfunc
-def narrow(a: TensorBase, args: tuple):
-    base = a.impl
+def narrow(kernel: Kernel, table, args: arguments_t):
+    base = cython.cast(TensorBase, args[0]).impl
     before: uint64_t = set_counts(base, base, base)
-    dim = wrap_dim(int64_of(args[1]), base.ndim)
-    start = position_of(args[2])
-    length = position_of(args[3])
+    dim = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
+    from_, count = cython.cast(object, args[2]), cython.cast(object, args[3])
+    start = position_of(from_)
+    length = position_of(count)
     check_unchanged(before, base, base, base)
     extent = TensorImpl_sizes(base)[dim]
     if start < 0:
         start += extent
     if not (0 <= start <= extent and 0 <= length <= extent - start):
-        raise IndexError(f"start ({args[2]}) + length ({args[3]}) exceeds dimension size ({extent}).")
+        raise IndexError(f"start ({from_}) + length ({count}) exceeds dimension size ({extent}).")
     return narrowed(base, dim, start, length)
 
 
@@ -545,13 +579,13 @@ def narrowed(base, dim, start, length):
 
 
 @cython.cfunc
-def diagonal(a: TensorBase, args: tuple):
+def diagonal(kernel: Kernel, table, args: arguments_t):
     """Step along two dimensions at once; the diagonal comes last."""
-    base = a.impl
+    base = cython.cast(TensorBase, args[0]).impl
     before: uint64_t = set_counts(base, base, base)
-    offset = position_of(args[1])
-    row = wrap_dim(int64_of(args[2]), base.ndim)
-    column = wrap_dim(int64_of(args[3]), base.ndim)
+    offset = position_of(cython.cast(object, args[1]))
+    row = wrap_dim(int64_of(cython.cast(object, args[2])), base.ndim)
+    column = wrap_dim(int64_of(cython.cast(object, args[3])), base.ndim)
     check_unchanged(before, base, base, base)
     if row == column:
         raise ValueError(f"a diagonal runs through two dimensions, found dimension {row} twice.")
@@ -573,19 +607,23 @@ def diagonal(a: TensorBase, args: tuple):
     return Tensor_wrap(view)
 
 
-def flip(self, dims):
+@cython.cfunc
+def flip(kernel: Kernel, table, args: arguments_t):
     """Return the view with negative strides."""
-    backwards = wrapped_axes(as_tuple(dims), self.ndim)
-    return self[tuple(slice(None, None, -1 if dim in backwards else None) for dim in range(self.ndim))]
+    a = cython.cast(TensorBase, args[0])
+    ndim: cython.int = a.impl.ndim
+    backwards = wrapped_axes(as_tuple(cython.cast(object, args[1])), ndim)
+    return INDEX.call_with(a, tuple([slice(None, None, -1 if dim in backwards else None) for dim in range(ndim)]))
 
 
 # ---- parts by a key: ints, slices, Ellipsis and None. See Note [Basic and advanced keys]
 
 
 @cython.cfunc
-def index(a: TensorBase, key):
+def index(kernel: Kernel, table, args: arguments_t):
     """Take ints, slices, Ellipsis and None, alone or in a tuple."""
-    base = a.impl
+    base = cython.cast(TensorBase, args[0]).impl
+    key = cython.cast(object, args[1])
     before: uint64_t = set_counts(base, base, base)
     view: TensorImpl
     if type(key) is int and base.ndim != 0:
@@ -705,20 +743,20 @@ def index_slice(
 
 
 @cython.cfunc
-def unbind(a: TensorBase, args: tuple):
-    base = a.impl
+def unbind(kernel: Kernel, table, args: arguments_t):
+    base = cython.cast(TensorBase, args[0]).impl
     check_defined(base)
     parts = []  # before the sizes are read: a new list may start a collection, which may run other code
-    dim = wrap_dim(int64_of(args[1]), base.ndim)
+    dim = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
     while len(parts) < TensorImpl_sizes(base)[dim]:
         parts.append(selected(base, dim, len(parts)))
     return tuple(parts)
 
 
 @cython.cfunc
-def split(a: TensorBase, args: tuple):
-    size = position_of(args[1])
-    return split_by(a.impl, int64_of(args[2]), size)
+def split(kernel: Kernel, table, args: arguments_t):
+    size = position_of(cython.cast(object, args[1]))
+    return split_by(cython.cast(TensorBase, args[0]).impl, int64_of(cython.cast(object, args[2])), size)
 
 
 @cython.cfunc
@@ -739,12 +777,13 @@ def split_by(base: TensorImpl, axis: int64_t, size: int64_t):
 
 
 @cython.cfunc
-def split_with_sizes(a: TensorBase, args: tuple):
-    base = a.impl
+def split_with_sizes(kernel: Kernel, table, args: arguments_t):
+    base = cython.cast(TensorBase, args[0]).impl
     check_defined(base)
     parts = []  # as in unbind()
-    lengths = [position_of(size) for size in tuple(args[1])]
-    dim = wrap_dim(int64_of(args[2]), base.ndim)
+    sizes = cython.cast(object, args[1])
+    lengths = [position_of(size) for size in tuple(sizes)]
+    dim = wrap_dim(int64_of(cython.cast(object, args[2])), base.ndim)
     extent = TensorImpl_sizes(base)[dim]
     left: int64_t = extent
     for length in lengths:
@@ -754,7 +793,7 @@ def split_with_sizes(a: TensorBase, args: tuple):
         left -= length
     if left != 0:
         raise ValueError(
-            f"split() needs sizes of 0 or more that make up the {extent} of dimension {dim}, found {args[1]}."
+            f"split() needs sizes of 0 or more that make up the {extent} of dimension {dim}, found {sizes}."
         )
     start: int64_t = 0
     for length in lengths:
@@ -764,11 +803,11 @@ def split_with_sizes(a: TensorBase, args: tuple):
 
 
 @cython.cfunc
-def chunk(a: TensorBase, args: tuple):
+def chunk(kernel: Kernel, table, args: arguments_t):
     """Return so many parts or fewer; without elements all of them, each empty."""
-    base = a.impl
-    chunks = int64_of(args[1])
-    dim = wrap_dim(int64_of(args[2]), base.ndim)
+    base = cython.cast(TensorBase, args[0]).impl
+    chunks = int64_of(cython.cast(object, args[1]))
+    dim = wrap_dim(int64_of(cython.cast(object, args[2])), base.ndim)
     extent = TensorImpl_sizes(base)[dim]
     if chunks <= 0:
         raise ValueError(f"chunk() needs 1 chunk or more, found {chunks}.")
@@ -785,19 +824,20 @@ def chunk(a: TensorBase, args: tuple):
 
 
 @cython.cfunc
-def unfold(a: TensorBase, args: tuple):
+def unfold(kernel: Kernel, table, args: arguments_t):
     """Lay windows over a dimension, so many elements apart; their elements become the last dimension."""
-    base = a.impl
+    base = cython.cast(TensorBase, args[0]).impl
     before: uint64_t = set_counts(base, base, base)
-    dim = wrap_dim(int64_of(args[1]), base.ndim)
-    size = position_of(args[2])
-    step = position_of(args[3])
+    dim = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
+    window, distance = cython.cast(object, args[2]), cython.cast(object, args[3])
+    size = position_of(window)
+    step = position_of(distance)
     check_unchanged(before, base, base, base)
     extent = TensorImpl_sizes(base)[dim]
     if step <= 0:
-        raise ValueError(f"unfold() needs a step of 1 or more, found {args[3]}.")
+        raise ValueError(f"unfold() needs a step of 1 or more, found {distance}.")
     if not 0 <= size <= extent:
-        raise ValueError(f"unfold() needs a window of 0 to {extent} elements in dimension {dim}, found {args[2]}.")
+        raise ValueError(f"unfold() needs a window of 0 to {extent} elements in dimension {dim}, found {window}.")
     stride = TensorImpl_strides(base)[dim]
     view = TensorImpl_view(base, base.ndim + 1)
     TensorImpl_copy_dims(base, view, 0, 0, base.ndim)
@@ -810,10 +850,10 @@ def unfold(a: TensorBase, args: tuple):
 
 
 @cython.cfunc
-def as_strided(a: TensorBase, args: tuple):
+def as_strided(kernel: Kernel, table, args: arguments_t):
     """View the storage with other sizes, strides and offset, which must lie within it."""
-    base = a.impl
-    size, stride = tuple(args[1]), tuple(args[2])
+    base = cython.cast(TensorBase, args[0]).impl
+    size, stride = tuple(cython.cast(object, args[1])), tuple(cython.cast(object, args[2]))
     if len(size) != len(stride):
         raise ValueError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)}).")
     view = TensorImpl_view(base, len(size))
@@ -826,10 +866,10 @@ def as_strided(a: TensorBase, args: tuple):
         TensorImpl_strides(view)[i] = int64_of(stride[i])
         if TensorImpl_sizes(view)[i] < 0:
             raise ValueError(f"as_strided() needs sizes of 0 or more, found {size}.")
-    if args[3] is not None:
-        view.storage_offset = int64_of(args[3])
+    if cython.cast(object, args[3]) is not None:
+        view.storage_offset = int64_of(cython.cast(object, args[3]))
     if view.storage_offset < 0:
-        raise ValueError(f"as_strided() needs a storage offset of 0 or more, found {args[3]}.")
+        raise ValueError(f"as_strided() needs a storage offset of 0 or more, found {cython.cast(object, args[3])}.")
     TensorImpl_refresh(view)
     TensorImpl_check_bounds(view)
     return Tensor_wrap(view)
@@ -839,8 +879,9 @@ def as_strided(a: TensorBase, args: tuple):
 
 
 @cython.cfunc
-def real(a: TensorBase):
+def real(kernel: Kernel, table, args: arguments_t):
     """View the real parts; of other numbers, the tensor itself."""
+    a = cython.cast(TensorBase, args[0])
     check_number(a, "real")
     if dtype_of_code(a.impl.dtype_code).kind == "complex floating":
         return part_of(a, 0)
@@ -851,8 +892,9 @@ def real(a: TensorBase):
 
 
 @cython.cfunc
-def imag(a: TensorBase):
+def imag(kernel: Kernel, table, args: arguments_t):
     """View the imaginary parts; of other numbers, make zeros."""
+    a = cython.cast(TensorBase, args[0])
     base = a.impl
     check_number(a, "imag")
     if dtype_of_code(base.dtype_code).kind == "complex floating":
@@ -884,35 +926,35 @@ def check_number(a: TensorBase, name: str) -> cython.int:
 
 
 for _table, _kernel in (
-    (native_functions.DETACH, CKernel_unary("detach", detach)),
-    (native_functions.SET_, CKernel_binary("set_", set_)),
-    (native_functions.REVERSE_DIMS, CKernel_unary("reverse_dims", reverse_dims)),
-    (native_functions.T, CKernel_unary("t", t)),
-    (native_functions.MATRIX_TRANSPOSE, CKernel_unary("mT", matrix_transpose)),
-    (native_functions.PERMUTE, CKernel_with("permute", permute)),
-    (native_functions.TRANSPOSE, ArgumentsKernel_of(native_functions.TRANSPOSE.schema, transpose)),
-    (native_functions.MOVEDIM, ArgumentsKernel_of(native_functions.MOVEDIM.schema, movedim)),
-    (native_functions.EXPAND, CKernel_with("expand", expand)),
-    (native_functions.SQUEEZE, CKernel_with("squeeze", squeeze)),
-    (native_functions.UNSQUEEZE, CKernel_with("unsqueeze", unsqueeze)),
-    (native_functions.VIEW, CKernel_with("view", view)),
-    (native_functions.RESHAPE, CKernel_with("reshape", reshape)),
-    (native_functions.CONTIGUOUS, ArgumentsKernel_of(native_functions.CONTIGUOUS.schema, contiguous)),
-    (native_functions.FLATTEN, ArgumentsKernel_of(native_functions.FLATTEN.schema, flatten)),
-    (native_functions.UNFLATTEN, ArgumentsKernel_of(native_functions.UNFLATTEN.schema, unflatten)),
-    (native_functions.VIEW_DTYPE, CKernel_with("view", view_dtype)),
-    (native_functions.SELECT, ArgumentsKernel_of(native_functions.SELECT.schema, select)),
-    (native_functions.NARROW, ArgumentsKernel_of(native_functions.NARROW.schema, narrow)),
-    (native_functions.DIAGONAL, ArgumentsKernel_of(native_functions.DIAGONAL.schema, diagonal)),
-    (native_functions.FLIP, flip),
-    (native_functions.INDEX, CKernel_with("index", index)),
-    (native_functions.UNBIND, ArgumentsKernel_of(native_functions.UNBIND.schema, unbind)),
-    (native_functions.SPLIT, ArgumentsKernel_of(native_functions.SPLIT.schema, split)),
-    (native_functions.SPLIT_WITH_SIZES, ArgumentsKernel_of(native_functions.SPLIT_WITH_SIZES.schema, split_with_sizes)),
-    (native_functions.CHUNK, ArgumentsKernel_of(native_functions.CHUNK.schema, chunk)),
-    (native_functions.UNFOLD, ArgumentsKernel_of(native_functions.UNFOLD.schema, unfold)),
-    (native_functions.AS_STRIDED, ArgumentsKernel_of(native_functions.AS_STRIDED.schema, as_strided)),
-    (native_functions.REAL, CKernel_unary("real", real)),
-    (native_functions.IMAG, CKernel_unary("imag", imag)),
+    (native_functions.DETACH, Kernel_of("detach", detach)),
+    (native_functions.SET_, Kernel_of("set_", set_)),
+    (native_functions.REVERSE_DIMS, Kernel_of("reverse_dims", reverse_dims)),
+    (native_functions.T, Kernel_of("t", t)),
+    (native_functions.MATRIX_TRANSPOSE, Kernel_of("mT", matrix_transpose)),
+    (native_functions.PERMUTE, Kernel_of("permute", permute)),
+    (native_functions.TRANSPOSE, Kernel_of("transpose", transpose)),
+    (native_functions.MOVEDIM, Kernel_of("movedim", movedim)),
+    (native_functions.EXPAND, Kernel_of("expand", expand)),
+    (native_functions.SQUEEZE, Kernel_of("squeeze", squeeze)),
+    (native_functions.UNSQUEEZE, Kernel_of("unsqueeze", unsqueeze)),
+    (native_functions.VIEW, Kernel_of("view", view)),
+    (native_functions.RESHAPE, Kernel_of("reshape", reshape)),
+    (native_functions.CONTIGUOUS, Kernel_of("contiguous", contiguous)),
+    (native_functions.FLATTEN, Kernel_of("flatten", flatten)),
+    (native_functions.UNFLATTEN, Kernel_of("unflatten", unflatten)),
+    (native_functions.VIEW_DTYPE, Kernel_of("view", view_dtype)),
+    (native_functions.SELECT, Kernel_of("select", select)),
+    (native_functions.NARROW, Kernel_of("narrow", narrow)),
+    (native_functions.DIAGONAL, Kernel_of("diagonal", diagonal)),
+    (native_functions.FLIP, Kernel_of("flip", flip)),
+    (native_functions.INDEX, Kernel_of("index", index)),
+    (native_functions.UNBIND, Kernel_of("unbind", unbind)),
+    (native_functions.SPLIT, Kernel_of("split", split)),
+    (native_functions.SPLIT_WITH_SIZES, Kernel_of("split_with_sizes", split_with_sizes)),
+    (native_functions.CHUNK, Kernel_of("chunk", chunk)),
+    (native_functions.UNFOLD, Kernel_of("unfold", unfold)),
+    (native_functions.AS_STRIDED, Kernel_of("as_strided", as_strided)),
+    (native_functions.REAL, Kernel_of("real", real)),
+    (native_functions.IMAG, Kernel_of("imag", imag)),
 ):
     _table.register("CompositeExplicitAutograd", _kernel)

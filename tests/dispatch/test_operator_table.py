@@ -101,6 +101,36 @@ def test_meta_that_is_included_for_tensors_elsewhere():
         x + x
 
 
+def test_redispatch_checks_arguments_against_the_schema():
+    add, x = dispatcher.get_op_table("add.Tensor"), tensix.ones(2)
+    with pytest.raises(TypeError, match="'other' must be Tensor, found int"):
+        add.redispatch(DispatchKeySet("CPU"), x, 1)
+
+
+# ---- what kernels are told
+
+
+def test_python_kernels_are_not_told_what_is_as_by_default():
+    own = Dispatcher().define("mine::g(Tensor a, int b=1000000, int c=2, *, Scalar d=1, bool e=False) -> Any")
+    own.register("CPU", lambda *args, **named: (args[1:], named))
+    x = tensix.ones(1)
+    default = own.schema.arguments[1].default
+    assert own(x) == own(x, default, 2, d=1, e=False) == ((), {})
+    assert own(x, c=3) == ((default, 3), {})
+    assert own(x, 5, e=True) == ((5,), {"e": True})
+
+
+def test_kernel_in_c_serves_operators_of_the_same_arguments():
+    with Library("mine") as library:
+        library.define("one(Tensor self) -> Tensor")
+        library.define("two(Tensor self, Tensor other) -> Tensor")
+        kernel = dispatcher.get_op_table("neg").kernel_for("CPU")
+        library.impl("one", kernel, "CPU")
+        assert tensix.ops.mine.one(tensix.ones(1)).tolist() == [-1.0]
+        with pytest.raises(TypeError, match=r"takes the arguments of tensix::neg.*, found those of mine::two"):
+            library.impl("two", kernel, "CPU")
+
+
 # ---- what a library cannot register
 
 

@@ -213,3 +213,11 @@ def test_entries_live_as_long_as_the_tensor_and_no_longer():
     assert values.tolist() == [0.0] * 1000
     del values
     assert tensix.CPUAllocator.bytes_in_use() == before
+
+
+def test_sum_takes_a_factor(x):
+    made = tensix.ops.tensix.add(x, x, alpha=2)
+    assert made.is_sparse and made.to_dense().tolist() == (np.array(DENSE) * 3).tolist()
+    assert tensix.ops.tensix.add(tensix.ones(2, 3), x, alpha=-1).tolist() == (1 - np.array(DENSE)).tolist()
+    with pytest.raises(TypeError, match="cannot take alpha=1j"):
+        tensix.ops.tensix.add(x, x, alpha=1j)

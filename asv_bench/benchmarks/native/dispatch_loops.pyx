@@ -3,6 +3,7 @@
 
 The only loops that use private parts of tensix: tables and kernels are not public.
 """
+from cpython.object cimport PyObject
 from tensix.dispatch.kernel cimport Kernel
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.tensors.tensor_base cimport TensorBase
@@ -22,6 +23,9 @@ def through_the_table(TensorBase x not None, TensorBase y not None, Py_ssize_t t
 def straight_to_the_kernel(TensorBase x not None, TensorBase y not None, Py_ssize_t times):
     """Add by the kernel that the operator would choose for the CPU."""
     cdef Kernel kernel = ADD.kernel_for("CPU")
+    cdef object alpha = 1
+    cdef PyObject* args[3]
     cdef Py_ssize_t _
+    args[0], args[1], args[2] = <PyObject*>x, <PyObject*>y, <PyObject*>alpha
     for _ in range(times):
-        kernel.call2(x, y)
+        kernel.function(kernel, ADD, args)
