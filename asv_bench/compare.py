@@ -21,12 +21,14 @@ from benchmarks.copy_on_write import SHARED_SIZES
 from benchmarks.files import model
 from benchmarks.native import dispatch_loops, exchange_loops, loops
 from benchmarks.native.build import HERE, build_extension
+from benchmarks.served import SIZES as SERVED_SIZES
+from benchmarks.served import TEMPORARIES, programs
 from benchmarks.storage import touched
 from benchmarks.watching import SCOPES, allocate_inside, nested
 
 import tensix
 from tensix.core import IntrusiveTarget, Storage, make_intrusive
-from tensix.memory import CachingAllocator, CallSites, StatisticsAdaptor, TrackingAdaptor
+from tensix.memory import CachingAllocator, CallSites, StatisticsAdaptor, TrackingAdaptor, serve_numpy
 
 try:
     import torch
@@ -265,6 +267,23 @@ def watching_rows():
     yield Difference("call site, ns", 2000.0, partial(nested, 20, capture), partial(nested, 20, nothing), "off")
 
 
+def served_rows():
+    """Yield NumPy's arrays in tensix's memory against the same in NumPy's own, with operands of the same memory."""
+    for nbytes in SERVED_SIZES:
+        target = 1.03 if nbytes < 64 * KIB else 0.8 if nbytes <= MIB else 0.7
+        with serve_numpy():
+            ours = programs(nbytes)
+        for name, theirs in programs(nbytes).items():
+            peers = {"numpy": Timer(theirs).timeit}
+            work = partial(served, Timer(ours[name]).timeit)
+            yield Race(f"served {name}, {size(nbytes)}", target if name in TEMPORARIES else 1.03, work, peers)
+
+
+def served(work, repeat):
+    with serve_numpy():
+        work(repeat)
+
+
 def exchange_rows():
     """Yield exchange with other libraries, against what they do with each other."""
     names = {"x": tensix.ones(3, 4), "a": np.ones((3, 4), "f4"), "t": torch.ones(3, 4), "lib": tensix, "np": np}
@@ -327,6 +346,7 @@ ROWS = (
     thread_rows,
     file_rows,
     watching_rows,
+    served_rows,
     exchange_rows,
     dispatcher_rows,
 )

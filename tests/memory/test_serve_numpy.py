@@ -132,6 +132,8 @@ def test_profile_and_recording():
         x = np.zeros((100, 100))
     assert [row.peak_bytes for row in lines.rows] == [80_000]
     assert lines.rows[0].place.function == "test_profile_and_recording"
+    with serve_numpy(), record() as recording:
+        x = np.zeros((100, 100))
         y = tensix.sort(tensix.zeros(10))
     blocks = recording.snapshot()["blocks"]
     assert blocks["numpy"] == [True] + [False] * (len(blocks["nbytes"]) - 1) and blocks["nbytes"][0] == x.nbytes
