@@ -4,6 +4,8 @@ Every call of an operator by name comes through here, so what is declared is rea
 does not fit is read a second time to say why, where speed does not matter.
 """
 
+import sys
+
 import cython
 from cython.cimports.cpython.number import PyIndex_Check
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
@@ -43,8 +45,8 @@ class ArgumentParser:
     def __init__(self, arguments):
         self.arguments = tuple(arguments)
         self.positional = len([argument for argument in self.arguments if not argument.keyword_only])
-        self.names = tuple([argument.name for argument in self.arguments])
-        self.places = {argument.name: place for place, argument in enumerate(self.arguments)}
+        self.names = tuple([sys.intern(argument.name) for argument in self.arguments])  # as names in calls are
+        self.places = {name: place for place, name in enumerate(self.names)}
         self.defaults = tuple([argument.default for argument in self.arguments])
         self.traits = bytes([trait_of(argument) for argument in self.arguments])
 
@@ -84,35 +86,35 @@ class ArgumentParser:
         """
         count: cython.Py_ssize_t = len(args)
         place: cython.Py_ssize_t
+        left: cython.Py_ssize_t = len(kwargs) if kwargs else 0  # of those given by name
         if count > len(self.defaults):
             return None
-        filled = [*args, *self.defaults[count:]]
-        if kwargs:
-            for name, value in kwargs.items():
-                found = self.places.get(name)
-                if found is None or found < count:
-                    return None
-                filled[found] = value
-        for place in range(count, len(self.traits)):
-            if self.traits[place] & NEEDED and not (kwargs and self.names[place] in kwargs):
+        filled = list(args)
+        for place in range(count, len(self.defaults)):
+            value = self.defaults[place]
+            if left and self.names[place] in kwargs:
+                value = kwargs[self.names[place]]
+                left -= 1
+            elif self.traits[place] & NEEDED:
                 return None
-        return tuple(filled)
+            filled.append(value)
+        return None if left else tuple(filled)
 
     def unbind(self, args, completely):
         """Return all arguments as a function of Python takes them: a tuple, and those that are keyword-only by name.
 
         Unless they are wanted completely, what is as by default is left out, by position as far as nothing follows it.
         """
-        stop: cython.int = self.positional
+        stop: cython.Py_ssize_t = self.positional
+        place: cython.Py_ssize_t
+        by_name = {}
         if not completely:
             while stop and self.is_default(stop - 1, args):
                 stop -= 1
         by_position = [cython.cast(object, args[place]) for place in range(stop)]
-        by_name = {
-            self.names[place]: cython.cast(object, args[place])
-            for place in range(self.positional, len(self.names))
-            if completely or not self.is_default(place, args)
-        }
+        for place in range(self.positional, len(self.traits)):
+            if completely or not self.is_default(place, args):
+                by_name[self.names[place]] = cython.cast(object, args[place])
         return tuple(by_position), by_name
 
     def is_default(self, place, args):

@@ -20,7 +20,7 @@ from libc.stdint cimport int8_t, int64_t, uint8_t
 from tensix.core.device cimport CPU, META, Device, Device_from_any
 from tensix.core.export cimport begin_export, end_export
 from tensix.core.storage_impl cimport StorageImpl
-from tensix.dispatch.kernel cimport Kernel, arguments_t
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operands cimport write_fitting
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.empty cimport check_strided
@@ -133,9 +133,7 @@ cdef class FactoryKernel(Kernel):
 cdef object make_and_fill(Kernel kernel, object table, arguments_t args):
     cdef FactoryKernel self = kernel
     cdef bint is_random = self.value is None
-    cdef arguments_t options = args + 1 + is_random
-    check_strided(<object>options[1], <object>options[3])
-    made = call_factory(EMPTY, <object>args[0], (), <object>options[0], <object>options[2])
+    made = empty_as_asked(<object>args[0], args + 1 + is_random, None, None)
     return self.fill.call_with(made, <object>args[1] if is_random else self.value)
 
 
@@ -146,26 +144,40 @@ cdef object make_and_fill_of_numbers(
     return self.fill.call1(made) if self.value is None else self.fill.call_with(made, self.value)
 
 
-def full_kernel(size, fill_value, *, dtype, device):
-    return FILL_.call_with(call_factory(EMPTY, size, (), dtype, device), fill_value)
+cdef object full(Kernel self, object table, arguments_t args):
+    return FILL_.call_with(empty_as_asked(<object>args[0], args + 2, None, None), <object>args[1])
 
 
-def randint_kernel(low, high, size, *, generator, dtype, device):
-    made = call_factory(EMPTY, size, (), "int64" if dtype is None else dtype, device)
-    return RANDOM_(made, low, high, generator=generator)
+cdef TensorBase empty_as_asked(object size, arguments_t options, object dtype, object device):
+    """Return an empty tensor with the options of a factory: dtype, layout, device, pin_memory; two have a stand-in."""
+    check_strided(<object>options[1], <object>options[3])
+    if <object>options[0] is not None:
+        dtype = <object>options[0]
+    if <object>options[2] is not None:
+        device = <object>options[2]
+    return call_factory(EMPTY, size, (), dtype, device)
+
+
+cdef object randint(Kernel self, object table, arguments_t args):
+    made = empty_as_asked(<object>args[2], args + 4, "int64", None)
+    return RANDOM_(made, <object>args[0], <object>args[1], generator=<object>args[3])
 
 
 # ---- tensors like others, or with strides
 
 
-def empty_like_kernel(self, *, dtype, device):
+cdef object empty_like(Kernel self, object table, arguments_t args):
     """Return an empty tensor of this shape."""
-    return call_factory(EMPTY, self.shape, (), dtype or self.dtype, device or self.device)
+    return like(<object>args[0], args + 1)
 
 
-def full_like_kernel(self, fill_value, *, dtype, device):
+cdef object full_like(Kernel self, object table, arguments_t args):
     """Return a filled tensor of this shape."""
-    return full_kernel(self.shape, fill_value, dtype=dtype or self.dtype, device=device or self.device)
+    return FILL_.call_with(like(<object>args[0], args + 2), <object>args[1])
+
+
+cdef TensorBase like(object tensor, arguments_t options):
+    return empty_as_asked(tensor.shape, options, tensor.dtype, tensor.device)
 
 
 def empty_strided_kernel(size, stride, *, dtype, device):
@@ -272,14 +284,20 @@ cdef inline bint is_sequence_of(object data, int64_t length) except -1:
 # ---- numbers that follow from their positions
 
 
-def arange(start, end, step, *, DType dtype, device):
-    """Return the numbers from `start` on, `step` apart, up to `end`."""
+cdef object arange(Kernel self, object table, arguments_t args):
+    """Return the numbers from the first on, a step apart, up to the second."""
+    cdef object start = <object>args[0]
+    cdef object end = <object>args[1]
+    cdef object step = <object>args[2]
+    cdef DType dtype = <object>args[3]
+    cdef object device = <object>args[5]
     cdef bint are_ints = PyLong_CheckExact(start) and PyLong_CheckExact(end) and PyLong_CheckExact(step)
     cdef bint wants_ints
     cdef int64_t count
     cdef Device where = None
     cdef TensorBase made = None
     cdef TensorBase target = None
+    check_strided(<object>args[4], <object>args[6])
     if step == 0:
         raise ValueError("arange() needs a step other than 0.")
     if isinstance(start, complex) or isinstance(end, complex) or isinstance(step, complex):
@@ -453,15 +471,15 @@ for _table, _kernel in (
     (native_functions.ONES, FactoryKernel(FILL_, 1)),
     (native_functions.RAND, FactoryKernel(native_functions.UNIFORM_)),
     (native_functions.RANDN, FactoryKernel(native_functions.NORMAL_)),
+    (native_functions.FULL, Kernel_of("full", full)),
+    (native_functions.RANDINT, Kernel_of("randint", randint)),
+    (native_functions.EMPTY_LIKE, Kernel_of("empty_like", empty_like)),
+    (native_functions.FULL_LIKE, Kernel_of("full_like", full_like)),
+    (native_functions.ARANGE, Kernel_of("arange", arange)),
 ):
     _table.register("CompositeExplicitAutograd", _kernel)
 for _table, _kernel in (
-    (native_functions.FULL, full_kernel),
-    (native_functions.RANDINT, randint_kernel),
-    (native_functions.EMPTY_LIKE, empty_like_kernel),
-    (native_functions.FULL_LIKE, full_like_kernel),
     (native_functions.EMPTY_STRIDED, empty_strided_kernel),
-    (native_functions.ARANGE, arange),
     (native_functions.LINSPACE, linspace_kernel),
     (native_functions.EYE, eye_kernel),
 ):
