@@ -39,7 +39,7 @@ TEMPORARIES = ("y + 1", "sqrt(x*x + 1) - x")  # blocks of one size that come aga
 
 
 class Served:
-    """Each once before: the first run of a program faults its pages in whoever serves."""
+    """Each program runs once before: its first run faults pages in, with either memory."""
 
     params = (PROGRAMS, SIZES, ("numpy", "tensix"))
     param_names = ("program", "nbytes", "memory")

@@ -218,7 +218,7 @@ class Uses:
             sites = self.snapshot.get("call_sites")
             if sites is not None and sites[stack] is not None:
                 numbers = numbers[numbers.index(sites[stack]) :]
-            self.paths[stack] = [Frame(**self.snapshot["frames"][number]) for number in reversed(numbers)]
+            self.paths[stack] = [frame_of(self.snapshot["frames"][number]) for number in reversed(numbers)]
         return self.paths[stack]
 
     def place(self, number):
@@ -280,6 +280,11 @@ class Uses:
                 break
             if blocks["thread"][other] == blocks["thread"][number]:
                 yield other
+
+
+def frame_of(entry):
+    """Return a frame of a snapshot without the text of its line, which is read anew."""
+    return Frame(entry["file"], entry["line"], entry["function"])
 
 
 class Level(NamedTuple):

@@ -268,17 +268,17 @@ def test_a_snapshot_becomes_a_page_later(memory, folder, capfd):
     assert shown == snapshot
 
 
-def test_two_runs_are_compared(memory, folder, capsys):
+def test_two_runs_are_compared(memory, folder, capfd):
     """Lines are found again by their text: the second run has one more above, and one more list."""
     memory(ALLOCATES)
     (folder / "out.json").rename("before.json")
-    more = "\n" + ALLOCATES.replace("kept =", "more = tensix.empty(2**20, dtype=tensix.uint8)\nkept =")
+    more = "\n" + ALLOCATES.replace("array, tensor =", "more = tensix.empty(2**20, dtype=tensix.uint8)\narray, tensor =")
     _, text, after = memory(more, options=["--compare", "before.json"])
     comparison = text.partition("against script.py of ")[2].splitlines()
     assert [line.split() for line in comparison[2:5]] == [
-        ["at", "the", "peak", "7.81", "KiB", "1.01", "MiB", "+1.00", "MiB"],
-        ["in", "total", "22.46", "KiB", "1.02", "MiB", "+1.00", "MiB"],
-        ["at", "the", "end", "2.93", "KiB", "1.00", "MiB", "+1.00", "MiB"],
+        ["at", "the", "peak", "8.79", "KiB", "1.01", "MiB", "+1.00", "MiB"],
+        ["in", "total", "23.44", "KiB", "1.02", "MiB", "+1.00", "MiB"],
+        ["at", "the", "end", "3.91", "KiB", "1.00", "MiB", "+1.00", "MiB"],
     ]  # fmt: skip
     assert [line.split() for line in comparison[6:-1]] == [
         ["at", "the", "peak", "in", "total", "at", "the", "end", "call", "site"],
@@ -286,12 +286,14 @@ def test_two_runs_are_compared(memory, folder, capsys):
     ]  # fmt: skip
     for words in (["out.json", "--compare", "before.json"], ["--compare", "before.json", "out.json"]):
         assert main(["memory", *words]) == 0
-        assert capsys.readouterr().out.partition("against script.py of ")[2].splitlines()[:-1] == comparison[:-1]
+        assert capfd.readouterr().out.partition("against script.py of ")[2].splitlines()[:-1] == comparison[:-1]
         page = (folder / "out.memory.html").read_text(encoding="utf-8")
         embedded = re.search(r'<script type="application/json" id="snapshot">(.*?)</script>', page, re.DOTALL)[1]
-        assert json.loads(embedded) == after | {"compared": load_snapshot("before.json")}
+        shown = json.loads(embedded)
+        shown.pop("advice", None)
+        assert shown == after | {"compared": load_snapshot("before.json")}
     assert main(["memory", "out.json", "--compare", "out.json"]) == 0
-    assert "no call site differs" in capsys.readouterr().out
+    assert "no call site differs" in capfd.readouterr().out
 
 
 def test_few_events_are_remembered_on_request(memory):

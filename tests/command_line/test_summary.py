@@ -10,7 +10,7 @@ def snapshot_of(blocks, **others):
     """Return the part of a snapshot that a summary reads; blocks are (nbytes, from, until)."""
     nbytes, allocated, freed = map(list, zip(*blocks, strict=True)) if blocks else ([], [], [])
     return {
-        "program": "prog.py", "dropped": 0, "copies": [], "failures": [], "stacks": [[0]],
+        "program": "prog.py", "duration_ns": 2000, "dropped": 0, "copies": [], "failures": [], "stacks": [[0]],
         "frames": [{"file": "prog.py", "line": 3, "function": "f"}],
         "blocks": {"nbytes": nbytes, "allocated_ns": allocated, "freed_ns": freed, "stack": [0] * len(nbytes)},
     } | others  # fmt: skip
@@ -35,14 +35,14 @@ def test_no_blocks_at_all():
 
 
 def test_processes_add_up_where_they_overlap():
-    """On the clock of the first: the second is 100 later, the third begins when all that is over."""
+    """On the clock of the first: the second is 100 later, the third begins when all that is over, and takes its own."""
     others = [
         snapshot_of([(50, 0, 90)], pid=2, name="worker-1", offset_ns=100, ended=True),
         snapshot_of([(60, 0, None)], pid=3, name="worker-2", offset_ns=1000, ended=False),
     ]
     words = words_of(snapshot_of([(40, 50, 150), (30, 500, 600)], pid=1, processes=others))
     assert words[1:4] == [
-        "peak 90 bytes 2 blocks, in 3 processes together", "total 180 bytes 4 blocks", "at the end 60 bytes 1 block"
+        "peak 90 bytes 2 blocks, in 3 processes together", "total 180 bytes 4 blocks", "at the end 0 bytes 0 blocks"
     ]  # fmt: skip
     assert words[5:9] == [
         "peak total blocks resident no blocks process", "40 bytes 70 bytes 2 1 the program itself",

@@ -197,14 +197,13 @@ def test_damage_is_named(name, recorded, tmp_path):
 
 
 def test_older_and_richer_snapshots(recorded, tmp_path):
-    """What a snapshot may have or lack: texts of lines, uses, advice."""
+    """What a snapshot may have or lack: texts of lines, whose arrays blocks are, advice."""
     older = json.loads(json.dumps(recorded))
     for frame in older["frames"]:
         del frame["source"]
     assert load_snapshot(saved(tmp_path, older)) == older
-    uses = {"last_used_ns": [1, None, 3], "last_written_ns": [None] * 3, "numpy": [True, False, None]}
     advice = [{"text": "del x", "blocks": [0, 2], "saves": 3, "peak_after": 5}]
-    richer = recorded | {"blocks": recorded["blocks"] | uses, "advice": advice}
+    richer = recorded | {"blocks": recorded["blocks"] | {"numpy": [True, False, True]}, "advice": advice}
     assert load_snapshot(saved(tmp_path, richer)) == richer
 
 
