@@ -50,10 +50,9 @@ class Timeline:
         happened[order[: position + 1]] = True
         self.at_peak = happened[:count] & ~happened[count:]
 
-    def most_between(self, begin, end):
-        """Return the most bytes alive after one time and up to another."""
-        first, last = np.searchsorted(self.times, [begin, end], side="right")
-        return int(self.live[max(first - 1, 0) : last].max(initial=0))
+    def most_until(self, end):
+        """Return the most bytes alive up to a time."""
+        return int(self.live[: np.searchsorted(self.times, end, side="right")].max(initial=0))
 
 
 def column_of(snapshot, key):
@@ -107,12 +106,13 @@ def lines_of_summary(snapshot, paper):
 
 
 def resident_peak(snapshot, timeline):
-    """Return the most resident bytes of a process, and how many of them no block accounts for."""
+    """Return the most resident bytes of a process, and how many of them no block accounts for.
+
+    A block that was freed may be kept for reuse, and stays resident: it is the most that was alive until then that counts.
+    """
     times, nbytes = (np.array(snapshot["resident"][key], float) for key in ("time_ns", "nbytes"))
     position = int(np.argmax(nbytes))
-    offset = snapshot.get("offset_ns", 0)
-    before = times[position - 1] if position else 0
-    blocks = timeline.most_between(before + offset, times[position] + offset)
+    blocks = timeline.most_until(times[position] + snapshot.get("offset_ns", 0))
     return int(nbytes[position]), max(int(nbytes[position]) - blocks, 0)
 
 

@@ -110,10 +110,9 @@ def summary_of(snapshot, most=3):
     if advice:
         yield f"peak {format_size(replay.peak)}, {format_size(idle)} of it not used again:"
         yield from (f"    {one.text}" for one in advice[:most])
-    unseen = [number for number in replay.at_peak if is_numpys(blocks, number)]
-    if unseen:
-        nbytes = format_size(sum(blocks["nbytes"][number] for number in unseen))
-        yield f"{nbytes} of the peak are arrays of NumPy, whose uses cannot be seen: no advice about them"
+    unseen = sum(blocks["nbytes"][number] for number in replay.at_peak if is_numpys(blocks, number))
+    if unseen * SMALLEST_PART > replay.peak:
+        yield f"{format_size(unseen)} of the peak are arrays of NumPy, whose uses cannot be seen: no advice about them"
 
 
 def is_numpys(blocks, number):

@@ -25,12 +25,12 @@ def test_the_peak_of_blocks_that_come_and_go():
     timeline = Timeline([snapshot_of([(10, 0, 5), (20, 5, 9), (4, 6, None)])])
     assert timeline.peak == 30  # of one moment allocations first: what is freed was there
     assert timeline.at_peak.tolist() == [True, True, False] and timeline.at_end.tolist() == [False, False, True]
-    assert [timeline.most_between(*times) for times in ((4, 7), (5, 7), (9, 20))] == [30, 24, 4]
+    assert [timeline.most_until(time) for time in (-1, 4, 5, 20)] == [0, 10, 30, 30]
 
 
 def test_no_blocks_at_all():
     timeline = Timeline([snapshot_of([])])
-    assert timeline.peak == 0 and timeline.at_peak.tolist() == [] and timeline.most_between(0, 9) == 0
+    assert timeline.peak == 0 and timeline.at_peak.tolist() == [] and timeline.most_until(9) == 0
     assert words_of(snapshot_of([]))[:2] == ["memory of prog.py", "peak 0 bytes 0 blocks"]
 
 
@@ -53,7 +53,7 @@ def test_processes_add_up_where_they_overlap():
 
 @pytest.mark.parametrize("offset", [0, 70])
 def test_what_no_block_accounts_for(offset):
-    """At the highest sample, less what was alive at most since the sample before: it was high at some time between."""
+    """At the highest sample, less what was alive at most until then: what was freed may be kept, and resident."""
     resident = {"time_ns": [0, 100, 200], "nbytes": [500, 900, 800]}
     snapshot = snapshot_of([(300, 20, 60), (100, 120, 150)], resident=resident, offset_ns=offset)
     assert "resident 900 bytes at most; 600 bytes of it are no blocks" in words_of(snapshot)
