@@ -108,7 +108,7 @@ def lines_of_summary(snapshot, paper):
 def resident_peak(snapshot, timeline):
     """Return the most resident bytes of a process, and how many of them no block accounts for.
 
-    A block that was freed may be kept for reuse, and stays resident: it is the most that was alive until then that counts.
+    A block that was freed may be kept for reuse, and stays resident: what counts is the most that was alive until then.
     """
     times, nbytes = (np.array(snapshot["resident"][key], float) for key in ("time_ns", "nbytes"))
     position = int(np.argmax(nbytes))
