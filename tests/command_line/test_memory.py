@@ -272,7 +272,8 @@ def test_two_runs_are_compared(memory, folder, capfd):
     """Lines are found again by their text: the second run has one more above, and one more list."""
     memory(ALLOCATES)
     (folder / "out.json").rename("before.json")
-    more = "\n" + ALLOCATES.replace("array, tensor =", "more = tensix.empty(2**20, dtype=tensix.uint8)\narray, tensor =")
+    line = "more = tensix.empty(2**20, dtype=tensix.uint8)\n"
+    more = "\n" + ALLOCATES.replace("array, tensor =", f"{line}array, tensor =")
     _, text, after = memory(more, options=["--compare", "before.json"])
     comparison = text.partition("against script.py of ")[2].splitlines()
     assert [line.split() for line in comparison[2:5]] == [
