@@ -80,7 +80,7 @@ def advice_of(snapshot):
     -------
     list of Advice
     """
-    return [] if "last_used_ns" not in snapshot["blocks"] else found_in(snapshot, Replay(snapshot["blocks"]))
+    return [] if "operators" not in snapshot else found_in(snapshot, Replay(snapshot["blocks"]))
 
 
 def found_in(snapshot, replay):
@@ -101,7 +101,7 @@ def summary_of(snapshot, most=3):
         How many pieces of advice.
     """
     blocks = snapshot["blocks"]
-    if "last_used_ns" not in blocks:
+    if "operators" not in snapshot:
         return
     replay = Replay(blocks)
     uses = Uses(snapshot, replay)

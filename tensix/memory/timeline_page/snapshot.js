@@ -67,15 +67,16 @@ class Snapshot {
     this.peakTime = this.peakEvent < 0 ? 0 : this.eventTime[this.peakEvent];
   }
 
-  /** Find the largest sample of resident memory, if there are any, and what of it no block since the one before explains. */
+  /** Find the largest sample of resident memory, if there are any, and what of it no block until then explains. What is
+   * freed may be kept for reuse, and stays resident. */
   #followResident() {
     const { time_ns: times = [], nbytes = [] } = this.facts.resident ?? {};
     this.residentPeak = nbytes.reduce((most, bytes) => Math.max(most, bytes), 0);
     const sample = nbytes.indexOf(this.residentPeak);
     if (sample < 0) return;
-    let live = this.liveAt(times[sample - 1] ?? 0);
     const end = this.firstEventFrom(times[sample] + 1);
-    for (let event = this.firstEventFrom(times[sample - 1] ?? 0); event < end; event++) live = Math.max(live, this.live[event]);
+    let live = 0;
+    for (let event = 0; event < end; event++) live = Math.max(live, this.live[event]);
     this.unexplained = Math.max(0, this.residentPeak - live);
   }
 
