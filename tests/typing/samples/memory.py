@@ -130,4 +130,4 @@ def work(nbytes: int) -> str:
 assert_type(work(8), str)
 assert_type(work.last_profile.rows[0].peak_bytes, int)
 assert_type(memory.CallSites().capture(), int)
-assert_type(memory.CallSites(through=["pandas"]).place(0), memory.Frame)
+assert_type(memory.CallSites(through=["pytest"]).place(0), memory.Frame)
