@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from tensix.core import Allocator, Device, format_size, get_allocator
 from tensix.core.memory_reports import max_memory_allocated, memory_allocated, reset_peak_memory_stats
 from tensix.memory.caching_allocator import CachingAllocator
+from tensix.memory.resident import resident_nbytes
 
 __all__ = [
     "max_memory_allocated",
@@ -93,9 +94,10 @@ def memory_summary(device: str | Device = "cpu") -> str:
             ("  of it with pages", format_size(kept.resident)),
             ("allocations", f"{requests:,}, {kept.hits:,} of them ({kept.hit_rate:.0%}) from what was kept"),
         ]
-    resident, most = process_resident()
-    rows += [("process resident", format_size(resident))] if resident else []
-    rows += [("  at its peak", format_size(most))] if most else []
+    resident = resident_nbytes()
+    if resident is not None:
+        now, most = map(format_size, resident)
+        rows += [("process resident", now), ("  at its peak", most)]
     return "\n".join(f"{name:<20}  {text}" for name, text in rows)
 
 
@@ -106,14 +108,3 @@ def caches_of(allocator: Allocator) -> Iterator[CachingAllocator]:
         if isinstance(one, CachingAllocator):
             yield one
         one = getattr(one, "upstream", None)
-
-
-def process_resident() -> tuple[int, int]:
-    """Return the bytes of this process that are in main memory, now and at their peak; 0 for what is not known."""
-    try:
-        with open("/proc/self/status", encoding="utf-8", errors="replace") as status:
-            numbers = dict(line.split(":", 1) for line in status)
-    except OSError:  # not Linux
-        numbers = {}
-    now, most = (int(numbers.get(name, "0 kB").split()[0]) * 1024 for name in ("VmRSS", "VmHWM"))
-    return now, most
