@@ -148,13 +148,16 @@ cdef void* reallocate(void* ctx, void* data, size_t size) noexcept with gil:
 
 
 cdef void release(void* ctx, void* data, size_t size) noexcept:
-    cdef kept_block_t* kept
     if data == NULL:
         return
     if listener_count != 0 or records.count != 0:
         release_slowly(data, size)
-        return
-    kept = kept_block_at(data)
+    else:
+        release_without_record(data, size)
+
+
+cdef inline void release_without_record(void* data, size_t size) noexcept:
+    cdef kept_block_t* kept = kept_block_at(data)
     if kept != NULL:
         kept_block_free(kept, True)
     else:
@@ -252,15 +255,10 @@ cdef int enter_record(Allocator allocator, size_t nbytes, data_ptr_t* block) exc
 cdef void release_slowly(void* data, size_t size) noexcept:
     cdef pending_exception_t pending = save_exception()  # an array may go while an error is on its way
     cdef data_ptr_t block
-    cdef kept_block_t* kept
     if take_record(data, &block):
         data_ptr_destroy_with_gil(&block)
     else:
-        kept = kept_block_at(data)
-        if kept != NULL:
-            kept_block_free(kept, True)
-        else:
-            numpys.allocator.free(numpys.allocator.ctx, data, size)
+        release_without_record(data, size)
     restore_exception(pending)
 
 
