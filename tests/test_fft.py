@@ -74,7 +74,7 @@ def test_frequencies(name, n):
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("name", [*ONE, *MANY])
-def test_narrow_types_are_reckoned_with_in_float32(name, dtype):
+def test_narrow_types_are_computed_in_float32(name, dtype):
     x = tensix.astype(tensix.tensor([[1.0, 2, 4], [0.5, 3, 1]]), dtype)
     found, expected = getattr(fft, name)(x), getattr(fft, name)(tensix.astype(x, tensix.float32))
     assert str(found.dtype) == (dtype if expected.dtype is tensix.float32 else "complex64")

@@ -152,7 +152,7 @@ NARROW = {
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("function", NARROW.values(), ids=NARROW)
-def test_narrow_types_are_reckoned_with_in_float32(function, dtype):
+def test_narrow_types_are_computed_in_float32(function, dtype):
     x = tensix.astype(tensix.tensor([[4, 1, 0.5], [1, 3, 0.25], [0.5, 0.25, 2]]), dtype)
     found, expected = function(x), function(tensix.astype(x, tensix.float32))
     if isinstance(found, tensix.Tensor):

@@ -11,7 +11,7 @@ from tensix.core.intrusive_target cimport (
     IntrusiveTarget,
     IntrusiveTarget_check_unclaimed,
     IntrusiveTarget_no_owner,
-    IntrusiveTarget_not_newborn,
+    IntrusiveTarget_owned_already,
     IntrusiveTarget_start_unique,
     compare_addresses,
     use_count,
@@ -146,7 +146,7 @@ cdef class IntrusivePtr:
         if target is pointer.singleton():
             return pointer
         if target.combined_refcount != 0:
-            raise RuntimeError(IntrusiveTarget_not_newborn(target))
+            raise RuntimeError(IntrusiveTarget_owned_already(target))
         if expected_decrefs > <uint32_t>1 << 31:
             raise ValueError(f"expected_decrefs must be at most 2**31, found {expected_decrefs}.")
         tx_store_relaxed(

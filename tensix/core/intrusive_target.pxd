@@ -28,7 +28,7 @@ cdef int IntrusiveTarget_start_unique(IntrusiveTarget self) except -1
 cdef int IntrusiveTarget_check_unclaimed(IntrusiveTarget self, str function) except -1
 cdef int IntrusiveTarget_check_weak_unclaimed(IntrusiveTarget self, str function) except -1
 cdef str IntrusiveTarget_no_owner(IntrusiveTarget self, str function)
-cdef str IntrusiveTarget_not_newborn(IntrusiveTarget self)
+cdef str IntrusiveTarget_owned_already(IntrusiveTarget self)
 cdef str IntrusiveTarget_describe(IntrusiveTarget self)
 cdef bint compare_addresses(uintptr_t a, uintptr_t b, int op) noexcept
 

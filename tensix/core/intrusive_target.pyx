@@ -189,7 +189,7 @@ cdef int IntrusiveTarget_start_unique(IntrusiveTarget self) except -1:
     if self is None:
         raise TypeError("cannot own None: an IntrusiveTarget is needed.")
     if self.combined_refcount != 0:
-        raise RuntimeError(IntrusiveTarget_not_newborn(self))
+        raise RuntimeError(IntrusiveTarget_owned_already(self))
     TX_ASSERT_GIL()
     tx_store_relaxed(&self.combined_refcount, unique_word())
     Py_INCREF(self)
@@ -270,7 +270,7 @@ cdef str IntrusiveTarget_no_owner(IntrusiveTarget self, str function):
     )
 
 
-cdef str IntrusiveTarget_not_newborn(IntrusiveTarget self):
+cdef str IntrusiveTarget_owned_already(IntrusiveTarget self):
     return (
         f"cannot make a first owner for {IntrusiveTarget_describe(self)}: its counts are in use. "
         "Does its constructor make a pointer from self? Use reclaim_copy() for a further owner."

@@ -116,7 +116,7 @@ def test_sharers_are_dropped_while_others_copy_cw_3_cw_4(nbytes):
         assert all(run_together(work))
 
 
-def test_deleter_runs_once_whoever_is_last_cw_3_cw_5():
+def test_deleter_runs_once_whichever_is_last_cw_3_cw_5():
     class Anything(CPUAllocator):
         def is_simple_data_ptr(self, data_ptr):
             return True

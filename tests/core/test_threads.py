@@ -177,7 +177,7 @@ def test_a_dying_target_is_locked_or_not_but_never_both():
         assert watch() is None
 
 
-def test_release_resources_runs_once_whoever_drops_last():
+def test_release_resources_runs_once_whichever_drops_last():
     calls = []
 
     class Recorder(IntrusiveTarget):

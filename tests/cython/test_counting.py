@@ -156,7 +156,7 @@ def test_events_of_a_last_decref_without_the_gil_ip_8_ip_9(counting, weak_count)
     assert events == ["release_resources"] * weak_count + ["destroy", "__dealloc__"]
 
 
-def test_a_newborn_that_nobody_owned_is_only_deallocated(counting):
+def test_a_target_that_nobody_owned_is_only_deallocated(counting):
     events = []
     counting.Recorder(events)
     assert events == ["__dealloc__"]

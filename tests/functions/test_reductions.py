@@ -131,7 +131,7 @@ def test_infinities_and_extremes(dtype):
         assert (y.max().item(), y.min().item(), y[:1].max().item()) == (limits.max, limits.min, limits.min)
 
 
-def test_bfloat16_is_reckoned_in_float32():
+def test_bfloat16_is_computed_in_float32():
     a = np.random.default_rng(0).standard_normal((30, 400)).astype("f4")
     x = tensix.empty(30, 400, dtype="bfloat16").copy_(tensix.from_numpy(a))
     wide = np.asarray(tensix.empty(30, 400).copy_(x))
