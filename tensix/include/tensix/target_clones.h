@@ -1,0 +1,18 @@
+/* A function compiled once per instruction set; the loader takes the best that the processor has. */
+#ifndef TENSIX_TARGET_CLONES_H
+#define TENSIX_TARGET_CLONES_H
+
+#include <limits.h> /* any header of the C library says which one it is */
+
+/* The clones are chosen by symbols of kind IFUNC, which need x86-64, ELF and a C library that knows them. Elsewhere
+   there is one version, for the instruction set that the compiler was told; ARM64 has its vectors in all of them. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__has_attribute)
+#if __has_attribute(target_clones)
+#define TX_TARGET_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+#endif
+#ifndef TX_TARGET_CLONES
+#define TX_TARGET_CLONES
+#endif
+
+#endif
