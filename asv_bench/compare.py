@@ -8,12 +8,9 @@ import argparse
 import ctypes
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from timeit import Timer
 
 import numpy as np
 from benchmarks.allocation import KIB, MIB, SIZES
@@ -27,6 +24,7 @@ from benchmarks.storage import touched
 from benchmarks.watching import SCOPES, allocate_inside, nested
 
 import tensix
+from tensix.command_line.bench.race import Work, best_times, statement
 from tensix.core import IntrusiveTarget, Storage, make_intrusive
 from tensix.memory import CachingAllocator, CallSites, StatisticsAdaptor, TrackingAdaptor, serve_numpy
 
@@ -41,9 +39,6 @@ try:
 except ImportError:  # its row is left out
     safetensors = None
 
-Work = Callable[[int], object]  # does it so many times
-
-ROUND_SECONDS = 2e-3  # of one side: long against the clock's grain, short against a burst of noise
 FAULTING_BYTES = 32 * MIB  # from here the peers fault in every page of every block
 
 
@@ -87,11 +82,6 @@ class Difference:
     def ratios(self, rounds):
         whole, part = best_times([self.whole, self.part], rounds)
         return {self.against: (whole - part) * 1e9}
-
-
-def statement(code: str, **names) -> Work:
-    """Return the work of running Python code in a loop that costs next to nothing."""
-    return Timer(code, globals=names).timeit
 
 
 def refcount_rows():
@@ -277,8 +267,8 @@ def served_rows():
         with serve_numpy():
             ours = programs(nbytes)
         for name, theirs in programs(nbytes).items():
-            peers = {"numpy": Timer(theirs).timeit}
-            work = partial(served, Timer(ours[name]).timeit)
+            peers = {"numpy": statement(theirs)}
+            work = partial(served, statement(ours[name]))
             yield Race(f"served {name}, {size(nbytes)}", target if name in TEMPORARIES else 1.03, work, peers)
 
 
@@ -313,30 +303,6 @@ def exchange_rows():
 
 def size(nbytes):
     return next(f"{nbytes // one} {unit}" for one, unit in ((MIB, "MiB"), (KIB, "KiB"), (1, "B")) if nbytes >= one)
-
-
-def best_times(works: list[Work], rounds: int) -> list[float]:
-    """Return the seconds of one execution of each work, the best of rounds in which they take turns."""
-    repeats = [calibrated(work) for work in works]
-    best = [float("inf")] * len(works)
-    for _ in range(rounds):
-        for i, (work, repeat) in enumerate(zip(works, repeats, strict=True)):
-            best[i] = min(best[i], elapsed(work, repeat) / repeat)
-    return best
-
-
-def calibrated(work: Work) -> int:
-    """Return how often to do the work so that a round takes long enough to be measured."""
-    repeat = 1
-    while elapsed(work, repeat) < ROUND_SECONDS:
-        repeat *= 2
-    return repeat
-
-
-def elapsed(work: Work, repeat: int) -> float:
-    start = time.perf_counter()
-    work(repeat)
-    return time.perf_counter() - start
 
 
 ROWS = (

@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from tensix._version import __version__
-from tensix.command_line import explain, info, inspect_file, memory, run, trace
+from tensix.command_line import bench, explain, info, inspect_file, memory, run, trace
 
 
 def main(words=None):
@@ -22,7 +22,7 @@ def main(words=None):
     )
     parser.add_argument("--version", action="version", version=f"tensix {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (trace, explain, memory, run, inspect_file, info):
+    for command in (trace, explain, memory, run, bench, inspect_file, info):
         command.add_parser(commands)
     arguments = parser.parse_args(words)
     try:

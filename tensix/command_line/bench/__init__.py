@@ -1,0 +1,124 @@
+"""``python -m tensix bench``: how long every public call takes, beside the same call of NumPy and PyTorch."""
+
+import argparse
+import importlib.util
+import json
+import os
+import platform
+import subprocess
+import sys
+from fnmatch import fnmatchcase
+from pathlib import Path
+from statistics import geometric_mean
+
+import numpy as np
+
+import tensix
+from tensix.command_line.bench.heat_map import heat_map
+from tensix.command_line.bench.rows import all_rows
+from tensix.command_line.paper import Paper
+from tensix.command_line.progress import Progress
+
+__all__ = ["add_parser"]
+
+SIZES = ((3, 4), (64, 64), (1024, 1024))
+SLOWER = 1.05  # times the neighbour: below that, two runs differ by as much
+
+
+def add_parser(commands):
+    """Add this command to the command line."""
+    parser = commands.add_parser(
+        "bench",
+        help="measure every public call against NumPy and PyTorch",
+        description="Measure every public function, operator, form of indexing and protocol against the same call of "
+        "NumPy and, if it is installed, of PyTorch. The libraries take turns in one process; each is judged by its "
+        "best round. Ratios are times of tensix over times of the other: below 1 tensix is faster.",
+    )
+    options = parser.add_argument
+    only = "rows or chapters of this name, such as sort, 'linalg.*' or indexing; may be repeated"
+    options("--only", metavar="PATTERN", action="append", default=[], help=only)
+    options("--sizes", type=sizes, default=SIZES, metavar="RxC,...", help="shapes; 3x4,64x64,1024x1024 by default")
+    options("--threads", type=int, default=1, metavar="N", help="threads of each library; 1 by default")
+    options("--rounds", type=int, default=7, metavar="N", help="turns of each library; 7 by default")
+    options("--worst", type=int, default=12, metavar="N", help="rows to name per size and library; 12 by default")
+    options("--json", action="store_true", help="print JSON for a machine instead of text for a person")
+    options("--plot", metavar="FILE", help="draw a heat map of all rows into an SVG file as well")
+    parser.set_defaults(run=run)
+
+
+def sizes(text):
+    """Return the shapes that an option names."""
+    try:
+        found = [tuple(int(side) for side in word.split("x")) for word in text.split(",")]
+        if all(len(size) == 2 and size[0] >= 3 and size[1] >= 4 for size in found):
+            return found
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"{text!r} are no shapes: write rows x columns, at least 3x4, such as 3x4,64x64")
+
+
+def run(arguments):
+    """Measure, and print what was found."""
+    rows = [row for row in all_rows() if not arguments.only or matches(row, arguments.only)]
+    if not rows:
+        raise ValueError(f"no row matches {', '.join(arguments.only)}. --json without --only names all of them")
+    against = ["numpy", *(["torch"] if importlib.util.find_spec("torch") else [])]
+    measured = list(measure(rows, against, arguments))
+    if arguments.plot:
+        Path(arguments.plot).write_text(heat_map(measured, against, platform.machine()), encoding="utf-8")
+    if arguments.json:
+        versions = {"tensix": tensix.__version__, "numpy": np.__version__, "python": platform.python_version()}
+        print(json.dumps({"versions": versions, "threads": arguments.threads, "rows": measured}, indent=1))
+        return 0
+    print_summary(measured, against, arguments.worst)
+    return 0
+
+
+def matches(row, patterns):
+    """Return whether any pattern is the name of a row or of its chapter."""
+    return any(fnmatchcase(name, pattern) for pattern in patterns for name in (row.name, row.chapter))
+
+
+def measure(rows, against, arguments):
+    """Yield what a process of its own measures, row by row."""
+    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), str(arguments.threads))
+    asked = {
+        "rows": [row.name for row in rows], "against": against, "sizes": arguments.sizes, "rounds": arguments.rounds,
+        "threads": arguments.threads,
+    }  # fmt: skip
+    command = [sys.executable, "-m", "tensix.command_line.bench.race"]
+    total = len(rows) * len(arguments.sizes)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": os.environ | threads}
+    with Progress() as progress, subprocess.Popen(command, **pipes) as process:
+        process.stdin.write(json.dumps(asked))
+        process.stdin.close()
+        for done, line in enumerate(process.stdout, 1):
+            found = json.loads(line)
+            progress.say(f"{done} of {total}: {found['name']}, {shown(found['size'])}")
+            yield found
+    if process.returncode:
+        raise ValueError(f"the measuring process ended with status {process.returncode}; what it said stands above")
+
+
+def shown(size):
+    """Return a shape as an option names it."""
+    return "x".join(map(str, size))
+
+
+def print_summary(measured, against, worst):
+    """Print geometric means, how many rows are slower, and the slowest of them."""
+    paper = Paper()
+    for size in dict.fromkeys(tuple(row["size"]) for row in measured):
+        print(paper.strong(shown(size)))
+        rows = [row for row in measured if tuple(row["size"]) == size]
+        for library in against:
+            ratios = {row["name"]: row["tensix"] / row[library] for row in rows if row[library]}
+            if not ratios:
+                continue
+            slower = sorted((name for name in ratios if ratios[name] > SLOWER), key=ratios.get, reverse=True)
+            twice = sum(ratios[name] > 2 for name in slower)
+            print(f"  {library:<6} geometric mean {paper.accent(f'{geometric_mean(ratios.values()):.2f}')}; of "
+                  f"{len(ratios)} rows {len(slower)} slower than {SLOWER}, {twice} slower than 2")  # fmt: skip
+            for name in slower[:worst]:
+                print(f"    {paper.warm(f'{ratios[name]:6.2f}')}  {name}")
+    print("Times of tensix over times of the other, one process, best round of each: below 1 tensix is faster.")
