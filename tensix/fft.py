@@ -13,6 +13,11 @@ __all__ = [
     "rfftfreq", "rfftn",
 ]  # fmt: skip
 
+
+def __dir__():
+    return sorted(__all__)  # what a shell offers: not what the functions here are made of
+
+
 _Norm = Literal["backward", "ortho", "forward"]
 _Axes = int | Sequence[int] | None
 

@@ -9,6 +9,11 @@ from tensix.dispatch.kernel import Kernel
 
 __all__ = ["Library"]
 
+
+def __dir__():
+    return sorted(__all__)  # what a shell offers: not what the functions here are made of
+
+
 Implementation = TypeVar("Implementation", bound=Kernel | Callable[..., Any])
 
 

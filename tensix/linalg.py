@@ -19,6 +19,10 @@ __all__ = [
 ]  # fmt: skip
 
 
+def __dir__():
+    return sorted(__all__)  # what a shell offers: not what the functions here are made of
+
+
 class EigResult(NamedTuple):
     """What `eig` returns."""
 

@@ -1,6 +1,7 @@
 """``python -m tensix inspect``: say what is in a file, without reading more than is shown."""
 
 import json
+import math
 import os
 
 from tensix.command_line.paper import Paper
@@ -19,24 +20,29 @@ def add_parser(commands):
         help="say what is in a .npy, .npz or .safetensors file",
         description="Map a .npy, .npz or .safetensors file without copying it and say what is in it.",
     )
-    parser.add_argument("file", help="path of the file")
+    parser.add_argument("files", nargs="+", metavar="file", help="path of a file")
     parser.add_argument("--json", action="store_true", help="print JSON for a machine instead of text for a person")
     parser.set_defaults(run=run)
 
 
 def run(arguments):
-    """Print the facts of a file."""
-    loaded = load(arguments.file)
-    is_file = isinstance(loaded, dict)
-    facts = {"file": str(arguments.file), "format": os.path.splitext(arguments.file)[1][1:].lower()}
-    facts |= facts_of_file(loaded) if is_file else facts_of_tensor(loaded)
+    """Print the facts of each file; as JSON an object if there is one file, and a list of them if there are more."""
+    every = [facts_of(path) for path in arguments.files]
     if arguments.json:
-        print(json.dumps(facts, indent=2))
-    elif is_file:
-        print_file(Paper(), facts)
-    else:
-        print_tensor(Paper(), facts)
+        print(json.dumps(every if len(every) > 1 else every[0], indent=2))
+        return 0
+    for number, facts in enumerate(every):
+        if number:
+            print()
+        (print_file if "tensors" in facts else print_tensor)(Paper(), facts)
     return 0
+
+
+def facts_of(path):
+    """Return what is in a file."""
+    loaded = load(path)
+    facts = {"file": path, "format": os.path.splitext(path)[1][1:].lower()}
+    return facts | (facts_of_file(loaded) if isinstance(loaded, dict) else facts_of_tensor(loaded))
 
 
 # ---- one tensor
@@ -54,8 +60,13 @@ def facts_of_tensor(tensor):
         "bytes": tensor.nbytes,
         "alignment": min(address & -address, 4096),
         "mapped": tensor.numel() != 0 and tensor.allocator is None,
-        "first_values": [str(value) for value in first_values(tensor).tolist()],
+        "first_values": [number_or_text(value) for value in first_values(tensor).tolist()],
     }
+
+
+def number_or_text(value):
+    """Return a value as JSON has it: complex numbers, infinities and what is no number are texts there."""
+    return value if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)) else str(value)
 
 
 def first_values(tensor):
@@ -76,7 +87,7 @@ def print_tensor(paper, facts):
         "alignment": f"{facts['alignment']} bytes",
         "strides": f"{facts['strides']} elements",
         "mapped": "read-only, nothing copied" if facts["mapped"] else copied,
-        "first_values": "[" + ", ".join(facts["first_values"]) + more + "]",
+        "first_values": "[" + ", ".join(map(str, facts["first_values"])) + more + "]",
     })  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import argparse
 import ast
 import json
+import os
 import textwrap
 
 import tensix
@@ -36,6 +37,11 @@ def add_parser(commands):
 
 def run(arguments):
     """Trace the code and print what was seen; the exit status is 1 if it raised."""
+    if os.path.isfile(arguments.code):
+        raise ValueError(
+            f"trace takes code, and {arguments.code!r} is a file. To record what the program in it allocates, run: "
+            f"python -m tensix memory {arguments.code}"
+        )
     report = trace(arguments.code)
     if arguments.json:
         print(json.dumps(report, indent=2))
@@ -55,6 +61,7 @@ def trace(code):
     code = textwrap.dedent(code).strip()
     report = {"code": code, "statements": [], "error": None}
     namespace = {name: value for name, value in vars(tensix).items() if not name.startswith("_")}
+    namespace["tensix"] = tensix
     known = dict(namespace)
     life = Life()
     try:

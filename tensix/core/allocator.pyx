@@ -266,6 +266,9 @@ class use_allocator:
                 return
         raise RuntimeError("use_allocator() is left in a context, such as a task or thread, that did not enter it.")
 
+    def __repr__(self):
+        return f"use_allocator({self.allocator!r}, device={device_type_name(self._type_code)!r})"
+
 
 def set_allocator(device_type, Allocator allocator, priority=0):
     """Register the allocator of a device type.

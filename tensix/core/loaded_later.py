@@ -28,6 +28,6 @@ def loaded_later(package, sources):
         return found
 
     def names():
-        return sorted({*namespace, *namespace["__all__"]})
+        return sorted({*namespace["__all__"], *(name for name in namespace if name.startswith("__"))})
 
     return load, names

@@ -170,6 +170,13 @@ cdef class Profile(MemoryListener):
         """Return a function that does the same and is profiled at every call."""
         return profiled(function, self.quiet, self.through)
 
+    def __repr__(self):
+        cdef line_numbers_t* whole = &self.lines[0]
+        return (
+            f"profile(peak={format_size(whole.peak_bytes)}, "
+            f"total={format_size(whole.total_bytes)} in {whole.total_count:,}, lines={len(self.places):,})"
+        )
+
     def __str__(self):
         lines = [f"{'peak':>12} {'total':>12} {'count':>9} {'alive':>12} {'count':>9}  line"]
         rows = self.rows
@@ -430,6 +437,9 @@ cdef class copies(MemoryListener):
     def count(self):
         """How often something was copied."""
         return sum(count for _, count in list(self.of_site.values()))
+
+    def __repr__(self):
+        return f"copies({format_size(self.nbytes)} in {self.count:,})"
 
     def __str__(self):
         rows = [f"{format_size(row.nbytes):>12} {row.times:>9,}  {row.place}" for row in self.rows]

@@ -33,18 +33,18 @@ def test_facts(inspect):
     assert facts.pop("alignment") >= 64
     assert facts == {
         "format": "npy", "shape": [3, 4], "dtype": "float32", "strides": [4, 1], "order": "row-major",
-        "elements": 12, "bytes": 48, "mapped": True, "first_values": ["0.0", "1.0", "2.0", "3.0", "4.0", "5.0"],
+        "elements": 12, "bytes": 48, "mapped": True, "first_values": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0],
     }  # fmt: skip
 
 
 def test_column_major(inspect):
     facts = inspect(np.asfortranarray(np.arange(12).reshape(3, 4)))
-    assert (facts["order"], facts["strides"], facts["first_values"]) == ("column-major", [1, 3], ["0", "1", "2", "3"])
+    assert (facts["order"], facts["strides"], facts["first_values"]) == ("column-major", [1, 3], [0, 1, 2, 3])
 
 
 @pytest.mark.parametrize("array, values", [
-    (np.array(2.5), ["2.5"]), (np.array([True]), ["True"]), (np.array([1 + 2j]), ["(1+2j)"]),
-    (np.array([np.nan, np.inf]), ["nan", "inf"]), (np.arange(7, dtype="u1"), ["0", "1", "2", "3", "4", "5"]),
+    (np.array(2.5), [2.5]), (np.array([True]), [True]), (np.array([1 + 2j]), ["(1+2j)"]),
+    (np.array([np.nan, np.inf]), ["nan", "inf"]), (np.arange(7, dtype="u1"), [0, 1, 2, 3, 4, 5]),
 ])
 def test_values(inspect, array, values):
     facts = inspect(array)
@@ -168,3 +168,15 @@ def test_as_a_program(tmp_path):
     path.unlink()
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     assert finished.returncode == 2 and "No such file" in finished.stderr and "Traceback" not in finished.stderr
+
+
+def test_several_files(tmp_path, capsys):
+    paths = [str(tmp_path / "a.npy"), str(tmp_path / "b.npz")]
+    np.save(paths[0], np.arange(3))
+    np.savez(paths[1], w=np.ones(2))
+    assert main(["inspect", *paths]) == 0
+    text = capsys.readouterr().out
+    assert text.index("a.npy") < text.index("b.npz")
+    assert main(["inspect", *paths, "--json"]) == 0
+    first, second = json.loads(capsys.readouterr().out)
+    assert (first["first_values"], second["tensors"][0]["name"]) == ([0, 1, 2], "w")

@@ -248,3 +248,15 @@ def test_as_a_program():
     assert (finished.returncode, finished.stderr) == (1, "") and "ZeroDivisionError" in finished.stdout
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     assert finished.returncode == 2 and "required: code" in finished.stderr
+
+
+def test_the_package_has_its_name(capsys):
+    assert main(["trace", "tensix.rand(2)"]) == 0
+    assert "nothing that has a name here" not in capsys.readouterr().out
+
+
+def test_a_file_is_no_code(tmp_path, capsys):
+    script = tmp_path / "script.py"
+    script.write_text("import tensix")
+    assert main(["trace", str(script)]) == 2
+    assert f"python -m tensix memory {script}" in capsys.readouterr().err

@@ -14,6 +14,14 @@ def write(x):
     x += 1
 
 
+def test_repr_has_the_sums():
+    x = tensix.ones(1000)
+    y = x.lazy_clone()
+    with copies() as c:
+        y += 1
+    assert repr(c) == "copies(3.91 KiB in 1)"
+
+
 def test_write_to_shared_bytes_is_found():
     x = tensix.zeros(100)
     y = x.lazy_clone()

@@ -23,6 +23,14 @@ def numbers(row):
     return row.peak_bytes, row.total_bytes, row.total_count, row.current_bytes, row.current_count
 
 
+def test_repr_has_the_sums():
+    with profile(quiet=True) as p:
+        assert repr(p) == "profile(peak=0 bytes, total=0 bytes in 0, lines=0)"
+        x = tensix.ones(1000)
+    assert repr(p) == "profile(peak=3.91 KiB, total=3.91 KiB in 1, lines=1)"
+    del x
+
+
 def test_rows_are_lines_the_highest_peak_first():
     older = Storage(5000)
     with profile(quiet=True) as p:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import tensix
-from tensix import core, dispatch, exchange, library, memory, testing
+from tensix import core, dispatch, exchange, fft, library, linalg, memory, testing
 from tensix._version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +47,13 @@ def test_the_package_has_the_names_of_its_floors(floor):
     assert set(floor.__all__) <= set(tensix.__all__) <= set(dir(tensix))
     for name in floor.__all__:
         assert getattr(tensix, name) is getattr(floor, name)
+
+
+@pytest.mark.parametrize("module", [tensix, core, dispatch, fft, library, linalg, memory], ids=lambda one: one.__name__)
+def test_dir_has_the_public_names(module):
+    assert {name for name in dir(module) if not name.startswith("__")} == {
+        name for name in module.__all__ if not name.startswith("__")
+    }
 
 
 def test_import_loads_nothing_more_of_the_standard_library():
