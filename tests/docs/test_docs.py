@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import tensix
+from tensix.command_line.bench.rows import operands
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -40,6 +41,17 @@ def test_pages_build_without_a_warning(tmp_path):
 def test_sessions(page, capsys):
     result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS, encoding="utf-8")
     assert result.failed == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("coming_from_*.rst")), ids=lambda page: page.stem)
+def test_what_the_tables_say_to_write_runs(page, tmp_path, monkeypatch):
+    """Code in the second column of a table is Python that runs, with the operands that the benchmarks have."""
+    monkeypatch.chdir(tmp_path)
+    np.save("x.npy", np.ones(3))
+    rows = re.findall(r"^   \* - .*?\n(?:       .*\n)*     - ``([^`]+)``$", page.read_text(encoding="utf-8"), re.M)
+    assert len(rows) >= 5
+    for code in rows:
+        exec(code, {**operands("tensix", 3, 4), "tensix": tensix, "a": np.ones((3, 4))})
 
 
 @pytest.mark.parametrize("console", CONSOLES, ids=lambda console: console.stem)
