@@ -1,6 +1,7 @@
 """The functions of ``from tensix cimport ...``. What each promises stands in ``docs/cython.rst``."""
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from tensix.abi cimport (
+    Allocator_2 as Allocator,
     IntrusivePtr_2 as IntrusivePtr,
     IntrusiveTarget_2 as IntrusiveTarget,
     Storage_2 as Storage,
@@ -8,6 +9,24 @@ from tensix.abi cimport (
     data_ptr_t,
     deleter_t,
 )
+
+# Numbers of element types, which are those of PyTorch's ScalarType.
+cdef enum:
+    TX_UINT8 = 0
+    TX_INT8 = 1
+    TX_INT16 = 2
+    TX_INT32 = 3
+    TX_INT64 = 4
+    TX_FLOAT16 = 5
+    TX_FLOAT32 = 6
+    TX_FLOAT64 = 7
+    TX_COMPLEX64 = 9
+    TX_COMPLEX128 = 10
+    TX_BOOL = 11
+    TX_BFLOAT16 = 15
+    TX_UINT16 = 27
+    TX_UINT32 = 28
+    TX_UINT64 = 29
 
 # Kernels for the dispatcher; with the GIL.
 ctypedef Tensor (*unary_kernel_t)(Tensor a)
@@ -67,11 +86,18 @@ cdef void* storage_data(Storage storage) noexcept nogil
 cdef const void* storage_const_data(Storage storage) noexcept nogil
 cdef size_t storage_nbytes(Storage storage) noexcept nogil
 
+# For allocators that make memory themselves; the first with the GIL, the second without.
+cdef uint64_t report_allocation(void* data, size_t nbytes, Allocator allocator) noexcept
+cdef void report_free(void* data, size_t nbytes, uint64_t stamp) noexcept nogil
+
 # With the GIL.
 cdef IntrusivePtr steal_from_new(IntrusiveTarget target)
 cdef Tensor tensor_from_blob(
     void* data, int ndim, const int64_t* sizes, const int64_t* strides, int dtype, deleter_t deleter, void* ctx)
 cdef Storage storage_from_blob(void* data, size_t nbytes, deleter_t deleter, void* ctx)
+cdef Tensor tensor_empty(int ndim, const int64_t* sizes, int dtype)
+cdef Tensor tensor_from_storage(
+    Storage storage, int ndim, const int64_t* sizes, const int64_t* strides, int64_t storage_offset, int dtype)
 cdef Storage allocate(size_t nbytes)
 cdef object unary_kernel(str name, unary_kernel_t function)
 cdef object binary_kernel(str name, binary_kernel_t function)

@@ -19,6 +19,7 @@ from tensix.core.intrusive_target cimport (
     weak_incref as core_weak_incref,
 )
 from tensix.core.atomics cimport tx_load_relaxed
+from tensix.core.memory_reports cimport report_allocation as core_report_allocation, report_free as core_report_free
 from tensix.core.python_reference cimport (
     restore_exception,
     may_run_python,
@@ -36,8 +37,9 @@ from tensix.core.storage_impl cimport (
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport Kernel, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.tensors.dtype cimport itemsize_of
+from tensix.tensors.dtype cimport dtype_of_code, itemsize_of
 from tensix.exchange.foreign_memory cimport impl_over_memory
+from tensix.kernels.empty cimport empty_impl
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
@@ -46,6 +48,8 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_sizes,
     TensorImpl_strides,
 )
+
+from tensix._tensor import Tensor as TensorClass
 
 __all__ = []
 
@@ -199,10 +203,7 @@ cdef Tensor tensor_from_blob(
     cdef TensorImpl body
     cdef StorageImpl storage
     TX_ASSERT_GIL()
-    if not 0 <= dtype < DTYPE_COUNT or itemsize_of(dtype) == 0:
-        raise ValueError(f"tensor_from_blob() needs the number of an element type, found {dtype}.")
-    if ndim < 0 or (sizes == NULL and ndim > 0):
-        raise ValueError(f"tensor_from_blob() needs ndim sizes, found ndim={ndim} and sizes={<uintptr_t>sizes:#x}.")
+    check_geometry("tensor_from_blob", ndim, sizes, dtype)
     body = impl_over_memory(dtype, dense_keys_of_device(CPU), ndim, sizes, strides, data)
     made = Tensor_wrap(body)
     # From here on nothing fails: after an error the memory is still the caller's.
@@ -219,6 +220,53 @@ cdef Storage storage_from_blob(void* data, size_t nbytes, deleter_t deleter, voi
     made = Storage_from_new(storage)
     StorageImpl_fill(storage, data, nbytes, deleter, data if ctx == NULL else ctx)
     return <Storage>made
+
+
+cdef int check_geometry(str function, int ndim, const int64_t* sizes, int dtype) except -1:
+    if not 0 <= dtype < DTYPE_COUNT or itemsize_of(dtype) == 0:
+        raise ValueError(f"{function}() needs the number of an element type, found {dtype}.")
+    if ndim < 0 or (sizes == NULL and ndim > 0):
+        raise ValueError(f"{function}() needs ndim sizes, found ndim={ndim} and sizes={<uintptr_t>sizes:#x}.")
+    return 0
+
+
+cdef Tensor tensor_empty(int ndim, const int64_t* sizes, int dtype):
+    cdef int i
+    TX_ASSERT_GIL()
+    check_geometry("tensor_empty", ndim, sizes, dtype)
+    for i in range(ndim):
+        if sizes[i] < 0:
+            raise ValueError(f"tensor_empty() needs sizes of at least 0, found {sizes[i]} in dimension {i}.")
+    return <Tensor>Tensor_wrap(empty_impl(ndim, sizes, dtype, CPU, -1))
+
+
+cdef Tensor tensor_from_storage(
+        Storage storage, int ndim, const int64_t* sizes, const int64_t* strides, int64_t storage_offset, int dtype):
+    TX_ASSERT_GIL()
+    check_geometry("tensor_from_storage", ndim, sizes, dtype)
+    if target_of(storage) == NULL:
+        raise ValueError("tensor_from_storage() needs a Storage, found None or one that is null.")
+    shape = tuple([sizes[i] for i in range(ndim)])
+    steps = steps_of_rows(shape) if strides == NULL else tuple([strides[i] for i in range(ndim)])
+    return <Tensor>TensorClass.from_storage(storage, storage_offset, shape, steps, dtype_of_code(dtype))
+
+
+cdef tuple steps_of_rows(tuple shape):
+    """Return the strides of a row-major tensor; Python's numbers do not overflow."""
+    steps, step = [], 1
+    for size in reversed(shape):
+        steps.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(steps))
+
+
+cdef uint64_t report_allocation(void* data, size_t nbytes, Allocator allocator) noexcept:
+    TX_ASSERT_GIL()
+    return core_report_allocation(data, nbytes, CPU, <PyObject*>allocator)
+
+
+cdef void report_free(void* data, size_t nbytes, uint64_t stamp) noexcept nogil:
+    core_report_free(data, nbytes, CPU, stamp, False)
 
 
 cdef Storage allocate(size_t nbytes):

@@ -80,6 +80,15 @@ def test_the_c_header_has_every_function():
     assert set(re.findall(r'TX_FUNCTION\(.*?"(\w+)"', header)) == set(c_api.__pyx_capi__)
 
 
+def test_numbers_of_element_types_are_those_of_python():
+    codes = {
+        f"TX_{dtype.name.upper()}": dtype.code for dtype in vars(tensix).values() if isinstance(dtype, tensix.DType)
+    }
+    for name in ("c_api.pxd", "include/tensix/c_api.h"):
+        found = re.findall(r"\b(TX_[A-Z]+\d*) = (\d+)", PACKAGE.joinpath(name).read_text())
+        assert {name: int(code) for name, code in found} == codes
+
+
 def test_the_page_names_everything_that_can_be_cimported():
     page = RECORD.parents[2].joinpath("docs", "cython.rst").read_text()
     names = re.findall(r"\w+(?=,?$)", "\n".join(code_of(PACKAGE / "__init__.pxd")), re.MULTILINE)

@@ -88,6 +88,14 @@ def test_the_consumer_passes_its_own_tests(environment, consumer):
     assert re.search(r"^[4-9]\d passed", found, re.MULTILINE), found
 
 
+def test_the_example_in_c_builds_and_runs(environment):
+    source = environment.folder / "example"
+    shutil.copytree(HERE.parents[1] / "examples" / "c", source)
+    environment.install(source)
+    code = "import squares; x = squares.squares(5); print(squares.total(x), squares.total(x[::2]))"
+    assert environment.run(environment.python, "-W", "error", "-c", code) == "30.0 20.0\n"
+
+
 def test_a_module_of_another_abi_version_is_refused(environment):
     """Doctor the installed declarations, as those of a later tensix would be, and compile against them."""
     later = environment.folder / "later" / "tensix"

@@ -1,7 +1,7 @@
 /* The functions of tensix for extension modules in C and C++. From Cython use "from tensix cimport ..." instead.
  *
- * Call tx_import() when your module is initialised, in every source file that uses `tx`; it returns 0, or -1 with an
- * exception, which is an ImportError if tensix has another ABI version. Then tx.tensor_data(tensor) and so on.
+ * Call tx_import() once, when your module is initialised; it returns 0, or -1 with an exception, which is an ImportError if
+ * tensix has another ABI version. Then tx.tensor_data(tensor) and so on, in every source file that includes this one.
  * Objects are never NULL: Py_None stands for none. Types are not checked: do so first, PyObject_TypeCheck(x, tx.Tensor).
  * What each function promises stands in docs/cython.rst.
  */
@@ -15,6 +15,13 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Numbers of element types, which are those of PyTorch's ScalarType. */
+enum {
+    TX_UINT8 = 0, TX_INT8 = 1, TX_INT16 = 2, TX_INT32 = 3, TX_INT64 = 4, TX_FLOAT16 = 5, TX_FLOAT32 = 6,
+    TX_FLOAT64 = 7, TX_COMPLEX64 = 9, TX_COMPLEX128 = 10, TX_BOOL = 11, TX_BFLOAT16 = 15, TX_UINT16 = 27,
+    TX_UINT32 = 28, TX_UINT64 = 29
+};
 
 /* Called once, with the context, from any thread, with or without the GIL. */
 typedef void (*tx_deleter_t)(void *ctx);
@@ -41,6 +48,7 @@ typedef PyObject *(*tx_binary_kernel_t)(PyObject *a, PyObject *b);
     TX_FUNCTION(void *, storage_data, "storage_data", (PyObject *storage))                                        \
     TX_FUNCTION(const void *, storage_const_data, "storage_const_data", (PyObject *storage))                      \
     TX_FUNCTION(size_t, storage_nbytes, "storage_nbytes", (PyObject *storage))                                    \
+    TX_FUNCTION(void, report_free, "report_free", (void *data, size_t nbytes, uint64_t stamp))                    \
     /* with the GIL; NULL with an exception if they fail, else a new reference */                                 \
     TX_FUNCTION(PyObject *, steal_from_new, "steal_from_new", (PyObject *target))                                 \
     TX_FUNCTION(PyObject *, tensor_from_blob, "tensor_from_blob",                                                 \
@@ -48,9 +56,16 @@ typedef PyObject *(*tx_binary_kernel_t)(PyObject *a, PyObject *b);
                  tx_deleter_t deleter, void *ctx))                                                                \
     TX_FUNCTION(PyObject *, storage_from_blob, "storage_from_blob",                                               \
                 (void *data, size_t nbytes, tx_deleter_t deleter, void *ctx))                                     \
+    TX_FUNCTION(PyObject *, tensor_empty, "tensor_empty", (int ndim, const int64_t *sizes, int dtype))            \
+    TX_FUNCTION(PyObject *, tensor_from_storage, "tensor_from_storage",                                           \
+                (PyObject *storage, int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset,       \
+                 int dtype))                                                                                      \
     TX_FUNCTION(PyObject *, allocate, "allocate", (size_t nbytes))                                                \
     TX_FUNCTION(PyObject *, unary_kernel, "unary_kernel", (PyObject *name, tx_unary_kernel_t function))           \
-    TX_FUNCTION(PyObject *, binary_kernel, "binary_kernel", (PyObject *name, tx_binary_kernel_t function))
+    TX_FUNCTION(PyObject *, binary_kernel, "binary_kernel", (PyObject *name, tx_binary_kernel_t function))        \
+    /* with the GIL; never fails */                                                                               \
+    TX_FUNCTION(uint64_t, report_allocation, "report_allocation",                                                 \
+                (void *data, size_t nbytes, PyObject *allocator))
 
 /* A name that ends in the version: see Note [The version in the names] in tensix/abi.py. */
 #define TX_TYPES                                                                                                  \
@@ -70,9 +85,14 @@ typedef struct {
 #undef TX_FUNCTION
 } tx_api_t;
 
-static tx_api_t tx;
+/* One table for all source files of a module: the linker joins what each of them defines, and no other module sees it. */
+#if defined(_MSC_VER)
+__declspec(selectany) tx_api_t tx = {0};
+#else
+__attribute__((weak, visibility("hidden"))) tx_api_t tx;
+#endif
 
-static int tx_import_function(PyObject *functions, const char *name, void *slot)
+static inline int tx_import_function(PyObject *functions, const char *name, void *slot)
 {
     PyObject *capsule = PyMapping_GetItemString(functions, name);
     void *function = capsule ? PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)) : NULL;
@@ -82,7 +102,7 @@ static int tx_import_function(PyObject *functions, const char *name, void *slot)
     return 0;
 }
 
-static int tx_import(void)
+static inline int tx_import(void)
 {
     PyObject *abi = PyImport_ImportModule("tensix.abi"), *module = NULL, *functions = NULL;
     int status = -1;

@@ -11,7 +11,7 @@ setup(
     packages=["tensix_consumer"],
     ext_modules=[
         *cythonize("tensix_consumer/*.pyx", language_level=3),
-        Extension("tensix_consumer.plain_c", ["tensix_consumer/plain_c.c"], **PLAIN),
+        Extension("tensix_consumer.plain_c", ["tensix_consumer/plain_c.c", "tensix_consumer/plain_c_made.c"], **PLAIN),
         Extension("tensix_consumer.plain_cpp", ["tensix_consumer/plain_cpp.cpp"], **PLAIN),
     ],
     options={"build_ext": {"parallel": 4}},

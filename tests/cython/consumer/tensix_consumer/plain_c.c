@@ -1,5 +1,5 @@
 /* The C header from C: sum a float64 vector, wrap an array, count a target. */
-#include <Python.h>
+#include "plain_c_made.h"
 #include <stdlib.h>
 #include <tensix/atomics.h>
 #include <tensix/c_api.h>
@@ -19,7 +19,7 @@ static PyObject *total(PyObject *module, PyObject *x)
     (void)module;
     if (!PyObject_TypeCheck(x, tx.Tensor)) return PyErr_Format(PyExc_TypeError, "a Tensor is needed, found %R", x);
     data = (const double *)tx.tensor_const_data(x);
-    if (tx.tensor_ndim(x) != 1 || tx.tensor_dtype(x) != 7 || data == NULL) {
+    if (tx.tensor_ndim(x) != 1 || tx.tensor_dtype(x) != TX_FLOAT64 || data == NULL) {
         PyErr_SetString(PyExc_TypeError, "a float64 vector is needed");
         return NULL;
     }
@@ -35,7 +35,7 @@ static PyObject *ones(PyObject *module, PyObject *length)
     (void)module;
     if (size < 0 || (data = (double *)malloc(size * sizeof(double))) == NULL) return PyErr_NoMemory();
     for (int64_t i = 0; i < size; i++) data[i] = 1;
-    made = tx.tensor_from_blob(data, 1, &size, NULL, 7, count_and_free, NULL);
+    made = tx.tensor_from_blob(data, 1, &size, NULL, TX_FLOAT64, count_and_free, NULL);
     if (made == NULL) free(data);
     return made;
 }
@@ -64,6 +64,9 @@ static PyMethodDef METHODS[] = {
     {"ones", ones, METH_O, NULL},
     {"freed_count", freed_count, METH_NOARGS, NULL},
     {"counted", counted, METH_O, NULL},
+    {"identity", identity, METH_O, NULL},
+    {"every_other", every_other, METH_O, NULL},
+    {"reported", reported, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

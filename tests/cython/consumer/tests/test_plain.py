@@ -33,6 +33,35 @@ def test_counts_from_c():
         plain_c.counted(None)
 
 
+def test_tensors_made_in_a_second_file():
+    """Whose table of functions is the one that the first file filled in."""
+    made = plain_c.identity(3)
+    assert made.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]] and made.dtype == tensix.float64
+    assert plain_c.identity(0).shape == (0, 0)
+    with pytest.raises(ValueError, match="sizes of at least 0, found -1 in dimension 0"):
+        plain_c.identity(-1)
+    with pytest.raises(ValueError, match="overflow"):
+        plain_c.identity(2**40)
+
+
+def test_views_made_in_c():
+    x = tensix.arange(6, dtype=tensix.float32)
+    view = plain_c.every_other(x.storage())
+    view[1] = 7.0
+    assert x.tolist() == [0, 1, 7, 3, 4, 5] and view.is_alias_of(x)
+
+
+def test_memory_reported_from_c():
+    before = tensix.memory.memory_allocated()
+    with tensix.memory.statistics() as s:
+        storage = plain_c.reported(1000)
+        assert (s.current_bytes, s.current_count) == (1000, 1)
+        assert tensix.memory.memory_allocated() - before == 1000
+        del storage
+        assert (s.current_bytes, s.peak_bytes) == (0, 1000)
+    assert tensix.memory.memory_allocated() == before
+
+
 def test_shape_from_cpp():
     assert plain_cpp.shape(tensix.ones(2, 3, 4)) == [2, 3, 4]
     with pytest.raises(TypeError, match="Tensor is needed"):
