@@ -177,7 +177,8 @@ TO_SPARSE = cython.declare(OperatorTable, native_functions.TO_SPARSE)
 @cython.no_gc  # as its base: nothing that a tensor holds can lead back to it
 @cython.cclass
 class Tensor(TensorBase):
-    """Hold a tensor: a typed, shaped view on a storage.
+    """Tensor(*args)\n--\n
+    Hold a tensor: a typed, shaped view on a storage.
 
     ``Tensor()`` is undefined, the null of tensors; use `tensor`, `empty`, `rand`, … to make one.
 

@@ -73,7 +73,8 @@ class OutOfMemoryError(MemoryError):
 
 
 cdef class Allocator:
-    """Give out memory; subclass it and override `allocate`.
+    """Allocator()\n--\n
+    Give out memory; subclass it and override `allocate`.
 
     The other methods have defaults that fit an allocator whose blocks are plain CPU memory with ``data == ctx``. A
     subclass in Cython overrides ``c_allocate`` in place of `allocate`, which then asks that.

@@ -62,7 +62,8 @@ cdef uint32_t JUNK = 0x7FEDBEEF   # a NaN as float32, a huge int: PyTorch's patt
 
 
 cdef class CPUAllocator(Allocator):
-    """Give out aligned blocks of main memory.
+    """CPUAllocator(alignment=64, *, zero_fill=False, junk_fill=False, huge_pages=False, numa_node=None)\n--\n
+    Give out aligned blocks of main memory.
 
     Parameters
     ----------

@@ -81,7 +81,8 @@ cdef struct closure_t:
 @cython.freelist(16)
 @cython.no_gc_clear  # __dealloc__ still needs the owner
 cdef class DataPtr:
-    """Own memory through a context and a deleter.
+    """DataPtr(data=0, ctx=0, deleter=None, device='cpu')\n--\n
+    Own memory through a context and a deleter.
 
     Parameters
     ----------

@@ -15,7 +15,8 @@ cdef dict INTERNED = {}  # (type, index) -> Device, so that equal devices are mo
 
 @cython.final
 cdef class Device:
-    """Name a device: a type and, where there are several of it, an index.
+    """Device(device, index=None)\n--\n
+    Name a device: a type and, where there are several of it, an index.
 
     Parameters
     ----------

@@ -24,7 +24,8 @@ __all__ = ["IntrusivePtr", "make_intrusive"]
 @cython.freelist(64)
 @cython.no_gc_clear  # clearing would drop the target before __dealloc__ can give its count back
 cdef class IntrusivePtr:
-    """Own a target with one strong count; null when made without arguments.
+    """IntrusivePtr(other=None)\n--\n
+    Own a target with one strong count; null when made without arguments.
 
     Parameters
     ----------

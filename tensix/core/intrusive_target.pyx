@@ -90,7 +90,8 @@ cdef extern from "Python.h":
 
 @cython.freelist(64)
 cdef class IntrusiveTarget:
-    """Carry a strong and a weak count; the base of everything that handles can own.
+    """IntrusiveTarget()\n--\n
+    Carry a strong and a weak count; the base of everything that handles can own.
 
     Subclass it in Python or in Cython. An instance starts without owners; `make_intrusive` or
     `IntrusivePtr.unsafe_steal_from_new` gives it its first. A bare Python reference owns nothing: it may outlive

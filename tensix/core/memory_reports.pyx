@@ -153,7 +153,8 @@ cdef class MemoryListener:
 
 
 cdef class MemoryReporter:
-    """Listen to allocations while used as a context manager; subclass it and override the reports.
+    """MemoryReporter()\n--\n
+    Listen to allocations while used as a context manager; subclass it and override the reports.
 
     Notes
     -----

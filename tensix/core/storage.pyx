@@ -41,7 +41,8 @@ __all__ = ["Storage", "make_storage_impl", "set_storage_impl_create"]
 @cython.freelist(32)
 @cython.no_gc  # a StorageImpl takes no part in collection either
 cdef class Storage:
-    """Own a storage with one strong count.
+    """Storage(nbytes=0, allocator=None, resizable=False)\n--\n
+    Own a storage with one strong count.
 
     Parameters
     ----------

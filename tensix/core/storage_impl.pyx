@@ -74,7 +74,8 @@ __all__ = ["StorageImpl"]
 
 @cython.no_gc  # what it holds, an allocator, holds no storages; tensors must not pay for the collector
 cdef class StorageImpl(IntrusiveTarget):
-    """Own a block of bytes; the target that `Storage` handles and tensors count.
+    """StorageImpl(nbytes=0, data_ptr=None, allocator=None, resizable=False)\n--\n
+    Own a block of bytes; the target that `Storage` handles and tensors count.
 
     Parameters
     ----------

@@ -22,7 +22,8 @@ __all__ = ["WeakIntrusivePtr"]
 
 @cython.freelist(64)
 cdef class WeakIntrusivePtr:
-    """Point to a target without keeping it alive.
+    """WeakIntrusivePtr(strong=None)\n--\n
+    Point to a target without keeping it alive.
 
     Parameters
     ----------

@@ -38,7 +38,9 @@ cdef uint64_t local_keys(uint64_t keys) noexcept nogil:
 
 
 cdef class Guard:
-    """Change the keys of this thread's calls within a scope; undo only what the scope changed."""
+    """Guard(*keys)\n--\n
+    Change the keys of this thread's calls within a scope; undo only what the scope changed.
+    """
 
     cdef uint64_t wanted
     cdef list changed  # bits that were absent before, one entry per scope that is open

@@ -145,7 +145,8 @@ MISSING = cython.declare(Kernel, MissingKernel())
 @cython.final
 @cython.cclass
 class OperatorTable:
-    """Hold the kernels of one operator; calling it dispatches, printing it draws the table.
+    """OperatorTable(schema)\n--\n
+    Hold the kernels of one operator; calling it dispatches, printing it draws the table.
 
     Attributes
     ----------

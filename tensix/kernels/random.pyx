@@ -48,7 +48,8 @@ cdef extern from "numpy/random/bitgen.h":
 
 @cython.final
 cdef class Generator:
-    """Make random numbers; the same seed gives the same numbers.
+    """Generator(seed=None)\n--\n
+    Make random numbers; the same seed gives the same numbers.
 
     Parameters
     ----------

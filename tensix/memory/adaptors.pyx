@@ -95,7 +95,8 @@ cdef struct adapted_block_t:
 
 @cython.no_gc_clear  # nodes may still need the upstream
 cdef class Adaptor(Allocator):
-    """Be an allocator over another one; the base of those in this package.
+    """Adaptor(upstream=None)\n--\n
+    Be an allocator over another one; the base of those in this package.
 
     Parameters
     ----------
@@ -282,7 +283,8 @@ cdef dict adapted_block_facts(void* node):
 
 
 cdef class AlignmentAdaptor(Adaptor):
-    """Give out blocks whose addresses are multiples of a number of bytes, whatever upstream promises.
+    """AlignmentAdaptor(upstream, alignment)\n--\n
+    Give out blocks whose addresses are multiples of a number of bytes, whatever upstream promises.
 
     Parameters
     ----------
@@ -376,7 +378,8 @@ cdef data_ptr_operations_t alignment_operations = data_ptr_operations_t(
 
 
 cdef class FailureCallbackAdaptor(Adaptor):
-    """Call a function when upstream has no memory, and ask upstream once more if it says so.
+    """FailureCallbackAdaptor(upstream, callback)\n--\n
+    Call a function when upstream has no memory, and ask upstream once more if it says so.
 
     Parameters
     ----------
@@ -434,7 +437,8 @@ cdef class FailureCallbackAdaptor(Adaptor):
 
 
 cdef class GuardAdaptor(Adaptor):
-    """Put guard bytes around every block and check them when it is freed.
+    """GuardAdaptor(upstream=None, guard_bytes=64)\n--\n
+    Put guard bytes around every block and check them when it is freed.
 
     Parameters
     ----------
@@ -554,7 +558,8 @@ cdef data_ptr_operations_t guard_operations = data_ptr_operations_t(
 
 
 cdef class LimitingAdaptor(Adaptor):
-    """Refuse what would bring the bytes in use above a limit.
+    """LimitingAdaptor(upstream, limit)\n--\n
+    Refuse what would bring the bytes in use above a limit.
 
     Parameters
     ----------
@@ -656,7 +661,8 @@ cdef data_ptr_operations_t limiting_operations = data_ptr_operations_t(
 
 @cython.no_gc_clear  # blocks that are left, and __dealloc__, still need the file
 cdef class LoggingAdaptor(Adaptor):
-    """Write a line of JSON for every allocation, free and failure.
+    """LoggingAdaptor(upstream, file)\n--\n
+    Write a line of JSON for every allocation, free and failure.
 
     Parameters
     ----------
@@ -883,7 +889,8 @@ cdef struct tracked_block_t:
 
 
 cdef class TrackingAdaptor(Adaptor):
-    """Remember the living blocks of an allocator with the lines that asked for them.
+    """TrackingAdaptor(upstream=None, depth=32, through=None)\n--\n
+    Remember the living blocks of an allocator with the lines that asked for them.
 
     Parameters
     ----------

@@ -123,7 +123,8 @@ class CachingStats(NamedTuple):
 
 
 cdef class CachingAllocator(Allocator):
-    """Keep blocks when they are freed and give them out again, pages and all.
+    """CachingAllocator(upstream=None, max_cached=None)\n--\n
+    Keep blocks when they are freed and give them out again, pages and all.
 
     Parameters
     ----------

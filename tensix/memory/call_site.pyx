@@ -97,7 +97,8 @@ NOWHERE = Frame("?", 0, "?")  # what was not called from Python
 
 @cython.no_gc_clear  # who listens may still take stacks
 cdef class CallSites:
-    """Number the stacks of Python frames from which something is done.
+    """CallSites(depth=32, through=None)\n--\n
+    Number the stacks of Python frames from which something is done.
 
     Parameters
     ----------

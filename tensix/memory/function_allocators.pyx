@@ -90,7 +90,8 @@ cdef class ForeignAllocator(Allocator):
 
 
 cdef class CallbackAllocator(ForeignAllocator):
-    """Give out memory that two Python callables make and free.
+    """CallbackAllocator(allocate, deallocate, *, alignment=16)\n--\n
+    Give out memory that two Python callables make and free.
 
     Parameters
     ----------
@@ -160,7 +161,8 @@ cdef class CallbackAllocator(ForeignAllocator):
 
 
 cdef class FunctionAllocator(ForeignAllocator):
-    """Give out memory that two C functions make and free.
+    """FunctionAllocator(malloc, free, *, alignment=16)\n--\n
+    Give out memory that two C functions make and free.
 
     Parameters
     ----------

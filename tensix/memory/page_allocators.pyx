@@ -44,7 +44,8 @@ cdef struct mapped_block_t:
 
 
 cdef class MappedAllocator(Allocator):
-    """Give every block a mapping of its own.
+    """MappedAllocator(directory=None, *, populate=False)\n--\n
+    Give every block a mapping of its own.
 
     Parameters
     ----------
@@ -125,7 +126,8 @@ cdef class MappedAllocator(Allocator):
 
 
 cdef class HugePageAllocator(CPUAllocator):
-    """Give blocks of a huge page and more regions of their own, with advice to back them by huge pages.
+    """HugePageAllocator(populate=False, *, numa_node=None)\n--\n
+    Give blocks of a huge page and more regions of their own, with advice to back them by huge pages.
 
     Parameters
     ----------

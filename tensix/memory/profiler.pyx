@@ -104,7 +104,8 @@ cdef struct line_numbers_t:
 
 @cython.no_gc_clear  # until it is deallocated it listens
 cdef class Profile(MemoryListener):
-    """Hold what each line allocated; `profile` makes one.
+    """Profile(quiet=False, through=None)\n--\n
+    Hold what each line allocated; `profile` makes one.
 
     Use it as a context manager, once. The numbers can be read while the scope is open and afterwards; after it they
     stay as they were at its end.
@@ -367,7 +368,8 @@ cdef bint Profile_add_line(Profile self, object place) except -1:
 
 @cython.no_gc_clear  # until it is deallocated it listens
 cdef class copies(MemoryListener):
-    """Find the lines at which copy-on-write had to copy, in a scope.
+    """copies(through=None)\n--\n
+    Find the lines at which copy-on-write had to copy, in a scope.
 
     A line is here if it wrote to a tensor whose bytes were shared, or if it made a lazy clone of bytes that cannot be
     shared, so that they were copied at once.

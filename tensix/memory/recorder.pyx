@@ -145,7 +145,8 @@ cdef struct tape_t:
 
 @cython.no_gc_clear  # until it is deallocated it listens
 cdef class record(MemoryListener):
-    """Record every block that is allocated while it runs, in all threads.
+    """record(depth=32, max_events=1000000, through=None, resident=False)\n--\n
+    Record every block that is allocated while it runs, in all threads.
 
     Parameters
     ----------

@@ -69,7 +69,8 @@ cdef shared_segment_t* segments = NULL
 
 
 cdef class SharedMemoryAllocator(Allocator):
-    """Give out blocks that other processes can attach.
+    """SharedMemoryAllocator()\n--\n
+    Give out blocks that other processes can attach.
 
     Raises
     ------

@@ -15,7 +15,8 @@ __all__ = ["statistics"]
 
 
 cdef class statistics(MemoryListener):
-    """Count the blocks that are allocated in a scope.
+    """statistics(this_thread=False)\n--\n
+    Count the blocks that are allocated in a scope.
 
     Parameters
     ----------

@@ -125,7 +125,8 @@ def refuse_device_type(device_type):
 @cython.final
 @cython.cclass
 class DispatchKeySet:
-    """Hold a set of dispatch keys in one word.
+    """DispatchKeySet(*keys)\n--\n
+    Hold a set of dispatch keys in one word.
 
     Parameters
     ----------

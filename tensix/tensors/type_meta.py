@@ -37,7 +37,8 @@ LOCK = threading.Lock()
 @cython.total_ordering
 @cython.cclass
 class TypeIdentifier:
-    """Tell types apart by a number; ``TypeIdentifier()`` is 0, uninitialized.
+    """TypeIdentifier()\n--\n
+    Tell types apart by a number; ``TypeIdentifier()`` is 0, uninitialized.
 
     Attributes
     ----------
@@ -79,7 +80,8 @@ class TypeIdentifier:
 @cython.total_ordering
 @cython.cclass
 class TypeMeta:
-    """Describe a type of elements: its name, its size, and what it takes to make and unmake one.
+    """TypeMeta()\n--\n
+    Describe a type of elements: its name, its size, and what it takes to make and unmake one.
 
     ``TypeMeta()`` is that of the undefined type. Two are equal if they stand for the same type.
 

@@ -35,7 +35,8 @@ context_p = cython.typedef(cython.pointer(placement_delete_context_t))
 @cython.final
 @cython.cclass
 class TypedStorage:
-    """Hold elements of a registered type: constructed now, destroyed with the storage.
+    """TypedStorage(type, count, allocator=None)\n--\n
+    Hold elements of a registered type: constructed now, destroyed with the storage.
 
     Elements are read, written and counted as those of a list of fixed length. Those of a Python class are the objects
     themselves; those of a C struct are read as `bytes` and written from any buffer of as many bytes.

@@ -56,6 +56,20 @@ def test_dir_has_the_public_names(module):
     }
 
 
+CLASSES = [getattr(tensix, name) for name in tensix.__all__ if isinstance(getattr(tensix, name), type)]
+
+
+@pytest.mark.parametrize("one", CLASSES, ids=lambda one: one.__name__)
+def test_classes_have_a_signature(one):
+    """Which shells show. See Note [Signatures of classes] in setup.py."""
+    if one is tensix.DType:
+        with pytest.raises(TypeError):
+            one()
+    elif one.__init__ not in (ValueError.__init__, dict.__init__):  # CPython's own classes that have none
+        assert inspect.signature(one)
+        assert "--" not in one.__doc__.partition("\n")[0]
+
+
 def test_import_loads_nothing_more_of_the_standard_library():
     """Than NumPy has loaded: modules such as copy, pickle or threading, which few programs need, would take longer than
     most of our own.
