@@ -13,7 +13,8 @@ from tensix.command_line.progress import Progress
 from tensix.command_line.summary import lines_of_summary
 from tensix.core import format_size
 from tensix.memory import Snapshot, load_snapshot, record
-from tensix.memory.advice import summary_of
+from tensix.memory.advice import findings_of, summary_of
+from tensix.memory.timeline import with_advice
 
 __all__ = ["add_parser"]
 
@@ -143,12 +144,16 @@ def show(snapshot, other, output):
     processes = [snapshot, *snapshot.get("processes", ())]
     with Progress() as progress:
         progress.say(f"writing {output}: {sum(len(one['blocks']['nbytes']) for one in processes):,} blocks")
-        with_other = other is not None and output.suffix == ".html"
-        (Snapshot(snapshot | {"compared": other}) if with_other else snapshot).save(output)
+        findings = findings_of(snapshot)  # for the page and for the summary
+        if output.suffix == ".html":
+            compared = {} if other is None else {"compared": other}
+            Snapshot(with_advice(snapshot | compared, findings.advice)).save(output)
+        else:
+            snapshot.save(output)
     paper = Paper()
     for line in lines_of_summary(snapshot, paper):
         print(line)
-    for line in summary_of(snapshot):
+    for line in summary_of(findings):
         print(line)
     if other is not None:
         print()

@@ -138,9 +138,8 @@ def lines_of_sites(snapshots, timeline):
     position = 0
     for snapshot in snapshots:
         frames = [(frame["file"], frame["line"], frame["function"]) for frame in snapshot["frames"]]
-        numbers = snapshot.get("call_sites") or [stack[0] if stack else None for stack in snapshot["stacks"]]
         for stack in snapshot["blocks"]["stack"]:
-            number = numbers[stack]
+            number = snapshot["call_sites"][stack]
             sums = sites.setdefault(None if number is None else frames[number], [0, 0, 0])
             nbytes = int(timeline.nbytes[position])
             sums[0] += nbytes if timeline.at_peak[position] else 0

@@ -80,38 +80,46 @@ def advice_of(snapshot):
     -------
     list of Advice
     """
-    return [] if "operators" not in snapshot else found_in(snapshot, Replay(snapshot["blocks"]))
+    return findings_of(snapshot).advice
 
 
-def found_in(snapshot, replay):
-    """Return the advice that a replay finds worth it."""
-    found = [*idle_blocks(snapshot, replay), *needless_clones(snapshot, replay), *overwritable(snapshot, replay)]
+class Findings(NamedTuple):
+    """Hold what the replay of a recording finds: the advice; the bytes at the peak, those of them idle, those unseen."""
+
+    advice: list[Advice]
+    peak: int = 0
+    idle: int = 0
+    unseen: int = 0
+
+
+def findings_of(snapshot):
+    """Return what the replay of a snapshot finds; of a million blocks that takes seconds."""
+    if "operators" not in snapshot:
+        return Findings([])
+    replay = Replay(snapshot["blocks"])
+    uses = Uses(snapshot, replay)
+    found = [*idle_blocks(uses), *needless_clones(uses), *overwritable(uses)]
     worth = [advice for advice in found if advice.saves * SMALLEST_PART >= replay.peak and advice.saves > 0]
-    return sorted(worth, key=lambda advice: -advice.saves)
+    idle = sum(replay.sizes[number] for number in replay.at_peak if uses.is_idle(number))
+    unseen = sum(replay.sizes[number] for number in replay.at_peak if is_numpys(uses.blocks, number))
+    return Findings(sorted(worth, key=lambda advice: -advice.saves), replay.peak, idle, unseen)
 
 
-def summary_of(snapshot, most=3):
+def summary_of(findings, most=3):
     """Yield the lines of a summary: how much of the peak was idle, the best advice, and of what nothing is known.
 
     Parameters
     ----------
-    snapshot : Snapshot
-        With or without uses.
+    findings : Findings
+        Of the snapshot.
     most : int, optional
         How many pieces of advice.
     """
-    blocks = snapshot["blocks"]
-    if "operators" not in snapshot:
-        return
-    replay = Replay(blocks)
-    uses = Uses(snapshot, replay)
-    idle = sum(blocks["nbytes"][number] for number in replay.at_peak if uses.is_idle(number))
-    advice = found_in(snapshot, replay)
+    advice, peak, idle, unseen = findings
     if advice:
-        yield f"peak {format_size(replay.peak)}, {format_size(idle)} of it not used again:"
+        yield f"peak {format_size(peak)}, {format_size(idle)} of it not used again:"
         yield from (f"    {one.text}" for one in advice[:most])
-    unseen = sum(blocks["nbytes"][number] for number in replay.at_peak if is_numpys(blocks, number))
-    if unseen * SMALLEST_PART > replay.peak:
+    if unseen * SMALLEST_PART > peak:
         yield f"{format_size(unseen)} of the peak are arrays of NumPy, whose uses cannot be seen: no advice about them"
 
 
@@ -214,9 +222,9 @@ class Uses:
         """Return the frames of a stack, outermost first, as far as the program's own line."""
         if stack not in self.paths:
             numbers = self.snapshot["stacks"][stack]
-            sites = self.snapshot.get("call_sites")
-            if sites is not None and sites[stack] is not None:
-                numbers = numbers[numbers.index(sites[stack]) :]
+            site = self.snapshot["call_sites"][stack]
+            if site is not None:
+                numbers = numbers[numbers.index(site) :]
             self.paths[stack] = [frame_of(self.snapshot["frames"][number]) for number in reversed(numbers)]
         return self.paths[stack]
 
@@ -381,9 +389,9 @@ def where(frame):
 # ---- the three kinds
 
 
-def idle_blocks(snapshot, replay):
+def idle_blocks(uses):
     """Yield advice about blocks that are kept, but not used again."""
-    uses, blocks = Uses(snapshot, replay), snapshot["blocks"]
+    replay, blocks = uses.replay, uses.blocks
     stacks = {(blocks["stack"][n], blocks["last_use_stack"][n]) for n in replay.at_peak if uses.is_idle(n)}
     last_uses = defaultdict(set)
     groups = defaultdict(dict)  # name, line of the last use, line of the allocation -> where each block could end
@@ -422,9 +430,9 @@ def reused_by(uses, idle):
     return None
 
 
-def needless_clones(snapshot, replay):
+def needless_clones(uses):
     """Yield advice about clones that were never written, of what was not written either."""
-    uses, blocks = Uses(snapshot, replay), snapshot["blocks"]
+    replay, blocks = uses.replay, uses.blocks
     groups = defaultdict(list)
     for number, source in enumerate(blocks["copy_of"]):
         if source is None or not uses.is_known(number) or not uses.is_known(source):
@@ -450,9 +458,9 @@ def needless_clones(snapshot, replay):
         yield Advice(text, "clone", place, tuple(clone for clone, _ in pairs), replay.peak - after, after)
 
 
-def overwritable(snapshot, replay):
+def overwritable(uses):
     """Yield advice about results that could have been written over an operand."""
-    uses, blocks = Uses(snapshot, replay), snapshot["blocks"]
+    replay, blocks = uses.replay, uses.blocks
     groups = defaultdict(list)
     for number, operand in enumerate(blocks["overwritable"]):
         if operand is not None and uses.is_known(operand) and not is_numpys(blocks, number):
@@ -465,7 +473,7 @@ def overwritable(snapshot, replay):
             ends[root] = max(ends.get(root, replay.gone[root]), replay.gone[made])
         after = replay.peak_with(ends)
         place = uses.place(pairs[0][0])
-        names = {snapshot["operators"][blocks["operator"][made]] for made, _ in pairs}
+        names = {uses.snapshot["operators"][blocks["operator"][made]] for made, _ in pairs}
         name = names.pop().partition("::")[2].partition(".")[0] if len(names) == 1 else "the results"
         text = (
             f"{name} at {where(place)} can be written over an operand that is not used again: an in-place operator or "

@@ -131,8 +131,9 @@ def load_snapshot(path):
     damage = damage_of(data)
     if damage:
         raise ValueError(f"{path} is damaged: {damage}. Save the snapshot anew.")
-    if "call_sites" not in data:  # it is of a time when every block belonged to the innermost frame
-        data["call_sites"] = [stack[0] if stack else None for stack in data["stacks"]]
+    for one in (data, *data.get("processes", ())):
+        if "call_sites" not in one:  # it is of a time when every block belonged to the innermost frame
+            one["call_sites"] = [stack[0] if stack else None for stack in one["stacks"]]
     return Snapshot(data)
 
 

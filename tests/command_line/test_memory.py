@@ -14,7 +14,7 @@ import pytest
 
 from tensix.__main__ import main
 from tensix.command_line import program
-from tensix.memory import load_snapshot
+from tensix.memory import advice, load_snapshot
 
 ALLOCATES = """
 import numpy as np
@@ -266,6 +266,14 @@ def test_a_snapshot_becomes_a_page_later(memory, folder, capfd):
     shown = json.loads(embedded)
     assert [one["kind"] for one in shown.pop("advice")] == ["idle"]
     assert shown == snapshot
+
+
+def test_advice_is_looked_for_once(memory, monkeypatch):
+    """For a million blocks it takes seconds, and both the page and the summary show it."""
+    memory(ALLOCATES)
+    replay, replays = advice.Replay, []
+    monkeypatch.setattr(advice, "Replay", lambda blocks: replays.append(replay(blocks)) or replays[-1])
+    assert main(["memory", "out.json"]) == 0 and len(replays) == 1
 
 
 def test_two_runs_are_compared(memory, folder, capfd):

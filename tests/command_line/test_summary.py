@@ -10,8 +10,8 @@ def snapshot_of(blocks, **others):
     """Return the part of a snapshot that a summary reads; blocks are (nbytes, from, until)."""
     nbytes, allocated, freed = map(list, zip(*blocks, strict=True)) if blocks else ([], [], [])
     return {
-        "program": "prog.py", "duration_ns": 2000, "dropped": 0, "copies": [], "failures": [], "stacks": [[0]],
-        "frames": [{"file": "prog.py", "line": 3, "function": "f"}],
+        "program": "prog.py", "duration_ns": 2000, "dropped": 0, "copies": [], "failures": [],
+        "stacks": [[0]], "call_sites": [0], "frames": [{"file": "prog.py", "line": 3, "function": "f"}],
         "blocks": {"nbytes": nbytes, "allocated_ns": allocated, "freed_ns": freed, "stack": [0] * len(nbytes)},
     } | others  # fmt: skip
 

@@ -52,8 +52,10 @@ def test_files_of_before_call_sites_were_recorded(recorded, tmp_path):
     """Every block belonged to the innermost frame."""
     old = {key: value for key, value in recorded.items() if key != "call_sites"}
     old["stacks"] = [*old["stacks"], []]
+    old["processes"] = [old | {"pid": 3, "name": "worker", "offset_ns": 7}]
     loaded = load_snapshot(saved(tmp_path, old))
-    assert loaded["call_sites"] == [*(stack[0] for stack in recorded["stacks"]), None]
+    for one in (loaded, loaded["processes"][0]):
+        assert one["call_sites"] == [*(stack[0] for stack in recorded["stacks"]), None]
     loaded.save(tmp_path / "page.html")
     assert main(["memory", "--output", str(tmp_path / "x.html"), str(tmp_path / "snapshot.json")]) == 0
 
