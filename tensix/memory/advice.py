@@ -84,7 +84,7 @@ def advice_of(snapshot):
 
 
 class Findings(NamedTuple):
-    """Hold what the replay of a recording finds: the advice; the bytes at the peak, those of them idle, those unseen."""
+    """Hold what the replay of a recording finds: advice; bytes at the peak, idle ones of them, unseen ones."""
 
     advice: list[Advice]
     peak: int = 0
