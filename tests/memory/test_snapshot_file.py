@@ -1,5 +1,6 @@
 """Snapshots in files."""
 
+import errno
 import json
 import linecache
 import os
@@ -84,6 +85,22 @@ def test_what_was_there_stays_if_saving_fails(recorded, tmp_path):
     assert path.read_text() == "old" and os.listdir(tmp_path) == ["snapshot.json"]
     with pytest.raises(FileNotFoundError):
         Snapshot().save(tmp_path / "missing" / "snapshot.json")
+
+
+@pytest.mark.parametrize("suffix", ["json", "html"])
+def test_a_file_without_room_for_it(recorded, tmp_path, suffix):
+    """It says which file, what it needs and what to do; what was there stays, and nothing is left beside it."""
+    resource = pytest.importorskip("resource")
+    path = saved(tmp_path, "old", f"snapshot.{suffix}")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"needs [\d,]{5,} bytes: make room for it, or save it elsewhere") as raised:
+            recorded.save(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert raised.value.errno == errno.EFBIG and raised.value.filename == str(path)
+    assert path.read_text() == "old" and os.listdir(tmp_path) == [path.name]
 
 
 def test_short_form(recorded):
