@@ -154,7 +154,7 @@ def show(snapshot, other, output):
         print()
         for line in lines_of_comparison(snapshot, other):
             print(line)
-    with Progress() as progress:  # last: if there is no room for the file, what can be said is said
+    with Progress() as progress:  # last: if there is no space for the file, what can be said is said
         progress.say(f"writing {output}")
         if output.suffix == ".html":
             compared = {} if other is None else {"compared": other}

@@ -17,7 +17,7 @@ USES = {
     "last_used_ns": None, "last_written_ns": None, "last_use_stack": "stacks", "operator": "operators",
     "copy_of": "blocks", "overwritable": "blocks",
 }  # fmt: skip
-NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+NO_SPACE = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 LISTS = ("frames", "stacks", "allocators", "threads", "holders", "copies", "failures")
 
 
@@ -52,7 +52,7 @@ class Snapshot(dict):
         ValueError
             If it ends otherwise.
         OSError
-            If it cannot be written there. If there is no room for it, the text says how much it needs.
+            If it cannot be written there. If there is no space for it, the text says how much it needs.
         """
         path = os.fspath(path)
         suffix = os.path.splitext(path)[1].lower()
@@ -71,8 +71,8 @@ class Snapshot(dict):
         except BaseException as error:
             if os.path.exists(beside):
                 os.remove(beside)
-            if isinstance(error, OSError) and error.errno in NO_ROOM:
-                needed = f"it needs {len(data):,} bytes: make room for it, or save it elsewhere"
+            if isinstance(error, OSError) and error.errno in NO_SPACE:
+                needed = f"it needs {len(data):,} bytes: free some space, or save it elsewhere"
                 raise OSError(error.errno, f"{error.strerror}; {needed}", path) from None
             raise
 

@@ -276,7 +276,7 @@ def test_advice_is_looked_for_once(memory, monkeypatch):
     assert main(["memory", "out.json"]) == 0 and len(replays) == 1
 
 
-WITHOUT_ROOM = """
+WITHOUT_SPACE = """
 import resource, numpy as np
 x = np.ones(1000)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -284,8 +284,8 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of the size of files")
-def test_a_process_without_room_for_its_recording(folder, capfd):
-    (folder / "script.py").write_text(WITHOUT_ROOM)
+def test_a_process_without_space_for_its_recording(folder, capfd):
+    (folder / "script.py").write_text(WITHOUT_SPACE)
     assert main(["memory", "--output", "out.json", "script.py"]) == 0
     captured = capfd.readouterr()
     [line] = captured.err.splitlines()
@@ -295,15 +295,15 @@ def test_a_process_without_room_for_its_recording(folder, capfd):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of the size of files")
-def test_a_page_without_room_for_it(folder, memory):
+def test_a_page_without_space_for_it(folder, memory):
     """What was recorded is summed up all the same, and what was there stays."""
     memory(ALLOCATES)
     (folder / "out.html").write_text("old")
     files = sorted(os.listdir(folder))
-    code = f"{WITHOUT_ROOM}\nfrom tensix.__main__ import main\nraise SystemExit(main())"
+    code = f"{WITHOUT_SPACE}\nfrom tensix.__main__ import main\nraise SystemExit(main())"
     done = finished("-c", code, "memory", "--output", "out.html", "out.json")
     assert done.returncode == 2 and done.stdout.startswith("memory of script.py\n    peak ")
-    assert re.search(r"it needs [\d,]+ bytes: make room for it, or save it elsewhere: 'out.html'$", done.stderr.strip())
+    assert re.search(r"it needs [\d,]+ bytes: free some space, or save it elsewhere: 'out.html'$", done.stderr.strip())
     assert (folder / "out.html").read_text() == "old" and sorted(os.listdir(folder)) == files
 
 

@@ -88,14 +88,14 @@ def test_what_was_there_stays_if_saving_fails(recorded, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["json", "html"])
-def test_a_file_without_room_for_it(recorded, tmp_path, suffix):
+def test_a_file_without_space_for_it(recorded, tmp_path, suffix):
     """It says which file, what it needs and what to do; what was there stays, and nothing is left beside it."""
     resource = pytest.importorskip("resource")
     path = saved(tmp_path, "old", f"snapshot.{suffix}")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
     try:
-        with pytest.raises(OSError, match=r"needs [\d,]{5,} bytes: make room for it, or save it elsewhere") as raised:
+        with pytest.raises(OSError, match=r"needs [\d,]{5,} bytes: free some space, or save it elsewhere") as raised:
             recorded.save(path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
