@@ -15,7 +15,7 @@ import ast
 import linecache
 from bisect import bisect_right
 from collections import defaultdict
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import NamedTuple
 
 from tensix.core.format_size import format_size
@@ -216,7 +216,7 @@ class Uses:
 
     def __init__(self, snapshot, replay):
         self.snapshot, self.replay, self.blocks = snapshot, replay, snapshot["blocks"]
-        self.paths, self.known_levels, self.known_lines = {}, {}, {}
+        self.paths, self.known_levels, self.known_lines, self.known_source = {}, {}, {}, {}
 
     def path(self, stack):
         """Return the frames of a stack, outermost first, as far as the program's own line."""
@@ -259,17 +259,25 @@ class Uses:
 
     def end_of_use(self, number):
         """Return the position of the event before which a block could have been freed, and in which function."""
-        end, level = self.replay.position_after(self.blocks["last_used_ns"][number]), None
-        following = list(islice(self.allocated_after(number), MOST_FOLLOWING))
-        for level in self.levels(number):  # where it is returned by a function, its variable is further out
-            if all(self.line_in(level, other) is not None for other in following):
+        end = self.replay.position_after(self.blocks["last_used_ns"][number])
+        *inner, level = self.levels(number) or [None]
+        for one in inner:  # where it is returned by a function, its variable is further out
+            if all(self.line_in(one, other) is not None for other in self.allocated_after(number)):
+                level = one
                 break
-        lines = lines_of_statement(level.used) if level else ()
-        for other in following:
+        lines = self.source_of(level.used, lines_of_statement) if level else ()
+        for other in self.allocated_after(number):
             if not level or self.line_in(level, other) not in lines:
                 break
             end = self.replay.born[other] + 1
         return min(end, self.replay.gone[number]), level
+
+    def source_of(self, frame, function):
+        """Return what a function reads in the source of a frame; many blocks are of one."""
+        key = frame, function
+        if key not in self.known_source:
+            self.known_source[key] = function(frame)
+        return self.known_source[key]
 
     def line_in(self, level, number):
         """Return the line at which the allocation of a block passes a call, None if it does not."""
@@ -280,12 +288,13 @@ class Uses:
         return self.known_lines[key]
 
     def allocated_after(self, number):
-        """Yield the blocks that the thread of a block allocates between its last use and its free."""
-        blocks, born = self.blocks, self.replay.born
+        """Yield the first blocks that the thread of a block allocates between its last use and its free."""
+        blocks, born, left = self.blocks, self.replay.born, MOST_FOLLOWING
         for other in range(bisect_right(blocks["allocated_ns"], blocks["last_used_ns"][number]), len(born)):
-            if born[other] >= self.replay.gone[number]:
+            if left == 0 or born[other] >= self.replay.gone[number]:
                 break
             if blocks["thread"][other] == blocks["thread"][number]:
+                left -= 1
                 yield other
 
 
@@ -403,7 +412,7 @@ def idle_blocks(uses):
             used = uses.path(blocks["last_use_stack"][number])
             place = level.used if level else used[-1] if used else None
             is_one = len(last_uses[blocks["stack"][number], blocks["operator"][number]]) == 1
-            name = target_of(level.made) if level and is_one else None
+            name = uses.source_of(level.made, target_of) if level and is_one else None
             groups[name, place, uses.place(number) if name is None else None][number] = end
     for (name, place, made), ends in groups.items():
         changed = tuple(number for number, end in ends.items() if end < replay.gone[number])
@@ -424,7 +433,7 @@ def reused_by(uses, idle):
         return None
     replay, first = uses.replay, idle[0]
     end, _ = uses.end_of_use(first)
-    for other in islice(uses.allocated_after(first), MOST_FOLLOWING):
+    for other in uses.allocated_after(first):
         if replay.sizes[other] == replay.sizes[first] and replay.born[other] >= end:
             return uses.place(other)
     return None
