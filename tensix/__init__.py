@@ -1,7 +1,18 @@
 """Tensors whose memory you can see and steer."""
 
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
+try:
+    _import_module("numpy")  # first: where it refuses, none of our modules has been bound to the interpreter
+    _import_module("tensix.core")
+except ImportError as error:
+    if "interpreter" in str(error) or "once per process" in str(error):
+        raise ImportError(
+            "tensix and NumPy can be imported in one interpreter of a process only, best in the main one. Here another "
+            "one was first, or this one has a GIL of its own: use processes instead of subinterpreters."
+        ) from error
+    raise
 from tensix import core, dispatch, functions, memory
 from tensix._tensor import Tensor
 from tensix._version import __version__

@@ -124,3 +124,25 @@ ALIVE_AT_EXIT = [
 def test_interpreter_ends_quietly(code):
     finished = run(code)
     assert (finished.returncode, finished.stderr) == (0, "")
+
+
+SECOND_INTERPRETER = """
+import importlib, sys
+interpreters = importlib.import_module("_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters")
+import {first}
+second = interpreters.create()
+interpreters.run_string(second, "try:\\n    import tensix\\nexcept ImportError as error:\\n    print(error)")
+interpreters.destroy(second)
+import tensix
+with tensix.memory.serve_numpy():
+    print(tensix.ones(3).sum().item())
+"""
+
+
+@pytest.mark.parametrize("first", ["tensix", "numpy"])
+def test_a_second_interpreter_is_refused_in_words(first):
+    """And the first one is none the worse for it, also where it imports tensix later."""
+    code = SECOND_INTERPRETER.format(first=first)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    refused, works = done.stdout.splitlines()
+    assert "in one interpreter of a process only" in refused and works == "3.0", done.stderr

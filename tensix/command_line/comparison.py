@@ -51,8 +51,7 @@ def sums_of_sites(snapshot):
     processes = [snapshot, *snapshot.get("processes", ())]
     site_of_block = []
     for process in processes:
-        lines = process.get("call_sites") or [stack[0] if stack else None for stack in process["stacks"]]
-        sites = [None if line is None else site_of(process["frames"][line]) for line in lines]
+        sites = [None if line is None else site_of(process["frames"][line]) for line in process["call_sites"]]
         site_of_block += [sites[stack] for stack in process["blocks"]["stack"]]
     timeline = Timeline(processes)
     sums = {}

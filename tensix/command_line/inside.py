@@ -117,7 +117,7 @@ class RecordedProcess:
     def start(self):
         """Begin a recording of this process."""
         self.pid, self.started_ns = os.getpid(), time.monotonic_ns()
-        self.state, self.late_signal = RUNNING, None
+        self.state, self.late_signal, self.has_failed = RUNNING, None, False
         try:
             recording = record(resident=True, **self.options)
         except ValueError:  # the command found all packages; this process is of another program, which lacks one
@@ -188,7 +188,10 @@ class RecordedProcess:
         except FileNotFoundError:  # the folder is gone: this process outlives the program, and no one waits for it
             pass
         except (OSError, MemoryError) as error:
-            print(f"tensix: the memory of process {self.pid} could not be written: {error}", file=sys.stderr)
+            if not self.has_failed:  # it is tried now and then
+                print(f"tensix: the memory of process {self.pid} could not be written: {error}. TMPDIR says in which "
+                      "folder it is kept while the program runs.", file=sys.stderr)  # fmt: skip
+            self.has_failed = True
 
 
 def end_process(number):

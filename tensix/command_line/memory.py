@@ -13,7 +13,8 @@ from tensix.command_line.progress import Progress
 from tensix.command_line.summary import lines_of_summary
 from tensix.core import format_size
 from tensix.memory import Snapshot, load_snapshot, record
-from tensix.memory.advice import summary_of
+from tensix.memory.advice import findings_of, summary_of
+from tensix.memory.timeline import with_advice
 
 __all__ = ["add_parser"]
 
@@ -91,8 +92,8 @@ def run(arguments):
             progress.say("reading what its processes recorded")
             snapshot = gather(folder, pid, beside.snapshot(), began)
     if snapshot is None:
-        print(f"tensix: the program ended with status {status} and used neither NumPy nor tensix: there is nothing to "
-              "show.", file=sys.stderr)  # fmt: skip
+        print(f"tensix: the program ended with status {status} and left no recording: it used neither NumPy nor "
+              "tensix, or could not write one, which it then said.", file=sys.stderr)  # fmt: skip
         return status
     show(snapshot, other, output)
     return status
@@ -139,19 +140,25 @@ def gather(folder, pid, nothing, began_ns):
 
 
 def show(snapshot, other, output):
-    """Write the file, a page with what it is compared with, and print the summary."""
+    """Print the summary and write the file, a page with what it is compared with."""
     processes = [snapshot, *snapshot.get("processes", ())]
-    with Progress() as progress:
-        progress.say(f"writing {output}: {sum(len(one['blocks']['nbytes']) for one in processes):,} blocks")
-        with_other = other is not None and output.suffix == ".html"
-        (Snapshot(snapshot | {"compared": other}) if with_other else snapshot).save(output)
     paper = Paper()
+    with Progress() as progress:
+        progress.say(f"reading {sum(len(one['blocks']['nbytes']) for one in processes):,} blocks")
+        findings = findings_of(snapshot)  # for the summary and for the page
     for line in lines_of_summary(snapshot, paper):
         print(line)
-    for line in summary_of(snapshot):
+    for line in summary_of(findings):
         print(line)
     if other is not None:
         print()
         for line in lines_of_comparison(snapshot, other):
             print(line)
+    with Progress() as progress:  # last: if there is no space for the file, what can be said is said
+        progress.say(f"writing {output}")
+        if output.suffix == ".html":
+            compared = {} if other is None else {"compared": other}
+            Snapshot(with_advice(snapshot | compared, findings.advice)).save(output)
+        else:
+            snapshot.save(output)
     print(paper.good(f"wrote {output}, {format_size(output.stat().st_size)}"))

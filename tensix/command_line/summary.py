@@ -97,7 +97,7 @@ def lines_of_summary(snapshot, paper):
     if dropped:
         yield paper.warm(f"    {count_of(dropped, 'event')} not kept: give a larger --max-events")
     if not snapshot.get("ended", True):
-        yield paper.warm("    the process was killed: what it did last is not known")
+        yield paper.warm("    the process was killed, or could not write what it did last: that is not known")
     yield ""
     if len(snapshots) > 1:
         yield from lines_of_processes(snapshots, paper)
@@ -138,9 +138,8 @@ def lines_of_sites(snapshots, timeline):
     position = 0
     for snapshot in snapshots:
         frames = [(frame["file"], frame["line"], frame["function"]) for frame in snapshot["frames"]]
-        numbers = snapshot.get("call_sites") or [stack[0] if stack else None for stack in snapshot["stacks"]]
         for stack in snapshot["blocks"]["stack"]:
-            number = numbers[stack]
+            number = snapshot["call_sites"][stack]
             sums = sites.setdefault(None if number is None else frames[number], [0, 0, 0])
             nbytes = int(timeline.nbytes[position])
             sums[0] += nbytes if timeline.at_peak[position] else 0
@@ -148,7 +147,8 @@ def lines_of_sites(snapshots, timeline):
             sums[2] += 1
             position += 1
     if not sites:
-        yield "no block was recorded: while it ran, nothing asked NumPy or tensix for memory"
+        why = ": while it ran, nothing asked NumPy or tensix for memory"
+        yield f"no block was recorded{why if all(one.get('ended', True) for one in snapshots) else ''}"
         return
     yield f"{'at the peak':>12} {'total':>12} {'blocks':>9}   call site"
     for site in sorted(sites, key=sites.get, reverse=True)[:SITES_SHOWN]:

@@ -15,7 +15,7 @@ import ast
 import linecache
 from bisect import bisect_right
 from collections import defaultdict
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import NamedTuple
 
 from tensix.core.format_size import format_size
@@ -80,38 +80,46 @@ def advice_of(snapshot):
     -------
     list of Advice
     """
-    return [] if "operators" not in snapshot else found_in(snapshot, Replay(snapshot["blocks"]))
+    return findings_of(snapshot).advice
 
 
-def found_in(snapshot, replay):
-    """Return the advice that a replay finds worth it."""
-    found = [*idle_blocks(snapshot, replay), *needless_clones(snapshot, replay), *overwritable(snapshot, replay)]
+class Findings(NamedTuple):
+    """Hold what the replay of a recording finds: advice; bytes at the peak, idle ones of them, unseen ones."""
+
+    advice: list[Advice]
+    peak: int = 0
+    idle: int = 0
+    unseen: int = 0
+
+
+def findings_of(snapshot):
+    """Return what the replay of a snapshot finds; of a million blocks that takes seconds."""
+    if "operators" not in snapshot:
+        return Findings([])
+    replay = Replay(snapshot["blocks"])
+    uses = Uses(snapshot, replay)
+    found = [*idle_blocks(uses), *needless_clones(uses), *overwritable(uses)]
     worth = [advice for advice in found if advice.saves * SMALLEST_PART >= replay.peak and advice.saves > 0]
-    return sorted(worth, key=lambda advice: -advice.saves)
+    idle = sum(replay.sizes[number] for number in replay.at_peak if uses.is_idle(number))
+    unseen = sum(replay.sizes[number] for number in replay.at_peak if is_numpys(uses.blocks, number))
+    return Findings(sorted(worth, key=lambda advice: -advice.saves), replay.peak, idle, unseen)
 
 
-def summary_of(snapshot, most=3):
+def summary_of(findings, most=3):
     """Yield the lines of a summary: how much of the peak was idle, the best advice, and of what nothing is known.
 
     Parameters
     ----------
-    snapshot : Snapshot
-        With or without uses.
+    findings : Findings
+        Of the snapshot.
     most : int, optional
         How many pieces of advice.
     """
-    blocks = snapshot["blocks"]
-    if "operators" not in snapshot:
-        return
-    replay = Replay(blocks)
-    uses = Uses(snapshot, replay)
-    idle = sum(blocks["nbytes"][number] for number in replay.at_peak if uses.is_idle(number))
-    advice = found_in(snapshot, replay)
+    advice, peak, idle, unseen = findings
     if advice:
-        yield f"peak {format_size(replay.peak)}, {format_size(idle)} of it not used again:"
+        yield f"peak {format_size(peak)}, {format_size(idle)} of it not used again:"
         yield from (f"    {one.text}" for one in advice[:most])
-    unseen = sum(blocks["nbytes"][number] for number in replay.at_peak if is_numpys(blocks, number))
-    if unseen * SMALLEST_PART > replay.peak:
+    if unseen * SMALLEST_PART > peak:
         yield f"{format_size(unseen)} of the peak are arrays of NumPy, whose uses cannot be seen: no advice about them"
 
 
@@ -208,15 +216,15 @@ class Uses:
 
     def __init__(self, snapshot, replay):
         self.snapshot, self.replay, self.blocks = snapshot, replay, snapshot["blocks"]
-        self.paths, self.known_levels, self.known_lines = {}, {}, {}
+        self.paths, self.known_levels, self.known_lines, self.known_source = {}, {}, {}, {}
 
     def path(self, stack):
         """Return the frames of a stack, outermost first, as far as the program's own line."""
         if stack not in self.paths:
             numbers = self.snapshot["stacks"][stack]
-            sites = self.snapshot.get("call_sites")
-            if sites is not None and sites[stack] is not None:
-                numbers = numbers[numbers.index(sites[stack]) :]
+            site = self.snapshot["call_sites"][stack]
+            if site is not None:
+                numbers = numbers[numbers.index(site) :]
             self.paths[stack] = [frame_of(self.snapshot["frames"][number]) for number in reversed(numbers)]
         return self.paths[stack]
 
@@ -251,17 +259,25 @@ class Uses:
 
     def end_of_use(self, number):
         """Return the position of the event before which a block could have been freed, and in which function."""
-        end, level = self.replay.position_after(self.blocks["last_used_ns"][number]), None
-        following = list(islice(self.allocated_after(number), MOST_FOLLOWING))
-        for level in self.levels(number):  # where it is returned by a function, its variable is further out
-            if all(self.line_in(level, other) is not None for other in following):
+        end = self.replay.position_after(self.blocks["last_used_ns"][number])
+        *inner, level = self.levels(number) or [None]
+        for one in inner:  # where it is returned by a function, its variable is further out
+            if all(self.line_in(one, other) is not None for other in self.allocated_after(number)):
+                level = one
                 break
-        lines = lines_of_statement(level.used) if level else ()
-        for other in following:
+        lines = self.source_of(level.used, lines_of_statement) if level else ()
+        for other in self.allocated_after(number):
             if not level or self.line_in(level, other) not in lines:
                 break
             end = self.replay.born[other] + 1
         return min(end, self.replay.gone[number]), level
+
+    def source_of(self, frame, function):
+        """Return what a function reads in the source of a frame; many blocks are of one."""
+        key = frame, function
+        if key not in self.known_source:
+            self.known_source[key] = function(frame)
+        return self.known_source[key]
 
     def line_in(self, level, number):
         """Return the line at which the allocation of a block passes a call, None if it does not."""
@@ -272,12 +288,13 @@ class Uses:
         return self.known_lines[key]
 
     def allocated_after(self, number):
-        """Yield the blocks that the thread of a block allocates between its last use and its free."""
-        blocks, born = self.blocks, self.replay.born
+        """Yield the first blocks that the thread of a block allocates between its last use and its free."""
+        blocks, born, left = self.blocks, self.replay.born, MOST_FOLLOWING
         for other in range(bisect_right(blocks["allocated_ns"], blocks["last_used_ns"][number]), len(born)):
-            if born[other] >= self.replay.gone[number]:
+            if left == 0 or born[other] >= self.replay.gone[number]:
                 break
             if blocks["thread"][other] == blocks["thread"][number]:
+                left -= 1
                 yield other
 
 
@@ -381,9 +398,9 @@ def where(frame):
 # ---- the three kinds
 
 
-def idle_blocks(snapshot, replay):
+def idle_blocks(uses):
     """Yield advice about blocks that are kept, but not used again."""
-    uses, blocks = Uses(snapshot, replay), snapshot["blocks"]
+    replay, blocks = uses.replay, uses.blocks
     stacks = {(blocks["stack"][n], blocks["last_use_stack"][n]) for n in replay.at_peak if uses.is_idle(n)}
     last_uses = defaultdict(set)
     groups = defaultdict(dict)  # name, line of the last use, line of the allocation -> where each block could end
@@ -395,7 +412,7 @@ def idle_blocks(snapshot, replay):
             used = uses.path(blocks["last_use_stack"][number])
             place = level.used if level else used[-1] if used else None
             is_one = len(last_uses[blocks["stack"][number], blocks["operator"][number]]) == 1
-            name = target_of(level.made) if level and is_one else None
+            name = uses.source_of(level.made, target_of) if level and is_one else None
             groups[name, place, uses.place(number) if name is None else None][number] = end
     for (name, place, made), ends in groups.items():
         changed = tuple(number for number, end in ends.items() if end < replay.gone[number])
@@ -416,15 +433,15 @@ def reused_by(uses, idle):
         return None
     replay, first = uses.replay, idle[0]
     end, _ = uses.end_of_use(first)
-    for other in islice(uses.allocated_after(first), MOST_FOLLOWING):
+    for other in uses.allocated_after(first):
         if replay.sizes[other] == replay.sizes[first] and replay.born[other] >= end:
             return uses.place(other)
     return None
 
 
-def needless_clones(snapshot, replay):
+def needless_clones(uses):
     """Yield advice about clones that were never written, of what was not written either."""
-    uses, blocks = Uses(snapshot, replay), snapshot["blocks"]
+    replay, blocks = uses.replay, uses.blocks
     groups = defaultdict(list)
     for number, source in enumerate(blocks["copy_of"]):
         if source is None or not uses.is_known(number) or not uses.is_known(source):
@@ -450,9 +467,9 @@ def needless_clones(snapshot, replay):
         yield Advice(text, "clone", place, tuple(clone for clone, _ in pairs), replay.peak - after, after)
 
 
-def overwritable(snapshot, replay):
+def overwritable(uses):
     """Yield advice about results that could have been written over an operand."""
-    uses, blocks = Uses(snapshot, replay), snapshot["blocks"]
+    replay, blocks = uses.replay, uses.blocks
     groups = defaultdict(list)
     for number, operand in enumerate(blocks["overwritable"]):
         if operand is not None and uses.is_known(operand) and not is_numpys(blocks, number):
@@ -465,7 +482,7 @@ def overwritable(snapshot, replay):
             ends[root] = max(ends.get(root, replay.gone[root]), replay.gone[made])
         after = replay.peak_with(ends)
         place = uses.place(pairs[0][0])
-        names = {snapshot["operators"][blocks["operator"][made]] for made, _ in pairs}
+        names = {uses.snapshot["operators"][blocks["operator"][made]] for made, _ in pairs}
         name = names.pop().partition("::")[2].partition(".")[0] if len(names) == 1 else "the results"
         text = (
             f"{name} at {where(place)} can be written over an operand that is not used again: an in-place operator or "

@@ -1,5 +1,6 @@
 """What was recorded, as plain data: to view, to save, and to load again."""
 
+import errno
 import importlib
 import os
 
@@ -16,6 +17,7 @@ USES = {
     "last_used_ns": None, "last_written_ns": None, "last_use_stack": "stacks", "operator": "operators",
     "copy_of": "blocks", "overwritable": "blocks",
 }  # fmt: skip
+NO_SPACE = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 LISTS = ("frames", "stacks", "allocators", "threads", "holders", "copies", "failures")
 
 
@@ -49,6 +51,8 @@ class Snapshot(dict):
         ------
         ValueError
             If it ends otherwise.
+        OSError
+            If it cannot be written there. If there is no space for it, the text says how much it needs.
         """
         path = os.fspath(path)
         suffix = os.path.splitext(path)[1].lower()
@@ -58,14 +62,18 @@ class Snapshot(dict):
             text = late_import("tensix.memory.timeline").html_of_snapshot(self)
         else:
             raise ValueError(f"a snapshot is saved as .json or .html, found {path!r}.")
+        data = text.encode()
         beside = f"{path}.{os.getpid()}.part"
         try:
-            with open(beside, "w", encoding="utf-8") as file:
-                file.write(text)
+            with open(beside, "wb") as file:
+                file.write(data)
             os.replace(beside, path)
-        except BaseException:
+        except BaseException as error:
             if os.path.exists(beside):
                 os.remove(beside)
+            if isinstance(error, OSError) and error.errno in NO_SPACE:
+                needed = f"it needs {len(data):,} bytes: free some space, or save it elsewhere"
+                raise OSError(error.errno, f"{error.strerror}; {needed}", path) from None
             raise
 
     def advice(self):
@@ -131,8 +139,9 @@ def load_snapshot(path):
     damage = damage_of(data)
     if damage:
         raise ValueError(f"{path} is damaged: {damage}. Save the snapshot anew.")
-    if "call_sites" not in data:  # it is of a time when every block belonged to the innermost frame
-        data["call_sites"] = [stack[0] if stack else None for stack in data["stacks"]]
+    for one in (data, *data.get("processes", ())):
+        if "call_sites" not in one:  # it is of a time when every block belonged to the innermost frame
+            one["call_sites"] = [stack[0] if stack else None for stack in one["stacks"]]
     return Snapshot(data)
 
 

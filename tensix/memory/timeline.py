@@ -9,7 +9,7 @@ from string import Template
 
 from tensix.memory.advice import advice_of
 
-__all__ = ["html_of_snapshot"]
+__all__ = ["html_of_snapshot", "with_advice"]
 
 PAGE = Path(__file__).with_name("timeline_page")
 # In this order they make one script; later ones use classes and functions of earlier ones.
@@ -60,10 +60,11 @@ def html_of_snapshot(snapshot: dict) -> str:
     )
 
 
-def with_advice(snapshot):
-    """Return what the page takes: a snapshot with what it advises, if it does."""
-    advice = [one._asdict() for one in advice_of(snapshot)]
-    return {**snapshot, "advice": advice} if advice else snapshot
+def with_advice(snapshot, advice=None):
+    """Return what the page takes: a snapshot with what it advises, which is looked for if it is not there or given."""
+    if "advice" in snapshot:
+        return snapshot
+    return snapshot | {"advice": [one._asdict() for one in (advice_of(snapshot) if advice is None else advice)]}
 
 
 def json_for_html(value):

@@ -14,7 +14,7 @@ import pytest
 
 from tensix.__main__ import main
 from tensix.command_line import program
-from tensix.memory import load_snapshot
+from tensix.memory import advice, load_snapshot
 
 ALLOCATES = """
 import numpy as np
@@ -153,7 +153,7 @@ def test_a_program_without_arrays(folder, capfd):
     assert main(["memory", "-c", "print('hello'); raise SystemExit(4)"]) == 4
     captured = capfd.readouterr()
     assert captured.out == "hello\n"
-    assert "ended with status 4" in captured.err and "nothing to show" in captured.err
+    assert "ended with status 4" in captured.err and "it used neither NumPy nor tensix" in captured.err
     assert not (folder / "code.memory.html").exists()
 
 
@@ -268,6 +268,45 @@ def test_a_snapshot_becomes_a_page_later(memory, folder, capfd):
     assert shown == snapshot
 
 
+def test_advice_is_looked_for_once(memory, monkeypatch):
+    """For a million blocks it takes seconds, and both the page and the summary show it."""
+    memory(ALLOCATES)
+    replay, replays = advice.Replay, []
+    monkeypatch.setattr(advice, "Replay", lambda blocks: replays.append(replay(blocks)) or replays[-1])
+    assert main(["memory", "out.json"]) == 0 and len(replays) == 1
+
+
+WITHOUT_SPACE = """
+import resource, numpy as np
+x = np.ones(1000)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of the size of files")
+def test_a_process_without_space_for_its_recording(folder, capfd):
+    (folder / "script.py").write_text(WITHOUT_SPACE)
+    assert main(["memory", "--output", "out.json", "script.py"]) == 0
+    captured = capfd.readouterr()
+    [line] = captured.err.splitlines()
+    assert re.match(r"tensix: the memory of process \d+ could not be written: .* needs [\d,]+ bytes: .* TMPDIR", line)
+    assert "the process was killed, or could not write what it did last: that is not known" in captured.out
+    assert not load_snapshot("out.json")["ended"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of the size of files")
+def test_a_page_without_space_for_it(folder, memory):
+    """What was recorded is summed up all the same, and what was there stays."""
+    memory(ALLOCATES)
+    (folder / "out.html").write_text("old")
+    files = sorted(os.listdir(folder))
+    code = f"{WITHOUT_SPACE}\nfrom tensix.__main__ import main\nraise SystemExit(main())"
+    done = finished("-c", code, "memory", "--output", "out.html", "out.json")
+    assert done.returncode == 2 and done.stdout.startswith("memory of script.py\n    peak ")
+    assert re.search(r"it needs [\d,]+ bytes: free some space, or save it elsewhere: 'out.html'$", done.stderr.strip())
+    assert (folder / "out.html").read_text() == "old" and sorted(os.listdir(folder)) == files
+
+
 def test_two_runs_are_compared(memory, folder, capfd):
     """Lines are found again by their text: the second run has one more above, and one more list."""
     memory(ALLOCATES)
@@ -353,4 +392,4 @@ def test_a_terminal_sees_progress(folder):
     os.close(theirs)
     shown = os.read(ours, 10_000).decode()
     os.close(ours)
-    assert "writing script.memory.html: 5 blocks" in shown and shown.endswith("\r\x1b[K")
+    assert "reading 5 blocks" in shown and "writing script.memory.html" in shown and shown.endswith("\r\x1b[K")

@@ -8,7 +8,7 @@ import pytest
 
 import tensix
 from tensix.memory import load_snapshot, record
-from tensix.memory.advice import Replay, summary_of
+from tensix.memory.advice import Replay, findings_of, summary_of
 
 ROWS = 500
 
@@ -128,7 +128,7 @@ def tight():
 
 def test_a_tight_program_gets_no_advice():
     snapshot = recorded(tight)
-    assert snapshot.advice() == [] and list(summary_of(snapshot)) == []
+    assert snapshot.advice() == [] and list(summary_of(findings_of(snapshot))) == []
 
 
 def views():
@@ -230,7 +230,8 @@ def test_arrays_of_numpy():
     snapshot = recorded(forward, "")
     snapshot["blocks"]["numpy"] = [True] * len(snapshot["blocks"]["nbytes"])
     assert snapshot.advice() == []
-    assert next(iter(summary_of(snapshot))).endswith("arrays of NumPy, whose uses cannot be seen: no advice about them")
+    [line] = summary_of(findings_of(snapshot))
+    assert line.endswith("arrays of NumPy, whose uses cannot be seen: no advice about them")
 
 
 # ---- clones
@@ -309,7 +310,7 @@ def test_an_older_snapshot_advises_nothing(tmp_path):
         del snapshot["blocks"][column]
     (tmp_path / "snapshot.json").write_text(json.dumps(snapshot), encoding="utf-8")
     loaded = load_snapshot(tmp_path / "snapshot.json")
-    assert loaded.advice() == [] and list(summary_of(loaded)) == []
+    assert loaded.advice() == [] and list(summary_of(findings_of(loaded))) == []
 
 
 def test_a_recording_leaves_nothing_behind():

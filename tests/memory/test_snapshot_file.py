@@ -1,5 +1,6 @@
 """Snapshots in files."""
 
+import errno
 import json
 import linecache
 import os
@@ -52,8 +53,10 @@ def test_files_of_before_call_sites_were_recorded(recorded, tmp_path):
     """Every block belonged to the innermost frame."""
     old = {key: value for key, value in recorded.items() if key != "call_sites"}
     old["stacks"] = [*old["stacks"], []]
+    old["processes"] = [old | {"pid": 3, "name": "worker", "offset_ns": 7}]
     loaded = load_snapshot(saved(tmp_path, old))
-    assert loaded["call_sites"] == [*(stack[0] for stack in recorded["stacks"]), None]
+    for one in (loaded, loaded["processes"][0]):
+        assert one["call_sites"] == [*(stack[0] for stack in recorded["stacks"]), None]
     loaded.save(tmp_path / "page.html")
     assert main(["memory", "--output", str(tmp_path / "x.html"), str(tmp_path / "snapshot.json")]) == 0
 
@@ -82,6 +85,22 @@ def test_what_was_there_stays_if_saving_fails(recorded, tmp_path):
     assert path.read_text() == "old" and os.listdir(tmp_path) == ["snapshot.json"]
     with pytest.raises(FileNotFoundError):
         Snapshot().save(tmp_path / "missing" / "snapshot.json")
+
+
+@pytest.mark.parametrize("suffix", ["json", "html"])
+def test_a_file_without_space_for_it(recorded, tmp_path, suffix):
+    """It says which file, what it needs and what to do; what was there stays, and nothing is left beside it."""
+    resource = pytest.importorskip("resource")
+    path = saved(tmp_path, "old", f"snapshot.{suffix}")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"needs [\d,]{5,} bytes: free some space, or save it elsewhere") as raised:
+            recorded.save(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert raised.value.errno == errno.EFBIG and raised.value.filename == str(path)
+    assert path.read_text() == "old" and os.listdir(tmp_path) == [path.name]
 
 
 def test_short_form(recorded):

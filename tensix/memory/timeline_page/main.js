@@ -182,7 +182,7 @@ class Page {
     const lists = [
       [timeline.grouping.many, () => tableOfGroups(timeline)],
       ["Flame view", () => new Flame(timeline)],
-      ...(advice ? [[`Advice (${formatCount(advice.length)})`, () => tableOfAdvice(timeline, advice)]] : []),
+      ...(advice?.length ? [[`Advice (${formatCount(advice.length)})`, () => tableOfAdvice(timeline, advice)]] : []),
       [`Live at the end (${formatCount(alive.length)})`, () => tableOfBlocks(timeline, alive)],
       [`Copies (${formatCount(copies.length)})`, () => tableOfMoments(timeline, copies, "No lazy clone became real.")],
       [`Failures (${formatCount(failures.length)})`, () => tableOfMoments(timeline, failures, "All memory that was asked for was had.")],
