@@ -173,23 +173,28 @@ cdef TensorImpl start_places(places_t* self, TensorImpl x):
     return flat
 
 
-cdef object nonzero(Kernel self, object table, arguments_t args):
-    """Return positions; without dimensions there are none to tell."""
+cdef list places_of_mask(TensorImpl x):
+    """Return a body of positions per dimension."""
     cdef places_t places
     cdef TensorImpl flat, column
-    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef list found = []
     flat = start_places(&places, x)
-    if places.ndim == 0:
-        raise ValueError("nonzero() needs a tensor with dimensions. Give it one with reshape(x, (1,)).")
-    found = []
     places.step = 1
     for i in range(places.ndim):
         column = empty_impl(1, &places.found, INT64, CPU, -1)
-        found.append(Tensor_wrap(column))
+        found.append(column)
         places.columns[i] = <int64_t*>TensorImpl_mutable_data(column)
     if places.found:
         go(&places, flat, False)
-    return tuple(found)
+    return found
+
+
+cdef object nonzero(Kernel self, object table, arguments_t args):
+    """Return positions; without dimensions there are none to tell."""
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    if x.ndim == 0 and x is not UNDEFINED:
+        raise ValueError("nonzero() needs a tensor with dimensions. Give it one with reshape(x, (1,)).")
+    return tuple([Tensor_wrap(column) for column in places_of_mask(x)])
 
 
 cdef object argwhere(Kernel self, object table, arguments_t args):
