@@ -461,11 +461,6 @@ def eye_kernel(n, m, *, k, dtype, device):
     return made
 
 
-def meshgrid_kernel(tensors, *, indexing):
-    """Make copies: NumPy's views would share elements."""
-    return np.meshgrid(*tensors, indexing=indexing)
-
-
 for _table, _kernel in (
     (native_functions.ZEROS, FactoryKernel(FILL_, 0)),
     (native_functions.ONES, FactoryKernel(FILL_, 1)),
@@ -485,7 +480,6 @@ for _table, _kernel in (
 ):
     _table.register("CompositeExplicitAutograd", StridedKernel(_kernel, _table.schema))
 for _table, _function in (
-    (native_functions.MESHGRID, meshgrid_kernel),
     (native_functions.TRIL, np.tril),
     (native_functions.TRIU, np.triu),
 ):
