@@ -74,7 +74,8 @@ def broadcast_shapes(*shapes):
     (2, 3)
     """
     ndim = max(map(len, shapes), default=0)
-    columns = zip(*[(1,) * (ndim - len(shape)) + tuple([PyNumber_Index(size) for size in shape]) for shape in shapes], strict=True)
+    rows = [(1,) * (ndim - len(shape)) + tuple([PyNumber_Index(size) for size in shape]) for shape in shapes]
+    columns = zip(*rows, strict=True)
     common = []
     for sizes in columns:
         others = set(sizes) - {1}

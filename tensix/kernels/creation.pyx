@@ -55,8 +55,12 @@ from tensix.kernels.empty import StridedKernel
 from tensix.kernels.numpy_kernel import NumpyKernel
 from tensix.kernels.numpy_results import computed
 from tensix.tensors.dtype import complex64, float32, int64
+from tensix.tensors.memory_format import contiguous_format
 
+cdef OperatorTable CLONE = native_functions.CLONE
 cdef OperatorTable EMPTY = native_functions.EMPTY
+cdef OperatorTable EXPAND = native_functions.EXPAND
+cdef OperatorTable RESHAPE = native_functions.RESHAPE
 cdef OperatorTable ZEROS = native_functions.ZEROS
 cdef OperatorTable FILL_ = native_functions.FILL_
 cdef OperatorTable RANDOM_ = native_functions.RANDOM_
@@ -461,6 +465,25 @@ def eye_kernel(n, m, *, k, dtype, device):
     return made
 
 
+cdef object meshgrid(Kernel self, object table, arguments_t args):
+    """Copy the positions on each axis to all points of the grid."""
+    tensors, indexing = tuple(<object>args[0]), <object>args[1]
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid() takes indexing='xy' or 'ij', found {indexing!r}.")
+    places = list(range(len(tensors)))
+    if indexing == "xy":
+        places[:2] = places[:2][::-1]  # the first two axes lie along columns and rows
+    shape = [1] * len(tensors)
+    for x, place in zip(tensors, places):
+        shape[place] = x.size
+    grids = []
+    for x, place in zip(tensors, places):
+        line = [1] * len(tensors)
+        line[place] = x.size
+        grids.append(CLONE.call_with(EXPAND.call_with(RESHAPE.call_with(x, tuple(line)), tuple(shape)), contiguous_format))
+    return tuple(grids)
+
+
 for _table, _kernel in (
     (native_functions.ZEROS, FactoryKernel(FILL_, 0)),
     (native_functions.ONES, FactoryKernel(FILL_, 1)),
@@ -484,3 +507,4 @@ for _table, _function in (
     (native_functions.TRIU, np.triu),
 ):
     _table.register("CPU", NumpyKernel(_function))
+native_functions.MESHGRID.register("CPU", Kernel_of("meshgrid", meshgrid))

@@ -2,11 +2,10 @@
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 from tensix.core.device cimport CPU
-from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.kernels.copy cimport converted
 from tensix.kernels.empty cimport empty_impl
-from tensix.kernels.iterator cimport GRAIN_ELEMENTS
+from tensix.kernels.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
 from tensix.kernels.sorting cimport flattened
 from tensix.tensors.dtype cimport (
     BFLOAT16,
@@ -150,10 +149,10 @@ cdef int go(places_t* self, TensorImpl flat, bint counts) except -1:
     if flat.numel < GRAIN_ELEMENTS:
         self.found = go_through(self, flat.dtype_code, counts)
         return 0
-    StorageImpl_begin_use(<StorageImpl>flat.storage)
+    used_flat = begin_use(flat)
     with nogil:
         self.found = go_through(self, flat.dtype_code, counts)
-    StorageImpl_end_use(<StorageImpl>flat.storage)
+    end_use(used_flat)
     return 0
 
 
@@ -327,12 +326,12 @@ cdef object searchsorted(Kernel self, object table, arguments_t args):
     if out.numel < GRAIN_ELEMENTS:
         search_any(&search, code)
         return result
-    StorageImpl_begin_use(<StorageImpl>ordered.storage)
-    StorageImpl_begin_use(<StorageImpl>values.storage)
+    used_ordered = begin_use(ordered)
+    used_values = begin_use(values)
     with nogil:
         search_any(&search, code)
-    StorageImpl_end_use(<StorageImpl>values.storage)
-    StorageImpl_end_use(<StorageImpl>ordered.storage)
+    end_use(used_values)
+    end_use(used_ordered)
     return result
 
 

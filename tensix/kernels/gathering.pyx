@@ -11,13 +11,12 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport import_array, ndarray
 from tensix.core.device cimport CPU
-from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
 from tensix.exchange.ndarray cimport impl_of_ndarray
 from tensix.kernels.copy cimport converted
 from tensix.kernels.empty cimport empty_impl
 from tensix.kernels.finding cimport places_of_mask
 from tensix.kernels.item cimport item_t, sixteen_bytes_t
-from tensix.kernels.iterator cimport GRAIN_ELEMENTS
+from tensix.kernels.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
 from tensix.kernels.overlap cimport may_overlap
 from tensix.tensors.dtype cimport BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
@@ -307,15 +306,15 @@ cdef TensorBase gathered(gather_t* self, TensorImpl source, list indices):
     cdef int64_t sizes[64]
     cdef int64_t few[FEW]
     cdef uint64_t before = counts_of(source, source, indices)
-    cdef TensorImpl made, room
+    cdef TensorImpl made, held
     cdef char* out
     cdef const char* items
     made = empty_impl(result_sizes(self, sizes), sizes, source.dtype_code, CPU, -1)
     result = Tensor_wrap(made)
     self.distances = few
     if self.count > FEW:
-        room = empty_impl(1, &self.count, INT64, CPU, -1)
-        self.distances = <int64_t*>TensorImpl_mutable_data(room)
+        held = empty_impl(1, &self.count, INT64, CPU, -1)
+        self.distances = <int64_t*>TensorImpl_mutable_data(held)
     if counts_of(source, source, indices) != before:
         refuse_change()
     if not take_distances(self, indices):
@@ -329,10 +328,10 @@ cdef TensorBase gathered(gather_t* self, TensorImpl source, list indices):
     if made.numel < GRAIN_ELEMENTS:
         move_any(self, items, out, 1, True)
         return result
-    StorageImpl_begin_use(<StorageImpl>source.storage)
+    used_source = begin_use(source)
     with nogil:
         move_any(self, items, out, 1, True)
-    StorageImpl_end_use(<StorageImpl>source.storage)
+    end_use(used_source)
     return result
 
 
@@ -345,7 +344,7 @@ cdef bint scatter(TensorImpl target, list keys, TensorImpl values) except -1:
     cdef int64_t sizes[64]
     cdef int64_t few[FEW]
     cdef list indices = []
-    cdef TensorImpl room
+    cdef TensorImpl held
     cdef uint64_t before
     cdef int ndim, i
     cdef char* items
@@ -361,8 +360,8 @@ cdef bint scatter(TensorImpl target, list keys, TensorImpl values) except -1:
     before = counts_of(target, values, indices)
     self.distances = few
     if self.count > FEW:
-        room = empty_impl(1, &self.count, INT64, CPU, -1)
-        self.distances = <int64_t*>TensorImpl_mutable_data(room)
+        held = empty_impl(1, &self.count, INT64, CPU, -1)
+        self.distances = <int64_t*>TensorImpl_mutable_data(held)
     if counts_of(target, values, indices) != before:
         refuse_change()
     if may_overlap(target, values) or not take_distances(&self, indices):
@@ -401,7 +400,7 @@ cdef void move(item_t* other, const gather_t* self, const char* items, int64_t s
     cdef int64_t row_step = self.itemsize
     cdef int64_t rows = 1
     cdef int inner_dims = self.inner.ndim
-    cdef int64_t i, j
+    cdef int64_t i, _
     cdef int dim
     while inner_dims and (row == 1 or self.inner.steps[inner_dims - 1] == row * row_step):
         inner_dims -= 1  # what lies as one dimension is walked as one
@@ -429,7 +428,7 @@ cdef void move(item_t* other, const gather_t* self, const char* items, int64_t s
         else:
             for i in range(self.count):
                 place = items + self.distances[i]
-                for j in range(rows):
+                for _ in range(rows):
                     move_row(other, <char*>place, row, row_step, step, reads)
                     other += row * step
                     place = advance(&self.inner, inner_dims, inner, place)
@@ -526,12 +525,12 @@ cdef TensorBase gather_along(TensorImpl source, TensorImpl index, int dim):
         refuse_change()
     if made.numel < GRAIN_ELEMENTS:
         return result if take_any(&self, items, positions, out) else None
-    StorageImpl_begin_use(<StorageImpl>source.storage)
-    StorageImpl_begin_use(<StorageImpl>index.storage)
+    used_source = begin_use(source)
+    used_index = begin_use(index)
     with nogil:
         is_done = take_any(&self, items, positions, out)
-    StorageImpl_end_use(<StorageImpl>index.storage)
-    StorageImpl_end_use(<StorageImpl>source.storage)
+    end_use(used_index)
+    end_use(used_source)
     return result if is_done else None
 
 

@@ -1,4 +1,4 @@
-"""Copies in other shapes: tensors joined, repeated, rolled and spread over grids. What strides can describe is in ``views.py``.
+"""Copies in other shapes: tensors joined, repeated and rolled. What strides can describe is in ``views.py``.
 
 What joins makes the result once, and copies each part to its place in it. Its dimensions lie in memory in the order of
 the first part's, if that has no gaps: transposed tensors give a transposed result, and no part is copied against its
@@ -7,12 +7,11 @@ grain.
 from cpython.number cimport PyNumber_Index
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
-from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
-from tensix.kernels.copy cimport converted, copy_elements
+from tensix.kernels.copy cimport copy_elements
 from tensix.kernels.empty cimport empty_impl, empty_strided_impl
 from tensix.kernels.item cimport item_t, sixteen_bytes_t
-from tensix.kernels.iterator cimport GRAIN_ELEMENTS
+from tensix.kernels.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
 from tensix.kernels.sorting cimport flattened
 from tensix.tensors.dtype cimport INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of, refuse_undefined
 from tensix.tensors.promotion cimport promote_codes
@@ -334,38 +333,6 @@ cdef object tile(Kernel self, object table, arguments_t args):
     return result
 
 
-cdef object meshgrid(Kernel self, object table, arguments_t args):
-    """Copy the positions on each axis to all points of the grid."""
-    cdef tuple parts = bodies_of(<object>args[0])
-    cdef uint64_t before = set_counts_of(parts)
-    cdef int64_t sizes[64]
-    cdef int ndim = len(parts)
-    cdef TensorImpl part, flat, out, view
-    cdef int i, k, place
-    if <object>args[1] not in ("xy", "ij"):
-        raise ValueError(f"meshgrid() takes indexing='xy' or 'ij', found {<object>args[1]!r}.")
-    if ndim > 64:
-        raise ValueError(f"a tensor has at most 64 dimensions, and meshgrid() would give it {ndim}.")
-    cdef bint exchanges = <object>args[1] == "xy" and ndim > 1
-    for i, part in enumerate(parts):
-        sizes[1 - i if exchanges and i < 2 else i] = part.numel
-    grids = []
-    for i, part in enumerate(parts):
-        place = 1 - i if exchanges and i < 2 else i
-        flat = flattened(part)
-        out = empty_impl(ndim, sizes, part.dtype_code, part.device_type, part.device_index)
-        grids.append(Tensor_wrap(out))
-        view = TensorImpl_view(flat, ndim)
-        for k in range(ndim):
-            TensorImpl_sizes(view)[k], TensorImpl_strides(view)[k] = sizes[k], k == place
-        TensorImpl_refresh(view)
-        check_parts(parts, before)
-        if out.numel != 0:
-            copy_elements(out, view)
-            check_parts(parts, before)
-    return tuple(grids)
-
-
 # ---- each element repeated
 
 
@@ -377,7 +344,7 @@ cdef struct repeat_t:
     int64_t outer           # places in front of the dimension
     int64_t length          # of it
     int64_t block           # bytes behind it
-    int64_t room            # of the result, per place in front
+    int64_t total           # of the result, per place in front
 
 
 cdef object repeat(Kernel self, object table, arguments_t args):
@@ -422,7 +389,7 @@ cdef object repeated(object table, arguments_t args, int64_t count, TensorImpl c
                 job.outer *= sizes[i]
             elif i > dim:
                 job.block *= sizes[i]
-    job.count, job.room, job.counts = count, 0, NULL
+    job.count, job.total, job.counts = count, 0, NULL
     if counts is not None:
         if counts.numel != job.length:
             return REPEAT_BY_NUMPY.function(REPEAT_BY_NUMPY, table, args)
@@ -430,12 +397,12 @@ cdef object repeated(object table, arguments_t args, int64_t count, TensorImpl c
         for i in range(job.length):
             if job.counts[i] < 0:
                 raise ValueError("repeat() needs counts of 0 or more.")
-            lengthen(&job.room, job.counts[i])
+            lengthen(&job.total, job.counts[i])
     elif count < 0:
         raise ValueError(f"repeat() needs a count of 0 or more, found {count}.")
-    elif tx_multiply_overflows(job.length, count, &job.room):
+    elif tx_multiply_overflows(job.length, count, &job.total):
         raise ValueError(f"repeat() by {count} would have more elements than 63 bits can count.")
-    sizes[dim] = job.room
+    sizes[dim] = job.total
     out = empty_impl(1 if axis is None else x.ndim, sizes, x.dtype_code, x.device_type, x.device_index)
     result = Tensor_wrap(out)
     if out.numel == 0:
@@ -446,10 +413,10 @@ cdef object repeated(object table, arguments_t args, int64_t count, TensorImpl c
     if out.numel < GRAIN_ELEMENTS:
         repeat_any(&job, itemsize_of(x.dtype_code))
         return result
-    StorageImpl_begin_use(<StorageImpl>source.storage)
+    used_source = begin_use(source)
     with nogil:
         repeat_any(&job, itemsize_of(x.dtype_code))
-    StorageImpl_end_use(<StorageImpl>source.storage)
+    end_use(used_source)
     return result
 
 
@@ -513,7 +480,6 @@ cdef Kernel TILE_BY_NUMPY = NumpyKernel(np.tile, moves=True)
 for _table, _kernel in (
     (native_functions.CONCAT, Kernel_of("cat", cat)),
     (native_functions.STACK, Kernel_of("stack", stack)),
-    (native_functions.MESHGRID, Kernel_of("meshgrid", meshgrid)),
     (native_functions.REPEAT, Kernel_of("repeat_interleave", repeat)),
     (native_functions.REPEAT_TENSOR, Kernel_of("repeat_interleave of counts", repeat_tensor)),
     (native_functions.ROLL, Kernel_of("roll", roll)),

@@ -7,11 +7,10 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 from tensix.core.device cimport CPU
-from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.kernels.copy cimport converted
 from tensix.kernels.empty cimport empty_impl
-from tensix.kernels.iterator cimport GRAIN_ELEMENTS
+from tensix.kernels.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
 from tensix.kernels.sorting cimport flattened, ordered
 from tensix.tensors.dtype cimport (
     BFLOAT16,
@@ -187,10 +186,10 @@ cdef tuple unique(arguments_t args, bint wants_inverse, bint wants_indices, bint
         if count < GRAIN_ELEMENTS:
             found = group_any(&groups, elements.dtype_code)
         else:
-            StorageImpl_begin_use(<StorageImpl>elements.storage)
+            used_elements = begin_use(elements)
             with nogil:
                 found = group_any(&groups, elements.dtype_code)
-            StorageImpl_end_use(<StorageImpl>elements.storage)
+            end_use(used_elements)
     results = [Tensor_wrap(converted(first_of(values, found), code))]
     if wants_indices:
         results.append(Tensor_wrap(first_of(indices, found)))
@@ -362,12 +361,12 @@ cdef bint run_look_up(membership_t* membership, TensorImpl elements, TensorImpl 
     membership.count, membership.value_count = elements.numel, values.numel
     if values.numel == 0 or max(elements.numel, values.numel) < GRAIN_ELEMENTS:
         return look_up_any(membership, elements.dtype_code)
-    StorageImpl_begin_use(<StorageImpl>elements.storage)
-    StorageImpl_begin_use(<StorageImpl>values.storage)
+    used_elements = begin_use(elements)
+    used_values = begin_use(values)
     with nogil:
         is_done = look_up_any(membership, elements.dtype_code)
-    StorageImpl_end_use(<StorageImpl>values.storage)
-    StorageImpl_end_use(<StorageImpl>elements.storage)
+    end_use(used_values)
+    end_use(used_elements)
     return is_done
 
 

@@ -18,11 +18,10 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from numpy cimport PyArray_Descr, import_array, npy_intp
-from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.kernels.copy cimport converted, copy_elements
 from tensix.kernels.empty cimport empty_impl, empty_strided_impl
-from tensix.kernels.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS
+from tensix.kernels.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
 from tensix.kernels.parallel cimport parallel_for
 from tensix.tensors.dtype cimport (
     BFLOAT16,
@@ -234,10 +233,10 @@ cdef int sort_lines(TensorImpl source, TensorImpl out, bint descending, bint wan
         lines.per_chunk = lines.count
         sort_chunk(&lines, 0)
     else:
-        StorageImpl_begin_use(<StorageImpl>source.storage)
+        used_source = begin_use(source)
         with nogil:
             parallel_for((lines.count + lines.per_chunk - 1) // lines.per_chunk, sort_chunk, &lines)
-        StorageImpl_end_use(<StorageImpl>source.storage)
+        end_use(used_source)
     if lines.failed:
         raise MemoryError(f"there is no memory to sort {length:,} elements.")
     return 0
