@@ -480,7 +480,8 @@ cdef object meshgrid(Kernel self, object table, arguments_t args):
     for x, place in zip(tensors, places):
         line = [1] * len(tensors)
         line[place] = x.size
-        grids.append(CLONE.call_with(EXPAND.call_with(RESHAPE.call_with(x, tuple(line)), tuple(shape)), contiguous_format))
+        view = EXPAND.call_with(RESHAPE.call_with(x, tuple(line)), tuple(shape))
+        grids.append(CLONE.call_with(view, contiguous_format))
     return tuple(grids)
 
 

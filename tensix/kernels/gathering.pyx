@@ -97,7 +97,7 @@ cdef bint gather_init(gather_t* self, TensorImpl base, list keys, list indices) 
             if index.device_type != CPU or index.storage is None:
                 return False
             if index.dtype_code == BOOL:
-                if index.ndim == 0 or not fits(index, base, consumed, has_ellipsis, keys):
+                if index.ndim == 0 or not fits(index, base, consumed, has_ellipsis):
                     return False
                 forms.extend(places_of_mask(index))
                 consumed += index.ndim
@@ -149,7 +149,7 @@ cdef bint is_plain(ndarray key) except -1:
     return PyArray_ISCARRAY_RO(key) and key.dtype.char in "?bhilqBHI"
 
 
-cdef bint fits(TensorImpl mask, TensorImpl base, int consumed, bint has_ellipsis, list keys) except -1:
+cdef bint fits(TensorImpl mask, TensorImpl base, int consumed, bint has_ellipsis) except -1:
     """Return whether a mask has the sizes of the dimensions that it stands for; behind an Ellipsis NumPy knows."""
     cdef int i
     if has_ellipsis or consumed + mask.ndim > base.ndim:

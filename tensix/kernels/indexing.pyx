@@ -1,8 +1,8 @@
 """Advanced indexing: tensors, arrays, lists and bools select a copy. See Note [Basic and advanced keys].
 
 Masks and positions, beside each other and among basic keys, are loops of ours. All else NumPy selects, over zero-copy
-views, so that the meaning of an index is NumPy's. Elements are moved, never interpreted: where NumPy lacks a type, another of the same size stands
-for it.
+views, so that the meaning of an index is NumPy's. Elements are moved, never interpreted: where NumPy lacks a type,
+another of the same size stands for it.
 
 Note [Order of an advanced index]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~

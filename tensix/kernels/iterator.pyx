@@ -145,7 +145,7 @@ cdef void iterator_end_use(iterator_t* self) noexcept:
 
 
 cdef object begin_use(TensorImpl operand):
-    """Use a storage that is read while the GIL is given up; return it: set_() may give the operand another meanwhile."""
+    """Use a storage that is read without the GIL, and return it: set_() may give the operand another meanwhile."""
     begin_use_of(<PyObject*>operand.storage, False)
     return operand.storage
 
