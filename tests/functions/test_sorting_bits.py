@@ -1,4 +1,4 @@
-"""Sorting against NumPy's stable order, bit for bit: lengths at which other ways to sort begin, and all special values."""
+"""Sorting against NumPy's stable order, bit for bit: special values, and lengths at which another way begins."""
 
 import threading
 
