@@ -297,6 +297,12 @@ class OperatorTable:
         memcpy(args + 2, self.defaults + 2, (STACK_ARGUMENTS - 2) * cython.sizeof(argument_t))
         return run(self, keys, args)
 
+    def call_complete(self, args, keys):
+        """Call with a value for every argument that is declared, in that order, also for those that go by name."""
+        if interventions or self.count == UNREAD:
+            return call_by_tuple(self, PySequence_Fast_ITEMS(args), len(args), keys)
+        return run(self, keys, PySequence_Fast_ITEMS(args))
+
     def call_empty(self, ndim, sizes, dtype_code, device_type, device_index):
         keys: uint64_t = dense_keys_of_device(device_type)
         kernel: kernel_p = self.slots[OperatorTable_slot(self, keys)]

@@ -11,7 +11,10 @@ from tensix.functions.creation import full
 
 __all__ = ["argmax", "argmin", "argwhere", "count_nonzero", "nonzero", "searchsorted", "where"]
 
+cdef OperatorTable ARGWHERE = native_functions.ARGWHERE
 cdef OperatorTable COUNT_NONZERO = native_functions.COUNT_NONZERO
+cdef OperatorTable NONZERO = native_functions.NONZERO
+cdef OperatorTable SEARCHSORTED = native_functions.SEARCHSORTED
 cdef OperatorTable WHERE = native_functions.WHERE
 
 
@@ -71,7 +74,7 @@ def argmin(Tensor x not None, /, *, axis=None, keepdims=False):
     return x.argmin(axis, keepdims)
 
 
-def argwhere(x, /):
+def argwhere(Tensor x not None, /):
     """Return the positions of the elements that are not zero as a matrix: a row for each, a column per dimension.
 
     Examples
@@ -81,7 +84,7 @@ def argwhere(x, /):
     tensor([[0, 1],
             [1, 0]])
     """
-    return native_functions.ARGWHERE(x)
+    return ARGWHERE.call1(x)
 
 
 def count_nonzero(Tensor x not None, /, *, axis=None, keepdims=False):
@@ -112,7 +115,7 @@ def count_nonzero(Tensor x not None, /, *, axis=None, keepdims=False):
     return COUNT_NONZERO.call((x,), {"axis": axis, "keepdims": keepdims}, x.impl.key_set)
 
 
-def nonzero(x, /):
+def nonzero(Tensor x not None, /):
     """Return the positions of the elements that are not zero: a tensor per dimension, such as may be an index.
 
     Raises
@@ -129,7 +132,7 @@ def nonzero(x, /):
     >>> x[tensix.nonzero(x)]
     tensor([1, 2])
     """
-    return native_functions.NONZERO(x)
+    return NONZERO.call1(x)
 
 
 def searchsorted(x1, x2, /, *, side="left", sorter=None):
@@ -159,7 +162,10 @@ def searchsorted(x1, x2, /, *, side="left", sorter=None):
     """
     if not isinstance(x2, TensorBase) and isinstance(x1, TensorBase):
         x2 = scalar_like(x1, x2)
-    return native_functions.SEARCHSORTED(x1, x2, side=side, sorter=sorter)
+    if sorter is None and isinstance(x1, TensorBase):
+        keys = (<TensorBase>x1).impl.key_set | (<TensorBase>x2).impl.key_set
+        return SEARCHSORTED.call_complete((x1, x2, side, None), keys)
+    return SEARCHSORTED(x1, x2, side=side, sorter=sorter)
 
 
 def where(condition, x1, x2, /):

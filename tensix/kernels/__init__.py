@@ -4,6 +4,7 @@ from tensix.kernels import (  # noqa: F401
     copy,
     creation,
     elementwise,
+    finding,
     fourier,
     indexing,
     linear_algebra,

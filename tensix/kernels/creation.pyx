@@ -55,8 +55,12 @@ from tensix.kernels.empty import StridedKernel
 from tensix.kernels.numpy_kernel import NumpyKernel
 from tensix.kernels.numpy_results import computed
 from tensix.tensors.dtype import complex64, float32, int64
+from tensix.tensors.memory_format import contiguous_format
 
+cdef OperatorTable CLONE = native_functions.CLONE
 cdef OperatorTable EMPTY = native_functions.EMPTY
+cdef OperatorTable EXPAND = native_functions.EXPAND
+cdef OperatorTable RESHAPE = native_functions.RESHAPE
 cdef OperatorTable ZEROS = native_functions.ZEROS
 cdef OperatorTable FILL_ = native_functions.FILL_
 cdef OperatorTable RANDOM_ = native_functions.RANDOM_
@@ -461,9 +465,24 @@ def eye_kernel(n, m, *, k, dtype, device):
     return made
 
 
-def meshgrid_kernel(tensors, *, indexing):
-    """Make copies: NumPy's views would share elements."""
-    return np.meshgrid(*tensors, indexing=indexing)
+cdef object meshgrid(Kernel self, object table, arguments_t args):
+    """Copy the positions on each axis to all points of the grid."""
+    tensors, indexing = tuple(<object>args[0]), <object>args[1]
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid() takes indexing='xy' or 'ij', found {indexing!r}.")
+    places = list(range(len(tensors)))
+    if indexing == "xy":
+        places[:2] = places[:2][::-1]  # the first two axes lie along columns and rows
+    shape = [1] * len(tensors)
+    for x, place in zip(tensors, places):
+        shape[place] = x.size
+    grids = []
+    for x, place in zip(tensors, places):
+        line = [1] * len(tensors)
+        line[place] = x.size
+        view = EXPAND.call_with(RESHAPE.call_with(x, tuple(line)), tuple(shape))
+        grids.append(CLONE.call_with(view, contiguous_format))
+    return tuple(grids)
 
 
 for _table, _kernel in (
@@ -485,8 +504,8 @@ for _table, _kernel in (
 ):
     _table.register("CompositeExplicitAutograd", StridedKernel(_kernel, _table.schema))
 for _table, _function in (
-    (native_functions.MESHGRID, meshgrid_kernel),
     (native_functions.TRIL, np.tril),
     (native_functions.TRIU, np.triu),
 ):
     _table.register("CPU", NumpyKernel(_function))
+native_functions.MESHGRID.register("CPU", Kernel_of("meshgrid", meshgrid))

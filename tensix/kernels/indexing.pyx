@@ -1,8 +1,8 @@
 """Advanced indexing: tensors, arrays, lists and bools select a copy. See Note [Basic and advanced keys].
 
-One mask or one tensor of positions is a loop of ours. All else NumPy selects, over zero-copy views, so that the meaning
-of an index is NumPy's. Elements are moved, never interpreted: where NumPy lacks a type, another of the same size stands
-for it.
+Masks and positions, beside each other and among basic keys, are loops of ours. All else NumPy selects, over zero-copy
+views, so that the meaning of an index is NumPy's. Elements are moved, never interpreted: where NumPy lacks a type,
+another of the same size stands for it.
 
 Note [Order of an advanced index]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -11,22 +11,26 @@ So all of them are asked before the first address is taken. What is written is m
 it may take its own bytes then, and what is read may be the same tensor.
 """
 from cpython.number cimport PyNumber_Index
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.kernels.copy cimport converted
+from tensix.kernels.gathering cimport gather, gather_along, scatter
 from tensix.kernels.numpy_results cimport call_numpy, take_over
 from tensix.kernels.overlap cimport check_writable_once
 from tensix.kernels.selection cimport select_rows, write_rows
-from tensix.tensors.dtype cimport dtype_of_code
+from tensix.kernels.sorting cimport flattened
+from tensix.tensors.dtype cimport INT64, UINT64, dtype_of_code, refuse_undefined
 from tensix.tensors.index_key cimport is_position
 from tensix.exchange.ndarray cimport ndarray_of_type
-from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_bump_version,
     TensorImpl_mutable_data,
     check_unchanged,
+    int64_of,
     set_counts,
+    wrap_dim,
 )
 
 from operator import getitem, setitem
@@ -50,6 +54,9 @@ cdef object index(Kernel self, object table, arguments_t args):
         return selected
     cdef list keys = keys_of_index(index)
     cdef int code = a.impl.dtype_code
+    selected = gather(a.impl, keys)
+    if selected is not None:
+        return selected
     source = array_of_bits(a.impl, False)
     where = tuple([array_of_key(key) for key in keys])
     try:
@@ -76,7 +83,7 @@ cdef object index_put_(Kernel kernel, object table, arguments_t args):
     if values.impl.dtype_code != self.impl.dtype_code:
         values = Tensor_wrap(converted(values.impl, self.impl.dtype_code))
     check_unchanged(before, self.impl, given.impl, given.impl)
-    if write_rows(self.impl, index, values.impl):
+    if write_rows(self.impl, index, values.impl) or scatter(self.impl, keys, values.impl):
         TensorImpl_bump_version(self.impl)
         return self
     target = array_of_bits(self.impl, True)
@@ -174,6 +181,37 @@ def as_positions(indices):
     return np.minimum(indices, np.iinfo(np.int64).max).astype(np.int64) if indices.dtype == np.uint64 else indices
 
 
+cdef object take(Kernel self, object table, arguments_t args):
+    """Gather; what is no index of that form, or out of bounds, is for NumPy to say."""
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef object axis = <object>args[2]
+    cdef TensorBase found = None
+    if x is UNDEFINED:
+        refuse_undefined()
+    cdef int dim = 0 if axis is None else wrap_dim(int64_of(axis), x.ndim)
+    if are_positions((<TensorBase>args[1]).impl):
+        found = gather(flattened(x) if axis is None else x, [slice(None)] * dim + [<object>args[1]])
+    return TAKE_BY_NUMPY.function(TAKE_BY_NUMPY, table, args) if found is None else found
+
+
+cdef object take_along_axis(Kernel self, object table, arguments_t args):
+    """Gather along one dimension; the same holds."""
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef TensorImpl index = (<TensorBase>args[1]).impl
+    cdef int64_t axis = int64_of(<object>args[2])
+    cdef TensorBase found = None
+    if x is UNDEFINED or index is UNDEFINED:
+        refuse_undefined()
+    if index.ndim == x.ndim and are_positions(index):
+        found = gather_along(x, converted(index, INT64), wrap_dim(axis, x.ndim))
+    return ALONG_BY_NUMPY.function(ALONG_BY_NUMPY, table, args) if found is None else found
+
+
+cdef bint are_positions(TensorImpl index) except -1:
+    """Return whether a tensor has integers that fit into int64."""
+    return "integer" in dtype_of_code(index.dtype_code).kind and index.dtype_code != UINT64
+
+
 def take_kernel(self, index, *, axis):
     """Take copies."""
     return np.take(self, as_positions(index), axis)
@@ -186,10 +224,13 @@ def take_along_axis_kernel(self, indices, axis):
     return np.take_along_axis(self, as_positions(indices), axis)
 
 
+cdef Kernel TAKE_BY_NUMPY = NumpyKernel(take_kernel, moves=True)
+cdef Kernel ALONG_BY_NUMPY = NumpyKernel(take_along_axis_kernel, moves=True)
+
 for _table, _kernel in (
     (native_functions.INDEX_TENSOR, Kernel_of("index", index)),
     (native_functions.INDEX_PUT_, Kernel_of("index_put_", index_put_)),
-    (native_functions.TAKE, NumpyKernel(take_kernel, moves=True)),
-    (native_functions.TAKE_ALONG_AXIS, NumpyKernel(take_along_axis_kernel, moves=True)),
+    (native_functions.TAKE, Kernel_of("take", take)),
+    (native_functions.TAKE_ALONG_AXIS, Kernel_of("take_along_dim", take_along_axis)),
 ):
     _table.register("CPU", _kernel)

@@ -144,6 +144,18 @@ cdef void iterator_end_use(iterator_t* self) noexcept:
             StorageImpl_end_use(<StorageImpl>self.storages[i])
 
 
+cdef object begin_use(TensorImpl operand):
+    """Use a storage that is read without the GIL, and return it: set_() may give the operand another meanwhile."""
+    begin_use_of(<PyObject*>operand.storage, False)
+    return operand.storage
+
+
+cdef void end_use(object storage) noexcept:
+    """Take that back."""
+    if storage is not None:
+        StorageImpl_end_use(<StorageImpl>storage)
+
+
 cdef int longest_dim(const iterator_t* self) noexcept nogil:
     """Return the dimension to cut: the outermost if it is long enough, else the longest."""
     cdef int found = 0

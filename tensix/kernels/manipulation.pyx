@@ -4,32 +4,45 @@ What joins makes the result once, and copies each part to its place in it. Its d
 the first part's, if that has no gaps: transposed tensors give a transposed result, and no part is copied against its
 grain.
 """
-from libc.stdint cimport INT64_MAX, int64_t, uint64_t
+from cpython.number cimport PyNumber_Index
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.kernels.copy cimport copy_elements
-from tensix.kernels.empty cimport empty_impl
-from tensix.kernels.iterator cimport GRAIN_ELEMENTS
-from tensix.tensors.dtype cimport refuse_undefined
+from tensix.kernels.empty cimport empty_impl, empty_strided_impl
+from tensix.kernels.item cimport item_t, sixteen_bytes_t
+from tensix.kernels.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
+from tensix.kernels.sorting cimport flattened
+from tensix.tensors.dtype cimport INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of, refuse_undefined
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
+    TensorImpl_const_data,
+    TensorImpl_copy_dims,
     TensorImpl_is_dense,
+    TensorImpl_mutable_data,
+    TensorImpl_refresh,
     TensorImpl_refresh_order,
     TensorImpl_same_sizes,
+    TensorImpl_shallow_copy,
     TensorImpl_shape,
     TensorImpl_sizes,
     TensorImpl_strides,
     TensorImpl_view,
+    check_unchanged,
     contiguous_strides,
     int64_of,
     refuse_change,
+    set_counts,
+    tx_multiply_overflows,
     wrap_dim,
 )
 
 import numpy as np
 
 from tensix.dispatch import native_functions
+from tensix.kernels.axes import as_tuple
 from tensix.kernels.numpy_kernel import NumpyKernel
 
 
@@ -202,12 +215,274 @@ cdef int write(
     return check_parts(parts, before) if numel >= GRAIN_ELEMENTS else 0  # the GIL was given up
 
 
+# ---- rolled and tiled
+
+
+cdef object roll(Kernel self, object table, arguments_t args):
+    """Copy the parts before and behind where each dimension is cut to the other end."""
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef TensorImpl source = x
+    cdef TensorImpl target, out
+    cdef int64_t offsets[64]
+    cdef int i
+    shifts, axes = as_tuple(<object>args[1]), <object>args[2]
+    if x is UNDEFINED:
+        refuse_undefined()
+    cdef uint64_t before = set_counts(x, x, x)
+    if axes is None:
+        source = flattened(x)
+        out = empty_impl(x.ndim, TensorImpl_sizes(x), x.dtype_code, x.device_type, x.device_index)
+        target = flattened(out)
+        axes = (0,) * len(shifts)
+    else:
+        source = TensorImpl_shallow_copy(x)  # which set_() does not change between two copies
+        target = out = empty_strided_impl(x, x.dtype_code)
+        axes = as_tuple(axes)
+    if len(shifts) != len(axes):
+        if len(shifts) != 1 and len(axes) != 1:
+            raise ValueError(f"roll() needs a dimension for each shift, found {shifts} and {axes}.")
+        shifts, axes = shifts * (len(axes) if len(shifts) == 1 else 1), axes * (len(shifts) if len(axes) == 1 else 1)
+    check_unchanged(before, x, x, x)
+    for i in range(source.ndim):
+        offsets[i] = 0
+    for shift, axis in zip(shifts, axes):
+        i = wrap_dim(int64_of(axis), source.ndim)
+        size = max(TensorImpl_sizes(source)[i], 1)
+        offsets[i] = (offsets[i] + <int64_t>(index_of(shift) % size)) % size
+    check_unchanged(before, x, x, x)
+    if x.numel != 0:
+        roll_from(target, source, offsets, 0)
+    return Tensor_wrap(out)
+
+
+cdef int roll_from(TensorImpl target, TensorImpl source, const int64_t* offsets, int dim) except -1:
+    """Copy with a dimension and those behind it rolled."""
+    cdef int64_t size
+    while dim < source.ndim and offsets[dim] == 0:
+        dim += 1
+    if dim == source.ndim:
+        return copy_elements(target, source)
+    size = TensorImpl_sizes(source)[dim]
+    roll_from(
+        part_of(target, dim, offsets[dim], size), part_of(source, dim, 0, size - offsets[dim]), offsets, dim + 1)
+    roll_from(
+        part_of(target, dim, 0, offsets[dim]), part_of(source, dim, size - offsets[dim], size), offsets, dim + 1)
+    return 0
+
+
+cdef TensorImpl part_of(TensorImpl x, int dim, int64_t start, int64_t stop):
+    """Return the view of some positions of a dimension, which are there."""
+    cdef TensorImpl view = TensorImpl_view(x, x.ndim)
+    TensorImpl_copy_dims(x, view, 0, 0, x.ndim)
+    view.storage_offset += start * TensorImpl_strides(x)[dim]
+    TensorImpl_sizes(view)[dim] = stop - start
+    TensorImpl_refresh(view)
+    return view
+
+
+cdef object tile(Kernel self, object table, arguments_t args):
+    """Copy the tensor to each tile at once: tiles are dimensions of the result, in which the tensor repeats."""
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef TensorImpl out, source, target
+    cdef int64_t counts[64]
+    cdef int64_t sizes[64]
+    cdef int64_t size
+    cdef int i, missing, dims, ndim
+    cdef uint64_t before = set_counts(x, x, x)
+    if x is UNDEFINED:
+        refuse_undefined()
+    repetitions = as_tuple(<object>args[1])
+    ndim = max(len(repetitions), x.ndim)
+    if ndim > 64:
+        raise ValueError(f"a tensor has at most 64 dimensions, and tile() would give it {ndim}.")
+    for i in range(ndim):
+        counts[i] = 1
+    for i in range(len(repetitions)):
+        counts[ndim - len(repetitions) + i] = int64_of(repetitions[i])
+    missing, dims = ndim - x.ndim, ndim
+    for i in range(ndim):
+        size = TensorImpl_sizes(x)[i - missing] if i >= missing else 1
+        if counts[i] < 0:
+            raise ValueError(f"tile() repeats 0 times or more, found {repetitions}.")
+        if tx_multiply_overflows(size, counts[i], &sizes[i]):
+            raise ValueError(f"tile() by {repetitions} would have more elements than 63 bits can count.")
+        dims += counts[i] != 1
+    if dims > 64:
+        return TILE_BY_NUMPY.function(TILE_BY_NUMPY, table, args)
+    out = empty_impl(ndim, sizes, x.dtype_code, x.device_type, x.device_index)
+    result = Tensor_wrap(out)
+    source, target = TensorImpl_view(x, dims), TensorImpl_view(out, dims)
+    check_unchanged(before, x, x, x)
+    dims = 0
+    for i in range(ndim):
+        size = TensorImpl_sizes(x)[i - missing] if i >= missing else 1
+        if counts[i] != 1:
+            TensorImpl_sizes(source)[dims] = TensorImpl_sizes(target)[dims] = counts[i]
+            TensorImpl_strides(source)[dims] = 0
+            TensorImpl_strides(target)[dims] = TensorImpl_strides(out)[i] * size
+            dims += 1
+        TensorImpl_sizes(source)[dims] = TensorImpl_sizes(target)[dims] = size
+        TensorImpl_strides(source)[dims] = TensorImpl_strides(x)[i - missing] if i >= missing else 0
+        TensorImpl_strides(target)[dims] = TensorImpl_strides(out)[i]
+        dims += 1
+    TensorImpl_refresh(source)
+    TensorImpl_refresh(target)
+    if out.numel != 0:
+        copy_elements(target, source)
+        check_unchanged(before, x, x, x)
+    return result
+
+
+# ---- each element repeated
+
+
+cdef struct repeat_t:
+    const char* source
+    char* out
+    const int64_t* counts   # of each position; NULL if all have the same
+    int64_t count
+    int64_t outer           # places in front of the dimension
+    int64_t length          # of it
+    int64_t block           # bytes behind it
+    int64_t total           # of the result, per place in front
+
+
+cdef object repeat(Kernel self, object table, arguments_t args):
+    return repeated(table, args, int64_of(<object>args[1]), None)
+
+
+cdef object repeat_tensor(Kernel self, object table, arguments_t args):
+    """Repeat by counts of one dimension, as many as there are positions; other counts NumPy broadcasts or refuses."""
+    cdef TensorImpl counts = (<TensorBase>args[1]).impl
+    cdef uint64_t before = set_counts(counts, counts, counts)
+    cdef TensorImpl taken
+    if counts.ndim != 1 or counts.dtype_code not in (INT64, INT32, INT16, INT8, UINT8, UINT16, UINT32):
+        return REPEAT_BY_NUMPY.function(REPEAT_BY_NUMPY, table, args)
+    taken = empty_impl(1, TensorImpl_sizes(counts), INT64, counts.device_type, counts.device_index)
+    check_unchanged(before, counts, counts, counts)
+    if taken.numel != 0:
+        copy_elements(taken, counts)  # they are summed first, and must be the same when they are read again
+    return repeated(table, args, 0, taken)
+
+
+cdef object repeated(object table, arguments_t args, int64_t count, TensorImpl counts):
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef TensorImpl source, out
+    cdef object axis = <object>args[2]
+    cdef repeat_t job
+    cdef int64_t sizes[64]
+    cdef int64_t i
+    cdef int dim = 0
+    cdef uint64_t before = set_counts(x, x, x)
+    if x is UNDEFINED:
+        refuse_undefined()
+    if axis is not None:
+        dim = wrap_dim(int64_of(axis), x.ndim)
+    source = flattened(x)
+    job.outer, job.block, job.length = 1, itemsize_of(x.dtype_code), x.numel
+    sizes[0] = x.numel
+    if axis is not None:
+        job.length = TensorImpl_sizes(x)[dim]
+        for i in range(x.ndim):
+            sizes[i] = TensorImpl_sizes(x)[i]
+            if i < dim:
+                job.outer *= sizes[i]
+            elif i > dim:
+                job.block *= sizes[i]
+    job.count, job.total, job.counts = count, 0, NULL
+    if counts is not None:
+        if counts.numel != job.length:
+            return REPEAT_BY_NUMPY.function(REPEAT_BY_NUMPY, table, args)
+        job.counts = <const int64_t*>TensorImpl_const_data(counts)
+        for i in range(job.length):
+            if job.counts[i] < 0:
+                raise ValueError("repeat() needs counts of 0 or more.")
+            lengthen(&job.total, job.counts[i])
+    elif count < 0:
+        raise ValueError(f"repeat() needs a count of 0 or more, found {count}.")
+    elif tx_multiply_overflows(job.length, count, &job.total):
+        raise ValueError(f"repeat() by {count} would have more elements than 63 bits can count.")
+    sizes[dim] = job.total
+    out = empty_impl(1 if axis is None else x.ndim, sizes, x.dtype_code, x.device_type, x.device_index)
+    result = Tensor_wrap(out)
+    if out.numel == 0:
+        return result
+    job.out = <char*>TensorImpl_mutable_data(out)
+    job.source = <const char*>TensorImpl_const_data(source)
+    check_unchanged(before, x, x, x)
+    if out.numel < GRAIN_ELEMENTS:
+        repeat_any(&job, itemsize_of(x.dtype_code))
+        return result
+    used_source = begin_use(source)
+    with nogil:
+        repeat_any(&job, itemsize_of(x.dtype_code))
+    end_use(used_source)
+    return result
+
+
+cdef void repeat_any(const repeat_t* self, int itemsize) noexcept nogil:
+    if self.block != itemsize:
+        repeat_blocks(self)
+    elif itemsize == 1:
+        repeat_items(<uint8_t*>self.out, self)
+    elif itemsize == 2:
+        repeat_items(<uint16_t*>self.out, self)
+    elif itemsize == 4:
+        repeat_items(<uint32_t*>self.out, self)
+    elif itemsize == 8:
+        repeat_items(<uint64_t*>self.out, self)
+    else:
+        repeat_items(<sixteen_bytes_t*>self.out, self)
+
+
+cdef void repeat_items(item_t* out, const repeat_t* self) noexcept nogil:
+    cdef const item_t* source = <const item_t*>self.source
+    cdef int64_t count = self.count
+    cdef int64_t i, _
+    cdef item_t item
+    if self.counts == NULL and count == 2:
+        for i in range(self.outer * self.length):
+            item = source[i]
+            out[2 * i] = item
+            out[2 * i + 1] = item
+        return
+    for i in range(self.outer * self.length):
+        item = source[i]
+        if self.counts != NULL:
+            count = self.counts[i % self.length]
+        for _ in range(count):
+            out[0] = item
+            out += 1
+
+
+cdef void repeat_blocks(const repeat_t* self) noexcept nogil:
+    cdef const char* source = self.source
+    cdef char* out = self.out
+    cdef int64_t count = self.count
+    cdef int64_t i, _
+    for i in range(self.outer * self.length):
+        if self.counts != NULL:
+            count = self.counts[i % self.length]
+        for _ in range(count):
+            memcpy(out, source, self.block)
+            out += self.block
+        source += self.block
+
+
+cdef object index_of(object number):
+    """Return an int of any size."""
+    return number if type(number) is int else PyNumber_Index(number)
+
+
+cdef Kernel REPEAT_BY_NUMPY = NumpyKernel(np.repeat, moves=True)
+cdef Kernel TILE_BY_NUMPY = NumpyKernel(np.tile, moves=True)
+
 for _table, _kernel in (
     (native_functions.CONCAT, Kernel_of("cat", cat)),
     (native_functions.STACK, Kernel_of("stack", stack)),
-    (native_functions.REPEAT, NumpyKernel(np.repeat, moves=True)),
-    (native_functions.REPEAT_TENSOR, NumpyKernel(np.repeat, moves=True)),
-    (native_functions.ROLL, NumpyKernel(np.roll, moves=True)),
-    (native_functions.TILE, NumpyKernel(np.tile, moves=True)),
+    (native_functions.REPEAT, Kernel_of("repeat_interleave", repeat)),
+    (native_functions.REPEAT_TENSOR, Kernel_of("repeat_interleave of counts", repeat_tensor)),
+    (native_functions.ROLL, Kernel_of("roll", roll)),
+    (native_functions.TILE, Kernel_of("tile", tile)),
 ):
     _table.register("CPU", _kernel)

@@ -1,4 +1,4 @@
-"""Searching: where elements are, how many, and choice among them.
+"""Searching: where the largest and least elements are, how many are not zero, and choice among them.
 
 Most of it is NumPy's work over zero-copy views: no inner loop of its ufuncs does it, and its functions release the GIL
 by themselves. Choice is one walk over a mask and two tensors that copies items by their size, whatever their type.
@@ -31,7 +31,6 @@ from tensix.tensors.tensor_impl cimport (
 import numpy as np
 
 from tensix.dispatch import native_functions
-from tensix.kernels.numpy_kernel import NumpyKernel
 
 import_array()
 
@@ -103,20 +102,6 @@ cdef bint are_all(uint64_t axes, int ndim) noexcept:
         if not (axes >> i) & 1:
             return False
     return True
-
-
-def nonzero_kernel(self):
-    """Return positions; without dimensions there are none to tell."""
-    if self.ndim == 0:
-        raise ValueError("nonzero() needs a tensor with dimensions. Give it one with reshape(x, (1,)).")
-    return np.nonzero(self)
-
-
-def searchsorted_kernel(sorted, self, *, side, sorter):
-    """Search by NumPy."""
-    if sorted.ndim != 1:
-        raise ValueError(f"searchsorted() needs a tensor of one dimension to search in, found {sorted.ndim}.")
-    return np.searchsorted(sorted, self, side, sorter)
 
 
 # ---- choice
@@ -217,10 +202,4 @@ for _table, _kernel in (
 ):
     _table.register("CPU", _kernel)
     _table.register("Meta", _kernel)
-for _table, _kernel in (
-    (native_functions.ARGWHERE, NumpyKernel(np.argwhere)),
-    (native_functions.NONZERO, NumpyKernel(nonzero_kernel)),
-    (native_functions.SEARCHSORTED, NumpyKernel(searchsorted_kernel, widens=True)),
-    (native_functions.WHERE, Kernel_of("where", where)),
-):
-    _table.register("CPU", _kernel)
+native_functions.WHERE.register("CPU", Kernel_of("where", where))

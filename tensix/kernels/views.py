@@ -50,7 +50,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
 )
 
 from tensix.dispatch import native_functions
-from tensix.kernels.axes import as_tuple, wrapped_axes
+from tensix.kernels.axes import as_tuple
 from tensix.tensors.dtype import dtype_named
 from tensix.tensors.memory_format import contiguous_format
 
@@ -610,10 +610,25 @@ def diagonal(kernel: Kernel, table, args: arguments_t):
 @cython.cfunc
 def flip(kernel: Kernel, table, args: arguments_t):
     """Return the view with negative strides."""
-    a = cython.cast(TensorBase, args[0])
-    ndim: cython.int = a.impl.ndim
-    backwards = wrapped_axes(as_tuple(cython.cast(object, args[1])), ndim)
-    return INDEX.call_with(a, tuple([slice(None, None, -1 if dim in backwards else None) for dim in range(ndim)]))
+    base = cython.cast(TensorBase, args[0]).impl
+    dims = as_tuple(cython.cast(object, args[1]))
+    before: uint64_t = set_counts(base, base, base)
+    turned: cython.ulonglong = 0
+    for dim in dims:
+        where = wrap_dim(int64_of(dim), base.ndim)
+        if turned >> where & 1:
+            raise ValueError(f"each dimension may be named once, found {dims}.")
+        turned |= cython.cast(cython.ulonglong, 1) << where
+    check_unchanged(before, base, base, base)
+    view = TensorImpl_view(base, base.ndim)
+    TensorImpl_copy_dims(base, view, 0, 0, base.ndim)
+    for i in range(view.ndim):
+        if turned >> i & 1:
+            if TensorImpl_sizes(view)[i] != 0:  # else the offset stays inside the storage
+                view.storage_offset += (TensorImpl_sizes(view)[i] - 1) * TensorImpl_strides(view)[i]
+            TensorImpl_strides(view)[i] *= -1
+    TensorImpl_refresh_order(view, base.numel)
+    return Tensor_wrap(view)
 
 
 # ---- parts by a key: ints, slices, Ellipsis and None. See Note [Basic and advanced keys]

@@ -1,12 +1,16 @@
 """The array API standard's chapter on indexing by tensors, beside ``x[...]``."""
+from tensix._tensor cimport Tensor
+from tensix.dispatch.operator_table cimport OperatorTable
 
-from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
 
 __all__ = ["take", "take_along_axis"]
 
+cdef OperatorTable TAKE = native_functions.TAKE
+cdef OperatorTable TAKE_ALONG_AXIS = native_functions.TAKE_ALONG_AXIS
 
-def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
+
+def take(Tensor x not None, Tensor indices not None, /, *, axis=None):
     """Return the elements at given positions of a dimension.
 
     Parameters
@@ -32,10 +36,10 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
     tensor([[3, 1],
             [6, 4]])
     """
-    return native_functions.TAKE(x, indices, axis=axis)
+    return TAKE.call_complete((x, indices, axis), x.impl.key_set | indices.impl.key_set)
 
 
-def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
+def take_along_axis(Tensor x not None, Tensor indices not None, /, *, axis=-1):
     """Return elements whose positions in one dimension are given for each place of the others.
 
     Parameters
@@ -59,4 +63,4 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     >>> tensix.take_along_axis(x, tensix.argsort(x))
     tensor([[1, 2, 3]])
     """
-    return native_functions.TAKE_ALONG_AXIS(x, indices, axis)
+    return TAKE_ALONG_AXIS.call_complete((x, indices, axis), x.impl.key_set | indices.impl.key_set)

@@ -4,23 +4,43 @@ What strides can describe is a view: `broadcast_arrays`, `broadcast_to`, `expand
 `permute_dims`, `squeeze`, `unstack`, and `reshape` where it can be. All others copy.
 """
 
-import operator
+from cpython.number cimport PyNumber_Index
+from tensix._tensor cimport Tensor
+from tensix.dispatch.operator_table cimport OperatorTable, keys_of
+from tensix.tensors.tensor_impl cimport TensorImpl_shape
+
 from collections.abc import Sequence
 
-from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
-from tensix.kernels.axes import as_tuple, wrapped_axes
+from tensix.kernels.axes import wrapped_axes
 
 __all__ = [
     "broadcast_arrays", "broadcast_shapes", "broadcast_to", "cat", "concat", "expand_dims", "flip", "moveaxis",
     "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
-]  # fmt: skip
+]
+
+cdef OperatorTable CLONE = native_functions.CLONE
+cdef OperatorTable CONCAT = native_functions.CONCAT
+cdef OperatorTable EXPAND = native_functions.EXPAND
+cdef OperatorTable FLIP = native_functions.FLIP
+cdef OperatorTable MOVEDIM = native_functions.MOVEDIM
+cdef OperatorTable PERMUTE = native_functions.PERMUTE
+cdef OperatorTable REPEAT = native_functions.REPEAT
+cdef OperatorTable REPEAT_TENSOR = native_functions.REPEAT_TENSOR
+cdef OperatorTable RESHAPE = native_functions.RESHAPE
+cdef OperatorTable ROLL = native_functions.ROLL
+cdef OperatorTable SQUEEZE = native_functions.SQUEEZE
+cdef OperatorTable STACK = native_functions.STACK
+cdef OperatorTable TILE = native_functions.TILE
+cdef OperatorTable UNBIND = native_functions.UNBIND
+cdef OperatorTable UNSQUEEZE = native_functions.UNSQUEEZE
+cdef OperatorTable VIEW = native_functions.VIEW
 
 
 # ---- views
 
 
-def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
+def broadcast_arrays(*arrays):
     """Return views of several tensors in their common shape.
 
     Raises
@@ -34,11 +54,12 @@ def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
     >>> [x.shape for x in tensix.broadcast_arrays(tensix.ones(3), tensix.ones(2, 1))]
     [(2, 3), (2, 3)]
     """
-    shape = broadcast_shapes(*[x.shape for x in tensors_only(arrays, "broadcast_arrays")])
-    return tuple(native_functions.EXPAND(x, shape) for x in arrays)
+    cdef Tensor x
+    shape = broadcast_shapes(*[TensorImpl_shape((<Tensor>x).impl) for x in tensors_only(arrays, "broadcast_arrays")])
+    return tuple([EXPAND.call_with(x, shape) for x in arrays])
 
 
-def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+def broadcast_shapes(*shapes):
     """Return the shape that several shapes are broadcast to: sizes of 1 and missing leading dimensions are stretched.
 
     Raises
@@ -53,7 +74,8 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     (2, 3)
     """
     ndim = max(map(len, shapes), default=0)
-    columns = zip(*[(1,) * (ndim - len(shape)) + tuple(map(operator.index, shape)) for shape in shapes], strict=True)
+    rows = [(1,) * (ndim - len(shape)) + tuple([PyNumber_Index(size) for size in shape]) for shape in shapes]
+    columns = zip(*rows, strict=True)
     common = []
     for sizes in columns:
         others = set(sizes) - {1}
@@ -63,7 +85,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(common)
 
 
-def broadcast_to(x: Tensor, /, shape: Sequence[int]) -> Tensor:
+def broadcast_to(Tensor x not None, /, shape):
     """Return a view in which dimensions of size 1, and new ones in front, are repeated.
 
     Raises
@@ -79,12 +101,13 @@ def broadcast_to(x: Tensor, /, shape: Sequence[int]) -> Tensor:
             [1, 2]])
     """
     shape = as_tuple(shape)
-    if any(size < 0 for size in shape):
-        raise ValueError(f"broadcast_to() needs sizes of 0 or more, found {shape}.")
-    return native_functions.EXPAND(x, shape)
+    for size in shape:
+        if size < 0:
+            raise ValueError(f"broadcast_to() needs sizes of 0 or more, found {shape}.")
+    return EXPAND.call_with(x, shape)
 
 
-def expand_dims(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
+def expand_dims(Tensor x not None, /, axis):
     """Return a view with dimensions of size 1 at the given places.
 
     Raises
@@ -101,14 +124,14 @@ def expand_dims(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
     (1, 3, 1)
     """
     axes = as_tuple(axis)
-    tensors_only((x,), "expand_dims")
-    ndim = x.ndim + len(axes)
-    for place in sorted(wrapped_axes(axes, ndim)):
-        x = native_functions.UNSQUEEZE(x, place)
+    if len(axes) == 1:
+        return UNSQUEEZE.call_with(x, axes[0])
+    for place in sorted(wrapped_axes(axes, x.impl.ndim + len(axes))):
+        x = UNSQUEEZE.call_with(x, place)
     return x
 
 
-def flip(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None) -> Tensor:
+def flip(Tensor x not None, /, *, axis=None):
     """Return a view with the elements in reverse order along some dimensions, all if none are given.
 
     Examples
@@ -118,11 +141,10 @@ def flip(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None) -> Tensor:
     tensor([[2, 1],
             [4, 3]])
     """
-    tensors_only((x,), "flip")
-    return native_functions.FLIP(x, tuple(range(x.ndim)) if axis is None else as_tuple(axis))
+    return FLIP.call_with(x, tuple(range(x.impl.ndim)) if axis is None else as_tuple(axis))
 
 
-def moveaxis(x: Tensor, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Tensor:
+def moveaxis(Tensor x not None, source, destination, /):
     """Return a view with dimensions moved to other places; the others keep their order.
 
     Parameters
@@ -138,10 +160,10 @@ def moveaxis(x: Tensor, source: int | tuple[int, ...], destination: int | tuple[
     >>> tensix.moveaxis(tensix.ones(2, 3, 4), 0, -1).shape
     (3, 4, 2)
     """
-    return native_functions.MOVEDIM(x, as_tuple(source), as_tuple(destination))
+    return MOVEDIM.call_complete((x, as_tuple(source), as_tuple(destination)), x.impl.key_set)
 
 
-def permute_dims(x: Tensor, /, axes: Sequence[int]) -> Tensor:
+def permute_dims(Tensor x not None, /, axes):
     """Return a view with the dimensions in the given order.
 
     Examples
@@ -150,10 +172,10 @@ def permute_dims(x: Tensor, /, axes: Sequence[int]) -> Tensor:
     >>> tensix.permute_dims(tensix.ones(2, 3, 4), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    return native_functions.PERMUTE(x, as_tuple(axes))
+    return PERMUTE.call_with(x, as_tuple(axes))
 
 
-def reshape(x: Tensor, /, shape: Sequence[int], *, copy: bool | None = None) -> Tensor:
+def reshape(Tensor x not None, /, shape, *, copy=None):
     """Return the same elements in another shape.
 
     Parameters
@@ -178,13 +200,13 @@ def reshape(x: Tensor, /, shape: Sequence[int], *, copy: bool | None = None) -> 
             [2, 3]])
     """
     if copy is False:
-        return native_functions.VIEW(x, as_tuple(shape))
+        return VIEW.call_with(x, as_tuple(shape))
     if copy:
-        x = native_functions.CLONE(x)
-    return native_functions.RESHAPE(x, as_tuple(shape))
+        x = CLONE.call1(x)
+    return RESHAPE.call_with(x, as_tuple(shape))
 
 
-def squeeze(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
+def squeeze(Tensor x not None, /, axis):
     """Return a view without the given dimensions, which must be of size 1.
 
     Raises
@@ -198,10 +220,10 @@ def squeeze(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
     >>> tensix.squeeze(tensix.ones(1, 3, 1), axis=(0, 2)).shape
     (3,)
     """
-    return native_functions.SQUEEZE(x, as_tuple(axis))
+    return SQUEEZE.call_with(x, as_tuple(axis))
 
 
-def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
+def unstack(Tensor x not None, /, *, axis=0):
     """Return the views at each position of a dimension.
 
     Examples
@@ -210,13 +232,13 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     >>> tensix.unstack(tensix.tensor([[1, 2], [3, 4]]), axis=1)
     (tensor([1, 3]), tensor([2, 4]))
     """
-    return native_functions.UNBIND(x, axis)
+    return UNBIND.call_with(x, axis)
 
 
 # ---- copies
 
 
-def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
+def concat(arrays, /, *, axis=0):
     """Join tensors along a dimension that they have.
 
     Parameters
@@ -237,10 +259,11 @@ def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
     >>> tensix.concat([tensix.tensor([1, 2]), tensix.tensor([3])])
     tensor([1, 2, 3])
     """
-    return native_functions.CONCAT(many(arrays, "concat"), axis)
+    cdef tuple parts = many(arrays, "concat")
+    return CONCAT.call_complete((parts, axis), keys_of(parts))
 
 
-def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+def cat(tensors, dim=0):
     """Join tensors along a dimension: `concat` by its name in PyTorch.
 
     Examples
@@ -252,7 +275,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     return concat(tensors, axis=dim)
 
 
-def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
+def stack(arrays, /, *, axis=0):
     """Join tensors of one shape along a new dimension.
 
     Parameters
@@ -274,10 +297,11 @@ def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
     tensor([[1, 3],
             [2, 4]])
     """
-    return native_functions.STACK(many(arrays, "stack"), axis)
+    cdef tuple parts = many(arrays, "stack")
+    return STACK.call_complete((parts, axis), keys_of(parts))
 
 
-def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> Tensor:
+def repeat(Tensor x not None, repeats, /, *, axis=None):
     """Repeat each element.
 
     Parameters
@@ -296,11 +320,11 @@ def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> T
     tensor([1, 1, 2, 2])
     """
     if isinstance(repeats, Tensor):
-        return native_functions.REPEAT_TENSOR(x, repeats, axis)
-    return native_functions.REPEAT(x, repeats, axis)
+        return REPEAT_TENSOR.call_complete((x, repeats, axis), x.impl.key_set | (<Tensor>repeats).impl.key_set)
+    return REPEAT.call_complete((x, repeats, axis), x.impl.key_set)
 
 
-def roll(x: Tensor, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Tensor:
+def roll(Tensor x not None, /, shift, *, axis=None):
     """Shift elements along dimensions; those that leave at one end come in at the other.
 
     Parameters
@@ -318,10 +342,10 @@ def roll(x: Tensor, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, .
     >>> tensix.roll(tensix.arange(4), 1)
     tensor([3, 0, 1, 2])
     """
-    return native_functions.ROLL(x, shift, axis)
+    return ROLL.call_complete((x, shift, axis), x.impl.key_set)
 
 
-def tile(x: Tensor, repetitions: Sequence[int], /) -> Tensor:
+def tile(Tensor x not None, repetitions, /):
     """Repeat the whole tensor along each dimension.
 
     Examples
@@ -331,13 +355,18 @@ def tile(x: Tensor, repetitions: Sequence[int], /) -> Tensor:
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    return native_functions.TILE(x, as_tuple(repetitions))
+    return TILE.call_with(x, as_tuple(repetitions))
 
 
 # ---- arguments
 
 
-def many(arrays: Sequence[Tensor], name: str) -> tuple[Tensor, ...]:
+cdef tuple as_tuple(object numbers):
+    """Return one or more ints as a tuple."""
+    return tuple(numbers) if isinstance(numbers, (tuple, list)) else (PyNumber_Index(numbers),)
+
+
+cdef tuple many(object arrays, str name):
     """Return one or more tensors as a tuple."""
     if isinstance(arrays, Tensor) or not isinstance(arrays, (tuple, list, Sequence)):  # to ask Sequence takes longest
         raise TypeError(f"{name}() takes a tuple or list of tensors, found {type(arrays).__name__}.")
@@ -346,9 +375,9 @@ def many(arrays: Sequence[Tensor], name: str) -> tuple[Tensor, ...]:
     return tensors_only(arrays, name)
 
 
-def tensors_only(arrays: Sequence[Tensor], name: str) -> tuple[Tensor, ...]:
+cpdef tuple tensors_only(object arrays, str name):
     """Return tensors as a tuple."""
     for x in arrays:
         if not isinstance(x, Tensor):
             raise TypeError(f"{name}() takes tensors only, found {type(x).__name__} among them.")
-    return tuple(arrays)
+    return <tuple>arrays if type(arrays) is tuple else tuple(arrays)

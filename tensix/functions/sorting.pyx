@@ -1,12 +1,16 @@
 """The array API standard's chapter on sorting."""
+from tensix._tensor cimport Tensor
+from tensix.dispatch.operator_table cimport OperatorTable
 
-from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
 
 __all__ = ["argsort", "sort"]
 
+cdef OperatorTable ARGSORT = native_functions.ARGSORT
+cdef OperatorTable SORT = native_functions.SORT
 
-def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
+
+def argsort(Tensor x not None, /, *, axis=-1, descending=False, stable=True):
     """Return the positions that bring the elements of a dimension into order.
 
     Parameters
@@ -32,10 +36,10 @@ def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: b
     >>> tensix.argsort(x), tensix.argsort(x, descending=True)
     (tensor([1, 0, 2]), tensor([0, 2, 1]))
     """
-    return native_functions.ARGSORT(x, axis, descending=descending, stable=stable)
+    return ARGSORT.call_complete((x, axis, descending, stable), x.impl.key_set)
 
 
-def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
+def sort(Tensor x not None, /, *, axis=-1, descending=False, stable=True):
     """Return a copy with the elements of a dimension in order; parameters as for `argsort`.
 
     Not-a-numbers come last, in descending order first.
@@ -46,4 +50,4 @@ def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool
     >>> tensix.sort(tensix.tensor([2, 3, 1]), descending=True)
     tensor([3, 2, 1])
     """
-    return native_functions.SORT(x, axis, descending=descending, stable=stable)
+    return SORT.call_complete((x, axis, descending, stable), x.impl.key_set)

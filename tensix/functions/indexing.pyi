@@ -1,0 +1,6 @@
+from tensix._tensor import Tensor
+
+__all__ = ["take", "take_along_axis"]
+
+def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor: ...
+def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor: ...

@@ -1,0 +1,6 @@
+from tensix._tensor import Tensor
+
+__all__ = ["argsort", "sort"]
+
+def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor: ...
+def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor: ...

@@ -1,0 +1,5 @@
+"""Private: the positions that a mask stands for."""
+from tensix.tensors.tensor_impl cimport TensorImpl
+
+
+cdef list places_of_mask(TensorImpl x)

@@ -1,0 +1,350 @@
+"""Finding: the positions of elements that are not zero, and of values in a tensor that is in order."""
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memset
+from tensix.core.device cimport CPU
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
+from tensix.kernels.copy cimport converted
+from tensix.kernels.empty cimport empty_impl
+from tensix.kernels.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
+from tensix.kernels.sorting cimport flattened
+from tensix.tensors.dtype cimport (
+    BFLOAT16,
+    BOOL,
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+    UINT16,
+    UINT32,
+    itemsize_of,
+    refuse_undefined,
+)
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_sizes,
+    check_unchanged,
+    set_counts,
+)
+
+import numpy as np
+
+from tensix.dispatch import native_functions
+from tensix.kernels.numpy_kernel import NumpyKernel
+
+
+# ---- elements that are not zero
+
+
+ctypedef fused tested_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+    float
+    double
+    float complex
+    double complex
+
+
+cdef struct places_t:
+    const void* elements
+    int64_t count           # of elements
+    int64_t found           # of those that are not zero
+    int ndim
+    int64_t sizes[64]
+    int64_t* columns[64]    # where the positions in each dimension are written
+    int64_t step            # from one to the next
+    uint64_t bits           # of an integer, those that tell it from zero
+
+
+cdef int64_t count_places(tested_t* elements, const places_t* self) noexcept nogil:
+    cdef int64_t found = 0
+    cdef int64_t i
+    for i in range(self.count):
+        found += is_set(elements[i], self.bits)
+    return found
+
+
+cdef void write_places(tested_t* elements, const places_t* self) noexcept nogil:
+    """Write positions row by row. See Note [Choosing without branches]."""
+    cdef int last = self.ndim - 1
+    cdef int64_t step = self.step
+    cdef int64_t* column = self.columns[last]
+    cdef int64_t position[64]
+    cdef int64_t found = 0
+    cdef int64_t first, i
+    cdef int dim
+    memset(position, 0, sizeof(position))
+    for _ in range(self.count // self.sizes[last]):
+        first = found
+        for i in range(self.sizes[last]):
+            if found == self.found:
+                break
+            column[found * step] = i
+            found += is_set(elements[i], self.bits)
+        elements += self.sizes[last]
+        for dim in range(last):
+            for i in range(first, found):
+                self.columns[dim][i * step] = position[dim]
+        dim = last - 1
+        while dim >= 0:
+            position[dim] += 1
+            if position[dim] < self.sizes[dim]:
+                break
+            position[dim] = 0
+            dim -= 1
+    for dim in range(self.ndim):
+        for i in range(found, self.found):  # another thread has written zeros since they were counted
+            self.columns[dim][i * step] = 0
+
+
+cdef inline bint is_set(tested_t element, uint64_t bits) noexcept nogil:
+    if tested_t is uint8_t or tested_t is uint16_t or tested_t is uint32_t or tested_t is uint64_t:
+        return (element & bits) != 0
+    else:
+        return element != 0
+
+
+cdef int64_t go_through(places_t* self, int code, bint counts) noexcept nogil:
+    if code == FLOAT32:
+        return go_through_typed(<float*>self.elements, self, counts)
+    if code == FLOAT64:
+        return go_through_typed(<double*>self.elements, self, counts)
+    if code == COMPLEX64:
+        return go_through_typed(<float complex*>self.elements, self, counts)
+    if code == COMPLEX128:
+        return go_through_typed(<double complex*>self.elements, self, counts)
+    if itemsize_of(code) == 1:
+        return go_through_typed(<uint8_t*>self.elements, self, counts)
+    if itemsize_of(code) == 2:
+        return go_through_typed(<uint16_t*>self.elements, self, counts)
+    if itemsize_of(code) == 4:
+        return go_through_typed(<uint32_t*>self.elements, self, counts)
+    return go_through_typed(<uint64_t*>self.elements, self, counts)
+
+
+cdef int64_t go_through_typed(tested_t* elements, places_t* self, bint counts) noexcept nogil:
+    if counts:
+        return count_places(elements, self)
+    write_places(elements, self)
+    return self.found
+
+
+cdef int go(places_t* self, TensorImpl flat, bint counts) except -1:
+    """Go through all elements, many without the GIL. See Note [Storages in use]."""
+    cdef uint64_t before = set_counts(flat, flat, flat)
+    if flat.numel == 0:
+        return 0
+    self.elements = TensorImpl_const_data(flat)
+    check_unchanged(before, flat, flat, flat)
+    if flat.numel < GRAIN_ELEMENTS:
+        self.found = go_through(self, flat.dtype_code, counts)
+        return 0
+    used_flat = begin_use(flat)
+    with nogil:
+        self.found = go_through(self, flat.dtype_code, counts)
+    end_use(used_flat)
+    return 0
+
+
+cdef TensorImpl start_places(places_t* self, TensorImpl x):
+    """Count the elements that are not zero; return all in row-major order."""
+    cdef uint64_t before = set_counts(x, x, x)
+    cdef TensorImpl flat
+    if x is UNDEFINED:
+        refuse_undefined()
+    flat = flattened(x)
+    check_unchanged(before, x, x, x)
+    self.count, self.ndim, self.found = x.numel, x.ndim, 0
+    self.bits = 0x7FFF if x.dtype_code == FLOAT16 or x.dtype_code == BFLOAT16 else <uint64_t>-1
+    for i in range(x.ndim):
+        self.sizes[i] = TensorImpl_sizes(x)[i]
+    go(self, flat, True)
+    return flat
+
+
+cdef list places_of_mask(TensorImpl x):
+    """Return a body of positions per dimension."""
+    cdef places_t places
+    cdef TensorImpl flat, column
+    cdef list found = []
+    flat = start_places(&places, x)
+    places.step = 1
+    for i in range(places.ndim):
+        column = empty_impl(1, &places.found, INT64, CPU, -1)
+        found.append(column)
+        places.columns[i] = <int64_t*>TensorImpl_mutable_data(column)
+    if places.found:
+        go(&places, flat, False)
+    return found
+
+
+cdef object nonzero(Kernel self, object table, arguments_t args):
+    """Return positions; without dimensions there are none to tell."""
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    if x.ndim == 0 and x is not UNDEFINED:
+        raise ValueError("nonzero() needs a tensor with dimensions. Give it one with reshape(x, (1,)).")
+    return tuple([Tensor_wrap(column) for column in places_of_mask(x)])
+
+
+cdef object argwhere(Kernel self, object table, arguments_t args):
+    """Return positions in the columns of a matrix."""
+    cdef places_t places
+    cdef int64_t sizes[2]
+    cdef TensorImpl flat, made
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    flat = start_places(&places, x)
+    sizes[0], sizes[1] = places.found, places.ndim
+    made = empty_impl(2, sizes, INT64, CPU, -1)
+    result = Tensor_wrap(made)
+    if places.found and places.ndim:
+        places.step = places.ndim
+        for i in range(places.ndim):
+            places.columns[i] = <int64_t*>TensorImpl_mutable_data(made) + i
+        go(&places, flat, False)
+    return result
+
+
+# ---- values in a tensor that is in order
+
+
+ctypedef fused ordered_t:
+    uint8_t
+    int8_t
+    uint16_t
+    int16_t
+    uint32_t
+    int32_t
+    uint64_t
+    int64_t
+    float
+    double
+
+
+cdef struct search_t:
+    const void* ordered
+    int64_t length
+    const void* values
+    int64_t count
+    int64_t* out
+    bint from_right
+
+
+cdef inline bint is_less(ordered_t a, ordered_t b) noexcept nogil:
+    """Compare as sorting does, which puts not-a-numbers last."""
+    if ordered_t is float or ordered_t is double:
+        return a < b or (b != b and a == a)
+    else:
+        return a < b
+
+
+cdef void search(ordered_t* ordered, const search_t* self) noexcept nogil:
+    """Halve what is left without branches: which half it is cannot be foreseen."""
+    cdef const ordered_t* values = <const ordered_t*>self.values
+    cdef const ordered_t* first
+    cdef ordered_t value
+    cdef int64_t i, left, half
+    for i in range(self.count):
+        value = values[i]
+        first, left = ordered, self.length
+        if self.from_right:
+            while left > 1:
+                half = left // 2
+                first += 0 if is_less(value, first[half - 1]) else half
+                left -= half
+            self.out[i] = first - ordered + (left == 1 and not is_less(value, first[0]))
+        else:
+            while left > 1:
+                half = left // 2
+                first += half if is_less(first[half - 1], value) else 0
+                left -= half
+            self.out[i] = first - ordered + (left == 1 and is_less(first[0], value))
+
+
+cdef void search_any(const search_t* self, int code) noexcept nogil:
+    if code == FLOAT32:
+        search(<float*>self.ordered, self)
+    elif code == FLOAT64:
+        search(<double*>self.ordered, self)
+    elif code == BOOL or code == UINT8:
+        search(<uint8_t*>self.ordered, self)
+    elif code == INT8:
+        search(<int8_t*>self.ordered, self)
+    elif code == UINT16:
+        search(<uint16_t*>self.ordered, self)
+    elif code == INT16:
+        search(<int16_t*>self.ordered, self)
+    elif code == UINT32:
+        search(<uint32_t*>self.ordered, self)
+    elif code == INT32:
+        search(<int32_t*>self.ordered, self)
+    elif code == INT64:
+        search(<int64_t*>self.ordered, self)
+    else:
+        search(<uint64_t*>self.ordered, self)
+
+
+cdef object searchsorted(Kernel self, object table, arguments_t args):
+    """Search for values of the same type; what has to be converted or put into order first NumPy does."""
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef TensorImpl y = (<TensorBase>args[1]).impl
+    cdef TensorImpl ordered, values, out
+    cdef search_t search
+    cdef object side = <object>args[2]
+    cdef uint64_t before = set_counts(x, y, y)
+    cdef uint8_t code = x.dtype_code
+    if x is UNDEFINED or y is UNDEFINED:
+        refuse_undefined()
+    if x.ndim != 1:
+        raise ValueError(f"searchsorted() needs a tensor of one dimension to search in, found {x.ndim}.")
+    if <object>args[3] is not None or y.dtype_code != code or code == COMPLEX64 or code == COMPLEX128 or (
+            side != "left" and side != "right"):
+        return SEARCH_BY_NUMPY.function(SEARCH_BY_NUMPY, table, args)
+    if code == FLOAT16 or code == BFLOAT16:
+        code = FLOAT32
+    ordered, values = flattened(converted(x, code)), flattened(converted(y, code))
+    out = empty_impl(y.ndim, TensorImpl_sizes(y), INT64, CPU, -1)
+    result = Tensor_wrap(out)
+    check_unchanged(before, x, y, y)
+    if out.numel == 0:
+        return result
+    search.from_right = side == "right"
+    search.out = <int64_t*>TensorImpl_mutable_data(out)
+    search.ordered = NULL if ordered.numel == 0 else TensorImpl_const_data(ordered)
+    search.values = TensorImpl_const_data(values)
+    search.length, search.count = ordered.numel, values.numel
+    check_unchanged(before, x, y, y)
+    if out.numel < GRAIN_ELEMENTS:
+        search_any(&search, code)
+        return result
+    used_ordered = begin_use(ordered)
+    used_values = begin_use(values)
+    with nogil:
+        search_any(&search, code)
+    end_use(used_values)
+    end_use(used_ordered)
+    return result
+
+
+def searchsorted_kernel(sorted, self, *, side, sorter):
+    """Search by NumPy."""
+    return np.searchsorted(sorted, self, side, sorter)
+
+
+cdef Kernel SEARCH_BY_NUMPY = NumpyKernel(searchsorted_kernel, widens=True)
+
+for _table, _kernel in (
+    (native_functions.ARGWHERE, Kernel_of("argwhere", argwhere)),
+    (native_functions.NONZERO, Kernel_of("nonzero", nonzero)),
+    (native_functions.SEARCHSORTED, Kernel_of("searchsorted", searchsorted)),
+):
+    _table.register("CPU", _kernel)

@@ -1,0 +1,580 @@
+"""Advanced indices of several keys: positions along some dimensions, ints, slices and the rest along others.
+
+The positions, broadcast to each other, become distances in bytes first; so all of them are checked before anything is
+read or written, and they are read once, whatever other threads write meanwhile. Then each distance is a place to copy
+from or to, within each place of the dimensions in front, and with all that the dimensions behind hold.
+
+Whatever is unusual is left to NumPy, also to say what is wrong with it.
+"""
+from cpython.slice cimport PySlice_AdjustIndices, PySlice_Unpack
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+from numpy cimport import_array, ndarray
+from tensix.core.device cimport CPU
+from tensix.exchange.ndarray cimport impl_of_ndarray
+from tensix.kernels.copy cimport converted
+from tensix.kernels.empty cimport empty_impl
+from tensix.kernels.finding cimport places_of_mask
+from tensix.kernels.item cimport item_t, sixteen_bytes_t
+from tensix.kernels.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
+from tensix.kernels.overlap cimport may_overlap
+from tensix.tensors.dtype cimport BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_sizes,
+    TensorImpl_strides,
+    refuse_change,
+)
+
+import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_ISCARRAY_RO(ndarray array)
+
+cdef enum:
+    FEW = 1024  # distances of so many positions fit on the stack
+
+
+cdef struct run_t:              # dimensions that are walked as they lie
+    int ndim
+    int64_t sizes[64]
+    int64_t steps[64]           # bytes
+
+
+cdef struct gather_t:
+    int itemsize
+    int64_t start               # bytes, of ints and slices
+    run_t outer                 # in front of the positions
+    run_t inner                 # behind them
+    int index_ndim
+    int64_t index_sizes[64]
+    int64_t count               # of positions
+    int64_t* distances
+    int advanced                # keys
+    int64_t steps[64]           # of the dimensions that they are positions in
+    int64_t extents[64]
+
+
+# ---- keys
+
+
+cdef bint gather_init(gather_t* self, TensorImpl base, list keys, list indices) except -1:
+    """Sort the keys of an index by what they are; collect positions. Return False if NumPy has to."""
+    cdef Py_ssize_t start = 0, stop = 0, step = 0
+    cdef int64_t length
+    cdef int consumed = 0
+    cdef int dim = 0
+    cdef int phase = 0           # 0 before the advanced keys, 1 among them, 2 behind
+    cdef bint has_ellipsis = False
+    cdef TensorImpl index
+    cdef run_t* run
+    cdef list forms = []
+    self.itemsize = itemsize_of(base.dtype_code)
+    self.start = 0
+    self.outer.ndim = self.inner.ndim = 0
+    self.advanced = 0
+    if base.device_type != CPU or base.storage is None:
+        return False
+    for key in keys:
+        if key is Ellipsis:
+            if has_ellipsis:
+                return False
+            has_ellipsis = True
+        elif isinstance(key, (slice, int)):
+            if isinstance(key, bool):
+                return False
+            consumed += 1
+        elif key is not None:
+            if isinstance(key, TensorBase):
+                index = (<TensorBase>key).impl
+            elif isinstance(key, ndarray) and is_plain(key):
+                index = impl_of_ndarray(key, False)
+            else:
+                return False
+            if index.device_type != CPU or index.storage is None:
+                return False
+            if index.dtype_code == BOOL:
+                if index.ndim == 0 or not fits(index, base, consumed, has_ellipsis):
+                    return False
+                forms.extend(places_of_mask(index))
+                consumed += index.ndim
+                continue
+            if index.dtype_code not in (INT64, INT32, INT16, INT8, UINT8, UINT16, UINT32):
+                return False
+            key = converted(index, INT64)
+            consumed += 1
+        forms.append(key)
+    if consumed > base.ndim:
+        return False
+    if not has_ellipsis:
+        forms.append(Ellipsis)
+    for key in forms:
+        if isinstance(key, TensorImpl) or isinstance(key, int):
+            if phase == 2:
+                return False     # keys that are apart from each other: their dimensions come first
+            phase = 1
+            length = TensorImpl_sizes(base)[dim]
+            self.extents[self.advanced] = length
+            self.steps[self.advanced] = TensorImpl_strides(base)[dim] * self.itemsize
+            self.advanced += 1
+            indices.append(key)
+            dim += 1
+            continue
+        if phase == 1 and key is not Ellipsis or phase == 1 and consumed < base.ndim:
+            phase = 2
+        run = &self.inner if phase else &self.outer
+        if key is None:
+            add_dim(run, 1, 0)
+        elif key is Ellipsis:
+            if phase == 1 and has_ellipsis and forms[len(forms) - 1] is not Ellipsis:
+                return False
+            for _ in range(base.ndim - consumed):
+                add_dim(run, TensorImpl_sizes(base)[dim], TensorImpl_strides(base)[dim] * self.itemsize)
+                dim += 1
+        else:
+            PySlice_Unpack(key, &start, &stop, &step)
+            length = PySlice_AdjustIndices(TensorImpl_sizes(base)[dim], &start, &stop, step)
+            if length:
+                self.start += start * TensorImpl_strides(base)[dim] * self.itemsize
+            add_dim(run, length, TensorImpl_strides(base)[dim] * step * self.itemsize)
+            dim += 1
+    return self.outer.ndim + self.inner.ndim < 33 and broadcast(self, indices)
+
+
+cdef bint is_plain(ndarray key) except -1:
+    """Return whether an array of positions, or a mask, lies in memory as tensors do."""
+    return PyArray_ISCARRAY_RO(key) and key.dtype.char in "?bhilqBHI"
+
+
+cdef bint fits(TensorImpl mask, TensorImpl base, int consumed, bint has_ellipsis) except -1:
+    """Return whether a mask has the sizes of the dimensions that it stands for; behind an Ellipsis NumPy knows."""
+    cdef int i
+    if has_ellipsis or consumed + mask.ndim > base.ndim:
+        return False
+    for i in range(mask.ndim):
+        if TensorImpl_sizes(mask)[i] != TensorImpl_sizes(base)[consumed + i]:
+            return False
+    return True
+
+
+cdef void add_dim(run_t* run, int64_t size, int64_t step) noexcept:
+    run.sizes[run.ndim], run.steps[run.ndim] = size, step
+    run.ndim += 1
+
+
+cdef bint broadcast(gather_t* self, list indices) except -1:
+    """Find the common shape of positions; return False if there is none, or an int alone."""
+    cdef TensorImpl index
+    cdef int64_t size
+    cdef int i, place
+    cdef bint found = False
+    cdef bint is_empty = True
+    self.index_ndim = 0
+    for key in indices:
+        if isinstance(key, TensorImpl):
+            found = True
+            is_empty = is_empty and (<TensorImpl>key).numel == 0  # of others NumPy reads the positions all the same
+            self.index_ndim = max(self.index_ndim, (<TensorImpl>key).ndim)
+    if not found or self.index_ndim > 31:
+        return False
+    for i in range(self.index_ndim):
+        self.index_sizes[i] = 1
+    for key in indices:
+        if isinstance(key, TensorImpl):
+            index = key
+            for i in range(index.ndim):
+                place = self.index_ndim - index.ndim + i
+                size = TensorImpl_sizes(index)[i]
+                if size != 1 and self.index_sizes[place] != 1 and self.index_sizes[place] != size:
+                    return False
+                if size != 1:
+                    self.index_sizes[place] = size
+    self.count = 1
+    for i in range(self.index_ndim):
+        self.count *= self.index_sizes[i]
+    return self.count != 0 or is_empty
+
+
+cdef bint take_distances(gather_t* self, list indices) except -1:
+    """Write how far each position is from the start; return False if one is outside."""
+    cdef int64_t steps[64]
+    cdef const int64_t* positions
+    cdef int64_t position
+    cdef TensorImpl index
+    cdef bint is_first = True
+    cdef int i, k, missing
+    for k in range(self.advanced):
+        if not isinstance(indices[k], TensorImpl):
+            position = indices[k]
+            if position < 0:
+                position += self.extents[k]
+            if not 0 <= position < self.extents[k]:
+                return False
+            self.start += position * self.steps[k]
+            continue
+        if self.count == 0:
+            continue
+        index = indices[k]
+        missing = self.index_ndim - index.ndim
+        for i in range(self.index_ndim):
+            steps[i] = 0
+            if i >= missing and TensorImpl_sizes(index)[i - missing] != 1:
+                steps[i] = TensorImpl_strides(index)[i - missing]
+        positions = <const int64_t*>TensorImpl_const_data(index)
+        if not add_distances(self, positions, steps, self.steps[k], self.extents[k], is_first):
+            return False
+        is_first = False
+    return True
+
+
+cdef bint add_distances(
+        gather_t* self, const int64_t* positions, const int64_t* steps, int64_t step, int64_t extent,
+        bint is_first) noexcept nogil:
+    """Add how far the positions along one dimension are, to nothing if they are the first."""
+    cdef int64_t place[64]
+    cdef int64_t* to = self.distances
+    cdef int last = self.index_ndim - 1
+    cdef int64_t row = self.index_sizes[last] if last >= 0 else 1
+    cdef int64_t inner = steps[last] if last >= 0 else 0
+    cdef int64_t i
+    cdef int64_t position = 0
+    cdef int dim
+    for dim in range(last):
+        place[dim] = 0
+    for _ in range(self.count // row):
+        for i in range(row):
+            if i == 0 or inner != 0:
+                position = positions[i * inner]
+                position += extent if position < 0 else 0
+                if <uint64_t>position >= <uint64_t>extent:
+                    return False
+                position *= step
+            to[i] = position if is_first else to[i] + position
+        to += row
+        dim = last - 1
+        while dim >= 0:
+            place[dim] += 1
+            positions += steps[dim]
+            if place[dim] < self.index_sizes[dim]:
+                break
+            positions -= steps[dim] * place[dim]
+            place[dim] = 0
+            dim -= 1
+    return True
+
+
+cdef int result_sizes(const gather_t* self, int64_t* sizes) noexcept:
+    """Fill in the shape of what is selected, and return its length."""
+    cdef int ndim = 0
+    cdef int i
+    for i in range(self.outer.ndim):
+        sizes[ndim + i] = self.outer.sizes[i]
+    ndim += self.outer.ndim
+    for i in range(self.index_ndim):
+        sizes[ndim + i] = self.index_sizes[i]
+    ndim += self.index_ndim
+    for i in range(self.inner.ndim):
+        sizes[ndim + i] = self.inner.sizes[i]
+    return ndim + self.inner.ndim
+
+
+cdef uint64_t counts_of(TensorImpl a, TensorImpl b, list indices) noexcept:
+    """Return how often set_() has changed one of these. See Note [Geometry and address]."""
+    cdef uint64_t count = a.set_count + b.set_count
+    for index in indices:
+        if isinstance(index, TensorImpl):
+            count += (<TensorImpl>index).set_count
+    return count
+
+
+# ---- reading and writing
+
+
+cdef TensorBase gather(TensorImpl source, list keys):
+    """Return what an index selects, in a new tensor; None if NumPy has to."""
+    cdef gather_t self
+    cdef list indices = []
+    if not gather_init(&self, source, keys, indices):
+        return None
+    return gathered(&self, source, indices)
+
+
+cdef TensorBase gathered(gather_t* self, TensorImpl source, list indices):
+    cdef int64_t sizes[64]
+    cdef int64_t few[FEW]
+    cdef uint64_t before = counts_of(source, source, indices)
+    cdef TensorImpl made, held
+    cdef char* out
+    cdef const char* items
+    made = empty_impl(result_sizes(self, sizes), sizes, source.dtype_code, CPU, -1)
+    result = Tensor_wrap(made)
+    self.distances = few
+    if self.count > FEW:
+        held = empty_impl(1, &self.count, INT64, CPU, -1)
+        self.distances = <int64_t*>TensorImpl_mutable_data(held)
+    if counts_of(source, source, indices) != before:
+        refuse_change()
+    if not take_distances(self, indices):
+        return None
+    if made.numel == 0:
+        return result
+    out = <char*>TensorImpl_mutable_data(made)
+    items = <const char*>TensorImpl_const_data(source) + self.start
+    if counts_of(source, source, indices) != before:
+        refuse_change()
+    if made.numel < GRAIN_ELEMENTS:
+        move_any(self, items, out, 1, True)
+        return result
+    used_source = begin_use(source)
+    with nogil:
+        move_any(self, items, out, 1, True)
+    end_use(used_source)
+    return result
+
+
+cdef bint scatter(TensorImpl target, list keys, TensorImpl values) except -1:
+    """Write one element, or one for each that an index selects, and say so; False if NumPy has to.
+
+    `target` is writable, and `values` has its type.
+    """
+    cdef gather_t self
+    cdef int64_t sizes[64]
+    cdef int64_t few[FEW]
+    cdef list indices = []
+    cdef TensorImpl held
+    cdef uint64_t before
+    cdef int ndim, i
+    cdef char* items
+    cdef char* given
+    if not gather_init(&self, target, keys, indices):
+        return False
+    ndim = result_sizes(&self, sizes)
+    if values.ndim != 0 and (values.ndim != ndim or not values.contiguous):
+        return False
+    for i in range(values.ndim):
+        if TensorImpl_sizes(values)[i] != sizes[i]:
+            return False
+    before = counts_of(target, values, indices)
+    self.distances = few
+    if self.count > FEW:
+        held = empty_impl(1, &self.count, INT64, CPU, -1)
+        self.distances = <int64_t*>TensorImpl_mutable_data(held)
+    if counts_of(target, values, indices) != before:
+        refuse_change()
+    if may_overlap(target, values) or not take_distances(&self, indices):
+        return False
+    for i in range(ndim):
+        if sizes[i] == 0:
+            return True
+    given = <char*>TensorImpl_const_data(values)
+    items = <char*>TensorImpl_mutable_data(target)
+    if counts_of(target, values, indices) != before:
+        refuse_change()
+    move_any(&self, items + self.start, given, values.ndim != 0, False)
+    return True
+
+
+cdef void move_any(const gather_t* self, const char* items, char* other, int64_t step, bint reads) noexcept nogil:
+    """Copy from the places to what lies in order, or back; `step` 0: one element to all."""
+    if self.itemsize == 1:
+        move(<uint8_t*>other, self, items, step, reads)
+    elif self.itemsize == 2:
+        move(<uint16_t*>other, self, items, step, reads)
+    elif self.itemsize == 4:
+        move(<uint32_t*>other, self, items, step, reads)
+    elif self.itemsize == 8:
+        move(<uint64_t*>other, self, items, step, reads)
+    else:
+        move(<sixteen_bytes_t*>other, self, items, step, reads)
+
+
+cdef void move(item_t* other, const gather_t* self, const char* items, int64_t step, bint reads) noexcept nogil:
+    cdef int64_t outer[64]
+    cdef int64_t inner[64]
+    cdef const char* place
+    cdef item_t item
+    cdef int64_t row = 1
+    cdef int64_t row_step = self.itemsize
+    cdef int64_t rows = 1
+    cdef int inner_dims = self.inner.ndim
+    cdef int64_t i, _
+    cdef int dim
+    while inner_dims and (row == 1 or self.inner.steps[inner_dims - 1] == row * row_step):
+        inner_dims -= 1  # what lies as one dimension is walked as one
+        if self.inner.sizes[inner_dims] != 1:
+            row_step = self.inner.steps[inner_dims] if row == 1 else row_step
+            row *= self.inner.sizes[inner_dims]
+    for dim in range(inner_dims):
+        rows *= self.inner.sizes[dim]
+        inner[dim] = 0
+    for dim in range(self.outer.ndim):
+        outer[dim] = 0
+    while True:
+        if rows == 1 and row == 1:
+            if reads:
+                for i in range(self.count):
+                    other[i] = (<const item_t*>(items + self.distances[i]))[0]
+            elif step:
+                for i in range(self.count):
+                    (<item_t*>(items + self.distances[i]))[0] = other[i]
+            else:
+                item = other[0]
+                for i in range(self.count):
+                    (<item_t*>(items + self.distances[i]))[0] = item
+            other += self.count * step
+        else:
+            for i in range(self.count):
+                place = items + self.distances[i]
+                for _ in range(rows):
+                    move_row(other, <char*>place, row, row_step, step, reads)
+                    other += row * step
+                    place = advance(&self.inner, inner_dims, inner, place)
+        dim = self.outer.ndim
+        items = advance(&self.outer, dim, outer, items)
+        while dim and outer[dim - 1] == 0:
+            dim -= 1
+        if dim == 0:
+            return
+
+
+cdef inline const char* advance(const run_t* run, int dims, int64_t* position, const char* place) noexcept nogil:
+    """Go to the next place of a run, after the last to the first."""
+    cdef int dim = dims - 1
+    while dim >= 0:
+        position[dim] += 1
+        place += run.steps[dim]
+        if position[dim] < run.sizes[dim]:
+            return place
+        place -= run.steps[dim] * run.sizes[dim]
+        position[dim] = 0
+        dim -= 1
+    return place
+
+
+cdef inline void move_row(
+        item_t* other, char* place, int64_t count, int64_t place_step, int64_t step, bint reads) noexcept nogil:
+    cdef item_t item
+    cdef int64_t i
+    if place_step == sizeof(item_t) and step == 1:
+        if reads:
+            memcpy(other, place, count * sizeof(item_t))
+        else:
+            memcpy(place, other, count * sizeof(item_t))
+        return
+    if place_step == sizeof(item_t):
+        item = other[0]
+        for i in range(count):
+            (<item_t*>place)[i] = item
+        return
+    for i in range(count):
+        if reads:
+            other[i] = (<const item_t*>place)[0]
+        else:
+            (<item_t*>place)[0] = other[i * step]
+        place += place_step
+
+
+# ---- a position for each element
+
+
+cdef struct along_t:
+    int itemsize
+    int ndim
+    int64_t sizes[64]           # of the result
+    int64_t steps[64]           # bytes of the source, 0 along the dimension of the positions
+    int64_t index_steps[64]     # positions
+    int64_t step                # bytes of the source along that dimension
+    int64_t extent
+
+
+cdef TensorBase gather_along(TensorImpl source, TensorImpl index, int dim):
+    """Return the elements at positions in one dimension, the others broadcast; None if NumPy has to."""
+    cdef along_t self
+    cdef TensorImpl made
+    cdef int64_t size, index_size
+    cdef int i
+    cdef const char* items
+    cdef const int64_t* positions
+    cdef char* out
+    cdef bint is_done
+    cdef uint64_t before = <uint64_t>source.set_count + index.set_count
+    if source.device_type != CPU or index.device_type != CPU or source.storage is None or index.storage is None:
+        return None
+    self.itemsize, self.ndim = itemsize_of(source.dtype_code), source.ndim
+    for i in range(source.ndim):
+        size, index_size = TensorImpl_sizes(source)[i], TensorImpl_sizes(index)[i]
+        self.sizes[i] = index_size if i == dim or index_size != 1 else size
+        if i != dim and size != self.sizes[i] and size != 1:
+            return None
+        self.steps[i] = 0 if i == dim or size == 1 else TensorImpl_strides(source)[i] * self.itemsize
+        self.index_steps[i] = 0 if index_size == 1 else TensorImpl_strides(index)[i]
+    self.step, self.extent = TensorImpl_strides(source)[dim] * self.itemsize, TensorImpl_sizes(source)[dim]
+    made = empty_impl(source.ndim, self.sizes, source.dtype_code, CPU, -1)
+    result = Tensor_wrap(made)
+    if <uint64_t>source.set_count + index.set_count != before:
+        refuse_change()
+    if made.numel == 0 or source.numel == 0:
+        return result if made.numel == 0 else None
+    out = <char*>TensorImpl_mutable_data(made)
+    items = <const char*>TensorImpl_const_data(source)
+    positions = <const int64_t*>TensorImpl_const_data(index)
+    if <uint64_t>source.set_count + index.set_count != before:
+        refuse_change()
+    if made.numel < GRAIN_ELEMENTS:
+        return result if take_any(&self, items, positions, out) else None
+    used_source = begin_use(source)
+    used_index = begin_use(index)
+    with nogil:
+        is_done = take_any(&self, items, positions, out)
+    end_use(used_index)
+    end_use(used_source)
+    return result if is_done else None
+
+
+cdef bint take_any(const along_t* self, const char* items, const int64_t* positions, char* out) noexcept nogil:
+    if self.itemsize == 1:
+        return take_along(<uint8_t*>out, self, items, positions)
+    if self.itemsize == 2:
+        return take_along(<uint16_t*>out, self, items, positions)
+    if self.itemsize == 4:
+        return take_along(<uint32_t*>out, self, items, positions)
+    if self.itemsize == 8:
+        return take_along(<uint64_t*>out, self, items, positions)
+    return take_along(<sixteen_bytes_t*>out, self, items, positions)
+
+
+cdef bint take_along(item_t* out, const along_t* self, const char* items, const int64_t* positions) noexcept nogil:
+    """Copy row by row; return False at a position outside."""
+    cdef int64_t place[64]
+    cdef int last = self.ndim - 1
+    cdef int64_t row = self.sizes[last]
+    cdef int64_t index_step = self.index_steps[last]
+    cdef int64_t item_step = self.steps[last]
+    cdef int64_t i, position
+    cdef int dim
+    for dim in range(last):
+        place[dim] = 0
+    while True:
+        for i in range(row):
+            position = positions[i * index_step]
+            position += self.extent if position < 0 else 0
+            if <uint64_t>position >= <uint64_t>self.extent:
+                return False
+            out[i] = (<const item_t*>(items + i * item_step + position * self.step))[0]
+        out += row
+        dim = last - 1
+        while dim >= 0:
+            place[dim] += 1
+            items += self.steps[dim]
+            positions += self.index_steps[dim]
+            if place[dim] < self.sizes[dim]:
+                break
+            items -= self.steps[dim] * place[dim]
+            positions -= self.index_steps[dim] * place[dim]
+            place[dim] = 0
+            dim -= 1
+        if dim < 0:
+            return True

@@ -1,0 +1,382 @@
+"""Sets: which values there are, by sorting them, and whether one is among others.
+
+Equal elements are neighbours in a stable order, and the first of them is the first there was: it stands for all. Each
+not-a-number is unequal to all others, and so a value of its own.
+"""
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+from tensix.core.device cimport CPU
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
+from tensix.kernels.copy cimport converted
+from tensix.kernels.empty cimport empty_impl
+from tensix.kernels.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
+from tensix.kernels.sorting cimport flattened, ordered
+from tensix.tensors.dtype cimport (
+    BFLOAT16,
+    BOOL,
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+    itemsize_of,
+    refuse_undefined,
+)
+from tensix.tensors.promotion cimport promote_codes
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_const_data,
+    TensorImpl_mutable_data,
+    TensorImpl_sizes,
+    check_unchanged,
+    set_counts,
+)
+
+import numpy as np
+
+from tensix.dispatch import native_functions
+from tensix.kernels.numpy_kernel import NumpyKernel
+
+
+ctypedef fused value_t:  # integers of one size are equal if their bits are
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+    float
+    double
+    float complex
+    double complex
+
+
+ctypedef fused ordered_t:
+    uint8_t
+    int8_t
+    uint16_t
+    int16_t
+    uint32_t
+    int32_t
+    uint64_t
+    int64_t
+    float
+    double
+
+
+cdef struct groups_t:
+    const void* elements
+    const int64_t* positions  # in order; NULL if the elements are
+    int64_t count
+    int64_t* inverse          # of each element the number of its value; these three NULL if not wanted
+    int64_t* indices          # of each value where it is first
+    int64_t* counts
+    void* values              # NULL to count them only
+
+
+cdef int64_t group(value_t* elements, const groups_t* self) noexcept nogil:
+    """Go through elements in order, and return how many values there are."""
+    cdef value_t value, before
+    cdef int64_t found = -1
+    cdef int64_t first = 0
+    cdef int64_t i, place
+    before = elements[0]
+    for i in range(self.count):
+        place = i if self.positions == NULL else self.positions[i]
+        value = elements[place]
+        if i == 0 or value != before:
+            if self.counts != NULL and found >= 0:
+                self.counts[found] = i - first
+            found += 1
+            first = i
+            if self.values != NULL:
+                (<value_t*>self.values)[found] = value
+            if self.indices != NULL:
+                self.indices[found] = place
+        before = value
+        if self.inverse != NULL:
+            self.inverse[place] = found
+    if self.counts != NULL and found >= 0:
+        self.counts[found] = self.count - first
+    return found + 1
+
+
+cdef int64_t group_any(const groups_t* self, int code) noexcept nogil:
+    if code == FLOAT32:
+        return group(<float*>self.elements, self)
+    if code == FLOAT64:
+        return group(<double*>self.elements, self)
+    if code == COMPLEX64:
+        return group(<float complex*>self.elements, self)
+    if code == COMPLEX128:
+        return group(<double complex*>self.elements, self)
+    if itemsize_of(code) == 1:
+        return group(<uint8_t*>self.elements, self)
+    if itemsize_of(code) == 2:
+        return group(<uint16_t*>self.elements, self)
+    if itemsize_of(code) == 4:
+        return group(<uint32_t*>self.elements, self)
+    return group(<uint64_t*>self.elements, self)
+
+
+cdef TensorImpl column(int64_t count, int code):
+    """Return a tensor of one dimension, without values."""
+    return empty_impl(1, &count, code, CPU, -1)
+
+
+cdef TensorImpl first_of(TensorImpl column, int64_t count):
+    """Return the first elements alone; the column itself if that is all."""
+    cdef TensorImpl made
+    if column is None or column.numel == count:
+        return column
+    made = empty_impl(1, &count, column.dtype_code, CPU, -1)
+    memcpy(
+        TensorImpl_mutable_data(made), TensorImpl_const_data(column), count * itemsize_of(column.dtype_code))
+    return made
+
+
+cdef tuple unique(arguments_t args, bint wants_inverse, bint wants_indices, bint wants_counts):
+    """Return the values, where each is first, which each element is, and how many are equal: what is wanted of it."""
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef TensorImpl elements = x
+    cdef TensorImpl inverse = None
+    cdef TensorImpl indices = None
+    cdef TensorImpl counts = None
+    cdef TensorImpl positions = None
+    cdef TensorImpl values
+    cdef groups_t groups
+    cdef int64_t found = 0
+    cdef uint64_t before = set_counts(x, x, x)
+    if x is UNDEFINED:
+        refuse_undefined()
+    if x.dtype_code == FLOAT16 or x.dtype_code == BFLOAT16:
+        elements = converted(x, FLOAT32)
+    elements = flattened(elements)
+    cdef uint8_t code = x.dtype_code
+    cdef int64_t count = elements.numel
+    if wants_inverse or wants_indices:
+        positions = ordered(elements, 0, False, True)
+    else:
+        elements = ordered(elements, 0, False, False)
+    values = column(count, elements.dtype_code)
+    if wants_inverse:
+        inverse = empty_impl(x.ndim, TensorImpl_sizes(x), INT64, CPU, -1)
+    if wants_indices:
+        indices = column(count, INT64)
+    if wants_counts:
+        counts = column(count, INT64)
+    check_unchanged(before, x, x, x)
+    if count != 0:
+        groups.count = count
+        groups.positions = <const int64_t*>address_of(positions)
+        groups.inverse = <int64_t*>address_of(inverse)
+        groups.indices = <int64_t*>address_of(indices)
+        groups.counts = <int64_t*>address_of(counts)
+        groups.values = address_of(values)
+        groups.elements = TensorImpl_const_data(elements)
+        check_unchanged(before, x, x, x)
+        if count < GRAIN_ELEMENTS:
+            found = group_any(&groups, elements.dtype_code)
+        else:
+            used_elements = begin_use(elements)
+            with nogil:
+                found = group_any(&groups, elements.dtype_code)
+            end_use(used_elements)
+    results = [Tensor_wrap(converted(first_of(values, found), code))]
+    if wants_indices:
+        results.append(Tensor_wrap(first_of(indices, found)))
+    if wants_inverse:
+        results.append(Tensor_wrap(inverse))
+    if wants_counts:
+        results.append(Tensor_wrap(first_of(counts, found)))
+    return tuple(results)
+
+
+cdef void* address_of(TensorImpl made) except? NULL:
+    """Return where a tensor of ours is written; NULL if there is none."""
+    return NULL if made is None else TensorImpl_mutable_data(made)
+
+
+cdef object unique_all(Kernel self, object table, arguments_t args):
+    return unique(args, True, True, True)
+
+
+cdef object unique_counts(Kernel self, object table, arguments_t args):
+    return unique(args, False, False, True)
+
+
+cdef object unique_inverse(Kernel self, object table, arguments_t args):
+    return unique(args, True, False, False)
+
+
+cdef object unique_values(Kernel self, object table, arguments_t args):
+    return unique(args, False, False, False)[0]
+
+
+# ---- whether an element is among others
+
+
+cdef enum:
+    FEW_VALUES = 8  # so many are compared with each element
+
+
+cdef struct membership_t:
+    const void* elements
+    int64_t count
+    const void* values
+    int64_t value_count
+    bint in_order
+    uint8_t* out
+    bint inverted
+
+
+cdef bint look_up(ordered_t* elements, const membership_t* self) noexcept nogil:
+    """Fill in the result; return False if the values have to be in order for that."""
+    cdef const ordered_t* values = <const ordered_t*>self.values
+    cdef const ordered_t* first
+    cdef ordered_t element
+    cdef int64_t i, j, left, half
+    cdef uint8_t* out = self.out
+    if self.value_count <= FEW_VALUES:
+        memset(out, 0, self.count)
+        for j in range(self.value_count):
+            element = values[j]
+            for i in range(self.count):
+                out[i] |= elements[i] == element
+    elif self.in_order:
+        for i in range(self.count):
+            element = elements[i]
+            first, left = values, self.value_count
+            while left > 1:
+                half = left // 2
+                first += half if first[half - 1] < element else 0
+                left -= half
+            out[i] = first[0] == element
+    elif ordered_t is float or ordered_t is double:
+        return False
+    elif not look_up_in_table(elements, values, self):
+        return False
+    if self.inverted:
+        for i in range(self.count):
+            out[i] ^= 1
+    return True
+
+
+cdef bint look_up_in_table(ordered_t* elements, const ordered_t* values, const membership_t* self) noexcept nogil:
+    """Mark the integers of a range that are among the values, and read the marks; return False if it is too long."""
+    cdef ordered_t least = values[0]
+    cdef ordered_t greatest = values[0]
+    cdef uint64_t length, place
+    cdef uint8_t* marks
+    cdef int64_t i
+    for i in range(self.value_count):
+        least = min(least, values[i])
+        greatest = max(greatest, values[i])
+    length = <uint64_t>greatest - <uint64_t>least
+    if length > <uint64_t>(4 * (self.count + self.value_count)):
+        return False
+    marks = <uint8_t*>calloc(length + 1, 1)
+    if marks == NULL:
+        return False
+    for i in range(self.value_count):
+        place = <uint64_t>values[i] - <uint64_t>least
+        if place <= length:  # as ever, unless another thread writes meanwhile
+            marks[place] = 1
+    for i in range(self.count):
+        place = <uint64_t>elements[i] - <uint64_t>least
+        self.out[i] = marks[place] if place <= length else 0
+    free(marks)
+    return True
+
+
+cdef bint look_up_any(const membership_t* self, int code) noexcept nogil:
+    if code == FLOAT32:
+        return look_up(<float*>self.elements, self)
+    if code == FLOAT64:
+        return look_up(<double*>self.elements, self)
+    if code == BOOL or code == UINT8:
+        return look_up(<uint8_t*>self.elements, self)
+    if code == INT8:
+        return look_up(<int8_t*>self.elements, self)
+    if code == UINT16:
+        return look_up(<uint16_t*>self.elements, self)
+    if code == INT16:
+        return look_up(<int16_t*>self.elements, self)
+    if code == UINT32:
+        return look_up(<uint32_t*>self.elements, self)
+    if code == INT32:
+        return look_up(<int32_t*>self.elements, self)
+    if code == UINT64:
+        return look_up(<uint64_t*>self.elements, self)
+    return look_up(<int64_t*>self.elements, self)
+
+
+cdef object isin(Kernel self, object table, arguments_t args):
+    """Compare with each of a few values, or search those in order; complex numbers have none that C knows."""
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef TensorImpl y = (<TensorBase>args[1]).impl
+    cdef TensorImpl elements, values, out
+    cdef membership_t membership
+    cdef bint inverted = <object>args[2]
+    cdef uint64_t before = set_counts(x, y, y)
+    if x is UNDEFINED or y is UNDEFINED:
+        refuse_undefined()
+    cdef int code = promote_codes(x.dtype_code, y.dtype_code)
+    if code == COMPLEX64 or code == COMPLEX128:
+        return ISIN_OF_COMPLEX.function(ISIN_OF_COMPLEX, table, args)
+    elements, values = converted(x, code), converted(y, code)
+    if code == FLOAT16 or code == BFLOAT16:
+        code = FLOAT32
+        elements, values = converted(elements, code), converted(values, code)
+    elements, values = flattened(elements), flattened(values)
+    out = empty_impl(x.ndim, TensorImpl_sizes(x), BOOL, CPU, -1)
+    check_unchanged(before, x, y, y)
+    if out.numel == 0:
+        return Tensor_wrap(out)
+    membership.inverted, membership.out = inverted, <uint8_t*>TensorImpl_mutable_data(out)
+    membership.in_order = False
+    if not run_look_up(&membership, elements, values):
+        values = ordered(values, 0, False, False)
+        check_unchanged(before, x, y, y)
+        membership.in_order = True
+        run_look_up(&membership, elements, values)
+    return Tensor_wrap(out)
+
+
+cdef bint run_look_up(membership_t* membership, TensorImpl elements, TensorImpl values) except -1:
+    """Look up all elements, many without the GIL. See Note [Storages in use]."""
+    cdef bint is_done
+    cdef uint64_t before = set_counts(elements, values, values)
+    membership.values = NULL if values.numel == 0 else TensorImpl_const_data(values)
+    membership.elements = TensorImpl_const_data(elements)
+    check_unchanged(before, elements, values, values)
+    membership.count, membership.value_count = elements.numel, values.numel
+    if values.numel == 0 or max(elements.numel, values.numel) < GRAIN_ELEMENTS:
+        return look_up_any(membership, elements.dtype_code)
+    used_elements = begin_use(elements)
+    used_values = begin_use(values)
+    with nogil:
+        is_done = look_up_any(membership, elements.dtype_code)
+    end_use(used_values)
+    end_use(used_elements)
+    return is_done
+
+
+cdef Kernel ISIN_OF_COMPLEX = NumpyKernel(np.isin, promotes=True)
+
+for _table, _kernel in (
+    (native_functions.ISIN, Kernel_of("isin", isin)),
+    (native_functions.UNIQUE_ALL, Kernel_of("unique_all", unique_all)),
+    (native_functions.UNIQUE_COUNTS, Kernel_of("unique_counts", unique_counts)),
+    (native_functions.UNIQUE_INVERSE, Kernel_of("unique_inverse", unique_inverse)),
+    (native_functions.UNIQUE_VALUES, Kernel_of("unique_values", unique_values)),
+):
+    _table.register("CPU", _kernel)

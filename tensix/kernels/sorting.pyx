@@ -1,0 +1,606 @@
+"""Sorting: the lines of a dimension, each by the fastest order that a stable one cannot be told from.
+
+Note [Stable and fast]
+~~~~~~~~~~~~~~~~~~~~~~
+Integers and bools that are equal are the same, so an unstable order of them is a stable one; NumPy's function for it
+takes many at once. Floats that are equal may differ in bits, but only zeros and not-a-numbers do: after an unstable
+order these are read from the source once more, in their order there.
+
+Positions are sorted with the elements: as one number of 64 bits, above an element's key, its distance from the least,
+and below the position. No two of these are equal either. What does not fit into 64 bits is a pair of both, if there are
+many; of few, keys are cut short first, and what that has left in the wrong order is put right by moving it along.
+
+Many numbers are not compared at all: they are dealt out by some bits at a time, from the lowest to the highest, each
+time in the order in which they lie. Only bits in which keys differ count: numbers close to each other take one round.
+"""
+from libc.math cimport isnan
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+from numpy cimport PyArray_Descr, import_array, npy_intp
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
+from tensix.kernels.copy cimport converted, copy_elements
+from tensix.kernels.empty cimport empty_impl, empty_strided_impl
+from tensix.kernels.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
+from tensix.kernels.parallel cimport parallel_for
+from tensix.tensors.dtype cimport (
+    BFLOAT16,
+    BOOL,
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+    dtype_of_code,
+    itemsize_of,
+    refuse_undefined,
+)
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl,
+    TensorImpl_const_data,
+    TensorImpl_copy_dims,
+    TensorImpl_mutable_data,
+    TensorImpl_refresh_order,
+    TensorImpl_sizes,
+    TensorImpl_strides,
+    TensorImpl_view,
+    check_unchanged,
+    int64_of,
+    set_counts,
+    wrap_dim,
+)
+
+from tensix.dispatch import native_functions
+
+import_array()
+
+ctypedef int (*sort_function_t)(void* items, npy_intp count, void* array) noexcept nogil
+ctypedef int (*argsort_function_t)(void* items, npy_intp* places, npy_intp count, void* array) noexcept nogil
+
+cdef extern from "numpy/arrayobject.h":
+    int NPY_QUICKSORT, NPY_STABLESORT
+
+    ctypedef struct PyArray_ArrFuncs:
+        sort_function_t sort[3]
+        argsort_function_t argsort[3]
+
+    PyArray_ArrFuncs* PyDataType_GetArrFuncs(PyArray_Descr* descr)
+
+cdef extern from "tensix/bits.h" nogil:
+    int tx_highest_bit(uint64_t word)
+
+cdef enum:
+    FEW = 256      # keys of so many fit on the stack
+    FEWEST = 24    # and so many are compared, even where there are few values to count
+    DIGIT_BITS = 11
+
+
+cdef struct pair_t:
+    uint64_t key
+    int64_t position
+
+
+ctypedef fused dealt_t:
+    uint64_t
+    pair_t
+
+
+ctypedef fused value_t:
+    uint8_t
+    int8_t
+    uint16_t
+    int16_t
+    uint32_t
+    int32_t
+    uint64_t
+    int64_t
+    float
+    double
+
+
+# Sorts a line of the source to one of the result: of values, or of positions.
+ctypedef void (*line_function_t)(
+    const void* source, void* out, const lines_t* lines, uint64_t* scratch) noexcept nogil
+
+
+cdef struct lines_t:
+    line_function_t function
+    const char* source
+    char* out
+    int64_t length      # of a line
+    int64_t count       # of lines
+    int64_t per_chunk
+    int source_size     # of an element
+    int out_size
+    int code
+    bint descending
+    int failed
+
+
+cdef sort_function_t FASTEST[47]  # NumPy's, per type of the elements
+cdef sort_function_t STABLE[47]
+cdef argsort_function_t STABLE_POSITIONS[47]
+
+
+# ---- kernels
+
+
+cdef object sort(Kernel self, object table, arguments_t args):
+    return along(args, False)
+
+
+cdef object argsort(Kernel self, object table, arguments_t args):
+    return along(args, True)
+
+
+cdef object along(arguments_t args, bint wants_positions):
+    """Every order is stable, whether that is asked for or not."""
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef bint descending = <object>args[2]
+    if x is UNDEFINED:
+        refuse_undefined()
+    return Tensor_wrap(ordered(x, wrap_dim(int64_of(<object>args[1]), x.ndim), descending, wants_positions))
+
+
+cdef TensorImpl ordered(TensorImpl x, int dim, bint descending, bint wants_positions):
+    """Return the elements of a dimension in order, or the positions that bring them into it."""
+    cdef uint8_t narrow = x.dtype_code
+    cdef uint64_t before = set_counts(x, x, x)
+    cdef TensorImpl source = x
+    cdef TensorImpl out, made
+    if narrow == FLOAT16 or narrow == BFLOAT16:
+        source = converted(x, FLOAT32)
+    if dim != x.ndim - 1 or not source.contiguous:
+        source = with_dim_last(source, dim)
+    out = empty_impl(
+        source.ndim, TensorImpl_sizes(source), INT64 if wants_positions else source.dtype_code, x.device_type,
+        x.device_index)
+    check_unchanged(before, x, x, x)
+    if x.numel != 0:
+        sort_lines(source, out, descending, wants_positions)
+        check_unchanged(before, x, x, x)
+    if dim != x.ndim - 1:
+        made = empty_strided_impl(x, out.dtype_code)
+        check_unchanged(before, x, x, x)
+        copy_elements(made, moved(out, x.ndim - 1, dim))
+        out = made
+    return out if wants_positions else converted(out, narrow)
+
+
+cdef TensorImpl with_dim_last(TensorImpl x, int dim):
+    """Return a copy whose last dimension is another, in row-major order."""
+    cdef TensorImpl view = moved(x, dim, x.ndim - 1)
+    cdef TensorImpl made = empty_impl(
+        view.ndim, TensorImpl_sizes(view), view.dtype_code, view.device_type, view.device_index)
+    copy_elements(made, view)
+    return made
+
+
+cdef TensorImpl moved(TensorImpl x, int source, int target):
+    """Return a view with a dimension in another place."""
+    cdef TensorImpl view = TensorImpl_view(x, x.ndim)
+    cdef int i
+    cdef int kept = 0
+    for i in range(x.ndim):
+        if i == target:
+            TensorImpl_copy_dims(x, view, source, i, 1)
+        else:
+            kept += kept == source
+            TensorImpl_copy_dims(x, view, kept, i, 1)
+            kept += 1
+    TensorImpl_refresh_order(view, x.numel)
+    return view
+
+
+cdef TensorImpl flattened(TensorImpl x):
+    """Return the elements in row-major order in one dimension: a view, or of what has another order, a copy."""
+    cdef TensorImpl view
+    cdef uint64_t before = set_counts(x, x, x)
+    if not x.contiguous:
+        made = empty_impl(x.ndim, TensorImpl_sizes(x), x.dtype_code, x.device_type, x.device_index)
+        check_unchanged(before, x, x, x)
+        copy_elements(made, x)
+        x = made
+    view = TensorImpl_view(x, 1)
+    TensorImpl_sizes(view)[0], TensorImpl_strides(view)[0] = x.numel, 1
+    TensorImpl_refresh_order(view, x.numel)
+    return view
+
+
+cdef int sort_lines(TensorImpl source, TensorImpl out, bint descending, bint wants_positions) except -1:
+    """Sort all lines, large work without the GIL. See Note [Storages in use]."""
+    cdef lines_t lines
+    cdef uint64_t before = set_counts(source, out, out)
+    cdef int64_t length = TensorImpl_sizes(source)[source.ndim - 1]
+    lines.function = line_function(source.dtype_code, wants_positions)
+    lines.length, lines.count = length, source.numel // length
+    lines.per_chunk = max(CHUNK_ELEMENTS // 8 // length, 1)
+    lines.code, lines.descending, lines.failed = source.dtype_code, descending, False
+    lines.source_size, lines.out_size = itemsize_of(source.dtype_code), itemsize_of(out.dtype_code)
+    lines.out = <char*>TensorImpl_mutable_data(out)
+    lines.source = <const char*>TensorImpl_const_data(source)
+    check_unchanged(before, source, out, out)
+    if source.numel < GRAIN_ELEMENTS:
+        lines.per_chunk = lines.count
+        sort_chunk(&lines, 0)
+    else:
+        used_source = begin_use(source)
+        with nogil:
+            parallel_for((lines.count + lines.per_chunk - 1) // lines.per_chunk, sort_chunk, &lines)
+        end_use(used_source)
+    if lines.failed:
+        raise MemoryError(f"there is no memory to sort {length:,} elements.")
+    return 0
+
+
+cdef void sort_chunk(void* context, int64_t chunk) noexcept nogil:
+    cdef lines_t* lines = <lines_t*>context
+    cdef uint64_t few[FEW]
+    cdef uint64_t* scratch = few
+    cdef int64_t first = chunk * lines.per_chunk
+    cdef int64_t i
+    if lines.length > FEW:
+        scratch = <uint64_t*>malloc(<size_t>lines.length * 4 * sizeof(uint64_t))
+        if scratch == NULL:
+            lines.failed = True
+            return
+    for i in range(first, min(first + lines.per_chunk, lines.count)):
+        lines.function(
+            lines.source + i * lines.length * lines.source_size, lines.out + i * lines.length * lines.out_size, lines,
+            scratch)
+    if scratch != few:
+        free(scratch)
+
+
+cdef inline int bit_length(uint64_t number) noexcept nogil:
+    return tx_highest_bit(number) + 1 if number else 0
+
+
+# ---- keys: numbers of 64 bits in the order of the elements
+
+
+cdef inline uint64_t key_of(value_t value) noexcept nogil:
+    """Return an element's key: of both zeros the same, and of all not-a-numbers, which come last."""
+    cdef uint32_t half
+    cdef uint64_t bits
+    if value_t is float:
+        if value != value:
+            return <uint32_t>-1
+        value += 0  # -0.0 becomes 0.0
+        memcpy(&half, &value, 4)
+        return half ^ (<uint32_t>-1 if half >> 31 else <uint32_t>1 << 31)
+    elif value_t is double:
+        if value != value:
+            return <uint64_t>-1
+        value += 0
+        memcpy(&bits, &value, 8)
+        return bits ^ (<uint64_t>-1 if bits >> 63 else <uint64_t>1 << 63)
+    else:
+        return <uint64_t>value ^ (<uint64_t>(<value_t>-1 < 1) << 63)
+
+
+cdef inline value_t value_of(uint64_t key, value_t like) noexcept nogil:
+    """Return the element of a key."""
+    cdef uint32_t half
+    if value_t is float:
+        half = <uint32_t>key
+        half ^= <uint32_t>1 << 31 if half >> 31 else <uint32_t>-1
+        memcpy(&like, &half, 4)
+        return like
+    elif value_t is double:
+        key ^= <uint64_t>1 << 63 if key >> 63 else <uint64_t>-1
+        memcpy(&like, &key, 8)
+        return like
+    else:
+        return <value_t>(key ^ (<uint64_t>(<value_t>-1 < 1) << 63))
+
+
+cdef inline uint64_t take_keys(const value_t* source, uint64_t* keys, int64_t count, uint64_t* least) noexcept nogil:
+    """Write the keys of a line; return how far the largest is from the least."""
+    cdef uint64_t key
+    cdef uint64_t low = <uint64_t>-1
+    cdef uint64_t high = 0
+    cdef int64_t i
+    for i in range(count):
+        key = key_of(source[i])
+        keys[i] = key
+        low = min(low, key)
+        high = max(high, key)
+    least[0] = low
+    return high - low
+
+
+cdef bint is_dealt_out(int64_t count, int bits, int itemsize) noexcept nogil:
+    """Estimate whether dealing out is faster than NumPy's comparing, by what both took when measured."""
+    cdef int64_t rounds = (bits + DIGIT_BITS - 1) // DIGIT_BITS
+    cdef int64_t width = (bits + rounds - 1) // rounds if rounds else 0
+    return rounds * ((<int64_t>1 << width) // 2 + 3 * count) < count * bit_length(count) * itemsize // 4
+
+
+cdef dealt_t* deal_out(dealt_t* items, dealt_t* other, int64_t count, int low, int bits) noexcept nogil:
+    """Order items by some bits of their keys; return which of the two arrays has them. See Note [Stable and fast]."""
+    cdef int64_t places[1 << DIGIT_BITS]
+    cdef int rounds = (bits + DIGIT_BITS - 1) // DIGIT_BITS
+    cdef int width = (bits + rounds - 1) // rounds if rounds else 0
+    cdef uint64_t mask = (<uint64_t>1 << width) - 1
+    cdef int64_t i, place, found
+    cdef uint64_t digit
+    for _ in range(rounds):
+        memset(places, 0, (mask + 1) * sizeof(int64_t))
+        for i in range(count):
+            places[(dealt_key(items[i]) >> low) & mask] += 1
+        place = 0
+        for i in range(<int64_t>mask + 1):
+            found = places[i]
+            places[i] = place
+            place += found
+        for i in range(count):
+            digit = (dealt_key(items[i]) >> low) & mask
+            other[places[digit]] = items[i]
+            places[digit] += 1
+        items, other = other, items
+        low += width
+    return items
+
+
+cdef inline uint64_t dealt_key(dealt_t item) noexcept nogil:
+    if dealt_t is pair_t:
+        return item.key
+    else:
+        return item
+
+
+# ---- lines
+
+
+cdef void sort_values(
+        const value_t* source, value_t* out, const lines_t* lines, uint64_t* scratch) noexcept nogil:
+    cdef int64_t count = lines.length
+    cdef uint64_t least = 0
+    cdef uint64_t* keys
+    cdef int64_t i
+    cdef int bits = 8 * sizeof(value_t)
+    cdef bint deals
+    if not (value_t is float or value_t is double):
+        bits = bits // 2  # integers are seldom as far from each other as they may be
+    deals = sizeof(value_t) > 2 and count > FEW and is_dealt_out(count, bits, sizeof(value_t))
+    if deals:
+        bits = bit_length(take_keys(source, scratch, count, &least))
+        deals = is_dealt_out(count, bits, sizeof(value_t))
+    if sizeof(value_t) == 1 and count > FEWEST:
+        count_values(source, out, count)
+    elif deals:
+        for i in range(count):
+            scratch[i] -= least
+        keys = deal_out(scratch, scratch + count, count, 0, bits)
+        for i in range(count):
+            out[i] = value_of(keys[i] + least, source[0])
+    else:
+        memcpy(out, source, count * sizeof(value_t))
+        if sizeof(value_t) <= 2 and count > 3 * FEW:
+            STABLE[lines.code](out, count, NULL)
+        elif count > 1:
+            FASTEST[lines.code](out, count, NULL)
+    if value_t is float or value_t is double:
+        restore(source, out, count, lines.descending)
+    if lines.descending:
+        reverse(out, count)
+
+
+cdef void count_values(const value_t* source, value_t* out, int64_t count) noexcept nogil:
+    """Sort by counting how often each value is there."""
+    cdef int64_t counts[256]
+    cdef int64_t i
+    cdef uint8_t key
+    memset(counts, 0, sizeof(counts))
+    for i in range(count):
+        counts[<uint8_t>(<uint8_t>source[i] + (128 if <value_t>-1 < 1 else 0))] += 1
+    for i in range(256):
+        key = <uint8_t>(i - (128 if <value_t>-1 < 1 else 0))
+        if counts[i]:
+            memset(out, key, counts[i])
+            out += counts[i]
+
+
+cdef void restore(const value_t* source, value_t* out, int64_t count, bint descending) noexcept nogil:
+    """Take zeros and not-a-numbers from the source, in order, or backwards. See Note [Stable and fast]."""
+    cdef int64_t numbers = count
+    cdef int64_t first = 0
+    cdef int64_t stop = count
+    cdef int64_t i, zeros, middle
+    cdef value_t value
+    while numbers and isnan(out[numbers - 1]):
+        numbers -= 1
+    stop = numbers
+    while first < stop:
+        middle = (first + stop) // 2
+        if out[middle] < 0:
+            first = middle + 1
+        else:
+            stop = middle
+    zeros, stop = first, numbers
+    if numbers == count and not (zeros + 1 < count and out[zeros + 1] == 0):
+        if zeros == count or out[zeros] != 0:
+            return
+    for i in range(count):
+        value = source[count - 1 - i if descending else i]
+        if value == 0 and zeros < stop:  # of both there may be more now: another thread may have written them
+            out[zeros] = value
+            zeros += 1
+        elif isnan(value) and numbers < count:
+            out[numbers] = value
+            numbers += 1
+
+
+cdef void reverse(value_t* items, int64_t count) noexcept nogil:
+    cdef int64_t i
+    for i in range(count // 2):
+        items[i], items[count - 1 - i] = items[count - 1 - i], items[i]
+
+
+cdef void sort_positions(
+        const value_t* source, uint64_t* out, const lines_t* lines, uint64_t* scratch) noexcept nogil:
+    cdef int64_t count = lines.length
+    cdef uint64_t least = 0
+    cdef uint64_t distance = 0
+    cdef int bits
+    cdef int low = bit_length(count - 1)
+    cdef int cut
+    cdef uint64_t mask = (<uint64_t>1 << low) - 1
+    cdef uint64_t* found = out
+    cdef int64_t i
+    if sizeof(value_t) <= 2 and count > FEW and not lines.descending:
+        memcpy(scratch, source, count * sizeof(value_t))  # of what others may change meanwhile, NumPy must not count
+        for i in range(count):
+            out[i] = i
+        STABLE_POSITIONS[lines.code](scratch, <npy_intp*>out, count, NULL)
+        return
+    distance = take_keys(source, scratch, count, &least)
+    bits = bit_length(distance)
+    cut = max(bits + low - 64, 0)
+    for i in range(count):
+        scratch[i] -= least
+        if lines.descending:
+            scratch[i] = distance - scratch[i]
+    if cut and count > FEW:
+        sort_pairs(out, <pair_t*>(scratch + 2 * count), <pair_t*>scratch, count, bits)
+        return
+    for i in range(count):
+        out[i] = (scratch[i] >> cut) << low | <uint64_t>i
+    if not cut and is_dealt_out(count, bits, 8):
+        found = deal_out(out, scratch, count, low, bits)
+    elif count > 1:
+        FASTEST[UINT64](out, count, NULL)
+    if cut:
+        move_along(out, scratch, count, mask)
+    for i in range(count):
+        out[i] = found[i] & mask
+
+
+cdef void sort_pairs(uint64_t* out, pair_t* pairs, pair_t* other, int64_t count, int bits) noexcept nogil:
+    """Order positions beside their keys, which lie at the start of `other`."""
+    cdef const uint64_t* keys = <const uint64_t*>other
+    cdef int64_t i
+    for i in range(count):
+        pairs[i].key, pairs[i].position = keys[i], i
+    pairs = deal_out(pairs, other, count, 0, bits)
+    for i in range(count):
+        out[i] = pairs[i].position
+
+
+cdef void move_along(uint64_t* out, const uint64_t* keys, int64_t count, uint64_t mask) noexcept nogil:
+    """Order what is in order but for a few bits of the keys."""
+    cdef uint64_t item, key
+    cdef int64_t i, j
+    for i in range(1, count):
+        item = out[i]
+        key = keys[item & mask]
+        j = i
+        while j > 0 and keys[out[j - 1] & mask] > key:
+            out[j] = out[j - 1]
+            j -= 1
+        out[j] = item
+
+
+# Complex numbers, which NumPy orders; descending as ascending from the other end.
+
+
+cdef void sort_complex(const void* source, void* out, const lines_t* lines, uint64_t* scratch) noexcept nogil:
+    copy_complex(source, out, lines)
+    if STABLE[lines.code](out, lines.length, NULL) < 0:
+        (<lines_t*>lines).failed = True
+    if lines.descending:
+        reverse_complex(out, lines)
+
+
+cdef void sort_complex_positions(
+        const void* source, void* out, const lines_t* lines, uint64_t* scratch) noexcept nogil:
+    cdef int64_t* places = <int64_t*>out
+    cdef int64_t count = lines.length
+    cdef int64_t i
+    cdef void* items = malloc(<size_t>count * lines.source_size)
+    if items == NULL:
+        (<lines_t*>lines).failed = True
+        return
+    copy_complex(source, items, lines)
+    for i in range(count):
+        places[i] = i
+    if STABLE_POSITIONS[lines.code](items, places, count, NULL) < 0:
+        (<lines_t*>lines).failed = True
+    free(items)
+    if lines.descending:
+        reverse(places, count)
+        for i in range(count):
+            places[i] = count - 1 - places[i]
+
+
+cdef void copy_complex(const void* source, void* out, const lines_t* lines) noexcept nogil:
+    memcpy(out, source, lines.length * lines.source_size)
+    if lines.descending:
+        reverse_complex(out, lines)
+
+
+cdef void reverse_complex(void* items, const lines_t* lines) noexcept nogil:
+    cdef int64_t count = lines.length
+    cdef int64_t i
+    if lines.code == COMPLEX64:
+        reverse(<uint64_t*>items, count)
+        return
+    cdef uint64_t* parts = <uint64_t*>items
+    reverse(parts, 2 * count)
+    for i in range(count):
+        parts[2 * i], parts[2 * i + 1] = parts[2 * i + 1], parts[2 * i]
+
+
+cdef line_function_t line_function(int code, bint wants_positions) noexcept:
+    if code == COMPLEX64 or code == COMPLEX128:
+        return sort_complex_positions if wants_positions else sort_complex
+    if code == BOOL or code == UINT8:
+        return pick(<uint8_t*>NULL, wants_positions)
+    if code == INT8:
+        return pick(<int8_t*>NULL, wants_positions)
+    if code == UINT16:
+        return pick(<uint16_t*>NULL, wants_positions)
+    if code == INT16:
+        return pick(<int16_t*>NULL, wants_positions)
+    if code == UINT32:
+        return pick(<uint32_t*>NULL, wants_positions)
+    if code == INT32:
+        return pick(<int32_t*>NULL, wants_positions)
+    if code == UINT64:
+        return pick(<uint64_t*>NULL, wants_positions)
+    if code == INT64:
+        return pick(<int64_t*>NULL, wants_positions)
+    return pick(<float*>NULL, wants_positions) if code == FLOAT32 else pick(<double*>NULL, wants_positions)
+
+
+cdef line_function_t pick(value_t* of_type, bint wants_positions) noexcept:
+    if wants_positions:
+        return <line_function_t>sort_positions[value_t]
+    return <line_function_t>sort_values[value_t]
+
+
+cdef int take_functions() except -1:
+    """Take NumPy's functions; of one byte, the stable ones are the fastest."""
+    for code in (
+            BOOL, UINT8, INT8, UINT16, INT16, UINT32, INT32, UINT64, INT64, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128):
+        descr = dtype_of_code(code).numpy
+        functions = PyDataType_GetArrFuncs(<PyArray_Descr*>descr)
+        STABLE[code] = functions.sort[NPY_STABLESORT]
+        STABLE_POSITIONS[code] = functions.argsort[NPY_STABLESORT]
+        FASTEST[code] = functions.sort[NPY_STABLESORT if itemsize_of(code) == 1 else NPY_QUICKSORT]
+    return 0
+
+
+take_functions()
+native_functions.SORT.register("CPU", Kernel_of("sort", sort))
+native_functions.ARGSORT.register("CPU", Kernel_of("argsort", argsort))
