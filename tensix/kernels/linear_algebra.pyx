@@ -45,6 +45,7 @@ from tensix.tensors.tensor_impl cimport (
 import numpy as np
 
 from tensix.dispatch import native_functions
+from tensix.kernels.gufunc import GufuncKernel
 from tensix.kernels.numpy_kernel import NumpyKernel
 
 
@@ -346,24 +347,24 @@ def vector_norm_kernel(self, ord, axis, keepdims):
 
 for _table, _kernel in (
     (native_functions.TENSORDOT, NumpyKernel(tensordot_kernel, promotes=True, widens=True)),
-    (native_functions.CHOLESKY, NumpyKernel(cholesky_kernel, floats=True, widens=True)),
+    (native_functions.CHOLESKY, GufuncKernel(("cholesky_lo", "cholesky_up"), NumpyKernel(cholesky_kernel, floats=True, widens=True))),
     (native_functions.CROSS, NumpyKernel(cross_kernel, promotes=True, widens=True)),
-    (native_functions.DET, NumpyKernel(np.linalg.det, floats=True, widens=True)),
+    (native_functions.DET, GufuncKernel("det", NumpyKernel(np.linalg.det, floats=True, widens=True), may_fail=False)),
     (native_functions.EIG, NumpyKernel(eig_kernel, floats=True, widens=True)),
-    (native_functions.EIGH, NumpyKernel(np.linalg.eigh, floats=True, widens=True)),
+    (native_functions.EIGH, GufuncKernel("eigh_lo", NumpyKernel(np.linalg.eigh, floats=True, widens=True))),
     (native_functions.EIGVALS, NumpyKernel(eigvals_kernel, floats=True, widens=True)),
-    (native_functions.EIGVALSH, NumpyKernel(np.linalg.eigvalsh, floats=True, widens=True)),
-    (native_functions.INV, NumpyKernel(np.linalg.inv, floats=True, widens=True)),
+    (native_functions.EIGVALSH, GufuncKernel("eigvalsh_lo", NumpyKernel(np.linalg.eigvalsh, floats=True, widens=True))),
+    (native_functions.INV, GufuncKernel("inv", NumpyKernel(np.linalg.inv, floats=True, widens=True))),
     (native_functions.MATRIX_NORM, NumpyKernel(matrix_norm_kernel, floats=True, widens=True)),
     (native_functions.MATRIX_POWER, NumpyKernel(np.linalg.matrix_power, widens=True)),
     (native_functions.MATRIX_RANK, NumpyKernel(matrix_rank_kernel, floats=True, widens=True)),
     (native_functions.OUTER, NumpyKernel(np.linalg.outer, promotes=True, widens=True)),
     (native_functions.PINV, NumpyKernel(pinv_kernel, floats=True, widens=True)),
     (native_functions.QR, NumpyKernel(np.linalg.qr, floats=True, widens=True)),
-    (native_functions.SLOGDET, NumpyKernel(np.linalg.slogdet, floats=True, widens=True)),
-    (native_functions.SOLVE, NumpyKernel(np.linalg.solve, promotes=True, floats=True, widens=True)),
-    (native_functions.SVD, NumpyKernel(np.linalg.svd, floats=True, widens=True)),
-    (native_functions.SVDVALS, NumpyKernel(np.linalg.svdvals, floats=True, widens=True)),
+    (native_functions.SLOGDET, GufuncKernel("slogdet", NumpyKernel(np.linalg.slogdet, floats=True, widens=True), may_fail=False)),
+    (native_functions.SOLVE, GufuncKernel(("solve", "solve1"), NumpyKernel(np.linalg.solve, promotes=True, floats=True, widens=True))),
+    (native_functions.SVD, GufuncKernel(("svd_s", "svd_f"), NumpyKernel(np.linalg.svd, floats=True, widens=True))),
+    (native_functions.SVDVALS, GufuncKernel("svd", NumpyKernel(np.linalg.svdvals, floats=True, widens=True))),
     (native_functions.VECTOR_NORM, NumpyKernel(vector_norm_kernel, floats=True, widens=True)),
 ):
     _table.register("CPU", _kernel)
