@@ -8,6 +8,13 @@ is unusual is left to NumPy's function, as a kernel of `NumpyKernel`: shapes tha
 matrices that cannot be decomposed. So its errors and texts are the only ones, and a NumPy whose loops have other types
 or other names is served by its functions alone.
 
+Note [Precision of transforms]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+NumPy has Fourier transforms in single precision, five times as fast, and takes them for complex64 if it multiplies by
+a factor of float32. Without a factor it computes in double precision, which its choice of a loop finds first. Here all
+that is narrower than float64 is transformed in single precision, as PyTorch does. What overflows in that may be finite
+in the end, so a result with an infinity or a NaN in it is computed again by NumPy's function.
+
 A loop of linear algebra says that it found no result by the processor's flag for an invalid operation, and if there is
 no memory by Python's error, for which it takes the GIL itself.
 """
@@ -16,10 +23,11 @@ import re
 from cpython.exc cimport PyErr_Occurred
 from cpython.ref cimport PyObject
 from libc.math cimport sqrt
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
 from numpy cimport npy_intp, ufunc
 from tensix.dispatch.kernel cimport Kernel, arguments_t
-from tensix.kernels.copy cimport converted
+from tensix.kernels.copy cimport converted, copy_elements
 from tensix.kernels.empty cimport empty_impl
 from tensix.kernels.iterator cimport (
     GRAIN_ELEMENTS,
@@ -56,11 +64,12 @@ from tensix.tensors.tensor_impl cimport (
 
 import numpy as np
 
+__all__ = ["FactorsKernel", "FourierKernel", "GufuncKernel"]
+
 cdef extern from "fenv.h" nogil:
     int FE_INVALID
     int feclearexcept(int)
     int fetestexcept(int)
-
 
 
 cdef struct gufunc_t:
@@ -126,25 +135,32 @@ cdef class GufuncKernel(Kernel):
         The ufunc, or one for when the second argument is false, or no vector, and one for when it is true, or a vector.
     rest : Kernel
         Runs NumPy's function.
+    may_fail : bool, optional
+        Whether the loop sets the flag for an invalid operation if it finds no result, and that is an error.
+    must_be_finite : bool, optional
+        Whether elements that are infinite or not a number are refused.
     """
 
     cdef gufunc_t variants[2]
     cdef int count
     cdef bint takes_two
     cdef bint may_fail
+    cdef bint must_be_finite
     cdef Kernel rest
 
-    def __init__(self, names, Kernel rest not None, *, may_fail=True):
+    def __init__(self, names, Kernel rest not None, *, may_fail=True, must_be_finite=False):
+        self.must_be_finite = must_be_finite
         names = (names,) if isinstance(names, str) else names
         self.count, self.rest, self.may_fail, self.serves_any = len(names), rest, may_fail, True
         self.function, self.name = decompose, f"loops of {' and '.join(names)}"
         for i, name in enumerate(names):
-            gufunc_init(&self.variants[i], getattr(getattr(np.linalg, "_umath_linalg", None), name, None))
+            gufunc_init(&self.variants[i], name)
         self.takes_two = self.variants[0].inputs == 2
 
 
-cdef int gufunc_init(gufunc_t* self, object function) except -1:
+cdef int gufunc_init(gufunc_t* self, str name) except -1:
     """Take the loops in double precision, and read the signature."""
+    function = getattr(getattr(np.linalg, "_umath_linalg", None), name, None)
     self.loops[0] = self.loops[1] = NULL
     self.inputs = self.operands = self.size_count = 0
     if not isinstance(function, np.ufunc) or function.signature is None:
@@ -180,23 +196,31 @@ cdef object decompose(Kernel kernel, object table, arguments_t args):
     cdef gufunc_t* gufunc = &self.variants[0]
     if self.count == 2 and (y.ndim == 1 if self.takes_two else <object>args[1]):
         gufunc = &self.variants[1]
-    found = results_of(gufunc, x, y, self.may_fail)
+    found = results_of(gufunc, x, y, self.may_fail, self.must_be_finite)
     return self.rest.function(self.rest, table, args) if found is None else found
 
 
-cdef object results_of(gufunc_t* gufunc, TensorImpl x, TensorImpl y, bint may_fail):
+cdef uint8_t code_of(TensorImpl x, TensorImpl y) except? 255:
+    """Return the common type, the default floating type for integers and bools."""
+    cdef uint8_t code = x.dtype_code if y is None else promote_codes(x.dtype_code, y.dtype_code)
+    return code if "floating" in dtype_of_code(code).kind else default_float_code()
+
+
+cdef object results_of(gufunc_t* gufunc, TensorImpl x, TensorImpl y, bint may_fail, bint must_be_finite):
     """Return the result, or a tuple of them; None if NumPy's function must say what is wrong."""
     cdef uint8_t code
     if x.ndim < 2 or x.numel == 0 or y is not None and (y.ndim == 0 or y.numel == 0 or y.device_type != x.device_type):
         return None
-    code = x.dtype_code if y is None else promote_codes(x.dtype_code, y.dtype_code)
-    if "floating" not in dtype_of_code(code).kind:
-        x = converted(x, default_float_code())
-        code = default_float_code()
+    code = code_of(x, y)
     cdef bint is_complex = code == COMPLEX64 or code == COMPLEX128
     cdef uint8_t working = COMPLEX128 if is_complex else FLOAT64
     # The one operand passes through the common type first: what that cannot hold NumPy's function would not see either.
-    x = converted(converted(x, code), working)
+    if must_be_finite:
+        x = row_major_copy(converted(x, code), working)
+        if has_infinities(x):
+            return None
+    else:
+        x = converted(converted(x, code), working)
     if y is not None:
         y = converted(converted(y, code), working)
     cdef list made = run_gufunc(gufunc, is_complex, x, y, may_fail)
@@ -225,7 +249,7 @@ cdef list run_gufunc(gufunc_t* gufunc, bint is_complex, TensorImpl x, TensorImpl
     cdef int64_t outer[64]
     cdef int64_t sizes[64]
     cdef int ndim = 0
-    cdef int i, k, last, place, own
+    cdef int i, k, place, own
     cdef int64_t size
     cdef npy_intp step
     cdef list made = []
@@ -288,6 +312,105 @@ cdef list run_gufunc(gufunc_t* gufunc, bint is_complex, TensorImpl x, TensorImpl
         feclearexcept(FE_INVALID)
     walk(&iterator, &call, x.numel * call.sizes[0])
     return None if may_fail and fetestexcept(FE_INVALID) else made
+
+
+cdef TensorImpl row_major_copy(TensorImpl self, uint8_t code):
+    """Return a new tensor with the same elements in a type, which nothing else refers to."""
+    cdef uint64_t before = set_counts(self, self, self)
+    cdef TensorImpl made = empty_impl(self.ndim, TensorImpl_sizes(self), code, self.device_type, self.device_index)
+    check_unchanged(before, self, self, self)
+    copy_elements(made, self)
+    return made
+
+
+cdef bint has_infinities(TensorImpl self) except -1:
+    """Return whether an element of a row-major tensor is infinite or not a number: its exponent has all bits."""
+    cdef const void* data = TensorImpl_const_data(self)
+    cdef bint is_complex = self.dtype_code == COMPLEX64 or self.dtype_code == COMPLEX128
+    cdef int64_t count = self.numel * (1 + is_complex)
+    if itemsize_of(self.dtype_code) == 4 * (1 + is_complex):
+        return has_all_bits(<const uint32_t*>data, count, 0x7F800000)
+    return has_all_bits(<const uint64_t*>data, count, <uint64_t>0x7FF0000000000000)
+
+
+ctypedef fused bits_t:
+    uint32_t
+    uint64_t
+
+
+cdef bint has_all_bits(const bits_t* data, int64_t count, bits_t exponent) noexcept nogil:
+    """Return whether one of many has all of some bits; without leaving early, so that many are compared at once."""
+    cdef bits_t found = 0
+    cdef int64_t i
+    for i in range(count):
+        found |= (data[i] & exponent) == exponent
+    return found != 0
+
+
+cdef class FactorsKernel(Kernel):
+    """Factor matrices into an orthonormal and a triangular one; another kernel serves what the loops cannot."""
+
+    cdef gufunc_t raw
+    cdef gufunc_t factors[2]  # reduced and complete
+    cdef Kernel rest
+
+    def __init__(self, Kernel rest not None):
+        self.rest, self.function, self.name, self.serves_any = rest, factor, "loops of qr", True
+        for i, gufunc in ((0, "qr_reduced"), (1, "qr_complete")):
+            gufunc_init(&self.factors[<int>i], gufunc)
+        gufunc_init(&self.raw, "qr_r_raw")
+
+
+cdef object factor(Kernel kernel, object table, arguments_t args):
+    cdef FactorsKernel self = <FactorsKernel>kernel
+    found = factors_of(self, (<TensorBase>args[0]).impl, <object>args[1] == "complete")
+    return self.rest.function(self.rest, table, args) if found is None else found
+
+
+cdef object factors_of(FactorsKernel self, TensorImpl x, bint is_complete):
+    """Return both factors; None if NumPy's function must say what is wrong."""
+    cdef uint8_t code
+    cdef bint is_complex
+    cdef list found
+    cdef TensorImpl orthonormal
+    if x.ndim < 2 or x.numel == 0:
+        return None
+    code = code_of(x, None)
+    is_complex = code == COMPLEX64 or code == COMPLEX128
+    x = row_major_copy(converted(x, code), COMPLEX128 if is_complex else FLOAT64)
+    is_complete = is_complete and TensorImpl_sizes(x)[x.ndim - 2] > TensorImpl_sizes(x)[x.ndim - 1]
+    found = run_gufunc(&self.raw, is_complex, x, None, True)  # it leaves the triangular factor in `x`
+    if found is not None:
+        found = run_gufunc(&self.factors[is_complete], is_complex, x, <TensorImpl>found[0], True)
+    if found is None:
+        return None
+    orthonormal = found[0]
+    return Tensor_wrap(rounded(orthonormal, code)), Tensor_wrap(
+        rounded(upper_triangle(x, TensorImpl_sizes(orthonormal)[x.ndim - 1]), code))
+
+
+cdef TensorImpl upper_triangle(TensorImpl x, int64_t rows):
+    """Return the first rows of row-major matrices in double precision, with zeros below the diagonal."""
+    cdef int64_t sizes[64]
+    cdef int64_t all_rows = TensorImpl_sizes(x)[x.ndim - 2]
+    cdef int64_t columns = TensorImpl_sizes(x)[x.ndim - 1]
+    cdef int64_t itemsize = itemsize_of(x.dtype_code)
+    cdef int64_t i, below
+    cdef const char* source
+    cdef char* target
+    for i in range(x.ndim):
+        sizes[i] = TensorImpl_sizes(x)[i]
+    sizes[x.ndim - 2] = rows
+    cdef TensorImpl out = empty_impl(x.ndim, sizes, x.dtype_code, x.device_type, x.device_index)
+    source, target = <const char*>TensorImpl_const_data(x), <char*>TensorImpl_mutable_data(out)
+    for _ in range(x.numel // (all_rows * columns)):
+        for i in range(rows):
+            below = min(i, columns) * itemsize
+            memset(target, 0, below)
+            memcpy(target + below, source + i * columns * itemsize + below, columns * itemsize - below)
+            target += columns * itemsize
+        source += all_rows * columns * itemsize
+    return out
 
 
 # ---- Fourier transforms
@@ -382,7 +505,8 @@ cdef TensorImpl transformed(FourierKernel self, TensorImpl x, object size, objec
     if is_complex and self.last == REAL_EVEN:
         return None
     if self.mirrors and self.last == REAL_INVERSE:
-        x = mirrored(x, COMPLEX128 if code == FLOAT64 or code == COMPLEX128 else COMPLEX64)
+        x = row_major_copy(x, COMPLEX128 if code == FLOAT64 or code == COMPLEX128 else COMPLEX64)
+        negate_imaginary(x)
     if self.last == REAL_INVERSE:  # it comes last, and the others in their order
         for i in range(count - 1):
             x = transform(x, self.others, -1, dims[i], is_ortho, divides)
@@ -394,16 +518,9 @@ cdef TensorImpl transformed(FourierKernel self, TensorImpl x, object size, objec
                 x = transform(x, self.others, -1, dims[i], is_ortho, divides)
         if self.mirrors and x is not None:
             negate_imaginary(x)
-    return None if x is None else rounded(x, code)
-
-
-cdef TensorImpl mirrored(TensorImpl x, uint8_t code):
-    """Return a copy with the other sign of the imaginary part."""
-    cdef TensorImpl same = converted(x, code)
-    if same is x:
-        same = converted(converted(x, COMPLEX64 if code == COMPLEX128 else COMPLEX128), code)
-    negate_imaginary(same)
-    return same
+    if x is None or x.dtype_code in (FLOAT32, COMPLEX64) and has_infinities(x):
+        return None  # See Note [Precision of transforms]
+    return rounded(x, code)
 
 
 cdef int negate_imaginary(TensorImpl self) except -1:
@@ -424,10 +541,8 @@ cdef TensorImpl transform(TensorImpl x, int kind, int64_t n, int dim, bint is_or
     cdef iterator_t iterator
     cdef call_t call
     cdef int64_t sizes[64]
-    cdef int64_t outer[64]
-    cdef int i, k
+    cdef int i
     cdef int ndim = 0
-    cdef TensorImpl operand
     cdef bint is_double = x.dtype_code == FLOAT64 or x.dtype_code == COMPLEX128
     cdef uint8_t real = FLOAT64 if is_double else FLOAT32
     cdef uint8_t pairs = COMPLEX128 if is_double else COMPLEX64
