@@ -468,8 +468,8 @@ def matrix_rank_by_operators(TensorBase x, rtol):
     """Count singular values."""
     if rtol is not None or x.ndim < 2:
         return None
-    values = native_functions.SVDVALS(x)
     tolerance = max(x.shape[x.ndim - 1], x.shape[x.ndim - 2]) * EPSILONS[x.impl.dtype_code]
+    values = native_functions.SVDVALS(x)  # behind what is read of `x`: an allocator may change it here
     return SUM(values > MAX(values, axis=(-1,), keepdims=True) * tolerance, axis=(-1,))
 
 
