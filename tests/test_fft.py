@@ -81,6 +81,15 @@ def test_narrow_types_are_computed_in_float32(name, dtype):
     assert found.tolist() == tensix.astype(expected, found.dtype).tolist()
 
 
+@pytest.mark.parametrize("name", [*ONE, *MANY])
+@pytest.mark.parametrize("value", [3e38, np.inf, np.nan])
+def test_what_overflows_on_the_way_is_as_in_numpy(name, value):
+    array = np.array([value, value, -value, -value], "float32")
+    with np.errstate(all="ignore"):
+        expected = getattr(np.fft, name)(array)
+    np.testing.assert_array_equal(np.asarray(getattr(fft, name)(tensix.from_numpy(array))), expected)
+
+
 @pytest.mark.parametrize("dtype", ["int64", "bool", "uint8"])
 def test_integers_become_the_default_type(dtype):
     assert fft.fft(tensix.ones(4, dtype=dtype)).dtype is tensix.complex64

@@ -135,6 +135,52 @@ def test_trace_of_types(dtype, result):
     assert linalg.trace(x, dtype=tensix.float64).dtype is tensix.float64
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("layout", ["transposed", "every second", "repeated", "lazy clone"])
+def test_any_strides_give_what_numpy_computes(layout, dtype):
+    array = hermitian((4, 4, 4), dtype)
+    x = tensix.from_numpy(array)
+    if layout == "transposed":
+        array, x = array.transpose(1, 2, 0), x.permute(1, 2, 0)
+    elif layout == "every second":
+        array, x = array[:, ::2, 1::2], x[:, ::2, 1::2]
+    elif layout == "repeated":
+        array, x = np.broadcast_to(array[:1], (3, 4, 4)), x[:1].expand(3, 4, 4)
+    else:
+        x = x.lazy_clone()
+    for name in ("det", "inv", "qr", "svd", "svdvals", "eig", "eigvals", "eigh", "eigvalsh", "slogdet"):
+        found, expected = getattr(linalg, name)(x), getattr(np.linalg, name)(array)
+        for part, exact in zip(
+            [found] if name in ONE_RESULT else found, [expected] if name in ONE_RESULT else expected, strict=True
+        ):
+            np.testing.assert_array_equal(np.asarray(part), exact)
+    np.testing.assert_array_equal(np.asarray(linalg.solve(x, x[0])), np.linalg.solve(array, array[0]))
+
+
+ONE_RESULT = ("det", "inv", "svdvals", "eigvals", "eigvalsh")
+
+
+@pytest.mark.parametrize("name", ["eig", "eigvals", "svd", "svdvals", "qr", "inv", "det", "cholesky", "eigh"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_not_finite_fails_as_in_numpy(name, value):
+    array = np.eye(3, dtype="float32")
+    array[1, 1] = value
+    try:
+        with np.errstate(all="ignore"):
+            expected = getattr(np.linalg, name)(array)
+    except np.linalg.LinAlgError as error:
+        with pytest.raises(np.linalg.LinAlgError, match=f"^{error}$"):
+            getattr(linalg, name)(tensix.from_numpy(array))
+    else:
+        found = getattr(linalg, name)(tensix.from_numpy(array))
+        for part, exact in zip(
+            found if isinstance(found, tuple) else [found],
+            expected if isinstance(expected, tuple) else [expected],
+            strict=True,
+        ):
+            np.testing.assert_array_equal(np.asarray(part), exact)
+
+
 VECTOR = tensix.tensor([1.0, -2.0, 3.0])
 NARROW = {
     **{name: getattr(linalg, name) for name in (
@@ -185,8 +231,10 @@ def test_results_are_named():
     assert linalg.slogdet(x)._fields == ("sign", "logabsdet")
 
 
-@pytest.mark.parametrize("function", [linalg.inv, linalg.det, linalg.svdvals, linalg.matrix_norm, linalg.eigvalsh,
-                                      linalg.cholesky, linalg.vector_norm])
+@pytest.mark.parametrize(
+    "function",
+    [linalg.inv, linalg.det, linalg.svdvals, linalg.matrix_norm, linalg.eigvalsh, linalg.cholesky, linalg.vector_norm],
+)
 def test_integers_become_the_default_type(function):
     assert function(tensix.tensor([[2, 0], [0, 3]])).dtype is tensix.float32
 

@@ -6,12 +6,13 @@ from tensix.dispatch import native_functions
 from tensix.kernels.axes import as_tuple, wrapped_axes
 from tensix.kernels.creation import numbers_of_numpy
 from tensix.kernels.empty import StridedKernel
+from tensix.kernels.gufunc import FourierKernel
 from tensix.kernels.numpy_kernel import NumpyKernel
 from tensix.tensors.dtype import float32
 
 
-def register_transform(table, name):
-    """Enter NumPy's transform of a name, whose parameters are the operator's."""
+def register_transform(name, *loops, **options):
+    """Enter the loops of a transform, and NumPy's of its name, whose parameters are the operator's."""
 
     def transform(self, size, axes, norm):
         if axes is not None:
@@ -19,7 +20,8 @@ def register_transform(table, name):
         return getattr(np.fft, name)(self, size, axes, norm)
 
     transform.__qualname__ = name
-    table.register("CPU", NumpyKernel(transform, floats=True, widens=True))
+    kernel = FourierKernel(NumpyKernel(transform, floats=True, widens=True), *loops, **options)
+    getattr(native_functions, name.upper()).register("CPU", kernel)
 
 
 def register_shift(table, name):
@@ -45,8 +47,16 @@ def register_frequencies(table, name):
     table.register("CompositeExplicitAutograd", StridedKernel(frequencies, table.schema))
 
 
-for _name in ("fft", "fftn", "hfft", "ifft", "ifftn", "ihfft", "irfft", "irfftn", "rfft", "rfftn"):
-    register_transform(getattr(native_functions, _name.upper()), _name)
+register_transform("fft", "fft", divides="forward")
+register_transform("ifft", "ifft", divides="backward")
+register_transform("rfft", "rfft", divides="forward")
+register_transform("irfft", "irfft", divides="backward")
+register_transform("hfft", "irfft", divides="forward", mirrors=True)
+register_transform("ihfft", "rfft", divides="backward", mirrors=True)
+register_transform("fftn", "fft", "fft", divides="forward")
+register_transform("ifftn", "ifft", "ifft", divides="backward")
+register_transform("rfftn", "rfft", "fft", divides="forward")
+register_transform("irfftn", "irfft", "ifft", divides="backward")
 for _name in ("fftshift", "ifftshift"):
     register_shift(getattr(native_functions, _name.upper()), _name)
 for _name in ("fftfreq", "rfftfreq"):
