@@ -53,13 +53,15 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     (2, 3)
     """
     ndim = max(map(len, shapes), default=0)
-    columns = zip(*[(1,) * (ndim - len(shape)) + tuple(map(operator.index, shape)) for shape in shapes], strict=True)
-    common = []
-    for sizes in columns:
-        others = set(sizes) - {1}
-        if len(others) > 1 or min(sizes) < 0:
-            raise ValueError(f"shapes {', '.join(map(str, shapes))} cannot be broadcast together.")
-        common.append(others.pop() if others else 1)
+    common = [1] * ndim
+    for shape in shapes:
+        place = ndim - len(shape)
+        for size in map(operator.index, shape):
+            if size not in (1, common[place]):
+                if size < 0 or common[place] != 1:
+                    raise ValueError(f"shapes {', '.join(map(str, shapes))} cannot be broadcast together.")
+                common[place] = size
+            place += 1
     return tuple(common)
 
 
