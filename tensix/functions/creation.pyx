@@ -197,7 +197,7 @@ cdef object plain_number(object value):
 
 
 cdef object call_of_numbers(OperatorTable table, tuple numbers, dict options, object device):
-    """Call an operator that makes a tensor of plain numbers; if they are others, it looks at them first."""
+    """Call an operator that makes a tensor of plain numbers; others are checked first."""
     for number in numbers:
         if type(number) is not int and type(number) is not float:
             return table(*numbers, **options)

@@ -559,7 +559,7 @@ cdef object eye(Kernel self, object table, arguments_t args):
     """Write ones to a diagonal of zeros, on other devices by other operators."""
     cdef object dtype = <object>args[3]
     cdef int64_t sizes[2]
-    cdef int64_t place, i
+    cdef int64_t place, _
     cdef double one[2]
     cdef char* data
     check_strided(<object>args[4], <object>args[6])
@@ -576,7 +576,7 @@ cdef object eye(Kernel self, object table, arguments_t args):
         return made
     data = <char*>TensorImpl_mutable_data(impl)
     place = diagonal if diagonal >= 0 else -diagonal * sizes[1]
-    for i in range(min(sizes[0], sizes[1] - diagonal) if diagonal >= 0 else min(sizes[0] + diagonal, sizes[1])):
+    for _ in range(min(sizes[0], sizes[1] - diagonal) if diagonal >= 0 else min(sizes[0] + diagonal, sizes[1])):
         memcpy(data + place * itemsize, one, itemsize)
         place += sizes[1] + 1
     return made

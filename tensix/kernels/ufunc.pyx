@@ -32,7 +32,15 @@ from tensix.kernels.iterator cimport (
     new_result,
 )
 from tensix.kernels.overlap cimport check_writable_once, is_same_view, may_overlap
-from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, FLOAT64, default_float_code, dtype_from_any, dtype_of_code, itemsize_of
+from tensix.tensors.dtype cimport (
+    BFLOAT16,
+    FLOAT32,
+    FLOAT64,
+    default_float_code,
+    dtype_from_any,
+    dtype_of_code,
+    itemsize_of,
+)
 from tensix.exchange.ndarray cimport readable_of_impl
 from tensix.dispatch.operands cimport scalar_like
 from tensix.tensors.promotion cimport check_result_type, promote_codes
