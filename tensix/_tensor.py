@@ -14,7 +14,7 @@ import cython
 import numpy as np
 from cython.cimports.cpython.buffer import Py_buffer
 from cython.cimports.cpython.number import PyIndex_Check
-from cython.cimports.libc.stdint import uint64_t, uintptr_t
+from cython.cimports.libc.stdint import int64_t, uint8_t, uint64_t, uintptr_t
 from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.device import CPU, META, Device_from_any, Device_get
 from cython.cimports.tensix.core.handle import retain
@@ -22,8 +22,13 @@ from cython.cimports.tensix.core.intrusive_ptr import IntrusivePtr
 from cython.cimports.tensix.core.intrusive_target import use_count, weak_use_count
 from cython.cimports.tensix.core.memory_reports import OUT_OF_SIGHT
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
-from cython.cimports.tensix.core.storage_impl import StorageImpl, StorageImpl_report_use
-from cython.cimports.tensix.dispatch.operands import call_in_place, call_operator, is_number, scalar_like
+from cython.cimports.tensix.core.storage_impl import (
+    StorageImpl,
+    StorageImpl_begin_use,
+    StorageImpl_end_use,
+    StorageImpl_report_use,
+)
+from cython.cimports.tensix.dispatch.operands import call_in_place, call_operator, is_number, read_number, scalar_like
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.exchange.buffer import buffer_format, fill_buffer, release_buffer
 from cython.cimports.tensix.exchange.dlpack import exchange_api_capsule
@@ -38,9 +43,12 @@ from cython.cimports.tensix.exchange.numpy_calls import call_ignoring_errors
 from cython.cimports.tensix.exchange.pickling import reduce_tensor
 from cython.cimports.tensix.tensors.dispatch_key import bits_of_key, dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import (
+    BFLOAT16,
+    FLOAT16,
     DType,
     dtype_from_any,
     dtype_of_code,
+    is_integer,
     itemsize_of,
     refuse_undefined,
 )
@@ -65,7 +73,10 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_sizes,
     TensorImpl_stride,
     TensorImpl_strides,
+    check_unchanged,
     int64_of,
+    set_counts,
+    tx_multiply_overflows,
     wrap_dim,
 )
 
@@ -303,7 +314,10 @@ class Tensor(TensorBase):
     @property
     def nbytes(self):
         """Bytes of all elements, gaps not counted."""
-        return int(self.impl.numel) * int(self.itemsize)  # Python ints: an expanded tensor may exceed 63 bits
+        nbytes: int64_t = 0
+        if tx_multiply_overflows(self.impl.numel, itemsize_of(self.impl.dtype_code), cython.address(nbytes)):
+            return int(self.impl.numel) * int(self.itemsize)  # Python ints: the tensor is expanded
+        return nbytes
 
     @property
     def readonly(self):
@@ -1016,7 +1030,10 @@ class Tensor(TensorBase):
     def tolist(self):
         """Return the elements as nested lists of Python numbers."""
         source = on_cpu(self)
-        return readable_of_impl(source.impl).tolist()
+        impl = source.impl
+        if impl.storage is None or impl.dtype_code in (FLOAT16, BFLOAT16) or impl.numel == 0:
+            return readable_of_impl(impl).tolist()
+        return lists_of(impl)
 
     def item(self):
         """Return the only element as a Python number.
@@ -1028,32 +1045,27 @@ class Tensor(TensorBase):
         ValueError
             If there is not exactly one.
         """
-        if self.impl.numel != 1:
-            if self.impl is UNDEFINED:
-                refuse_undefined()
-            raise ValueError(f"only a tensor with one element is a number, this one has {self.impl.numel}.")
-        source = on_cpu(self)
-        return readable_of_impl(source.impl).item()
+        return number_of(self)
 
     def __float__(self):
-        return float(self.item())
+        return float(number_of(self))
 
     def __complex__(self):
-        return complex(self.item())
+        return complex(number_of(self))
 
     def __int__(self):
-        return int(self.item())
+        return int(number_of(self))
 
     def __index__(self):
-        if self.impl.ndim != 0 or "integer" not in dtype_of_code(self.impl.dtype_code).kind:
+        if self.impl.ndim != 0 or not is_integer(self.impl.dtype_code):
             raise TypeError(
                 "only a tensor without dimensions and of an integer type stands for an integer, this one has "
                 f"{self.impl.ndim} dimensions and the type {dtype_of_code(self.impl.dtype_code)}."
             )
-        return self.item()
+        return number_of(self)
 
     def __bool__(self):
-        return bool(self.item())
+        return bool(number_of(self))
 
     def __len__(self):
         if self.impl.ndim == 0:
@@ -1238,6 +1250,58 @@ def reduce_as(table: OperatorTable, tensor: TensorBase, axis, dtype, keepdims):
 def on_cpu(tensor: TensorBase) -> TensorBase:
     """Return the tensor on the CPU, itself if it is there. Hold it in a variable: it may be its body's only owner."""
     return tensor if tensor.impl.device_type == CPU else TO_COPY.call((tensor,), {"device": "cpu"}, tensor.impl.key_set)
+
+
+@cython.cfunc
+def number_of(tensor: TensorBase):
+    """Return the only element as a Python number."""
+    impl = tensor.impl
+    if impl.numel != 1:
+        if impl is UNDEFINED:
+            refuse_undefined()
+        raise ValueError(f"only a tensor with one element is a number, this one has {impl.numel}.")
+    if impl.device_type == CPU and impl.storage is not None:
+        before: uint64_t = set_counts(impl, impl, impl)
+        data = TensorImpl_const_data(impl)
+        check_unchanged(before, impl, impl, impl)
+        number = read_number(impl.dtype_code, data)
+        if number is not None:
+            return number
+    source = on_cpu(tensor)
+    return readable_of_impl(source.impl).item()
+
+
+@cython.cfunc
+def lists_of(impl: TensorImpl):
+    """Return the elements as nested lists of Python numbers, of types that `read_number` knows."""
+    dims: int64_t[128]
+    ndim = impl.ndim
+    before: uint64_t = set_counts(impl, impl, impl)
+    data = cython.cast(cython.p_char, TensorImpl_const_data(impl))
+    check_unchanged(before, impl, impl, impl)
+    for i in range(ndim):
+        dims[i], dims[ndim + i] = TensorImpl_sizes(impl)[i], TensorImpl_strides(impl)[i] * itemsize_of(impl.dtype_code)
+    storage = cython.cast(StorageImpl, impl.storage)
+    StorageImpl_begin_use(storage)  # making lists may run the collector, and that anything
+    try:
+        return list_along(impl.dtype_code, ndim, dims, cython.address(dims[ndim]), data)
+    finally:
+        StorageImpl_end_use(storage)
+
+
+@cython.cfunc
+def list_along(
+    code: uint8_t, ndim: cython.int, sizes: cython.pointer(int64_t), strides: cython.pointer(int64_t),
+    data: cython.p_char,
+):  # fmt: skip
+    i: int64_t
+    if ndim == 0:
+        return read_number(code, data)
+    made: list = []
+    for i in range(sizes[0]):
+        place = data + i * strides[0]
+        made.append(list_along(code, ndim - 1, sizes + 1, strides + 1, place))
+    return made
 
 
 def printable(tensor: TensorBase):

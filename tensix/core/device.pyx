@@ -123,6 +123,12 @@ def rename_privateuse1_backend(name):
 
 cdef Device Device_get(int8_t type_code, int8_t index):
     """Return the one device object of this type and index."""
+    if type_code == CPU and index == -1:
+        return THE_CPU  # the one that is nearly always asked for
+    return interned(type_code, index)
+
+
+cdef Device interned(int8_t type_code, int8_t index):
     key = (type_code, index)
     found = INTERNED.get(key)
     if found is None:
@@ -169,3 +175,6 @@ cdef int8_t device_type_from_any(object device_type) except -1:
 
 cdef str device_type_name(int8_t type_code):
     return DEVICE_TYPE_NAMES[type_code]
+
+
+cdef Device THE_CPU = interned(CPU, -1)

@@ -10,11 +10,13 @@ ctypedef PyObject** arguments_t
 ctypedef object (*kernel_function_t)(Kernel self, object table, PyObject** args)
 ctypedef object (*empty_function_t)(
     Kernel self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
+ctypedef object (*number_function_t)(Kernel self, object tensor, void* number, bint is_left)
 
 
 cdef class Kernel:
     cdef kernel_function_t function
     cdef empty_function_t empty_function  # NULL for all but a few
+    cdef number_function_t number_function  # the same
     cdef str name                         # what it prints as
     cdef object schema                    # of the first operator that it was registered for
     cdef bint serves_any                  # whether it looks up what the arguments are, and so fits every operator

@@ -11,9 +11,11 @@ Callers in C pass up to two arguments by an array on the stack, into which the t
 more (`OperatorTable.call1`, `call2`, `call_with`); all others bind a tuple and a dict (`OperatorTable.call`), and the
 array is that of the tuple. Python callables get them back as a tuple and a dict (`ArgumentParser.unbind`).
 
-One kind of call has a shorter way. `empty`, and what fills a new tensor, take sizes, type and device as C numbers, as
-their callers have them. As a tuple of ints and objects for type and device, only to be taken apart again, ``empty(3,
-4)`` takes 7,098 instructions in place of 1,716. Calls that make a tensor of a number, as ``x + 1``, take more too.
+Two kinds of calls have a shorter way. `empty`, and what fills a new tensor, take sizes, type and device as C numbers,
+as their callers have them. As a tuple of ints and objects for type and device, only to be taken apart again, ``empty(3,
+4)`` takes 7,098 instructions in place of 1,716. And an operator with a number on one side, as ``x + 1``, takes it as
+an element of the tensor's type on the stack, for which no memory is allocated; a kernel that has nothing for that type
+returns None, and is called with two tensors.
 """
 
 import cython

@@ -1,13 +1,19 @@
 """What operators take beside tensors: a number stands for a tensor without dimensions.
 
 The number becomes one of the other operand's type, unless its kind is higher; see `promotion`. Most numbers are
-written to it here, in C, since a call such as ``x * 2`` costs little more than that.
+written here, in C, since a call such as ``x * 2`` costs little more than that: to the stack if the operator's kernel
+takes an element, else to a tensor. See Note [How a kernel is called].
 """
 
 import cython
 import numpy as np
 from cython.cimports.cpython.bool import PyBool_Check
-from cython.cimports.cpython.complex import PyComplex_Check, PyComplex_ImagAsDouble, PyComplex_RealAsDouble
+from cython.cimports.cpython.complex import (
+    PyComplex_Check,
+    PyComplex_FromDoubles,
+    PyComplex_ImagAsDouble,
+    PyComplex_RealAsDouble,
+)
 from cython.cimports.cpython.float import PyFloat_Check
 from cython.cimports.cpython.long import PyLong_Check
 from cython.cimports.libc.stdint import (
@@ -21,7 +27,9 @@ from cython.cimports.libc.stdint import (
     uint64_t,
 )
 from cython.cimports.tensix.core.device import CPU
-from cython.cimports.tensix.dispatch.operator_table import OperatorTable
+from cython.cimports.tensix.dispatch.kernel import Kernel
+from cython.cimports.tensix.dispatch.local_state import interventions
+from cython.cimports.tensix.dispatch.operator_table import OperatorTable, OperatorTable_slot, kernel_p
 from cython.cimports.tensix.tensors.dtype import (
     BOOL,
     COMPLEX64,
@@ -69,21 +77,55 @@ def scalar_like(tensor, value):
     if impl is UNDEFINED:
         refuse_undefined()
     code: uint8_t = impl.dtype_code
-    if PyLong_Check(value):
-        keeps = code != BOOL
-    elif PyFloat_Check(value):
-        keeps = code in (FLOAT32, FLOAT64)
-    else:
-        keeps = False
-        if isinstance(value, NUMPY_SCALAR):
+    if not keeps_type(code, value):  # seldom: what is looked up there need not be
+        if isinstance(value, NUMPY_SCALAR) and not PyFloat_Check(value):
             value = value.item()
-    if not keeps:  # seldom: what is above need not be looked up
         code = promote_number(dtype_of_code(code), value).code
     made = EMPTY.call_empty(0, cython.NULL, code, impl.device_type, impl.device_index)
     body = cython.cast(TensorBase, made).impl
     if impl.device_type == CPU and write_number(code, TensorImpl_mutable_data(body), value):
         return made
     return FILL_.call_with(made, value)
+
+
+@cython.cfunc
+@cython.inline
+def keeps_type(code: uint8_t, value) -> cython.bint:
+    """Return whether it is certain that a number's kind is not above that of a type."""
+    if PyLong_Check(value):
+        return code != BOOL
+    return PyFloat_Check(value) and code in (FLOAT32, FLOAT64)
+
+
+def read_number(code, data):
+    """Return an element as a number of Python; None if its type is not among those read here."""
+    if code == FLOAT32:
+        return cython.cast(cython.double, cython.cast(cython.p_float, data)[0])
+    if code == FLOAT64:
+        return cython.cast(cython.p_double, data)[0]
+    if code == INT64:
+        return cython.cast(cython.pointer(int64_t), data)[0]
+    if code == BOOL:
+        return cython.cast(cython.pointer(uint8_t), data)[0] != 0
+    if code == INT32:
+        return cython.cast(cython.pointer(int32_t), data)[0]
+    if code == UINT8:
+        return cython.cast(cython.pointer(uint8_t), data)[0]
+    if code == INT8:
+        return cython.cast(cython.pointer(int8_t), data)[0]
+    if code == INT16:
+        return cython.cast(cython.pointer(int16_t), data)[0]
+    if code == UINT16:
+        return cython.cast(cython.pointer(uint16_t), data)[0]
+    if code == UINT32:
+        return cython.cast(cython.pointer(uint32_t), data)[0]
+    if code == UINT64:
+        return cython.cast(cython.pointer(uint64_t), data)[0]
+    if code == COMPLEX64:
+        return PyComplex_FromDoubles(cython.cast(cython.p_float, data)[0], cython.cast(cython.p_float, data)[1])
+    if code == COMPLEX128:
+        return PyComplex_FromDoubles(cython.cast(cython.p_double, data)[0], cython.cast(cython.p_double, data)[1])
+    return None
 
 
 def write_number(code, data, value):
@@ -145,6 +187,25 @@ def write_fitting(code, data, value):
     return True
 
 
+@cython.cfunc
+def call_with_number(table: OperatorTable, tensor: TensorBase, number, is_left: cython.bint):
+    """Call a binary operator with a number on one side."""
+    element: cython.double[2]  # of the widest type
+    impl = tensor.impl
+    kernel: kernel_p = table.slots[OperatorTable_slot(table, impl.key_set)]
+    if (
+        cython.cast(Kernel, kernel).number_function != cython.NULL
+        and not interventions
+        and keeps_type(impl.dtype_code, number)
+        and write_number(impl.dtype_code, element, number)
+    ):
+        made = cython.cast(Kernel, kernel).number_function(cython.cast(Kernel, kernel), tensor, element, is_left)
+        if made is not None:
+            return made
+    other = scalar_like(tensor, number)
+    return table.call2(other, tensor) if is_left else table.call2(tensor, other)
+
+
 def call_binary(table, left, right):
     """Call a binary operator, one side of which may be a number; what else it is, is not implemented."""
     a: TensorBase
@@ -155,11 +216,11 @@ def call_binary(table, left, right):
             return table.call2(a, right)
         if not is_number(right):
             return NotImplemented
-        return table.call2(a, scalar_like(a, right))
+        return call_with_number(table, a, right, False)
     if not is_number(left) or not isinstance(right, TensorBase):
         return NotImplemented
     b = right
-    return table.call2(scalar_like(b, left), b)
+    return call_with_number(table, b, left, True)
 
 
 def call_operator(table, left, right):
@@ -179,4 +240,4 @@ def call_in_place(table, target, other):
         return table.call2(target, other)
     if not is_number(other):
         return NotImplemented
-    return table.call2(target, scalar_like(target, other))
+    return call_with_number(table, target, other, False)

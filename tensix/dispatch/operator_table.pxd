@@ -63,5 +63,6 @@ cdef inline int OperatorTable_slot(OperatorTable self, uint64_t keys) noexcept n
 
 cdef object run_python(Kernel self, object table, arguments_t args)
 cdef object check_returned(PythonKernel self, OperatorTable table, object result)
+cdef object call_with_fitting(OperatorTable self, tuple args, dict kwargs)
 cdef ArgumentParser OperatorTable_parser(OperatorTable self)
 cdef uint64_t keys_of(object values) except? 0

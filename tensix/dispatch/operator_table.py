@@ -337,13 +337,7 @@ class OperatorTable:
         parser = OperatorTable_parser(self)
         if kwargs or not parser.takes(args):
             args, kwargs = OperatorTable_bind(self, args, kwargs)
-        keys: uint64_t = keys_of(args)
-        if kwargs:
-            keys |= keys_of(kwargs.values())
-        if keys == 0 and self.has_device:
-            device = kwargs.get("device") if kwargs else None
-            keys = dense_keys_of_device(CPU if device is None else Device_from_any(device).type_code)
-        return self.call(args, kwargs, keys)
+        return call_with_fitting(self, args, kwargs)
 
     def __str__(self):
         """Draw the table: for every key the kernel that runs, and why; neighbours that are equal share a row."""
@@ -371,6 +365,17 @@ class OperatorTable:
 
     def __repr__(self):
         return f"OperatorTable({self.schema})"
+
+
+def call_with_fitting(self, args, kwargs):
+    """Call with arguments that fit, whose keys are still to be found."""
+    keys: uint64_t = keys_of(args)
+    if kwargs:
+        keys |= keys_of(kwargs.values())
+    if keys == 0 and self.has_device:
+        device = kwargs.get("device") if kwargs else None
+        keys = dense_keys_of_device(CPU if device is None else Device_from_any(device).type_code)
+    return self.call(args, kwargs, keys)
 
 
 @cython.cfunc

@@ -39,6 +39,11 @@ cdef OperatorTable FULL = native_functions.FULL
 cdef OperatorTable RAND = native_functions.RAND
 cdef OperatorTable RANDN = native_functions.RANDN
 cdef OperatorTable RANDINT = native_functions.RANDINT
+cdef OperatorTable EMPTY_LIKE = native_functions.EMPTY_LIKE
+cdef OperatorTable FULL_LIKE = native_functions.FULL_LIKE
+cdef OperatorTable ARANGE = native_functions.ARANGE
+cdef OperatorTable LINSPACE = native_functions.LINSPACE
+cdef OperatorTable EYE = native_functions.EYE
 cdef OperatorTable ASTYPE = native_functions.ASTYPE
 cdef OperatorTable CLONE = native_functions.CLONE
 
@@ -186,7 +191,17 @@ cpdef dict options_of(object dtype, object device):
 
 cdef object plain_number(object value):
     """Return a number of NumPy as Python's, anything else as it is."""
+    if type(value) is int or type(value) is float:
+        return value
     return value.item() if isinstance(value, np.generic) else value
+
+
+cdef object call_of_numbers(OperatorTable table, tuple numbers, dict options, object device):
+    """Call an operator that makes a tensor of plain numbers; others are checked first."""
+    for number in numbers:
+        if type(number) is not int and type(number) is not float:
+            return table(*numbers, **options)
+    return table.call(numbers, options, keys_of_device(device))
 
 
 # ---- like others, or with strides
@@ -210,7 +225,7 @@ def empty_like(x, /, *, dtype=None, device=None):
     >>> tensix.empty_like(tensix.ones(2, 3)).shape
     (2, 3)
     """
-    return native_functions.EMPTY_LIKE(x, **options_of(dtype, device))
+    return call_like(EMPTY_LIKE, x, (), dtype, device)
 
 
 def zeros_like(x, /, *, dtype=None, device=None):
@@ -222,7 +237,7 @@ def zeros_like(x, /, *, dtype=None, device=None):
     >>> tensix.zeros_like(tensix.tensor([1, 2]))
     tensor([0, 0])
     """
-    return native_functions.FULL_LIKE(x, 0, **options_of(dtype, device))
+    return call_like(FULL_LIKE, x, (0,), dtype, device)
 
 
 def ones_like(x, /, *, dtype=None, device=None):
@@ -234,7 +249,7 @@ def ones_like(x, /, *, dtype=None, device=None):
     >>> tensix.ones_like(tensix.tensor([1.5, 2.5]))
     tensor([1., 1.])
     """
-    return native_functions.FULL_LIKE(x, 1, **options_of(dtype, device))
+    return call_like(FULL_LIKE, x, (1,), dtype, device)
 
 
 def full_like(x, /, fill_value, *, dtype=None, device=None):
@@ -259,7 +274,17 @@ def full_like(x, /, fill_value, *, dtype=None, device=None):
     """
     if isinstance(fill_value, Tensor):
         return empty_like(x, dtype=dtype, device=device).copy_(fill_value)
-    return native_functions.FULL_LIKE(x, plain_number(fill_value), **options_of(dtype, device))
+    return call_like(FULL_LIKE, x, (plain_number(fill_value),), dtype, device)
+
+
+cdef object call_like(OperatorTable table, object x, tuple value, object dtype, object device):
+    """Call an operator that makes a tensor like another: with its arguments unpacked, if they are what they should."""
+    if dtype is None and device is None and isinstance(x, Tensor) and (<Tensor>x).impl.key_set != 0:
+        if not value:
+            return table.call1(<Tensor>x)
+        if type(value[0]) in NUMBERS:
+            return table.call_with(<Tensor>x, value[0])
+    return table(x, *value, **options_of(dtype, device))
 
 
 def empty_strided(size, stride, *, dtype=None, device=None):
@@ -426,8 +451,8 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     (tensor([0, 1, 2]), tensor([1.0, 1.5]))
     """
     start, stop = (0, start) if stop is None else (start, stop)
-    numbers = [plain_number(number) for number in (start, stop, step)]
-    return native_functions.ARANGE(*numbers, **options_of(dtype, device))
+    numbers = (plain_number(start), plain_number(stop), plain_number(step))
+    return call_of_numbers(ARANGE, numbers, options_of(dtype, device), device)
 
 
 def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
@@ -457,9 +482,11 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
     >>> tensix.linspace(0, 1, 3), tensix.linspace(0, 1, 2, endpoint=False)
     (tensor([0.0, 0.5, 1.0]), tensor([0.0, 0.5]))
     """
-    return native_functions.LINSPACE(
-        plain_number(start), plain_number(stop), num, endpoint=endpoint, **options_of(dtype, device)
-    )
+    options = options_of(dtype, device)
+    numbers = (plain_number(start), plain_number(stop), num)
+    if endpoint is True and type(num) is int:
+        return call_of_numbers(LINSPACE, numbers, options, device)
+    return LINSPACE(*numbers, endpoint=endpoint, **options)
 
 
 def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
@@ -484,7 +511,12 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
             [0, 0, 1]])
     """
     columns = n_rows if n_cols is None else n_cols
-    return native_functions.EYE(n_rows, columns, k=k, **options_of(dtype, device))
+    options = options_of(dtype, device)
+    if type(k) is int and type(n_rows) is int and type(columns) is int:
+        if k != 0:
+            options["k"] = k
+        return EYE.call((n_rows, columns), options, keys_of_device(device))
+    return EYE(n_rows, columns, k=k, **options)
 
 
 def meshgrid(*arrays, indexing="xy"):

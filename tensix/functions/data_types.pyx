@@ -7,15 +7,16 @@ from typing import NamedTuple
 
 cimport cython
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.tensors.dtype cimport DType, dtype_from_any, refuse_undefined
+from tensix.tensors.dtype cimport DType, dtype_from_any, dtype_of_code, refuse_undefined
 from tensix._tensor cimport Tensor
+from tensix.tensors.promotion cimport promote_codes, promote_number
 
 import numpy as np
 
 from tensix.dispatch import native_functions
 from tensix.tensors.dtype import bfloat16, complex64, complex128, float16, float32, float64
 from tensix.tensors.dtype import bool as bool_
-from tensix.tensors.promotion import promote_number, promote_types
+from tensix.tensors.promotion import promote_types
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "promote_types", "result_type"]
 
@@ -139,7 +140,12 @@ def finfo(type, /):
     >>> tensix.finfo(tensix.bfloat16).eps, tensix.finfo(tensix.complex64).dtype
     (0.0078125, tensix.float32)
     """
-    dtype = dtype_of(type)
+    return limits_of_float(dtype_of(type))
+
+
+@functools.cache
+def limits_of_float(dtype):
+    """Return what `finfo` does, the same object each time."""
     dtype = REAL_PART.get(dtype, dtype)
     if dtype not in LAYOUTS:
         raise TypeError(f"finfo() is for floating types, found {dtype.name}. Use iinfo() for integers.")
@@ -173,7 +179,12 @@ def iinfo(type, /):
     >>> tensix.iinfo(tensix.int8)
     IntInfo(bits=8, max=127, min=-128, dtype=tensix.int8)
     """
-    dtype = dtype_of(type)
+    return limits_of_integer(dtype_of(type))
+
+
+@functools.cache
+def limits_of_integer(dtype):
+    """Return what `iinfo` does, the same object each time."""
     if dtype.kind not in KINDS["integral"]:
         raise TypeError(f"iinfo() is for integer types, found {dtype.name}. Use finfo() for floating types.")
     bits = 8 * dtype.itemsize
@@ -246,13 +257,37 @@ def result_type(*arrays_and_dtypes):
     """
     if not arrays_and_dtypes:
         raise ValueError("result_type() needs at least one tensor, element type or number.")
+    cdef int found = 0
+    cdef int codes[2]
+    cdef list numbers = []
+    for x in arrays_and_dtypes:
+        kind = type(x)
+        if found < 2 and (kind is Tensor or kind is DType):
+            codes[found] = (<Tensor>x).impl.dtype_code if kind is Tensor else (<DType>x).code
+            found += 1
+        elif kind is int or kind is float:
+            numbers.append(x)
+        else:
+            return result_type_of_any(arrays_and_dtypes)
+    if found == 0:
+        return result_type_of_any(arrays_and_dtypes)
+    result = dtype_of_code(promote_codes(codes[0], codes[found - 1]))
+    for number in numbers:
+        result = promote_number(result, number)
+    return result
+
+
+cdef object result_type_of_any(tuple arrays_and_dtypes):
+    """Be `result_type` for more than two types, and for what stands for a type or a number."""
     plain = [x.item() if isinstance(x, np.generic) else x for x in arrays_and_dtypes]
     numbers = [x for x in plain if isinstance(x, (builtins.bool, int, float, complex))]
     types = [dtype_of(x) for x in plain if not isinstance(x, (builtins.bool, int, float, complex))]
     # The highest kind first: uint64 and int8 meet nowhere, but both meet float32.
     types.sort(key=lambda dtype: ORDER.index(dtype.kind), reverse=True)
     result = functools.reduce(promote_types, types) if types else bool_
-    return functools.reduce(promote_number, numbers, result)
+    for number in numbers:
+        result = promote_number(result, number)
+    return result
 
 
 def dtype_of(x):

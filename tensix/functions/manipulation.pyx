@@ -74,14 +74,16 @@ def broadcast_shapes(*shapes):
     (2, 3)
     """
     ndim = max(map(len, shapes), default=0)
-    rows = [(1,) * (ndim - len(shape)) + tuple([PyNumber_Index(size) for size in shape]) for shape in shapes]
-    columns = zip(*rows, strict=True)
-    common = []
-    for sizes in columns:
-        others = set(sizes) - {1}
-        if len(others) > 1 or min(sizes) < 0:
-            raise ValueError(f"shapes {', '.join(map(str, shapes))} cannot be broadcast together.")
-        common.append(others.pop() if others else 1)
+    common = [1] * ndim
+    for shape in shapes:
+        place = ndim - len(shape)
+        for side in shape:
+            size = PyNumber_Index(side)
+            if size not in (1, common[place]):
+                if size < 0 or common[place] != 1:
+                    raise ValueError(f"shapes {', '.join(map(str, shapes))} cannot be broadcast together.")
+                common[place] = size
+            place += 1
     return tuple(common)
 
 

@@ -12,14 +12,15 @@ are as good as the first. What neither can hold is left to NumPy as well. On met
 from cpython.bool cimport PyBool_Check
 from cpython.float cimport PyFloat_CheckExact
 from cpython.list cimport PyList_CheckExact
-from cpython.long cimport PyLong_CheckExact
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from cpython.number cimport PyIndex_Check
 from cpython.tuple cimport PyTuple_CheckExact
 from libc.math cimport ceil, isfinite, signbit
-from libc.stdint cimport int8_t, int64_t, uint8_t
-from tensix.core.device cimport CPU, META, Device, Device_from_any
+from libc.stdint cimport INT64_MAX, INT64_MIN, int8_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy, memset
+from tensix.core.device cimport CPU, META, Device, Device_from_any, Device_get
 from tensix.core.export cimport begin_export, end_export
-from tensix.core.storage_impl cimport StorageImpl
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operands cimport write_fitting
 from tensix.dispatch.operator_table cimport OperatorTable
@@ -34,18 +35,24 @@ from tensix.tensors.dtype cimport (
     default_float_code,
     dtype_from_any,
     dtype_of_code,
+    is_integer,
     itemsize_of,
 )
 from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
+    TensorImpl_const_data,
     TensorImpl_mutable_data,
     TensorImpl_new,
     TensorImpl_refresh,
+    TensorImpl_shape,
     TensorImpl_sizes,
     TensorImpl_span,
     TensorImpl_strides,
+    check_unchanged,
     int64_of,
+    set_counts,
+    tx_multiply_overflows,
 )
 
 import numpy as np
@@ -57,15 +64,15 @@ from tensix.kernels.numpy_results import computed
 from tensix.tensors.dtype import complex64, float32, int64
 from tensix.tensors.memory_format import contiguous_format
 
+cdef OperatorTable ASTYPE = native_functions.ASTYPE
 cdef OperatorTable CLONE = native_functions.CLONE
+cdef OperatorTable COPY_ = native_functions.COPY_
 cdef OperatorTable EMPTY = native_functions.EMPTY
 cdef OperatorTable EXPAND = native_functions.EXPAND
-cdef OperatorTable RESHAPE = native_functions.RESHAPE
-cdef OperatorTable ZEROS = native_functions.ZEROS
 cdef OperatorTable FILL_ = native_functions.FILL_
 cdef OperatorTable RANDOM_ = native_functions.RANDOM_
-cdef OperatorTable ASTYPE = native_functions.ASTYPE
-cdef OperatorTable COPY_ = native_functions.COPY_
+cdef OperatorTable RESHAPE = native_functions.RESHAPE
+cdef OperatorTable ZEROS = native_functions.ZEROS
 cdef object LONGEST = 2**63 - 1
 
 cdef enum:
@@ -180,8 +187,16 @@ cdef object full_like(Kernel self, object table, arguments_t args):
     return FILL_.call_with(like(<object>args[0], args + 2), <object>args[1])
 
 
-cdef TensorBase like(object tensor, arguments_t options):
-    return empty_as_asked(tensor.shape, options, tensor.dtype, tensor.device)
+cdef TensorBase like(TensorBase tensor, arguments_t options):
+    cdef TensorImpl impl = tensor.impl
+    cdef int i
+    for i in range(4):
+        if <object>options[i] is not None:
+            return empty_as_asked(
+                TensorImpl_shape(impl), options, dtype_of_code(impl.dtype_code),
+                Device_get(impl.device_type, impl.device_index))
+    return EMPTY.call_empty(
+        impl.ndim, TensorImpl_sizes(impl), impl.dtype_code, impl.device_type, impl.device_index)
 
 
 def empty_strided_kernel(size, stride, *, dtype, device):
@@ -304,12 +319,12 @@ cdef object arange(Kernel self, object table, arguments_t args):
     check_strided(<object>args[4], <object>args[6])
     if step == 0:
         raise ValueError("arange() needs a step other than 0.")
-    if isinstance(start, complex) or isinstance(end, complex) or isinstance(step, complex):
+    if not are_ints and (isinstance(start, complex) or isinstance(end, complex) or isinstance(step, complex)):
         raise TypeError("arange() is for real numbers: complex ones have no order.")
     if dtype is None:
         dtype = dtype_of_code(INT64 if are_ints or not has_float(start, end, step) else FLOAT32)
-    wants_ints = "integer" in dtype.kind
-    count = length_of(start, end, step)
+    wants_ints = is_integer(dtype.code)
+    count = length_of_ints(start, end, step) if are_ints else length_of(start, end, step)
     if device is not None:
         where = Device_from_any(device)
         if where.type_code != CPU:  # before any number is made: the device may be meta, or have no memory for them
@@ -319,7 +334,7 @@ cdef object arange(Kernel self, object table, arguments_t args):
     if are_ints and (dtype.code == INT64 or not wants_ints):
         made = range_of_ints(start, step, count)
     elif not are_ints and not wants_ints and is_number(start) and is_number(end) and is_number(step):
-        made = range_of_floats(start, step, count)
+        made = range_of_floats(start, step, count, FLOAT32 if dtype.code == FLOAT32 else FLOAT64)
     if made is None:
         new_vector(count, dtype.code, META, -1)  # refuses lengths that NumPy would round up to 2**63, and lose
         made = computed(np.arange, start, end, step, dtype.numpy if wants_ints else None)
@@ -336,13 +351,34 @@ cdef bint has_float(object start, object end, object step) except -1:
     return isinstance(start, float) or isinstance(end, float) or isinstance(step, float)
 
 
+cdef int64_t length_of_ints(object start, object end, object step) except -1:
+    """Return how many numbers there are."""
+    cdef int overflow[3]
+    cdef int64_t first = PyLong_AsLongLongAndOverflow(start, &overflow[0])
+    cdef int64_t bound = PyLong_AsLongLongAndOverflow(end, &overflow[1])
+    cdef int64_t distance = PyLong_AsLongLongAndOverflow(step, &overflow[2])
+    if overflow[0] or overflow[1] or overflow[2] or not all_below(first, bound, distance):
+        return length_of(start, end, step)
+    if (bound > first) != (distance > 0) or bound == first:
+        return 0
+    return (bound - first + distance - (1 if distance > 0 else -1)) // distance
+
+
+cdef inline bint all_below(int64_t a, int64_t b, int64_t c) noexcept:
+    """Return whether the sum of three numbers cannot overflow."""
+    return max(a, b, c) < INT64_MAX // 4 and min(a, b, c) > INT64_MIN // 4
+
+
 cdef int64_t length_of(object start, object end, object step) except -1:
     """Return how many numbers there are: exactly of ints, of others as NumPy counts."""
     cdef double steps
     if not has_float(start, end, step):
         count = max(0, -((start - end) // step))
     else:
-        steps = (end - start) / step
+        if PyFloat_CheckExact(start) and PyFloat_CheckExact(end) and PyFloat_CheckExact(step):
+            steps = (<double>end - <double>start) / <double>step
+        else:
+            steps = (end - start) / step
         if not isfinite(steps):
             raise ValueError(f"arange() from {start} to {end} in steps of {step} has no length that could be counted.")
         count = max(0, int(ceil(steps)))
@@ -357,12 +393,13 @@ cdef TensorBase range_of_ints(object start, object step, int64_t count):
     """Return a range in int64; None if NumPy has to make it."""
     cdef int64_t* out
     cdef int64_t first, distance
+    cdef int64_t span = 0
     cdef StorageImpl storage
     try:
         first, distance = start, step
-        if count:
-            _ = <int64_t>(start + (count - 1) * step)
     except OverflowError:
+        return None
+    if count and (tx_multiply_overflows(count - 1, distance, &span) or overflows(first, span)):
         return None
     made = new_vector(count, INT64, CPU, -1)
     if not is_as_asked(made.impl, 1, &count, INT64):
@@ -380,47 +417,75 @@ cdef TensorBase range_of_ints(object start, object step, int64_t count):
     return made
 
 
-cdef TensorBase range_of_floats(object start, object step, int64_t count):
-    """Return a range in float64, to the last bit as NumPy has it; None if NumPy has to make it."""
+cdef bint overflows(int64_t a, int64_t b) noexcept:
+    return a > INT64_MAX - b if b > 0 else a < INT64_MIN - b
+
+
+cdef TensorBase range_of_floats(object start, object step, int64_t count, uint8_t code):
+    """Return a range, to the last bit as NumPy has it in float64; None if NumPy has to make it."""
     cdef double first, second
-    cdef double* out
-    cdef StorageImpl storage
     try:  # as Python computes: one of the two may be an int that no float holds
         first, second = start, start + step
     except OverflowError:
         return None
-    made = new_vector(count, FLOAT64, CPU, -1)
-    if not is_as_asked(made.impl, 1, &count, FLOAT64):
+    made = even_floats(first, second - first, count, code)
+    if made is not None and count:  # the sum has lost the sign of a zero, the difference perhaps a bit of the second
+        write_float(made.impl, 0, first)
+        if count > 1:
+            write_float(made.impl, 1, second)
+    return made
+
+
+cdef TensorBase even_floats(double first, double distance, int64_t count, uint8_t code):
+    """Return numbers at even distances, computed in float64, as float32 or float64; None if NumPy has to make them."""
+    cdef void* out
+    cdef StorageImpl storage
+    made = new_vector(count, code, CPU, -1)
+    if not is_as_asked(made.impl, 1, &count, code):
         return None
     if count:
-        out = <double*>TensorImpl_mutable_data(made.impl)
+        out = TensorImpl_mutable_data(made.impl)
         if count < GRAIN_ELEMENTS:
-            fill_floats(out, first, second, count)
+            fill_floats(out, first, distance, count, code)
             return made
         storage = <StorageImpl>made.impl.storage
         begin_export(storage)
         with nogil:
-            fill_floats(out, first, second, count)
+            fill_floats(out, first, distance, count, code)
         end_export(storage)
     return made
 
 
-cdef void fill_floats(double* out, double first, double second, int64_t count) noexcept nogil:
-    fill_range(out, first, second - first, count)
-    out[0] = first  # the sum has lost the sign of a zero, and the difference may have lost a bit of the second
-    if count > 1:
-        out[1] = second
+cdef void fill_floats(void* out, double first, double distance, int64_t count, uint8_t code) noexcept nogil:
+    if code == FLOAT32:
+        fill_range(<float*>out, first, distance, count)
+    else:
+        fill_range(<double*>out, first, distance, count)
+
+
+cdef int write_float(TensorImpl impl, int64_t place, double number) except -1:
+    cdef void* data = TensorImpl_mutable_data(impl)
+    if impl.dtype_code == FLOAT32:
+        (<float*>data)[place] = <float>number
+    else:
+        (<double*>data)[place] = number
+    return 0
 
 
 ctypedef fused number_t:
     int64_t
+    float
+    double
+
+ctypedef fused exact_t:
+    int64_t
     double
 
 
-cdef void fill_range(number_t* out, number_t first, number_t distance, int64_t count) noexcept nogil:
+cdef void fill_range(number_t* out, exact_t first, exact_t distance, int64_t count) noexcept nogil:
     cdef int64_t i
     for i in range(count):
-        out[i] = first + <number_t>i * distance
+        out[i] = <number_t>(first + <exact_t>i * distance)
 
 
 cdef TensorBase new_vector(int64_t count, int code, int device_type, int device_index):
@@ -448,8 +513,41 @@ def numbers_of_numpy(count, dtype, device, function, *args):
     return made if target is None else target.copy_(made)
 
 
-def linspace_kernel(start, end, steps, *, endpoint, dtype, device):
-    """Compute in float64 or complex128."""
+cdef object linspace(Kernel self, object table, arguments_t args):
+    """Return so many numbers between two, computed in float64 or complex128; what is not plain is left to NumPy."""
+    cdef object start = <object>args[0]
+    cdef object end = <object>args[1]
+    cdef object steps = <object>args[2]
+    cdef DType dtype = <object>args[4]
+    cdef object device = <object>args[6]
+    cdef uint8_t code = FLOAT32 if dtype is None else dtype.code
+    cdef int64_t count, intervals
+    cdef double first, last, distance
+    check_strided(<object>args[5], <object>args[7])
+    if (device is None or Device_from_any(device).type_code == CPU) and code in (FLOAT32, FLOAT64) and (
+            is_short(start) and is_short(end) and PyLong_CheckExact(steps) and 0 <= steps <= LONGEST):
+        first, last, count = start, end, steps
+        intervals = count - 1 if <object>args[3] else count
+        distance = (last - first) / <double>intervals if intervals > 0 else 0
+        if distance != 0:  # too small for a float; or there are no numbers, or only one
+            made = even_floats(first, distance, count, code)
+            if made is not None:
+                if intervals < count:
+                    write_float(made.impl, count - 1, last)
+                return made
+    return linspace_of_numpy(start, end, steps, <object>args[3], dtype, device)
+
+
+cdef bint is_short(object number) except -1:
+    """Return whether it is a float, or an int that NumPy computes with as an int64."""
+    cdef int overflow = 0
+    if PyLong_CheckExact(number):
+        PyLong_AsLongLongAndOverflow(number, &overflow)
+        return not overflow
+    return PyFloat_CheckExact(number)
+
+
+cdef object linspace_of_numpy(object start, object end, object steps, object endpoint, object dtype, object device):
     if not 0 <= steps < 2**63:
         raise ValueError(f"linspace() needs a number of elements that is 0 or more and below 2**63, found num={steps}.")
     if dtype is None:
@@ -458,10 +556,30 @@ def linspace_kernel(start, end, steps, *, endpoint, dtype, device):
     return numbers_of_numpy(steps, dtype, device, np.linspace, start, end, steps, endpoint, False, exact)
 
 
-def eye_kernel(n, m, *, k, dtype, device):
-    """Fill a diagonal of zeros, on any device."""
-    made = call_factory(ZEROS, (n, m), (), dtype or float32, device)
-    made.diagonal(k).fill_(1)
+cdef object eye(Kernel self, object table, arguments_t args):
+    """Write ones to a diagonal of zeros, on other devices by other operators."""
+    cdef object dtype = <object>args[3]
+    cdef int64_t sizes[2]
+    cdef int64_t place, _
+    cdef double one[2]
+    cdef char* data
+    check_strided(<object>args[4], <object>args[6])
+    made = call_factory(
+        ZEROS, (<object>args[0], <object>args[1]), (), float32 if dtype is None else dtype, <object>args[5])
+    cdef TensorImpl impl = made.impl
+    sizes[0], sizes[1] = int64_of(<object>args[0]), int64_of(<object>args[1])
+    cdef int64_t diagonal = int64_of(<object>args[2])
+    cdef int64_t itemsize = itemsize_of(impl.dtype_code)
+    if not (is_as_asked(impl, 2, sizes, impl.dtype_code) and write_fitting(impl.dtype_code, one, True)):
+        made.diagonal(diagonal).fill_(1)
+        return made
+    if not (-sizes[0] < diagonal < sizes[1]):
+        return made
+    data = <char*>TensorImpl_mutable_data(impl)
+    place = diagonal if diagonal >= 0 else -diagonal * sizes[1]
+    for _ in range(min(sizes[0], sizes[1] - diagonal) if diagonal >= 0 else min(sizes[0] + diagonal, sizes[1])):
+        memcpy(data + place * itemsize, one, itemsize)
+        place += sizes[1] + 1
     return made
 
 
@@ -485,6 +603,69 @@ cdef object meshgrid(Kernel self, object table, arguments_t args):
     return tuple(grids)
 
 
+cdef class TriangleKernel(Kernel):
+    """Copy matrices with zeros on one side of a diagonal; what does not lie in rows is left to NumPy."""
+
+    cdef bint is_lower
+    cdef Kernel otherwise
+
+    def __init__(self, bint is_lower, Kernel otherwise not None):
+        self.is_lower, self.otherwise, self.function = is_lower, otherwise, triangle
+        self.name = f"{otherwise!r}, or by rows"
+
+
+cdef object triangle(Kernel kernel, object table, arguments_t args):
+    cdef TriangleKernel self = <TriangleKernel>kernel
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef int64_t* sizes = TensorImpl_sizes(x)
+    cdef object k = <object>args[1]
+    cdef uint64_t before = set_counts(x, x, x)
+    cdef TensorBase made = None
+    cdef int64_t rows, columns, diagonal
+    cdef int itemsize = itemsize_of(x.dtype_code)
+    cdef void* target
+    cdef const void* source
+    if x.contiguous and x.ndim >= 2 and type(k) is int and -sizes[x.ndim - 2] <= k <= sizes[x.ndim - 1]:
+        made = EMPTY.call_empty(x.ndim, sizes, x.dtype_code, CPU, -1)
+    if made is None or not is_as_asked(made.impl, x.ndim, sizes, x.dtype_code):
+        return self.otherwise.function(self.otherwise, table, args)
+    target = TensorImpl_mutable_data(made.impl)
+    source = TensorImpl_const_data(x)
+    check_unchanged(before, x, x, x)
+    rows, columns, diagonal = sizes[x.ndim - 2], sizes[x.ndim - 1], k
+    if x.numel < GRAIN_ELEMENTS:
+        copy_triangles(<char*>target, <const char*>source, x.numel, rows, columns, diagonal, itemsize, self.is_lower)
+        return made
+    cdef StorageImpl read = <StorageImpl>x.storage
+    cdef StorageImpl written = <StorageImpl>made.impl.storage
+    cdef int64_t numel = x.numel
+    cdef bint is_lower = self.is_lower
+    StorageImpl_begin_use(read)
+    begin_export(written)
+    with nogil:
+        copy_triangles(<char*>target, <const char*>source, numel, rows, columns, diagonal, itemsize, is_lower)
+    end_export(written)
+    StorageImpl_end_use(read)
+    return made
+
+
+cdef void copy_triangles(
+        char* target, const char* source, int64_t numel, int64_t rows, int64_t columns, int64_t diagonal, int itemsize,
+        bint is_lower) noexcept nogil:
+    cdef int64_t row, split
+    cdef int64_t width = columns * itemsize
+    for row in range(numel // columns if columns else 0):
+        split = min(max(row % rows + diagonal + is_lower, 0), columns) * itemsize  # where one side ends
+        if is_lower:
+            memcpy(target, source, split)
+            memset(target + split, 0, width - split)
+        else:
+            memset(target, 0, split)
+            memcpy(target + split, source + split, width - split)
+        target += width
+        source += width
+
+
 for _table, _kernel in (
     (native_functions.ZEROS, FactoryKernel(FILL_, 0)),
     (native_functions.ONES, FactoryKernel(FILL_, 1)),
@@ -495,17 +676,12 @@ for _table, _kernel in (
     (native_functions.EMPTY_LIKE, Kernel_of("empty_like", empty_like)),
     (native_functions.FULL_LIKE, Kernel_of("full_like", full_like)),
     (native_functions.ARANGE, Kernel_of("arange", arange)),
+    (native_functions.LINSPACE, Kernel_of("linspace", linspace)),
+    (native_functions.EYE, Kernel_of("eye", eye)),
 ):
     _table.register("CompositeExplicitAutograd", _kernel)
-for _table, _kernel in (
-    (native_functions.EMPTY_STRIDED, empty_strided_kernel),
-    (native_functions.LINSPACE, linspace_kernel),
-    (native_functions.EYE, eye_kernel),
-):
-    _table.register("CompositeExplicitAutograd", StridedKernel(_kernel, _table.schema))
-for _table, _function in (
-    (native_functions.TRIL, np.tril),
-    (native_functions.TRIU, np.triu),
-):
-    _table.register("CPU", NumpyKernel(_function))
+native_functions.EMPTY_STRIDED.register(
+    "CompositeExplicitAutograd", StridedKernel(empty_strided_kernel, native_functions.EMPTY_STRIDED.schema))
 native_functions.MESHGRID.register("CPU", Kernel_of("meshgrid", meshgrid))
+native_functions.TRIL.register("CPU", TriangleKernel(True, NumpyKernel(np.tril)))
+native_functions.TRIU.register("CPU", TriangleKernel(False, NumpyKernel(np.triu)))

@@ -25,13 +25,22 @@ from tensix.kernels.iterator cimport (
     broadcast_sizes,
     inner_loop_t,
     iterator_add,
+    iterator_add_element,
     iterator_run,
     iterator_start,
     iterator_t,
     new_result,
 )
 from tensix.kernels.overlap cimport check_writable_once, is_same_view, may_overlap
-from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, default_float_code, dtype_from_any, dtype_of_code, itemsize_of
+from tensix.tensors.dtype cimport (
+    BFLOAT16,
+    FLOAT32,
+    FLOAT64,
+    default_float_code,
+    dtype_from_any,
+    dtype_of_code,
+    itemsize_of,
+)
 from tensix.exchange.ndarray cimport readable_of_impl
 from tensix.dispatch.operands cimport scalar_like
 from tensix.tensors.promotion cimport check_result_type, promote_codes
@@ -69,6 +78,8 @@ cdef class UfuncKernel(Kernel):
         self.operator_name, self.source, self.name = operator, function.__name__, f"numpy.{function.__name__} loops"
         self.inputs, self.promotes, self.has_alpha = function.nin, promotes, alpha
         self.function = run_one if function.nin == 1 else run_two
+        if function.nin == 2:
+            self.number_function = run_with_number
         if integers is not None:
             UfuncKernel_take_loops(self, integers, "iu")
         UfuncKernel_take_loops(self, function, "fc" if promotes else "biufc")
@@ -100,6 +111,13 @@ cdef object run_scaled(Kernel self, object table, arguments_t args):
     return Tensor_wrap(result_of_two(<UfuncKernel>self, (<TensorBase>args[0]).impl, right.impl))
 
 
+cdef object run_with_number(Kernel kernel, object tensor, void* number, bint is_left):
+    cdef UfuncKernel self = <UfuncKernel>kernel
+    cdef TensorImpl x = (<TensorBase>tensor).impl
+    cdef typed_loop_t* loop = &self.loops[x.dtype_code]
+    return Tensor_wrap(run_beside_number(loop, x, number, is_left, None)) if loop.function != NULL else None
+
+
 cdef inline TensorImpl result_of_two(UfuncKernel self, TensorImpl x, TensorImpl y):
     if x.dtype_code != y.dtype_code or self.loops[x.dtype_code].function == NULL:
         return UfuncKernel_result(self, x, y)
@@ -111,11 +129,11 @@ cdef class PowerKernel(UfuncKernel):
 
     def __init__(self, operator, function, **options):
         UfuncKernel.__init__(self, operator, function, **options)
-        self.function = raise_to_power
+        self.function, self.number_function = raise_to_power, raise_to_number
 
     cdef int check(self, TensorImpl x, TensorImpl y) except -1:
         """NumPy's loop would raise its error in the middle, with part of the result written."""
-        if "integer" not in dtype_of_code(x.dtype_code).kind or dtype_of_code(y.dtype_code).kind != "signed integer":
+        if "floating" in dtype_of_code(x.dtype_code).kind or dtype_of_code(y.dtype_code).kind != "signed integer":
             return 0
         if y.numel != 0 and readable_of_impl(y).min() < 0:
             raise ValueError(
@@ -134,6 +152,15 @@ cdef object raise_to_power(Kernel kernel, object table, arguments_t args):
         return squared(a)
     self.check(x, y)
     return Tensor_wrap(result_of_two(self, x, y))
+
+
+cdef object raise_to_number(Kernel kernel, object tensor, void* number, bint is_left):
+    cdef uint8_t code = (<TensorBase>tensor).impl.dtype_code
+    if code != FLOAT32 and code != FLOAT64 or (<UfuncKernel>kernel).loops[code].function == NULL:
+        return None  # integers are checked first
+    if not is_left and ((<float*>number)[0] == 2 if code == FLOAT32 else (<double*>number)[0] == 2):
+        return squared(<TensorBase>tensor)
+    return run_with_number(kernel, tensor, number, is_left)
 
 
 cdef object squared(TensorBase a):
@@ -158,6 +185,8 @@ cdef class OutKernel(Kernel):
 
     def __init__(self, UfuncKernel rules not None, *, in_place=False):
         self.rules, self.is_in_place, self.function = rules, in_place, write_result
+        if in_place and type(rules) is UfuncKernel and rules.inputs == 2:  # others have values to check
+            self.number_function = write_with_number
         self.name = f"{rules.operator_name} {'in place' if in_place else 'to out'} by numpy.{rules.source}"
 
 
@@ -171,6 +200,17 @@ cdef object write_result(Kernel kernel, object table, arguments_t args):
             right = scaled(<TensorBase>args[0], right, <object>args[2])
     return UfuncKernel_write(
         rules, <TensorBase>args[0], right, <TensorBase>args[0 if self.is_in_place else rules.inputs + rules.has_alpha])
+
+
+cdef object write_with_number(Kernel kernel, object tensor, void* number, bint is_left):
+    cdef TensorImpl x = (<TensorBase>tensor).impl
+    cdef typed_loop_t* loop = &(<OutKernel>kernel).rules.loops[x.dtype_code]
+    if loop.function == NULL or loop.result_code != x.dtype_code or x.device_type != CPU:
+        return None
+    check_writable_once(x)
+    run_beside_number(loop, x, number, is_left, x)
+    TensorImpl_bump_version(x)
+    return tensor
 
 
 cdef class CopyingOutKernel(Kernel):
@@ -429,6 +469,36 @@ cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y, Tenso
     converting_loop_init(&wrapped, loop.function, loop.data, 3)
     convert_operands(&wrapped, loop, x, y, out)
     iterator_run(&iterator, converting_loop, &wrapped)
+    return out
+
+
+cdef TensorImpl run_beside_number(typed_loop_t* loop, TensorImpl x, void* number, bint is_left, TensorImpl out):
+    """Run over a tensor of the loop's type and one element, and write to `out`, or to a new tensor if that is None."""
+    cdef iterator_t iterator
+    cdef npy_intp count
+    cdef npy_intp steps[3]
+    cdef char* data[3]
+    cdef uint64_t before = set_counts(x, x, x)
+    if out is None:
+        out = new_result(x.ndim, TensorImpl_sizes(x), loop.result_code, x, x)
+    cdef void* target = TensorImpl_mutable_data(out)
+    check_unchanged(before, x, x, x)
+    cdef void* source = <void*>TensorImpl_const_data(x)
+    if x.contiguous and out.contiguous and x.numel < GRAIN_ELEMENTS:
+        count = x.numel
+        data[is_left], data[not is_left], data[2] = <char*>source, <char*>number, <char*>target
+        steps[is_left], steps[not is_left], steps[2] = itemsize_of(loop.code), 0, itemsize_of(loop.result_code)
+        if count != 0:
+            loop.function(data, &count, steps, loop.data)
+        return out
+    iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
+    if is_left:
+        iterator_add_element(&iterator, number)
+    iterator_add(&iterator, x, source)
+    if not is_left:
+        iterator_add_element(&iterator, number)
+    iterator_add(&iterator, out, target)
+    iterator_run(&iterator, loop.function, loop.data)
     return out
 
 

@@ -39,6 +39,12 @@ cdef inline uint8_t itemsize_of(uint8_t code) noexcept nogil:
     TX_ASSERT(code <= UNDEFINED, "the number of an element type", code)
     return ITEMSIZES[code]
 
+
+cdef inline bint is_integer(uint8_t code) noexcept nogil:
+    """Return whether a type is one of the integers; bool is none."""
+    return code <= INT64 or UINT16 <= code <= UINT64
+
+
 cdef DType dtype_of_code(uint8_t code)
 cpdef DType dtype_from_any(object dtype)
 cdef object numpy_dtype_of(DType dtype)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tensix
+from tensix.memory import statistics
 
 ARITHMETIC = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
@@ -199,3 +200,20 @@ def test_one_element_beside_many(shape):
         y = tensix.from_numpy(one)
         assert close(x - y, np.asarray(a - one)) and close(y - x, np.asarray(one - a))
         assert close(y / x, np.asarray(one / a))
+
+
+def test_number_needs_no_memory():
+    """It is converted on the stack: the result is the only block, and in place there is none."""
+    for dtype in ("float32", "float64", "int64"):
+        x = tensix.ones((3, 4), dtype=dtype)
+        with statistics() as one:
+            made = x + 2
+        with statistics() as none:
+            x += 2
+        assert (one.total_count, none.total_count) == (1, 0)
+        assert made.tolist() == x.tolist() == [[3] * 4] * 3
+
+
+def test_bools_are_not_raised_to_negative_powers():
+    with pytest.raises(ValueError, match="negative integer powers"):
+        tensix.ones(3, dtype="bool") ** -1
