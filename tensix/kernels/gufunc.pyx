@@ -8,15 +8,15 @@ is unusual is left to NumPy's function, as a kernel of `NumpyKernel`: shapes tha
 matrices that cannot be decomposed. So its errors and texts are the only ones, and a NumPy whose loops have other types
 or other names is served by its functions alone.
 
+A loop of linear algebra says that it found no result by the processor's flag for an invalid operation, and if there is
+no memory by Python's error, for which it takes the GIL itself.
+
 Note [Precision of transforms]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 NumPy has Fourier transforms in single precision, five times as fast, and takes them for complex64 if it multiplies by
 a factor of float32. Without a factor it computes in double precision, which its choice of a loop finds first. Here all
 that is narrower than float64 is transformed in single precision, as PyTorch does. What overflows in that may be finite
 in the end, so a result with an infinity or a NaN in it is computed again by NumPy's function.
-
-A loop of linear algebra says that it found no result by the processor's flag for an invalid operation, and if there is
-no memory by Python's error, for which it takes the GIL itself.
 """
 import re
 
@@ -84,16 +84,6 @@ cdef struct gufunc_t:
     bint is_complex[4]
 
 
-cdef struct call_t:
-    inner_loop_t loop
-    void* data
-    int operands
-    int size_count
-    int step_count
-    npy_intp sizes[4]       # of the cores
-    npy_intp steps[8]       # inside the cores
-
-
 cdef void core_loop(char** data, const npy_intp* count, const npy_intp* steps, void* context) noexcept nogil:
     """Call the loop of a generalised ufunc: the count and the steps, then those of the core."""
     cdef call_t* call = <call_t*>context
@@ -152,7 +142,7 @@ cdef class GufuncKernel(Kernel):
         self.must_be_finite = must_be_finite
         names = (names,) if isinstance(names, str) else names
         self.count, self.rest, self.may_fail, self.serves_any = len(names), rest, may_fail, True
-        self.function, self.name = decompose, f"loops of {' and '.join(names)}"
+        self.function, self.name = decompose, f"{' and '.join(names)} of NumPy"
         for i, name in enumerate(names):
             gufunc_init(&self.variants[i], name)
         self.takes_two = self.variants[0].inputs == 2
@@ -355,7 +345,7 @@ cdef class FactorsKernel(Kernel):
     cdef Kernel rest
 
     def __init__(self, Kernel rest not None):
-        self.rest, self.function, self.name, self.serves_any = rest, factor, "loops of qr", True
+        self.rest, self.function, self.name, self.serves_any = rest, factor, "qr of NumPy", True
         for i, gufunc in ((0, "qr_reduced"), (1, "qr_complete")):
             gufunc_init(&self.factors[<int>i], gufunc)
         gufunc_init(&self.raw, "qr_r_raw")
@@ -450,7 +440,7 @@ cdef class FourierKernel(Kernel):
     cdef bint mirrors
 
     def __init__(self, Kernel rest not None, last, others=None, *, divides, mirrors=False):
-        self.name, self.rest, self.function, self.serves_any = f"loops of {last}", rest, fourier, True
+        self.name, self.rest, self.function, self.serves_any = f"{last} of NumPy", rest, fourier, True
         self.last, self.others = KINDS[last], KINDS[others] if others else -1
         self.divides, self.mirrors = divides, mirrors
 

@@ -14,9 +14,9 @@ from tensix.dispatch.operands cimport scalar_like
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.copy cimport converted
 from tensix.kernels.empty cimport empty_impl
+from tensix.kernels.gufunc cimport call_t, core_loop
 from tensix.kernels.iterator cimport (
     GRAIN_ELEMENTS,
-    inner_loop_t,
     iterator_begin_use,
     iterator_end_use,
     iterator_run,
@@ -56,23 +56,14 @@ from tensix.kernels.numpy_kernel import NumpyKernel
 from tensix.tensors.dtype import float64
 
 
-cdef struct core_t:
-    inner_loop_t loop
-    void* data
-    npy_intp sizes[3]   # of the core, in the order of the ufunc's signature
-    npy_intp steps[6]   # inside the cores, operand by operand
-    int size_count
-    int step_count
-
-
 cdef struct operand_t:
     int ndim            # of what stands before the core
     int64_t sizes[64]
     npy_intp steps[64]
 
 
-cdef core_t MATMUL[47]  # (n, k), (k, m) -> (n, m)
-cdef core_t VECDOT[47]  # (n), (n) -> ()
+cdef call_t MATMUL[47]  # (n, k), (k, m) -> (n, m)
+cdef call_t VECDOT[47]  # (n), (n) -> ()
 
 
 cdef object matmul(Kernel self, object table, arguments_t args):
@@ -88,7 +79,7 @@ cdef object matmul(Kernel self, object table, arguments_t args):
     cdef TensorImpl x = converted(a.impl, working)
     cdef TensorImpl y = converted(b.impl, working)
     check_unchanged(before, a.impl, b.impl, b.impl)
-    cdef core_t core = MATMUL[working]
+    cdef call_t core = MATMUL[working]
     cdef operand_t left, right
     cdef int64_t sizes[64]
     cdef npy_intp itemsize = itemsize_of(working)
@@ -106,7 +97,7 @@ cdef object matmul(Kernel self, object table, arguments_t args):
     core.steps[2] = TensorImpl_strides(y)[inner] * itemsize
     core.steps[3] = TensorImpl_strides(y)[inner + 1] * itemsize if has_columns else itemsize
     core.steps[4], core.steps[5] = core.sizes[2] * itemsize, itemsize
-    core.size_count, core.step_count = 3, 6
+    core.operands, core.size_count, core.step_count = 3, 3, 6
     cdef int ndim = broadcast(&left, &right, sizes)
     if ndim < 0:
         raise ValueError(
@@ -135,7 +126,7 @@ cdef object vecdot(Kernel self, object table, arguments_t args):
     cdef TensorImpl x = converted(a.impl, working)
     cdef TensorImpl y = converted(b.impl, working)
     check_unchanged(before, a.impl, b.impl, b.impl)
-    cdef core_t core = VECDOT[working]
+    cdef call_t core = VECDOT[working]
     cdef operand_t left, right
     cdef int64_t sizes[64]
     cdef npy_intp itemsize = itemsize_of(working)
@@ -148,7 +139,7 @@ cdef object vecdot(Kernel self, object table, arguments_t args):
     core.sizes[0] = TensorImpl_sizes(x)[mine]
     core.steps[0] = TensorImpl_strides(x)[mine] * itemsize
     core.steps[1] = TensorImpl_strides(y)[other] * itemsize
-    core.size_count, core.step_count = 1, 2
+    core.operands, core.size_count, core.step_count = 3, 1, 2
     cdef int ndim = broadcast(&left, &right, sizes)
     if ndim < 0 or core.sizes[0] != TensorImpl_sizes(y)[other]:
         raise ValueError(
@@ -208,7 +199,7 @@ cdef int broadcast(const operand_t* left, const operand_t* right, int64_t* sizes
 
 
 cdef TensorImpl product(
-        core_t* core, TensorImpl x, TensorImpl y, const operand_t* left, const operand_t* right, int outer, int ndim,
+        call_t* core, TensorImpl x, TensorImpl y, const operand_t* left, const operand_t* right, int outer, int ndim,
         const int64_t* sizes, uint8_t code):
     """Return the products, over `outer` dimensions of the `ndim` that the result has; on meta the shape alone."""
     cdef iterator_t iterator
@@ -258,22 +249,6 @@ cdef npy_intp step_of(const operand_t* self, int place) noexcept:
     """Return the step of a dimension counted from the end; 0 where the operand is repeated."""
     cdef int i = self.ndim + place
     return self.steps[i] if i >= 0 and self.sizes[i] != 1 else 0
-
-
-cdef void core_loop(char** data, const npy_intp* count, const npy_intp* steps, void* context) noexcept nogil:
-    """Call the loop of a generalised ufunc: the count and the steps, then those of the core."""
-    cdef core_t* core = <core_t*>context
-    cdef npy_intp all_sizes[4]
-    cdef npy_intp all_steps[9]
-    cdef int i
-    all_sizes[0] = count[0]
-    for i in range(core.size_count):
-        all_sizes[1 + i] = core.sizes[i]
-    for i in range(3):
-        all_steps[i] = steps[i]
-    for i in range(core.step_count):
-        all_steps[3 + i] = core.steps[i]
-    core.loop(data, all_sizes, all_steps, core.data)
 
 
 def register_products():
