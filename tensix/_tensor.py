@@ -479,7 +479,7 @@ class Tensor(TensorBase):
 
     def __setitem__(self, index, value):
         if is_basic(index):
-            assign(INDEX.call_with(self, index), value)
+            assign(self if index is Ellipsis else INDEX.call_with(self, index), value)
         else:
             values: TensorBase = assignable(self, value)
             INDEX_PUT_.call((self, index, values), None, keys_with(self, index) | values.impl.key_set)

@@ -10,6 +10,7 @@ cdef list DEVICE_TYPE_NAMES = [
     "metal", "xpu", "mps", "meta", "hpu", "ve", "lazy", "ipu", "mtia", "privateuseone",
 ]
 cdef dict TYPE_CODES = {name: code for code, name in enumerate(DEVICE_TYPE_NAMES)}
+cdef dict OF_STRING = {}  # the strings that were read already
 cdef dict INTERNED = {}  # (type, index) -> Device, so that equal devices are mostly one object
 
 
@@ -142,6 +143,9 @@ cdef Device Device_from_any(object device):
     """Return the device that a string or a device means."""
     if isinstance(device, Device):
         return device
+    found = OF_STRING.get(device) if type(device) is str else None
+    if found is not None:
+        return found
     if not isinstance(device, str):
         raise TypeError(f"a device is given as a string or a Device, found {type(device).__name__}.")
     if not device:
@@ -158,7 +162,9 @@ cdef Device Device_from_any(object device):
                 "a decimal number from 0 to 127 without leading zeros is needed."
             )
         index = int(digits)
-    return Device_get(device_type_from_any(name), index)
+    found = Device_get(device_type_from_any(name), index)
+    OF_STRING[str(device)] = found
+    return found
 
 
 cdef int8_t device_type_from_any(object device_type) except -1:

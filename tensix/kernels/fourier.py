@@ -24,14 +24,16 @@ def register_transform(name, *loops, **options):
     getattr(native_functions, name.upper()).register("CPU", kernel)
 
 
-def register_shift(table, name):
-    """Enter NumPy's shift of a name."""
+def register_shift(table, name, sign):
+    """Enter a kernel that rolls by half of each dimension."""
 
-    def shift(self, axes):
-        return getattr(np.fft, name)(self, axes)
+    def shift(self, axes=None):
+        places = range(self.ndim) if axes is None else as_tuple(axes)  # a place may be named twice, as NumPy has it
+        places = tuple(wrapped_axes((place,), self.ndim)[0] for place in places)
+        return native_functions.ROLL(self, tuple(self.shape[place] // 2 * sign for place in places), places)
 
     shift.__qualname__ = name
-    table.register("CPU", NumpyKernel(shift, moves=True))
+    table.register("CPU", shift)
 
 
 def register_frequencies(table, name):
@@ -57,7 +59,7 @@ register_transform("fftn", "fft", "fft", divides="forward")
 register_transform("ifftn", "ifft", "ifft", divides="backward")
 register_transform("rfftn", "rfft", "fft", divides="forward")
 register_transform("irfftn", "irfft", "ifft", divides="backward")
-for _name in ("fftshift", "ifftshift"):
-    register_shift(getattr(native_functions, _name.upper()), _name)
+register_shift(native_functions.FFTSHIFT, "fftshift", 1)
+register_shift(native_functions.IFFTSHIFT, "ifftshift", -1)
 for _name in ("fftfreq", "rfftfreq"):
     register_frequencies(getattr(native_functions, _name.upper()), _name)

@@ -281,8 +281,9 @@ cdef int check_range(TensorImpl impl, object low, object high) except -1:
     dtype = dtype_of_code(impl.dtype_code)
     if "integer" not in dtype.kind:
         raise TypeError(f"random_() fills tensors of integers, found {dtype.name}.")
-    limits = np.iinfo(dtype.numpy)
-    if not limits.min <= low < high <= limits.max + 1:
+    cdef object count = 1 << <object>(8 * dtype.itemsize)  # of the values that the type has
+    cdef object least = 0 if dtype.kind == "unsigned integer" else -(count >> 1)
+    if not least <= low < high <= least + count:
         raise ValueError(
             f"random_() needs a range that is not empty and lies within {dtype.name}, found {low} up to {high}."
         )
