@@ -28,8 +28,6 @@ from tensix.tensors.tensor_impl cimport (
     wrap_dim,
 )
 
-import numpy as np
-
 from tensix.dispatch import native_functions
 from tensix.kernels.statistical import TRUTH, ReductionKernel
 

@@ -229,7 +229,9 @@ cdef int own_loop_init(reduction_loop_t* self, int operation, int source, int re
     if found.run != NULL:
         self.function, self.data = reducing_loop, self
     self.source, self.source_size, self.result_size = source, itemsize_of(source), itemsize_of(result)
-    self.settled = 1 if operation == TX_ANY else 0 if operation == TX_ALL else -1
+    self.settled = -1
+    if dtype.name == "bool":
+        self.settled = 1 if operation in (TX_ANY, TX_MAX) else 0
     self.by_pairs = "floating" in dtype.kind and operation in (TX_SUM, TX_SQUARES)
     if dtype.name != "bfloat16":  # See Note [bfloat16 and NumPy]
         value = np.array(identity(dtype.numpy) if callable(identity) else identity, dtype.numpy).tobytes()
@@ -285,7 +287,7 @@ cdef void reduce_run(
     cdef npy_intp taken
     cdef npy_intp block = BLOCK_ELEMENTS
     if step == self.source_size:
-        block = count if self.settled < 0 else 8 * BLOCK_ELEMENTS
+        block = count if self.settled < 0 else 128  # few, then more: what settles a result is often near
     while count > 0 and (<uint8_t*>result)[0] != self.settled:
         taken = min(count, block)
         if step == self.source_size:
@@ -295,6 +297,8 @@ cdef void reduce_run(
             self.run(buffer, taken, result, center)
         x += taken * step
         count -= taken
+        if step == self.source_size and block < 32 * BLOCK_ELEMENTS:
+            block *= 2
 
 
 cdef void reduce_by_pairs(
@@ -777,7 +781,7 @@ cdef int scan(TensorImpl x, TensorImpl out, int dim, int operation, bint include
         scan_share(&self, 0)
         return 0
     iterator.operands = 2
-    iterator.storages[0], iterator.storages[1] = <PyObject*>x.storage, NULL  # nobody else has the result yet
+    iterator.storages[0], iterator.storages[1] = <PyObject*>x.storage, NULL  # the result is new
     iterator_begin_use(&iterator)
     with nogil:
         parallel_for((length + self.share - 1) // self.share, scan_share, &self)
