@@ -55,7 +55,9 @@ MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), ("CYTHON_COMPRESS_ST
 # Code and constants in one mapping each: to map and link a module is a good part of what it costs at import.
 LINK_ARGS = ["-Wl,-z,noseparate-code"] if sys.platform == "linux" else []
 # Loops of our own over elements that the compiler can take many at once; GCC does so from -O3 on.
-VECTORISED = ("finding", "gathering", "gufunc", "manipulation", "searching", "selection", "sets", "sorting")
+VECTORISED = (
+    "finding", "gathering", "gufunc", "manipulation", "searching", "selection", "sets", "sorting", "statistical",
+)  # fmt: skip
 FURTHER_ARGS = {} if sys.platform == "win32" else {f"tensix/kernels/{name}.pyx": ["-O3"] for name in VECTORISED}
 
 extensions = [

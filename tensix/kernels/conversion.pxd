@@ -19,10 +19,12 @@ cdef struct converting_loop_t:
     inner_loop_t function
     void* data
     int operands
-    int settled                  # the bool after which a reduction of bools changes no more; -1 if there is none
     conversion_t conversions[4]  # of the inputs to what the loop takes, of the last operand from it; first NULL: none
 
 
+cdef void copy_strided(
+    int itemsize, char* source, npy_intp source_step, char* target, npy_intp target_step,
+    npy_intp count) noexcept nogil
 cdef inner_loop_t copy_loop(int itemsize) noexcept nogil
 cdef int conversion_init(conversion_t* self, uint8_t source_code, uint8_t target_code) except -1
 cdef void conversion_loop(char** data, const npy_intp* count, const npy_intp* steps, void* conversion) noexcept nogil

@@ -162,7 +162,7 @@ cdef void conversion_loop(char** data, const npy_intp* count, const npy_intp* st
 
 cdef void converting_loop_init(converting_loop_t* self, inner_loop_t function, void* data, int operands) noexcept:
     """Wrap a loop; as yet nothing is converted. See Note [Conversion in blocks]."""
-    self.function, self.data, self.operands, self.settled = function, data, operands, -1
+    self.function, self.data, self.operands = function, data, operands
     for i in range(operands):
         self.conversions[i].first = NULL
 
@@ -190,8 +190,6 @@ cdef void converting_loop(char** data, const npy_intp* count, const npy_intp* st
             read_block(&self.conversions[i], given[i], 0, <char*>buffers[i], 1)
             passed_steps[i] = 0
     while left > 0:
-        if steps[last] == 0 and (<uint8_t*>data[last])[0] == self.settled:
-            return
         taken = min(left, block)
         for i in range(self.operands):
             passed[i] = given[i] if self.conversions[i].first == NULL else <char*>buffers[i]

@@ -39,6 +39,7 @@ cdef int iterator_start(iterator_t* self, int ndim, const int64_t* sizes) except
     TX_ASSERT(0 <= ndim <= ITERATOR_DIMS, "a number of dimensions", ndim)
     self.ndim = ndim
     self.operands = 0
+    self.rows_loop = NULL
     for i in range(ndim):
         self.sizes[i] = sizes[i]
     return 0
@@ -349,6 +350,13 @@ cdef void plane_walk(
         const plane_t* plane, const iterator_t* iterator, inner_loop_t loop, void* loop_data) noexcept nogil:
     """Walk over the two innermost dimensions."""
     cdef npy_intp row, first_row, last_row, column, count
+    cdef char* data[4]
+    cdef int k
+    if iterator.rows_loop != NULL and plane.row_tile == 1 and plane.row_steps[iterator.operands - 1] == 0:
+        for k in range(iterator.operands):
+            data[k] = iterator.data[k]
+        iterator.rows_loop(data, plane.columns, plane.rows, plane.column_steps, plane.row_steps, loop_data)
+        return
     first_row = 0
     while first_row < plane.rows:
         last_row = min(first_row + plane.row_tile, plane.rows)
@@ -384,7 +392,7 @@ cdef void iterator_run_part(
     cdef int i, k
     TX_ASSERT(0 <= dim < self.ndim, "a dimension of the walk", dim)
     TX_ASSERT(0 <= start < stop <= self.sizes[dim], "a stretch of the dimension", start)
-    part.ndim, part.operands = self.ndim, self.operands
+    part.ndim, part.operands, part.rows_loop = self.ndim, self.operands, self.rows_loop
     for i in range(self.ndim):
         part.sizes[i] = self.sizes[i]
         for k in range(self.operands):

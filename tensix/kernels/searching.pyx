@@ -4,14 +4,14 @@ Most of it is NumPy's work over zero-copy views: no inner loop of its ufuncs doe
 by themselves. Choice is one walk over a mask and two tensors that copies items by their size, whatever their type.
 """
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from numpy cimport NPY_ARRAY_WRITEABLE, PyArray_ENABLEFLAGS, import_array, ndarray, npy_intp
+from numpy cimport NPY_ARRAY_WRITEABLE, PyArray_ENABLEFLAGS, import_array, npy_intp
 from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.kernels.copy cimport converted
 from tensix.kernels.empty cimport empty_impl
 from tensix.kernels.item cimport item_t, sixteen_bytes_t
 from tensix.kernels.iterator cimport inner_loop_t, iterator_add, iterator_run, iterator_start, iterator_t
-from tensix.kernels.numpy_results cimport call_numpy, take_over
+from tensix.kernels.numpy_results cimport call_numpy
 from tensix.kernels.statistical cimport axes_from_any, check_defined, reduced_impl
 from tensix.tensors.dtype cimport BOOL, INT64, itemsize_of, refuse_undefined
 from tensix.exchange.ndarray cimport ndarray_of_impl, readable_of_impl
@@ -28,17 +28,13 @@ from tensix.tensors.tensor_impl cimport (
     wrap_dim,
 )
 
-import numpy as np
-
 from tensix.dispatch import native_functions
+from tensix.kernels.statistical import TRUTH, ReductionKernel
 
 import_array()
 
-cdef extern from "numpy/arrayobject.h":
-    npy_intp PyArray_CountNonzero(ndarray array) except -1
 
-
-# ---- positions, and how many
+# ---- positions
 
 
 cdef object position(arguments_t args, str method):
@@ -77,31 +73,6 @@ cdef object argmax(Kernel self, object table, arguments_t args):
 
 cdef object argmin(Kernel self, object table, arguments_t args):
     return position(args, "argmin")
-
-
-cdef object count_nonzero(Kernel self, object table, arguments_t args):
-    cdef TensorImpl x = (<TensorBase>args[0]).impl
-    cdef uint64_t axes
-    cdef bint keepdims = <object>args[2]
-    check_defined(x)
-    axes = axes_from_any(<object>args[1], x.ndim)
-    if x.device_type == META or are_all(axes, x.ndim):
-        made = reduced_impl(x, INT64, axes, keepdims)
-        result = Tensor_wrap(made)
-        if x.device_type != META:
-            (<int64_t*>TensorImpl_mutable_data(made))[0] = PyArray_CountNonzero(readable_of_impl(x))
-        return result
-    chosen = tuple([i for i in range(x.ndim) if (axes >> i) & 1])
-    found = call_numpy(np.count_nonzero, (readable_of_impl(x), chosen), {"keepdims": keepdims})
-    return Tensor_wrap(converted(take_over(found), INT64))
-
-
-cdef bint are_all(uint64_t axes, int ndim) noexcept:
-    """Return whether no axis is left."""
-    for i in range(ndim):
-        if not (axes >> i) & 1:
-            return False
-    return True
 
 
 # ---- choice
@@ -198,7 +169,8 @@ cdef int take_sizes(TensorImpl operand, int ndim, int64_t* sizes) except -1:
 for _table, _kernel in (
     (native_functions.ARGMAX, Kernel_of("argmax", argmax)),
     (native_functions.ARGMIN, Kernel_of("argmin", argmin)),
-    (native_functions.COUNT_NONZERO, Kernel_of("count_nonzero", count_nonzero)),
+    (native_functions.COUNT_NONZERO,
+     ReductionKernel("count_nonzero", None, 0, working=dict.fromkeys(TRUTH, "int64"))),
 ):
     _table.register("CPU", _kernel)
     _table.register("Meta", _kernel)

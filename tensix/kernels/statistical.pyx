@@ -1,19 +1,18 @@
-"""Statistics: reductions by the inner loop of a binary ufunc, moments, and running sums.
+"""Statistics: reductions by loops of our own or of a binary ufunc, moments, and running sums.
 
-A reduction is a walk over the tensor in which the result has step 0 along the reduced axes. NumPy's loops recognise an
-operand of step 0 that is read and written, and then reduce a run at once; floating sums by pairs, which keeps the error
-small. The result starts as the operation's identity.
+A reduction is a walk over the tensor in which the result has step 0 along the reduced axes. The result starts as the
+operation's identity. The loops of ``tensix/reduce.h`` serve nearly all operations and types; NumPy's those of float16
+and complex numbers that are left, as they too recognise an operand of step 0 that is read and written.
 
-Mean, variance and standard deviation are sums, and what NumPy's loops make of them. Integers are summed in float64,
-float16 and bfloat16 in float32; the result has the type of the elements, of integers the default one. The variance
-takes two passes, so that a large mean takes no digits away: first the mean, then the mean of the squared distances.
+Mean, variance and standard deviation are sums. Integers are summed in float64, float16 and bfloat16 in float32; the
+result has the type of the elements, of integers the default one. The variance takes two passes, so that a large mean
+takes no digits away: first the mean, then the sum of the squared distances from it.
 
 Note [Reduction in blocks]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~
 A large tensor is reduced by several threads. Where the outermost dimension stays, each takes a part of the results.
-Where it is reduced, it is cut into blocks with a partial result each, and those are combined two by two. The cuts are
-those that NumPy's sum by pairs makes, and they depend on the shape alone: neither the number of threads nor which of
-them was first changes a bit of the result.
+Where it is reduced, it is cut into blocks with a partial result each, and those are combined two by two. The cuts
+depend on the shape alone: neither the number of threads nor which of them was first changes a bit of the result.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint64_t
@@ -28,9 +27,11 @@ from tensix.kernels.conversion cimport (
     converting_loop_init,
     converting_loop_t,
     copy_loop,
+    copy_strided,
 )
-from tensix.kernels.copy cimport converted
+from tensix.kernels.copy cimport converted, copy_elements
 from tensix.kernels.empty cimport empty_impl
+from tensix.kernels.item cimport sixteen_bytes_t
 from tensix.kernels.iterator cimport (
     CHUNK_ELEMENTS,
     GRAIN_ELEMENTS,
@@ -47,14 +48,12 @@ from tensix.kernels.iterator cimport (
     iterator_t,
     iterator_total,
     iterator_walk,
-    new_result,
 )
 from tensix.kernels.numpy_results cimport call_numpy, take_over
 from tensix.kernels.parallel cimport parallel_for
 from tensix.tensors.dtype cimport (
     BFLOAT16,
-    COMPLEX128,
-    COMPLEX64,
+    INT64,
     default_float_code,
     dtype_from_any,
     dtype_of_code,
@@ -68,11 +67,9 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
-    TensorImpl_refresh,
     TensorImpl_shape,
     TensorImpl_sizes,
     TensorImpl_strides,
-    TensorImpl_view,
     check_unchanged,
     int64_of,
     set_counts,
@@ -84,16 +81,34 @@ import numpy as np
 from tensix.dispatch import native_functions
 from tensix.tensors.dtype import dtype_named
 
+cdef extern from "tensix/reduce.h" nogil:
+    ctypedef struct tx_reduction_t:
+        run_t run
+        rows_t rows
+    ctypedef void (*tx_scan_t)(
+        const void* x, void* results, npy_intp lines, npy_intp x_step, npy_intp to_step, npy_intp n, npy_intp width,
+        npy_intp pitch)
+    tx_reduction_t tx_reduction(int operation, int code)
+    tx_scan_t tx_scan(int operation, int code)
+    int TX_SUM, TX_PROD, TX_MAX, TX_MIN, TX_ANY, TX_ALL, TX_COUNT, TX_SQUARES
+
 cdef enum:
     MOST_HALVINGS = 4   # sixteen blocks keep as many threads busy, and their partial results are soon combined
     FEW_RESULTS = 16
 
 
-cdef class ReductionKernel(Kernel):
-    """Reduce the elements by a ufunc's loop, in the type that suits them."""
+cdef dict OPERATIONS = {"sum": TX_SUM, "prod": TX_PROD, "max": TX_MAX, "min": TX_MIN, "any": TX_ANY, "all": TX_ALL,
+                        "count_nonzero": TX_COUNT}
 
-    def __init__(self, function, identity, *, working, results=None, has_dtype=False, has_empty_result=True):
-        self.name, self.function = f"numpy.{function.__name__} reduction", run_reduction
+
+cdef class ReductionKernel(Kernel):
+    """Reduce the elements in the type that suits them; by a ufunc's loop where there is none of ours."""
+
+    def __init__(
+            self, str operator, function, identity, *, working, results=None, has_dtype=False,
+            has_empty_result=True):
+        cdef int operation = OPERATIONS[operator]
+        self.name, self.function = f"{operator} reduction", run_reduction
         self.has_dtype, self.has_empty_result = has_dtype, has_empty_result
         results = working if results is None else results
         for code in range(46):
@@ -101,7 +116,10 @@ cdef class ReductionKernel(Kernel):
             if dtype is not None:
                 self.working[code] = dtype_named(working.get(dtype.name, dtype.name)).code
                 self.results[code] = dtype_named(results.get(dtype.name, dtype.name)).code
-                take_reduction_loop(&self.loops[code], function, dtype, identity)
+                own_loop_init(&self.loops[code], operation, code, self.working[code], identity)
+                self.loops[code].join = &ADD[INT64] if operation == TX_COUNT else &self.loops[self.working[code]]
+                if self.loops[code].function == NULL and function is not None and self.working[code] == code:
+                    take_loop(function, dtype, &self.loops[code].function, &self.loops[code].data)
 
 
 cdef object run_reduction(Kernel kernel, object table, arguments_t args):
@@ -121,7 +139,10 @@ cdef object run_reduction(Kernel kernel, object table, arguments_t args):
             refuse_to_drop_imaginary(result)
     if x.numel == 0 and not self.has_empty_result:
         refuse_empty(table.schema.name, x, axes)
-    return Tensor_wrap(converted(reduce(&self.loops[working], x, working, axes, keepdims), result))
+    cdef reduction_loop_t* loop = &self.loops[x.dtype_code]
+    if working != self.working[x.dtype_code] or loop.function == NULL:
+        loop = &self.loops[working]
+    return Tensor_wrap(converted(reduce(loop, x, None, working, axes, keepdims), result))
 
 
 cdef int check_defined(TensorImpl x) except -1:
@@ -200,43 +221,138 @@ cdef int take_loop(ufunc function, object dtype, inner_loop_t* found, void** dat
     return 0
 
 
-cdef int take_reduction_loop(reduction_loop_t* self, object function, object dtype, object identity) except -1:
+cdef int own_loop_init(reduction_loop_t* self, int operation, int source, int result, object identity) except -1:
+    """Set up a loop of `tensix/reduce.h` with its identity; where there is none its place is NULL."""
+    dtype = dtype_of_code(result)
+    cdef tx_reduction_t found = tx_reduction(operation, source)
+    self.run, self.rows = found.run, found.rows
+    if found.run != NULL:
+        self.function, self.data = reducing_loop, self
+    self.source, self.source_size, self.result_size = source, itemsize_of(source), itemsize_of(result)
     self.settled = -1
-    if function in (np.logical_or, np.logical_and):
-        self.settled = function is np.logical_or
-    take_loop(function, dtype, &self.function, &self.data)
-    if self.function != NULL:
+    if dtype.name == "bool":
+        self.settled = 1 if operation in (TX_ANY, TX_MAX) else 0
+    self.by_pairs = "floating" in dtype.kind and operation in (TX_SUM, TX_SQUARES)
+    if dtype.name != "bfloat16":  # See Note [bfloat16 and NumPy]
         value = np.array(identity(dtype.numpy) if callable(identity) else identity, dtype.numpy).tobytes()
         memcpy(self.identity, <char*>value, len(value))
-        if function in (np.maximum, np.minimum):
-            self.data, self.function = <void*>self.function, peeling_loop
     return 0
 
 
-cdef void peeling_loop(char** data, const npy_intp* count, const npy_intp* steps, void* function) noexcept nogil:
-    """Reduce the first element alone, as NumPy does: its loops for maxima read aligned runs slowest on some machines.
+cdef enum:
+    BLOCK_ELEMENTS = 1024  # See Note [Lanes]
 
-    Sixteen million float32 took 2.6 ms from a multiple of a vector's size, and 1.7 ms from four bytes further on.
-    """
-    cdef npy_intp one = 1
-    cdef npy_intp rest = count[0] - 1
-    cdef char* further[3]
-    if steps[0] == 0 and rest >= CHUNK_ELEMENTS // 4:
-        (<inner_loop_t>function)(data, &one, steps, NULL)
-        further[0], further[1], further[2] = data[0], data[1] + steps[1], data[2]
-        (<inner_loop_t>function)(further, &rest, steps, NULL)
+
+cdef void reducing_loop(char** data, const npy_intp* count, const npy_intp* steps, void* loop) noexcept nogil:
+    """Reduce a run to one element, or combine a row with the results; data[0] is the center, if there is one."""
+    cdef const reduction_loop_t* self = <const reduction_loop_t*>loop
+    if steps[2] == 0:
+        if self.by_pairs and count[0] > BLOCK_ELEMENTS:
+            reduce_by_pairs(self, data[1], steps[1], count[0], data[2], data[0])
+        else:
+            reduce_run(self, data[1], steps[1], count[0], data[2], data[0])
+    elif are_dense(self, data, steps):
+        self.rows(data[2], data[1], count[0], 1, 0, data[0])
     else:
-        (<inner_loop_t>function)(data, count, steps, NULL)
+        reduce_gathered(self, data, count[0], steps)
+
+
+cdef void reducing_rows(
+        char** data, npy_intp columns, npy_intp rows, const npy_intp* column_steps, const npy_intp* row_steps,
+        void* loop) noexcept nogil:
+    """Combine rows with the results, or all of a plane with one element."""
+    cdef const reduction_loop_t* self = <const reduction_loop_t*>loop
+    cdef char* row[3]
+    cdef npy_intp i
+    cdef int k
+    if column_steps[2] != 0 and are_dense(self, data, column_steps):
+        self.rows(data[2], data[1], columns, rows, row_steps[1], data[0])
+        return
+    for i in range(rows):
+        for k in range(3):
+            row[k] = data[k] + i * row_steps[k]
+        reducing_loop(row, &columns, column_steps, loop)
+
+
+cdef inline bint are_dense(const reduction_loop_t* self, char** data, const npy_intp* steps) noexcept nogil:
+    """Return whether the results, and the elements and centers of a row, lie side by side."""
+    return steps[2] == self.result_size and steps[1] == self.source_size and (
+        data[0] == data[2] or steps[0] == self.source_size)
+
+
+cdef void reduce_run(
+        const reduction_loop_t* self, char* x, npy_intp step, npy_intp count, char* result,
+        const char* center) noexcept nogil:
+    cdef sixteen_bytes_t buffer[1024]
+    cdef npy_intp taken
+    cdef npy_intp block = BLOCK_ELEMENTS
+    if step == self.source_size:
+        block = count if self.settled < 0 else 128  # few, then more: what settles a result is often near
+    while count > 0 and (<uint8_t*>result)[0] != self.settled:
+        taken = min(count, block)
+        if step == self.source_size:
+            self.run(x, taken, result, center)
+        else:
+            copy_strided(<int>self.source_size, x, step, <char*>buffer, self.source_size, taken)
+            self.run(buffer, taken, result, center)
+        x += taken * step
+        count -= taken
+        if step == self.source_size and block < 32 * BLOCK_ELEMENTS:
+            block *= 2
+
+
+cdef void reduce_by_pairs(
+        const reduction_loop_t* self, char* x, npy_intp step, npy_intp count, char* result,
+        const char* center) noexcept nogil:
+    """Combine the result with the total of the first half of the blocks and that of the others. See Note [Lanes]."""
+    cdef sixteen_bytes_t total, rest
+    cdef npy_intp half = (count // BLOCK_ELEMENTS + 1) // 2 * BLOCK_ELEMENTS
+    if count <= BLOCK_ELEMENTS:
+        reduce_run(self, x, step, count, result, center)
+        return
+    memcpy(&total, self.identity, sizeof(total))
+    memcpy(&rest, self.identity, sizeof(rest))
+    reduce_by_pairs(self, x, step, half, <char*>&total, center)
+    reduce_by_pairs(self, x + half * step, step, count - half, <char*>&rest, center)
+    self.join.rows(&total, &rest, 1, 1, 0, NULL)
+    self.join.rows(result, &total, 1, 1, 0, NULL)
+
+
+cdef void reduce_gathered(
+        const reduction_loop_t* self, char** data, npy_intp count, const npy_intp* steps) noexcept nogil:
+    """Combine a row with the results where either does not lie side by side."""
+    cdef sixteen_bytes_t results[256]
+    cdef sixteen_bytes_t elements[256]
+    cdef sixteen_bytes_t centers[256]
+    cdef npy_intp taken
+    cdef npy_intp done = 0
+    cdef char* target
+    while done < count:
+        taken = min(count - done, <npy_intp>256)
+        target = data[2] + done * steps[2]
+        copy_strided(<int>self.result_size, target, steps[2], <char*>results, self.result_size, taken)
+        copy_strided(
+            <int>self.source_size, data[1] + done * steps[1], steps[1], <char*>elements, self.source_size, taken)
+        if data[0] != data[2]:
+            copy_strided(
+                <int>self.source_size, data[0] + done * steps[0], steps[0], <char*>centers, self.source_size, taken)
+        self.rows(results, elements, taken, 1, 0, centers)
+        copy_strided(<int>self.result_size, <char*>results, self.result_size, target, steps[2], taken)
+        done += taken
 
 
 # ---- the reduction
 
 
-cdef TensorImpl reduce(const reduction_loop_t* loop, TensorImpl x, uint8_t code, uint64_t axes, bint keepdims):
-    """Return the elements, converted to a type, reduced along some axes; on meta the shape alone."""
+cdef TensorImpl reduce(
+        const reduction_loop_t* loop, TensorImpl x, TensorImpl center, uint8_t code, uint64_t axes, bint keepdims):
+    """Return the elements, as the loop takes them, reduced along some axes; on meta the shape alone.
+
+    The center has the shape of the result with all axes kept, and the type of the loop's elements; None: there is none.
+    """
     cdef iterator_t iterator
     cdef converting_loop_t wrapped
-    cdef int64_t step
+    cdef int64_t step, center_step
     cdef int64_t itemsize = itemsize_of(code)
     cdef int64_t x_itemsize = itemsize_of(x.dtype_code)
     cdef inner_loop_t function = loop.function
@@ -253,30 +369,34 @@ cdef TensorImpl reduce(const reduction_loop_t* loop, TensorImpl x, uint8_t code,
     if x.numel == 0:
         return out
     iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
-    iterator.operands = 3  # the result, the elements, the result again
+    iterator.operands = 3  # the center or the result, the elements, the result
     iterator.data[0] = iterator.data[2] = result
     iterator.data[1] = <char*>TensorImpl_const_data(x)
     iterator.storages[0] = NULL
     iterator.storages[1], iterator.storages[2] = <PyObject*>x.storage, <PyObject*>out.storage
-    step = itemsize
+    step = center_step = itemsize
+    if center is not None:
+        iterator.data[0], center_step = <char*>TensorImpl_const_data(center), loop.source_size
     for i in range(x.ndim - 1, -1, -1):
         iterator.steps[i][1] = TensorImpl_strides(x)[i] * x_itemsize
         iterator.steps[i][0] = iterator.steps[i][2] = 0
         if not (axes >> i) & 1:
-            iterator.steps[i][0] = iterator.steps[i][2] = step
+            iterator.steps[i][0], iterator.steps[i][2] = center_step, step
             step *= TensorImpl_sizes(x)[i]
-    if x.dtype_code != code:
+            center_step *= TensorImpl_sizes(x)[i]
+    if x.dtype_code != loop.source:
         converting_loop_init(&wrapped, loop.function, loop.data, 3)
-        conversion_init(&wrapped.conversions[1], x.dtype_code, code)
-        wrapped.settled = loop.settled
+        conversion_init(&wrapped.conversions[1], x.dtype_code, loop.source)
         function, data = converting_loop, &wrapped
+    elif loop.rows != NULL:
+        iterator.rows_loop = reducing_rows
     if x.numel < GRAIN_ELEMENTS:
         iterator_simplify(&iterator, 1)
         iterator_walk(&iterator, function, data)
         return out
     iterator_begin_use(&iterator)
     try:
-        reduce_large(&iterator, loop, function, data, result, out)
+        reduce_large(&iterator, loop, function, data, result, out, center is not None)
     finally:
         iterator_end_use(&iterator)
     return out
@@ -294,16 +414,16 @@ cdef struct blocks_t:
     iterator_t* iterator
     inner_loop_t function
     void* data
+    bint has_center
     int dim
     int halvings
-    bint is_complex
     char* partials
     npy_intp nbytes    # of one partial result
 
 
 cdef int reduce_large(
         iterator_t* iterator, const reduction_loop_t* loop, inner_loop_t function, void* data, char* result,
-        TensorImpl out) except -1:
+        TensorImpl out, bint has_center) except -1:
     """Reduce on several threads. See Note [Reduction in blocks]."""
     cdef blocks_t blocks
     cdef npy_intp itemsize = itemsize_of(out.dtype_code)
@@ -311,7 +431,7 @@ cdef int reduce_large(
     iterator_simplify(iterator, 1)
     blocks.dim, kept = longest_dim(iterator, True), longest_dim(iterator, False)
     blocks.halvings = 0
-    if iterator.steps[0][0] != 0 and iterator.sizes[0] >= FEW_RESULTS:
+    if iterator.steps[0][2] != 0 and iterator.sizes[0] >= FEW_RESULTS:
         kept = 0
     elif blocks.dim >= 0:
         blocks.halvings = halvings_of(iterator, blocks.dim, out.numel)
@@ -323,7 +443,7 @@ cdef int reduce_large(
                 iterator_walk(iterator, function, data)
         return 0
     blocks.iterator, blocks.function, blocks.data = iterator, function, data
-    blocks.is_complex = out.dtype_code in (COMPLEX64, COMPLEX128)
+    blocks.has_center = has_center
     blocks.nbytes = out.numel * itemsize
     blocks.partials = <char*>malloc(blocks.nbytes << blocks.halvings)
     if blocks.partials == NULL:
@@ -342,7 +462,7 @@ cdef int longest_dim(const iterator_t* iterator, bint is_reduced) noexcept nogil
     cdef int found = -1
     cdef int i
     for i in range(iterator.ndim):
-        if (iterator.steps[i][0] == 0) == is_reduced and (found < 0 or iterator.sizes[i] > iterator.sizes[found]):
+        if (iterator.steps[i][2] == 0) == is_reduced and (found < 0 or iterator.sizes[i] > iterator.sizes[found]):
             found = i
     return found
 
@@ -351,7 +471,7 @@ cdef int halvings_of(const iterator_t* iterator, int dim, npy_intp results) noex
     """Return how often to halve a dimension: while blocks are worth a thread, and their results much smaller."""
     cdef npy_intp elements = iterator_total(iterator) // 2
     cdef npy_intp length = iterator.sizes[dim] // 2
-    cdef npy_intp shortest = 256 if dim == iterator.ndim - 1 else 2  # NumPy adds by pairs what is longer than 128
+    cdef npy_intp shortest = 2 * BLOCK_ELEMENTS if dim == iterator.ndim - 1 else 2
     cdef int halvings = 0
     while (halvings < MOST_HALVINGS and elements >= CHUNK_ELEMENTS // 2 and length >= shortest
             and elements >= 32 * results):
@@ -361,32 +481,22 @@ cdef int halvings_of(const iterator_t* iterator, int dim, npy_intp results) noex
     return halvings
 
 
-cdef npy_intp cut(npy_intp length, int halvings, npy_intp block, bint is_complex) noexcept nogil:
-    """Return where a block begins if a length is halved again and again, as NumPy's sum by pairs halves it."""
-    cdef npy_intp start = 0
-    cdef npy_intp half
-    cdef int level
-    for level in range(halvings - 1, -1, -1):
-        half = (length - length % 8) // 2 if is_complex else length // 2 - length // 2 % 8
-        if (block >> level) & 1:
-            start += half
-            length -= half
-        else:
-            length = half
-    return start
+cdef npy_intp cut(const blocks_t* blocks, npy_intp block) noexcept nogil:
+    """Return where a block begins."""
+    cdef npy_intp start = (blocks.iterator.sizes[blocks.dim] >> blocks.halvings) * block
+    return start - start % BLOCK_ELEMENTS if blocks.dim == blocks.iterator.ndim - 1 else start
 
 
 cdef void reduce_block(void* context, int64_t block) noexcept nogil:
     cdef blocks_t* blocks = <blocks_t*>context
     cdef iterator_t iterator = blocks.iterator[0]
-    cdef npy_intp length = iterator.sizes[blocks.dim]
-    cdef npy_intp stop = length
+    cdef npy_intp stop = iterator.sizes[blocks.dim]
     if block + 1 < 1 << blocks.halvings:
-        stop = cut(length, blocks.halvings, block + 1, blocks.is_complex)
-    iterator.data[0] = iterator.data[2] = blocks.partials + block * blocks.nbytes
-    iterator_run_part(
-        &iterator, blocks.dim, cut(length, blocks.halvings, block, blocks.is_complex), stop, blocks.function,
-        blocks.data)
+        stop = cut(blocks, block + 1)
+    iterator.data[2] = blocks.partials + block * blocks.nbytes
+    if not blocks.has_center:
+        iterator.data[0] = iterator.data[2]
+    iterator_run_part(&iterator, blocks.dim, cut(blocks, block), stop, blocks.function, blocks.data)
 
 
 cdef void join_blocks(
@@ -404,7 +514,7 @@ cdef void join_blocks(
             data[1] = data[0] + distance * blocks.nbytes
             steps[0] = steps[1] = steps[2] = itemsize
             count = results
-            loop.function(data, &count, steps, loop.data)
+            loop.join.function(data, &count, steps, loop.join.data)
             block += 2 * distance
         distance *= 2
 
@@ -430,9 +540,7 @@ def highest(numpy_dtype):
     return True if numpy_dtype.kind == "b" else np.iinfo(numpy_dtype).max if numpy_dtype.kind in "iu" else infinite
 
 
-def truth():
-    """Return the type to compute truth in by element type: bool for all."""
-    return {dtype_of_code(code).name: "bool" for code in range(46) if dtype_of_code(code) is not None}
+TRUTH = {dtype_of_code(code).name: "bool" for code in range(46) if dtype_of_code(code) is not None}
 
 
 def register_reductions():
@@ -440,12 +548,15 @@ def register_reductions():
     wide = WIDENED | {"float16": "float32", "bfloat16": "float32"}
     plain = {"bfloat16": "float32"}
     for table, kernel in (
-        (native_functions.SUM, ReductionKernel(np.add, 0, working=wide, results=WIDENED, has_dtype=True)),
-        (native_functions.PROD, ReductionKernel(np.multiply, 1, working=wide, results=WIDENED, has_dtype=True)),
-        (native_functions.MAX, ReductionKernel(np.maximum, lowest, working=plain, results={}, has_empty_result=False)),
-        (native_functions.MIN, ReductionKernel(np.minimum, highest, working=plain, results={}, has_empty_result=False)),
-        (native_functions.ANY, ReductionKernel(np.logical_or, False, working=truth())),
-        (native_functions.ALL, ReductionKernel(np.logical_and, True, working=truth())),
+        (native_functions.SUM, ReductionKernel("sum", None, 0, working=wide, results=WIDENED, has_dtype=True)),
+        (native_functions.PROD,
+         ReductionKernel("prod", np.multiply, 1, working=wide, results=WIDENED, has_dtype=True)),
+        (native_functions.MAX,
+         ReductionKernel("max", np.maximum, lowest, working=plain, results={}, has_empty_result=False)),
+        (native_functions.MIN,
+         ReductionKernel("min", np.minimum, highest, working=plain, results={}, has_empty_result=False)),
+        (native_functions.ANY, ReductionKernel("any", None, False, working=TRUTH)),
+        (native_functions.ALL, ReductionKernel("all", None, True, working=TRUTH)),
     ):
         table.register("CPU", kernel)
         table.register("Meta", kernel)
@@ -462,26 +573,27 @@ cdef struct loop_t:
     void* data
 
 
-# What is computed with, by the code of a floating type that NumPy has.
-cdef reduction_loop_t ADD[47]
-cdef loop_t SUBTRACT[47]
-cdef loop_t MULTIPLY[47]
-cdef loop_t DIVIDE[47]
-cdef loop_t SQRT[47]
-
-for _name in ("float32", "float64", "complex64", "complex128"):
-    _dtype = dtype_named(_name)
-    _code = _dtype.code
-    take_reduction_loop(&ADD[_code], np.add, _dtype, 0)
-    take_loop(np.subtract, _dtype, &SUBTRACT[_code].function, &SUBTRACT[_code].data)
-    take_loop(np.multiply, _dtype, &MULTIPLY[_code].function, &MULTIPLY[_code].data)
-    take_loop(np.divide, _dtype, &DIVIDE[_code].function, &DIVIDE[_code].data)
-    take_loop(np.sqrt, _dtype, &SQRT[_code].function, &SQRT[_code].data)
-
 cdef dict WORKING = {"float16": "float32", "bfloat16": "float32", "float32": "float32", "float64": "float64",
                      "complex64": "complex64", "complex128": "complex128"}
 cdef dict REAL_PART = {"complex64": "float32", "complex128": "float64"}
 
+# What is computed with, by the code of a floating type that NumPy has.
+cdef reduction_loop_t ADD[47]
+cdef reduction_loop_t SQUARES[47]
+cdef loop_t DIVIDE[47]
+cdef loop_t SQRT[47]
+
+own_loop_init(&ADD[INT64], TX_SUM, INT64, INT64, 0)
+ADD[INT64].join = &ADD[INT64]
+for _name in ("float32", "float64", "complex64", "complex128"):
+    _dtype = dtype_named(_name)
+    _code = _dtype.code
+    _real = dtype_named(REAL_PART.get(_name, _name)).code
+    own_loop_init(&ADD[_code], TX_SUM, _code, _code, 0)
+    own_loop_init(&SQUARES[_code], TX_SQUARES, _code, _real, 0)
+    ADD[_code].join, SQUARES[_code].join = &ADD[_code], &ADD[_real]
+    take_loop(np.divide, _dtype, &DIVIDE[_code].function, &DIVIDE[_code].data)
+    take_loop(np.sqrt, _dtype, &SQRT[_code].function, &SQRT[_code].data)
 
 cdef uint8_t working_code(TensorImpl x) except? 255:
     """Return the type to compute in."""
@@ -520,70 +632,20 @@ cdef int divide(TensorImpl self, double divisor) except -1:
 
 
 cdef TensorImpl mean_impl(TensorImpl x, uint8_t working, uint64_t axes, bint keepdims):
-    cdef TensorImpl out = reduce(&ADD[working], x, working, axes, keepdims)
+    cdef TensorImpl out = reduce(&ADD[working], x, None, working, axes, keepdims)
     divide(out, count_of(x, axes))
     return out
 
 
-cdef TensorImpl distances(TensorImpl x, TensorImpl center, uint8_t working):
-    """Return x less its mean, a new tensor."""
-    cdef iterator_t iterator
-    cdef converting_loop_t wrapped
-    cdef uint64_t before = set_counts(x, x, x)
-    cdef TensorImpl out = new_result(x.ndim, TensorImpl_sizes(x), working, x, x)
-    check_unchanged(before, x, x, x)
-    if x.device_type == META:
-        return out
-    converting_loop_init(&wrapped, SUBTRACT[working].function, SUBTRACT[working].data, 3)
-    if x.dtype_code != working:
-        conversion_init(&wrapped.conversions[0], x.dtype_code, working)
-    iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
-    iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
-    iterator_add(&iterator, center, <void*>TensorImpl_const_data(center))
-    iterator_add(&iterator, out, TensorImpl_mutable_data(out))
-    if x.dtype_code != working:
-        iterator_run(&iterator, converting_loop, &wrapped)
-    else:
-        iterator_run(&iterator, SUBTRACT[working].function, SUBTRACT[working].data)
-    return out
-
-
-cdef TensorImpl as_real(TensorImpl x):
-    """Return the view on complex numbers as pairs of real ones; others as they are."""
-    name = REAL_PART.get(dtype_of_code(x.dtype_code).name)
-    if name is None:
-        return x
-    cdef TensorImpl view = TensorImpl_view(x, x.ndim + 1)
-    view.dtype_code = dtype_named(name).code
-    for i in range(x.ndim):
-        TensorImpl_sizes(view)[i], TensorImpl_strides(view)[i] = TensorImpl_sizes(x)[i], 2 * TensorImpl_strides(x)[i]
-    TensorImpl_sizes(view)[x.ndim], TensorImpl_strides(view)[x.ndim] = 2, 1
-    view.storage_offset *= 2
-    TensorImpl_refresh(view)
-    return view
-
-
-cdef int square(TensorImpl self) except -1:
-    """Square every element in place."""
-    return run_in_place(self, 3, MULTIPLY[self.dtype_code].function, MULTIPLY[self.dtype_code].data)
-
-
 cdef int take_roots(TensorImpl self) except -1:
     """Take the square root of every element in place."""
-    return run_in_place(self, 2, SQRT[self.dtype_code].function, SQRT[self.dtype_code].data)
-
-
-cdef int run_in_place(TensorImpl self, int operands, inner_loop_t function, void* loop_data) except -1:
-    """Run a loop whose operands and result are all the same elements."""
     cdef iterator_t iterator
-    cdef void* data
     if self.device_type == META:
         return 0
-    data = TensorImpl_mutable_data(self)
     iterator_start(&iterator, self.ndim, TensorImpl_sizes(self))
-    for _ in range(operands):
-        iterator_add(&iterator, self, data)
-    iterator_run(&iterator, function, loop_data)
+    iterator_add(&iterator, self, TensorImpl_mutable_data(self))
+    iterator_add(&iterator, self, TensorImpl_mutable_data(self))
+    iterator_run(&iterator, SQRT[self.dtype_code].function, SQRT[self.dtype_code].data)
     return 0
 
 
@@ -603,20 +665,16 @@ cdef object spread(arguments_t args, bint has_root):
     cdef bint keepdims = <object>args[3]
     cdef uint8_t working = working_code(x)
     cdef uint64_t axes
-    cdef TensorImpl center, squares, out
+    cdef TensorImpl out
     cdef double divisor
     axes = axes_from_any(<object>args[1], x.ndim)
     divisor = count_of(x, axes) - correction
-    center = mean_impl(x, working, axes, True)
-    squares = as_real(distances(x, center, working))
-    square(squares)
-    if squares.ndim > x.ndim:  # real and imaginary part
-        squares = reduce(&ADD[squares.dtype_code], squares, squares.dtype_code, <uint64_t>1 << x.ndim, False)
-    out = reduce(&ADD[squares.dtype_code], squares, squares.dtype_code, axes, keepdims)
+    out = reduce(
+        &SQUARES[working], x, mean_impl(x, working, axes, True), SQUARES[working].join.source, axes, keepdims)
     divide(out, max(divisor, 0.0))
     if has_root:
         take_roots(out)
-    return Tensor_wrap(out if working != squares.dtype_code else converted(out, result_code(x)))
+    return Tensor_wrap(out if working != out.dtype_code else converted(out, result_code(x)))
 
 
 cdef object var(Kernel self, object table, arguments_t args):
@@ -629,14 +687,30 @@ cdef object std(Kernel self, object table, arguments_t args):
     return spread(args, True)
 
 
-# ---- running sums and products, by NumPy over zero-copy views
+# ---- running sums and products
 
 
-cdef object accumulate(arguments_t args, object function):
+cdef struct scan_t:
+    tx_scan_t loop
+    const char* x
+    char* results
+    npy_intp lines       # of which each has n rows of `width` elements
+    npy_intp n
+    npy_intp width
+    npy_intp x_size
+    npy_intp result_size
+    npy_intp result_line  # bytes
+    npy_intp share       # of lines, or of the width if there is one line
+
+
+cdef object accumulate(arguments_t args, int operation, object function):
     """Return what reducing the first, the first two, … elements along an axis gives."""
     cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef TensorImpl out
     cdef bint include_initial = <object>args[3]
-    cdef int dim
+    cdef int64_t sizes[64]
+    cdef uint8_t code
+    cdef int dim, i
     axis, dtype = <object>args[1], <object>args[2]
     check_defined(x)
     if axis is None:
@@ -645,13 +719,96 @@ cdef object accumulate(arguments_t args, object function):
         axis = 0
     dim = wrap_dim(int64_of(axis), x.ndim)
     own = dtype_of_code(x.dtype_code)
-    result = dtype_named(WIDENED.get(own.name, own.name)) if dtype is None else dtype_from_any(dtype)
+    wide = dtype_named(WIDENED.get(own.name, own.name))
+    result = wide if dtype is None else dtype_from_any(dtype)
     if own.kind == "complex floating" != result.kind:
         raise TypeError(f"complex numbers can't be cast to the desired output type {result}.")
+    code = result.code
+    if x.device_type != META and (tx_scan(operation, code) == NULL or "integer" in result.kind and result is not wide):
+        return accumulate_by_numpy(x, dim, result, include_initial, function)
+    if result is not wide:
+        x = converted(x, code)
+    for i in range(x.ndim):
+        sizes[i] = TensorImpl_sizes(x)[i]
+    sizes[dim] += include_initial
+    cdef uint64_t before = set_counts(x, x, x)
+    out = empty_impl(x.ndim, sizes, code, x.device_type, x.device_index)
+    check_unchanged(before, x, x, x)
+    if x.device_type != META and out.numel != 0:
+        if not x.contiguous:
+            x = in_row_major_order(x)
+        scan(x, out, dim, operation, include_initial)
+    return Tensor_wrap(out)
+
+
+cdef TensorImpl in_row_major_order(TensorImpl x):
+    cdef uint64_t before = set_counts(x, x, x)
+    cdef TensorImpl copy = empty_impl(x.ndim, TensorImpl_sizes(x), x.dtype_code, x.device_type, x.device_index)
+    check_unchanged(before, x, x, x)
+    copy_elements(copy, x)
+    return copy
+
+
+cdef int scan(TensorImpl x, TensorImpl out, int dim, int operation, bint include_initial) except -1:
+    """Fill in running results; both tensors are row-major."""
+    cdef scan_t self
+    cdef iterator_t iterator
+    cdef npy_intp length
+    cdef int i
+    cdef char identity[16]
+    self.x, self.results = <char*>TensorImpl_const_data(x), <char*>TensorImpl_mutable_data(out)
+    self.loop = tx_scan(operation, x.dtype_code)
+    self.lines = self.width = 1
+    for i in range(x.ndim):
+        if i < dim:
+            self.lines *= TensorImpl_sizes(x)[i]
+        elif i > dim:
+            self.width *= TensorImpl_sizes(x)[i]
+    self.n = TensorImpl_sizes(x)[dim]
+    self.x_size, self.result_size = itemsize_of(x.dtype_code), itemsize_of(out.dtype_code)
+    self.result_line = TensorImpl_sizes(out)[dim] * self.width * self.result_size
+    if include_initial:
+        number = np.array(operation == TX_PROD, dtype_of_code(out.dtype_code).numpy).tobytes()
+        memcpy(identity, <char*>number, len(number))
+        for i in range(self.lines):
+            fill_with(self.results + i * self.result_line, identity, self.width, self.result_size)
+        self.results += self.width * self.result_size
+    length = self.width if self.lines == 1 else self.lines
+    self.share = max(CHUNK_ELEMENTS * length // max(x.numel, 1), 1)
+    self.share += (64 - self.share % 64) % 64 if self.lines == 1 else (4 - self.share % 4) % 4
+    if x.numel < GRAIN_ELEMENTS or self.share >= length:
+        self.share = length
+        scan_share(&self, 0)
+        return 0
+    iterator.operands = 2
+    iterator.storages[0], iterator.storages[1] = <PyObject*>x.storage, NULL  # the result is new
+    iterator_begin_use(&iterator)
+    with nogil:
+        parallel_for((length + self.share - 1) // self.share, scan_share, &self)
+    iterator_end_use(&iterator)
+    return 0
+
+
+cdef void scan_share(void* context, int64_t share) noexcept nogil:
+    """Fill in the results of some lines, or of some columns of the only one."""
+    cdef const scan_t* self = <const scan_t*>context
+    cdef npy_intp start = share * self.share
+    cdef npy_intp line = self.n * self.width
+    cdef npy_intp result_line = self.result_line // self.result_size
+    if self.lines == 1:
+        self.loop(
+            self.x + start * self.x_size, self.results + start * self.result_size, 1, line, result_line, self.n,
+            min(self.share, self.width - start), self.width)
+    else:
+        self.loop(
+            self.x + start * line * self.x_size, self.results + start * self.result_line,
+            min(self.share, self.lines - start), line, result_line, self.n, self.width, self.width)
+
+
+cdef object accumulate_by_numpy(TensorImpl x, int dim, object result, bint include_initial, object function):
+    """Do so for complex numbers, float16, bfloat16, and results in a type that was asked for."""
     shape = list(TensorImpl_shape(x))
     shape[dim] += include_initial
-    if x.device_type == META:
-        return Tensor_wrap(meta_impl(x, shape, result.code))
     out = call_numpy(np.empty, (shape, np.float32 if result.code == BFLOAT16 else result.numpy))
     before = (slice(None),) * dim
     if include_initial:
@@ -661,19 +818,12 @@ cdef object accumulate(arguments_t args, object function):
     return Tensor_wrap(converted(take_over(out), result.code))
 
 
-cdef TensorImpl meta_impl(TensorImpl x, list shape, int code):
-    cdef int64_t sizes[64]
-    for i in range(x.ndim):
-        sizes[i] = shape[i]
-    return empty_impl(x.ndim, sizes, code, x.device_type, x.device_index)
-
-
 cdef object cumulative_sum(Kernel self, object table, arguments_t args):
-    return accumulate(args, np.add)
+    return accumulate(args, TX_SUM, np.add)
 
 
 cdef object cumulative_prod(Kernel self, object table, arguments_t args):
-    return accumulate(args, np.multiply)
+    return accumulate(args, TX_PROD, np.multiply)
 
 
 for _table, _kernel in (

@@ -1,5 +1,7 @@
 """Reductions of large tensors, which are cut into blocks; positions, counts, running sums; and the device meta."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -30,13 +32,51 @@ def test_every_axis(shape, dtype):
             np.testing.assert_array_equal(np.asarray(x.any(axis)), b.any(axis))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-@pytest.mark.parametrize("count", [131_071, 131_072, 262_144, 300_001, 1_000_003, 5_000_000])
-def test_sum_of_one_run_has_numpys_digits(dtype, count):
-    """Cut where NumPy halves, the parts add up to the same number."""
-    a = np.random.default_rng(0).standard_normal(count).astype(dtype)
-    assert tensix.from_numpy(a).sum().item() == a.sum().item()
-    assert tensix.from_numpy(a[::2]).sum().item() == a[::2].sum().item()
+def sum_in_lanes(a):
+    """Add as Note [Lanes] says, one NumPy operation per step."""
+    lanes = 256 // a.itemsize
+    if len(a) > 1024:
+        half = (len(a) // 1024 + 1) // 2 * 1024
+        return sum_in_lanes(a[:half]) + sum_in_lanes(a[half:])
+    rows = np.append(a, np.zeros(-len(a) % lanes, a.dtype)).reshape(-1, lanes)
+    total = np.zeros(lanes, a.dtype)
+    for row in rows:
+        total = total + row
+    while len(total) > 1:
+        half = len(total) // 2
+        total = total[:half] + total[half:]
+    return total[0]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("count", [1, 3, 12, 63, 64, 65, 100, 1023, 1024, 1025, 2048, 5000, 30_001])
+def test_bits_of_a_sum_depend_on_nothing(dtype, count):
+    """Vectors of any width, and any distance of the elements, give the same bits."""
+    a = np.random.default_rng(count).standard_normal(3 * count).astype(dtype)
+    assert tensix.from_numpy(a[:count]).sum().item() == sum_in_lanes(a[:count]).item()
+    assert tensix.from_numpy(a[::3]).sum().item() == sum_in_lanes(a[::3].copy()).item()
+
+
+HARD = {
+    "of one sign": lambda rng, n: rng.random(n),
+    "of both": lambda rng, n: rng.standard_normal(n),
+    "of many sizes": lambda rng, n: np.exp(rng.uniform(-30, 30, n)),
+    "one large": lambda rng, n: np.append(1e6, rng.random(n - 1)),
+    "all the same": lambda rng, n: np.full(n, 0.1),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("kind", HARD)
+@pytest.mark.parametrize("count", [12, 64, 1000, 5000, 1_000_003])
+def test_sums_are_as_exact_as_by_pairs(kind, dtype, count):
+    """A number takes part in 23 additions and as many as there are halvings of the blocks, or fewer."""
+    a = HARD[kind](np.random.default_rng(0), count).astype(dtype)
+    exact, size = math.fsum(a.tolist()), math.fsum(np.abs(a).tolist())
+    bound = (23 + math.ceil(math.log2(max(count / 1024, 1)))) * np.finfo(dtype).eps / 2 * size
+    for x in (tensix.from_numpy(a), tensix.from_numpy(np.repeat(a, 2)[::2]), tensix.from_numpy(a[::-1])):
+        assert abs(x.sum().item() - exact) <= bound
+        assert abs(x.mean().item() * count - exact) <= bound + 2 * size * np.finfo(dtype).eps
 
 
 def test_error_grows_slowly():
@@ -45,7 +85,96 @@ def test_error_grows_slowly():
     assert abs(tensix.full((1000, 10_000), 0.1, dtype="float32").sum(0).sum().item() - 1_000_000) < 5
 
 
-# ---- by NumPy's functions
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("place", [0, 5, 63, 64, 700, 1023, 5000])
+def test_special_values_are_found_at_every_place(dtype, place):
+    for value in (np.nan, np.inf, -np.inf):
+        a = np.linspace(1, 2, 5001).astype(dtype)
+        a[place] = value
+        for b in (a, np.repeat(a, 2)[::2], np.stack([a, a], 1), np.stack([a, a])):
+            for name in ("sum", "max", "min", "mean", "var", "any", "all"):
+                for axis in axes_of(b.ndim):
+                    with np.errstate(all="ignore"):
+                        expected = getattr(np, name)(b, axis)
+                    result = np.asarray(getattr(tensix.from_numpy(b), name)(axis))
+                    np.testing.assert_allclose(result, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_leave_the_range_of_numbers_as_from_first_to_last(dtype):
+    big = 1e30 if dtype == "float32" else 1e300
+    for a in (
+        [big, 1 / big] * 500,
+        [big, big, 0.0] + [1.0] * 100,
+        [1 / big] * 64 + [-1.0],
+        [-big] * 3 + [1.0] * 100,
+        [-0.5] * 2001,
+        [big] * 70 + [-1 / big] * 70,
+        [1.0] * 100 + [np.nan],
+        [np.inf, -1.0] + [2.0] * 90,
+    ):
+        a = np.array(a, dtype)
+        with np.errstate(all="ignore"):
+            expected = np.multiply.accumulate(a)[-1]
+        result = tensix.from_numpy(a).prod().item()
+        assert result == expected or (np.isnan(result) and np.isnan(expected))
+        assert np.isnan(expected) or np.signbit(result) == np.signbit(expected)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "bool",
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+        "int64",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+    ],
+)
+@pytest.mark.parametrize("shape", [(1000,), (40, 70), (3, 700), (700, 3), (5, 6, 70)])
+def test_every_loop_at_every_distance(dtype, shape):
+    """Integers wrap, and counts go beyond what a byte holds."""
+    a = np.random.default_rng(0).integers(-3, 4, [2 * size for size in shape]) * 60
+    a = a.astype(dtype)
+    odd = (slice(None, None, 2),) * len(shape)
+    for b in (a[odd], a[odd].copy(), np.asfortranarray(a[odd])):
+        x = tensix.from_numpy(b)
+        for axis in axes_of(len(shape)):
+            for name in ("max", "min", "any", "all", "count_nonzero"):
+                if dtype.startswith("complex") and name in ("max", "min"):
+                    continue
+                found = np.asarray(getattr(tensix, name)(x, axis=axis))
+                np.testing.assert_array_equal(found, getattr(np, name)(b, axis))
+            if b.dtype.kind in "biu":
+                for name in ("sum", "prod"):
+                    np.testing.assert_array_equal(np.asarray(getattr(x, name)(axis)), getattr(np, name)(b, axis))
+        for axis in range(len(shape)):
+            if dtype != "float16":
+                for name, theirs in (("cumulative_sum", np.cumsum), ("cumulative_prod", np.cumprod)):
+                    with np.errstate(all="ignore"):
+                        expected = theirs(b, axis)
+                    found = np.asarray(getattr(tensix, name)(x, axis=axis, include_initial=True))
+                    one = tuple(slice(1, None) if i == axis else slice(None) for i in range(len(shape)))
+                    np.testing.assert_array_equal(found[one], expected)
+                    assert (np.take(found, 0, axis) == (name == "cumulative_prod")).all()
+
+
+def test_running_sums_keep_the_sign_of_zero():
+    x = tensix.from_numpy(np.full((3, 5), -0.0))
+    for axis in (0, 1):
+        assert np.signbit(np.asarray(tensix.cumulative_sum(x, axis=axis))).all()
+
+
+# ---- positions and running results
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
@@ -92,8 +221,10 @@ def test_running(name, dtype, include_initial):
 # ---- meta
 
 
-@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "count_nonzero",
-                                  "argmax", "cumulative_sum"])
+@pytest.mark.parametrize(
+    "name",
+    ["sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "count_nonzero", "argmax", "cumulative_sum"],
+)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "bfloat16", "float16", "float32", "complex64"])
 def test_meta_has_the_shape_and_type_of_the_cpu(name, dtype):
     x = tensix.empty(2, 3, 4, dtype=dtype).fill_(1)
