@@ -56,9 +56,14 @@ MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), ("CYTHON_COMPRESS_ST
 LINK_ARGS = ["-Wl,-z,noseparate-code"] if sys.platform == "linux" else []
 # Loops of our own over elements that the compiler can take many at once; GCC does so from -O3 on.
 VECTORISED = (
-    "finding", "gathering", "gufunc", "manipulation", "searching", "selection", "sets", "sorting", "statistical",
+    "corrected_loops", "finding", "gathering", "gufunc", "manipulation", "searching", "selection", "sets", "sorting",
+    "statistical",
 )  # fmt: skip
-FURTHER_ARGS = {} if sys.platform == "win32" else {f"tensix/kernels/{name}.pyx": ["-O3"] for name in VECTORISED}
+FURTHER_ARGS = {f"tensix/kernels/{name}.pyx": ["-O3"] for name in VECTORISED}
+# Roots and choices of elementwise functions: only if neither errno nor exceptions of floating point count.
+FURTHER_ARGS["tensix/kernels/corrected_loops.pyx"] += ["-fno-math-errno", "-fno-trapping-math"]
+if sys.platform == "win32":
+    FURTHER_ARGS = {}
 
 extensions = [
     Extension(

@@ -54,8 +54,48 @@ class Elementwise:
     def time_transpose_to_contiguous(self, shape):
         self.turned.contiguous()
 
+    def time_clip(self, shape):
+        tensix.clip(self.x, 0.25, 0.75)
+
     def time_fill(self, shape):
         self.y.fill_(1)
+
+
+class OwnLoops:
+    """Functions with loops of our own, on one thread."""
+
+    params = (
+        ["copysign", "floor_divide", "hypot", "logaddexp", "logical_and", "maximum", "nextafter", "remainder"],
+        ["float32", "float64"],
+    )
+    param_names = ("name", "dtype")
+
+    def setup(self, name, dtype):
+        tensix.set_num_threads(1)
+        self.x = tensix.rand(1024, 1024, dtype=getattr(tensix, dtype))
+        self.y = tensix.rand(1024, 1024, dtype=getattr(tensix, dtype))
+        self.function = getattr(tensix, name)
+
+    def time_pairs(self, name, dtype):
+        self.function(self.x, self.y)
+
+    def time_number(self, name, dtype):
+        self.function(self.x, 0.5)
+
+
+class OwnUnaryLoops:
+    """The same for functions of one operand."""
+
+    params = (["conj", "logical_not", "positive", "reciprocal", "sign"], ["float32", "float64"])
+    param_names = ("name", "dtype")
+
+    def setup(self, name, dtype):
+        tensix.set_num_threads(1)
+        self.x = tensix.rand(1024, 1024, dtype=getattr(tensix, dtype))
+        self.function = getattr(tensix, name)
+
+    def time_all(self, name, dtype):
+        self.function(self.x)
 
 
 class Threads:

@@ -1,10 +1,12 @@
-"""Inner loops that correct NumPy's results where they are wrong or the array API standard wants others.
+"""Inner loops that run in the place of NumPy's: faster ones, and ones that correct its results.
 
-A loop here checks the operands first. Runs of ordinary ones go to NumPy's loop, which it finds behind its `loop_data`;
-the others are computed here. An operand is read before the result is written at its place, so the result may overlap
-it, as with NumPy's loops.
+The faster ones are those of include/tensix/elementwise.h, and for `positive` and `conj` of real numbers a copy. The
+others are written here, where NumPy is wrong or the array API standard wants other results. One of them checks the
+operands first. Runs of ordinary ones go to NumPy's loop, which it finds behind its `loop_data`; the rest is computed
+here. An operand is read before the result is written at its place, so the result may overlap it, as with NumPy's loops.
 
-- `floor_divide`: infinite operands give what the quotient gives, not a number in two cases more than in the standard.
+- `floor_divide`: infinite operands give what the quotient gives, not a number in two cases more than in the standard;
+  in float32 and float64 it is a faster loop that does so.
 - complex `expm1`: NumPy leaves infinite parts to the C library, which forms products of infinity and zero.
 - complex `tanh` of infinite real parts: the sign of a vanishing imaginary part.
 - complex `sign` of zeros: positive zeros.
@@ -17,7 +19,11 @@ from libc.math cimport INFINITY, NAN, copysign, cos, isfinite, isinf, isnan, sin
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
-from tensix.tensors.dtype cimport dtype_of_code
+from tensix.kernels.conversion cimport copy_loop
+from tensix.tensors.dtype cimport dtype_of_code, itemsize_of
+
+cdef extern from "tensix/elementwise.h":
+    const inner_loop_t* tx_elementwise_loops(const char* name)
 
 ctypedef fused real_t:
     float
@@ -37,28 +43,8 @@ cdef void run_original(
         original.function(stretch, &count, steps, original.data)
 
 
-cdef void floor_divide_items(
-        real_t* of_type, char** data, const npy_intp* count, const npy_intp* steps,
-        original_loop_t* original) noexcept nogil:
-    cdef npy_intp i, start = 0
-    cdef real_t x, y
-    for i in range(count[0]):
-        x = (<real_t*>(data[0] + i * steps[0]))[0]
-        y = (<real_t*>(data[1] + i * steps[1]))[0]
-        if isinf(x) or isinf(y):
-            run_original(original, 3, data, steps, start, i)
-            (<real_t*>(data[2] + i * steps[2]))[0] = x / y
-            start = i + 1
-    run_original(original, 3, data, steps, start, count[0])
-
-cdef void floor_divide_float(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
-    floor_divide_items(<float*>NULL, data, count, steps, <original_loop_t*>original)
-
-cdef void floor_divide_double(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
-    floor_divide_items(<double*>NULL, data, count, steps, <original_loop_t*>original)
-
 cdef void floor_divide_half(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
-    """Do the same on the bits of float16: infinity is 0x7C00, what lies above is not a number."""
+    """Find what is infinite by its bits: they are 0x7C00, and what lies above is not a number."""
     cdef npy_intp i, start = 0
     cdef uint16_t x, y, sign
     cdef uint16_t* result
@@ -210,17 +196,13 @@ cdef void scatter_double_words(
 
 
 cdef inner_loop_t corrected_loop(str name, int code):
-    """Return the loop to run in the place of NumPy's for an operator and an element type; NULL: NumPy's is right."""
+    """Return the loop to run in the place of NumPy's for an operator and an element type; NULL: NumPy's is best."""
     if dtype_of_code(code) is None:
         return NULL
     cdef str dtype = dtype_of_code(code).name
     if name == "floor_divide":
         if dtype == "float16":
             return floor_divide_half
-        if dtype == "float32":
-            return floor_divide_float
-        if dtype == "float64":
-            return floor_divide_double
     elif dtype == "complex64" or dtype == "complex128":
         if name == "expm1":
             return expm1_float if dtype == "complex64" else expm1_double
@@ -236,4 +218,12 @@ cdef inner_loop_t corrected_loop(str name, int code):
         return scatter_double_words
     elif name == "nextafter" and dtype == "bfloat16":
         return nextafter_bfloat16
-    return NULL
+    elif name in ("positive", "conj"):
+        return copy_loop(itemsize_of(code))
+    cdef const inner_loop_t* loops = faster_loops(name)
+    return NULL if loops == NULL else loops[code]
+
+
+cdef const inner_loop_t* faster_loops(str name) except? NULL:
+    """Return our loops for a function, a pointer per element type that is NULL where there is none; NULL if none is."""
+    return tx_elementwise_loops(name.encode())

@@ -425,7 +425,8 @@ def log10(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 def logaddexp(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
     """Return the logarithm of the sum of the exponentials of each pair, without overflow.
 
-    It takes parameters as for `add`.
+    The error is half a unit in the last place in float32, and in float64 one and a half of the largest of operands and
+    result, as NumPy's is. It takes parameters as for `add`.
 
     Examples
     --------
@@ -744,7 +745,9 @@ def minimum(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor
     """
 
 
-native_functions.CLIP.register("CompositeImplicitAutograd", ClipKernel(maximum.__self__.table, minimum.__self__.table))
+for _key in ("CompositeImplicitAutograd", "CPU"):
+    _kernel = ClipKernel(maximum.__self__.table, minimum.__self__.table, at_once=_key == "CPU")
+    native_functions.CLIP.register(_key, _kernel)
 
 
 # ---- logical and bitwise functions

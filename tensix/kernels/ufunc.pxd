@@ -42,6 +42,7 @@ cdef class CopyingOutKernel(Kernel):
 cdef class ClipKernel(Kernel):
     cdef OperatorTable maximum
     cdef OperatorTable minimum
+    cdef const inner_loop_t* loops  # by element types, for both bounds at once; NULL: in two steps
 
 
 cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1

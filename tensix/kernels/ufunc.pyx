@@ -11,7 +11,7 @@ from numpy cimport npy_intp, ufunc
 from tensix.core.device cimport CPU, META
 from tensix.dispatch.kernel cimport Kernel, arguments_t, kernel_function_t
 from tensix.dispatch.operator_table cimport OperatorTable, keys_of
-from tensix.kernels.corrected_loops cimport corrected_loop
+from tensix.kernels.corrected_loops cimport corrected_loop, faster_loops
 from tensix.kernels.conversion cimport (
     conversion_init,
     converting_loop,
@@ -233,10 +233,12 @@ cdef object make_and_copy(Kernel kernel, object table, arguments_t args):
 
 
 cdef class ClipKernel(Kernel):
-    """Bound a tensor from below and above by two other operators, so as to serve every device."""
+    """Bound a tensor from below and above by two other operators, so as to serve every device; on the CPU at once."""
 
-    def __init__(self, OperatorTable maximum not None, OperatorTable minimum not None):
-        self.maximum, self.minimum, self.function, self.name = maximum, minimum, clip, "maximum, then minimum"
+    def __init__(self, OperatorTable maximum not None, OperatorTable minimum not None, *, at_once=False):
+        self.maximum, self.minimum, self.function = maximum, minimum, clip
+        self.loops = faster_loops("clip") if at_once else NULL
+        self.name = "maximum and minimum at once" if at_once else "maximum, then minimum"
 
 
 cdef object clip(Kernel kernel, object table, arguments_t args):
@@ -244,10 +246,37 @@ cdef object clip(Kernel kernel, object table, arguments_t args):
     cdef TensorBase x = <TensorBase>args[0]
     cdef TensorBase low = <TensorBase>args[1]
     cdef TensorBase high = <TensorBase>args[2]
+    if self.loops != NULL and is_bound(low, x.impl) and is_bound(high, x.impl):
+        if self.loops[x.impl.dtype_code] != NULL:
+            return clipped(self.loops[x.impl.dtype_code], x.impl, low.impl, high.impl)
     cdef TensorBase raised = x if low is None else self.maximum.call2(x, low)
     if high is not None:
         return self.minimum.call2(raised, high)
     return raised if low is not None else CLONE.call1(x)
+
+
+cdef bint is_bound(TensorBase bound, TensorImpl x):
+    """Return whether it is a single element of the tensor's type that can be read where that is."""
+    if bound is None or bound.impl.ndim != 0 or bound.impl.dtype_code != x.dtype_code:
+        return False
+    return bound.impl.device_type == CPU and x.device_type == CPU
+
+
+cdef object clipped(inner_loop_t loop, TensorImpl x, TensorImpl low, TensorImpl high):
+    """Walk over a tensor once, for both bounds."""
+    cdef iterator_t iterator
+    cdef uint64_t before = set_counts(x, low, high)
+    cdef TensorImpl made = new_result(x.ndim, TensorImpl_sizes(x), x.dtype_code, x, x)
+    result = Tensor_wrap(made)
+    cdef void* target = TensorImpl_mutable_data(made)
+    check_unchanged(before, x, low, high)
+    iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
+    iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
+    iterator_add(&iterator, low, <void*>TensorImpl_const_data(low))
+    iterator_add(&iterator, high, <void*>TensorImpl_const_data(high))
+    iterator_add(&iterator, made, target)
+    iterator_run(&iterator, loop, NULL)
+    return result
 
 
 cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, str kinds) except -1:
@@ -282,12 +311,12 @@ cdef dict LETTERS = letters_of_types()
 
 
 cdef int UfuncKernel_correct(UfuncKernel self) except -1:
-    """Put the loops that correct NumPy's in their places; NumPy's are kept, as those call them."""
+    """Put the loops that run in the place of NumPy's in the table; NumPy's are kept, as some of those call them."""
     cdef inner_loop_t loop
     cdef int code
     for code in range(47):
         loop = corrected_loop(self.operator_name, code)
-        if loop != NULL:
+        if loop != NULL and (self.loops[code].function != NULL or code == BFLOAT16):  # NumPy does not know bfloat16
             self.originals[code].function, self.originals[code].data = self.loops[code].function, self.loops[code].data
             self.loops[code].function, self.loops[code].data = loop, &self.originals[code]
             if self.originals[code].function == NULL:
