@@ -39,12 +39,12 @@ DIRECTIVES = {
     "embedsignature.format": "clinic",  # what inspect.signature reads
     "auto_pickle": False,  # counts and addresses must never be pickled by accident
 }
-TRACEBACK = "tensix/include/tensix/traceback.h"
+INCLUDED_FIRST = ["tensix/include/tensix/traceback.h", "tensix/include/tensix/argument_errors.h"]
 if sys.platform == "win32":
-    COMPILE_ARGS = ["/O2", "/std:c11", f"/FI{TRACEBACK}"]
+    COMPILE_ARGS = ["/O2", "/std:c11", *[f"/FI{header}" for header in INCLUDED_FIRST]]
 else:
     COMPILE_ARGS = ["-O2", "-fno-strict-aliasing", "-Wno-unused-function", "-g" if DEBUG else "-g0"]
-    COMPILE_ARGS += ["-include", TRACEBACK]
+    COMPILE_ARGS += [part for header in INCLUDED_FIRST for part in ("-include", header)]
     # A product and a sum are rounded each, as NumPy does: where the processor has an instruction for both, as all ARM64
     # have, compilers would round once, and numbers would differ from machine to machine.
     COMPILE_ARGS += ["-ffp-contract=off"]
