@@ -21,6 +21,7 @@ from tensix.functions.constants import *  # noqa: F403
 from tensix.functions.creation import *  # noqa: F403
 from tensix.functions.data_types import *  # noqa: F403
 from tensix.functions.elementwise import *  # noqa: F403
+from tensix.functions.familiar import *  # noqa: F403
 from tensix.functions.indexing import *  # noqa: F403
 from tensix.functions.inspection import *  # noqa: F403
 from tensix.functions.linear_algebra import *  # noqa: F403
@@ -38,6 +39,7 @@ from tensix.tensors import memory_format as _memory_format
 from tensix.tensors.dtype import *  # noqa: F403
 from tensix.tensors.layout import Layout, sparse_coo, strided
 from tensix.tensors.memory_format import *  # noqa: F403
+from tensix.tensors.names_elsewhere import advice
 from tensix.tensors.tensor_impl import TensorImpl
 
 if TYPE_CHECKING:
@@ -86,4 +88,4 @@ LOADED_LATER = {
     **dict.fromkeys(("DeleteTracker", "FailingAllocator", "FakeAllocator", "assert_no_leaks"), "testing"),
 }  # fmt: skip
 if not TYPE_CHECKING:  # a checker that knew of __getattr__ would take any name for one of the package
-    __getattr__, __dir__ = loaded_later(__name__, LOADED_LATER)
+    __getattr__, __dir__ = loaded_later(__name__, LOADED_LATER, advice)

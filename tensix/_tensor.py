@@ -1,7 +1,8 @@
 """The tensor that users hold: a handle whose methods call operators.
 
 A method does three things: it takes its arguments in the forms that users write, calls the operator's table, and
-returns what came back. What an operator does stands in its kernel.
+returns what came back. What an operator does stands in its kernel. Methods that are functions of the same name, too,
+are not here: see Note [Functions as methods].
 
 Operators of two operands take a number for one of them. What is neither a tensor nor a number is not compared:
 ``x == None`` is False, ``x < None`` an error. So is ``x == a`` for an array, which one would take for a comparison of
@@ -16,7 +17,7 @@ from cython.cimports.cpython.buffer import Py_buffer
 from cython.cimports.cpython.number import PyIndex_Check
 from cython.cimports.libc.stdint import int64_t, uint8_t, uint64_t, uintptr_t
 from cython.cimports.tensix.core.cow_context import cow_is_cow
-from cython.cimports.tensix.core.device import CPU, META, Device_from_any, Device_get
+from cython.cimports.tensix.core.device import CPU, META, Device, Device_from_any, Device_get
 from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.intrusive_ptr import IntrusivePtr
 from cython.cimports.tensix.core.intrusive_target import use_count, weak_use_count
@@ -83,8 +84,11 @@ from cython.cimports.tensix.tensors.tensor_impl import (
 from tensix import exchange
 from tensix.core.weak_intrusive_ptr import WeakIntrusivePtr
 from tensix.dispatch import native_functions
+from tensix.dispatch.tensor_function import enter
 from tensix.exchange.formatting import format_tensor
 from tensix.kernels import elementwise
+from tensix.tensors import dtype as dtypes
+from tensix.tensors import names_elsewhere
 from tensix.tensors.layout import sparse_coo, strided
 from tensix.tensors.memory_format import channels_last, channels_last_3d, contiguous_format, preserve_format
 
@@ -97,6 +101,7 @@ EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
 CLONE = cython.declare(OperatorTable, native_functions.CLONE)
 LAZY_CLONE = cython.declare(OperatorTable, native_functions.LAZY_CLONE)
 DETACH = cython.declare(OperatorTable, native_functions.DETACH)
+ASTYPE = cython.declare(OperatorTable, native_functions.ASTYPE)
 TO_COPY = cython.declare(OperatorTable, native_functions.TO_COPY)
 INDEX_TENSOR = cython.declare(OperatorTable, native_functions.INDEX_TENSOR)
 COPY_ = cython.declare(OperatorTable, native_functions.COPY_)
@@ -119,7 +124,6 @@ T = cython.declare(OperatorTable, native_functions.T)
 MATRIX_TRANSPOSE = cython.declare(OperatorTable, native_functions.MATRIX_TRANSPOSE)
 REVERSE_DIMS = cython.declare(OperatorTable, native_functions.REVERSE_DIMS)
 EXPAND = cython.declare(OperatorTable, native_functions.EXPAND)
-SQUEEZE = cython.declare(OperatorTable, native_functions.SQUEEZE)
 UNSQUEEZE = cython.declare(OperatorTable, native_functions.UNSQUEEZE)
 SELECT = cython.declare(OperatorTable, native_functions.SELECT)
 NARROW = cython.declare(OperatorTable, native_functions.NARROW)
@@ -130,6 +134,9 @@ UNBIND = cython.declare(OperatorTable, native_functions.UNBIND)
 SPLIT = cython.declare(OperatorTable, native_functions.SPLIT)
 SPLIT_WITH_SIZES = cython.declare(OperatorTable, native_functions.SPLIT_WITH_SIZES)
 CHUNK = cython.declare(OperatorTable, native_functions.CHUNK)
+REAL = cython.declare(OperatorTable, native_functions.REAL)
+IMAG = cython.declare(OperatorTable, native_functions.IMAG)
+ROUND = cython.declare(OperatorTable, elementwise.round.__self__.table)
 ABS = cython.declare(OperatorTable, elementwise.abs.__self__.table)
 BITWISE_INVERT = cython.declare(OperatorTable, elementwise.bitwise_invert.__self__.table)
 NEG = cython.declare(OperatorTable, elementwise.negative.__self__.table)
@@ -165,17 +172,6 @@ BITWISE_XOR_ = cython.declare(OperatorTable, elementwise.bitwise_xor.__self__.in
 BITWISE_LEFT_SHIFT_ = cython.declare(OperatorTable, elementwise.bitwise_left_shift.__self__.in_place)
 BITWISE_RIGHT_SHIFT_ = cython.declare(OperatorTable, elementwise.bitwise_right_shift.__self__.in_place)
 MATMUL = cython.declare(OperatorTable, native_functions.MATMUL)
-SUM = cython.declare(OperatorTable, native_functions.SUM)
-PROD = cython.declare(OperatorTable, native_functions.PROD)
-MAX = cython.declare(OperatorTable, native_functions.MAX)
-MIN = cython.declare(OperatorTable, native_functions.MIN)
-ANY = cython.declare(OperatorTable, native_functions.ANY)
-ALL = cython.declare(OperatorTable, native_functions.ALL)
-MEAN = cython.declare(OperatorTable, native_functions.MEAN)
-VAR = cython.declare(OperatorTable, native_functions.VAR)
-STD = cython.declare(OperatorTable, native_functions.STD)
-ARGMAX = cython.declare(OperatorTable, native_functions.ARGMAX)
-ARGMIN = cython.declare(OperatorTable, native_functions.ARGMIN)
 INDICES = cython.declare(OperatorTable, native_functions.INDICES)
 VALUES = cython.declare(OperatorTable, native_functions.VALUES)
 NNZ = cython.declare(OperatorTable, native_functions.NNZ)
@@ -466,6 +462,79 @@ class Tensor(TensorBase):
         """Return the tensor on the CPU, as `to_device` does."""
         return self.to_device("cpu")
 
+    # ---- other element types
+
+    def to(self, *args, dtype=None, device=None, copy=False):
+        """Return the tensor in another element type, on another device, or both; itself if it is so already.
+
+        Parameters
+        ----------
+        *args : DType, Device, str or Tensor
+            The type, the device, or a tensor that has both; a str is the name of either.
+        dtype : DType, optional
+            The element type.
+        device : str or Device, optional
+            Where the elements shall be.
+        copy : bool, optional
+            Whether to copy even if nothing changes.
+
+        Raises
+        ------
+        TypeError
+            If the tensor is complex and the type is not.
+
+        Examples
+        --------
+        >>> import tensix
+        >>> tensix.tensor([1.5, 2.5]).to(tensix.int64)
+        tensor([1, 2])
+        """
+        for arg in args:
+            if isinstance(arg, TensorBase):
+                dtype, device = arg.dtype, arg.device
+            elif isinstance(arg, Device) or (isinstance(arg, str) and not is_dtype_name(arg)):
+                device = arg
+            else:
+                dtype = arg
+        made = self if device is None else self.to_device(device)
+        if dtype is not None:
+            made = ASTYPE.call_with(made, dtype_from_any(dtype))
+        return CLONE.call1(made) if copy and made is self else made
+
+    def half(self):
+        """Return the tensor in float16; itself if it is so already."""
+        return ASTYPE.call_with(self, dtypes.float16)
+
+    def float(self):
+        """Return the tensor in float32; itself if it is so already."""
+        return ASTYPE.call_with(self, dtypes.float32)
+
+    def double(self):
+        """Return the tensor in float64; itself if it is so already."""
+        return ASTYPE.call_with(self, dtypes.float64)
+
+    def int(self):
+        """Return the tensor in int32; itself if it is so already."""
+        return ASTYPE.call_with(self, dtypes.int32)
+
+    def long(self):
+        """Return the tensor in int64; itself if it is so already."""
+        return ASTYPE.call_with(self, dtypes.int64)
+
+    def bool(self):
+        """Return whether each element is not zero; itself if it is bool already."""
+        return ASTYPE.call_with(self, dtypes.bool)
+
+    @property
+    def real(self):
+        """The real parts of the elements: a view, of real numbers the tensor itself in a new handle."""
+        return REAL.call1(self)
+
+    @property
+    def imag(self):
+        """The imaginary parts of the elements: a view; of real numbers new zeros."""
+        return IMAG.call1(self)
+
     def detach(self):
         """Return a tensor with a body of its own over the same elements, without what records gradients."""
         return DETACH.call1(self)
@@ -588,6 +657,10 @@ class Tensor(TensorBase):
         """Return the same elements in another shape: a view where strides allow it, else a copy."""
         return RESHAPE.call_with(self, sizes_of(shape))
 
+    def ravel(self):
+        """Return the elements in one dimension: a view where strides allow it, else a copy."""
+        return RESHAPE.call_with(self, (-1,))
+
     def reshape_as(self, other: TensorBase):
         """Return the same elements in another tensor's shape: a view where strides allow it, else a copy."""
         return RESHAPE.call_with(self, other.shape)
@@ -623,10 +696,6 @@ class Tensor(TensorBase):
     def expand_as(self, other: TensorBase):
         """Return the view with dimensions of size 1 repeated up to another tensor's shape."""
         return EXPAND.call_with(self, other.shape)
-
-    def squeeze(self, dim):
-        """Return the view without dimensions of size 1; `dim` is one or a tuple."""
-        return SQUEEZE.call_with(self, dim if isinstance(dim, tuple) else (dim,))
 
     def unsqueeze(self, dim):
         """Return the view with a dimension of size 1 before `dim`."""
@@ -801,6 +870,30 @@ class Tensor(TensorBase):
     def __abs__(self):
         return ABS.call1(self)
 
+    def __round__(self, ndigits=None):
+        return self.round(0 if ndigits is None else ndigits)
+
+    def round(self, decimals=0):
+        """Return each element rounded to so many digits after the point, halves to the even one.
+
+        Parameters
+        ----------
+        decimals : int, optional
+            Negative ones count digits before the point. The function `tensix.round` rounds to integers alone.
+
+        Examples
+        --------
+        >>> import tensix
+        >>> tensix.tensor([0.126, 2.5]).round(2), tensix.tensor([0.126, 2.5]).round()
+        (tensor([0.13, 2.50]), tensor([0., 2.]))
+        """
+        if decimals == 0 or (decimals > 0 and "integer" in dtype_of_code(self.impl.dtype_code).kind):
+            return ROUND.call1(self)
+        factor = 10.0 ** abs(int64_of(decimals))
+        if decimals > 0:
+            return (ROUND.call1(self * factor)) / factor
+        return ASTYPE.call_with(ROUND.call1(self / factor) * factor, self.dtype)
+
     def __invert__(self):
         return BITWISE_INVERT.call1(self)
 
@@ -841,6 +934,14 @@ class Tensor(TensorBase):
 
     def __rmod__(self, other):
         return call_operator(REMAINDER, other, self)
+
+    def __divmod__(self, other):
+        quotient = call_operator(FLOOR_DIVIDE, self, other)
+        return NotImplemented if quotient is NotImplemented else (quotient, call_operator(REMAINDER, self, other))
+
+    def __rdivmod__(self, other):
+        quotient = call_operator(FLOOR_DIVIDE, other, self)
+        return NotImplemented if quotient is NotImplemented else (quotient, call_operator(REMAINDER, other, self))
 
     def __pow__(self, other):
         return call_operator(POW, self, other)
@@ -941,54 +1042,6 @@ class Tensor(TensorBase):
         """Divide by another tensor or a number in place, and return this tensor."""
         return in_place(DIV_, self, other, 1)
 
-    # ---- reductions
-
-    def sum(self, axis=None, dtype=None, keepdims=False):
-        """Return the sum of the elements along axes, or of all; parameters as for `tensix.sum`."""
-        return reduce_as(SUM, self, axis, dtype, keepdims)
-
-    def prod(self, axis=None, dtype=None, keepdims=False):
-        """Return the product of the elements along axes, or of all; parameters as for `tensix.prod`."""
-        return reduce_as(PROD, self, axis, dtype, keepdims)
-
-    def max(self, axis=None, keepdims=False):
-        """Return the largest elements along axes, or the largest of all; see `tensix.max`."""
-        return reduce(MAX, self, axis, keepdims)
-
-    def min(self, axis=None, keepdims=False):
-        """Return the smallest elements along axes, or the smallest of all; see `tensix.min`."""
-        return reduce(MIN, self, axis, keepdims)
-
-    def any(self, axis=None, keepdims=False):
-        """Return whether any element along axes, or any at all, is not zero."""
-        return reduce(ANY, self, axis, keepdims)
-
-    def all(self, axis=None, keepdims=False):
-        """Return whether all elements along axes, or all there are, are not zero."""
-        return reduce(ALL, self, axis, keepdims)
-
-    def mean(self, axis=None, keepdims=False):
-        """Return the mean of the elements along axes, or of all; see `tensix.mean`."""
-        return reduce(MEAN, self, axis, keepdims)
-
-    def var(self, axis=None, correction=0.0, keepdims=False):
-        """Return the variance of the elements along axes, or of all; parameters as for `tensix.var`."""
-        options = {"axis": axis, "correction": correction, "keepdims": keepdims}
-        return VAR.call((self,), options, self.impl.key_set)
-
-    def std(self, axis=None, correction=0.0, keepdims=False):
-        """Return the standard deviation of the elements along axes, or of all; parameters as for `tensix.std`."""
-        options = {"axis": axis, "correction": correction, "keepdims": keepdims}
-        return STD.call((self,), options, self.impl.key_set)
-
-    def argmax(self, axis=None, keepdims=False):
-        """Return where along an axis the largest element is, or where in the flattened tensor."""
-        return reduce(ARGMAX, self, axis, keepdims)
-
-    def argmin(self, axis=None, keepdims=False):
-        """Return where along an axis the smallest element is, or where in the flattened tensor."""
-        return reduce(ARGMIN, self, axis, keepdims)
-
     # ---- sparse tensors
 
     @property
@@ -1035,6 +1088,37 @@ class Tensor(TensorBase):
             return readable_of_impl(impl).tolist()
         return lists_of(impl)
 
+    def tobytes(self):
+        """Return a copy of the elements as bytes, in row-major order."""
+        source = on_cpu(self)
+        if self.dtype is dtypes.bfloat16:  # NumPy has no such numbers: those of the same size have the same bytes
+            source = VIEW_DTYPE.call_with(source, dtypes.uint16)
+        return readable_of_impl(source.impl).tobytes()
+
+    def numpy(self, *, force=False):
+        """Return an array on the same memory, read-only if the tensor is.
+
+        Parameters
+        ----------
+        force : bool, optional
+            Whether to copy where memory cannot be shared: from other devices, and of sparse tensors.
+
+        Raises
+        ------
+        TypeError, RuntimeError
+            If memory cannot be shared, and `force` is false.
+
+        Examples
+        --------
+        >>> import tensix
+        >>> x = tensix.zeros(2)
+        >>> x.numpy()[0] = 3
+        >>> x
+        tensor([3., 0.])
+        """
+        source = on_cpu(TO_DENSE.call1(self)) if force else self
+        return exported_ndarray_of_impl(source.impl)
+
     def item(self):
         """Return the only element as a Python number.
 
@@ -1065,7 +1149,15 @@ class Tensor(TensorBase):
         return number_of(self)
 
     def __bool__(self):
+        if self.impl.numel != 1 and self.impl is not UNDEFINED:
+            raise ValueError(
+                f"the truth value of a tensor with {self.impl.numel} elements is ambiguous: use any() or all(), and & "
+                "or | where elements are combined: `and`, `or`, `not` and `if` ask for one truth value."
+            )
         return bool(number_of(self))
+
+    def __dir__(self):
+        return [name for name in object.__dir__(self) if name not in names_elsewhere.METHODS]
 
     def __len__(self):
         if self.impl.ndim == 0:
@@ -1206,6 +1298,16 @@ def sizes_of(shape: tuple) -> tuple:
 
 
 @cython.cfunc
+def is_dtype_name(name: str) -> cython.bint:
+    """Return whether a name is one of an element type, not of a device."""
+    try:
+        Device_from_any(name)
+    except (TypeError, ValueError, RuntimeError):
+        return True
+    return False
+
+
+@cython.cfunc
 def in_place(table: OperatorTable, target: TensorBase, other, alpha):
     """Call an operator that writes to its first operand, from a method."""
     b: TensorBase
@@ -1227,23 +1329,6 @@ def matmul_in_place(target: TensorBase, other: TensorBase):
             f"output with shape {target.shape} doesn't match the shape of the product {product.shape}: use x = x @ y."
         )
     return COPY_.call2(target, product)
-
-
-@cython.cfunc
-def reduce(table: OperatorTable, tensor: TensorBase, axis, keepdims):
-    """Call a reduction, in the shortest way if nothing is asked for."""
-    if axis is None and keepdims is False:
-        return table.call1(tensor)
-    return table.call((tensor,), {"axis": axis, "keepdims": keepdims}, tensor.impl.key_set)
-
-
-@cython.cfunc
-def reduce_as(table: OperatorTable, tensor: TensorBase, axis, dtype, keepdims):
-    """Call a reduction whose result may have a given type."""
-    if dtype is None:
-        return reduce(table, tensor, axis, keepdims)
-    options = {"axis": axis, "dtype": dtype_from_any(dtype), "keepdims": keepdims}
-    return table.call((tensor,), options, tensor.impl.key_set)
 
 
 @cython.cfunc
@@ -1310,8 +1395,6 @@ def printable(tensor: TensorBase):
     return printable_of_impl(source.impl)
 
 
-
-
 @cython.cfunc
 def fill_scaled(table: OperatorTable, target: Tensor, generator, factor, offset):
     """Write random numbers, multiplied and moved; what needs memory comes before the first of them is written."""
@@ -1374,6 +1457,8 @@ def assignable(target: TensorBase, value) -> TensorBase:
 
 
 set_tensor_class(Tensor)
+for _name in names_elsewhere.METHODS:
+    enter(_name, names_elsewhere.AbsentName(_name))
 
 # Pickles name functions by their modules; those that were made before these two had their places name the old ones.
 sys.modules["tensix.tensors.tensor"] = sys.modules[__name__]

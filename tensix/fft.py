@@ -6,6 +6,7 @@ from typing import Any, Literal
 from tensix._tensor import Tensor
 from tensix.core import Device
 from tensix.dispatch import native_functions
+from tensix.dispatch.tensor_function import function
 from tensix.functions.creation import options_of
 
 __all__ = [
@@ -22,6 +23,7 @@ _Norm = Literal["backward", "ortho", "forward"]
 _Axes = int | Sequence[int] | None
 
 
+@function
 def fft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the discrete Fourier transform along a dimension.
 
@@ -58,6 +60,7 @@ def fft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "ba
     return native_functions.FFT(x, n, axis, norm)
 
 
+@function
 def ifft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the inverse of `fft`; parameters as for `fft`.
 
@@ -70,6 +73,7 @@ def ifft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "b
     return native_functions.IFFT(x, n, axis, norm)
 
 
+@function
 def rfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the first half of the `fft` of real numbers; the other half mirrors it; parameters as for `fft`.
 
@@ -82,6 +86,7 @@ def rfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "b
     return native_functions.RFFT(x, n, axis, norm)
 
 
+@function
 def irfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the inverse of `rfft`: so many real numbers; parameters as for `fft`.
 
@@ -94,6 +99,7 @@ def irfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "
     return native_functions.IRFFT(x, n, axis, norm)
 
 
+@function
 def hfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the `fft`, real, of numbers that mirror each other, given as their first half; parameters as for `fft`.
 
@@ -106,6 +112,7 @@ def hfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "b
     return native_functions.HFFT(x, n, axis, norm)
 
 
+@function
 def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the inverse of `hfft`; parameters as for `fft`.
 
@@ -118,6 +125,7 @@ def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "
     return native_functions.IHFFT(x, n, axis, norm)
 
 
+@function
 def fftn(
     x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
 ) -> Tensor:
@@ -146,6 +154,7 @@ def fftn(
     return native_functions.FFTN(x, s, axes if axes is None else tuple(axes), norm)
 
 
+@function
 def ifftn(
     x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
 ) -> Tensor:
@@ -162,6 +171,7 @@ def ifftn(
     return native_functions.IFFTN(x, s, axes if axes is None else tuple(axes), norm)
 
 
+@function
 def rfftn(
     x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
 ) -> Tensor:
@@ -178,6 +188,7 @@ def rfftn(
     return native_functions.RFFTN(x, s, axes if axes is None else tuple(axes), norm)
 
 
+@function
 def irfftn(
     x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
 ) -> Tensor:
@@ -194,6 +205,7 @@ def irfftn(
     return native_functions.IRFFTN(x, s, axes if axes is None else tuple(axes), norm)
 
 
+@function
 def fftshift(x: Tensor, /, *, axes: _Axes = None) -> Tensor:
     """Return the elements with the zero frequency moved from the front to the middle, in all dimensions or some.
 
@@ -206,6 +218,7 @@ def fftshift(x: Tensor, /, *, axes: _Axes = None) -> Tensor:
     return native_functions.FFTSHIFT(x, axes if axes is None or isinstance(axes, int) else tuple(axes))
 
 
+@function
 def ifftshift(x: Tensor, /, *, axes: _Axes = None) -> Tensor:
     """Return the elements with the zero frequency moved from the middle to the front, in all dimensions or some.
 

@@ -9,8 +9,10 @@ from typing import Any, Literal, NamedTuple
 from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
 from tensix.dispatch.operands import scalar_like
-from tensix.functions.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
+from tensix.dispatch.tensor_function import function
+from tensix.functions.linear_algebra import matmul, matrix_transpose, outer, tensordot, vecdot
 from tensix.tensors.dtype import dtype_from_any
+from tensix.tensors.names_elsewhere import advice
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul", "matrix_norm",
@@ -21,6 +23,10 @@ __all__ = [
 
 def __dir__():
     return sorted(__all__)  # what a shell offers: not what the functions here are made of
+
+
+def __getattr__(name):
+    raise AttributeError(advice(__name__, name) or f"module {__name__!r} has no attribute {name!r}")
 
 
 class EigResult(NamedTuple):
@@ -77,6 +83,7 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     return native_functions.CHOLESKY(x, upper)
 
 
+@function
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     """Return the cross products of vectors of three elements along a dimension.
 
@@ -108,6 +115,7 @@ def det(x: Tensor, /) -> Tensor:
     return native_functions.DET(x)
 
 
+@function
 def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     """Return the view on the diagonals of matrices; `offset` says how far above the main ones.
 
@@ -186,6 +194,7 @@ def inv(x: Tensor, /) -> Tensor:
     return native_functions.INV(x)
 
 
+@function
 def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro") -> Tensor:
     """Return norms of matrices.
 
@@ -235,19 +244,6 @@ def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     tensor(1)
     """
     return native_functions.MATRIX_RANK(x, as_tensor(rtol, x))
-
-
-def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
-    """Return the products of each element of one vector with each of another.
-
-    Examples
-    --------
-    >>> import tensix
-    >>> tensix.linalg.outer(tensix.tensor([1, 2]), tensix.tensor([3, 4]))
-    tensor([[3, 4],
-            [6, 8]])
-    """
-    return native_functions.OUTER(x1, x2)
 
 
 def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
@@ -329,6 +325,7 @@ def svdvals(x: Tensor, /) -> Tensor:
     return native_functions.SVDVALS(x)
 
 
+@function
 def trace(x: Tensor, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
     """Return the sums along the diagonals of matrices.
 
@@ -350,6 +347,7 @@ def trace(x: Tensor, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
     return native_functions.TRACE(x, offset, None if dtype is None else dtype_from_any(dtype))
 
 
+@function
 def vector_norm(
     x: Tensor, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, ord: float = 2
 ) -> Tensor:

@@ -4,7 +4,7 @@ import sys
 from importlib import import_module
 
 
-def loaded_later(package, sources):
+def loaded_later(package, sources, advice=None):
     """Return the ``__getattr__`` and ``__dir__`` of a package.
 
     Parameters
@@ -14,12 +14,15 @@ def loaded_later(package, sources):
     sources : dict of str to (str or None)
         For each name the module that has it, below the package, or beside it if it begins with a dot; None for a module
         of that name. A module that is called like one of its names would take its place in the package.
+    advice : callable, optional
+        Returns what to say of a name that there is not, or None; called with the package and the name.
     """
     namespace = vars(sys.modules[package])
 
     def load(name):
         if name not in sources:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            text = None if advice is None else advice(package, name)
+            raise AttributeError(text or f"module {package!r} has no attribute {name!r}")
         source = sources[name]
         found = import_module(f".{source or name}", package)
         if source is not None:

@@ -3,10 +3,10 @@
 Note [How a tensor is printed]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 NumPy's print options apply (``numpy.set_printoptions``: threshold, edgeitems, linewidth, suppress, ...), except the
-precision: four digits after the point, as many in every number. Of a tensor beyond the threshold only the edges are
-read. After the elements stands what they do not tell: the device unless it is the CPU, the shape if elements are
-left out, the element type unless it is float32 or the numbers show that it is int64 or bool, and whether it can be
-written.
+precision: four digits after the point, or what `set_precision` was given, as many in every number. Of a tensor beyond
+the threshold only the edges are read. After the elements stands what they do not tell: the device unless it is the CPU,
+the shape if elements are left out, the element type unless it is float32 or the numbers show that it is int64 or bool,
+and whether it can be written.
 """
 
 import numpy as np
@@ -16,6 +16,7 @@ __all__ = []
 PREFIX = "tensor("
 NEW_LINE = "\n" + " " * len(PREFIX)
 TOLD_BY_NUMBERS = ("float32", "int64", "bool")
+options = {"precision": 4, "floatmode": "maxprec_equal"}
 
 
 def format_tensor(tensor, elements_of):
@@ -48,6 +49,13 @@ def format_tensor(tensor, elements_of):
     return join(elements, facts)
 
 
+def set_precision(digits):
+    """Print so many digits after the point, from now on."""
+    if digits < 0:
+        raise ValueError(f"a precision is 0 or more, found {digits}.")
+    options["precision"] = digits
+
+
 def format_sparse(tensor, elements_of):
     """Return the text of a sparse tensor, a line for the indices and one for the values."""
     lines = []
@@ -63,8 +71,8 @@ def format_sparse(tensor, elements_of):
 def format_elements(tensor, elements_of, prefix):
     """Return nested brackets with the elements, whose lines are indented by the length of `prefix`."""
     return np.array2string(
-        elements_of(tensor), separator=", ", prefix=prefix, suffix=")", precision=4, floatmode="maxprec_equal",
-        threshold=0 if is_cut(tensor) else tensor.size,
+        elements_of(tensor), separator=", ", prefix=prefix, suffix=")",
+        threshold=0 if is_cut(tensor) else tensor.size, **options,
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from tensix.functions import (
     creation,
     data_types,
     elementwise,
+    familiar,
     indexing,
     inspection,
     linear_algebra,
@@ -20,6 +21,6 @@ from tensix.functions import (
 
 # The modules whose names are names of tensix; `tensix` imports each by a line of its own, which type checkers follow.
 CHAPTERS = (
-    constants, creation, data_types, elementwise, indexing, inspection, linear_algebra, manipulation, searching, sets,
-    sorting, sparse, statistical, utility,
+    constants, creation, data_types, elementwise, familiar, indexing, inspection, linear_algebra, manipulation,
+    searching, sets, sorting, sparse, statistical, utility,
 )  # fmt: skip

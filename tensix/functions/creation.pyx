@@ -24,6 +24,7 @@ import numpy as np
 from tensix import memory
 from tensix.core import Storage
 from tensix.dispatch import native_functions
+from tensix.dispatch.tensor_function import method
 from tensix.functions.data_types import result_type
 
 __all__ = [
@@ -539,6 +540,7 @@ def meshgrid(*arrays, indexing="xy"):
     return native_functions.MESHGRID(arrays, indexing=indexing) if arrays else ()
 
 
+@method
 def tril(x, /, *, k=0):
     """Return matrices with zeros above the `k`-th diagonal.
 
@@ -552,6 +554,7 @@ def tril(x, /, *, k=0):
     return native_functions.TRIL(x, k)
 
 
+@method
 def triu(x, /, *, k=0):
     """Return matrices with zeros below the `k`-th diagonal.
 

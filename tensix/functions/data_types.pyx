@@ -14,6 +14,7 @@ from tensix.tensors.promotion cimport promote_codes, promote_number
 import numpy as np
 
 from tensix.dispatch import native_functions
+from tensix.dispatch.tensor_function import method
 from tensix.tensors.dtype import bfloat16, complex64, complex128, float16, float32, float64
 from tensix.tensors.dtype import bool as bool_
 from tensix.tensors.promotion import promote_types
@@ -62,6 +63,7 @@ class IntInfo(NamedTuple):
     dtype: DType
 
 
+@method
 def astype(Tensor x not None, dtype, /, *, copy=True, device=None):
     """Return a tensor with its elements converted to another type.
 

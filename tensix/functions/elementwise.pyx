@@ -5,14 +5,16 @@ from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.tensors.tensor_base cimport TensorBase
 
 from tensix.dispatch import native_functions
+from tensix.dispatch.tensor_function import alias, method
 from tensix.kernels import elementwise
 from tensix.kernels.elementwise import *
 
-__all__ = ["clip", *elementwise.__all__]
+__all__ = ["clamp", "clip", *elementwise.__all__]
 
 cdef OperatorTable CLIP = native_functions.CLIP
 
 
+@method
 def clip(x, /, min=None, max=None):
     """Return each element, or the bound that it lies beyond.
 
@@ -37,14 +39,15 @@ def clip(x, /, min=None, max=None):
     >>> tensix.clip(tensix.tensor([1, 5, 9]), 2, 6)
     tensor([2, 5, 6])
     """
-    if not isinstance(x, TensorBase):
-        raise TypeError(f"clip() takes a tensor, found {type(x).__name__}. Make a tensor of it with tensor().")
     cdef uint64_t keys = (<TensorBase>x).impl.key_set
     low, high = bound(x, min, "min"), bound(x, max, "max")
     for limit in (low, high):
         if limit is not None:
             keys |= (<TensorBase>limit).impl.key_set
     return CLIP.call((x, low, high), None, keys)
+
+
+clamp = alias("clamp", clip)  # in PyTorch
 
 
 cdef object bound(TensorBase x, object limit, str name):

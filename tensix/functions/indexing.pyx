@@ -3,6 +3,7 @@ from tensix._tensor cimport Tensor
 from tensix.dispatch.operator_table cimport OperatorTable
 
 from tensix.dispatch import native_functions
+from tensix.dispatch.tensor_function import method
 
 __all__ = ["take", "take_along_axis"]
 
@@ -10,6 +11,7 @@ cdef OperatorTable TAKE = native_functions.TAKE
 cdef OperatorTable TAKE_ALONG_AXIS = native_functions.TAKE_ALONG_AXIS
 
 
+@method
 def take(Tensor x not None, Tensor indices not None, /, *, axis=None):
     """Return the elements at given positions of a dimension.
 
@@ -39,6 +41,7 @@ def take(Tensor x not None, Tensor indices not None, /, *, axis=None):
     return TAKE.call_complete((x, indices, axis), x.impl.key_set | indices.impl.key_set)
 
 
+@method
 def take_along_axis(Tensor x not None, Tensor indices not None, /, *, axis=-1):
     """Return elements whose positions in one dimension are given for each place of the others.
 

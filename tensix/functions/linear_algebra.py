@@ -5,11 +5,13 @@ from collections.abc import Sequence
 
 from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
+from tensix.dispatch.tensor_function import also_method, function
 from tensix.functions.manipulation import tensors_only
 
-__all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
+__all__ = ["matmul", "matrix_transpose", "outer", "tensordot", "vecdot"]
 
 
+@also_method
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     """Return the product of matrices, or of stacks of them; a tensor of one dimension is a vector.
 
@@ -39,6 +41,21 @@ def matrix_transpose(x: Tensor, /) -> Tensor:
     return native_functions.MATRIX_TRANSPOSE(x)
 
 
+@also_method
+def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """Return the products of each element of one vector with each of another.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.outer(tensix.tensor([1, 2]), tensix.tensor([3, 4]))
+    tensor([[3, 4],
+            [6, 8]])
+    """
+    return native_functions.OUTER(x1, x2)
+
+
+@function
 def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Tensor:
     """Return the sum of products over dimensions of two tensors.
 
@@ -76,6 +93,7 @@ def as_axes(axes: int | Sequence[int]) -> tuple[int, ...]:
     return (axes,) if isinstance(axes, int) else tuple(axes)
 
 
+@function
 def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     """Return the sums of products of vectors along a dimension; those of `x1` are conjugated.
 

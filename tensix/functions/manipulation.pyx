@@ -12,11 +12,12 @@ from tensix.tensors.tensor_impl cimport TensorImpl_shape
 from collections.abc import Sequence
 
 from tensix.dispatch import native_functions
+from tensix.dispatch.tensor_function import function, method
 from tensix.kernels.axes import wrapped_axes
 
 __all__ = [
-    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "cat", "concat", "expand_dims", "flip", "moveaxis",
-    "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "cat", "concat", "concatenate", "expand_dims", "flip",
+    "moveaxis", "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
 ]
 
 cdef OperatorTable CLONE = native_functions.CLONE
@@ -133,6 +134,7 @@ def expand_dims(Tensor x not None, /, axis):
     return x
 
 
+@method
 def flip(Tensor x not None, /, *, axis=None):
     """Return a view with the elements in reverse order along some dimensions, all if none are given.
 
@@ -208,8 +210,9 @@ def reshape(Tensor x not None, /, shape, *, copy=None):
     return RESHAPE.call_with(x, as_tuple(shape))
 
 
-def squeeze(Tensor x not None, /, axis):
-    """Return a view without the given dimensions, which must be of size 1.
+@method
+def squeeze(Tensor x not None, /, axis=None):
+    """Return a view without the given dimensions, which must be of size 1; without all of size 1 if none are given.
 
     Raises
     ------
@@ -222,9 +225,12 @@ def squeeze(Tensor x not None, /, axis):
     >>> tensix.squeeze(tensix.ones(1, 3, 1), axis=(0, 2)).shape
     (3,)
     """
+    if axis is None:
+        axis = tuple([dim for dim, size in enumerate(TensorImpl_shape(x.impl)) if size == 1])
     return SQUEEZE.call_with(x, as_tuple(axis))
 
 
+@method
 def unstack(Tensor x not None, /, *, axis=0):
     """Return the views at each position of a dimension.
 
@@ -240,6 +246,7 @@ def unstack(Tensor x not None, /, *, axis=0):
 # ---- copies
 
 
+@function
 def concat(arrays, /, *, axis=0):
     """Join tensors along a dimension that they have.
 
@@ -265,18 +272,10 @@ def concat(arrays, /, *, axis=0):
     return CONCAT.call_complete((parts, axis), keys_of(parts))
 
 
-def cat(tensors, dim=0):
-    """Join tensors along a dimension: `concat` by its name in PyTorch.
-
-    Examples
-    --------
-    >>> import tensix
-    >>> tensix.cat((tensix.ones(1, 2), tensix.zeros(1, 2)), dim=1)
-    tensor([[1., 1., 0., 0.]])
-    """
-    return concat(tensors, axis=dim)
+cat = concatenate = concat  # in PyTorch, in NumPy
 
 
+@function
 def stack(arrays, /, *, axis=0):
     """Join tensors of one shape along a new dimension.
 
@@ -303,6 +302,7 @@ def stack(arrays, /, *, axis=0):
     return STACK.call_complete((parts, axis), keys_of(parts))
 
 
+@method
 def repeat(Tensor x not None, repeats, /, *, axis=None):
     """Repeat each element.
 
@@ -326,6 +326,7 @@ def repeat(Tensor x not None, repeats, /, *, axis=None):
     return REPEAT.call_complete((x, repeats, axis), x.impl.key_set)
 
 
+@method
 def roll(Tensor x not None, /, shift, *, axis=None):
     """Shift elements along dimensions; those that leave at one end come in at the other.
 
@@ -347,6 +348,7 @@ def roll(Tensor x not None, /, shift, *, axis=None):
     return ROLL.call_complete((x, shift, axis), x.impl.key_set)
 
 
+@method
 def tile(Tensor x not None, repetitions, /):
     """Repeat the whole tensor along each dimension.
 

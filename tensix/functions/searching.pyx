@@ -1,23 +1,29 @@
 """The array API standard's chapter on searching: where elements are, how many, and choice among them."""
+cimport cython
 from tensix.dispatch.operands cimport scalar_like
 from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.functions.reduction cimport reduce
 from tensix.tensors.tensor_base cimport TensorBase
 from tensix._tensor cimport Tensor
 
 import numpy as np
 
 from tensix.dispatch import native_functions
+from tensix.dispatch.tensor_function import method
 from tensix.functions.creation import full
 
 __all__ = ["argmax", "argmin", "argwhere", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 cdef OperatorTable ARGWHERE = native_functions.ARGWHERE
+cdef OperatorTable ARGMAX = native_functions.ARGMAX
+cdef OperatorTable ARGMIN = native_functions.ARGMIN
 cdef OperatorTable COUNT_NONZERO = native_functions.COUNT_NONZERO
 cdef OperatorTable NONZERO = native_functions.NONZERO
 cdef OperatorTable SEARCHSORTED = native_functions.SEARCHSORTED
 cdef OperatorTable WHERE = native_functions.WHERE
 
 
+@method
 def argmax(Tensor x not None, /, *, axis=None, keepdims=False):
     """Return where the largest element is; the first of several, and NaN before all others.
 
@@ -43,9 +49,10 @@ def argmax(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.argmax(tensix.tensor([[1, 5], [7, 2]]), axis=1)
     tensor([1, 0])
     """
-    return x.argmax(axis, keepdims)
+    return reduce(ARGMAX, x, axis, keepdims)
 
 
+@method
 def argmin(Tensor x not None, /, *, axis=None, keepdims=False):
     """Return where the smallest element is; the first of several, and NaN before all others.
 
@@ -71,9 +78,10 @@ def argmin(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.argmin(tensix.tensor([[1, 5], [7, 2]]), axis=1)
     tensor([0, 1])
     """
-    return x.argmin(axis, keepdims)
+    return reduce(ARGMIN, x, axis, keepdims)
 
 
+@method
 def argwhere(Tensor x not None, /):
     """Return the positions of the elements that are not zero as a matrix: a row for each, a column per dimension.
 
@@ -87,6 +95,7 @@ def argwhere(Tensor x not None, /):
     return ARGWHERE.call1(x)
 
 
+@method
 def count_nonzero(Tensor x not None, /, *, axis=None, keepdims=False):
     """Return how many elements are not zero.
 
@@ -112,9 +121,10 @@ def count_nonzero(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.count_nonzero(tensix.tensor([[0, 5], [7, 2]]), axis=0)
     tensor([1, 2])
     """
-    return COUNT_NONZERO.call((x,), {"axis": axis, "keepdims": keepdims}, x.impl.key_set)
+    return reduce(COUNT_NONZERO, x, axis, keepdims)
 
 
+@method
 def nonzero(Tensor x not None, /):
     """Return the positions of the elements that are not zero: a tensor per dimension, such as may be an index.
 
@@ -168,8 +178,12 @@ def searchsorted(x1, x2, /, *, side="left", sorter=None):
     return SEARCHSORTED(x1, x2, side=side, sorter=sorter)
 
 
-def where(condition, x1, x2, /):
-    """Return the elements of one tensor where a condition holds, and of another where it does not.
+@cython.embedsignature(False)  # the last two are optional only for the error to say what serves instead
+def where(condition, x1=None, x2=None, /):
+    """where(condition, x1, x2, /)
+--
+
+    Return the elements of one tensor where a condition holds, and of another where it does not.
 
     Parameters
     ----------
@@ -189,6 +203,11 @@ def where(condition, x1, x2, /):
     >>> tensix.where(tensix.tensor([True, False]), tensix.tensor([1, 2]), 0)
     tensor([1, 0])
     """
+    if x2 is None:
+        raise TypeError(
+            "where() takes a condition and two to choose from, where(condition, x1, x2); nonzero(condition) says where "
+            "it holds."
+        )
     if not isinstance(x1, TensorBase):
         x1 = number_beside(x1, x2, condition)
     if not isinstance(x2, TensorBase):

@@ -3,6 +3,7 @@ from tensix._tensor cimport Tensor
 from tensix.dispatch.operator_table cimport OperatorTable
 
 from tensix.dispatch import native_functions
+from tensix.dispatch.tensor_function import method
 
 __all__ = ["argsort", "sort"]
 
@@ -10,6 +11,7 @@ cdef OperatorTable ARGSORT = native_functions.ARGSORT
 cdef OperatorTable SORT = native_functions.SORT
 
 
+@method
 def argsort(Tensor x not None, /, *, axis=-1, descending=False, stable=True):
     """Return the positions that bring the elements of a dimension into order.
 
@@ -39,6 +41,7 @@ def argsort(Tensor x not None, /, *, axis=-1, descending=False, stable=True):
     return ARGSORT.call_complete((x, axis, descending, stable), x.impl.key_set)
 
 
+@method
 def sort(Tensor x not None, /, *, axis=-1, descending=False, stable=True):
     """Return a copy with the elements of a dimension in order; parameters as for `argsort`.
 

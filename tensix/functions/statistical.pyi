@@ -3,7 +3,9 @@ from typing import TypeAlias
 from tensix._tensor import Tensor
 from tensix.tensors.dtype import _DTypeLike
 
-__all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
+__all__ = [
+    "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var",
+]  # fmt: skip
 
 _Axes: TypeAlias = int | tuple[int, ...] | None
 
@@ -20,3 +22,6 @@ def prod(x: Tensor, /, *, axis: _Axes = None, dtype: _DTypeLike | None = None, k
 def sum(x: Tensor, /, *, axis: _Axes = None, dtype: _DTypeLike | None = None, keepdims: bool = False) -> Tensor: ...
 def std(x: Tensor, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Tensor: ...
 def var(x: Tensor, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Tensor: ...
+
+cumprod = cumulative_prod
+cumsum = cumulative_sum

@@ -3,17 +3,29 @@
 NaN is passed on. Sums of floating numbers are made by pairs, so that the error grows with the logarithm of their count.
 """
 from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.functions.reduction cimport reduce, reduce_as, reduce_moment
 from tensix.tensors.dtype cimport dtype_from_any
 from tensix._tensor cimport Tensor
 
 from tensix.dispatch import native_functions
+from tensix.dispatch.tensor_function import alias, method
 
-__all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
+__all__ = [
+    "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var",
+]
 
 cdef OperatorTable CUMULATIVE_SUM = native_functions.CUMULATIVE_SUM
 cdef OperatorTable CUMULATIVE_PROD = native_functions.CUMULATIVE_PROD
+cdef OperatorTable MAX = native_functions.MAX
+cdef OperatorTable MEAN = native_functions.MEAN
+cdef OperatorTable MIN = native_functions.MIN
+cdef OperatorTable PROD = native_functions.PROD
+cdef OperatorTable STD = native_functions.STD
+cdef OperatorTable SUM = native_functions.SUM
+cdef OperatorTable VAR = native_functions.VAR
 
 
+@method
 def cumulative_prod(Tensor x not None, /, *, axis=None, dtype=None, include_initial=False):
     """Return the products of the first, the first two, and so on up to all elements of an axis.
 
@@ -46,6 +58,7 @@ def cumulative_prod(Tensor x not None, /, *, axis=None, dtype=None, include_init
     return CUMULATIVE_PROD.call((x,), options, x.impl.key_set)
 
 
+@method
 def cumulative_sum(Tensor x not None, /, *, axis=None, dtype=None, include_initial=False):
     """Return the sums of the first, the first two, and so on up to all elements along an axis.
 
@@ -78,6 +91,7 @@ def cumulative_sum(Tensor x not None, /, *, axis=None, dtype=None, include_initi
     return CUMULATIVE_SUM.call((x,), options, x.impl.key_set)
 
 
+@method
 def max(Tensor x not None, /, *, axis=None, keepdims=False):
     """Return the largest elements.
 
@@ -103,9 +117,10 @@ def max(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.max(tensix.tensor([[1, 5], [7, 2]]), axis=1)
     tensor([5, 7])
     """
-    return x.max(axis, keepdims)
+    return reduce(MAX, x, axis, keepdims)
 
 
+@method
 def mean(Tensor x not None, /, *, axis=None, keepdims=False):
     """Return the means, of no elements nan.
 
@@ -135,9 +150,10 @@ def mean(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.mean(tensix.tensor([[1.0, 5.0], [7.0, 3.0]]), axis=0)
     tensor([4., 4.])
     """
-    return x.mean(axis, keepdims)
+    return reduce(MEAN, x, axis, keepdims)
 
 
+@method
 def min(Tensor x not None, /, *, axis=None, keepdims=False):
     """Return the smallest elements.
 
@@ -163,9 +179,10 @@ def min(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.min(tensix.tensor([[1, 5], [7, 2]]), axis=1)
     tensor([1, 2])
     """
-    return x.min(axis, keepdims)
+    return reduce(MIN, x, axis, keepdims)
 
 
+@method
 def prod(Tensor x not None, /, *, axis=None, dtype=None, keepdims=False):
     """Return the products, of no elements 1.
 
@@ -193,9 +210,10 @@ def prod(Tensor x not None, /, *, axis=None, dtype=None, keepdims=False):
     >>> tensix.prod(tensix.tensor([[1, 5], [7, 2]]))
     tensor(70)
     """
-    return x.prod(axis, dtype, keepdims)
+    return reduce_as(PROD, x, axis, dtype, keepdims)
 
 
+@method
 def std(Tensor x not None, /, *, axis=None, correction=0.0, keepdims=False):
     """Return the standard deviations: the square roots of the variances.
 
@@ -223,9 +241,10 @@ def std(Tensor x not None, /, *, axis=None, correction=0.0, keepdims=False):
     >>> tensix.std(tensix.tensor([1.0, 3.0]))
     tensor(1.)
     """
-    return x.std(axis, correction, keepdims)
+    return reduce_moment(STD, x, axis, correction, keepdims)
 
 
+@method
 def sum(Tensor x not None, /, *, axis=None, dtype=None, keepdims=False):
     """Return the sums, of no elements 0.
 
@@ -253,9 +272,10 @@ def sum(Tensor x not None, /, *, axis=None, dtype=None, keepdims=False):
     >>> tensix.sum(tensix.tensor([[1, 5], [7, 2]]), axis=0, keepdims=True)
     tensor([[8, 7]])
     """
-    return x.sum(axis, dtype, keepdims)
+    return reduce_as(SUM, x, axis, dtype, keepdims)
 
 
+@method
 def var(Tensor x not None, /, *, axis=None, correction=0.0, keepdims=False):
     """Return the variances: the means of the squared distances to the mean.
 
@@ -288,4 +308,8 @@ def var(Tensor x not None, /, *, axis=None, correction=0.0, keepdims=False):
     >>> tensix.var(tensix.tensor([1.0, 3.0]), correction=1)
     tensor(2.)
     """
-    return x.var(axis, correction, keepdims)
+    return reduce_moment(VAR, x, axis, correction, keepdims)
+
+
+cumprod = alias("cumprod", cumulative_prod)  # in NumPy and PyTorch
+cumsum = alias("cumsum", cumulative_sum)

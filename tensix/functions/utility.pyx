@@ -1,11 +1,18 @@
 """The array API standard's chapter of utilities: whether all elements, or any, are true, and differences."""
+from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.functions.reduction cimport reduce
 from tensix._tensor cimport Tensor
 
 from tensix.dispatch import native_functions
+from tensix.dispatch.tensor_function import method
 
 __all__ = ["all", "any", "diff"]
 
+cdef OperatorTable ALL = native_functions.ALL
+cdef OperatorTable ANY = native_functions.ANY
 
+
+@method
 def all(Tensor x not None, /, *, axis=None, keepdims=False):
     """Return whether all elements are not zero; of no elements, all are.
 
@@ -31,9 +38,10 @@ def all(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.all(tensix.tensor([[0, 5], [7, 2]]), axis=0)
     tensor([False,  True])
     """
-    return x.all(axis, keepdims)
+    return reduce(ALL, x, axis, keepdims)
 
 
+@method
 def any(Tensor x not None, /, *, axis=None, keepdims=False):
     """Return whether any element is not zero; of no elements, none is.
 
@@ -59,9 +67,10 @@ def any(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.any(tensix.tensor([[0, 0], [7, 0]]), axis=0)
     tensor([ True, False])
     """
-    return x.any(axis, keepdims)
+    return reduce(ANY, x, axis, keepdims)
 
 
+@method
 def diff(x, /, n=1, *, axis=-1, prepend=None, append=None):
     """Return the differences of neighbours along a dimension.
 

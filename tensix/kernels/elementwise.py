@@ -23,6 +23,7 @@ import numpy as np
 
 from tensix.dispatch import OperatorTable, native_functions
 from tensix.dispatch.elementwise_function import ElementwiseFunction
+from tensix.dispatch.tensor_function import also_method
 from tensix.kernels.meta import MetaFunctionKernel, MetaUfuncKernel
 from tensix.kernels.numpy_kernel import NumpyKernel
 from tensix.kernels.ufunc import ClipKernel, CopyingOutKernel, OutKernel, PowerKernel, UfuncKernel
@@ -48,7 +49,7 @@ SCHEMA_TYPES = {"complex": "Scalar", "float": "float", "int": "int", "bool": "bo
 
 def elementwise(
     source: Any = None, *, operator: str | None = None, promotes: bool = False, integers: Any = None,
-    kernel: type[UfuncKernel] = UfuncKernel, in_place: bool = False, alpha: bool = False,
+    kernel: type[UfuncKernel] = UfuncKernel, in_place: bool = False, alpha: bool = False, method: bool = True,
 ) -> Callable[[Declaration], Declaration]:  # fmt: skip
     """Make an elementwise function of its declaration, a function of one tensor or two and options by name.
 
@@ -69,6 +70,8 @@ def elementwise(
         Whether there is a variant that writes to the first operand, which an operator sign such as ``+=`` calls.
     alpha : bool, optional
         Whether the operators, though not the function, take a factor of the second operand, as PyTorch's do.
+    method : bool, optional
+        Whether tensors have it as a method, too. See Note [Functions as methods].
 
     Returns
     -------
@@ -77,6 +80,10 @@ def elementwise(
     """
 
     def make(declaration):
+        function = function_of(declaration)
+        return also_method(function) if method else function
+
+    def function_of(declaration):
         code, name = declaration.__code__, operator or declaration.__name__
         inputs, names = code.co_posonlyargcount, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         defaults, options = declaration.__kwdefaults__ or {}, names[inputs:]
@@ -602,7 +609,7 @@ def tanh(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 # ---- comparisons and bounds
 
 
-@elementwise(np.equal)
+@elementwise(np.equal, method=False)  # PyTorch's returns one bool
 def equal(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
     """Return whether the elements of each pair are equal.
 
@@ -931,7 +938,7 @@ def floor(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
     """
 
 
-@elementwise(np.rint, integers=np.positive)
+@elementwise(np.rint, integers=np.positive, method=False)  # it takes a number of digits
 def round(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
     """Return the integer next to each element, of two the even one, of the same type.
 
@@ -1046,7 +1053,7 @@ def conj(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
     """
 
 
-@elementwise(native_functions.REAL)
+@elementwise(native_functions.REAL, method=False)
 def real(x: Tensor, /) -> Tensor:
     """Return the real part of each element, as a view.
 
@@ -1062,7 +1069,7 @@ def real(x: Tensor, /) -> Tensor:
     """
 
 
-@elementwise(native_functions.IMAG)
+@elementwise(native_functions.IMAG, method=False)
 def imag(x: Tensor, /) -> Tensor:
     """Return the imaginary part of each element, as a view; of real numbers new zeros.
 

@@ -20,9 +20,9 @@ PARSED = [node for row in ROWS for node in ast.walk(ast.parse(row.tensix))]
 
 # Public names of tensors without a row, by reason.
 WITHOUT_A_ROW = {
-    "written as a function or operator": "all any argmax argmin max mean min prod std sum var reshape squeeze item "
-    "add_ sub_ mul_ div_",
-    "makes what another row makes": "cpu expand_as flatten movedim numel reshape_as t view_as unflatten",
+    "written as a function or operator": "item add_ sub_ mul_ div_",
+    "makes what another row makes": "bool cpu double float half int long "
+    "expand_as flatten movedim numel reshape_as t view_as unflatten",
     "a fact of the body, read as ndim is": "allocator body_address data_ptr defined impl is_alias_of is_contiguous "
     "is_cow is_sparse layout mutable_data_ptr readonly storage storage_offset suggest_memory_format use_count version "
     "weak weak_use_count from_impl from_storage set_",
@@ -66,9 +66,10 @@ def test_every_kind_of_key_reads_and_writes():
 
 def test_every_name_of_tensors_has_a_row_or_a_reason():
     excused = {name for names in WITHOUT_A_ROW.values() for name in names.split()}
-    public = {name for name in dir(tensix.Tensor) if not name.startswith("_")}
+    public = {name for name in dir(tensix.Tensor) if not name.startswith("_") and hasattr(tensix.Tensor, name)}
+    functions = {row.name for row in ROWS}  # whose methods are made of the same declarations
     in_codes = {name for name in public if re.search(rf"\.{name}\b", CODES)}
-    assert public - in_codes - excused == set()
+    assert public - in_codes - excused - functions == set()
     assert excused - public == set(), "these are no longer names of tensors"
 
 

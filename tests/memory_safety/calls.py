@@ -43,6 +43,22 @@ FUNCTIONS = {
     "broadcast_arrays": lambda o: tensix.broadcast_arrays(o.x, o.y),
     "broadcast_to": lambda o: tensix.broadcast_to(o.x, (2, *o.x.shape)),
     "cat": lambda o: tensix.cat([o.x, o.y, o.x]),
+    "concatenate": lambda o: tensix.concatenate([o.x, o.y], dim=1),
+    "cumsum": lambda o: tensix.cumsum(o.x, 0),
+    "cumprod": lambda o: o.x.cumprod(dim=1),
+    "clamp": lambda o: o.x.clamp(o.y, 0.5),
+    "outer": lambda o: tensix.outer(o.x[0], o.y[0]),
+    "allclose": lambda o: tensix.allclose(o.x, o.y),
+    "array_equal": lambda o: tensix.array_equal(o.x, o.y, equal_nan=True),
+    "dot": lambda o: tensix.dot(o.x, o.y.T),
+    "einsum": lambda o: tensix.einsum("ij,kj,ij->ik", o.x, o.y, o.x),
+    "hstack": lambda o: tensix.hstack([o.x, o.y]),
+    "vstack": lambda o: tensix.vstack([o.x, o.y]),
+    "median": lambda o: tensix.median(o.x, axis=0),
+    "quantile": lambda o: tensix.quantile(o.x, [0.2, 0.7], axis=1, keepdims=True),
+    "pad": lambda o: tensix.pad(o.x, 1, mode="edge"),
+    "split": lambda o: tensix.split(o.x, 2),
+    "unique": lambda o: tensix.unique(o.i, return_counts=True),
     "concat": lambda o: tensix.concat([o.x, o.y], axis=None),
     "stack": lambda o: tensix.stack([o.x.T, o.y], axis=1),
     "expand_dims": lambda o: tensix.expand_dims(o.x, axis=0),
@@ -159,7 +175,7 @@ CALLS = {
 # They have no tensor among their arguments and make none, or are tried by another name.
 OTHERS = {
     "get_num_threads", "manual_seed", "set_num_threads", "broadcast_shapes", "can_cast", "finfo", "iinfo", "isdtype",
-    "promote_types", "result_type", "from_blob",
+    "promote_types", "result_type", "from_blob", "randperm", "set_printoptions",
 }  # fmt: skip
 
 

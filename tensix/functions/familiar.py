@@ -1,0 +1,545 @@
+"""Functions that users of NumPy and PyTorch know and the standard lacks, made of those that it has.
+
+Second names of functions, such as `concatenate` and `cumsum`, stand beside what they name.
+"""
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tensix._tensor import Tensor
+from tensix.core import Device
+from tensix.dispatch import native_functions
+from tensix.dispatch.tensor_function import also_method, function, method
+from tensix.exchange import formatting
+from tensix.functions.creation import asarray, full, rand
+from tensix.functions.elementwise import isclose, isnan
+from tensix.functions.indexing import take
+from tensix.functions.linear_algebra import matmul, tensordot
+from tensix.functions.manipulation import concat, expand_dims, stack, tensors_only
+from tensix.functions.searching import where
+from tensix.functions.sets import unique_all
+from tensix.functions.sorting import argsort, sort
+from tensix.functions.statistical import sum as sum_
+from tensix.kernels.random import Generator
+from tensix.tensors.dtype import float64
+
+__all__ = [
+    "allclose", "array_equal", "dot", "einsum", "hstack", "median", "pad", "quantile", "randperm",
+    "set_printoptions", "split", "unique", "vstack",
+]  # fmt: skip
+
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+# ---- comparisons whose result is one bool
+
+
+@function
+def allclose(
+    x1: Tensor | complex, x2: Tensor | complex, /, *, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
+    """Return whether all elements of two tensors are close, as one bool; parameters as for `isclose`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.allclose(tensix.tensor([0.1, 0.2]), tensix.tensor([0.1, 0.2000001]))
+    True
+    """
+    return bool(isclose(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan).all())
+
+
+@function
+def array_equal(x1: Tensor, x2: Tensor, /, *, equal_nan: bool = False) -> bool:
+    """Return whether two tensors have the same shape and equal elements, as one bool.
+
+    Parameters
+    ----------
+    x1, x2 : Tensor
+        The tensors; their element types may differ.
+    equal_nan : bool, optional
+        Whether two that are not a number count as equal.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.array_equal(tensix.tensor([1, 2]), tensix.tensor([1.0, 2.0]))
+    True
+    """
+    tensors_only((x1, x2), "array_equal")
+    if x1.shape != x2.shape:
+        return False
+    same = x1 == x2
+    if equal_nan:
+        same = same | (isnan(x1) & isnan(x2))
+    return bool(same.all())
+
+
+# ---- products
+
+
+@also_method
+def dot(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """Return the sum of products over the last dimension of one tensor and the last but one of another.
+
+    Of two vectors it is the inner product, of two matrices the product of matrices. A tensor without dimensions is a
+    factor; the second may be a vector beside a first of any dimensions.
+
+    Raises
+    ------
+    ValueError
+        If the sizes of those dimensions differ.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.dot(tensix.tensor([1, 2]), tensix.tensor([3, 4]))
+    tensor(11)
+    """
+    tensors_only((x1, x2), "dot")
+    if x1.ndim == 0 or x2.ndim == 0:
+        return x1 * x2
+    if x1.ndim <= 2 and x2.ndim <= 2:
+        return matmul(x1, x2)
+    return tensordot(x1, x2, axes=((x1.ndim - 1,), (max(x2.ndim - 2, 0),)))
+
+
+@method
+def norm(x: Tensor, /, ord: Any = None, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Tensor:
+    """Return the root of the sum of squares, or another norm of vectors or matrices.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    ord : int, float or str, optional
+        Which norm, as of `tensix.linalg.vector_norm`; a name such as ``"fro"``, of matrices.
+    axis : int or tuple of int, optional
+        The dimensions of each vector, or of a matrix if the norm has a name; all if not given.
+    keepdims : bool, optional
+        Whether they stay, with size 1.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.tensor([3.0, 4.0]).norm()
+    tensor(5.)
+    """
+    if ord == "fro":
+        ord = None  # the root of the sum of squares, of however many dimensions
+    if not isinstance(ord, str):
+        return native_functions.VECTOR_NORM(x, 2 if ord is None else ord, axis, keepdims)
+    if axis is not None and tuple(dim % x.ndim for dim in axis) != (x.ndim - 2, x.ndim - 1):
+        raise ValueError(f"norm() of matrices needs them in the last two dimensions, found axis={axis}.")
+    return native_functions.MATRIX_NORM(x, ord, keepdims)
+
+
+def einsum(subscripts: str, /, *operands: Tensor) -> Tensor:
+    """Return sums of products of the elements of tensors, as letters for their dimensions say.
+
+    Parameters
+    ----------
+    subscripts : str
+        A letter for each dimension of each tensor, commas between tensors, and ``->`` before the letters of the
+        result; ``...`` stands for dimensions that are broadcast. A letter that the result lacks is summed over. Without
+        ``->`` the result has the letters that are there once, in the order of the alphabet.
+    *operands : Tensor
+        One tensor for each part.
+
+    Raises
+    ------
+    ValueError
+        If the letters do not fit the tensors, or the sizes of a letter differ.
+
+    Notes
+    -----
+    Two tensors at a time are contracted, by products of matrices; of more than two, NumPy's ``einsum_path`` says which
+    first.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> x, y = tensix.tensor([[1, 2], [3, 4]]), tensix.tensor([[1, 1], [0, 1]])
+    >>> tensix.einsum("ij,jk->ik", x, y), tensix.einsum("ii", x)
+    (tensor([[1, 3],
+            [3, 7]]), tensor(5))
+    """
+    if not isinstance(subscripts, str):
+        raise TypeError(f"einsum() takes subscripts such as 'ij,jk->ik' first, found {type(subscripts).__name__}.")
+    terms, output = read_subscripts(subscripts, tensors_only(operands, "einsum"))
+    sizes: dict[str, int] = {}
+    for letters, x in zip(terms, operands, strict=True):
+        for letter, size in zip(letters, x.shape, strict=True):
+            if sizes.setdefault(letter, size) in (1, size):
+                sizes[letter] = size
+            elif size != 1:
+                raise ValueError(f"einsum({subscripts!r}) finds the sizes {sizes[letter]} and {size} for {letter!r}.")
+    parts = [prepared(x, letters, sizes) for x, letters in zip(operands, terms, strict=True)]
+    for places in contraction_path(parts, output, sizes):
+        chosen = [parts[place] for place in places]
+        parts = [part for place, part in enumerate(parts) if place not in places]
+        needed = {*output, *(letter for _, letters in parts for letter in letters)}
+        first, *others = [reduced(part, {*needed, *letters_beside(part, chosen)}) for part in chosen]
+        for other in others:
+            first = reduced(contracted(first, other, needed), needed)
+        parts.append(first)
+    x, letters = parts[0]
+    missing = [letter for letter in output if letter not in letters]  # of size 1 in every tensor that has it
+    x = x[(None,) * len(missing)] if missing else x
+    letters = "".join(missing) + letters
+    return x.permute([letters.index(letter) for letter in output]) if letters != output else x
+
+
+Part = tuple[Tensor, str]  # a tensor, and a letter for each of its dimensions
+
+
+def read_subscripts(subscripts: str, operands: tuple[Tensor, ...]) -> tuple[list[str], str]:
+    """Return the letters of each tensor and of the result, with letters for dimensions that are broadcast."""
+    left, arrow, output = subscripts.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if len(terms) != len(operands):
+        raise ValueError(f"einsum({subscripts!r}) is about {len(terms)} tensors, found {len(operands)}.")
+    unused = [letter for letter in LETTERS if letter not in subscripts]
+    most = 0
+    for place, (term, x) in enumerate(zip(terms, operands, strict=True)):
+        before, dots, behind = term.partition("...")
+        extra = x.ndim - len(before) - len(behind)
+        if extra < 0 or (extra and not dots):
+            raise ValueError(f"einsum({subscripts!r}): {term!r} is about another shape than {x.shape}.")
+        if not set(before + behind) <= set(LETTERS):
+            raise ValueError(f"einsum({subscripts!r}): {term!r} must be letters, and ... at most once.")
+        most = max(most, extra)
+        terms[place] = before + "".join(unused[:extra][::-1]) + behind  # the last dimension has the first letter
+    broadcast = "".join(unused[:most][::-1])
+    if not arrow:
+        every = "".join(terms)
+        output = "..." + "".join(sorted(c for c in set(every) if every.count(c) == 1 and c not in broadcast))
+    output = output.replace("...", broadcast)
+    if len(set(output)) < len(output) or not set(output) <= set("".join(terms)):
+        raise ValueError(f"einsum({subscripts!r}): the result may have each letter once, of those that tensors have.")
+    return terms, output
+
+
+def prepared(x: Tensor, letters: str, sizes: dict[str, int]) -> Part:
+    """Return a tensor with each letter once: the diagonal of those that it has twice; none that are broadcast."""
+    key = tuple(0 if size == 1 < sizes[letter] else slice(None) for letter, size in zip(letters, x.shape, strict=True))
+    letters = "".join(letter for letter, part in zip(letters, key, strict=True) if part != 0)
+    x = x[key] if 0 in key else x
+    for letter in dict.fromkeys(letters):
+        while letters.count(letter) > 1:
+            first, second = letters.index(letter), letters.rindex(letter)
+            x = x.diagonal(0, first, second)
+            letters = letters[:first] + letters[first + 1 : second] + letters[second + 1 :] + letter
+    return x, letters
+
+
+def contraction_path(parts: list[Part], output: str, sizes: dict[str, int]) -> list[tuple[int, ...]]:
+    """Return which parts are contracted one after the other; what comes of them is put behind the others."""
+    if len(parts) <= 2:
+        return [tuple(range(len(parts)))]
+    shapes = [np.broadcast_to(0, tuple(sizes[letter] for letter in letters)) for _, letters in parts]
+    output = "".join(letter for letter in output if any(letter in letters for _, letters in parts))
+    path, _ = np.einsum_path(f"{','.join(letters for _, letters in parts)}->{output}", *shapes, optimize="greedy")
+    return path[1:]
+
+
+def letters_beside(part: Part, parts: list[Part]) -> set[str]:
+    """Return the letters of all parts but one."""
+    return {letter for other in parts if other is not part for letter in other[1]}
+
+
+def reduced(part: Part, needed: set[str]) -> Part:
+    """Return a part summed over the letters that are no longer needed."""
+    x, letters = part
+    gone = tuple(place for place, letter in enumerate(letters) if letter not in needed)
+    if not gone:
+        return part
+    return sum_(x, axis=gone, dtype=x.dtype), "".join(letter for letter in letters if letter in needed)
+
+
+def contracted(first: Part, second: Part, needed: set[str]) -> Part:
+    """Return the product of two parts, summed over what both have and no one needs: a stack of matrix products."""
+    (x, left), (y, right) = first, second
+    stacked = [letter for letter in left if letter in right and letter in needed]
+    summed = [letter for letter in left if letter in right and letter not in needed]
+    rows = [letter for letter in left if letter not in right]
+    columns = [letter for letter in right if letter not in left]
+    x = x.permute([left.index(letter) for letter in stacked + rows + summed])
+    y = y.permute([right.index(letter) for letter in stacked + summed + columns])
+    cut, end = len(stacked), len(stacked) + len(rows)
+    depth, height = math.prod(x.shape[end:]), math.prod(x.shape[cut:end])
+    width = math.prod(y.shape[cut + len(summed) :])
+    shape = (*x.shape[:end], *y.shape[cut + len(summed) :])
+    product = matmul(
+        x.reshape((*x.shape[:cut], height, depth)), y.reshape((*x.shape[:cut], depth, width))
+    ) if summed else x.reshape((*x.shape[:cut], height, 1)) * y.reshape((*x.shape[:cut], 1, width))  # fmt: skip
+    return product.reshape(shape), "".join(stacked + rows + columns)
+
+
+# ---- order
+
+
+@method
+def unique(
+    x: Tensor, /, *, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False
+) -> Tensor | tuple[Tensor, ...]:
+    """Return the different values in ascending order, and what else is asked for.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    return_index, return_inverse, return_counts : bool, optional
+        Whether to return, in this order, where each value is first, which value each element is, and how often each
+        value is there: as `unique_all` does.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+        The values alone if nothing else is asked for.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.unique(tensix.tensor([3, 1, 3]), return_counts=True)
+    (tensor([1, 3]), tensor([1, 2]))
+    """
+    wanted = (return_index, return_inverse, return_counts)
+    if not any(wanted):
+        return native_functions.UNIQUE_VALUES(x)
+    values, *others = unique_all(x)
+    return (values, *[other for other, is_wanted in zip(others, wanted, strict=True) if is_wanted])
+
+
+@method
+def median(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Return the middle element in order, of an even number the mean of the two; parameters as for `quantile`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.median(tensix.tensor([3.0, 1.0, 2.0, 10.0]))
+    tensor(2.5)
+    """
+    return quantile(x, 0.5, axis=axis, keepdims=keepdims)
+
+
+@method
+def quantile(
+    x: Tensor, q: float | Sequence[float] | Tensor, /, *, axis: int | None = None, keepdims: bool = False
+) -> Tensor:
+    """Return what parts of the elements lie below, between two elements in proportion.
+
+    Parameters
+    ----------
+    x : Tensor
+        Real numbers.
+    q : float, sequence of float or Tensor
+        The parts, from 0 to 1; of several the result has them along its first dimension.
+    axis : int, optional
+        The dimension to go along; all elements if not given.
+    keepdims : bool, optional
+        Whether the dimension stays, with size 1.
+
+    Raises
+    ------
+    ValueError
+        If a part is not from 0 to 1, or there are no elements.
+
+    Notes
+    -----
+    Not a number, if one of the elements is not. Integers and bools become the default floating type.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.quantile(tensix.tensor([1.0, 2.0, 3.0, 5.0]), [0.5, 0.75])
+    tensor([2.5, 3.5])
+    """
+    parts = q.tolist() if isinstance(q, Tensor) else q
+    if isinstance(parts, (list, tuple)):
+        return stack([quantile(x, part, axis=axis, keepdims=keepdims) for part in parts])
+    if not 0 <= parts <= 1:
+        raise ValueError(f"quantile() takes parts from 0 to 1, found {parts}.")
+    along = -1 if axis is None else axis
+    ordered = sort(x.reshape(-1) if axis is None else x, axis=along)
+    if ordered.dtype.kind not in ("real floating", "complex floating"):
+        ordered = ordered * 1.0
+    count = ordered.shape[along]
+    if count == 0:
+        raise ValueError(f"quantile() of no elements: the shape is {x.shape}.")
+    place = parts * (count - 1)
+    below = math.floor(place)
+    low, high = ordered.select(along, below), ordered.select(along, math.ceil(place))
+    between = where(low == high, low, low + (high - low) * (place - below)) if place != below else low.clone()
+    last = ordered.select(along, -1)
+    found = where(isnan(last), last, between)
+    if not keepdims:
+        return found
+    return found.reshape((1,) * x.ndim) if axis is None else expand_dims(found, axis=axis)
+
+
+# ---- joining, splitting, padding
+
+
+@function
+def hstack(arrays: Sequence[Tensor], /) -> Tensor:
+    """Join tensors along their second dimension, vectors along their only one.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.hstack([tensix.tensor([1, 2]), tensix.tensor([3])])
+    tensor([1, 2, 3])
+    """
+    parts = [x.reshape(-1) if x.ndim == 0 else x for x in tensors_only(arrays, "hstack")]
+    return concat(parts, axis=1 if parts and parts[0].ndim > 1 else 0)
+
+
+@function
+def vstack(arrays: Sequence[Tensor], /) -> Tensor:
+    """Join tensors along their first dimension; vectors are rows.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.vstack([tensix.tensor([1, 2]), tensix.tensor([3, 4])])
+    tensor([[1, 2],
+            [3, 4]])
+    """
+    return concat([x.reshape((1, -1)) if x.ndim < 2 else x for x in tensors_only(arrays, "vstack")], axis=0)
+
+
+@function
+def split(x: Tensor, split_size_or_sections: int | Sequence[int], /, *, axis: int = 0) -> tuple[Tensor, ...]:
+    """Return the views on consecutive parts of a dimension: the method `Tensor.split` as a function.
+
+    Parameters
+    ----------
+    x : Tensor
+        The tensor.
+    split_size_or_sections : int or sequence of int
+        The size of each part, of which the last may be smaller, or the size of each. As in PyTorch: NumPy's ``split``
+        takes the number of parts, as the method `Tensor.chunk` does, or where to cut.
+    axis : int, optional
+        The dimension.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.split(tensix.arange(5), 2)
+    (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+    """
+    tensors_only((x,), "split")
+    return x.split(split_size_or_sections, axis)
+
+
+@function
+def pad(
+    x: Tensor, pad_width: int | Sequence[int] | Sequence[Sequence[int]], /, *, mode: str = "constant",
+    constant_values: complex = 0,
+) -> Tensor:  # fmt: skip
+    """Return a copy with elements put before and behind those of each dimension.
+
+    Parameters
+    ----------
+    x : Tensor
+        The tensor.
+    pad_width : int, pair of int, or a pair for each dimension
+        How many before and behind, 0 or more; an int means both.
+    mode : str, optional
+        ``"constant"``, or what NumPy's ``pad`` does with positions: ``"edge"``, ``"reflect"``, ``"symmetric"`` or
+        ``"wrap"``.
+    constant_values : number, optional
+        What to put there if `mode` is ``"constant"``.
+
+    Raises
+    ------
+    ValueError
+        If a width is negative, there are not as many pairs as dimensions, or `mode` is none of those.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.pad(tensix.tensor([1, 2]), (2, 1)), tensix.pad(tensix.tensor([1, 2]), 1, mode="edge")
+    (tensor([0, 0, 1, 2, 0]), tensor([1, 1, 2, 2]))
+    """
+    tensors_only((x,), "pad")
+    widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
+    if any(operator.index(width) < 0 for pair in widths for width in pair):
+        raise ValueError(f"pad() takes widths of 0 or more, found {pad_width}.")
+    if mode == "constant":
+        shape = [before + size + behind for (before, behind), size in zip(widths, x.shape, strict=True)]
+        made = full(shape, constant_values, dtype=x.dtype, device=x.device)
+        key = [slice(before, before + size) for (before, _), size in zip(widths, x.shape, strict=True)]
+        made[tuple(key)] = x
+        return made
+    if mode not in ("edge", "reflect", "symmetric", "wrap"):
+        raise ValueError(f"pad() has the modes 'constant', 'edge', 'reflect', 'symmetric' and 'wrap', found {mode!r}.")
+    made = x.clone()
+    for axis, (pair, size) in enumerate(zip(widths, x.shape, strict=True)):
+        if any(pair):
+            made = take(made, asarray(np.pad(np.arange(size), pair, mode)), axis=axis)
+    return made
+
+
+# ---- others
+
+
+def randperm(
+    n: int, *, dtype: Any = None, device: str | Device | None = None, generator: Generator | None = None
+) -> Tensor:
+    """Return the numbers from 0 to below `n` in a random order.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    dtype : DType, optional
+        The element type; int64 if not given.
+    device : str or Device, optional
+        Where the elements are; the CPU if not given.
+    generator : Generator, optional
+        Who makes the order; the default generator if not given.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.sort(tensix.randperm(4))
+    tensor([0, 1, 2, 3])
+    """
+    order = argsort(rand(operator.index(n), dtype=float64, device=device, generator=generator))
+    return order if dtype is None else order.to(dtype)
+
+
+def set_printoptions(
+    *, precision: int | None = None, threshold: int | None = None, edgeitems: int | None = None,
+    linewidth: int | None = None, suppress: bool | None = None,
+) -> None:  # fmt: skip
+    """Say how tensors are printed from now on; what is not given stays as it is.
+
+    Parameters
+    ----------
+    precision : int, optional
+        Digits after the point, 4 at first. It is that of tensors alone; the others are NumPy's, and its arrays follow.
+    threshold, edgeitems : int, optional
+        From how many elements on some are left out, and how many at each end are shown then.
+    linewidth : int, optional
+        Characters in a line.
+    suppress : bool, optional
+        Whether small numbers are written without an exponent.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.set_printoptions(precision=2)
+    >>> tensix.tensor([1 / 3])
+    tensor([0.33])
+    >>> tensix.set_printoptions(precision=4)
+    """
+    np.set_printoptions(threshold=threshold, edgeitems=edgeitems, linewidth=linewidth, suppress=suppress)
+    if precision is not None:
+        formatting.set_precision(operator.index(precision))

@@ -1,0 +1,171 @@
+"""What NumPy's and PyTorch's users look for under another name, and what to use here.
+
+`AttributeError` says it of names that tensix, ``tensix.linalg`` and tensors lack; what they have is not asked for
+here. "The standard" is that of array APIs.
+"""
+
+__all__ = ["AbsentName", "advice"]
+
+# Another name -> the standard's.
+STANDARD = {
+    "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
+    "arctan2": "atan2", "arctanh": "atanh", "bitwise_not": "bitwise_invert",
+    "conjugate": "conj", "div": "divide", "eq": "equal", "fix": "trunc", "fmod": "remainder", "ge": "greater_equal",
+    "gt": "greater", "in1d": "isin", "inverse": "inv", "invert": "bitwise_invert", "le": "less_equal",
+    "left_shift": "bitwise_left_shift", "lt": "less", "mod": "remainder", "mul": "multiply", "ne": "not_equal",
+    "neg": "negative", "permute_axes": "permute_dims", "power": "pow", "repeat_interleave": "repeat",
+    "right_shift": "bitwise_right_shift", "rint": "round", "sub": "subtract", "true_divide": "divide",
+    "unbind": "unstack",
+}  # fmt: skip
+
+# What the standard has no function for -> what to write.
+FUNCTIONS = {
+    "array": "`tensor` copies numbers and arrays, `asarray` shares what it can",
+    "as_tensor": "`asarray` shares memory where it can",
+    "ascontiguousarray": "write `x.contiguous()`",
+    "as_strided": "write `x.as_strided(size, stride)`",
+    "average": "write `(x * w).sum() / w.sum()`, or `mean`",
+    "bincount": "`unique_counts` counts the values that there are",
+    "bmm": "`matmul` takes stacks of matrices",
+    "chunk": "write `x.chunk(n)`",
+    "column_stack": "use `stack(tensors, axis=1)`, or `hstack`",
+    "copyto": "write `x.copy_(y)`",
+    "copy": "write `x.clone()`, or `x.lazy_clone()` for a copy that is made when one of the two is written",
+    "corrcoef": "center the rows and use `matmul`",
+    "cov": "center the rows and use `matmul`",
+    "dstack": "use `stack(tensors, axis=2)`, or `concat` with an axis",
+    "fill_diagonal": "write `x.diagonal().fill_(value)`",
+    "flatnonzero": "write `nonzero(x.ravel())[0]`",
+    "fliplr": "use `flip(x, axis=1)`",
+    "flipud": "use `flip(x, axis=0)`",
+    "float": "use `float32` as the element type",
+    "frombuffer": "`asarray` shares any buffer",
+    "gather": "use `take_along_axis`",
+    "geomspace": "use `exp(linspace(log(a), log(b), n))`",
+    "get_default_dtype": "it is float32 always: give `dtype=` where another is wanted",
+    "histogram": "use `searchsorted` with the edges, then `unique_counts`",
+    "identity": "use `eye`",
+    "index_select": "use `take`",
+    "inner": "use `vecdot`, or `tensordot` with axes",
+    "is_tensor": "use `isinstance(x, tensix.Tensor)`",
+    "logspace": "use `pow(10.0, linspace(a, b, n))`",
+    "long": "use `int64` as the element type",
+    "lstsq": "use `linalg.pinv(a) @ b`",
+    "masked_select": "write `x[mask]`",
+    "mm": "use `matmul`, or `@`",
+    "multi_dot": "use `einsum`, or `@`",
+    "mv": "use `matmul`, or `@`",
+    "nan_to_num": "use `where(isnan(x), 0, x)`",
+    "nanmax": "use `max(where(isnan(x), -inf, x))`",
+    "nanmean": "select what is a number, as in `mean(x[~isnan(x)])`",
+    "nanmin": "use `min(where(isnan(x), inf, x))`",
+    "nanstd": "select what is a number, as in `std(x[~isnan(x)])`",
+    "nansum": "use `sum(where(isnan(x), 0, x))`",
+    "nanvar": "select what is a number, as in `var(x[~isnan(x)])`",
+    "ndarray": "the class is `Tensor`",
+    "no_grad": "tensix records no gradients",
+    "norm": "use `linalg.vector_norm` or `linalg.matrix_norm`; tensors have the method `norm`",
+    "numel": "write `x.numel()`, or `x.size`",
+    "percentile": "use `quantile` with a part of 1: 0.5 for 50 percent",
+    "ptp": "use `max` and `min`",
+    "random": "use `rand`, `randn`, `randint` or `randperm`; `manual_seed` and `Generator` make them repeatable",
+    "ravel": "write `x.ravel()`, or `reshape(x, -1)`",
+    "relu": "use `clip(x, min=0)`",
+    "rollaxis": "use `moveaxis`",
+    "rot90": "use `flip` and `matrix_transpose`",
+    "scatter": "write `x[index] = values`",
+    "set_default_dtype": "it is float32 always: give `dtype=` where another is wanted",
+    "sigmoid": "use `1 / (1 + exp(-x))`",
+    "softmax": "use `exp(x - max(x, axis=-1, keepdims=True))` divided by its `sum`",
+    "swapaxes": "write `x.transpose(dim0, dim1)`",
+    "topk": "use `argsort(x, descending=True)` and `take_along_axis`",
+    "transpose": "use `permute_dims` or `matrix_transpose`; or write `x.T` or `x.transpose(dim0, dim1)`",
+    "unsqueeze": "the standard calls it `expand_dims`; tensors have the method `unsqueeze`",
+    "view": "write `x.view(shape)`",
+}
+
+# What arrays and tensors of others have, and these do not -> what to write.
+METHODS = {
+    "backward": "tensix records no gradients",
+    "base": "`x.storage()` is what views share; `x.is_alias_of(y)` says whether two do",
+    "byte": "write `x.to(tensix.uint8)`",
+    "copy": FUNCTIONS["copy"],
+    "ctypes": "`x.data_ptr()` is the address",
+    "cuda": "tensix has no device `cuda`; `x.to_device(device)` takes those that there are",
+    "data": "write `x.detach()`, or `x.data_ptr()` for the address",
+    "dim": "write `x.ndim`",
+    "dump": "use `tensix.save(path, x)`",
+    "element_size": "write `x.itemsize`",
+    "eq": "write `x == y`",
+    "equal": "`x == y` compares elements, `tensix.array_equal(x, y)` is one bool",
+    "expand_dims": "write `x.unsqueeze(dim)`",
+    "fill": "methods that write end in an underscore: `x.fill_(value)`",
+    "flags": "write `x.is_contiguous()` and `x.readonly`",
+    "flat": "write `x.ravel()`",
+    "ge": "write `x >= y`",
+    "grad": "tensix records no gradients",
+    "gt": "write `x > y`",
+    "index_select": "use `x.take(indices, axis=dim)`",
+    "is_cuda": "write `x.device`",
+    "le": "write `x <= y`",
+    "lt": "write `x < y`",
+    "masked_fill": "use `tensix.where(mask, value, x)`",
+    "masked_fill_": "write `x[mask] = value`",
+    "masked_select": "write `x[mask]`",
+    "mm": "write `x @ y`",
+    "mul": "write `x * y`",
+    "ne": "write `x != y`",
+    "neg": "write `-x`",
+    "new_zeros": "use `tensix.zeros(shape, dtype=x.dtype)`",
+    "permute_dims": "write `x.permute(dims)`",
+    "power": "write `x ** y`, or `x.pow(y)`",
+    "ptp": "write `x.max() - x.min()`",
+    "put": "write `x[indices] = values`",
+    "repeat_interleave": "the standard calls it `repeat`",
+    "requires_grad": "tensix records no gradients",
+    "requires_grad_": "tensix records no gradients",
+    "resize": "use `x.storage().resize_(nbytes)` for the memory, `reshape` for the shape",
+    "sigmoid": "write `1 / (1 + (-x).exp())`",
+    "softmax": FUNCTIONS["softmax"],
+    "strides": "write `x.stride()`, which counts in elements",
+    "sub": "write `x - y`",
+    "swapaxes": "write `x.transpose(dim0, dim1)`",
+    "tofile": "use `tensix.save(path, x)`",
+    "topk": "use `x.argsort(descending=True)` and `x.take_along_axis`",
+    "type": "write `x.dtype`, or `x.to(dtype)`",
+}
+
+
+def advice(owner, name, methods=False):
+    """Return what to say of a name that is not there: what to use, if that is known.
+
+    Parameters
+    ----------
+    owner : str
+        What lacks the name, such as ``"tensix"``.
+    name : str
+        The name.
+    methods : bool, optional
+        Whether it is one of tensors.
+
+    Returns
+    -------
+    str or None
+    """
+    text = METHODS.get(name) if methods else FUNCTIONS.get(name)
+    if text is None and name in STANDARD:
+        text = f"the standard calls it `{STANDARD[name]}`"
+    return None if text is None else f"{owner} has no `{name}`: {text}."
+
+
+class AbsentName:
+    """Stand in a class for a name that its objects do not have: who asks for it is told what to use.
+
+    A class whose attributes are found in another way, by ``__getattr__``, would pay for it at each call of a method.
+    """
+
+    def __init__(self, name):
+        self.name, self.__doc__ = name, f"Not there: {METHODS[name]}."
+
+    def __get__(self, instance, owner):
+        raise AttributeError(advice("Tensor", self.name, True), name=self.name, obj=instance)

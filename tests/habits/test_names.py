@@ -1,0 +1,91 @@
+"""Names that NumPy and PyTorch have: they are here, or the error says what is."""
+
+import builtins
+import re
+import subprocess
+import sys
+
+import pytest
+
+import tensix
+from tensix.tensors import names_elsewhere
+
+HERE = [
+    "allclose", "array_equal", "cat", "clamp", "concatenate", "cumprod", "cumsum", "dot", "einsum", "hstack",
+    "isclose", "median", "outer", "pad", "quantile", "randperm", "set_printoptions", "split", "unique", "vstack",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_names_that_are_here(name):
+    assert callable(getattr(tensix, name)) and name in tensix.__all__
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("array", "tensix has no `array`: `tensor` copies"),
+    ("power", "tensix has no `power`: the standard calls it `pow`"),
+    ("arctan2", "the standard calls it `atan2`"),
+    ("topk", "argsort"), ("histogram", "searchsorted"), ("softmax", "exp"), ("bincount", "unique_counts"),
+    ("nansum", "isnan"), ("nanmean", "isnan"), ("get_default_dtype", "float32"), ("set_default_dtype", "dtype="),
+    ("random", "randn"), ("copy", r"x\.clone\(\)"),
+])  # fmt: skip
+def test_functions_that_are_not(name, text):
+    with pytest.raises(AttributeError, match=text):
+        getattr(tensix, name)
+    assert not hasattr(tensix, name)
+
+
+def test_linear_algebra():
+    with pytest.raises(AttributeError, match=r"tensix\.linalg has no `norm`: use `linalg\.vector_norm`"):
+        _ = tensix.linalg.norm
+    with pytest.raises(AttributeError, match=r"no `lstsq`: use `linalg\.pinv"):
+        _ = tensix.linalg.lstsq
+    with pytest.raises(AttributeError, match=r"module 'tensix\.linalg' has no attribute 'nothing_like_it'"):
+        _ = tensix.linalg.nothing_like_it
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("copy", r"Tensor has no `copy`: write `x\.clone\(\)`"), ("strides", r"x\.stride\(\)"), ("fill", r"x\.fill_"),
+    ("power", r"x \*\* y"), ("requires_grad", "no gradients"), ("cuda", "to_device"), ("swapaxes", "transpose"),
+])  # fmt: skip
+def test_attributes_of_tensors(name, text):
+    x = tensix.ones(2)
+    with pytest.raises(AttributeError, match=text) as caught:
+        getattr(x, name)
+    assert caught.value.name == name and caught.value.obj is x
+    assert not hasattr(x, name) and getattr(tensix.Tensor, name, None) is None
+    assert name not in dir(x)
+
+
+def test_unknown_names_are_said_as_python_says_it():
+    with pytest.raises(AttributeError, match="module 'tensix' has no attribute 'nothing_like_it'"):
+        _ = tensix.nothing_like_it
+    with pytest.raises(AttributeError, match="object has no attribute 'nothing_like_it'"):
+        _ = tensix.ones(2).nothing_like_it
+
+
+def test_no_advice_about_what_is_there():
+    for name in {*names_elsewhere.STANDARD, *names_elsewhere.FUNCTIONS}:
+        assert not hasattr(tensix, name), name
+    for name in names_elsewhere.METHODS:
+        assert not hasattr(tensix.Tensor, name), name
+    for name in names_elsewhere.STANDARD.values():
+        assert hasattr(tensix, name) or hasattr(tensix.linalg, name), name
+
+
+def test_advice_can_be_followed():
+    """Every name in it that is written as one of the namespace is one."""
+    for text in {*names_elsewhere.FUNCTIONS.values(), *names_elsewhere.METHODS.values()}:
+        for code in re.findall("`([^`]+)`", text):
+            for name in re.findall(r"(?<![\w.])(?:tensix\.)?(linalg\.\w+|[a-z_0-9]+)\(", code):
+                found = builtins if hasattr(builtins, name) and not hasattr(tensix, name) else tensix
+                for part in name.split("."):
+                    found = getattr(found, part)
+            for name in re.findall(r"\bx\.(\w+)", code):
+                assert hasattr(tensix.Tensor, name), text
+
+
+def test_a_traceback_names_what_to_use():
+    code = "import tensix; tensix.power(tensix.ones(2), 2)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "AttributeError: tensix has no `power`: the standard calls it `pow`." in done.stderr
