@@ -647,7 +647,7 @@ class Tensor(TensorBase):
     @property
     def mT(self):
         """The view with its last two dimensions exchanged: matrices transposed; there is none below 2 dimensions."""
-        if self.impl.ndim < 2:
+        if self.impl.ndim < 2 and self.impl is not UNDEFINED:
             raise AttributeError(f"mT is for 2 dimensions or more, found {self.impl.ndim}.")  # skipped by getmembers()
         return MATRIX_TRANSPOSE.call1(self)
 
@@ -1139,11 +1139,7 @@ class Tensor(TensorBase):
         impl = self.impl
         if impl.storage is None or impl.device_type != CPU or buffer_format(impl.dtype_code) is None:
             raise AttributeError(f"a tensor of {self.dtype} on {self.device} has no __array_interface__.")
-        itemsize = self.itemsize
-        strides = None if impl.contiguous else tuple([stride * itemsize for stride in self.stride()])
-        return exchange.ArrayInterface(
-            lambda: address_for_good(self), shape=self.shape, typestr=self.dtype.numpy.str, strides=strides, version=3
-        )
+        return exchange.ArrayInterface(interface_facts(self), lambda: address_for_good(self))
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         """Compute a ufunc of NumPy. See Note [NumPy's functions]."""
@@ -1325,13 +1321,23 @@ def list_along(
 
 
 @cython.cfunc
-def address_for_good(tensor: TensorBase) -> tuple:
-    """Return the address and whether it is read-only, for somebody who will not say when he is done with it."""
+def interface_facts(tensor: TensorBase) -> dict:
+    """Return what ``__array_interface__`` says, save where the memory is."""
+    impl = tensor.impl
+    itemsize = itemsize_of(impl.dtype_code)
+    strides = None if impl.contiguous else tuple([stride * itemsize for stride in TensorImpl_stride(impl)])
+    typestr = dtype_of_code(impl.dtype_code).numpy.str
+    return {"version": 3, "shape": TensorImpl_shape(impl), "typestr": typestr, "strides": strides}
+
+
+@cython.cfunc
+def address_for_good(tensor: TensorBase) -> dict:
+    """Return the facts with the address, for somebody who will not say when he is done with it."""
     address = tensor.data_ptr() if tensor.readonly else tensor.mutable_data_ptr()  # may run Python code
     storage = cython.cast(StorageImpl, tensor.impl.storage)
     storage.has_escaped = True
     StorageImpl_report_use(storage, OUT_OF_SIGHT)
-    return address, tensor.readonly
+    return {**interface_facts(tensor), "data": (address, tensor.readonly)}
 
 
 def printable(tensor: TensorBase):

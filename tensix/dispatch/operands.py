@@ -1,8 +1,8 @@
 """What operators take beside tensors: a number or an array of NumPy stands for a tensor.
 
-An array becomes a tensor over its memory, a number one of the other operand's type, unless its kind is higher; see `promotion`. Most numbers are
-written here, in C, since a call such as ``x * 2`` costs little more than that: to the stack if the operator's kernel
-takes an element, else to a tensor. See Note [How a kernel is called].
+An array becomes a tensor over its memory, a number one of the other operand's type, unless its kind is higher; see
+`promotion`. Most numbers are written here, in C, since a call such as ``x * 2`` costs little more than that: to the
+stack if the operator's kernel takes an element, else to a tensor. See Note [How a kernel is called].
 """
 
 import cython
@@ -235,8 +235,10 @@ def call_operator(table, left, right):
 
 
 def tensor_of_array(tensor, value):
-    """Return an array as a tensor beside another one, whatever else it is as it is."""
-    return tensor.__array_namespace__().asarray(value) if isinstance(value, np.ndarray) else value
+    """Return an array as a tensor beside another one, one without dimensions as a number, all else as it is."""
+    if not isinstance(value, np.ndarray):
+        return value
+    return tensor.__array_namespace__().asarray(value) if value.ndim else value[()]
 
 
 def call_in_place(table, target, other):
@@ -245,4 +247,6 @@ def call_in_place(table, target, other):
         return table.call2(target, other)
     if is_number(other):
         return call_with_number(table, target, other, False)
-    return table.call2(target, tensor_of_array(target, other)) if isinstance(other, np.ndarray) else NotImplemented
+    if isinstance(other, np.ndarray):
+        return call_in_place(table, target, tensor_of_array(target, other))
+    return NotImplemented

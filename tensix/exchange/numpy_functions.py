@@ -35,7 +35,7 @@ def call_ufunc(tensor, ufunc, method, inputs, options):
     namespace = tensor.__array_namespace__()
     own = own_ufuncs(namespace).get(ufunc)
     if own is not None and method == "__call__" and (not options or (out and len(options) == 1)):
-        operands = [operand if is_number(operand) else namespace.asarray(operand) for operand in inputs]
+        operands = [taken(operand, namespace) for operand in inputs]
         if not out:
             return own(*operands)
         if isinstance(out[0], TensorBase):
@@ -125,8 +125,13 @@ def is_ours(operand) -> cython.bint:
 
 
 @cython.cfunc
-def is_number(operand) -> cython.bint:
-    return isinstance(operand, (bool, int, float, complex, np.generic))
+def taken(operand, namespace):
+    """Return an operand in a form that our functions take; arrays without dimensions are numbers."""
+    if type(operand) is np.ndarray and operand.ndim == 0:  # a comparison of NumPy's makes them of its scalars
+        return operand[()]
+    if isinstance(operand, (bool, int, float, complex, np.generic)):
+        return operand
+    return namespace.asarray(operand)
 
 
 @functools.cache
@@ -143,14 +148,14 @@ class ArrayInterface(dict):
     NumPy, which reads the dict in C, finds no address there and takes the tensor's buffer.
     """
 
-    def __init__(self, address, **facts):
+    def __init__(self, facts, facts_with_address):
         super().__init__(facts)
-        self.address = address
+        self.facts_with_address = facts_with_address
 
     def __missing__(self, key):
         if key != "data":
             raise KeyError(key)
-        self["data"] = self.address()
+        self.update(self.facts_with_address())  # all anew: to make an address may run Python code
         return self["data"]
 
     def get(self, key, default=None):

@@ -33,7 +33,8 @@ class DType:
     """Name an element type; there is one object of each.
 
     It equals whatever names it where an element type is taken: NumPy's type, its scalar class, a name, ``float``. It
-    hashes as NumPy's type does; names and classes, which have hashes of their own, are found in no dictionary by it.
+    hashes as NumPy's type does, save bfloat16, whose type would have to be imported; names and classes have hashes of
+    their own.
 
     Attributes
     ----------
@@ -78,7 +79,7 @@ class DType:
         return self is find_dtype(other)
 
     def __hash__(self):
-        return hash(self.numpy or self.name)
+        return hash(self.name if self.numpy_dtype is None or self.code == BFLOAT16 else self.numpy_dtype)
 
     def __repr__(self):
         return f"tensix.{self.name}"
