@@ -4,9 +4,8 @@ A method does three things: it takes its arguments in the forms that users write
 returns what came back. What an operator does stands in its kernel. Methods that are functions of the same name, too,
 are not here: see Note [Functions as methods].
 
-Operators of two operands take a number for one of them. What is neither a tensor nor a number is not compared:
-``x == None`` is False, ``x < None`` an error. So is ``x == a`` for an array, which one would take for a comparison of
-elements.
+Operators of two operands take a number or an array of NumPy for one of them. What is none of these is not compared:
+``x == None`` is False, ``x < None`` an error.
 """
 
 import sys
@@ -29,7 +28,14 @@ from cython.cimports.tensix.core.storage_impl import (
     StorageImpl_end_use,
     StorageImpl_report_use,
 )
-from cython.cimports.tensix.dispatch.operands import call_in_place, call_operator, is_number, read_number, scalar_like
+from cython.cimports.tensix.dispatch.operands import (
+    call_in_place,
+    call_operator,
+    is_number,
+    read_number,
+    scalar_like,
+    tensor_of_array,
+)
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.exchange.buffer import buffer_format, fill_buffer, release_buffer
 from cython.cimports.tensix.exchange.dlpack import exchange_api_capsule
@@ -172,6 +178,7 @@ BITWISE_XOR_ = cython.declare(OperatorTable, elementwise.bitwise_xor.__self__.in
 BITWISE_LEFT_SHIFT_ = cython.declare(OperatorTable, elementwise.bitwise_left_shift.__self__.in_place)
 BITWISE_RIGHT_SHIFT_ = cython.declare(OperatorTable, elementwise.bitwise_right_shift.__self__.in_place)
 MATMUL = cython.declare(OperatorTable, native_functions.MATMUL)
+ANY = cython.declare(OperatorTable, native_functions.ANY)
 INDICES = cython.declare(OperatorTable, native_functions.INDICES)
 VALUES = cython.declare(OperatorTable, native_functions.VALUES)
 NNZ = cython.declare(OperatorTable, native_functions.NNZ)
@@ -206,7 +213,6 @@ class Tensor(TensorBase):
     True
     """
 
-    __array_ufunc__ = None  # NumPy's operators leave ours the word
     __dlpack_c_exchange_api__ = exchange_api_capsule()
 
     def __init__(self, *args):
@@ -645,8 +651,8 @@ class Tensor(TensorBase):
         ValueError
             If the strides do not allow it, or the number of elements differs, or bytes are left over.
         """
-        if len(shape) == 1 and isinstance(shape[0], (DType, str)):
-            return VIEW_DTYPE.call_with(self, shape[0])
+        if len(shape) == 1 and isinstance(shape[0], (DType, str, type, np.dtype)):
+            return VIEW_DTYPE.call_with(self, dtype_from_any(shape[0]))
         return VIEW.call_with(self, sizes_of(shape))
 
     def view_as(self, other: TensorBase):
@@ -710,7 +716,9 @@ class Tensor(TensorBase):
 
     @property
     def mT(self):
-        """The view with its last two dimensions exchanged: matrices transposed."""
+        """The view with its last two dimensions exchanged: matrices transposed; there is none below 2 dimensions."""
+        if self.impl.ndim < 2 and self.impl is not UNDEFINED:
+            raise AttributeError(f"mT is for 2 dimensions or more, found {self.impl.ndim}.")  # skipped by getmembers()
         return MATRIX_TRANSPOSE.call1(self)
 
     def t(self):
@@ -980,9 +988,11 @@ class Tensor(TensorBase):
         return call_operator(BITWISE_RIGHT_SHIFT, other, self)
 
     def __matmul__(self, other):
+        other = tensor_of_array(self, other)
         return MATMUL.call2(self, other) if isinstance(other, TensorBase) else NotImplemented
 
     def __rmatmul__(self, other):
+        other = tensor_of_array(self, other)
         return MATMUL.call2(other, self) if isinstance(other, TensorBase) else NotImplemented
 
     # ---- operators in place
@@ -1024,6 +1034,7 @@ class Tensor(TensorBase):
         return call_in_place(BITWISE_RIGHT_SHIFT_, self, other)
 
     def __imatmul__(self, other):
+        other = tensor_of_array(self, other)
         return matmul_in_place(self, other) if isinstance(other, TensorBase) else NotImplemented
 
     def add_(self, other, *, alpha=1):
@@ -1052,6 +1063,8 @@ class Tensor(TensorBase):
     @property
     def nnz(self):
         """The number of entries of a sparse tensor; those for one element count each."""
+        if not self.impl.key_set & SPARSE:  # inspect.getmembers() expects an AttributeError
+            raise AttributeError("a strided tensor has no nnz: count_nonzero() counts elements, to_sparse() has one.")
         return NNZ.call1(self)
 
     def indices(self):
@@ -1164,6 +1177,11 @@ class Tensor(TensorBase):
             raise TypeError("len() of a 0-d tensor")
         return TensorImpl_sizes(self.impl)[0]
 
+    def __contains__(self, value):
+        """Return whether an element equals a value, or those of an array do, as in NumPy."""
+        found = call_operator(EQUAL, self, value)
+        return isinstance(found, TensorBase) and ANY.call1(found).item()
+
     def __iter__(self):
         if self.impl.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
@@ -1208,22 +1226,21 @@ class Tensor(TensorBase):
         Notes
         -----
         Lifetime: the caller keeps the tensor while it uses the address. As it does not say when that ends, the memory
-        counts as handed out for good: it cannot be resized, and `lazy_clone` copies at once.
+        counts as handed out for good from the moment that ``"data"`` is asked for, and not before: it cannot be
+        resized, and `lazy_clone` copies at once.
         """
         impl = self.impl
         if impl.storage is None or impl.device_type != CPU or buffer_format(impl.dtype_code) is None:
             raise AttributeError(f"a tensor of {self.dtype} on {self.device} has no __array_interface__.")
-        address = self.data_ptr() if self.readonly else self.mutable_data_ptr()  # may run Python code
-        cython.cast(StorageImpl, impl.storage).has_escaped = True
-        StorageImpl_report_use(cython.cast(StorageImpl, impl.storage), OUT_OF_SIGHT)
-        itemsize = self.itemsize
-        return {
-            "version": 3,
-            "shape": self.shape,
-            "typestr": self.dtype.numpy.str,
-            "data": (address, self.readonly),
-            "strides": tuple([stride * itemsize for stride in self.stride()]),
-        }
+        return exchange.ArrayInterface(interface_facts(self), lambda: address_for_good(self))
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        """Compute a ufunc of NumPy. See Note [NumPy's functions]."""
+        return exchange.call_ufunc(self, ufunc, method, inputs, options)
+
+    def __array_function__(self, function, types, args, options):
+        """Call a function of NumPy on the elements. See Note [NumPy's functions]."""
+        return exchange.call_function(self, function, types, args, options)
 
     def __array_namespace__(self, /, *, api_version=None):
         """Return tensix, the namespace of functions that take this tensor, by the array API standard.
@@ -1387,6 +1404,26 @@ def list_along(
         place = data + i * strides[0]
         made.append(list_along(code, ndim - 1, sizes + 1, strides + 1, place))
     return made
+
+
+@cython.cfunc
+def interface_facts(tensor: TensorBase) -> dict:
+    """Return what ``__array_interface__`` says, save where the memory is."""
+    impl = tensor.impl
+    itemsize = itemsize_of(impl.dtype_code)
+    strides = None if impl.contiguous else tuple([stride * itemsize for stride in TensorImpl_stride(impl)])
+    typestr = dtype_of_code(impl.dtype_code).numpy.str
+    return {"version": 3, "shape": TensorImpl_shape(impl), "typestr": typestr, "strides": strides}
+
+
+@cython.cfunc
+def address_for_good(tensor: TensorBase) -> dict:
+    """Return the facts with the address, for somebody who will not say when he is done with it."""
+    address = tensor.data_ptr() if tensor.readonly else tensor.mutable_data_ptr()  # may run Python code
+    storage = cython.cast(StorageImpl, tensor.impl.storage)
+    storage.has_escaped = True
+    StorageImpl_report_use(storage, OUT_OF_SIGHT)
+    return {**interface_facts(tensor), "data": (address, tensor.readonly)}
 
 
 def printable(tensor: TensorBase):

@@ -1,18 +1,21 @@
-from typing import SupportsIndex
+from typing import SupportsIndex, overload
 
 from typing_extensions import disjoint_base
 
-from tensix.core.data_ptr import DataPtr
+from tensix.core.data_ptr import DataPtr, _Deleter
 from tensix.core.device import Device
 
 __all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "use_allocator"]
 
 class OutOfMemoryError(MemoryError):
-    nbytes: int
-    alignment: int
-    in_use: int
+    nbytes: int | None
+    alignment: int | None
+    in_use: int | None
     limit: int | None
     cached: int | None
+    @overload
+    def __init__(self, words: str, /) -> None: ...
+    @overload
     def __init__(
         self, nbytes: int, alignment: int, in_use: int, limit: int | None = None, cached: int | None = None
     ) -> None: ...
@@ -22,7 +25,7 @@ class Allocator:
     def allocate(self, nbytes: int) -> DataPtr: ...
     def clone(self, address: int, nbytes: int) -> DataPtr: ...
     def is_simple_data_ptr(self, data_ptr: DataPtr) -> bool: ...
-    def raw_deleter(self) -> int: ...
+    def raw_deleter(self) -> _Deleter: ...
     def raw_allocate(self, nbytes: SupportsIndex) -> int: ...
     def raw_deallocate(self, address: SupportsIndex) -> None: ...
     def copy_data(self, dst: int, src: int, nbytes: int) -> None: ...

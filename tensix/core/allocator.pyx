@@ -28,6 +28,7 @@ from tensix.core.data_ptr cimport (
     data_ptr_destroy,
     data_ptr_t,
     deleter_t,
+    function_of,
 )
 from tensix.core.device cimport CPU, DEVICE_TYPE_COUNT, device_type_from_any, device_type_name
 
@@ -36,15 +37,15 @@ __all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "u
 
 @cython.binding(True)
 class OutOfMemoryError(MemoryError):
-    """Say that memory could not be had.
+    """Say that memory could not be had, in numbers or, as ``OutOfMemoryError("the pool is full")``, in words.
 
     Attributes
     ----------
-    nbytes : int
-        Bytes asked for.
-    alignment : int
+    nbytes : int or None
+        Bytes asked for; this and the others are None where words were given.
+    alignment : int or None
         Alignment asked for, in bytes.
-    in_use : int
+    in_use : int or None
         Bytes that the allocator had given out and not yet got back.
     limit : int or None
         The bound that was reached, if it was one of ours rather than the system's.
@@ -58,11 +59,20 @@ class OutOfMemoryError(MemoryError):
     cannot allocate 4,096 bytes (alignment 64): in use 1,024. Free tensors or ask for less.
     """
 
-    def __init__(self, nbytes, alignment, in_use, limit=None, cached=None):
-        super().__init__(nbytes, alignment, in_use, limit, cached)  # what pickle calls the class with
+    def __init__(self, nbytes, alignment=None, in_use=None, limit=None, cached=None):
+        self.words = nbytes if isinstance(nbytes, str) else None
+        if self.words is not None:
+            super().__init__(self.words)  # what pickle calls the class with
+            nbytes = None
+        elif alignment is None or in_use is None:
+            raise TypeError("OutOfMemoryError() takes words, or nbytes, alignment and in_use.")
+        else:
+            super().__init__(nbytes, alignment, in_use, limit, cached)
         self.nbytes, self.alignment, self.in_use, self.limit, self.cached = nbytes, alignment, in_use, limit, cached
 
     def __str__(self):
+        if self.words is not None:
+            return self.words
         bound = "" if self.limit is None else f"limit {self.limit:,}, "
         kept = "" if self.cached is None else f", cached {self.cached:,}"
         remedy = "Free tensors or ask for less." if self.limit is None else "Free tensors or raise the limit."
@@ -141,7 +151,7 @@ cdef class Allocator:
         return data_ptr.seen.data == data_ptr.seen.ctx
 
     def raw_deleter(self):
-        """Return the address of the function that frees any of our blocks, or 0 if there is no single one."""
+        """Return the C function that frees any of our blocks, in a form that `DataPtr` takes; 0 if there is none."""
         return 0
 
     def raw_allocate(self, nbytes):
@@ -176,7 +186,8 @@ cdef class Allocator:
         RuntimeError
             If this allocator has no `raw_deleter`.
         """
-        cdef deleter_t free_block = <deleter_t><uintptr_t>address_from_any(self.raw_deleter(), "raw_deleter()")
+        deleter = self.raw_deleter()  # held while its function runs
+        cdef deleter_t free_block = function_of(deleter)
         cdef void* block = <void*>address_from_any(address, "address")
         if free_block == NULL:
             raise RuntimeError(f"{type(self).__name__} has no raw_deleter(): it cannot free by address alone.")

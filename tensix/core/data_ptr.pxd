@@ -68,4 +68,5 @@ cdef DataPtr DataPtr_wrap(data_ptr_t* source)
 cdef DataPtr DataPtr_borrow(data_ptr_t* source, object borrowed_from)
 cdef int DataPtr_move_out(DataPtr self, data_ptr_t* target) except -1
 cdef uintptr_t address_from_any(object address, str what) except? 0
+cdef deleter_t function_of(object deleter) except? NULL
 cdef void* c_function_from_any(object function, str role, str hint) except? NULL

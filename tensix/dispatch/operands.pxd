@@ -1,4 +1,4 @@
-"""What operators take beside tensors: numbers."""
+"""What operators take beside tensors: numbers and arrays."""
 from libc.stdint cimport uint8_t
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.tensors.tensor_base cimport TensorBase
@@ -11,4 +11,5 @@ cdef object read_number(uint8_t code, const void* data)
 cpdef TensorBase scalar_like(TensorBase tensor, object value)
 cdef object call_binary(OperatorTable table, object left, object right)
 cdef object call_operator(OperatorTable table, object left, object right)
+cdef object tensor_of_array(TensorBase tensor, object value)
 cdef object call_in_place(OperatorTable table, TensorBase target, object other)

@@ -1,8 +1,8 @@
-"""What operators take beside tensors: a number stands for a tensor without dimensions.
+"""What operators take beside tensors: a number or an array of NumPy stands for a tensor.
 
-The number becomes one of the other operand's type, unless its kind is higher; see `promotion`. Most numbers are
-written here, in C, since a call such as ``x * 2`` costs little more than that: to the stack if the operator's kernel
-takes an element, else to a tensor. See Note [How a kernel is called].
+An array becomes a tensor over its memory, a number one of the other operand's type, unless its kind is higher; see
+`promotion`. Most numbers are written here, in C, since a call such as ``x * 2`` costs little more than that: to the
+stack if the operator's kernel takes an element, else to a tensor. See Note [How a kernel is called].
 """
 
 import cython
@@ -224,20 +224,29 @@ def call_binary(table, left, right):
 
 
 def call_operator(table, left, right):
-    """Call a binary operator from its sign; arrays are refused.
-
-    Python and NumPy would say something else about them, and go on to compare the objects.
-    """
+    """Call a binary operator from its sign; an array becomes a tensor over its memory."""
     made = call_binary(table, left, right)
-    if made is NotImplemented and (isinstance(left, np.ndarray) or isinstance(right, np.ndarray)):
-        raise TypeError("tensors and arrays do not mix in an operator: make a tensor of the array with from_numpy().")
+    if made is NotImplemented:
+        if isinstance(right, np.ndarray):
+            return call_binary(table, left, tensor_of_array(left, right))
+        if isinstance(left, np.ndarray):
+            return call_binary(table, tensor_of_array(right, left), right)
     return made
+
+
+def tensor_of_array(tensor, value):
+    """Return an array as a tensor beside another one, one without dimensions as a number, all else as it is."""
+    if not isinstance(value, np.ndarray):
+        return value
+    return tensor.__array_namespace__().asarray(value) if value.ndim else value[()]
 
 
 def call_in_place(table, target, other):
     """Call an operator that writes to its first operand; the second may be a number."""
     if isinstance(other, TensorBase):
         return table.call2(target, other)
-    if not is_number(other):
-        return NotImplemented
-    return call_with_number(table, target, other, False)
+    if is_number(other):
+        return call_with_number(table, target, other, False)
+    if isinstance(other, np.ndarray):
+        return call_in_place(table, target, tensor_of_array(target, other))
+    return NotImplemented

@@ -1,11 +1,15 @@
 """Tensors in other hands: what the protocols of a tensor call, and what makes tensors of others' memory.
 
-Nothing is imported here: each part is for one protocol, and copies are loaded when the first is made.
+Nothing is imported here: each part is for one protocol, copies and NumPy's functions are loaded when first asked for.
 """
 
 from tensix.core.loaded_later import loaded_later
 
 __all__ = []
 
-LOADED_LATER = {"copy_of": "copying", "deep_copy_of": "copying"}
+LOADED_LATER = {
+    "copy_of": "copying",
+    "deep_copy_of": "copying",
+    **dict.fromkeys(("ArrayInterface", "call_function", "call_ufunc"), "numpy_functions"),
+}
 __getattr__, __dir__ = loaded_later(__name__, LOADED_LATER)

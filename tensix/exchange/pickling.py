@@ -4,8 +4,9 @@ Note [What a pickle holds]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~
 A tensor whose elements lie without gaps, in whatever order, is pickled as the bytes between its first and its last
 element, and its strides. So nothing is copied on the way, and of a large storage only what the tensor refers to. With
-gaps, the elements are copied row by row first. Tensors of one pickle that share the same bytes, such as ``x`` and
-``x.T``, share them again when they are loaded; what overlaps only in part does not.
+gaps, the elements are copied row by row first; bytes that are shared copy-on-write are copied too, and stay shared.
+Tensors of one pickle that share the same bytes, such as ``x`` and ``x.T``, share them again when they are loaded; what
+overlaps only in part does not.
 
 The order of bytes is that of the machine, which the pickle names; machines of the other order refuse it. Pickles of
 before name none, and are taken as they are.
@@ -23,6 +24,7 @@ import cython
 from cython.cimports.cpython.bytes import PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cython.cimports.libc.stdint import uintptr_t
 from cython.cimports.libc.string import memcpy
+from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.device import CPU, META
 from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
@@ -80,7 +82,8 @@ class StorageState:
         self.storage, self.start, self.nbytes, self.make_tensor = storage, start, nbytes, make_tensor
 
     def __reduce_ex__(self, protocol):
-        if protocol >= 5:
+        block = cython.address(cython.cast(StorageImpl, self.storage.target).block)
+        if protocol >= 5 and not cow_is_cow(block):  # a buffer could be written, and so would end copy-on-write
             elements = self.make_tensor(self.storage, self.start, (self.nbytes,), (1,), uint8)
             return storage_over, (pickle.PickleBuffer(elements), sys.byteorder)
         check_span(self)

@@ -591,9 +591,13 @@ def tensor(data, *, dtype=None):
     made = tensor_of_numbers(data, -1 if wanted is None else wanted.code)
     if made is not None:
         return made
+    if wanted is None and isinstance(data, (list, tuple)):
+        found = type_of_sequence(data)
+        if found is not None:
+            return tensor(data, dtype=found)
     array = call_ignoring_errors(np.array, (data, None if wanted is None else wanted.numpy))
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
-    if wanted is None and not isinstance(data, (np.ndarray, np.generic)):
+    if wanted is None and not hasattr(data, "__array__"):  # Python's numbers, which have no type of their own
         array = call_ignoring_errors(array.astype, (DEFAULTS.get(array.dtype, array.dtype),), {"copy": False})
     return Tensor_wrap(impl_of_ndarray(array, False)).clone()
 
@@ -896,11 +900,15 @@ cdef object of_sequence(object obj, DType wanted):
     made = tensor_of_numbers(obj, -1 if wanted is None else wanted.code)
     if made is not None:
         return made
-    if wanted is None and isinstance(obj, (list, tuple)):
-        found = types_in(obj)
-        if any(isinstance(one, DType) for one in found):  # Python's numbers among them give way
-            wanted = result_type(*found)
     return tensor(obj, dtype=wanted)
+
+
+cdef object type_of_sequence(object obj):
+    """Return the element type of nested sequences of tensors, arrays and their scalars; None if there are none."""
+    found = types_in(obj)
+    if any(isinstance(one, DType) for one in found):  # Python's numbers among them give way
+        return result_type(*found)
+    return None
 
 
 cdef list types_in(object obj):
@@ -918,8 +926,8 @@ cdef list types_in(object obj):
                 if id(item) not in seen:
                     seen[id(item)] = item
                     waiting.append(item)
-            elif isinstance(item, (Tensor, np.ndarray, np.generic)):
-                found.append(dtype_from_any(item.dtype))
             elif type(item) in NUMBERS:
                 found.append(type(item)(0))
+            elif hasattr(item, "dtype"):  # a tensor, an array or its scalar, a pandas Series
+                found.append(dtype_from_any(item.dtype))
     return found

@@ -92,6 +92,8 @@ def save(path: str | os.PathLike[str], obj: Any, **options: Any) -> None:
     >>> tensix.load(path).metadata
     {'made by': 'tensix'}
     """
+    if isinstance(obj, (str, os.PathLike)) and not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"save() takes the path first: save({os.fspath(obj)!r}, x), found {type(path).__name__} first.")
     name, module = format_of(path)
     if name == "npy":
         if isinstance(obj, Mapping):

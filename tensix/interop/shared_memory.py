@@ -1,7 +1,8 @@
 """Tensors in shared memory, handed to other processes by `multiprocessing` without copying.
 
-Importing this module teaches `multiprocessing` to send a tensor whose storage a `SharedMemoryAllocator` made as a
-file descriptor and an offset. All other tensors are pickled with their bytes, as everywhere.
+Importing this module, which the first `SharedMemoryAllocator` does, teaches `multiprocessing` to send a tensor whose
+storage such an allocator made as a file descriptor and an offset. All other tensors are pickled with their bytes, as
+everywhere.
 
 Note [Descriptors on their way]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -116,9 +117,14 @@ def reduce_tensor(x: Tensor):
     """Return how a tensor is made again in another process."""
     has_memory = x.layout is strided and x.device.type == "cpu" and x.numel() > 0
     place = SharedMemoryAllocator.locate(x.data_ptr()) if has_memory else None
-    if place is None or place[1] % x.itemsize:  # offsets are counted in elements
+    if place is None:
         return x.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
     fd, offset = place
+    if offset % x.itemsize:  # offsets are counted in elements
+        raise ValueError(
+            f"a tensor of {x.dtype} at byte {offset} of its shared memory cannot be sent without a copy: send "
+            "x.clone(), or attach the memory at a multiple of the item size."
+        )
     file = file_of(fd, x.storage())
     return receive_tensor, (file, x.readonly, offset // x.itemsize, x.shape, x.stride(), x.dtype)
 

@@ -102,9 +102,9 @@ cdef object call_factory(OperatorTable table, object shape, tuple more, object d
         where = Device_from_any(device)
         device_type, device_index = where.type_code, where.index
     if type(shape) is int or more:
-        sizes[0] = int64_of(shape)
         if more:
             ndim += copy_sizes(more, sizes + 1, 63)
+        sizes[0] = int64_of(shape)
     else:
         ndim = copy_sizes(as_shape(shape), sizes, 64)
     return table.call_empty(ndim, sizes, code, device_type, device_index)
@@ -116,9 +116,20 @@ cdef int copy_sizes(tuple shape, int64_t* sizes, int most) except -1:
     if len(shape) > most:
         raise ValueError(f"a tensor has at most 64 dimensions, found {64 - most + len(shape)}.")
     for size in shape:
+        if not PyIndex_Check(size):
+            refuse_size(size)
         sizes[ndim] = int64_of(size)
         ndim += 1
     return ndim
+
+
+cdef int refuse_size(object size) except -1:
+    """Say that a size is none; an element type in its place is meant to be `dtype`."""
+    try:
+        hint = f" An element type is given by name: dtype={str(dtype_from_any(size))!r}."
+    except TypeError:
+        hint = ""
+    raise TypeError(f"sizes are ints, found {size!r} among them.{hint}")
 
 
 cdef tuple as_shape(object shape):

@@ -69,6 +69,7 @@ from tensix.core.data_ptr cimport (
 from tensix.core.python_reference cimport holds_gil
 from tensix.core.tally cimport tally_current
 
+from tensix.core.allocator import OutOfMemoryError
 from tensix.core.format_size import parse_size
 
 __all__ = ["CachingAllocator", "CachingStats"]
@@ -257,7 +258,12 @@ cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, bint ze
         return Allocator_allocate(self.upstream, nbytes, out)
     kept = cache_take(cache, nbytes)
     if kept == NULL:
-        kept = take_from_upstream(self, capacity_of(nbytes), zeroed)
+        try:
+            kept = take_from_upstream(self, capacity_of(nbytes), zeroed)
+        except OutOfMemoryError as error:
+            if error.nbytes == capacity_of(nbytes):  # the caller asked for less
+                error.nbytes, error.args = nbytes, (nbytes, *error.args[1:])
+            raise
         cache.misses += 1
         cache.missed_bytes += kept.capacity
     elif zeroed:

@@ -1,6 +1,7 @@
 """Scopes in which NumPy's arrays lie in tensix's memory; ``numpy_memory.pyx`` is what NumPy then calls."""
 
 import functools
+import importlib
 
 from numpy._core import _exceptions as numpy_exceptions
 
@@ -11,6 +12,12 @@ from tensix.memory.profiler import check_runs_to_its_end
 __all__ = ["serve_numpy"]
 
 SCOPES = []  # those that are open, the newest last
+
+
+def load_globals():
+    """Import the modules of NumPy that make arrays for good, and that else the first call of a scope might import."""
+    importlib.import_module("numpy.ma")  # masked
+    importlib.import_module("numpy.polynomial")
 
 
 class serve_numpy:  # noqa: N801 - it reads as what it does
@@ -56,6 +63,7 @@ class serve_numpy:  # noqa: N801 - it reads as what it does
                 "As a decorator it is written with parentheses: @serve_numpy()."
             )
         self.allocator = allocator
+        load_globals()
         name_the_reason()
         SCOPES.append(self)
         serve_newest()

@@ -23,6 +23,7 @@ from tensix.core.memory_reports cimport report_allocation, report_free, report_o
 from tensix.core.python_reference cimport PyGILState_Check, holds_gil, may_run_python
 
 import os
+from importlib import import_module
 
 from tensix.core.allocator import OutOfMemoryError
 from tensix.core.cpu_allocator import CPUAllocator
@@ -103,6 +104,9 @@ cdef class SharedMemoryAllocator(Allocator):
     tensor([7., 7., 7., 7.])
     """
 
+    def __init__(self):
+        teach_multiprocessing()
+
     @property
     def alignment(self):
         """Every block's address is a multiple of so many bytes."""
@@ -182,6 +186,7 @@ cdef class SharedMemoryAllocator(Allocator):
         cdef data_ptr_t block
         if isinstance(fd, bool) or not isinstance(fd, int):
             raise TypeError(f"fd must be a file descriptor given as an int, found {type(fd).__name__}.")
+        teach_multiprocessing()
         shared_memory_attach(fd, nbytes_from_any(offset), nbytes_from_any(nbytes), readonly, &block)
         return DataPtr_wrap(&block)
 
@@ -194,6 +199,12 @@ cdef class SharedMemoryAllocator(Allocator):
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         return SharedMemoryAllocator_allocate(self, nbytes, out)
+
+
+cdef int teach_multiprocessing() except -1:
+    """Load what sends tensors to other processes, before there is one in shared memory: by value it would be a copy."""
+    import_module(f"{__name__.partition('.')[0]}.interop.shared_memory")  # a floor above, as soon as it is there
+    return 0
 
 
 cdef int SharedMemoryAllocator_allocate(SharedMemoryAllocator self, size_t nbytes, data_ptr_t* out) except -1:

@@ -32,6 +32,10 @@ IS_COMPLETE = cython.declare(cython.bint, False)  # whether all element types ar
 class DType:
     """Name an element type; there is one object of each.
 
+    It equals whatever names it where an element type is taken: NumPy's type, its scalar class, a name, ``float``. It
+    hashes as NumPy's type does, save bfloat16, whose type would have to be imported; names and classes have hashes of
+    their own.
+
     Attributes
     ----------
     code : int
@@ -45,9 +49,11 @@ class DType:
 
     Examples
     --------
-    >>> import tensix
+    >>> import numpy, tensix
     >>> tensix.float32, tensix.float32.itemsize
     (tensix.float32, 4)
+    >>> tensix.float32 == "f4", {tensix.float32: 1}[numpy.dtype("float32")]
+    (True, 1)
     """
 
     def __cinit__(self):  # which __new__ calls too
@@ -66,6 +72,14 @@ class DType:
     def dtype(self):
         """NumPy's type of the same bytes: by this name NumPy itself finds it, so that ``np.dtype(x.dtype)`` works."""
         return numpy_dtype_of(self)
+
+    def __eq__(self, other):
+        if isinstance(other, DType):
+            return self is other
+        return self is find_dtype(other)
+
+    def __hash__(self):
+        return hash(self.name if self.numpy_dtype is None or self.code == BFLOAT16 else self.numpy_dtype)
 
     def __repr__(self):
         return f"tensix.{self.name}"
@@ -90,10 +104,7 @@ def dtype_named(name):
     TypeError
         If there is none of this name.
     """
-    found = BY_NAME.get(name)
-    if found is None:
-        raise TypeError(f"no element type is called {name!r}; there are {', '.join(BY_NAME)}.")
-    return found
+    return dtype_from_any(name)
 
 
 def dtype_of_code(code):
@@ -104,22 +115,42 @@ def dtype_from_any(dtype):
     """Return the element type that a DType, a NumPy dtype, a Python scalar type or a name means."""
     if isinstance(dtype, DType):
         return dtype
-    if isinstance(dtype, str):
-        return dtype_named(dtype)
-    if dtype is builtins.float:
+    found = find_dtype(dtype)
+    if found is None:
+        raise TypeError(
+            f"{dtype!r} is no element type of tensix{reason_of(dtype)}; there are {', '.join(BY_NAME)}, and NumPy's "
+            "names for them, such as 'f4'."
+        )
+    return found
+
+
+@cython.cfunc
+def find_dtype(dtype):
+    """Return the element type that something other than a DType means, None if it means none."""
+    if dtype is None:
+        return None
+    is_name = isinstance(dtype, str)  # where it is that of a class of Python's, it means what the class does
+    if is_name and dtype in BY_NAME:
+        return BY_NAME[dtype]
+    if dtype is builtins.float or (is_name and dtype == "float"):
         return BY_CODE[default_float_code()]
-    if dtype is builtins.complex:
+    if dtype is builtins.complex or (is_name and dtype == "complex"):
         return BY_NAME["complex64"]
     if dtype is builtins.int:
         return BY_NAME["int64"]
-    found = None
     with contextlib.suppress(TypeError, ValueError):  # NumPy's own text speaks of its types, ours follows
-        if dtype is not None:
-            numpy_dtype = np.dtype(dtype)
-            found = BY_NUMPY.get(numpy_dtype) or dtype_of_extension(numpy_dtype)
-    if found is None:
-        raise TypeError(f"{dtype!r} is no element type of tensix; there are {', '.join(BY_NAME)}.")
-    return found
+        numpy_dtype = np.dtype(dtype)
+        return BY_NUMPY.get(numpy_dtype) or dtype_of_extension(numpy_dtype)
+    return None
+
+
+@cython.cfunc
+def reason_of(dtype):
+    """Return why NumPy's name of a type, or its type, is none of ours, as part of a sentence."""
+    with contextlib.suppress(TypeError, ValueError):
+        if isinstance(dtype, (str, np.dtype)) and not np.dtype(dtype).isnative:
+            return ", whose elements have their bytes in the machine's order"
+    return ""
 
 
 @cython.cfunc

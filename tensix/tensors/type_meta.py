@@ -11,6 +11,7 @@ The facts are those of PyTorch's ``c10/util/typeid.h``.
 """
 
 import builtins
+import sys
 import threading
 
 import cython
@@ -206,7 +207,8 @@ class TypeMeta:
 def register_type(cls, *, itemsize=None, construct=None, copy=None, destroy=None):
     """Make a class known as a type of elements, for as long as the process lives.
 
-    Without `itemsize` elements are references to objects of the class. A class that can be called without arguments is
+    A `ctypes.Structure` or `ctypes.Union` is a C struct, and its `itemsize` is known. Of any other class, without
+    `itemsize`, elements are references to objects of the class. A class that can be called without arguments is
     default-constructible; one with ``__copy__ = None`` does not allow assignment. With `itemsize` the class is but the
     name of a C struct, and the C functions say how to handle arrays of it. Without `construct` and `destroy` new
     elements are whatever the memory held; without `copy` and `destroy` elements are copied as bytes. With `destroy`,
@@ -256,6 +258,9 @@ def register_type(cls, *, itemsize=None, construct=None, copy=None, destroy=None
         raise TypeError(f"register_type() takes a class, found {type(cls).__name__}.")
     if any([cls is number for number in (builtins.bool, int, float, complex)]) or issubclass(cls, np.generic):
         raise TypeError(f"{class_name(cls)} is a type of numbers, which tensix has already: see TypeMeta.make().")
+    ctypes = sys.modules.get("ctypes")  # who has not loaded it has no struct of it
+    if itemsize is None and ctypes is not None and issubclass(cls, (ctypes.Structure, ctypes.Union)):
+        itemsize = ctypes.sizeof(cls)
     data.construct = cython.cast(placement_new_t, c_function_from_any(construct, "construct", ""))
     data.copy = cython.cast(placement_copy_t, c_function_from_any(copy, "copy", ""))
     data.destroy = cython.cast(placement_delete_t, c_function_from_any(destroy, "destroy", ""))

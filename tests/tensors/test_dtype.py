@@ -68,7 +68,7 @@ def test_forms_in_which_a_type_is_named(given, meant):
     assert tensix.empty(0, dtype=given).dtype is getattr(tensix, meant)
 
 
-@pytest.mark.parametrize("given", ["float", "f4", "", np.dtype(">f4"), object, str, 6, [("a", "f4")]])
+@pytest.mark.parametrize("given", ["float24", "", np.dtype(">f4"), object, str, 6, [("a", "f4")]])
 def test_what_is_no_type_of_ours_is_refused(given):
     with pytest.raises(TypeError, match="element type"):
         tensix.empty(0, dtype=given)

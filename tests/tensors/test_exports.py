@@ -120,7 +120,7 @@ def test_no_array(make):
 def test_interface():
     x = tensix.zeros(2, 3, dtype="int64").T
     interface = x.__array_interface__
-    assert interface == {
+    assert interface["data"] and interface == {
         "version": 3, "shape": (3, 2), "typestr": "<i8", "data": (x.data_ptr(), False), "strides": (8, 24),
     }  # fmt: skip
     with pytest.raises(RuntimeError, match="uses it"):

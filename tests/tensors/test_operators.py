@@ -119,10 +119,10 @@ def test_limits_of_other_types():
 
 
 @each
-@pytest.mark.parametrize("other", [None, "a", [1, 2], (1,), object(), np.ones(2), np.ones(()), range(2)], ids=repr)
+@pytest.mark.parametrize("other", [None, "a", [1, 2], (1,), object(), range(2)], ids=repr)
 def test_what_is_neither_tensor_nor_number(name, other):
     x = tensix.ones(2)
-    if name in ("eq", "ne") and not isinstance(other, np.ndarray):
+    if name in ("eq", "ne"):
         assert ALL[name](x, other) is ALL[name](other, x) is (name == "ne")
         return
     for left, right in ((x, other), (other, x)):
@@ -157,7 +157,7 @@ def test_unary():
 def test_matrix_product_is_for_tensors():
     x = tensix.ones(2, 2)
     assert (x @ x).tolist() == [[2, 2], [2, 2]]
-    for left, right in ((x, 2), (2, x), (x, np.ones((2, 2))), (np.ones((2, 2)), x), (None, x)):
+    for left, right in ((x, 2), (2, x), (x, np.ones(())), (None, x)):
         with pytest.raises(TypeError):
             left @ right
 

@@ -1,0 +1,98 @@
+"""Reading what a tensor is, as a debugger or a shell does, changes nothing."""
+
+import copy
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+
+import tensix
+
+
+@pytest.fixture
+def shared():
+    x = tensix.rand(3, 4)
+    y = x.lazy_clone()
+    assert x.is_cow()
+    return x, y
+
+
+def every_attribute(x):
+    for name in dir(x):
+        getattr(x, name, None)
+
+
+LOOKS = {
+    "a pane of variables": every_attribute,
+    "inspect.getmembers": inspect.getmembers,
+    "the description for others": lambda x: repr(x.__array_interface__),
+    "hasattr": lambda x: hasattr(x, "__array_interface__") and hasattr(x, "nnz"),
+    "repr": repr,
+    "str": str,
+    "format": lambda x: f"{x} {x[0, 0]:.2f}",
+    "iteration": lambda x: [[float(one) for one in row] for row in x],
+    "tolist": lambda x: x.tolist(),
+    "comparison": lambda x: (x == x, x < 1, x == np.zeros((3, 4))),
+    "hash": hash,
+    "in": lambda x: 3 in x,
+    "copy": copy.copy,
+    "len": len,
+    "pickle 5": lambda x: pickle.dumps(x, 5),
+    "pickle 2": lambda x: pickle.dumps(x, 2),
+    "pickle of a view": lambda x: pickle.dumps(x[1]),
+    "explain": lambda x: str(tensix.explain(x)),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_looking_ends_no_copy_on_write(shared, look):
+    x, y = shared
+    LOOKS[look](y)
+    assert x.is_cow()
+    assert y.is_cow()
+    assert x.data_ptr() == y.data_ptr()
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 3, 4)])
+def test_members_can_be_listed_whatever_the_shape(shape):
+    assert dict(inspect.getmembers(tensix.zeros(shape)))["ndim"] == len(shape)
+
+
+def test_a_dense_tensor_has_no_nnz():
+    assert not hasattr(tensix.ones(2), "nnz")
+    assert tensix.ones(2).to_sparse().nnz == 2
+    with pytest.raises(AttributeError, match="to_sparse"):
+        print(tensix.ones(2).nnz)
+
+
+def test_the_address_is_handed_out_when_it_is_asked_for(shared):
+    x, y = shared
+    interface = y.__array_interface__
+    assert y.is_cow()
+    assert interface["data"] == interface.get("data") == (y.data_ptr(), False)
+    assert y.data_ptr() != x.data_ptr()
+    assert interface.get("descr") is None
+    with pytest.raises(KeyError):
+        interface["descr"]
+
+
+@pytest.mark.parametrize("protocol", range(2, 6))
+def test_what_was_pickled_lazily_can_be_written_when_it_is_back(shared, protocol):
+    x, y = shared
+    made = pickle.loads(pickle.dumps(y, protocol))
+    assert made.tolist() == x.tolist()
+    made[0] = 0
+    assert y.tolist() == x.tolist()
+
+
+def test_values_are_found_as_in_an_array():
+    x = tensix.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert 3 in x
+    assert 5 not in x
+    assert x[0] in x
+    assert tensix.tensor([4.0]) in x
+    assert np.array([9, 4]) in x
+    assert "three" not in x
+    assert None not in x
+    assert 2 not in tensix.empty(0)
