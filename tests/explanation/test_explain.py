@@ -82,7 +82,7 @@ def test_states_of_a_storage():
     x.storage().readonly = True
     assert facts(x, "StorageImpl")["next write"] == "refused"
     assert "escaped" not in facts(x, "StorageImpl")
-    assert x.__array_interface__ and facts(x, "StorageImpl")["escaped"]
+    assert x.__array_interface__["data"] and facts(x, "StorageImpl")["escaped"]
 
 
 def test_copy_on_write_sharers():

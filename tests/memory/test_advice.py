@@ -186,7 +186,7 @@ EXPORTS = {
     "array": lambda x: np.asarray(x),
     "buffer": lambda x: memoryview(x),
     "DLPack": lambda x: np.from_dlpack(x),
-    "address": lambda x: x.__array_interface__ and None,
+    "address": lambda x: x.__array_interface__["data"] and None,
 }
 
 
