@@ -1,4 +1,4 @@
-from typing import SupportsIndex, overload
+from typing import SupportsIndex
 
 from typing_extensions import disjoint_base
 
@@ -13,11 +13,13 @@ class OutOfMemoryError(MemoryError):
     in_use: int | None
     limit: int | None
     cached: int | None
-    @overload
-    def __init__(self, words: str, /) -> None: ...
-    @overload
     def __init__(
-        self, nbytes: int, alignment: int, in_use: int, limit: int | None = None, cached: int | None = None
+        self,
+        nbytes: int | str,
+        alignment: int | None = None,
+        in_use: int | None = None,
+        limit: int | None = None,
+        cached: int | None = None,
     ) -> None: ...
 
 @disjoint_base

@@ -276,8 +276,8 @@ FURTHER = {
         ("bool(e > 0)",), ("float(x[0, 0])",), ("len(x)",), ("for row in x: pass",), ("x.tolist()",), ("repr(x)",),
         ("format(e, '.2f')",), ("divmod(i, j)", SAME, None),
         ("round(e, 2)", "e.round(2)", "e.round(decimals=2)"), ("copy.copy(x)",), ("copy.deepcopy(x)",),
-        ("pickle.dumps(x, 5)",), ("pickle.loads(pickled)",), ("np.asarray(x)", None, SAME), ("memoryview(x)", SAME, None),
-        ("x.__dlpack__()",),
+        ("pickle.dumps(x, 5)",), ("pickle.loads(pickled)",), ("np.asarray(x)", None, SAME),
+        ("memoryview(x)", SAME, None), ("x.__dlpack__()",),
         ("xp.asarray(list_of_x)",),
     ],
     "methods": [
