@@ -10,7 +10,7 @@ __all__ = ["AbsentName", "advice"]
 STANDARD = {
     "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
     "arctan2": "atan2", "arctanh": "atanh", "bitwise_not": "bitwise_invert",
-    "conjugate": "conj", "div": "divide", "eq": "equal", "fix": "trunc", "fmod": "remainder", "ge": "greater_equal",
+    "conjugate": "conj", "div": "divide", "eq": "equal", "fix": "trunc", "ge": "greater_equal",
     "gt": "greater", "in1d": "isin", "inverse": "inv", "invert": "bitwise_invert", "le": "less_equal",
     "left_shift": "bitwise_left_shift", "lt": "less", "mod": "remainder", "mul": "multiply", "ne": "not_equal",
     "neg": "negative", "permute_axes": "permute_dims", "power": "pow", "repeat_interleave": "repeat",
@@ -37,6 +37,7 @@ FUNCTIONS = {
     "fill_diagonal": "write `x.diagonal().fill_(value)`",
     "flatnonzero": "write `nonzero(x.ravel())[0]`",
     "fliplr": "use `flip(x, axis=1)`",
+    "fmod": "`remainder` has the sign of the divisor",
     "flipud": "use `flip(x, axis=0)`",
     "float": "use `float32` as the element type",
     "frombuffer": "`asarray` shares any buffer",
