@@ -112,6 +112,8 @@ def count_nonzero(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.count_nonzero(tensix.tensor([[0, 5], [7, 2]]), axis=0)
     tensor([1, 2])
     """
+    if axis is None and keepdims is False:
+        return COUNT_NONZERO.call1(x)
     return COUNT_NONZERO.call((x,), {"axis": axis, "keepdims": keepdims}, x.impl.key_set)
 
 
