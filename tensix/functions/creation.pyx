@@ -332,6 +332,10 @@ def scalar_tensor(s, *, dtype=None, device=None):
     >>> tensix.scalar_tensor(2.5)
     tensor(2.5)
     """
+    if dtype is None and device is None and type(s) in NUMBERS:
+        made = tensor_of_numbers(s, -1)
+        if made is not None:
+            return made
     return full((), plain_number(s), dtype=dtype, device=device)
 
 

@@ -76,19 +76,20 @@ class SharedFile:
 
     def __init__(self, fd: int, storage: Storage | None = None) -> None:
         self.fd, self.storage = fd, storage
-        self.mapped: dict[bool, Storage] = {}
+        self.mapped: dict[tuple[int, bool], Storage] = {}
 
     def __reduce__(self):
         return receive_file, (reduction.DupFd(self.fd),)
 
-    def map(self, readonly: bool) -> Storage:
-        """Return a storage over the whole file."""
-        if readonly not in self.mapped:
-            nbytes = os.fstat(self.fd).st_size
-            block = SharedMemoryAllocator.attach(self.fd, 0, nbytes, readonly)
-            self.mapped[readonly] = Storage.from_data_ptr(nbytes, block)
-            self.mapped[readonly].readonly = readonly
-        return self.mapped[readonly]
+    def map(self, start: int, readonly: bool) -> Storage:
+        """Return a storage over the file from a byte on."""
+        found = self.mapped.get((start, readonly))
+        if found is None:
+            nbytes = os.fstat(self.fd).st_size - start
+            found = Storage.from_data_ptr(nbytes, SharedMemoryAllocator.attach(self.fd, start, nbytes, readonly))
+            found.readonly = readonly
+            self.mapped[start, readonly] = found
+        return found
 
     def __del__(self):
         if self.storage is None:  # received: the mapping has a descriptor of its own
@@ -108,9 +109,9 @@ def file_of(fd: int, storage: Storage) -> SharedFile:
     return found
 
 
-def receive_tensor(file: SharedFile, readonly: bool, storage_offset: int, *geometry) -> Tensor:
-    """Return a tensor over shared memory; the offset is counted in elements from the beginning of the file."""
-    return Tensor.from_storage(file.map(readonly), storage_offset, *geometry)
+def receive_tensor(file: SharedFile, readonly: bool, start: int, storage_offset: int, *geometry) -> Tensor:
+    """Return a tensor over shared memory; the offset is counted in elements from a byte of the file."""
+    return Tensor.from_storage(file.map(start, readonly), storage_offset, *geometry)
 
 
 def reduce_tensor(x: Tensor):
@@ -120,13 +121,10 @@ def reduce_tensor(x: Tensor):
     if place is None:
         return x.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
     fd, offset = place
-    if offset % x.itemsize:  # offsets are counted in elements
-        raise ValueError(
-            f"a tensor of {x.dtype} at byte {offset} of its shared memory cannot be sent without a copy: send "
-            "x.clone(), or attach the memory at a multiple of the item size."
-        )
+    # A complex number may lie at any multiple of half its size, so elements are counted from the first that fits.
+    storage_offset, start = divmod(offset, x.itemsize)
     file = file_of(fd, x.storage())
-    return receive_tensor, (file, x.readonly, offset // x.itemsize, x.shape, x.stride(), x.dtype)
+    return receive_tensor, (file, x.readonly, start, storage_offset, x.shape, x.stride(), x.dtype)
 
 
 reduction.register(Tensor, reduce_tensor)

@@ -1,7 +1,6 @@
 """Element types written as NumPy's and PyTorch's users write them."""
 
 import numpy as np
-import pandas
 import pytest
 
 import tensix
@@ -83,11 +82,8 @@ def test_a_type_by_position_is_told_its_name(make, dtype):
         [[np.float64(0.1)], [0.5]],
         [np.array([0.1]), np.array([0.2])],
         [tensix.tensor([0.1], dtype="f8")],
-        pandas.Series([0.1]),
-        pandas.DataFrame({"a": [0.1]}),
-        [pandas.Series([0.1])],
     ],
-    ids=["scalar", "nested", "arrays", "tensors", "series", "frame", "series in a list"],
+    ids=["scalar", "nested", "arrays", "tensors"],
 )
 def test_numbers_that_have_a_type_keep_it(data):
     assert tensix.tensor(data).dtype is tensix.float64

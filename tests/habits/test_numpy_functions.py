@@ -3,7 +3,6 @@
 import hashlib
 
 import numpy as np
-import pandas
 import pytest
 
 import tensix
@@ -123,12 +122,6 @@ def test_sparse_tensors_are_refused_in_words():
         np.median(tensix.ones(2).to_sparse())
 
 
-def test_a_class_with_its_own_ufuncs_is_asked():
-    series = pandas.Series([1.0, 2.0])
-    x = tensix.tensor([1.0, 2.0])
-    assert isinstance(np.add(x, series), pandas.Series)
-
-
 @pytest.mark.parametrize("shape", [(3, 4), (2,)])
 def test_limits_of_an_axis_are_told_from_elements(shape):
     """As matplotlib does in ``plt.xlim(x[0], x[1])``."""
@@ -136,12 +129,6 @@ def test_limits_of_an_axis_are_told_from_elements(shape):
     assert np.isfinite(low)
     assert not np.isnan(high)
     assert float(np.nextafter(low, high)) != float(low)
-
-
-def test_frames_take_arrays_over_the_same_memory():
-    x, a = both()
-    frame = pandas.DataFrame(a)
-    assert (frame * np.asarray(x) == frame * a).all().all()
 
 
 def test_images_are_read_as_pillow_reads_them():

@@ -36,21 +36,19 @@ def test_a_shared_tensor_is_shared(tmp_path, method):
     assert run.stdout == "[7.0, 7.0, 7.0]\n", run.stderr
 
 
-def test_what_cannot_be_shared_is_not_copied_in_silence():
+def test_no_shared_tensor_is_copied_in_silence():
     """A tensor at an odd address of a block that another process made."""
     program = """if 1:
         from multiprocessing.reduction import ForkingPickler
         import tensix
         x = tensix.Tensor.from_storage(
-            tensix.Storage(64, tensix.SharedMemoryAllocator()), 0, (32,), (1,), tensix.uint8)
+            tensix.Storage(64, tensix.SharedMemoryAllocator()), 0, (64,), (1,), tensix.uint8)
         fd, offset = tensix.SharedMemoryAllocator.locate(x.data_ptr())
         block = tensix.SharedMemoryAllocator.attach(fd, offset + 1, 8)
-        y = tensix.Tensor.from_storage(tensix.Storage.from_data_ptr(8, block), 0, (8,), (1,), tensix.uint8)
-        ForkingPickler.dumps(y)
-        try:
-            ForkingPickler.dumps(tensix.Tensor.from_storage(y.storage(), 0, (1,), (1,), tensix.int32))
-        except (ValueError, RuntimeError) as error:
-            print(type(error).__name__)
+        y = tensix.Tensor.from_storage(tensix.Storage.from_data_ptr(8, block), 0, (2,), (1,), tensix.int32)
+        z = ForkingPickler.loads(ForkingPickler.dumps(y))
+        z[1] = 0x01020304
+        print(x[:9].tolist())
     """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
-    assert run.stdout == "ValueError\n", run.stderr
+    assert run.stdout == "[0, 0, 0, 0, 0, 4, 3, 2, 1]\n", run.stderr
