@@ -56,7 +56,7 @@ FUNCTIONS = {
     "vstack": lambda o: tensix.vstack([o.x, o.y]),
     "median": lambda o: tensix.median(o.x, axis=0),
     "quantile": lambda o: tensix.quantile(o.x, [0.2, 0.7], axis=1, keepdims=True),
-    "pad": lambda o: tensix.pad(o.x, 1, mode="edge"),
+    "pad": lambda o: tensix.pad(o.x, [(1, 1), (0, 2)], mode="edge"),
     "split": lambda o: tensix.split(o.x, 2),
     "unique": lambda o: tensix.unique(o.i, return_counts=True),
     "concat": lambda o: tensix.concat([o.x, o.y], axis=None),
