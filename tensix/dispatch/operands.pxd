@@ -3,6 +3,9 @@ from libc.stdint cimport uint8_t
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.tensors.tensor_base cimport TensorBase
 
+cdef extern from "tensix/temporaries.h":
+    bint tx_may_be_temporary(object operand)
+    bint tx_is_temporary(object operand)
 
 cdef bint is_number(object value)
 cdef bint write_number(uint8_t code, void* data, object value) except -1

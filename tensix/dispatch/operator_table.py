@@ -154,6 +154,8 @@ class OperatorTable:
         How it is called.
     overwrites : bool
         Whether a variant of it writes a result of an operand's type over that operand, and needs no memory of its own.
+    in_place : OperatorTable or None
+        The operator that an operator sign such as ``+=`` calls, if this is that of ``+``.
 
     Examples
     --------

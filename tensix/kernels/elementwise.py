@@ -102,6 +102,7 @@ def elementwise(
         to_self = None
         if in_place:
             to_self = native_functions.define(f"{name}_{overload}(Tensor(a!) self{second}{named}) -> Tensor(a!)")
+            table.in_place = to_self
         register(declaration, table, out, to_self)
         return ElementwiseFunction(declaration, doc, inputs, options, table, out, to_self).function
 
