@@ -88,10 +88,11 @@ class BuildExt(build_ext):
         super().finalize_options()
 
 
-setup(
-    cmdclass={"build_ext": BuildExt},
-    ext_modules=cythonize(
-        extensions, compiler_directives=DIRECTIVES, emit_linenums=DEBUG, nthreads=os.cpu_count() or 1
-    ),
-    options={"build_ext": {"parallel": os.cpu_count() or 1}},
-)
+if __name__ == "__main__":  # cythonize() starts processes, which read this file as well
+    setup(
+        cmdclass={"build_ext": BuildExt},
+        ext_modules=cythonize(
+            extensions, compiler_directives=DIRECTIVES, emit_linenums=DEBUG, nthreads=os.cpu_count() or 1
+        ),
+        options={"build_ext": {"parallel": os.cpu_count() or 1}},
+    )

@@ -6,15 +6,15 @@ stack if the operator's kernel takes an element, else to a tensor. See Note [How
 
 Note [Temporaries]
 ~~~~~~~~~~~~~~~~~~
-In ``a * 2 + b * 3 - c`` nobody has the result of ``a * 2`` but the interpreter's stack, which drops it once the sum is
+In ``a * 2 + b * 3 - c`` only the stack of the interpreter has the result of ``a * 2``, and drops it once the sum is
 made. From half a million elements on the sum is written over it: a third less time for 1000 x 1000 float32, for less
-memory is in use and the processor's caches have it. What must be certain is that nobody can see the difference:
+memory is in use and the processor's caches have it. What must be certain is that no one can see the difference:
 
 * the handle has one reference. CPython 3.14 says itself that it is the stack's; before, the stack owns what it has;
 * a function in C finds its arguments on that stack as well and may go on to use them. So the C functions between here
   and the one that evaluates bytecode have to be Python's own and the sign's: their addresses tell (glibc; on other
-  systems a result has memory of its own). Looking takes some ten microseconds, hence the limit;
-* body and storage have no other owner, view, export or reader; the block is an allocator's and nobody else's;
+  systems a result has memory of its own). Finding out takes some ten microseconds, hence the limit;
+* body and storage have no other owner, view, export or reader; the block belongs to an allocator and no one else;
 * the result has the operand's type and shape, and no mode or listener is told of another operator than was called.
 
 The result is another handle on another body, so attributes and weak references of the operand stay with it.
@@ -48,6 +48,7 @@ from cython.cimports.tensix.core.storage_impl import StorageImpl
 from cython.cimports.tensix.dispatch.kernel import Kernel
 from cython.cimports.tensix.dispatch.local_state import interventions
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable, OperatorTable_slot, kernel_p
+from cython.cimports.tensix.tensors.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import (
     BOOL,
     COMPLEX64,
@@ -65,7 +66,6 @@ from cython.cimports.tensix.tensors.dtype import (
     dtype_of_code,
     refuse_undefined,
 )
-from cython.cimports.tensix.tensors.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.tensors.promotion import promote_number
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import TensorImpl, TensorImpl_mutable_data, TensorImpl_same_sizes
@@ -246,9 +246,13 @@ def call_binary(table, left, right):
 
 def call_operator(table, left, right):
     """Call a binary operator from its sign; an array becomes a tensor over its memory."""
-    if table.in_place is not None and tx_may_be_temporary(left) and isinstance(left, TensorBase):
-        if is_spare(left, right):
-            return call_in_place(table.in_place, DETACH.call1(left), right)
+    if (
+        table.in_place is not None
+        and tx_may_be_temporary(left)
+        and isinstance(left, TensorBase)
+        and is_spare(left, right)
+    ):
+        return call_in_place(table.in_place, DETACH.call1(left), right)
     made = call_binary(table, left, right)
     if made is NotImplemented:
         if isinstance(right, np.ndarray):
