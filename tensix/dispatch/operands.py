@@ -12,8 +12,9 @@ memory is in use and the processor's caches have it. What must be certain is tha
 
 * the handle has one reference. CPython 3.14 says itself that it is the stack's; before, the stack owns what it has;
 * a function in C finds its arguments on that stack as well and may go on to use them. So the C functions between here
-  and the one that evaluates bytecode have to be Python's own and the sign's: their addresses tell (glibc; on other
-  systems a result has memory of its own). Finding out takes some ten microseconds, hence the limit;
+  and the interpreter have to be Python's own and the sign's. Their addresses tell, and so does the place where the
+  interpreter goes on afterwards, which it shows once for an object of ours (glibc; on other systems a result has memory
+  of its own). Finding out takes some ten microseconds, hence the limit;
 * body and storage have no other owner, view, export or reader; the block belongs to an allocator and no one else;
 * the result has the operand's type and shape, and no mode or listener is told of another operator than was called.
 
