@@ -3,9 +3,10 @@
 Second names of functions, such as `concatenate` and `cumsum`, stand beside what they name.
 """
 
+import functools
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -169,46 +170,127 @@ def einsum(subscripts: str, /, *operands: Tensor) -> Tensor:
     """
     if not isinstance(subscripts, str):
         raise TypeError(f"einsum() takes subscripts such as 'ij,jk->ik' first, found {type(subscripts).__name__}.")
-    terms, output = read_subscripts(subscripts, tensors_only(operands, "einsum"))
+    tensors_only(operands, "einsum")
+    tensors: dict[int, Tensor] = dict(enumerate(operands))
+    steps = steps_of(subscripts, tuple([x.shape for x in operands]))
+    for made, (compute, places) in enumerate(steps, len(operands)):
+        tensors[made] = compute(*[tensors.pop(place) for place in places])  # kept no longer than needed
+    return tensors.popitem()[1]
+
+
+Part = tuple[int, str]  # the number of a tensor, and a letter for each of its dimensions
+Step = tuple[Callable[..., Tensor], tuple[int, ...]]  # what makes the next tensor, and of which ones: used only once
+
+
+@functools.lru_cache(maxsize=256)
+def steps_of(subscripts: str, shapes: tuple[tuple[int, ...], ...]) -> list[Step]:
+    """Return what to do with tensors of these shapes. For small ones, to find it out costs more than to do it."""
+    terms, output = read_subscripts(subscripts, shapes)
     sizes: dict[str, int] = {}
-    for letters, x in zip(terms, operands, strict=True):
-        for letter, size in zip(letters, x.shape, strict=True):
+    for letters, shape in zip(terms, shapes, strict=True):
+        for letter, size in zip(letters, shape, strict=True):
             if sizes.setdefault(letter, size) in (1, size):
                 sizes[letter] = size
             elif size != 1:
                 raise ValueError(f"einsum({subscripts!r}) finds the sizes {sizes[letter]} and {size} for {letter!r}.")
-    parts = [prepared(x, letters, sizes) for x, letters in zip(operands, terms, strict=True)]
+    plan = Plan(sizes, len(shapes))
+    parts = [plan.prepare((place, letters), shapes[place]) for place, letters in enumerate(terms)]
     for places in contraction_path(parts, output, sizes):
         chosen = [parts[place] for place in places]
         parts = [part for place, part in enumerate(parts) if place not in places]
         needed = {*output, *(letter for _, letters in parts for letter in letters)}
-        first, *others = [reduced(part, {*needed, *letters_beside(part, chosen)}) for part in chosen]
+        first, *others = [plan.reduce(part, {*needed, *letters_beside(part, chosen)}) for part in chosen]
         for other in others:
-            first = reduced(contracted(first, other, needed), needed)
+            first = plan.reduce(plan.contract(first, other, needed), needed)
         parts.append(first)
-    x, letters = parts[0]
+    place, letters = parts[0]
     missing = [letter for letter in output if letter not in letters]  # of size 1 in every tensor that has it
-    x = x[(None,) * len(missing)] if missing else x
-    letters = "".join(missing) + letters
-    return x.permute([letters.index(letter) for letter in output]) if letters != output else x
+    if missing:
+        place = plan.add(operator.itemgetter((None,) * len(missing)), place)
+    plan.permute((place, "".join(missing) + letters), output)
+    return plan.steps
 
 
-Part = tuple[Tensor, str]  # a tensor, and a letter for each of its dimensions
+class Plan:
+    """Be a list of steps in the making, for dimensions of these sizes."""
+
+    def __init__(self, sizes: dict[str, int], count: int) -> None:
+        self.sizes, self.count, self.steps = sizes, count, list[Step]()
+
+    def add(self, function: Callable[..., Tensor], *places: int) -> int:
+        """Add a step and return the number of what it makes."""
+        self.steps.append((function, places))
+        self.count += 1
+        return self.count - 1
+
+    def shape_of(self, letters: Sequence[str]) -> tuple[int, ...]:
+        """Return the sizes of dimensions."""
+        return tuple(self.sizes[letter] for letter in letters)
+
+    def prepare(self, part: Part, shape: tuple[int, ...]) -> Part:
+        """Give a tensor each letter once: the diagonal of those that it has twice; none that are broadcast."""
+        place, term = part
+        gone = [size == 1 < self.sizes[letter] for letter, size in zip(term, shape, strict=True)]
+        letters = "".join(letter for letter, is_gone in zip(term, gone, strict=True) if not is_gone)
+        if letters != term:
+            place = self.add(operator.itemgetter(tuple(0 if is_gone else slice(None) for is_gone in gone)), place)
+        for letter in dict.fromkeys(letters):
+            while letters.count(letter) > 1:
+                first, second = letters.index(letter), letters.rindex(letter)
+                place = self.add(operator.methodcaller("diagonal", 0, first, second), place)
+                letters = letters[:first] + letters[first + 1 : second] + letters[second + 1 :] + letter
+        return place, letters
+
+    def reduce(self, part: Part, needed: set[str]) -> Part:
+        """Sum a part over the letters that are no longer needed."""
+        place, letters = part
+        gone = tuple(dim for dim, letter in enumerate(letters) if letter not in needed)
+        if not gone:
+            return part
+        kept = "".join(letter for letter in letters if letter in needed)
+        return self.add(lambda x: sum_(x, axis=gone, dtype=x.dtype), place), kept
+
+    def contract(self, first: Part, second: Part, needed: set[str]) -> Part:
+        """Multiply two parts, summed over what both have and no one needs: a stack of matrix products."""
+        left, right = first[1], second[1]
+        stacked = [letter for letter in left if letter in right and letter in needed]
+        summed = [letter for letter in left if letter in right and letter not in needed]
+        rows = [letter for letter in left if letter not in right]
+        columns = [letter for letter in right if letter not in left]
+        height, depth, width = (math.prod(self.shape_of(letters)) for letters in (rows, summed, columns))
+        stack, made = self.shape_of(stacked), [*stacked, *rows, *columns]
+        x = self.permute(first, [*stacked, *rows, *summed])
+        y = self.permute(second, [*stacked, *summed, *columns])
+        x = self.reshape(x, self.shape_of([*stacked, *rows, *summed]), (*stack, height, depth))
+        y = self.reshape(y, self.shape_of([*stacked, *summed, *columns]), (*stack, depth, width))
+        product = self.add(matmul if summed else operator.mul, x, y)
+        return self.reshape(product, (*stack, height, width), self.shape_of(made)), "".join(made)
+
+    def permute(self, part: Part, order: Sequence[str]) -> int:
+        """Bring dimensions into an order."""
+        place, letters = part
+        if list(letters) == list(order):
+            return place
+        return self.add(operator.methodcaller("permute", tuple(letters.index(letter) for letter in order)), place)
+
+    def reshape(self, place: int, shape: tuple[int, ...], wanted: tuple[int, ...]) -> int:
+        """Give a tensor another shape."""
+        return place if shape == wanted else self.add(operator.methodcaller("reshape", wanted), place)
 
 
-def read_subscripts(subscripts: str, operands: tuple[Tensor, ...]) -> tuple[list[str], str]:
+def read_subscripts(subscripts: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[list[str], str]:
     """Return the letters of each tensor and of the result, with letters for dimensions that are broadcast."""
     left, arrow, output = subscripts.replace(" ", "").partition("->")
     terms = left.split(",")
-    if len(terms) != len(operands):
-        raise ValueError(f"einsum({subscripts!r}) is about {len(terms)} tensors, found {len(operands)}.")
+    if len(terms) != len(shapes):
+        raise ValueError(f"einsum({subscripts!r}) is about {len(terms)} tensors, found {len(shapes)}.")
     unused = [letter for letter in LETTERS if letter not in subscripts]
     most = 0
-    for place, (term, x) in enumerate(zip(terms, operands, strict=True)):
+    for place, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
         before, dots, behind = term.partition("...")
-        extra = x.ndim - len(before) - len(behind)
+        extra = len(shape) - len(before) - len(behind)
         if extra < 0 or (extra and not dots):
-            raise ValueError(f"einsum({subscripts!r}): {term!r} is about another shape than {x.shape}.")
+            raise ValueError(f"einsum({subscripts!r}): {term!r} is about another shape than {shape}.")
         if not set(before + behind) <= set(LETTERS):
             raise ValueError(f"einsum({subscripts!r}): {term!r} must be letters, and ... at most once.")
         most = max(most, extra)
@@ -221,19 +303,6 @@ def read_subscripts(subscripts: str, operands: tuple[Tensor, ...]) -> tuple[list
     if len(set(output)) < len(output) or not set(output) <= set("".join(terms)):
         raise ValueError(f"einsum({subscripts!r}): the result may have each letter once, of those that tensors have.")
     return terms, output
-
-
-def prepared(x: Tensor, letters: str, sizes: dict[str, int]) -> Part:
-    """Return a tensor with each letter once: the diagonal of those that it has twice; none that are broadcast."""
-    key = tuple(0 if size == 1 < sizes[letter] else slice(None) for letter, size in zip(letters, x.shape, strict=True))
-    letters = "".join(letter for letter, part in zip(letters, key, strict=True) if part != 0)
-    x = x[key] if 0 in key else x
-    for letter in dict.fromkeys(letters):
-        while letters.count(letter) > 1:
-            first, second = letters.index(letter), letters.rindex(letter)
-            x = x.diagonal(0, first, second)
-            letters = letters[:first] + letters[first + 1 : second] + letters[second + 1 :] + letter
-    return x, letters
 
 
 def contraction_path(parts: list[Part], output: str, sizes: dict[str, int]) -> list[tuple[int, ...]]:
@@ -249,34 +318,6 @@ def contraction_path(parts: list[Part], output: str, sizes: dict[str, int]) -> l
 def letters_beside(part: Part, parts: list[Part]) -> set[str]:
     """Return the letters of all parts but one."""
     return {letter for other in parts if other is not part for letter in other[1]}
-
-
-def reduced(part: Part, needed: set[str]) -> Part:
-    """Return a part summed over the letters that are no longer needed."""
-    x, letters = part
-    gone = tuple(place for place, letter in enumerate(letters) if letter not in needed)
-    if not gone:
-        return part
-    return sum_(x, axis=gone, dtype=x.dtype), "".join(letter for letter in letters if letter in needed)
-
-
-def contracted(first: Part, second: Part, needed: set[str]) -> Part:
-    """Return the product of two parts, summed over what both have and no one needs: a stack of matrix products."""
-    (x, left), (y, right) = first, second
-    stacked = [letter for letter in left if letter in right and letter in needed]
-    summed = [letter for letter in left if letter in right and letter not in needed]
-    rows = [letter for letter in left if letter not in right]
-    columns = [letter for letter in right if letter not in left]
-    x = x.permute([left.index(letter) for letter in stacked + rows + summed])
-    y = y.permute([right.index(letter) for letter in stacked + summed + columns])
-    cut, end = len(stacked), len(stacked) + len(rows)
-    depth, height = math.prod(x.shape[end:]), math.prod(x.shape[cut:end])
-    width = math.prod(y.shape[cut + len(summed) :])
-    shape = (*x.shape[:end], *y.shape[cut + len(summed) :])
-    product = matmul(
-        x.reshape((*x.shape[:cut], height, depth)), y.reshape((*x.shape[:cut], depth, width))
-    ) if summed else x.reshape((*x.shape[:cut], height, 1)) * y.reshape((*x.shape[:cut], 1, width))  # fmt: skip
-    return product.reshape(shape), "".join(stacked + rows + columns)
 
 
 # ---- order
@@ -540,6 +581,8 @@ def set_printoptions(
     tensor([0.33])
     >>> tensix.set_printoptions(precision=4)
     """
-    np.set_printoptions(threshold=threshold, edgeitems=edgeitems, linewidth=linewidth, suppress=suppress)
+    numpys = {"threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth, "suppress": suppress}
+    if any(option is not None for option in numpys.values()):
+        np.set_printoptions(**numpys)
     if precision is not None:
         formatting.set_precision(operator.index(precision))
