@@ -567,6 +567,50 @@ cdef object linspace_of_numpy(object start, object end, object steps, object end
     return numbers_of_numpy(steps, dtype, device, np.linspace, start, end, steps, endpoint, False, exact)
 
 
+cdef object fftfreq(Kernel self, object table, arguments_t args):
+    """Return the frequencies of a transform: those of 0 and above first, then those below."""
+    n = <object>args[0]
+    return frequencies(args, n, (n + 1) // 2, n // 2, "fftfreq")
+
+
+cdef object rfftfreq(Kernel self, object table, arguments_t args):
+    """Return the frequencies of the first half of a transform."""
+    n = <object>args[0]
+    return frequencies(args, n, n // 2 + 1, 0, "rfftfreq")
+
+
+cdef object frequencies(arguments_t args, object n, object above, object below, str name):
+    """Return multiples of a frequency, computed in float64, from 0 and from below 0 on; what is not plain by NumPy."""
+    cdef object d = <object>args[1]
+    cdef DType dtype = <object>args[2]
+    cdef object device = <object>args[4]
+    cdef uint8_t code = FLOAT32 if dtype is None else dtype.code
+    cdef int64_t count, first_part
+    cdef double lowest
+    check_strided(<object>args[3], <object>args[5])
+    if n < 1:
+        raise ValueError(f"{name}() needs 1 element or more, found {n}.")
+    if is_number(d) and n < GRAIN_ELEMENTS and code in (FLOAT32, FLOAT64) and (
+            device is None or Device_from_any(device).type_code == CPU):
+        lowest, first_part, count = 1.0 / (n * d), above, above + below
+        made = new_vector(count, code, CPU, -1)
+        if is_as_asked(made.impl, 1, &count, code):
+            fill_frequencies(TensorImpl_mutable_data(made.impl), lowest, first_part, count, code)
+            return made
+    return numbers_of_numpy(above + below, float32 if dtype is None else dtype, device, getattr(np.fft, name), n, d)
+
+
+cdef void fill_frequencies(void* out, double lowest, int64_t above, int64_t count, uint8_t code) noexcept nogil:
+    cdef int64_t i
+    cdef double frequency
+    for i in range(count):
+        frequency = (i if i < above else i - count) * lowest
+        if code == FLOAT32:
+            (<float*>out)[i] = <float>frequency
+        else:
+            (<double*>out)[i] = frequency
+
+
 cdef object eye(Kernel self, object table, arguments_t args):
     """Write ones to a diagonal of zeros, on other devices by other operators."""
     cdef object dtype = <object>args[3]
@@ -689,6 +733,8 @@ for _table, _kernel in (
     (native_functions.ARANGE, Kernel_of("arange", arange)),
     (native_functions.LINSPACE, Kernel_of("linspace", linspace)),
     (native_functions.EYE, Kernel_of("eye", eye)),
+    (native_functions.FFTFREQ, Kernel_of("fftfreq", fftfreq)),
+    (native_functions.RFFTFREQ, Kernel_of("rfftfreq", rfftfreq)),
 ):
     _table.register("CompositeExplicitAutograd", _kernel)
 native_functions.EMPTY_STRIDED.register(

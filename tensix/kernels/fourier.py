@@ -4,11 +4,8 @@ import numpy as np
 
 from tensix.dispatch import native_functions
 from tensix.kernels.axes import as_tuple, wrapped_axes
-from tensix.kernels.creation import numbers_of_numpy
-from tensix.kernels.empty import StridedKernel
 from tensix.kernels.gufunc import FourierKernel
 from tensix.kernels.numpy_kernel import NumpyKernel
-from tensix.tensors.dtype import float32
 
 
 def register_transform(name, *loops, **options):
@@ -36,19 +33,6 @@ def register_shift(table, name, sign):
     table.register("CPU", shift)
 
 
-def register_frequencies(table, name):
-    """Enter a kernel that makes frequencies on any device."""
-
-    def frequencies(n, d, *, dtype, device):
-        if n < 1:
-            raise ValueError(f"{name}() needs 1 element or more, found {n}.")
-        count = n if name == "fftfreq" else n // 2 + 1
-        return numbers_of_numpy(count, dtype or float32, device, getattr(np.fft, name), n, d)
-
-    frequencies.__qualname__ = name
-    table.register("CompositeExplicitAutograd", StridedKernel(frequencies, table.schema))
-
-
 register_transform("fft", "fft", divides="forward")
 register_transform("ifft", "ifft", divides="backward")
 register_transform("rfft", "rfft", divides="forward")
@@ -61,5 +45,3 @@ register_transform("rfftn", "rfft", "fft", divides="forward")
 register_transform("irfftn", "irfft", "ifft", divides="backward")
 register_shift(native_functions.FFTSHIFT, "fftshift", 1)
 register_shift(native_functions.IFFTSHIFT, "ifftshift", -1)
-for _name in ("fftfreq", "rfftfreq"):
-    register_frequencies(getattr(native_functions, _name.upper()), _name)
