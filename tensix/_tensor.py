@@ -13,6 +13,7 @@ import sys
 import cython
 import numpy as np
 from cython.cimports.cpython.buffer import Py_buffer
+from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
 from cython.cimports.cpython.number import PyIndex_Check
 from cython.cimports.libc.stdint import int64_t, uint8_t, uint64_t, uintptr_t
 from cython.cimports.tensix.core.cow_context import cow_is_cow
@@ -651,7 +652,7 @@ class Tensor(TensorBase):
         ValueError
             If the strides do not allow it, or the number of elements differs, or bytes are left over.
         """
-        if len(shape) == 1 and isinstance(shape[0], (DType, str, type, np.dtype)):
+        if len(shape) == 1 and not PyIndex_Check(shape[0]) and isinstance(shape[0], (DType, str, type, np.dtype)):
             return VIEW_DTYPE.call_with(self, dtype_from_any(shape[0]))
         return VIEW.call_with(self, sizes_of(shape))
 
@@ -741,7 +742,7 @@ class Tensor(TensorBase):
 
     def select(self, dim, index):
         """Return the view at one index of a dimension, which goes away."""
-        return SELECT.call((self, dim, index), None, self.impl.key_set)
+        return SELECT.call_complete((self, dim, index), self.impl.key_set)
 
     def narrow(self, dim, start, length):
         """Return the view on a stretch of one dimension.
@@ -776,7 +777,7 @@ class Tensor(TensorBase):
         >>> tensix.tensor([[1, 2], [3, 4]]).diagonal()
         tensor([1, 4])
         """
-        return DIAGONAL.call((self, offset, dim1, dim2), None, self.impl.key_set)
+        return DIAGONAL.call_complete((self, offset, dim1, dim2), self.impl.key_set)
 
     def unfold(self, dimension, size, step):
         """Return the view on windows over a dimension; what is in a window becomes the last dimension.
@@ -1104,6 +1105,11 @@ class Tensor(TensorBase):
     def tobytes(self):
         """Return a copy of the elements as bytes, in row-major order."""
         source = on_cpu(self)
+        impl = source.impl
+        if impl.contiguous and impl.storage is not None:
+            return PyBytes_FromStringAndSize(
+                cython.cast(cython.p_char, TensorImpl_const_data(impl)), impl.numel * itemsize_of(impl.dtype_code)
+            )
         if self.dtype is dtypes.bfloat16:  # NumPy has no such numbers: those of the same size have the same bytes
             source = VIEW_DTYPE.call_with(source, dtypes.uint16)
         return readable_of_impl(source.impl).tobytes()

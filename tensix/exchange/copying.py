@@ -60,7 +60,8 @@ def deep_copy_of(tensor: TensorBase, memo: dict):
         is_sparse = isinstance(impl, SparseTensorImpl)
         own(made, deep_copy_of_sparse(impl, memo) if is_sparse else deep_copy_of_strided(impl, memo))
         memo[id(impl)] = made
-        made.impl.autograd_meta = copy.deepcopy(impl.autograd_meta, memo)
+        if impl.autograd_meta is not None:
+            made.impl.autograd_meta = copy.deepcopy(impl.autograd_meta, memo)
     attributes = getattr(tensor, "__dict__", None)
     if attributes:
         made.__dict__.update(copy.deepcopy(attributes, memo))

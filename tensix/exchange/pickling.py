@@ -46,11 +46,10 @@ def reduce_tensor(tensor):
     impl = tensor.impl
     if impl is UNDEFINED:
         return type(tensor), ()
-    namespace = tensor.__array_namespace__()
     if impl.storage is None:
-        return namespace.sparse_coo_tensor, (tensor.indices(), tensor.values(), tensor.shape)
+        return tensor.__array_namespace__().sparse_coo_tensor, (tensor.indices(), tensor.values(), tensor.shape)
     if impl.device_type == META:
-        make = functools.partial(namespace.empty_strided, dtype=tensor.dtype, device=tensor.device)
+        make = functools.partial(tensor.__array_namespace__().empty_strided, dtype=tensor.dtype, device=tensor.device)
         return make, (tensor.shape, tensor.stride())
     if impl.device_type != CPU:
         return on_device, (tensor.cpu(), tensor.device)
