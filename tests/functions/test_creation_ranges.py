@@ -111,7 +111,7 @@ def test_arange_is_the_same_whatever_the_processor_can(tmp_path, monkeypatch):
         patched.setenv("TENSIX_CFLAGS", "-march=native")
         patched.setattr(Cython.Build, "cythonize", lambda modules, **options: captured.update(options) or modules)
         patched.setattr(setuptools, "setup", lambda ext_modules, **_: captured.update(modules=ext_modules))
-        runpy.run_path(str(SETUP))
+        runpy.run_path(str(SETUP), run_name="__main__")
     (module,) = [module for module in captured["modules"] if module.name.endswith("kernels.creation")]
     module.sources = [shutil.copy(SETUP.parent / module.sources[0], tmp_path)]
     made = Cython.Build.cythonize(
