@@ -652,7 +652,11 @@ class Tensor(TensorBase):
         ValueError
             If the strides do not allow it, or the number of elements differs, or bytes are left over.
         """
-        if len(shape) == 1 and not PyIndex_Check(shape[0]) and isinstance(shape[0], (DType, str, type, np.dtype)):
+        if (
+            len(shape) == 1
+            and not PyIndex_Check(shape[0])
+            and (isinstance(shape[0], (DType, str, type)) or isinstance(shape[0], np.dtype))
+        ):
             return VIEW_DTYPE.call_with(self, dtype_from_any(shape[0]))
         return VIEW.call_with(self, sizes_of(shape))
 

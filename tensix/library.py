@@ -68,8 +68,10 @@ class Library:
             If an operator of this name and overload is there; the text names both.
         """
         self._check_open()
+        table: OperatorTable | None = None
+        # First how it is undone: afterwards there might be no memory for that.
+        self._undo.append(lambda: table is None or dispatcher.undefine(table))
         table = dispatcher.define(schema, self.namespace, repr(self))
-        self._undo.append(lambda: dispatcher.undefine(table))
         return table
 
     def impl(
@@ -101,8 +103,9 @@ class Library:
         """
         self._check_open()
         table = dispatcher.get_op_table(op if "::" in op else f"{self.namespace}::{op}")
+        kernel: Kernel | None = None
+        self._undo.append(lambda: kernel is None or table.unregister(key, kernel))
         kernel = table.register(key, fn, owner=repr(self), allow_override=allow_override)
-        self._undo.append(lambda: table.unregister(key, kernel))
         return fn
 
     def fallback(self, fn: Kernel | Callable[..., Any], key: DispatchKey | str) -> None:
@@ -125,8 +128,10 @@ class Library:
         self._check_open()
         if fn is None:  # the dispatcher would take another library's fallback back
             raise TypeError("a fallback must be callable, found NoneType.")
+        is_set = False
+        self._undo.append(lambda: is_set and dispatcher.set_fallback(key, None))
         dispatcher.set_fallback(key, fn)
-        self._undo.append(lambda: dispatcher.set_fallback(key, None))
+        is_set = True
 
     def _check_open(self) -> None:
         if not self.close.alive:
@@ -136,6 +141,7 @@ class Library:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
+        undo_all(self._undo)  # by itself, for a finalizer that there is no memory to call is not called again
         self.close()
 
     def __repr__(self) -> str:
@@ -145,4 +151,8 @@ class Library:
 def undo_all(undo: list[Callable[[], object]]) -> None:
     """Undo registrations, the newest first."""
     while undo:
-        undo.pop()()
+        step = undo.pop()
+        try:
+            step()
+        except MemoryError:  # of Python; what was given back meanwhile may be enough
+            step()

@@ -89,7 +89,7 @@ class ArgumentParser:
         left: cython.Py_ssize_t = len(kwargs) if kwargs else 0  # of those given by name
         if count > len(self.defaults):
             return None
-        filled = list(args)
+        filled = [value for value in args]  # list(args) of CPython 3.11 loses a reference to it if there is no memory
         for place in range(count, len(self.defaults)):
             value = self.defaults[place]
             if left and self.names[place] in kwargs:

@@ -51,22 +51,28 @@ class Dispatcher:
                 f"Tried to register an operator ({parsed}) with the same name and overload name multiple times: "
                 f"{self._owners.get(name, owner)} declared {present.schema}, now {owner} declares it again."
             )
-        self._owners[name] = owner
-        operator = self._operators.setdefault(parsed.operator_name, Operator(parsed.operator_name))
-        operator.enter(table)
-        setattr(self.namespace(parsed.namespace), parsed.name, operator)
+        try:
+            self._owners[name] = owner
+            operator = self._operators.setdefault(parsed.operator_name, Operator(parsed.operator_name))
+            operator.enter(table)
+            setattr(self.namespace(parsed.namespace), parsed.name, operator)
+        except MemoryError:
+            self.undefine(table)
+            raise
         return table
 
     def undefine(self, table):
-        """Take an operator's declaration back."""
+        """Take an operator's declaration back, also one that was not completed."""
         schema = table.schema
-        del self._owners[schema.qualified_name], self._tables[schema.qualified_name]  # last what opens the name
-        operator, operators = self._operators[schema.operator_name], vars(self.namespace(schema.namespace))
-        operator.remove(table)
-        if not operator.tables:
-            operators.pop(schema.name, None)
-            if operator.tables:  # another thread has declared it meanwhile
-                operators[schema.name] = operator
+        operator, operators = self._operators.get(schema.operator_name), vars(self.namespace(schema.namespace))
+        if operator is not None:
+            operator.remove(table)
+            if not operator.tables:
+                operators.pop(schema.name, None)
+                if operator.tables:  # another thread has declared an overload meanwhile
+                    operators[schema.name] = operator
+        self._owners.pop(schema.qualified_name, None)
+        del self._tables[schema.qualified_name]  # last what opens the name; without memory nothing comes so far
 
     def get_op_table(self, schema):
         """Return the table of an operator.
@@ -126,8 +132,13 @@ class Dispatcher:
                 f"{present!r} is there, found {function!r} as well."
             )
         operator_table.set_fallback(slot, function)
-        for table in list(self._tables.values()):
-            table.resolve()
+        try:
+            for table in list(self._tables.values()):
+                table.resolve()
+        except MemoryError:
+            if function is not None:
+                self.set_fallback(key, None)
+            raise
 
     def add_listener(self, listener):
         """Tell `listener` of every call.

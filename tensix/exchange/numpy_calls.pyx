@@ -7,7 +7,7 @@ many a call; so the value that it sets is looked up once, and set directly. A Nu
 from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set
 from cpython.ref cimport PyObject
 
-from contextvars import copy_context
+from contextvars import Context, Token, copy_context
 
 import numpy as np
 
@@ -25,10 +25,22 @@ cdef object call_ignoring_errors(object function, tuple args, dict kwargs=None):
         with np.errstate(all="ignore"):
             return call_checked(function, args, kwargs)
     before = PyContextVar_Set(ERRORS, IGNORED)
+    found = None
     try:
-        return call_checked(function, args, kwargs)
+        found = call_checked(function, args, kwargs)
     finally:
+        restore_errors(before)
+    return found  # not within `try`: Cython would lose it if `finally` fails
+
+
+cdef int restore_errors(object before) except -1:
+    """Give the variable its value back, which takes some bytes of memory; if there are none, ask once more."""
+    try:
         PyContextVar_Reset(ERRORS, before)
+    except MemoryError:  # and a token works only once
+        value = before.old_value
+        PyContextVar_Set(ERRORS, Context().run(ERRORS.get) if value is Token.MISSING else value)
+    return 0
 
 
 cdef object call_checked(object function, tuple args, dict kwargs):

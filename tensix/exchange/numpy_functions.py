@@ -97,7 +97,7 @@ def tensors_of(namespace, result, read: list):
     if isinstance(result, (tuple, list)):
         made = [tensors_of(namespace, one, read) for one in result]
         return type(result)(*made) if hasattr(result, "_fields") else type(result)(made)
-    if type(result) is not np.ndarray and not isinstance(result, (np.number, np.bool)):
+    if type(result) is not np.ndarray and not isinstance(result, np.number) and not isinstance(result, np.bool):
         return result
     try:
         tensor = namespace.asarray(result)
@@ -119,7 +119,7 @@ def view_of(source, tensor):
 @cython.cfunc
 def is_ours(operand) -> cython.bint:
     """Return whether we answer for an operand. See Note [NumPy's functions]."""
-    if isinstance(operand, (TensorBase, numbers.Number)) or type(operand) is np.ndarray:
+    if isinstance(operand, TensorBase) or isinstance(operand, numbers.Number) or type(operand) is np.ndarray:
         return True
     return getattr(type(operand), "__array_ufunc__", np.ndarray.__array_ufunc__) is np.ndarray.__array_ufunc__
 
@@ -129,7 +129,7 @@ def taken(operand, namespace):
     """Return an operand in a form that our functions take; arrays without dimensions are numbers."""
     if type(operand) is np.ndarray and operand.ndim == 0:  # a comparison of NumPy's makes them of its scalars
         return operand[()]
-    if isinstance(operand, (bool, int, float, complex, np.generic)):
+    if isinstance(operand, (bool, int, float, complex)) or isinstance(operand, np.generic):
         return operand
     return namespace.asarray(operand)
 

@@ -885,7 +885,7 @@ cdef Tensor sharing(object obj, object copy):
             return Tensor_wrap(impl_of_ndarray(obj, True))
         except ValueError:  # its elements cannot be viewed as they lie
             return None
-    if type(obj) in HOLD_NO_MEMORY or isinstance(obj, (np.generic, str)):
+    if type(obj) in HOLD_NO_MEMORY or isinstance(obj, str) or isinstance(obj, np.generic):
         return None
     if hasattr(obj, "__dlpack__"):
         return Tensor_wrap(impl_of_dlpack(obj, None, None))

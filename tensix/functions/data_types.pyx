@@ -1,6 +1,5 @@
 """The array API standard's chapter on element types: which fits into which, and what each can hold."""
 
-import builtins
 import functools
 import math
 from typing import NamedTuple
@@ -282,8 +281,8 @@ def result_type(*arrays_and_dtypes):
 cdef object result_type_of_any(tuple arrays_and_dtypes):
     """Be `result_type` for more than two types, and for what stands for a type or a number."""
     plain = [x.item() if isinstance(x, np.generic) else x for x in arrays_and_dtypes]
-    numbers = [x for x in plain if isinstance(x, (builtins.bool, int, float, complex))]
-    types = [dtype_of(x) for x in plain if not isinstance(x, (builtins.bool, int, float, complex))]
+    numbers = [x for x in plain if isinstance(x, (int, float, complex))]
+    types = [dtype_of(x) for x in plain if not isinstance(x, (int, float, complex))]
     # The highest kind first: uint64 and int8 meet nowhere, but both meet float32.
     types.sort(key=lambda dtype: ORDER.index(dtype.kind), reverse=True)
     result = functools.reduce(promote_types, types) if types else bool_

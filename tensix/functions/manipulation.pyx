@@ -372,7 +372,8 @@ cdef tuple as_tuple(object numbers):
 
 cdef tuple many(object arrays, str name):
     """Return one or more tensors as a tuple."""
-    if isinstance(arrays, Tensor) or not isinstance(arrays, (tuple, list, Sequence)):  # to ask Sequence takes longest
+    # To ask Sequence takes longest.
+    if isinstance(arrays, Tensor) or not (isinstance(arrays, (tuple, list)) or isinstance(arrays, Sequence)):
         raise TypeError(f"{name}() takes a tuple or list of tensors, found {type(arrays).__name__}.")
     if not arrays:
         raise ValueError(f"{name}() needs at least one tensor, found none.")

@@ -220,7 +220,7 @@ def where(condition, x1=None, x2=None, /):
 
 cdef object number_beside(object number, object other, object condition):
     """Return a number as a tensor, of the type that it has beside another tensor or number."""
-    if not isinstance(number, (int, float, complex, np.generic)):
+    if not isinstance(number, (int, float, complex)) and not isinstance(number, np.generic):
         raise TypeError(f"where() chooses from tensors and numbers, found {type(number).__name__}.")
     if isinstance(other, TensorBase):
         return scalar_like(other, number)

@@ -3,7 +3,7 @@
 __all__ = ["FileFormatError"]
 
 PARSER_ERRORS = (
-    ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, NotImplementedError, RecursionError,
+    ArithmeticError, AttributeError, EOFError, LookupError, NotImplementedError, RecursionError,
     SyntaxError, SystemError, TypeError, ValueError,
 )  # fmt: skip; SystemError is what the tokenizer of CPython 3.13.0 makes of a null byte
 MOST_REASON = 300  # letters of an error: a hostile header may have names of megabytes

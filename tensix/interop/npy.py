@@ -16,6 +16,7 @@ from tensix.tensors.dtype import dtype_from_any
 __all__ = ["load_npy", "save_npy"]
 
 MOST_HEADER_BYTES = 10_000  # what NumPy parses
+LEAST_TOO_DEEP = 5000  # bytes: in shorter headers nothing is nested so deep that CPython's parser has no memory for it
 
 
 def load_npy(path: str | os.PathLike[str], mmap_mode: str | None = "r") -> Tensor:
@@ -90,6 +91,10 @@ def read_entry(stream, start, path):
                 raise FileFormatError(f"{path} has version {version} of the .npy format, which is not known here.")
         except tokenize.TokenError as error:
             raise ValueError(str(error)) from None
+        except MemoryError:
+            if stream.tell() - first < LEAST_TOO_DEEP:
+                raise
+            raise ValueError("its header is nested too deep, or there is no memory to read it.") from None
         nbytes = nbytes_of(shape, described.itemsize)
     offset = start + stream.tell() - first
     if described.hasobject:

@@ -327,7 +327,7 @@ cdef object fill_element(TensorImpl target, object value):
     check_writable_once(target)
     if value is None or isinstance(value, (str, bytes)):
         raise TypeError(f"fill_() writes one number, found {type(value).__name__}.")
-    if isinstance(value, (complex, np.complexfloating)) or is_complex_tensor(value):
+    if isinstance(value, complex) or isinstance(value, np.complexfloating) or is_complex_tensor(value):
         check_cast("complex floating", target)
     element = call_ignoring_errors(np.array, (value, dtype_of_code(element_code(target.dtype_code)).numpy))
     if element.ndim != 0:

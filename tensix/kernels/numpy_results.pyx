@@ -33,17 +33,26 @@ cdef extern from "numpy/arrayobject.h":
 cdef object call_numpy(object function, tuple args, dict kwargs=None, bint computes=False):
     """Call a function of NumPy with our memory; what computes must not warn. See Note [Memory of NumPy's results]."""
     before = PyDataMem_SetHandler(RESULTS_HANDLER)
+    found = None
     try:
-        if computes:
-            return call_ignoring_errors(function, args, kwargs)
-        return call_checked(function, args, kwargs)
+        found = call_ignoring_errors(function, args, kwargs) if computes else call_checked(function, args, kwargs)
     except MemoryError as error:
         failure = take_failure(error)
         if failure is None:
             raise
         raise failure from None
     finally:
+        restore_handler(before)
+    return found  # not within `try`: Cython would lose it if `finally` fails
+
+
+cdef int restore_handler(object before) except -1:
+    """Give NumPy its handler back, which takes some bytes of Python's memory; if there are none, ask once more."""
+    try:
         PyDataMem_SetHandler(before)
+    except MemoryError:
+        PyDataMem_SetHandler(before)
+    return 0
 
 
 def computed(function, *args):

@@ -704,12 +704,12 @@ cdef class LoggingAdaptor(Adaptor):
         self.operations = &logging_operations
 
     def __dealloc__(self):
-        if self.own_file is not None:
+        if <PyObject*>self.own_file != NULL and self.own_file is not None:  # null if the base could not be made
             self.own_file.close()
 
     def __init__(self, upstream, file):
         super().__init__(upstream)
-        if isinstance(file, (str, os.PathLike)):
+        if isinstance(file, str) or isinstance(file, os.PathLike):
             self.own_file = file = open(file, "w", buffering=1, encoding="utf-8")
         if not hasattr(file, "write"):
             raise TypeError(f"LoggingAdaptor() writes to a path or to a file, found {type(file).__name__}.")

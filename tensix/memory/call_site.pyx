@@ -274,8 +274,10 @@ cdef uint32_t CallSites_capture(CallSites self) noexcept:
     cdef code_position_t taken[MAX_DEPTH]
     cdef uint32_t length = 0, site
     cdef uint64_t hashed = 0
+    cdef pending_exception_t pending = save_exception()
     cdef PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get())
     frame = take_frames(frame, self.depth, taken, &length, &hashed)
+    restore_exception(pending)  # in place of the one that there is if Python has no memory for a frame's object
     if length == 0:
         return 0
     site = site_of(self, taken, length, hashed)
@@ -289,10 +291,13 @@ cdef uint32_t read_on(
         uint64_t hashed) noexcept:
     """Return the site of a stack of which there is more, from this frame on. See Note [Reading on]."""
     cdef code_position_t taken[MAX_FRAMES]
+    cdef pending_exception_t pending
     if site != 0 and not has_user(self, site):
         memcpy(taken, near, length * sizeof(code_position_t))
         while frame != NULL and site != 0 and length < MAX_FRAMES and not has_user(self, site):
+            pending = save_exception()
             frame = take_frames(frame, min(2 * length, <uint32_t>MAX_FRAMES), taken, &length, &hashed)
+            restore_exception(pending)
             site = site_of(self, taken, length, hashed)
     drop_frame(frame)
     return site

@@ -148,7 +148,7 @@ def find_dtype(dtype):
 def reason_of(dtype):
     """Return why NumPy's name of a type, or its type, is none of ours, as part of a sentence."""
     with contextlib.suppress(TypeError, ValueError):
-        if isinstance(dtype, (str, np.dtype)) and not np.dtype(dtype).isnative:
+        if (isinstance(dtype, str) or isinstance(dtype, np.dtype)) and not np.dtype(dtype).isnative:
             return ", whose elements have their bytes in the machine's order"
     return ""
 

@@ -1,6 +1,8 @@
 """The dispatcher: declaring, registering, choosing, missing kernels, printing, listening."""
 
 import functools
+import subprocess
+import sys
 
 import pytest
 
@@ -270,3 +272,28 @@ def test_removing_a_stranger_changes_nothing():
         dispatcher.remove_listener(object())
         -tensix.ones(1)
     assert len(listener.said) > 0
+
+
+DEFINE_WITHOUT_MEMORY = """
+import _testcapi, tensix
+from tensix.dispatch import dispatcher
+with tensix.Library("declared") as library:  # patterns are compiled, modules are imported
+    library.define("f(Tensor x) -> Tensor")
+for failing in range(200):
+    with tensix.Library("declared") as library:
+        _testcapi.set_nomemory(failing, failing + 1)
+        try:
+            library.define("f(Tensor x) -> Tensor")
+        except MemoryError:
+            pass
+        finally:
+            _testcapi.remove_mem_hooks()
+    assert "declared::f" not in dispatcher.operators(), failing
+    assert not hasattr(tensix.ops.declared, "f"), failing
+"""
+
+
+def test_a_declaration_without_memory_is_none():
+    pytest.importorskip("_testcapi")
+    done = subprocess.run([sys.executable, "-c", DEFINE_WITHOUT_MEMORY], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -3,6 +3,7 @@
 import gc
 import os
 import struct
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -203,6 +204,7 @@ HOSTILE = {
     "open string": "{'descr': '<f8",
     "deep": "(" * 5000,
     "deep signs": "-" * 5000 + "1",
+    "too deep for the parser": "-" * 9000 + "1",
     "unhashable key": "{[]: 1}",
     "long": described() + " " * 60000,
     "null byte": "{'descr': '<f8'\x00}",
@@ -217,6 +219,13 @@ def test_hostile_header(path, header, version):
     with pytest.raises((ValueError, TypeError)) as failure:
         load_npy(with_header(path, header, bytes(4096), version))
     assert "\n" not in str(failure.value)
+
+
+def test_a_file_is_not_blamed_where_there_is_no_memory(path, monkeypatch):
+    tensix.save(path, tensix.ones(3))
+    monkeypatch.setattr("numpy.lib.format.read_array_header_1_0", Mock(side_effect=MemoryError))
+    with pytest.raises(MemoryError):
+        load_npy(path)
 
 
 def test_header_that_claims_to_be_long(path):

@@ -22,7 +22,7 @@ UNARY = [
     *[name for name, count in INPUTS.items() if count == 1],
     "sum", "prod", "max", "min", "mean", "std", "var", "all", "any", "argmax", "argmin", "count_nonzero", "unique_all",
     "unique_counts", "unique_inverse", "unique_values", "argsort", "sort", "nonzero", "argwhere", "diff", "tril",
-    "triu", "zeros_like", "ones_like", "empty_like", "matrix_transpose", "asarray",
+    "triu", "zeros_like", "ones_like", "matrix_transpose", "asarray",
 ]  # fmt: skip
 BINARY = [*[name for name, count in INPUTS.items() if count == 2], "matmul", "vecdot", "isin"]
 
@@ -73,6 +73,7 @@ FUNCTIONS = {
     "unstack": lambda o: tensix.unstack(o.x),
     "meshgrid": lambda o: tensix.meshgrid(o.i[:8], o.i[:8]),
     "astype": lambda o: tensix.astype(o.x, tensix.int16),
+    "empty_like": lambda o: tensix.empty_like(o.x).zero_(),
     "full_like": lambda o: tensix.full_like(o.x, o.y[0, 0]),
     "empty_strided": lambda o: tensix.empty_strided((3, 4), (8, 1)).zero_(),
     "from_dlpack": lambda o: tensix.from_dlpack(o.x) + 1,
@@ -159,7 +160,7 @@ METHODS = {
     "array interface": lambda o: o.x.__array_interface__["shape"],
     "to_sparse": lambda o: o.s.to_sparse().coalesce(),
     "storage clone": lambda o: o.x.storage().clone(),
-    "storage lazy_clone": lambda o: o.x.storage().lazy_clone().mutable_data_ptr(),
+    "storage lazy_clone": lambda o: o.x.storage().lazy_clone().mutable_data_ptr() > 0,
     "storage resize_": lambda o: o.y.storage().resize_(o.y.storage().nbytes() + 64),
     "storage share": lambda o: o.y.storage().share(),
     "set_data_ptr": lambda o: o.y.storage().set_data_ptr(tensix.core.get_allocator().allocate(o.y.storage().nbytes())),

@@ -1,14 +1,11 @@
 """Change operands at the worst moment of every public call, with their memory between pages that nobody may touch.
 
-``python program.py allocator|finalizer|thread|nomemory [seconds] [part/parts]`` prints how many calls and moments were
-tried. With ``nomemory`` nothing is changed, but one of Python's own allocations fails: the first, the second, …
+``python program.py allocator|finalizer|thread [seconds] [part/parts]`` prints how many calls and moments were tried.
 
 A read or write outside a block, or of a block that was freed, ends the process by a signal: each block ends where a
 page without permissions begins, and its pages are unmapped when it is freed.
 """
 
-import _testcapi
-import contextlib
 import contextvars
 import ctypes
 import gc
@@ -224,47 +221,6 @@ def by_thread(calls, seconds):
 COUNTS = []
 
 
-# NumPy 2.4.6 itself ends by a signal in these functions of its own when such an allocation fails.
-NUMPY_CRASHES = {"fft.fftshift", "fft.ifftshift"}
-
-
-def without_memory(calls):
-    """At the first, second, … allocation of Python in a call, until it has no more; references must stay right."""
-    moments = 0
-    for name in sorted(calls.keys() - NUMPY_CRASHES):
-        call = calls[name]
-        quietly(call, operands(5))  # what is made once is there
-        o = operands(5)
-        names = sorted(vars(o))
-        counts = [sys.getrefcount(getattr(o, n)) for n in names] + [sys.getrefcount(getattr(o, n).impl) for n in names]
-        for moment in range(1, 400):
-            failed = fails(call, o, moment)
-            found = [sys.getrefcount(getattr(o, n)) for n in names]
-            found += [sys.getrefcount(getattr(o, n).impl) for n in names]
-            if any(now < before for now, before in zip(found, counts, strict=True)):
-                raise AssertionError(f"{name} lost references at allocation {moment}: {counts} became {found}")
-            if not failed:
-                break
-            moments += 1
-    return moments
-
-
-def fails(call, o, moment):
-    """Call with one allocation of Python failing; return whether that made it fail."""
-    _testcapi.set_nomemory(moment, moment + 1)
-    try:
-        call(o)
-    except MemoryError:
-        return True
-    except ALLOWED:
-        return False
-    except SystemError:  # some functions of NumPy return NULL and do not say that there is no memory
-        return True
-    finally:
-        _testcapi.remove_mem_hooks()
-    return False
-
-
 def main():
     """Run one kind of disturbance over a part of the calls."""
     how, *rest = sys.argv[1:]
@@ -273,13 +229,12 @@ def main():
     names = sorted(CALLS)[part::parts]
     calls = {name: CALLS[name] for name in names}
     tensix.set_num_threads(2)
-    scopes = {"thread": REGISTERED, "nomemory": contextlib.nullcontext()}
-    with scopes.get(how) or tensix.use_allocator(ALLOCATOR):
+    with REGISTERED if how == "thread" else tensix.use_allocator(ALLOCATOR):
         if how == "thread":
             moments = by_thread(calls, seconds)
             print(f"{len(calls)} calls, {moments} times, {sum(COUNTS)} changes by another thread")
         else:
-            kinds = {"allocator": by_allocator, "finalizer": by_finalizer, "nomemory": without_memory}
+            kinds = {"allocator": by_allocator, "finalizer": by_finalizer}
             print(f"{len(calls)} calls, {kinds[how](calls)} moments by {how}, {len(DISTURBANCES)} changes")
 
 
