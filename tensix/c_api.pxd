@@ -46,9 +46,9 @@ cdef extern from * nogil:
     }
     static inline int tx_try_decref(uint64_t *word)
     {
-        if ((uint32_t)__atomic_load_n(word, __ATOMIC_ACQUIRE) <= 1) return 0;
-        if ((uint32_t)__atomic_fetch_sub(word, 1, __ATOMIC_ACQ_REL) > 1) return 1;
-        __atomic_add_fetch(word, 1, __ATOMIC_ACQ_REL);
+        uint64_t seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+        while ((uint32_t)seen > 1)  /* a count must not reach 0 and rise again: a lock may come between */
+            if (__atomic_compare_exchange_n(word, &seen, seen - 1, 1, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return 1;
         return 0;
     }
     #else

@@ -14,6 +14,11 @@ once too often, and that is all. The copy runs without the GIL; if another threa
 the same storage, its result stands and ours is thrown away. Operations that read the storage at that time go on reading
 the share, which is retired: see Note [Storages in use].
 
+The count is raised relaxed, by code that holds a share; it is lowered with acquire and release, often without the GIL,
+and the load that finds the only share acquires. So what others read of the block happens before it is written or freed;
+a relaxed load that finds the count at 1 would promise nothing of that.
+``tests/models/copy_on_write.pml`` is a model of this, in which loads may be as stale as ARM permits.
+
 A lazy clone counts as a read of its source, materializing as a write to that storage alone.
 
 Which blocks can be shared: those whose context is nothing but the allocation ("simple"), those shared already, and

@@ -22,7 +22,14 @@ Note [The combined reference count]
 * Increments are relaxed: code that adds a count already holds one, so the target cannot die meanwhile. Decrements
   are acquire-release: everything done through a handle happens before the clean-up that the last one starts.
 * ``lock`` adds a strong count only to a word whose strong count is not 0, by compare-and-swap, so the strong
-  count never rises from 0.
+  count never rises from 0. The decrement that is inlined into other packages compares too, and leaves the last count
+  to `decref_word`: taken and put back, it would be 0 for a moment, in which a weak pointer expires that can be locked
+  later.
+* That holds on ARM as on x86. The loads that find the only owner, or the last weak count of a dead target, acquire:
+  they read what the last decrement released, since increments read and write the word at once and hand on what they
+  find. A relaxed load that is stale leads to nothing but a compare-and-swap of the same word, which then fails.
+
+``tests/models/counts.pml`` is a model of this, in which loads may be as stale as ARM permits.
 
 Locked instructions on x86-64, per path:
 

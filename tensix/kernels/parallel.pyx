@@ -17,6 +17,10 @@ comes first. If it is setting, the flag is found, and the helper woken. If it is
 written there; taking releases and setting acquires, so the helper then sees the chunks. The flag is therefore exchanged
 without reading it first: such a read could be answered too early.
 
+On ARM a load may be done before the exchange in front of it has written. But then no other exchange of that flag came
+in between, or it would not have written: one that comes later finds the flag set. ``tests/models/parallel.pml`` is a
+model of this, in which loads may be as stale as ARM permits.
+
 How a loop is cut depends on shapes and never on the number of threads, wherever that could change a result.
 """
 import os
@@ -28,6 +32,8 @@ from tensix.core.atomics cimport (
     tx_exchange_acq_rel,
     tx_fetch_sub_acq_rel,
     tx_load_acquire,
+    tx_load_relaxed,
+    tx_store_relaxed,
 )
 
 cdef extern from "pythread.h" nogil:  # none of these asks for the GIL
@@ -62,12 +68,12 @@ cdef struct pool_t:
 
 
 cdef pool_t POOL
-cdef int NUM_THREADS = 1
+cdef uint64_t NUM_THREADS = 1  # loops read it without the GIL
 
 
 cdef void parallel_for(int64_t chunks, chunk_function_t function, void* context) noexcept nogil:
     """Call ``function(context, chunk)`` once for every chunk, on several threads. See Note [Threads]."""
-    cdef int helpers = <int>min(<int64_t>NUM_THREADS, chunks) - 1
+    cdef int helpers = <int>min(<int64_t>tx_load_relaxed(&NUM_THREADS), chunks) - 1
     cdef int64_t chunk
     cdef int i
     if helpers <= 0 or not PyThread_acquire_lock(POOL.in_use, NOWAIT_LOCK):
@@ -164,12 +170,11 @@ def set_num_threads(n, /):
     1
     >>> tensix.set_num_threads(before)
     """
-    global NUM_THREADS
     if isinstance(n, bool) or not isinstance(n, int):
         raise TypeError(f"set_num_threads() takes an int, found {type(n).__name__}.")
     if not 1 <= n <= MAX_THREADS:
         raise ValueError(f"set_num_threads() takes 1 to {MAX_THREADS}, found {n}.")
-    NUM_THREADS = n
+    tx_store_relaxed(&NUM_THREADS, n)
 
 
 def get_num_threads():

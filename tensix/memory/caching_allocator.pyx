@@ -29,6 +29,8 @@ that changes the stack's word reads and writes it at once, so there is an order 
 first, the exchange returns the block. If it comes later, it reads what the exchange wrote, or what other pushes made of
 that: as the exchange releases and the push acquires, what was written before the one is seen after the other, and that
 the allocator is closed is among it. Acquire and release are enough for that, on ARM as on x86.
+What a push loads relaxed is the top, which it compares before the block is there to be seen, and sums of bytes, which
+may be late. ``tests/models/returned_blocks.pml`` is a model of this, in which loads may be as stale as ARM permits.
 
 A block goes back upstream only when the lists are whole, for that may run anything. A free-threaded Python turns the
 GIL on when it imports this package.
@@ -190,7 +192,7 @@ cdef class CachingAllocator(Allocator):
 
     @max_cached.setter
     def max_cached(self, value):
-        self.cache.max_cached = min(parse_size(value), <size_t>1 << 62)
+        tx_store_relaxed(&self.cache.max_cached, min(parse_size(value), <uint64_t>1 << 62))
         collect_returned(self.cache)
         evict(self.cache, self.cache.max_cached)
 
@@ -334,8 +336,9 @@ cdef void take_back_with_gil(void* ctx) noexcept nogil:
 cdef void push_returned(cache_t* cache, kept_block_t* kept) noexcept nogil:
     """Put a block on the stack. See Note [The GIL is the lock of the cache]."""
     cdef uint64_t top = tx_load_relaxed(&cache.returned)
+    cdef uint64_t others = tx_load_relaxed(&cache.cached)
     tx_add_fetch_relaxed(&cache.owners, 1)  # this thread reads the cache once more when the block may be gone
-    if tx_add_fetch_relaxed(&cache.returned_bytes, kept.capacity) + cache.cached > cache.max_cached:
+    if tx_add_fetch_relaxed(&cache.returned_bytes, kept.capacity) + others > tx_load_relaxed(&cache.max_cached):
         tx_fetch_sub_acq_rel(&cache.returned_bytes, kept.capacity)
         give_back(kept)
     else:
@@ -358,7 +361,7 @@ cdef void collect_returned(cache_t* cache) noexcept nogil:
             link(cache, kept)
         else:
             give_back(kept)
-    if cache.cached > cache.max_cached and not tx_load_relaxed(&cache.is_closed):
+    if not tx_load_relaxed(&cache.is_closed) and cache.cached > cache.max_cached:
         evict(cache, cache.max_cached)
 
 
