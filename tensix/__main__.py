@@ -5,6 +5,7 @@ import sys
 
 from tensix._version import __version__
 from tensix.command_line import bench, explain, info, inspect_file, memory, run, trace
+from tensix.command_line.paper import printable
 
 
 def main(words=None):
@@ -28,7 +29,7 @@ def main(words=None):
     try:
         return arguments.run(arguments)
     except (OSError, TypeError, ValueError) as error:
-        print(f"tensix: {error}", file=sys.stderr)
+        print("\n".join(map(printable, f"tensix: {error}".split("\n"))), file=sys.stderr)
         return 2
 
 

@@ -2,6 +2,7 @@
 
 import os
 
+from tensix.command_line.paper import printable
 from tensix.command_line.summary import Timeline
 from tensix.core import format_size
 
@@ -20,7 +21,7 @@ def lines_of_comparison(here, there):
         The one that is shown, and the one it is compared with.
     """
     sides = [sums_of_sites(snapshot) for snapshot in (here, there)]
-    yield f"against {there['program']} of {there['started']}"
+    yield f"against {printable(there['program'])} of {printable(there['started'])}"
     yield f"    {'':<12} {'there':>12} {'here':>12} {'difference':>12}"
     for number, name in enumerate(MEASURES):
         now, before = (sum(sums[number] for sums in side.values()) for side in sides)
@@ -74,8 +75,9 @@ def name_of_site(site):
     """Return a site in words."""
     if site is None:
         return "no Python frame"
-    file, function, line = site
-    return f"{file}:{line} {function}" if type(line) is int else f"{file} {function}: {line}"
+    file, function = map(printable, site[:2])
+    line = site[2]
+    return f"{file}:{line} {function}" if type(line) is int else f"{file} {function}: {printable(line)}"
 
 
 def signed_size(nbytes):

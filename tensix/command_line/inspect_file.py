@@ -4,7 +4,7 @@ import json
 import math
 import os
 
-from tensix.command_line.paper import Paper
+from tensix.command_line.paper import Paper, printable
 from tensix.core import format_size
 from tensix.interop.files import load
 
@@ -151,8 +151,3 @@ def row_of(one):
     if "error" in one:
         return name, "", "", "", printable(one["error"])
     return name, one["dtype"], str(one["shape"]), format_size(one["bytes"]), one["how"]
-
-
-def printable(text):
-    """Return a text of a file so that a terminal does not obey it."""
-    return text if text.isprintable() else ascii(text)

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from tensix.command_line.comparison import lines_of_comparison
-from tensix.command_line.paper import Paper
+from tensix.command_line.paper import Paper, printable
 from tensix.command_line.program import add_program, folder_of, name_of, run_and_wait, words_of
 from tensix.command_line.progress import Progress
 from tensix.command_line.summary import lines_of_summary
@@ -149,7 +149,7 @@ def show(snapshot, other, output):
     for line in lines_of_summary(snapshot, paper):
         print(line)
     for line in summary_of(findings):
-        print(line)
+        print(printable(line))
     if other is not None:
         print()
         for line in lines_of_comparison(snapshot, other):

@@ -1,9 +1,14 @@
-"""Colours, where the output is a terminal."""
+"""What the output is, if it is a terminal: colours, and texts of others as text."""
 
 import os
 import sys
 
-__all__ = ["Paper"]
+__all__ = ["Paper", "printable"]
+
+
+def printable(text):
+    """Return a text of a file so that a terminal does not obey it."""
+    return text if text.isprintable() else ascii(text)
 
 
 class Paper:

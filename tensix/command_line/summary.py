@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tensix.command_line.paper import printable
 from tensix.core import format_size
 
 __all__ = ["lines_of_summary"]
@@ -90,7 +91,7 @@ def lines_of_summary(snapshot, paper):
         rows.append(("copied", sum(copied), f"at {count_of(len(copied), 'first write')}"))
     if refused:
         rows.append(("refused", max(refused), f"the largest of {count_of(len(refused), 'failure')}"))
-    yield paper.strong(f"memory of {snapshot['program']}")
+    yield paper.strong(f"memory of {printable(snapshot['program'])}")
     for name, nbytes, words in rows:
         yield f"    {name:<10} {format_size(nbytes):>12}   {words}"
     dropped = sum(one["dropped"] for one in snapshots)
@@ -126,7 +127,7 @@ def lines_of_processes(snapshots, paper):
         if snapshot.get("resident", {}).get("nbytes"):
             resident = map(format_size, resident_peak(snapshot, timeline))
         words = [*map(format_size, sizes), f"{len(timeline.nbytes):,}", *resident]
-        name = snapshot["name"] if number else "the program itself"
+        name = printable(snapshot["name"]) if number else "the program itself"
         killed = "" if snapshot.get("ended", True) else paper.warm(", killed")
         where = f"{snapshot['pid']} {name}" if "pid" in snapshot else name
         yield "{:>12} {:>12} {:>9} {:>12} {:>12}   {}{}".format(*words, where, killed)
@@ -162,7 +163,8 @@ def lines_of_sites(snapshots, timeline):
 def place_of(file, line, function):
     """Return where a frame is, from this folder if it is below."""
     path = Path(file)
-    return f"{path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}:{line} {function}"
+    path = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    return f"{printable(str(path))}:{line} {printable(function)}"
 
 
 def count_of(number, word):

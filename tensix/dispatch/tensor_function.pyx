@@ -23,6 +23,8 @@ from importlib import import_module
 
 __all__ = ["alias", "also_method", "enter", "function", "method"]
 
+ctypedef void (*any_function_t)() noexcept  # between two types of functions, or compilers warn of the cast
+
 cdef extern from "Python.h":
     enum:
         METH_FASTCALL
@@ -40,7 +42,7 @@ cdef extern from "Python.h":
     PyObject* PyObject_Vectorcall(PyObject* callable, PyObject** args, size_t flagged, PyObject* names) except NULL
     bint PyCFunction_Check(object)
     int PyCFunction_GET_FLAGS(object)
-    void* PyCFunction_GET_FUNCTION(object)
+    any_function_t PyCFunction_GET_FUNCTION(object)
     PyObject* PyCFunction_GET_SELF(object)
     unsigned long Py_TPFLAGS_HEAPTYPE
     TypeObject* Py_TYPE(object)
@@ -89,7 +91,7 @@ cdef class TensorFunction:
         self.declaration = self.__wrapped__ = declaration
         self.takes_tensor, self.is_method = takes_tensor, is_method
         if PyCFunction_Check(declaration) and PyCFunction_GET_FLAGS(declaration) == METH_FASTCALL | METH_KEYWORDS:
-            self.fast = <fastcall_t>PyCFunction_GET_FUNCTION(declaration)
+            self.fast = <fastcall_t><any_function_t>PyCFunction_GET_FUNCTION(declaration)
             self.fast_self = PyCFunction_GET_SELF(declaration)
 
     def __get__(self, instance, owner):

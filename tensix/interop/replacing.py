@@ -28,7 +28,9 @@ def replacing(path):
     descriptor = unnamed_file(folder)
     is_named = descriptor is None
     if is_named:
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        access = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        # Not for a moment with more rights than in the end: who opened it then could read what is written later.
+        descriptor = os.open(beside, access, 0o666 if mode is None else mode)
     try:
         with open(descriptor, "wb") as file:
             if mode is not None:
@@ -57,7 +59,10 @@ def unnamed_file(folder):
 
 
 def mode_of(target):
-    """Return the permissions of the file that will be replaced, None if there is none."""
+    """Return the permissions of the file that will be replaced, None if there is none.
+
+    Without the bits that run a program as its owner: the new file has another owner, perhaps, and is another program.
+    """
     try:
         found = os.stat(target).st_mode
     except FileNotFoundError:
@@ -66,7 +71,7 @@ def mode_of(target):
         raise IsADirectoryError(f"{target} is a directory.")
     if not stat.S_ISREG(found):
         raise ValueError(f"{target} is no regular file: it cannot be replaced.")
-    return stat.S_IMODE(found)
+    return stat.S_IMODE(found) & 0o777
 
 
 def flush_folder(folder):

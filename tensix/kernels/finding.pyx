@@ -319,7 +319,9 @@ cdef object searchsorted(Kernel self, object table, arguments_t args):
         return result
     search.from_right = side == "right"
     search.out = <int64_t*>TensorImpl_mutable_data(out)
-    search.ordered = NULL if ordered.numel == 0 else TensorImpl_const_data(ordered)
+    search.ordered = NULL
+    if ordered.numel != 0:
+        search.ordered = TensorImpl_const_data(ordered)
     search.values = TensorImpl_const_data(values)
     search.length, search.count = ordered.numel, values.numel
     check_unchanged(before, x, y, y)

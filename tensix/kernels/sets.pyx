@@ -355,7 +355,9 @@ cdef bint run_look_up(membership_t* membership, TensorImpl elements, TensorImpl 
     """Look up all elements, many without the GIL. See Note [Storages in use]."""
     cdef bint is_done
     cdef uint64_t before = set_counts(elements, values, values)
-    membership.values = NULL if values.numel == 0 else TensorImpl_const_data(values)
+    membership.values = NULL
+    if values.numel != 0:
+        membership.values = TensorImpl_const_data(values)
     membership.elements = TensorImpl_const_data(elements)
     check_unchanged(before, elements, values, values)
     membership.count, membership.value_count = elements.numel, values.numel

@@ -12,7 +12,6 @@ holds the block. What is allocated while that statement still runs comes before 
 """
 
 import ast
-import linecache
 from bisect import bisect_right
 from collections import defaultdict
 from itertools import accumulate
@@ -20,6 +19,7 @@ from typing import NamedTuple
 
 from tensix.core.format_size import format_size
 from tensix.memory.call_site import Frame
+from tensix.memory.snapshot_file import lines_of_source
 
 __all__ = ["Advice"]
 
@@ -361,7 +361,7 @@ def statement_of(frame):
 
 def tree_of(file):
     """Return the parsed source of a file, None if there is none."""
-    lines = tuple(linecache.getlines(file))
+    lines = tuple(lines_of_source(file))
     if file not in TREES or TREES[file][0] != lines:
         try:
             tree = ast.parse("".join(lines)) if lines else None

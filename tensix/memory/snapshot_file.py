@@ -63,9 +63,9 @@ class Snapshot(dict):
         else:
             raise ValueError(f"a snapshot is saved as .json or .html, found {path!r}.")
         data = text.encode()
-        beside = f"{path}.{os.getpid()}.part"
+        beside = f"{path}.{os.urandom(8).hex()}.part"  # unforeseen, or others could put a link there
         try:
-            with open(beside, "wb") as file:
+            with open(beside, "xb") as file:
                 file.write(data)
             os.replace(beside, path)
         except BaseException as error:
@@ -153,13 +153,31 @@ def late_import(name):
 def frame_with_source(file, line, function):
     """Return a frame as a snapshot has it, with the text of its line if that can be read now."""
     frame = {"file": file, "line": line, "function": function}
+    lines = lines_of_source(file, is_fresh=True)
+    source = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    return frame | {"source": source[:MOST_OF_A_LINE]} if source else frame
+
+
+def lines_of_source(file, is_fresh=False):
+    """Return the lines of a file that a frame names, none if they cannot be read.
+
+    A snapshot may come from anybody, and name anything: what is there, but no regular file, is not opened, for a pipe
+    would be waited for and a device may have no end. Code without a file, as in a notebook, is known to `linecache`.
+
+    Parameters
+    ----------
+    file : str
+        Its name.
+    is_fresh : bool, optional
+        Whether it is read anew if it has changed.
+    """
     linecache = late_import("linecache")
     try:
-        linecache.checkcache(file)  # it may have been edited and run again
-        source = linecache.getline(file, line).strip()
+        if is_fresh:
+            linecache.checkcache(file)  # it may have been edited and run again
+        return linecache.getlines(file) if os.path.isfile(file) or not os.path.exists(file) else []
     except Exception:  # no name of a file, or a loader of somebody's
-        source = ""
-    return frame | {"source": source[:MOST_OF_A_LINE]} if source else frame
+        return []
 
 
 def damage_of(data):

@@ -131,6 +131,17 @@ def test_a_build_for_32_bits_is_refused(tmp_path, bits):
     assert ("tensix needs pointers of 64 bits" in compiled.stderr) == (bits == 32)
 
 
+@pytest.mark.skipif(shutil.which("gcc") is None or platform.machine() != "x86_64", reason="no GCC for x86-64")
+@pytest.mark.parametrize("options, is_cloned", [([], True), (["-U__x86_64__"], False), (["-U__GLIBC__"], False)])
+def test_clones_for_instruction_sets_are_made_where_they_can_be_chosen(tmp_path, options, is_cloned):
+    """For x86-64 with the GNU C library; for ARM and other C libraries there is one version."""
+    lines = ["#include <limits.h>", *(f"#undef {one[2:]}" for one in options), '#include "tensix/target_clones.h"']
+    (tmp_path / "x.c").write_text("\n".join([*lines, "TX_TARGET_CLONES int f(void);"]))
+    command = ["gcc", "-E", "-P", f"-I{ROOT / 'tensix/include'}", tmp_path / "x.c"]
+    made = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    assert ("target_clones" in made, "int f(void);" in made) == (is_cloned, True)
+
+
 FOLDERS = sorted(path.name for path in ROOT.glob("tensix/[!_]*/"))
 
 
