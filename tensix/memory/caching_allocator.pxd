@@ -3,7 +3,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 from tensix.core.allocator cimport Allocator
 from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
-from tensix.core.atomics cimport tx_load_relaxed
+from tensix.core.atomics cimport tx_load_relaxed, tx_store_relaxed
 from tensix.core.cpu_allocator cimport is_sealed
 from tensix.core.data_ptr cimport data_ptr_init, data_ptr_operations_t, data_ptr_t
 from tensix.core.memory_reports cimport report_allocation, report_free
@@ -49,8 +49,8 @@ cdef struct cache_t:
     PyObject* allocator     # borrowed; NULL once it is gone; with the GIL
     uint64_t is_closed      # the allocator is gone: nothing is kept any more
     tally_t in_use
-    size_t cached
-    size_t max_cached
+    uint64_t cached
+    uint64_t max_cached
     size_t hits
     size_t misses
     uint64_t missed_bytes
@@ -81,7 +81,7 @@ cdef void give_back(kept_block_t* kept) noexcept nogil
 cdef inline kept_block_t* cache_take(cache_t* cache, size_t nbytes) noexcept:
     """Take out the newest block that is kept for a size of 1 to 2**62 bytes; NULL if there is none."""
     cdef kept_block_t* kept
-    if cache.returned != 0:
+    if tx_load_relaxed(&cache.returned) != 0:
         collect_returned(cache)
     kept = cache.classes[class_of(nbytes)].newest
     if kept != NULL:
@@ -152,7 +152,7 @@ cdef inline void link(cache_t* cache, kept_block_t* kept) noexcept nogil:
     else:
         cache.first = kept
     cache.last = kept
-    cache.cached += kept.capacity
+    tx_store_relaxed(&cache.cached, cache.cached + kept.capacity)  # a free without the GIL reads it
 
 
 cdef inline void unlink(cache_t* cache, kept_block_t* kept) noexcept nogil:
@@ -175,7 +175,7 @@ cdef inline void unlink(cache_t* cache, kept_block_t* kept) noexcept nogil:
         kept.next.previous = kept.previous
     else:
         cache.last = kept.previous
-    cache.cached -= kept.capacity
+    tx_store_relaxed(&cache.cached, cache.cached - kept.capacity)
 
 
 cdef inline int class_of(size_t nbytes) noexcept nogil:

@@ -190,7 +190,7 @@ cdef class CachingAllocator(Allocator):
 
     @max_cached.setter
     def max_cached(self, value):
-        self.cache.max_cached = min(parse_size(value), <size_t>1 << 62)
+        tx_store_relaxed(&self.cache.max_cached, min(parse_size(value), <size_t>1 << 62))
         collect_returned(self.cache)
         evict(self.cache, self.cache.max_cached)
 
@@ -335,7 +335,8 @@ cdef void push_returned(cache_t* cache, kept_block_t* kept) noexcept nogil:
     """Put a block on the stack. See Note [The GIL is the lock of the cache]."""
     cdef uint64_t top = tx_load_relaxed(&cache.returned)
     tx_add_fetch_relaxed(&cache.owners, 1)  # this thread reads the cache once more when the block may be gone
-    if tx_add_fetch_relaxed(&cache.returned_bytes, kept.capacity) + cache.cached > cache.max_cached:
+    cdef uint64_t returned_bytes = tx_add_fetch_relaxed(&cache.returned_bytes, kept.capacity)
+    if returned_bytes + tx_load_relaxed(&cache.cached) > tx_load_relaxed(&cache.max_cached):
         tx_fetch_sub_acq_rel(&cache.returned_bytes, kept.capacity)
         give_back(kept)
     else:
