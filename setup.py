@@ -17,6 +17,8 @@ MODULES = sorted(path.as_posix() for path in [*Path("tensix").rglob("*.pyx"), *P
 # TENSIX_DEBUG=1 turns on the assertions of include/tensix/assert.h, Cython's own checks, and debug symbols with
 # the lines of Cython files. Build it in a folder of its own, as .ci/debug does: objects of both kinds do not mix.
 DEBUG = os.environ.get("TENSIX_DEBUG") == "1"
+# TENSIX_SANITIZE=address,undefined or =thread instruments the modules; .ci/sanitize builds and runs such copies.
+SANITIZE = [f"-fsanitize={os.environ['TENSIX_SANITIZE']}"] if os.environ.get("TENSIX_SANITIZE") else []
 #
 # Note [Signatures of classes]
 # ~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -50,10 +52,13 @@ else:
     COMPILE_ARGS += ["-ffp-contract=off"]
     # Errors for every compiler, because they are so for GCC 14 and later.
     COMPILE_ARGS += [f"-Werror={fault}" for fault in ("incompatible-pointer-types", "int-conversion")]
+if SANITIZE:
+    COMPILE_ARGS += [*SANITIZE, "-g1", "-fno-omit-frame-pointer"]
 # Strings as they are: to unpack those of all modules at import would take longer than to read them.
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), ("CYTHON_COMPRESS_STRINGS", "0")]
 # Code and constants in one mapping each: to map and link a module is a good part of what it costs at import.
 LINK_ARGS = ["-Wl,-z,noseparate-code"] if sys.platform == "linux" else []
+LINK_ARGS += SANITIZE
 # Loops of our own over elements that the compiler can take many at once; GCC does so from -O3 on.
 VECTORISED = (
     "corrected_loops", "finding", "gathering", "gufunc", "manipulation", "searching", "selection", "sets", "sorting",

@@ -18,8 +18,9 @@ ALIAS = r"(?<=\w)\(\w+!?\)"  # as in Tensor(a!), unlike the parentheses around s
 RETURNED_KIND = r"(?:^|[(,])\s*(\w+)"
 NAMED_KINDS = {"ScalarType", "Layout", "Device", "MemoryFormat"}  # their defaults are bare words
 # What Python's parser reads without a warning: it has some for unknown escapes, and for numbers that run into words.
+# Atomic: each part is read in one way, or a text of many quotes would be tried in all of them.
 LITERAL = r"""(?ax)
-    (?: [\s+\-\[\](){},:] | (?:True|False|None)(?!\w) | b?'[^'\\]*' | b?"[^"\\]*"
+    (?> [\s+\-\[\](){},:] | (?:True|False|None)(?!\w) | b?'[^'\\]*' | b?"[^"\\]*"
       | '(?:[^'\\]|\\[\\'"abfnrtvxuUN0])*' | "(?:[^"\\]|\\[\\'"abfnrtvxuUN0])*"
       | 0[xXoObB][\da-fA-F_]+(?!\w) | (?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][-+]?\d[\d_]*)?[jJ]?(?!\w) )+"""
 

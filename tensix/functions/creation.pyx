@@ -879,7 +879,7 @@ cdef DataPtr owning(uintptr_t address, object deleter):
 
 
 cdef Tensor sharing(object obj, object copy):
-    """Return a tensor over an object's memory, None if it has no memory that can be shared."""
+    """Return a tensor over an object's memory, or of an array that it makes; None if it has nothing of the kind."""
     if isinstance(obj, ndarray):
         try:
             return Tensor_wrap(impl_of_ndarray(obj, True))
@@ -895,7 +895,10 @@ cdef Tensor sharing(object obj, object copy):
         except BufferError:
             return None
     if any(hasattr(obj, name) for name in ("__array__", "__array_interface__", "__array_struct__")):
-        return sharing(np.asarray(obj, copy=copy), copy)
+        array = np.asarray(obj, copy=copy)
+        made = sharing(array, copy)
+        # Of the array, not of the object: as a sequence it would be one of Python's numbers.
+        return of_sequence(array, None) if made is None and copy is not False else made
     return None
 
 

@@ -95,6 +95,13 @@ def test_every_operator_has_one():
         assert dispatcher.get_op_table(str(schema)) is dispatcher.get_op_table(name)
 
 
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_default_of_many_quotes_is_read_in_bounded_time(quote):
+    """Each pair of quotes could be read in two ways: of 200 pairs all ways would take years."""
+    with pytest.raises(ValueError, match="cannot read the argument"):
+        arguments(f"Tensor x, int n={quote * 400}nan")
+
+
 # ---- what is read, and cannot be
 
 

@@ -133,7 +133,9 @@ def freer(tmp_path):
         pytest.skip("needs a C compiler and two cores")
     (tmp_path / "freer.c").write_text(FREER)
     library = str(tmp_path / "freer.so")
-    subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-pthread", tmp_path / "freer.c", "-o", library], check=True)
+    sanitize = [f"-fsanitize={os.environ['TENSIX_SANITIZE']}"] if os.environ.get("TENSIX_SANITIZE") else []
+    options = ["-O1", "-shared", "-fPIC", "-pthread", *sanitize]
+    subprocess.run([compiler, *options, tmp_path / "freer.c", "-o", library], check=True)
     with_gil, without_gil = ctypes.PyDLL(library), ctypes.CDLL(library)
     with_gil.start.argtypes = [ctypes.c_void_p]
     with_gil.race.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int] * 2

@@ -146,6 +146,19 @@ def test_no_interface(make):
     assert not hasattr(make(), "__array_interface__")
 
 
+@pytest.mark.parametrize("name", ["__array_interface__", "__array__"])
+def test_interface_of_others_whose_elements_are_not_aligned(name):
+    """They are copied, with their type: as a sequence of Python's numbers they would be of the default one."""
+    array = np.zeros(33, "u1")[1:].view("c16")
+    array[:] = 1e-300 + 1e300j
+    value = array.__array_interface__ if name == "__array_interface__" else lambda self, dtype=None, copy=None: array
+    obj = type("Foreign", (), {name: value, "keep": array})()
+    assert tensix.asarray(obj).dtype is tensix.complex128 and tensix.asarray(obj).tolist() == array.tolist()
+    assert tensix.asarray(obj, dtype="complex64").dtype is tensix.complex64
+    with pytest.raises(ValueError, match="cannot share"):
+        tensix.asarray(obj, copy=False)
+
+
 def test_interface_of_others():
     array = np.arange(3.0)
     obj = type("Foreign", (), {"__array_interface__": array.__array_interface__, "keep": array})()
