@@ -30,6 +30,7 @@ from tensix.core.memory_reports cimport (
     stop_listening,
     unlock_listeners,
 )
+from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport (
     restore_exception,
     pass_on,
@@ -67,6 +68,8 @@ class ProfileRow(NamedTuple):
         What of these is still alive.
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     place: Frame
     peak_bytes: int
     total_bytes: int
@@ -87,6 +90,8 @@ class CopyRow(NamedTuple):
     times : int
         How often.
     """
+
+    __module__ = "tensix"  # See Note [Modules of classes]
 
     place: Frame
     nbytes: int
@@ -501,3 +506,6 @@ def watch_leaks():
     whole_process = <PyObject*>watching
     if Py_AtExit(report_leaks):
         raise RuntimeError("cannot report leaks: too many functions wait for the end of the process already.")
+
+
+set_module("tensix", (Profile, copies))  # See Note [Modules of classes]

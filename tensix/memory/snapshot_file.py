@@ -38,6 +38,8 @@ class Snapshot(dict):
     '<module>'
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     def save(self, path):
         """Write a file; what is there already is replaced once all is written.
 
