@@ -14,6 +14,7 @@ with, so the lines were put into C strings when they first allocated, and the nu
 """
 import functools
 import threading
+from importlib import import_module
 from typing import NamedTuple
 
 cimport cython
@@ -182,6 +183,9 @@ cdef class Profile(MemoryListener):
             f"profile(peak={format_size(whole.peak_bytes)}, "
             f"total={format_size(whole.total_bytes)} in {whole.total_count:,}, lines={len(self.places):,})"
         )
+
+    def _repr_html_(self):
+        return import_module("tensix.memory.tables").table_of_profile(self)
 
     def __str__(self):
         lines = [f"{'peak':>12} {'total':>12} {'count':>9} {'alive':>12} {'count':>9}  line"]

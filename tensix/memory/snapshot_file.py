@@ -96,6 +96,9 @@ class Snapshot(dict):
         """
         return late_import("tensix.memory.advice").advice_of(self)
 
+    def _repr_html_(self):
+        return late_import("tensix.memory.tables").table_of_snapshot(self)
+
     def __repr__(self):
         blocks = self["blocks"]
         alive = [n for n, freed in zip(blocks["nbytes"], blocks["freed_ns"], strict=True) if freed is None]
