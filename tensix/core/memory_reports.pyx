@@ -260,7 +260,7 @@ def memory_allocated(device="cpu"):
     Returns
     -------
     int
-        Bytes asked for and not freed yet, of all blocks of this process: :doc:`memory` says which are heard of.
+        Bytes asked for and not freed yet, of all blocks of this process: :doc:`/memory` says which are heard of.
 
     Notes
     -----

@@ -26,7 +26,7 @@ class Snapshot(dict):
 
     Notes
     -----
-    See :doc:`memory` for its keys.
+    See :doc:`/memory` for its keys.
 
     Examples
     --------
