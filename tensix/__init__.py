@@ -17,6 +17,7 @@ from tensix import core, dispatch, functions, memory
 from tensix._tensor import Tensor
 from tensix._version import __version__
 from tensix.core.loaded_later import loaded_later
+from tensix.exchange.pickling import _storage_of_bytes, _storage_over  # noqa: F401 - pickles name them
 from tensix.functions.constants import *  # noqa: F403
 from tensix.functions.creation import *  # noqa: F403
 from tensix.functions.data_types import *  # noqa: F403

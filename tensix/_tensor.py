@@ -22,6 +22,7 @@ from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.intrusive_ptr import IntrusivePtr
 from cython.cimports.tensix.core.intrusive_target import use_count, weak_use_count
 from cython.cimports.tensix.core.memory_reports import OUT_OF_SIGHT
+from cython.cimports.tensix.core.public_module import set_module
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
 from cython.cimports.tensix.core.storage_impl import (
     StorageImpl,
@@ -1202,6 +1203,9 @@ class Tensor(TensorBase):
             return "Tensor(undefined)"
         return format_tensor(self, printable)
 
+    def _repr_html_(self):
+        return repr(self) if self.impl is UNDEFINED else exchange.table_of_tensor(self, printable)
+
     def __format__(self, spec: str):
         """Format the only element of a tensor without dimensions like the number it is."""
         if self.impl.ndim == 0 and self.impl.device_type != META:
@@ -1510,3 +1514,6 @@ for _name in names_elsewhere.METHODS:
 # Pickles name functions by their modules; those that were made before these two had their places name the old ones.
 sys.modules["tensix.tensors.tensor"] = sys.modules[__name__]
 sys.modules["tensix.tensors.pickling"] = sys.modules["tensix.exchange.pickling"]
+
+
+set_module("tensix", (Tensor,))  # See Note [Modules of classes]

@@ -31,6 +31,7 @@ from tensix.core.data_ptr cimport (
     function_of,
 )
 from tensix.core.device cimport CPU, DEVICE_TYPE_COUNT, device_type_from_any, device_type_name
+from tensix.core.public_module cimport set_module
 
 __all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "use_allocator"]
 
@@ -58,6 +59,8 @@ class OutOfMemoryError(MemoryError):
     >>> print(OutOfMemoryError(4096, 64, 1024))
     cannot allocate 4,096 bytes (alignment 64): in use 1,024. Free tensors or ask for less.
     """
+
+    __module__ = "tensix"  # See Note [Modules of classes]
 
     def __init__(self, nbytes, alignment=None, in_use=None, limit=None, cached=None):
         self.words = nbytes if isinstance(nbytes, str) else None
@@ -255,6 +258,8 @@ class use_allocator:
     (0, False)
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     def __init__(self, allocator, device="cpu"):
         global scopes_were_used
         if not isinstance(allocator, Allocator):
@@ -416,3 +421,6 @@ cdef size_t alignment_from_any(object alignment) except 0:
     if size == 0 or size > 1 << 30 or size & (size - 1):
         raise ValueError(f"alignment must be a power of two from 1 to 2**30 bytes, found {alignment}.")
     return size
+
+
+set_module("tensix", (Allocator,))  # See Note [Modules of classes]

@@ -33,6 +33,7 @@ from tensix.core.data_ptr cimport (
 )
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport bytes_given_out, report_allocation, report_free, report_out_of_memory
+from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil, may_run_python
 
 from tensix.core.allocator import OutOfMemoryError, set_allocator
@@ -324,3 +325,6 @@ cdef data_ptr_operations_t cpu_operations = data_ptr_operations_t(
 cdef data_ptr_operations_t uncounted_cpu_operations = data_ptr_operations_t(
     release_cpu, NULL, b"release_cpu", b"block of a CPUAllocator, not counted", block_facts)
 set_allocator("cpu", CPUAllocator())
+
+
+set_module("tensix", (CPUAllocator,))  # See Note [Modules of classes]

@@ -1,6 +1,7 @@
 """Devices: a type such as ``cpu`` and an index, -1 where none is given."""
 cimport cython
 from libc.stdint cimport int8_t
+from tensix.core.public_module cimport set_module
 
 __all__ = ["Device", "rename_privateuse1_backend"]
 
@@ -184,3 +185,6 @@ cdef str device_type_name(int8_t type_code):
 
 
 cdef Device THE_CPU = interned(CPU, -1)
+
+
+set_module("tensix", (Device,))  # See Note [Modules of classes]

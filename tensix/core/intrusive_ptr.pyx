@@ -17,6 +17,7 @@ from tensix.core.intrusive_target cimport (
     use_count,
     weak_use_count,
 )
+from tensix.core.public_module cimport set_module
 
 __all__ = ["IntrusivePtr", "make_intrusive"]
 
@@ -316,3 +317,6 @@ cdef uintptr_t IntrusivePtr_address(object pointer) noexcept:
     if pointer is None or (<IntrusivePtr>pointer).target is None:
         return 0
     return <uintptr_t><PyObject*>(<IntrusivePtr>pointer).target
+
+
+set_module("tensix", (IntrusivePtr,))  # See Note [Modules of classes]

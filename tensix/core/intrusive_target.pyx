@@ -80,6 +80,7 @@ from tensix.core.combined_refcount cimport (
     weak_incref_word,
     weak_of,
 )
+from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport (
     restore_exception,
     drop_python_reference,
@@ -333,3 +334,6 @@ def init_subclass(cls, **kwargs):
 # Cython has no syntax for __init_subclass__ in an extension type, so it is put into the type's namespace.
 (<dict>(<type_object_t*>IntrusiveTarget).tp_dict)["__init_subclass__"] = classmethod(init_subclass)
 PyType_Modified(IntrusiveTarget)
+
+
+set_module("tensix", (IntrusiveTarget,))  # See Note [Modules of classes]

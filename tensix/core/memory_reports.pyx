@@ -64,6 +64,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.device cimport DEVICE_TYPE_COUNT, Device_get, device_type_from_any
+from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport decref_with_gil, may_run_python
 from tensix.core.tally cimport high_water_current, high_water_move, high_water_t
 
@@ -259,7 +260,7 @@ def memory_allocated(device="cpu"):
     Returns
     -------
     int
-        Bytes asked for and not freed yet, of all blocks of this process: :doc:`memory` says which are heard of.
+        Bytes asked for and not freed yet, of all blocks of this process: :doc:`/memory` says which are heard of.
 
     Notes
     -----
@@ -537,3 +538,6 @@ cdef void unlock_listeners() noexcept nogil:
 
 if tx_at_fork(lock_listeners, unlock_listeners, unlock_listeners):
     raise MemoryError("no memory to register for forks.")
+
+
+set_module("tensix", (MemoryReporter,))  # See Note [Modules of classes]

@@ -23,6 +23,8 @@ class Stat:
     Stat(current=40, peak=100, allocated=100, freed=60)
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     def __init__(self, current: int = 0, peak: int = 0, allocated: int = 0, freed: int = 0) -> None:
         self.current, self.peak, self.allocated, self.freed = current, peak, allocated, freed
 

@@ -62,6 +62,7 @@ from tensix.core.memory_reports cimport (
     use_t,
     use_watchers,
 )
+from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport (
     restore_exception,
     pending_exception,
@@ -573,3 +574,6 @@ cdef StorageImpl allocate_anew(size_t nbytes, Allocator allocator, bint resizabl
     self.size_bytes, self.owner, self.is_resizable = nbytes, allocator, resizable
     StorageImpl_report_use(self, OWNED)
     return self
+
+
+set_module("tensix", (StorageImpl,))  # See Note [Modules of classes]

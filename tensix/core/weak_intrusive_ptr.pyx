@@ -16,6 +16,7 @@ from tensix.core.intrusive_target cimport (
     weak_decref,
     weak_use_count,
 )
+from tensix.core.public_module cimport set_module
 
 __all__ = ["WeakIntrusivePtr"]
 
@@ -190,3 +191,6 @@ cdef void WeakIntrusivePtr_reset(WeakIntrusivePtr self) noexcept:
         self.target = NULL
         (<IntrusiveTarget>target).weak_handle_count -= 1
         weak_decref(<IntrusiveTarget>target)
+
+
+set_module("tensix", (WeakIntrusivePtr,))  # See Note [Modules of classes]

@@ -77,14 +77,15 @@ cdef class ElementwiseFunction:
         raise AttributeError(f"{self!r} has no attribute {name!r}.")
 
     def __reduce__(self):
-        return operators_of, (self.module, name_of(self))
+        """Stand aside for the package: pickle asks it for the function by its name, as it asks this."""
+        return import_module, (self.module.partition(".")[0],)
 
     def __repr__(self):
         return f"<operators of {self.module}.{name_of(self)}>"
 
 
 def operators_of(str module, str name):
-    """Return what the function of a name calls."""
+    """Return what the function of a name calls, for pickles of before."""
     return getattr(import_module(module), name).__self__
 
 

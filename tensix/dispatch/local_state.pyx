@@ -4,6 +4,7 @@ A call's keys are those of its arguments, with the included ones, without the ex
 """
 from libc.stdint cimport uint64_t
 from tensix.core.memory_reports cimport call_when_watched
+from tensix.core.public_module cimport set_module
 from tensix.tensors.dispatch_key cimport bits_of_key
 
 __all__ = ["exclude_keys", "include_keys"]
@@ -107,3 +108,6 @@ cdef class exclude_keys(Guard):
 
     cdef uint64_t* state(self) noexcept:
         return &tx_excluded
+
+
+set_module("tensix", (exclude_keys, include_keys))  # See Note [Modules of classes]

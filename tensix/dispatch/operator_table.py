@@ -36,6 +36,7 @@ from cython.cimports.tensix.core.memory_reports import (
     report_could_overwrite,
     use_watchers,
 )
+from cython.cimports.tensix.core.public_module import set_module
 from cython.cimports.tensix.dispatch.argument_parser import ArgumentParser
 from cython.cimports.tensix.dispatch.kernel import Kernel, argument_t, arguments_t
 from cython.cimports.tensix.dispatch.local_state import intervene, interventions, local_keys
@@ -586,3 +587,6 @@ AUTOGRAD = cython.declare(object, slot_from_any("Autograd"))
 FALLBACKS = cython.declare(dict, {})  # slot -> kernel
 LISTENERS = cython.declare(tuple, ())
 UNREGISTERED = cython.declare(list, [])  # kernels in C, in which calls may still be
+
+
+set_module("tensix", (OperatorTable,))  # See Note [Modules of classes]

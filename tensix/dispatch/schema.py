@@ -71,6 +71,8 @@ class FunctionSchema:
     ('tensix::add.Tensor', ['self', 'other', 'alpha'])
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     def __init__(self, namespace, name, overload, *, body, returns, text):
         self.namespace, self.name, self.overload = namespace, name, overload
         self.operator_name = f"{namespace}::{name}"

@@ -107,7 +107,8 @@ cdef class TensorFunction:
 
     @property
     def __module__(self):
-        return self.declaration.__module__
+        declared = self.declaration.__module__
+        return "tensix" if declared.startswith("tensix.functions.") else declared
 
     @property
     def __doc__(self):
@@ -135,7 +136,7 @@ cdef class TensorFunction:
         return declared.replace(parameters=by_place + by_name)
 
     def __reduce__(self):
-        return (getattr, (TensorBase, self.__name__)) if self.is_method else self.__name__
+        return (getattr, (import_module("tensix").Tensor, self.__name__)) if self.is_method else self.__name__
 
     def __repr__(self):
         return f"<function {self.__module__}.{self.__name__}>"

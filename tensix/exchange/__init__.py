@@ -10,6 +10,7 @@ __all__ = []
 LOADED_LATER = {
     "copy_of": "copying",
     "deep_copy_of": "copying",
+    "table_of_tensor": "table",
     **dict.fromkeys(("ArrayInterface", "call_function", "call_ufunc"), "numpy_functions"),
 }
 __getattr__, __dir__ = loaded_later(__name__, LOADED_LATER)

@@ -52,7 +52,7 @@ def reduce_tensor(tensor):
         make = functools.partial(tensor.__array_namespace__().empty_strided, dtype=tensor.dtype, device=tensor.device)
         return make, (tensor.shape, tensor.stride())
     if impl.device_type != CPU:
-        return on_device, (tensor.cpu(), tensor.device)
+        return namespace.Tensor.to_device, (tensor.cpu(), tensor.device)
     source = tensor
     if not TensorImpl_is_dense(impl):
         source = tensor.contiguous()
@@ -84,11 +84,11 @@ class StorageState:
         block = cython.address(cython.cast(StorageImpl, self.storage.target).block)
         if protocol >= 5 and not cow_is_cow(block):  # a buffer could be written, and so would end copy-on-write
             elements = self.make_tensor(self.storage, self.start, (self.nbytes,), (1,), uint8)
-            return storage_over, (pickle.PickleBuffer(elements), sys.byteorder)
+            return _storage_over, (pickle.PickleBuffer(elements), sys.byteorder)
         check_span(self)
         data = cython.cast(cython.p_char, cython.cast(cython.p_void, StorageImpl_const_data(self.storage.target)))
         span = PyBytes_FromStringAndSize(data + self.start if self.nbytes else cython.NULL, self.nbytes)
-        return storage_of_bytes, (span, self.storage.readonly, sys.byteorder)
+        return _storage_of_bytes, (span, self.storage.readonly, sys.byteorder)
 
 
 @cython.cfunc
@@ -103,7 +103,7 @@ def check_span(self: StorageState) -> cython.int:
     return 0
 
 
-def storage_over(buffer, byteorder=None):
+def _storage_over(buffer, byteorder=None):
     """Return a storage over a buffer, read-only if that is; copied only where elements would not be aligned.
 
     Parameters
@@ -127,10 +127,10 @@ def storage_over(buffer, byteorder=None):
     return Storage_from_owned(storage)
 
 
-def storage_of_bytes(data: bytes, readonly: bool, byteorder=None):
+def _storage_of_bytes(data: bytes, readonly: bool, byteorder=None):
     """Return a storage with a copy of bytes, or over them if they may not be written."""
     if readonly:
-        return storage_over(data, byteorder)
+        return _storage_over(data, byteorder)
     check_order(byteorder)
     return copied(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), False)
 
@@ -157,3 +157,8 @@ def copied(data: cython.p_void, nbytes: cython.size_t, is_readonly: cython.bint)
 def on_device(tensor, device):
     """Return a tensor on the device where it was when it was pickled."""
     return tensor.to_device(device)
+
+
+# Pickles name no module but the package. Those of before name this one.
+_storage_over.__module__ = _storage_of_bytes.__module__ = "tensix"
+storage_over, storage_of_bytes = _storage_over, _storage_of_bytes

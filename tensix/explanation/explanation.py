@@ -66,6 +66,8 @@ class Explanation:
     ('block of a CPUAllocator, not counted', 64)
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     def __init__(self, chain: Link):
         self._chain = chain
 

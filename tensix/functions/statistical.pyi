@@ -10,18 +10,74 @@ __all__ = [
 _Axes: TypeAlias = int | tuple[int, ...] | None
 
 def cumulative_prod(
-    x: Tensor, /, *, axis: int | None = None, dtype: _DTypeLike | None = None, include_initial: bool = False
+    x: Tensor,
+    /,
+    axis: int | None = None,
+    dtype: _DTypeLike | None = None,
+    include_initial: bool = False,
+    *,
+    dim: int | None = None,
 ) -> Tensor: ...
 def cumulative_sum(
-    x: Tensor, /, *, axis: int | None = None, dtype: _DTypeLike | None = None, include_initial: bool = False
+    x: Tensor,
+    /,
+    axis: int | None = None,
+    dtype: _DTypeLike | None = None,
+    include_initial: bool = False,
+    *,
+    dim: int | None = None,
 ) -> Tensor: ...
-def max(x: Tensor, /, *, axis: _Axes = None, keepdims: bool = False) -> Tensor: ...
-def mean(x: Tensor, /, *, axis: _Axes = None, keepdims: bool = False) -> Tensor: ...
-def min(x: Tensor, /, *, axis: _Axes = None, keepdims: bool = False) -> Tensor: ...
-def prod(x: Tensor, /, *, axis: _Axes = None, dtype: _DTypeLike | None = None, keepdims: bool = False) -> Tensor: ...
-def sum(x: Tensor, /, *, axis: _Axes = None, dtype: _DTypeLike | None = None, keepdims: bool = False) -> Tensor: ...
-def std(x: Tensor, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Tensor: ...
-def var(x: Tensor, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Tensor: ...
+def max(
+    x: Tensor, /, axis: _Axes = None, keepdims: bool = False, *, dim: _Axes = None, keepdim: bool = False
+) -> Tensor: ...
+def mean(
+    x: Tensor, /, axis: _Axes = None, keepdims: bool = False, *, dim: _Axes = None, keepdim: bool = False
+) -> Tensor: ...
+def min(
+    x: Tensor, /, axis: _Axes = None, keepdims: bool = False, *, dim: _Axes = None, keepdim: bool = False
+) -> Tensor: ...
+def prod(
+    x: Tensor,
+    /,
+    axis: _Axes = None,
+    dtype: _DTypeLike | None = None,
+    keepdims: bool = False,
+    *,
+    dim: _Axes = None,
+    keepdim: bool = False,
+) -> Tensor: ...
+def sum(
+    x: Tensor,
+    /,
+    axis: _Axes = None,
+    dtype: _DTypeLike | None = None,
+    keepdims: bool = False,
+    *,
+    dim: _Axes = None,
+    keepdim: bool = False,
+) -> Tensor: ...
+def std(
+    x: Tensor,
+    /,
+    axis: _Axes = None,
+    correction: float = 0.0,
+    keepdims: bool = False,
+    *,
+    dim: _Axes = None,
+    ddof: float = 0.0,
+    keepdim: bool = False,
+) -> Tensor: ...
+def var(
+    x: Tensor,
+    /,
+    axis: _Axes = None,
+    correction: float = 0.0,
+    keepdims: bool = False,
+    *,
+    dim: _Axes = None,
+    ddof: float = 0.0,
+    keepdim: bool = False,
+) -> Tensor: ...
 
 cumprod = cumulative_prod
 cumsum = cumulative_sum

@@ -24,6 +24,8 @@ class FileFormatError(ValueError):
     it has 5 bytes, a header alone takes 8 and more.
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
 
 class blaming:  # noqa: N801  it reads as a word of a with statement
     """Turn whatever a parser raises at bytes that it does not like into a `FileFormatError` that names the file.

@@ -6,6 +6,7 @@ from cpython.exc cimport PyErr_SetFromErrno
 from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_init, data_ptr_operations_t, data_ptr_t
+from tensix.core.public_module cimport set_module
 from tensix.core.shared_context cimport (
     shared_context_decrement,
     shared_context_facts,
@@ -212,3 +213,6 @@ cdef data_ptr_operations_t share_operations = data_ptr_operations_t(
     return_share, NULL, b"return_share", b"map of a file", shared_context_facts)
 cdef data_ptr_operations_t pages_operations = data_ptr_operations_t(
     unmap_pages, NULL, b"unmap_pages", b"mapped pages", pages_facts)
+
+
+set_module("tensix.interop", (FileMap,))  # See Note [Modules of classes]

@@ -94,6 +94,8 @@ class RawFile:
             [6, 7]], dtype=tensix.uint8, readonly=True)
     """
 
+    __module__ = "tensix.interop"  # See Note [Modules of classes]
+
     _descriptor = None
     _map = None
 

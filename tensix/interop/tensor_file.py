@@ -41,6 +41,8 @@ class TensorFile(dict[str, Tensor]):
     (True, 0)
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     def __init__(self, raw: RawFile, waiting: dict[str, Any], metadata: dict[str, str] | None = None):
         self._raw = raw
         self._taken: dict[str, Any] = {}  # name -> what was waiting in the place of the tensor that is there now

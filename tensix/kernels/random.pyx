@@ -17,6 +17,7 @@ from cpython.pythread cimport (
 from libc.stdint cimport uint64_t
 from tensix.core.device cimport META
 from tensix.core.export cimport begin_export, end_export
+from tensix.core.public_module cimport set_module
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.kernels.overlap cimport check_writable_once
@@ -297,3 +298,6 @@ for _table, _kernel in (
 ):
     _table.register("CPU", _kernel)
     _table.register("Meta", _kernel)
+
+
+set_module("tensix", (Generator,))  # See Note [Modules of classes]

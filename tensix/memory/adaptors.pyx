@@ -56,6 +56,7 @@ from tensix.core.data_ptr cimport (
 )
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_out_of_memory
+from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport drop_python_reference, holds_gil, may_run_python
 from tensix.core.tally cimport tally_add, tally_current, tally_remove, tally_t
 from tensix.memory.call_site cimport CallSites, CallSites_capture
@@ -874,6 +875,8 @@ class TrackedBlock(NamedTuple):
         The one of these that it belongs to, as `CallSites.place` says; its file is ``"?"`` if there is none.
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     address: int
     nbytes: int
     frames: list
@@ -1032,3 +1035,9 @@ cdef void forget(tracked_block_t* record) noexcept:
 
 cdef data_ptr_operations_t tracking_operations = data_ptr_operations_t(
     tracking_free, NULL, b"tracking_free", b"block of a TrackingAdaptor", adapted_block_facts)
+
+
+set_module("tensix", (  # See Note [Modules of classes]
+    Adaptor, AlignmentAdaptor, FailureCallbackAdaptor, GuardAdaptor, LimitingAdaptor, LoggingAdaptor,
+    StatisticsAdaptor, TrackingAdaptor,
+))

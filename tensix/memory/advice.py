@@ -60,6 +60,8 @@ class Advice(NamedTuple):
     ('idle', 4000)
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     text: str
     kind: str
     place: Frame | None

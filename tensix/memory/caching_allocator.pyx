@@ -68,6 +68,7 @@ from tensix.core.data_ptr cimport (
     data_ptr_operations_t,
     data_ptr_t,
 )
+from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil
 from tensix.core.tally cimport tally_current
 
@@ -105,6 +106,8 @@ class CachingStats(NamedTuple):
     reused : int
         Bytes of all the blocks that were given out again, over time.
     """
+
+    __module__ = "tensix"  # See Note [Modules of classes]
 
     in_use: int
     cached: int
@@ -434,3 +437,6 @@ def memory_bytes():
             return min(machine, int(limit.read()))
     except (OSError, ValueError):  # no such group, or "max"
         return machine
+
+
+set_module("tensix", (CachingAllocator,))  # See Note [Modules of classes]

@@ -29,6 +29,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int32_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
+from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport (
     may_run_python,
     pass_on,
@@ -83,6 +84,8 @@ class Frame(NamedTuple):
     >>> print(Frame("train.py", 12, "Model.step"))
     train.py:12 in Model.step
     """
+
+    __module__ = "tensix"  # See Note [Modules of classes]
 
     file: str
     line: int
@@ -446,3 +449,6 @@ cdef bint grow_arrays(CallSites self, uint32_t length) noexcept:
             return False
         self.positions, self.frame_capacity = <code_position_t*>larger, 2 * (self.frame_capacity + 256)
     return True
+
+
+set_module("tensix", (CallSites,))  # See Note [Modules of classes]

@@ -23,6 +23,7 @@ from tensix.core.data_ptr cimport (
 )
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
+from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport drop_python_reference, holds_gil, may_run_python
 
 from tensix.core.allocator import OutOfMemoryError
@@ -291,3 +292,6 @@ cdef dict foreign_block_facts(void* ctx):
 
 cdef data_ptr_operations_t foreign_operations = data_ptr_operations_t(
     free_foreign, NULL, b"free_foreign", b"block of another library's or Python's functions", foreign_block_facts)
+
+
+set_module("tensix", (CallbackAllocator, FunctionAllocator))  # See Note [Modules of classes]

@@ -56,6 +56,8 @@ class serve_numpy:  # noqa: N801 - it reads as what it does
     (8000, 0)
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     def __init__(self, allocator=None):
         if allocator is not None and not isinstance(allocator, Allocator):
             raise TypeError(

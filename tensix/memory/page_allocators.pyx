@@ -18,6 +18,7 @@ from tensix.core.data_ptr cimport (
 )
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
+from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil
 
 from tensix.core.allocator import OutOfMemoryError
@@ -250,3 +251,6 @@ cdef dict mapped_block_facts(void* ctx):
 
 cdef data_ptr_operations_t mapped_operations = data_ptr_operations_t(
     free_mapped, NULL, b"free_mapped", b"mapping of a MappedAllocator", mapped_block_facts)
+
+
+set_module("tensix", (HugePageAllocator, MappedAllocator))  # See Note [Modules of classes]

@@ -14,6 +14,7 @@ with, so the lines were put into C strings when they first allocated, and the nu
 """
 import functools
 import threading
+from importlib import import_module
 from typing import NamedTuple
 
 cimport cython
@@ -30,6 +31,7 @@ from tensix.core.memory_reports cimport (
     stop_listening,
     unlock_listeners,
 )
+from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport (
     restore_exception,
     pass_on,
@@ -67,6 +69,8 @@ class ProfileRow(NamedTuple):
         What of these is still alive.
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     place: Frame
     peak_bytes: int
     total_bytes: int
@@ -87,6 +91,8 @@ class CopyRow(NamedTuple):
     times : int
         How often.
     """
+
+    __module__ = "tensix"  # See Note [Modules of classes]
 
     place: Frame
     nbytes: int
@@ -177,6 +183,9 @@ cdef class Profile(MemoryListener):
             f"profile(peak={format_size(whole.peak_bytes)}, "
             f"total={format_size(whole.total_bytes)} in {whole.total_count:,}, lines={len(self.places):,})"
         )
+
+    def _repr_html_(self):
+        return import_module("tensix.memory.tables").table_of_profile(self)
 
     def __str__(self):
         lines = [f"{'peak':>12} {'total':>12} {'count':>9} {'alive':>12} {'count':>9}  line"]
@@ -501,3 +510,6 @@ def watch_leaks():
     whole_process = <PyObject*>watching
     if Py_AtExit(report_leaks):
         raise RuntimeError("cannot report leaks: too many functions wait for the end of the process already.")
+
+
+set_module("tensix", (Profile, copies))  # See Note [Modules of classes]

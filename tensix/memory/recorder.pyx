@@ -51,6 +51,7 @@ from tensix.core.memory_reports cimport (
     unlock_listeners,
     use_t,
 )
+from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport (
     restore_exception,
     may_run_python,
@@ -684,3 +685,6 @@ class StackNumbering:
             if number == len(self.call_sites):  # it is new
                 self.call_sites.append(self.frames[self.sites.place(site)] if frames else None)
         return number
+
+
+set_module("tensix", (record,))  # See Note [Modules of classes]

@@ -20,6 +20,7 @@ from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_operations_t, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
+from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport PyGILState_Check, holds_gil, may_run_python
 
 import os
@@ -364,3 +365,6 @@ cdef dict shared_block_facts(void* ctx):
 
 cdef data_ptr_operations_t shared_operations = data_ptr_operations_t(
     free_shared, NULL, b"free_shared", b"block of shared memory", shared_block_facts)
+
+
+set_module("tensix", (SharedMemoryAllocator,))  # See Note [Modules of classes]

@@ -26,7 +26,7 @@ class Snapshot(dict):
 
     Notes
     -----
-    See :doc:`memory` for its keys.
+    See :doc:`/memory` for its keys.
 
     Examples
     --------
@@ -37,6 +37,8 @@ class Snapshot(dict):
     >>> snapshot["frames"][0]["function"]
     '<module>'
     """
+
+    __module__ = "tensix"  # See Note [Modules of classes]
 
     def save(self, path):
         """Write a file; what is there already is replaced once all is written.
@@ -93,6 +95,9 @@ class Snapshot(dict):
         Variables are named if the source can still be read.
         """
         return late_import("tensix.memory.advice").advice_of(self)
+
+    def _repr_html_(self):
+        return late_import("tensix.memory.tables").table_of_snapshot(self)
 
     def __repr__(self):
         blocks = self["blocks"]

@@ -7,6 +7,7 @@ from tensix.core.memory_reports cimport (
     start_listening,
     thread_of_stamp,
 )
+from tensix.core.public_module cimport set_module
 from tensix.core.tally cimport tally_add, tally_current, tally_remove, tally_t
 
 from tensix.core.format_size import format_size
@@ -124,3 +125,6 @@ cdef class statistics(MemoryListener):
 
 cdef inline bint counts(statistics self, uint64_t stamp) noexcept nogil:
     return self.thread == 0 or self.thread == thread_of_stamp(stamp)
+
+
+set_module("tensix", (statistics,))  # See Note [Modules of classes]

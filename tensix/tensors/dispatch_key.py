@@ -11,6 +11,7 @@ import enum
 import cython
 from cython.cimports.libc.stdint import uint64_t
 from cython.cimports.tensix.core.device import device_type_name
+from cython.cimports.tensix.core.public_module import set_module
 
 __all__ = ["DispatchKey", "DispatchKeySet"]  # noqa: F822 - `__getattr__` gives the first
 
@@ -60,7 +61,7 @@ def dispatch_keys():
     """Return the class `DispatchKey`, made when it is first needed: its many members take long, and calls need none."""
     global KEYS
     if KEYS is None:
-        made = enum.IntEnum("DispatchKey", SLOT_OF_NAME, module=__name__)
+        made = enum.IntEnum("DispatchKey", SLOT_OF_NAME, module="tensix")  # See Note [Modules of classes]
         made.__doc__ = """Name a slot of an operator's table, or an alias that stands for many of them."""
         if KEYS is None:  # else another thread was faster
             KEYS = made
@@ -220,3 +221,6 @@ def set_of_bits(bits: uint64_t) -> DispatchKeySet:
     made: DispatchKeySet = DispatchKeySet.__new__(DispatchKeySet)
     made.bits = bits
     return made
+
+
+set_module("tensix", (DispatchKeySet,))  # See Note [Modules of classes]

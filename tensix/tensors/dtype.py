@@ -17,6 +17,7 @@ import importlib
 
 import cython
 import numpy as np
+from cython.cimports.tensix.core.public_module import set_module
 
 __all__ = [
     "DType", "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64",
@@ -56,6 +57,8 @@ class DType:
     (True, 1)
     """
 
+    __module__ = "tensix"  # of an element type: its class says so in its own way
+
     def __cinit__(self):  # which __new__ calls too
         if IS_COMPLETE:
             raise TypeError("element types are not made by hand: use tensix.float32, tensix.int64, ...")
@@ -88,7 +91,7 @@ class DType:
         return self.name
 
     def __reduce__(self):
-        return dtype_named, (self.name,)
+        return self.name  # of the package, which `__module__` names
 
 
 BY_CODE = cython.declare(list, [None] * DTYPE_COUNT)
@@ -210,3 +213,6 @@ uint32 = register(UINT32, "uint32", 4, "unsigned integer", np.dtype("u4"))
 uint64 = register(UINT64, "uint64", 8, "unsigned integer", np.dtype("u8"))
 
 IS_COMPLETE = True
+
+
+set_module("tensix", (DType,))  # See Note [Modules of classes]

@@ -21,6 +21,8 @@ class Layout:
     tensix.strided
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     def __init__(self, name: str) -> None:
         self.name = name
 

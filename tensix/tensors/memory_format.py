@@ -28,6 +28,8 @@ class MemoryFormat(enum.Enum):
     (60, 1, 15, 3)
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     contiguous_format = 0  # row-major: the last dimension changes fastest
     preserve_format = 1  # as the source has it
     channels_last = 2  # dimension 1 changes fastest, then the last and so on: four dimensions

@@ -45,6 +45,7 @@ from cython.cimports.tensix.core.free_list import (
     free_list_take,
 )
 from cython.cimports.tensix.core.handle import drop, drop_nogil, retain
+from cython.cimports.tensix.core.public_module import set_module
 from cython.cimports.tensix.core.storage_impl import StorageImpl, StorageImpl_const_data, StorageImpl_pass_guards
 from cython.cimports.tensix.tensors.dtype import dtype_of_code, itemsize_of, refuse_undefined
 
@@ -517,3 +518,6 @@ def refuse_devices(a, b):
         f"{Device_get(a.device_type, a.device_index)} and {Device_get(b.device_type, b.device_index)}. Move one of "
         "them with to_device()."
     )
+
+
+set_module("tensix", (TensorImpl,))  # See Note [Modules of classes]

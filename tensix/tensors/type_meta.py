@@ -20,6 +20,7 @@ from cython.cimports.cpython.object import PyObject
 from cython.cimports.libc.stdint import uint16_t
 from cython.cimports.tensix.core.allocator import nbytes_from_any
 from cython.cimports.tensix.core.data_ptr import c_function_from_any
+from cython.cimports.tensix.core.public_module import set_module
 from cython.cimports.tensix.tensors.dtype import UNDEFINED, DType, dtype_from_any, dtype_of_code
 
 from tensix.tensors.dtype import DTYPE_COUNT
@@ -355,3 +356,6 @@ def enter_element_types():
 
 
 enter_element_types()
+
+
+set_module("tensix", (TypeIdentifier, TypeMeta))  # See Note [Modules of classes]

@@ -8,6 +8,7 @@ from cython.cimports.cpython.object import PyObject
 from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.memory_reports import OUT_OF_SIGHT
+from cython.cimports.tensix.core.public_module import set_module
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
 from cython.cimports.tensix.core.storage_impl import (
     StorageImpl_check_readable,
@@ -215,3 +216,6 @@ def element_address(context: context_p, position: cython.Py_ssize_t) -> cython.p
     if not -count <= position < count:
         raise IndexError(f"index {position} is out of bounds for a storage of {count} elements.")
     return cython.cast(cython.p_char, context.block.data) + (position + count * (position < 0)) * context.type.itemsize
+
+
+set_module("tensix", (TypedStorage,))  # See Note [Modules of classes]

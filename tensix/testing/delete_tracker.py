@@ -35,6 +35,8 @@ class DeleteTracker(CFuncPtr):
     ['0x2000']
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     _flags_ = FUNCFLAG_CDECL
     _restype_ = None
     _argtypes_ = (c_void_p,)

@@ -47,6 +47,8 @@ class FailingAllocator(Allocator):
     2
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     def __init__(self, upstream: Allocator | None = None, fail_at: int | None = None):
         if fail_at is not None and fail_at < 1:
             raise ValueError(f"fail_at counts allocations from 1, found {fail_at}.")

@@ -57,6 +57,8 @@ class FakeAllocator(Allocator):
     True
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     def __init__(self, alignment: int = 64, capacity: int | None = None):
         if alignment < 1 or alignment & (alignment - 1):
             raise ValueError(f"alignment must be a power of two, found {alignment}.")

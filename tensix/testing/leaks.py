@@ -56,6 +56,8 @@ class assert_no_leaks:  # noqa: N801 - it reads as what it does
         1 StorageImpl, 100 bytes: use_count 1
     """
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     def __init__(self) -> None:
         self._open: list[Births] = []
 

@@ -70,8 +70,11 @@ def test_console_outputs(console, tmp_path):
     assert doctest.OutputChecker().check_output(expected, found, doctest.ELLIPSIS), found
 
 
-def test_the_api_page_names_everything_public():
-    page = (DOCS / "api.rst").read_text(encoding="utf-8")
+CHAPTERS = sorted(DOCS.glob("api/*.rst"))
+
+
+def test_the_pages_of_the_api_name_everything_public():
+    page = "".join(path.read_text(encoding="utf-8") for path in CHAPTERS)
     described = set(re.findall(r"[\w.]+", page))
     for module in re.findall(r"^\.\. functions:: (\S+)", page, re.MULTILINE):
         described |= set(importlib.import_module(module).__all__)
@@ -82,6 +85,8 @@ def test_the_api_page_names_everything_public():
 def test_every_page_is_in_the_table_of_contents():
     index = (DOCS / "index.rst").read_text(encoding="utf-8")
     assert [page.stem for page in PAGES if page.stem != "index" and f"   {page.stem}\n" not in index] == []
+    listed = re.findall(r"^   api/(\w+)$", (DOCS / "api.rst").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(listed) == [page.stem for page in CHAPTERS]
 
 
 def test_the_developers_page_names_files_that_are_there():

@@ -134,7 +134,7 @@ def test_foreign_deleters_are_looked_up():
     assert "free in libc" in str(explain(DataPtr(0x1000, 0, library.free)))
     tracker = DeleteTracker()
     storage = Storage.from_data_ptr(8, DataPtr(0x1000, 0x2000, tracker))
-    assert names(storage)[-2:] == ["context that tensix does not know", "tensix.testing.delete_tracker.DeleteTracker"]
+    assert names(storage)[-2:] == ["context that tensix does not know", "tensix.DeleteTracker"]
     assert "a function at 0x" in str(explain(storage))
     assert "null: nothing is freed" in str(explain(DataPtr(0x1000)))
 

@@ -101,8 +101,9 @@ def expected(function, promotes, *arrays):
 
 
 def test_every_function_of_the_chapter_is_here():
-    modules = {CHAPTER.__name__, DECLARATIONS.__name__}
-    chapter = {name for name in tensix.__all__ if getattr(getattr(tensix, name), "__module__", "") in modules}
+    functions = {name: getattr(tensix, name) for name in tensix.__all__ if inspect.isroutine(getattr(tensix, name))}
+    declared = {name for name, function in functions.items() if function.__module__ == DECLARATIONS.__name__}
+    chapter = declared | {name for name in ("clamp", "clip") if functions[name] is getattr(CHAPTER, name)}
     assert chapter == {*UNARY, *BINARY, *BESIDE, "clamp", "clip", "real", "imag"} == set(CHAPTER.__all__)
     assert len(chapter - {*BESIDE, "clamp"}) == 67
 

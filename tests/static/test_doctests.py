@@ -10,7 +10,7 @@ def test_examples(exemplary_module, source, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     runner = doctest.DocTestRunner()
     report = []
-    for example in doctest.DocTestFinder().find(exemplary_module):
+    for example in doctest.DocTestFinder().find(exemplary_module, module=False):
         if all(line.source.splitlines()[0] in source for line in example.examples):  # else a base's, in another module
             runner.run(example, out=report.append)
     assert runner.failures == 0, "".join(report)

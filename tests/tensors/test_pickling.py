@@ -1,6 +1,7 @@
 """Pickles of tensors: what is kept, what is shared, and what is not copied."""
 
 import pickle
+import pickletools
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -212,3 +213,51 @@ OLD = {
 @pytest.mark.parametrize("protocol", OLD)
 def test_pickles_of_before_are_still_loaded(protocol):
     assert pickle.loads(OLD[protocol]).tolist() == [1, 2.5]
+
+
+def objects():
+    """Return one of everything that is kept in pickles."""
+    with tensix.record() as recording:
+        x = tensix.reshape(tensix.arange(6), (2, 3))
+    types = [tensix.float32, tensix.TypeMeta.make(tensix.float32), tensix.channels_last, tensix.strided]
+    tensors = [x, x.T, x[:, 1:], tensix.asarray(b"abc"), tensix.Tensor(), tensix.empty(3, device="meta")]
+    tensors += [tensix.sparse_coo_tensor([[0]], [1.0], (2,))]
+    functions = [tensix.zeros, tensix.sin, tensix.sum, tensix.Tensor.sum, tensix.einsum, tensix.linalg.inv]
+    counts = [tensix.Stat(1, 2, 3, 2), tensix.OutOfMemoryError(4096, 64, 1024), recording.snapshot()]
+    return types + tensors + functions + counts + [tensix.Device("cpu"), tensix.DispatchKey.CPU]
+
+
+PUBLIC = {"tensix", "tensix.fft", "tensix.linalg", "tensix.library", "tensix.interop", "tensix.testing"}
+
+
+@pytest.mark.parametrize("protocol", range(2, 6))
+@pytest.mark.parametrize("obj", objects(), ids=lambda obj: f"{type(obj).__name__}")
+def test_pickles_name_public_modules_only(obj, protocol):
+    operations = list(pickletools.genops(pickle.dumps(obj, protocol)))
+    named = {arg.split()[0] for operation, arg, _ in operations if operation.name == "GLOBAL"}
+    strings = {arg for operation, arg, _ in operations if "UNICODE" in operation.name}
+    named |= {text for text in strings if text in sys.modules}
+    assert {name for name in named if name.startswith("tensix")} <= PUBLIC
+
+
+@pytest.mark.parametrize("one", [tensix.Tensor, *{type(obj) for obj in objects()[:7]}, tensix.CachingStats])
+def test_classes_say_that_they_are_from_the_package(one):
+    """Compiled or not, loaded at once or later."""
+    assert (one.__module__, one.__name__) == ("tensix", one.__qualname__)
+    assert getattr(tensix, one.__name__) is one
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "arguments", "expected"),
+    [
+        ("tensix.tensors.dtype", "dtype_named", ("float32",), tensix.float32),
+        ("tensix.core.device", "Device", ("cpu",), tensix.Device("cpu")),
+        ("tensix.core.stat", "Stat", (1, 2, 3, 2), tensix.Stat(1, 2, 3, 2)),
+        ("tensix.dispatch.elementwise_function", "operators_of", ("tensix.kernels.elementwise", "sin"), None),
+        ("tensix.exchange.pickling", "on_device", (tensix.ones(1), "cpu"), None),
+    ],
+)
+def test_what_pickles_of_before_name_is_still_found(module, name, arguments, expected):
+    text = f"c{module}\n{name}\n".encode() + pickle.dumps(arguments, 0)[:-1] + b"R."
+    found = pickle.loads(text)
+    assert expected is None or repr(found) == repr(expected)

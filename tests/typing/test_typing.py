@@ -1,5 +1,7 @@
 """The stubs say what is true: mypy reads the samples by them, and stubtest compares them with the running modules."""
 
+import ast
+import inspect
 import runpy
 import subprocess
 import sys
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tensix
+from tensix.dispatch.tensor_function import TensorFunction
 
 HERE = Path(__file__).parent
 PACKAGE = Path(tensix.__file__).parent
@@ -52,3 +55,19 @@ def test_stubs_fit_the_modules(elsewhere):
         options.append(f"--allowlist={HERE}/allowlist_before_3_12.txt")
     report, failure, status = outcome_of("mypy.stubtest", *options, *modules)
     assert (failure, status) == ("", 0), report
+
+
+CHAPTERS = [path for path in STUBS if path.parent.name == "functions"]
+NOT_IN_STUBS = {"roll": {"shifts"}}  # another name of what has no default
+
+
+@pytest.mark.parametrize("stub", CHAPTERS, ids=lambda path: path.stem)
+def test_stubs_have_the_other_names(stub):
+    """Which the running functions do not show: those that the methods of the same declarations show are taken."""
+    for node in ast.parse(stub.read_text()).body:
+        function = getattr(tensix, node.name, None) if isinstance(node, ast.FunctionDef) else None
+        if isinstance(function, TensorFunction):
+            known = inspect.signature(TensorFunction(function.declaration, is_method=True)).parameters
+            taken = {*known, *inspect.signature(function).parameters} - {"self"} - NOT_IN_STUBS.get(node.name, set())
+            found = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+            assert {argument.arg for argument in found} - {"x"} == taken - {"x"}, node.name

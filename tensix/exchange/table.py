@@ -1,0 +1,83 @@
+"""What notebooks show of a tensor: its type, its shape, its memory, and a table of its elements.
+
+A table has at most `MOST` rows and columns: of longer dimensions those at both ends. Of a tensor of more than two
+dimensions it shows the first matrix. Only elements that are shown are made into text.
+"""
+
+import numpy as np
+
+from tensix.core.format_size import format_size
+from tensix.core.html_table import html_table
+from tensix.exchange.formatting import options
+
+__all__ = ["table_of_tensor"]
+
+MOST = 10
+LEFT_OUT = "…"
+
+
+def table_of_tensor(tensor, elements_of):
+    """Return a tensor as HTML.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Of any layout on any device, but defined.
+    elements_of : callable
+        Returns the elements of a strided tensor as a `numpy.ndarray`.
+    """
+    facts = [f"Tensor {tensor.dtype.name}", f"shape {tensor.shape}"]
+    facts.append(f"{tensor.nnz:,} elements stored" if tensor.is_sparse else format_size(tensor.nbytes))
+    facts += [f"on {tensor.device}"] if tensor.device.type != "cpu" else []
+    if not tensor.is_sparse and tensor.device.type != "meta":
+        facts += ["copy-on-write"] if tensor.is_cow() else []
+        facts += ["read-only"] if tensor.readonly else []
+    caption = ", ".join(facts)
+    if tensor.is_sparse or tensor.device.type == "meta" or tensor.size == 0:
+        return html_table(caption, (), ())
+    first = tensor.ndim - 2
+    note = f"[{'0, ' * first}:, :] of {tensor.shape}" if first > 0 else ""
+    matrix = tensor[(0,) * first] if first > 0 else tensor[(None,) * -first]
+    rows, columns = shown(matrix.shape[0]), shown(matrix.shape[1])
+    elements = np.block([[elements_of(corner(matrix, y, x)) for x in spans(columns)] for y in spans(rows)])
+    texts = with_gap(
+        [with_gap(line, columns) for line in texts_of(elements)], rows,
+        [LEFT_OUT] * (len(columns) + (len(columns) < matrix.shape[1])),
+    )  # fmt: skip
+    labels = with_gap([str(row) for row in rows], rows)
+    head = ["", *with_gap([str(column) for column in columns], columns)]
+    return html_table(caption, head, ([label, *line] for label, line in zip(labels, texts, strict=True)), note)
+
+
+def shown(length):
+    """Return which rows or columns are shown."""
+    return [*range(length)] if length <= MOST else [*range(MOST // 2), *range(length - MOST // 2, length)]
+
+
+def spans(positions):
+    """Return the slices that positions are made of, one or two."""
+    half = MOST // 2
+    ends = [positions] if positions[-1] == len(positions) - 1 else [positions[:half], positions[half:]]
+    return [slice(end[0], end[-1] + 1) for end in ends]
+
+
+def corner(matrix, rows, columns):
+    """Return some elements; those of bfloat16 as float32, which an array always has."""
+    part = matrix[rows, columns]
+    return part.to("float32") if part.dtype.name == "bfloat16" else part
+
+
+def with_gap(cells, positions, gap=LEFT_OUT):
+    """Return cells with a mark where positions are left out."""
+    is_whole = positions[-1] == len(positions) - 1
+    half = MOST // 2
+    return cells if is_whole else [*cells[:half], gap, *cells[half:]]
+
+
+def texts_of(matrix):
+    """Return the elements as texts that have as many digits each."""
+    text = np.array2string(
+        matrix.ravel(), separator="\n", max_line_width=1 << 30, threshold=matrix.size, suffix="", **options
+    )
+    texts = [line.strip() for line in text[1:-1].split("\n")]
+    return [texts[start : start + matrix.shape[1]] for start in range(0, len(texts), matrix.shape[1])]

@@ -1,0 +1,66 @@
+"""What notebooks show of profiles and snapshots: the peak, and the lines that it is made of."""
+
+from tensix.core.format_size import format_size
+from tensix.core.html_table import html_table
+
+__all__ = []
+
+MOST_LINES = 10
+
+
+def table_of_profile(profile):
+    """Return a profile as HTML, the lines of the highest peaks first."""
+    rows = profile.rows
+    head = ("peak", "total", "count", "alive", "line") if rows else ()
+    return html_table(
+        repr(profile), head, (
+            (format_size(row.peak_bytes), format_size(row.total_bytes), f"{row.total_count:,}",
+             format_size(row.current_bytes), str(row.place))
+            for row in rows[:MOST_LINES]
+        ), more(rows),
+    )  # fmt: skip
+
+
+def table_of_snapshot(snapshot):
+    """Return a snapshot as HTML, the lines whose blocks weigh most at the peak first."""
+    peak, weights = peak_of(snapshot)
+    lines = sorted(weights.items(), key=lambda item: -item[1])
+    head = ("at the peak", "share", "line") if lines else ()
+    rows = ((format_size(n), f"{100 * n / peak:.0f} %", place_of(snapshot, frame)) for frame, n in lines[:MOST_LINES])
+    return html_table(f"Peak {format_size(peak)}", head, rows, more(lines) or repr(snapshot))
+
+
+def more(rows):
+    """Return what is said of the rows that are left out."""
+    left = len(rows) - MOST_LINES
+    return f"{left:,} more lines are left out." if left > 0 else ""
+
+
+def peak_of(snapshot):
+    """Return how many bytes were alive at most, and of how many each frame was the origin."""
+    blocks = snapshot["blocks"]
+    events = []
+    for number, (made, freed) in enumerate(zip(blocks["allocated_ns"], blocks["freed_ns"], strict=True)):
+        events.append((made, 1, number))
+        if freed is not None:
+            events.append((freed, 0 if freed > made else 2, number))  # before what is allocated in the same moment
+    nbytes, alive, peak, when = blocks["nbytes"], 0, 0, -1
+    events.sort()
+    for position, (_, kind, number) in enumerate(events):
+        alive += nbytes[number] if kind == 1 else -nbytes[number]
+        if alive > peak:
+            peak, when = alive, position
+    weights = {}
+    for _, kind, number in events[: when + 1]:
+        frame = snapshot["call_sites"][blocks["stack"][number]]
+        weights[frame] = weights.get(frame, 0) + (nbytes[number] if kind == 1 else -nbytes[number])
+    return peak, {frame: weight for frame, weight in weights.items() if weight}
+
+
+def place_of(snapshot, frame):
+    """Return the text of a frame, and of its line where the snapshot has it."""
+    if frame is None:
+        return "no line of Python"
+    found = snapshot["frames"][frame]
+    text = f"{found['file']}:{found['line']} in {found['function']}"
+    return f"{text}: {found['source']}" if "source" in found else text
