@@ -21,16 +21,6 @@
 
 typedef void (*tx_loop_t)(char **data, const intptr_t *count, const intptr_t *steps, void *nothing);
 
-#if defined(__clang__)
-#define TX_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#elif defined(__GNUC__)
-#define TX_INDEPENDENT _Pragma("GCC ivdep")
-#elif defined(_MSC_VER)
-#define TX_INDEPENDENT __pragma(loop(ivdep))
-#else
-#define TX_INDEPENDENT
-#endif
-
 #define TX_AT(T, k, i) (*(T *)(data[k] + (i) * steps[k]))
 #define TX_SIDE_BY_SIDE(T, k) (steps[k] == sizeof(T))
 
