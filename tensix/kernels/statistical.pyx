@@ -649,6 +649,17 @@ cdef int take_roots(TensorImpl self) except -1:
     return 0
 
 
+cdef TensorImpl length_impl(TensorImpl x, uint64_t axes, bint keepdims):
+    """Return the root of the sum of squares of float32 or float64: of the distances from 0."""
+    cdef uint8_t code = x.dtype_code
+    cdef TensorImpl center = reduced_impl(x, code, axes, True)
+    cdef TensorImpl out
+    fill_with(<char*>TensorImpl_mutable_data(center), ADD[code].identity, center.numel, itemsize_of(code))
+    out = reduce(&SQUARES[code], x, center, code, axes, keepdims)
+    take_roots(out)
+    return out
+
+
 cdef object mean(Kernel self, object table, arguments_t args):
     """Return the mean."""
     cdef TensorImpl x = (<TensorBase>args[0]).impl
