@@ -25,7 +25,7 @@ from tensix.functions.searching import where
 from tensix.functions.sets import unique_all
 from tensix.functions.sorting import argsort, sort
 from tensix.functions.statistical import sum as sum_
-from tensix.kernels.random import Generator
+from tensix.kernels.random import Generator, random_order
 from tensix.tensors.dtype import float64
 
 __all__ = [
@@ -554,7 +554,10 @@ def randperm(
     >>> tensix.sort(tensix.randperm(4))
     tensor([0, 1, 2, 3])
     """
-    order = argsort(rand(operator.index(n), dtype=float64, device=device, generator=generator))
+    if device is None or Device(device).type == "cpu":
+        order = random_order(operator.index(n), generator)
+    else:
+        order = argsort(rand(operator.index(n), dtype=float64, device=device, generator=generator))
     return order if dtype is None else order.to(dtype)
 
 

@@ -1,5 +1,7 @@
 """Functions that NumPy and PyTorch have and the standard lacks: they answer as NumPy does."""
 
+import collections
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -193,6 +195,11 @@ def test_orders_by_chance():
     assert tensix.array_equal(order, tensix.randperm(1000, generator=tensix.Generator(3)))
     assert tensix.randperm(3, dtype="int32").dtype is tensix.int32 and tensix.randperm(0).shape == (0,)
     assert sorted(tensix.arange(5)[tensix.randperm(5)].tolist()) == [0, 1, 2, 3, 4]
+    generator = tensix.Generator(4)
+    counts = collections.Counter(tuple(tensix.randperm(3, generator=generator).tolist()) for _ in range(6000))
+    assert len(counts) == 6 and max(abs(count - 1000) for count in counts.values()) < 200  # six and a half deviations
+    with pytest.raises(ValueError, match="0 or more"):
+        tensix.randperm(-1)
 
 
 def test_print_options():
