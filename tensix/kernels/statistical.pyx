@@ -653,8 +653,10 @@ cdef int take_roots(TensorImpl self) except -1:
 cdef TensorImpl length_impl(TensorImpl x, uint64_t axes, bint keepdims):
     """Return the root of the sum of squares of float32 or float64: of the distances from 0."""
     cdef uint8_t code = x.dtype_code
+    cdef uint64_t before = set_counts(x, x, x)
     cdef TensorImpl center = reduced_impl(x, code, axes, True)
     cdef TensorImpl out
+    check_unchanged(before, x, x, x)
     fill_with(<char*>TensorImpl_mutable_data(center), ADD[code].identity, center.numel, itemsize_of(code))
     out = reduce(&SQUARES[code], x, center, code, axes, keepdims)
     take_roots(out)
@@ -676,13 +678,15 @@ cdef object spread(arguments_t args, bint has_root):
     cdef double correction = <object>args[2]
     cdef bint keepdims = <object>args[3]
     cdef uint8_t working = working_code(x)
-    cdef uint64_t axes
-    cdef TensorImpl out
+    cdef uint64_t axes, before
+    cdef TensorImpl center, out
     cdef double divisor
     axes = axes_from_any(<object>args[1], x.ndim)
+    before = set_counts(x, x, x)
     divisor = count_of(x, axes) - correction
-    out = reduce(
-        &SQUARES[working], x, mean_impl(x, working, axes, True), SQUARES[working].join.source, axes, keepdims)
+    center = mean_impl(x, working, axes, True)
+    check_unchanged(before, x, x, x)  # large sums are made without the GIL
+    out = reduce(&SQUARES[working], x, center, SQUARES[working].join.source, axes, keepdims)
     divide(out, max(divisor, 0.0))
     if has_root:
         take_roots(out)
