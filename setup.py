@@ -61,8 +61,8 @@ LINK_ARGS = ["-Wl,-z,noseparate-code"] if sys.platform == "linux" else []
 LINK_ARGS += SANITIZE
 # Loops of our own over elements that the compiler can take many at once; GCC does so from -O3 on.
 VECTORISED = (
-    "corrected_loops", "finding", "gathering", "gufunc", "manipulation", "searching", "selection", "sets", "sorting",
-    "statistical",
+    "conversion", "corrected_loops", "finding", "gathering", "gufunc", "manipulation", "searching", "selection", "sets",
+    "sorting", "statistical",
 )  # fmt: skip
 FURTHER_ARGS = {f"tensix/kernels/{name}.pyx": ["-O3"] for name in VECTORISED}
 # Roots and choices of elementwise functions: only if neither errno nor exceptions of floating point count.

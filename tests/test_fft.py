@@ -63,6 +63,16 @@ def test_shifts(name, axes, dtype):
 
 
 @pytest.mark.parametrize("name", ["fftfreq", "rfftfreq"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_frequencies_have_the_bits_of_numpys(name, dtype):
+    for n in (1, 2, 3, 8, 9, 1000):
+        for d in (1.0, 0.1, -2.5, 1e-300, float("inf")):
+            with np.errstate(over="ignore"):
+                truth = getattr(np.fft, name)(n, d).astype(dtype)
+            assert getattr(fft, name)(n, d=d, dtype=dtype).numpy().tobytes() == truth.tobytes()
+
+
+@pytest.mark.parametrize("name", ["fftfreq", "rfftfreq"])
 @pytest.mark.parametrize("n", [1, 4, 5])
 def test_frequencies(name, n):
     function, expected = getattr(fft, name), getattr(np.fft, name)

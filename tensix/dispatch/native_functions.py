@@ -64,6 +64,7 @@ SPLIT_WITH_SIZES = define("split_with_sizes(Tensor(a) self, int[] split_sizes, i
 CHUNK = define("chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]")
 
 # elementwise functions; the others are declared in `tensix.kernels.elementwise`
+ARRAY_EQUAL = define("array_equal(Tensor self, Tensor other) -> bool")
 CLIP = define("clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
 REAL = define("real(Tensor(a) self) -> Tensor(a)")
 IMAG = define("imag(Tensor(a) self) -> Tensor(a)")

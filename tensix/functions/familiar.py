@@ -16,7 +16,7 @@ from tensix.core import Device
 from tensix.dispatch import native_functions
 from tensix.dispatch.tensor_function import also_method, function, method
 from tensix.exchange import formatting
-from tensix.functions.creation import asarray, full, rand
+from tensix.functions.creation import asarray, empty, rand
 from tensix.functions.elementwise import isclose, isnan
 from tensix.functions.indexing import take
 from tensix.functions.linear_algebra import matmul, tensordot
@@ -25,7 +25,7 @@ from tensix.functions.searching import where
 from tensix.functions.sets import unique_all
 from tensix.functions.sorting import argsort, sort
 from tensix.functions.statistical import sum as sum_
-from tensix.kernels.random import Generator
+from tensix.kernels.random import Generator, random_order
 from tensix.tensors.dtype import float64
 
 __all__ = [
@@ -73,10 +73,9 @@ def array_equal(x1: Tensor, x2: Tensor, /, *, equal_nan: bool = False) -> bool:
     tensors_only((x1, x2), "array_equal")
     if x1.shape != x2.shape:
         return False
-    same = x1 == x2
     if equal_nan:
-        same = same | (isnan(x1) & isnan(x2))
-    return bool(same.all())
+        return bool(((x1 == x2) | (isnan(x1) & isnan(x2))).all())
+    return native_functions.ARRAY_EQUAL(x1, x2)
 
 
 # ---- products
@@ -514,9 +513,12 @@ def pad(
         raise ValueError(f"pad() takes widths of 0 or more, found {pad_width}.")
     if mode == "constant":
         shape = [before + size + behind for (before, behind), size in zip(widths, x.shape, strict=True)]
-        made = full(shape, constant_values, dtype=x.dtype, device=x.device)
-        key = [slice(before, before + size) for (before, _), size in zip(widths, x.shape, strict=True)]
-        made[tuple(key)] = x
+        made = inner = empty(shape, dtype=x.dtype, device=x.device)
+        for axis, ((before, behind), size) in enumerate(zip(widths, x.shape, strict=True)):
+            inner.narrow(axis, 0, before).fill_(constant_values)
+            inner.narrow(axis, before + size, behind).fill_(constant_values)
+            inner = inner.narrow(axis, before, size)
+        inner.copy_(x)
         return made
     if mode not in ("edge", "reflect", "symmetric", "wrap"):
         raise ValueError(f"pad() has the modes 'constant', 'edge', 'reflect', 'symmetric' and 'wrap', found {mode!r}.")
@@ -552,7 +554,10 @@ def randperm(
     >>> tensix.sort(tensix.randperm(4))
     tensor([0, 1, 2, 3])
     """
-    order = argsort(rand(operator.index(n), dtype=float64, device=device, generator=generator))
+    if device is None or Device(device).type == "cpu":
+        order = random_order(operator.index(n), generator)
+    else:
+        order = argsort(rand(operator.index(n), dtype=float64, device=device, generator=generator))
     return order if dtype is None else order.to(dtype)
 
 

@@ -19,9 +19,14 @@ from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, FLOAT64, itemsize_of, refus
 cdef extern from "tensix/convert.h" nogil:
     convert_t tx_conversion(int source_code, int target_code)
 
+cdef extern from "tensix/items.h" nogil:
+    void tx_fill(int itemsize, void* to, const void* item, npy_intp count)
+    void tx_transpose(
+        int itemsize, const char* source, npy_intp source_step, char* to, npy_intp to_step, npy_intp rows,
+        npy_intp columns)
+
 cdef enum:
     BLOCK_BYTES = 16384  # of one operand: a few of them stay in the nearest cache
-    FILL_ELEMENTS = 1024
 
 
 # ---- as they are
@@ -32,19 +37,12 @@ cdef void copy_items(item_t* of_type, char** data, const npy_intp* count, const 
     cdef char* target = data[1]
     cdef npy_intp source_step = steps[0]
     cdef npy_intp target_step = steps[1]
-    cdef npy_intp left = count[0]
-    cdef npy_intp filled
     cdef npy_intp _
     if source_step == sizeof(item_t) and target_step == sizeof(item_t):
-        memcpy(target, source, left * sizeof(item_t))
+        memcpy(target, source, count[0] * sizeof(item_t))
         return
-    if source_step == 0 and target_step == sizeof(item_t) and left > FILL_ELEMENTS:  # write a few, then copy that
-        filled = FILL_ELEMENTS
-        copy_items(of_type, data, &filled, steps)
-        while left > FILL_ELEMENTS:
-            target += FILL_ELEMENTS * sizeof(item_t)
-            left -= FILL_ELEMENTS
-            memcpy(target, data[1], min(left, filled) * sizeof(item_t))
+    if source_step == 0 and target_step == sizeof(item_t):
+        tx_fill(sizeof(item_t), target, source, count[0])
         return
     for _ in range(count[0]):
         (<item_t*>target)[0] = (<item_t*>source)[0]
@@ -76,6 +74,20 @@ cdef inner_loop_t copy_loop(int itemsize) noexcept nogil:
     if itemsize == 4:
         return copy_4
     return copy_8 if itemsize == 8 else copy_16
+
+
+cdef void copy_tile(
+        char** data, npy_intp columns, npy_intp rows, const npy_intp* column_steps, const npy_intp* row_steps,
+        void* itemsize) noexcept nogil:
+    """Copy rows that lie as columns in the first operand. See Note [Shuffling]."""
+    cdef int size = (<int*>itemsize)[0]
+    cdef npy_intp row
+    if column_steps[1] == size and row_steps[0] == size:
+        tx_transpose(size, data[0], column_steps[0], data[1], row_steps[1], columns, rows)
+        return
+    for row in range(rows):
+        copy_strided(
+            size, data[0] + row * row_steps[0], column_steps[0], data[1] + row * row_steps[1], column_steps[1], columns)
 
 
 # ---- as another type

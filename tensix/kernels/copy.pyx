@@ -12,7 +12,7 @@ from tensix.core.storage_impl cimport StorageImpl
 from libc.string cimport memcmp, memset
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.kernels.conversion cimport conversion_init, conversion_loop, conversion_t, copy_loop
+from tensix.kernels.conversion cimport conversion_init, conversion_loop, conversion_t, copy_loop, copy_tile
 from tensix.kernels.empty cimport empty_impl, empty_like_impl
 from tensix.kernels.iterator cimport (
     GRAIN_ELEMENTS,
@@ -22,6 +22,7 @@ from tensix.kernels.iterator cimport (
     iterator_run,
     iterator_start,
     iterator_t,
+    rows_loop_t,
 )
 from tensix.kernels.overlap cimport check_writable_once, is_same_view, may_overlap
 from tensix.tensors.dtype cimport (
@@ -72,15 +73,19 @@ cdef int copy_elements(TensorImpl target, TensorImpl source) except -1:
     cdef uint64_t before = set_counts(target, source, source)
     cdef void* data = TensorImpl_mutable_data(target)
     check_unchanged(before, target, source, source)
-    cdef inner_loop_t loop = copy_loop(itemsize_of(target.dtype_code))
+    cdef int itemsize = itemsize_of(target.dtype_code)
+    cdef inner_loop_t loop = copy_loop(itemsize)
+    cdef void* loop_data = &itemsize
+    cdef rows_loop_t tile_loop = copy_tile
     if target.dtype_code != source.dtype_code:
         check_cast(dtype_of_code(source.dtype_code).kind, target)
         conversion_init(&conversion, source.dtype_code, target.dtype_code)
-        loop = conversion_loop
+        loop, loop_data, tile_loop = conversion_loop, &conversion, NULL
     iterator_start(&iterator, target.ndim, TensorImpl_sizes(target))
     iterator_add(&iterator, source, <void*>TensorImpl_const_data(source))
     iterator_add(&iterator, target, data)
-    iterator_run(&iterator, loop, &conversion)
+    iterator.tile_loop = tile_loop
+    iterator_run(&iterator, loop, loop_data)
     return 0
 
 

@@ -14,7 +14,7 @@ cdef enum:
 # The inner loop's signature is that of NumPy's ufuncs: pointers, one count, byte steps, the loop's own data.
 ctypedef void (*inner_loop_t)(char** data, const npy_intp* count, const npy_intp* steps, void* loop_data) noexcept nogil
 
-# A loop that takes several rows at once, whose result is written over in each: columns and rows, and the steps of both.
+# A loop that takes several rows at once: columns and rows, and the steps of both.
 ctypedef void (*rows_loop_t)(
     char** data, npy_intp columns, npy_intp rows, const npy_intp* column_steps, const npy_intp* row_steps,
     void* loop_data) noexcept nogil
@@ -28,6 +28,7 @@ cdef struct iterator_t:
     char* data[4]
     PyObject* storages[4]   # of the operands, borrowed until the walk begins to use them; NULL: none
     rows_loop_t rows_loop   # called for the rows of a plane in which the last operand stays; NULL: rows come one by one
+    rows_loop_t tile_loop   # called for a tile, whose operands lie in two orders; NULL: its rows come one by one
 
 
 cdef int iterator_start(iterator_t* self, int ndim, const int64_t* sizes) except -1

@@ -39,7 +39,7 @@ cdef int iterator_start(iterator_t* self, int ndim, const int64_t* sizes) except
     TX_ASSERT(0 <= ndim <= ITERATOR_DIMS, "a number of dimensions", ndim)
     self.ndim = ndim
     self.operands = 0
-    self.rows_loop = NULL
+    self.rows_loop = self.tile_loop = NULL
     for i in range(ndim):
         self.sizes[i] = sizes[i]
     return 0
@@ -350,12 +350,8 @@ cdef void plane_walk(
         const plane_t* plane, const iterator_t* iterator, inner_loop_t loop, void* loop_data) noexcept nogil:
     """Walk over the two innermost dimensions."""
     cdef npy_intp row, first_row, last_row, column, count
-    cdef char* data[4]
-    cdef int k
     if iterator.rows_loop != NULL and plane.row_tile == 1 and plane.row_steps[iterator.operands - 1] == 0:
-        for k in range(iterator.operands):
-            data[k] = iterator.data[k]
-        iterator.rows_loop(data, plane.columns, plane.rows, plane.column_steps, plane.row_steps, loop_data)
+        call_rows_loop(iterator.rows_loop, plane, iterator, 0, 0, plane.columns, plane.rows, loop_data)
         return
     first_row = 0
     while first_row < plane.rows:
@@ -368,10 +364,24 @@ cdef void plane_walk(
         else:
             while column < plane.columns:
                 count = min(plane.column_tile, plane.columns - column)
-                for row in range(first_row, last_row):
-                    call_loop(plane, iterator, row, column, count, plane.column_steps, loop, loop_data)
+                if iterator.tile_loop != NULL and plane.row_tile != 1:
+                    call_rows_loop(
+                        iterator.tile_loop, plane, iterator, first_row, column, count, last_row - first_row, loop_data)
+                else:
+                    for row in range(first_row, last_row):
+                        call_loop(plane, iterator, row, column, count, plane.column_steps, loop, loop_data)
                 column += plane.column_tile
         first_row = last_row
+
+
+cdef inline void call_rows_loop(
+        rows_loop_t loop, const plane_t* plane, const iterator_t* iterator, npy_intp row, npy_intp column,
+        npy_intp columns, npy_intp rows, void* loop_data) noexcept nogil:
+    cdef char* data[4]
+    cdef int k
+    for k in range(iterator.operands):
+        data[k] = iterator.data[k] + row * plane.row_steps[k] + column * plane.column_steps[k]
+    loop(data, columns, rows, plane.column_steps, plane.row_steps, loop_data)
 
 
 cdef inline void call_loop(
@@ -392,7 +402,8 @@ cdef void iterator_run_part(
     cdef int i, k
     TX_ASSERT(0 <= dim < self.ndim, "a dimension of the walk", dim)
     TX_ASSERT(0 <= start < stop <= self.sizes[dim], "a stretch of the dimension", start)
-    part.ndim, part.operands, part.rows_loop = self.ndim, self.operands, self.rows_loop
+    part.ndim, part.operands = self.ndim, self.operands
+    part.rows_loop, part.tile_loop = self.rows_loop, self.tile_loop
     for i in range(self.ndim):
         part.sizes[i] = self.sizes[i]
         for k in range(self.operands):

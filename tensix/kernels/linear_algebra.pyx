@@ -26,7 +26,7 @@ from tensix.kernels.iterator cimport (
     iterator_total,
     iterator_walk,
 )
-from tensix.kernels.statistical cimport check_defined, take_loop
+from tensix.kernels.statistical cimport axes_from_any, check_defined, length_impl, take_loop
 from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, FLOAT64, dtype_of_code, itemsize_of
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
@@ -353,7 +353,6 @@ cdef object compose(Kernel kernel, object table, arguments_t args):
 
 cdef OperatorTable MUL = elementwise.multiply.__self__.table
 cdef OperatorTable ABS = elementwise.abs.__self__.table
-cdef OperatorTable SQRT = elementwise.sqrt.__self__.table
 cdef object SUM = native_functions.SUM
 cdef object MAX = native_functions.MAX
 cdef object MIN = native_functions.MIN
@@ -396,7 +395,7 @@ def vector_norm_by_operators(TensorBase x, ord, axis, keepdims):
         except (IndexError, TypeError, ValueError):
             return None
     if ord == 2:
-        return SQRT.call1(SUM(MUL.call2(x, x), axis=axis, keepdims=keepdims))
+        return Tensor_wrap(length_impl(x.impl, axes_from_any(axis, x.impl.ndim), keepdims))
     if ord == 1:
         return SUM(ABS.call1(x), axis=axis, keepdims=keepdims)
     return MAX(ABS.call1(x), axis=axis, keepdims=keepdims) if ord == INFINITY else None
@@ -407,7 +406,7 @@ def matrix_norm_by_operators(TensorBase x, ord, keepdims):
     if x.ndim < 2:
         return None
     if ord is None or ord == "fro":
-        return SQRT.call1(SUM(MUL.call2(x, x), axis=(-2, -1), keepdims=keepdims))
+        return Tensor_wrap(length_impl(x.impl, axes_from_any((-2, -1), x.impl.ndim), keepdims))
     if ord in (1, -1, INFINITY, -INFINITY):
         sums = SUM(ABS.call1(x), axis=(-2 if ord in (1, -1) else -1,), keepdims=True)
         return (MAX if ord > 0 else MIN)(sums, axis=(-2, -1), keepdims=keepdims)

@@ -1,6 +1,8 @@
 from collections.abc import Mapping
 from typing import Any, Self, final
 
+from tensix._tensor import Tensor
+
 __all__ = ["Generator", "default_generator", "manual_seed"]
 
 @final
@@ -13,3 +15,4 @@ class Generator:
 default_generator: Generator
 
 def manual_seed(seed: int | None) -> Generator: ...
+def random_order(n: int, generator: Generator | None) -> Tensor: ...

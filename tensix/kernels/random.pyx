@@ -1,4 +1,4 @@
-"""Filling tensors with random numbers from NumPy's bit generators.
+"""Filling tensors with random numbers from NumPy's bit generators, and putting numbers in a random order.
 
 Uniform numbers are made here, straight from the bits, as NumPy makes them: the highest 24 or 53 bits, scaled to
 [0, 1). Normal numbers are NumPy's own, written into a zero-copy view.
@@ -14,22 +14,24 @@ from cpython.pythread cimport (
     WAIT_LOCK,
     NOWAIT_LOCK,
 )
-from libc.stdint cimport uint64_t
-from tensix.core.device cimport META
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from tensix.core.device cimport CPU, META
 from tensix.core.export cimport begin_export, end_export
 from tensix.core.public_module cimport set_module
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
+from tensix.kernels.empty cimport empty_impl
 from tensix.kernels.overlap cimport check_writable_once
 from tensix.kernels.iterator cimport GRAIN_ELEMENTS
-from tensix.tensors.dtype cimport FLOAT32, FLOAT64, dtype_of_code
+from tensix.tensors.dtype cimport FLOAT32, FLOAT64, INT64, dtype_of_code
 from tensix.exchange.ndarray cimport ndarray_of_impl
-from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_bump_version,
     TensorImpl_mutable_data,
     check_unchanged,
+    int64_of,
     set_counts,
 )
 
@@ -43,6 +45,7 @@ __all__ = ["Generator", "default_generator", "manual_seed"]
 cdef extern from "numpy/random/bitgen.h":
     ctypedef struct bitgen_t:
         void* state
+        uint64_t (*next_uint64)(void* state) noexcept nogil
         unsigned int (*next_uint32)(void* state) noexcept nogil
         double (*next_double)(void* state) noexcept nogil
 
@@ -266,6 +269,49 @@ cdef object random_(Kernel kernel, object table, arguments_t args):
     finally:
         PyThread_release_lock(generator.lock)
     return self
+
+
+def random_order(n, generator):
+    """Return the numbers from 0 to below `n` in a random order."""
+    cdef Generator source = checked_generator("randperm", generator)
+    cdef int64_t count = int64_of(n)
+    if count < 0:
+        raise ValueError(f"randperm() needs a number of 0 or more, found {count}.")
+    cdef TensorImpl made = empty_impl(1, &count, INT64, CPU, -1)
+    result = Tensor_wrap(made)
+    cdef int64_t* out = <int64_t*>TensorImpl_mutable_data(made)
+    cdef StorageImpl storage = <StorageImpl>made.storage
+    Generator_lock(source)
+    begin_export(storage)
+    with nogil:
+        write_order(source.bits, out, count)
+    end_export(storage)
+    PyThread_release_lock(source.lock)
+    return result
+
+
+cdef void write_order(bitgen_t* bits, int64_t* out, int64_t count) noexcept nogil:
+    """Put each number at a random place among those before it; what was there goes behind them (Fisher and Yates)."""
+    cdef int64_t i, place
+    for i in range(count):
+        place = below(bits, i + 1)
+        out[i] = out[place]
+        out[place] = i
+
+
+cdef inline int64_t below(bitgen_t* bits, uint64_t bound) noexcept nogil:
+    """Return a number from 0 up to, but without, a bound, each as likely: the upper half of a product (Lemire)."""
+    cdef uint64_t product
+    if bound >> 32:
+        product = bits.next_uint64(bits.state)
+        while product < (<uint64_t>0 - bound) % bound:
+            product = bits.next_uint64(bits.state)
+        return <int64_t>(product % bound)
+    product = bits.next_uint32(bits.state) * bound
+    if <uint32_t>product < bound:
+        while <uint32_t>product < ((<uint64_t>1 << 32) - bound) % bound:
+            product = bits.next_uint32(bits.state) * bound
+    return <int64_t>(product >> 32)
 
 
 cdef Generator checked_generator(str name, object generator):

@@ -7,10 +7,18 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from numpy cimport NPY_ARRAY_WRITEABLE, PyArray_ENABLEFLAGS, import_array, npy_intp
 from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
+from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.copy cimport converted
 from tensix.kernels.empty cimport empty_impl
 from tensix.kernels.item cimport item_t, sixteen_bytes_t
-from tensix.kernels.iterator cimport inner_loop_t, iterator_add, iterator_run, iterator_start, iterator_t
+from tensix.kernels.iterator cimport (
+    GRAIN_ELEMENTS,
+    inner_loop_t,
+    iterator_add,
+    iterator_run,
+    iterator_start,
+    iterator_t,
+)
 from tensix.kernels.numpy_results cimport call_numpy
 from tensix.kernels.statistical cimport axes_from_any, check_defined, reduced_impl
 from tensix.tensors.dtype cimport BOOL, INT64, itemsize_of, refuse_undefined
@@ -33,6 +41,9 @@ from tensix.kernels.statistical import TRUTH, ReductionKernel
 
 import_array()
 
+cdef OperatorTable CONTIGUOUS = native_functions.CONTIGUOUS
+cdef OperatorTable PERMUTE = native_functions.PERMUTE
+
 
 # ---- positions
 
@@ -53,10 +64,19 @@ cdef object position(arguments_t args, str method):
     result = Tensor_wrap(made)
     if x.device_type == META:
         return result
-    elements = readable_of_impl(x)
+    cdef TensorBase ordered = <TensorBase>args[0]
+    out = ndarray_of_impl(made, True)
+    if axis is not None:
+        out = out.squeeze(axis) if keepdims else out
+        if axis != x.ndim - 1 and x.numel >= GRAIN_ELEMENTS:  # NumPy would copy it so too, one by one
+            order = (*range(axis), *range(axis + 1, x.ndim), axis)
+            ordered = CONTIGUOUS.call1(PERMUTE.call_with(ordered, order))
+            axis = x.ndim - 1
+    elif keepdims:
+        out = out.reshape(())
+    elements = readable_of_impl(ordered.impl)
     PyArray_ENABLEFLAGS(elements, NPY_ARRAY_WRITEABLE)  # nothing is written, but NumPy copies what it may not write
-    options = {"keepdims": True} if keepdims else None
-    call_numpy(getattr(elements, method), (axis, ndarray_of_impl(made, True)), options)
+    call_numpy(getattr(elements, method), (axis, out))
     return result
 
 

@@ -40,3 +40,4 @@ cdef uint64_t axes_from_any(object axis, int ndim) except? 0
 cdef TensorImpl reduced_impl(TensorImpl x, uint8_t code, uint64_t axes, bint keepdims)
 cdef TensorImpl reduce(
     const reduction_loop_t* loop, TensorImpl x, TensorImpl center, uint8_t code, uint64_t axes, bint keepdims)
+cdef TensorImpl length_impl(TensorImpl x, uint64_t axes, bint keepdims)

@@ -246,9 +246,12 @@ cdef enum:
 cdef void reducing_loop(char** data, const npy_intp* count, const npy_intp* steps, void* loop) noexcept nogil:
     """Reduce a run to one element, or combine a row with the results; data[0] is the center, if there is one."""
     cdef const reduction_loop_t* self = <const reduction_loop_t*>loop
+    cdef sixteen_bytes_t total
     if steps[2] == 0:
         if self.by_pairs and count[0] > BLOCK_ELEMENTS:
-            reduce_by_pairs(self, data[1], steps[1], count[0], data[2], data[0])
+            memcpy(&total, self.identity, sizeof(total))
+            reduce_by_pairs(self, data[1], steps[1], count[0], <char*>&total, data[0])
+            self.join.rows(data[2], &total, 1, 1, 0, NULL)
         else:
             reduce_run(self, data[1], steps[1], count[0], data[2], data[0])
     elif are_dense(self, data, steps):
@@ -304,18 +307,16 @@ cdef void reduce_run(
 cdef void reduce_by_pairs(
         const reduction_loop_t* self, char* x, npy_intp step, npy_intp count, char* result,
         const char* center) noexcept nogil:
-    """Combine the result with the total of the first half of the blocks and that of the others. See Note [Lanes]."""
-    cdef sixteen_bytes_t total, rest
+    """Make the total of the first half of the blocks and that of the others one, in a new result. See Note [Lanes]."""
+    cdef sixteen_bytes_t rest
     cdef npy_intp half = (count // BLOCK_ELEMENTS + 1) // 2 * BLOCK_ELEMENTS
     if count <= BLOCK_ELEMENTS:
         reduce_run(self, x, step, count, result, center)
         return
-    memcpy(&total, self.identity, sizeof(total))
     memcpy(&rest, self.identity, sizeof(rest))
-    reduce_by_pairs(self, x, step, half, <char*>&total, center)
+    reduce_by_pairs(self, x, step, half, result, center)
     reduce_by_pairs(self, x + half * step, step, count - half, <char*>&rest, center)
-    self.join.rows(&total, &rest, 1, 1, 0, NULL)
-    self.join.rows(result, &total, 1, 1, 0, NULL)
+    self.join.rows(result, &rest, 1, 1, 0, NULL)
 
 
 cdef void reduce_gathered(
@@ -649,6 +650,19 @@ cdef int take_roots(TensorImpl self) except -1:
     return 0
 
 
+cdef TensorImpl length_impl(TensorImpl x, uint64_t axes, bint keepdims):
+    """Return the root of the sum of squares of float32 or float64: of the distances from 0."""
+    cdef uint8_t code = x.dtype_code
+    cdef uint64_t before = set_counts(x, x, x)
+    cdef TensorImpl center = reduced_impl(x, code, axes, True)
+    cdef TensorImpl out
+    check_unchanged(before, x, x, x)
+    fill_with(<char*>TensorImpl_mutable_data(center), ADD[code].identity, center.numel, itemsize_of(code))
+    out = reduce(&SQUARES[code], x, center, code, axes, keepdims)
+    take_roots(out)
+    return out
+
+
 cdef object mean(Kernel self, object table, arguments_t args):
     """Return the mean."""
     cdef TensorImpl x = (<TensorBase>args[0]).impl
@@ -664,13 +678,15 @@ cdef object spread(arguments_t args, bint has_root):
     cdef double correction = <object>args[2]
     cdef bint keepdims = <object>args[3]
     cdef uint8_t working = working_code(x)
-    cdef uint64_t axes
-    cdef TensorImpl out
+    cdef uint64_t axes, before
+    cdef TensorImpl center, out
     cdef double divisor
     axes = axes_from_any(<object>args[1], x.ndim)
+    before = set_counts(x, x, x)
     divisor = count_of(x, axes) - correction
-    out = reduce(
-        &SQUARES[working], x, mean_impl(x, working, axes, True), SQUARES[working].join.source, axes, keepdims)
+    center = mean_impl(x, working, axes, True)
+    check_unchanged(before, x, x, x)  # large sums are made without the GIL
+    out = reduce(&SQUARES[working], x, center, SQUARES[working].join.source, axes, keepdims)
     divide(out, max(divisor, 0.0))
     if has_root:
         take_roots(out)

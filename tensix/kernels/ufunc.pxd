@@ -30,6 +30,10 @@ cdef class PowerKernel(UfuncKernel):
     pass
 
 
+cdef class ArrayEqualKernel(Kernel):
+    cdef UfuncKernel rules
+
+
 cdef class OutKernel(Kernel):
     cdef UfuncKernel rules
     cdef bint is_in_place

@@ -7,6 +7,7 @@ The kernel that makes a tensor and those that write to `out` or to the first ope
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.string cimport memchr
 from numpy cimport npy_intp, ufunc
 from tensix.core.device cimport CPU, META
 from tensix.dispatch.kernel cimport Kernel, arguments_t, kernel_function_t
@@ -61,6 +62,9 @@ from tensix.tensors.tensor_impl cimport (
 import numpy as np
 
 from tensix.dispatch import dispatcher, native_functions
+
+cdef enum:
+    SEARCH_ELEMENTS = 2048  # compared at a time, where one pair decides
 
 cdef OperatorTable CLONE = native_functions.CLONE
 cdef OperatorTable COPY_ = native_functions.COPY_
@@ -230,6 +234,66 @@ cdef object make_and_copy(Kernel kernel, object table, arguments_t args):
     check_output_shape(made.impl, None, out.impl)
     check_device(made.impl, out.impl)
     return COPY_.call2(out, made)
+
+
+cdef class ArrayEqualKernel(Kernel):
+    """Find a pair that differs, by the loops that say which do, and stop at the first."""
+
+    def __init__(self):
+        self.rules, self.function = UfuncKernel("array_equal", np.not_equal), are_equal
+        self.name = "numpy.not_equal up to the first difference"
+
+
+cdef struct search_t:
+    inner_loop_t function
+    void* data
+    bint is_found
+
+
+cdef object are_equal(Kernel kernel, object table, arguments_t args):
+    cdef UfuncKernel rules = (<ArrayEqualKernel>kernel).rules
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef TensorImpl y = (<TensorBase>args[1]).impl
+    cdef iterator_t iterator
+    cdef converting_loop_t wrapped
+    cdef search_t search
+    cdef uint8_t nothing
+    if x.device_type != y.device_type:
+        refuse_devices(x, y)
+    cdef typed_loop_t* loop = &rules.loops[UfuncKernel_code(rules, promote_codes(x.dtype_code, y.dtype_code))]
+    if not TensorImpl_same_sizes(x, y):
+        return False
+    search.function, search.data, search.is_found = loop.function, loop.data, False
+    if x.dtype_code != loop.code or y.dtype_code != loop.code:
+        converting_loop_init(&wrapped, loop.function, loop.data, 3)
+        if x.dtype_code != loop.code:
+            conversion_init(&wrapped.conversions[0], x.dtype_code, loop.code)
+        if y.dtype_code != loop.code:
+            conversion_init(&wrapped.conversions[1], y.dtype_code, loop.code)
+        search.function, search.data = converting_loop, &wrapped
+    iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
+    iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
+    iterator_add(&iterator, y, <void*>TensorImpl_const_data(y))
+    iterator_add_element(&iterator, &nothing)  # in the place of a result, which no walk goes without
+    iterator_run(&iterator, search_run, &search)
+    return not search.is_found
+
+
+cdef void search_run(char** data, const npy_intp* count, const npy_intp* steps, void* search) noexcept nogil:
+    """Be a loop that compares blocks until a pair differs; then there is nothing left to do, also for other threads."""
+    cdef search_t* self = <search_t*>search
+    cdef uint8_t differs[SEARCH_ELEMENTS]
+    cdef npy_intp[3] block_steps = [steps[0], steps[1], 1]
+    cdef (char*)[3] block
+    cdef npy_intp start = 0
+    cdef npy_intp taken
+    while start < count[0] and not self.is_found:
+        taken = min(count[0] - start, <npy_intp>SEARCH_ELEMENTS)
+        block[0], block[1], block[2] = data[0] + start * steps[0], data[1] + start * steps[1], <char*>differs
+        self.function(block, &taken, block_steps, self.data)
+        if memchr(differs, 1, taken) != NULL:
+            self.is_found = True
+        start += taken
 
 
 cdef class ClipKernel(Kernel):
@@ -571,3 +635,12 @@ cdef int run_flat(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out
     if count != 0:
         loop.function(data, &count, steps, loop.data)
     return 0
+
+
+def equal_by_operators(x1, x2):
+    """Compare on any device."""
+    return not native_functions.ANY(dispatcher.get_op_table("not_equal.Tensor")(x1, x2))
+
+
+native_functions.ARRAY_EQUAL.register("CPU", ArrayEqualKernel())
+native_functions.ARRAY_EQUAL.register("CompositeExplicitAutograd", equal_by_operators)

@@ -1,5 +1,7 @@
 """Copying elements: clone, copy_ and fill_, with conversion, overlap, and memory that cannot be written."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -31,6 +33,22 @@ def test_clone_keeps_dense_strides_and_no_others(make, stride):
     assert (copy.shape, copy.stride(), copy.storage_offset(), copy.dtype) == (x.shape, stride, 0, x.dtype)
     assert copy.tolist() == x.tolist() and not copy.is_alias_of(x)
     assert copy.storage().nbytes() == x.nbytes and copy.storage().resizable
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "float32", "int64", "complex128"])
+@pytest.mark.parametrize("shape", [(64, 65), (128, 192), (3, 70, 131), (67, 2, 100), (300, 3)])
+def test_rows_that_become_columns(dtype, shape):
+    """Blocks of each item's size, whole ones and those at the edges."""
+    array = np.random.default_rng(0).integers(0, 100, shape).astype(dtype)
+    x = from_numpy(array)
+    turned = tensix.empty(shape[::-1], dtype=dtype)
+    assert np.array_equal(turned.copy_(x.permute(*range(x.ndim)[::-1])).numpy(), array.T)
+    for order in itertools.permutations(range(x.ndim)):
+        np.testing.assert_array_equal(x.permute(order).contiguous().numpy(), array.transpose(order))
+        np.testing.assert_array_equal(tensix.flip(x, axis=0).permute(order).contiguous().numpy(),
+                                      array[::-1].transpose(order))
+        part = x[..., 1:].permute(order)
+        np.testing.assert_array_equal(part.contiguous().numpy(), array[..., 1:].transpose(order))
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "complex64", "complex128"])

@@ -99,6 +99,24 @@ def test_division_near_whole_quotients(name, dtype):
                 assert_same_bits(getattr(tensix, name)(*tensors(a, divisor)), truth_of(name, a, divisor))
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("name", ["floor_divide", "remainder"])
+def test_division_of_integers(name, dtype):
+    """Beside whole quotients, by 0 and -1, and where float64 would not hold the operands."""
+    random = np.random.default_rng(5)
+    bits = np.iinfo(dtype).bits
+    edges = [0, 1, -1, 2, -3, 7, *(sign * 2 ** (n - 1) - (sign > 0) for n in (31, 32, bits) for sign in (1, -1))]
+    edges += [sign * 2**n + more for n in (50, 51, 53) for sign in (1, -1) for more in (-1, 0, 1)]
+    edges = np.array([edge for edge in edges if -(2 ** (bits - 1)) <= edge < 2 ** (bits - 1)], dtype)
+    pairs = [(np.repeat(edges, len(edges)), np.tile(edges, len(edges)))]
+    pairs += [random.integers(-(2**n), 2**n, (2, COUNT)).astype(dtype) for n in (4, 20, bits - 15, bits - 2)]
+    quotients, divisors = random.integers(-(2**20), 2**20, COUNT), random.integers(-1000, 1000, COUNT)
+    pairs += [((quotients * divisors + more).astype(dtype), divisors.astype(dtype)) for more in (-1, 0, 1)]
+    for a, b in pairs:
+        for x, y in layouts(a, b):
+            assert_same_bits(getattr(tensix, name)(*tensors(x, y)), np.asarray(getattr(np, name)(x, y)))
+
+
 @pytest.mark.parametrize("name", ["copysign", "remainder", "floor_divide", "maximum"])
 def test_result_over_an_operand(name):
     a, b = values("float32", 1), values("float32", 2)

@@ -178,6 +178,22 @@ def test_running_sums_keep_the_sign_of_zero():
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])
+def test_positions_along_each_axis(name, dtype):
+    """Large ones are found in a copy whose last axis it is."""
+    array = np.random.default_rng(6).integers(0, 50, (40, 30, 50)).astype(dtype)
+    if dtype == "float32":
+        array[3, 4, 5] = array[7, 4, 6] = np.nan
+    for x, numbers in ((tensix.from_numpy(array), array), (tensix.from_numpy(array).permute(2, 0, 1),
+                                                           array.transpose(2, 0, 1))):
+        for axis in (None, 0, 1, 2, -3):
+            for keepdims in (False, True):
+                found = getattr(tensix, name)(x, axis=axis, keepdims=keepdims).numpy()
+                expected = getattr(np, name)(numbers, axis=axis, keepdims=keepdims)
+                assert found.shape == np.shape(expected) and np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
 @pytest.mark.parametrize("dtype", ["int8", "uint64", "float16", "float32", "float64", "bool"])
 def test_positions(name, dtype):
     a = np.random.default_rng(0).integers(0, 2 if dtype == "bool" else 50, (6, 7, 8)).astype(dtype)

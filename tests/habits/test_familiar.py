@@ -1,5 +1,7 @@
 """Functions that NumPy and PyTorch have and the standard lacks: they answer as NumPy does."""
 
+import collections
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -90,6 +92,27 @@ def test_closeness_is_one_bool():
         tensix.array_equal(tensix.ones(1), [1.0])
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int64", "bfloat16", "float16", "float32", "complex128"])
+@pytest.mark.parametrize("other", ["bool", "float32", "complex128"])
+def test_equality_is_found_without_a_tensor_of_it(dtype, other):
+    """A difference anywhere is found, also in tensors of other strides and types; and the sign of a zero is none."""
+    x, y = tensix.ones((300, 200), dtype=dtype), tensix.ones((200, 300), dtype=other).T
+    with tensix.memory.statistics() as counted:
+        assert tensix.array_equal(x, y) is True
+    assert counted.total_count == 0
+    for place in ((0, 0), (130, 7), (299, 199)):
+        y[place] = 0
+        assert tensix.array_equal(x, y) is tensix.array_equal(y, x) is False
+        y[place] = 1
+    x, y = tensix.zeros(3), -tensix.zeros(3)
+    assert tensix.array_equal(x, y) and tensix.array_equal(x[:0], y[:0])
+    x = tensix.ones(3, device="meta")
+    with pytest.raises(RuntimeError, match="same device"):
+        tensix.array_equal(x, y)
+    with pytest.raises(NotImplementedError, match="meta"):
+        tensix.array_equal(x, x)
+
+
 @pytest.mark.parametrize("values", [[3, 1, 2], [4, 1, 3, 2], [7], [5, 5], [1, np.nan, 2]])
 @pytest.mark.parametrize("q", [0, 0.1, 0.5, 0.75, 1, [0.25, 0.5]])
 def test_quantiles_and_medians(values, q):
@@ -172,6 +195,11 @@ def test_orders_by_chance():
     assert tensix.array_equal(order, tensix.randperm(1000, generator=tensix.Generator(3)))
     assert tensix.randperm(3, dtype="int32").dtype is tensix.int32 and tensix.randperm(0).shape == (0,)
     assert sorted(tensix.arange(5)[tensix.randperm(5)].tolist()) == [0, 1, 2, 3, 4]
+    generator = tensix.Generator(4)
+    counts = collections.Counter(tuple(tensix.randperm(3, generator=generator).tolist()) for _ in range(6000))
+    assert len(counts) == 6 and max(abs(count - 1000) for count in counts.values()) < 200  # six and a half deviations
+    with pytest.raises(ValueError, match="0 or more"):
+        tensix.randperm(-1)
 
 
 def test_print_options():

@@ -37,7 +37,11 @@ def best_times(works: list[Work], rounds: int) -> list[float]:
 
 
 def calibrated(work: Work) -> int:
-    """Return how often to do the work so that a round takes long enough to be measured."""
+    """Return how often to do the work so that a round takes long enough to be measured.
+
+    The first time does not count: it may load and prepare what all others find.
+    """
+    work(1)
     repeat = 1
     while elapsed(work, repeat) < ROUND_SECONDS:
         repeat *= 2

@@ -21,16 +21,6 @@
 
 typedef void (*tx_loop_t)(char **data, const intptr_t *count, const intptr_t *steps, void *nothing);
 
-#if defined(__clang__)
-#define TX_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#elif defined(__GNUC__)
-#define TX_INDEPENDENT _Pragma("GCC ivdep")
-#elif defined(_MSC_VER)
-#define TX_INDEPENDENT __pragma(loop(ivdep))
-#else
-#define TX_INDEPENDENT
-#endif
-
 #define TX_AT(T, k, i) (*(T *)(data[k] + (i) * steps[k]))
 #define TX_SIDE_BY_SIDE(T, k) (steps[k] == sizeof(T))
 
@@ -260,6 +250,50 @@ static inline double tx_mod_f64(double a, double b, int *rare)
 TX_DIVISION(f32, float, 0x1.8p23f, fmodf, floorf)
 TX_DIVISION(f64, double, 0x1.8p52, fmod, floor)
 
+/* Integers of less than 51 bits are whole numbers of float64. The quotient, rounded to a whole number, times the divisor
+   is exact then, and so is what is left: that has another sign than the divisor if the quotient is one too large. */
+
+static inline double tx_f64_of_i64(int64_t x) { return tx_f64_of_bits((uint64_t)x + 0x4338000000000000) - 0x1.8p52; }
+static inline int64_t tx_i64_of_f64(double x) { return (int64_t)(tx_bits_of_f64(x + 0x1.8p52) - 0x4338000000000000); }
+
+static inline double tx_divided(int64_t a, int64_t b, double *left, int *rare)
+{
+    const double x = tx_f64_of_i64(a), y = tx_f64_of_i64(b), quotient = (x / y + 0x1.8p52) - 0x1.8p52;
+    const double rest = x - quotient * y;
+    const int is_more = ((rest < 0) & (y > 0)) | ((rest > 0) & (y < 0));
+    const uint64_t wide = ((uint64_t)a + ((uint64_t)1 << 50)) | ((uint64_t)b + ((uint64_t)1 << 50));
+    *rare |= (wide >> 51 != 0) | (b == 0);
+    *left = rest + (is_more ? y : 0);
+    return quotient - (is_more ? 1 : 0);
+}
+
+#define TX_WHOLE_DIVISION(SUFFIX, T)                                                                        \
+    static inline T tx_remainder_of_##SUFFIX(T a, T b, int *rare)                                           \
+    {                                                                                                       \
+        double left;                                                                                        \
+        tx_divided(a, b, &left, rare);                                                                      \
+        return (T)tx_i64_of_f64(left);                                                                      \
+    }                                                                                                       \
+    static inline T tx_quotient_of_##SUFFIX(T a, T b, int *rare)                                            \
+    {                                                                                                       \
+        double left;                                                                                        \
+        return (T)tx_i64_of_f64(tx_divided(a, b, &left, rare));                                             \
+    }                                                                                                       \
+    static T tx_rare_remainder_##SUFFIX(T a, T b)                                                           \
+    {                                                                                                       \
+        const T left = b == 0 || b == -1 ? 0 : a % b;                                                       \
+        return left != 0 && (left < 0) != (b < 0) ? left + b : left;                                        \
+    }                                                                                                       \
+    static T tx_rare_quotient_##SUFFIX(T a, T b)                                                            \
+    {                                                                                                       \
+        if (b == 0 || b == -1) return b == 0 ? 0 : (T)(0 - (uint64_t)a);                                    \
+        return a / b - (a % b != 0 && (a < 0) != (b < 0));                                                  \
+    }                                                                                                       \
+    TX_IN_BLOCKS(remainder_##SUFFIX, T, tx_remainder_of_##SUFFIX, tx_rare_remainder_##SUFFIX)               \
+    TX_IN_BLOCKS(floor_divide_##SUFFIX, T, tx_quotient_of_##SUFFIX, tx_rare_quotient_##SUFFIX)
+TX_WHOLE_DIVISION(i32, int32_t)
+TX_WHOLE_DIVISION(i64, int64_t)
+
 /* ---- hypot. The root of float64 is corrected by what the two squares and its own have lost, a step of Newton's. */
 
 TX_BINARY(hypot_f32, float, float,
@@ -344,6 +378,8 @@ TX_IN_BLOCKS(logaddexp_f64, double, tx_log_of_sum, tx_rare_log_of_sum)
 
 #define TX_TYPES 47
 #define TX_ROW_OF_FLOATS(NAME) {#NAME, {[6] = tx_##NAME##_f32, [7] = tx_##NAME##_f64}}
+#define TX_ROW_OF_DIVISION(NAME)                                                                            \
+    {#NAME, {[3] = tx_##NAME##_i32, [4] = tx_##NAME##_i64, [6] = tx_##NAME##_f32, [7] = tx_##NAME##_f64}}
 #define TX_ROW_OF_REALS(NAME)                                                                               \
     {#NAME, {[0] = tx_##NAME##_u8, [1] = tx_##NAME##_i8, [2] = tx_##NAME##_i16, [3] = tx_##NAME##_i32,      \
              [4] = tx_##NAME##_i64, [6] = tx_##NAME##_f32, [7] = tx_##NAME##_f64, [27] = tx_##NAME##_u16,   \
@@ -351,10 +387,10 @@ TX_IN_BLOCKS(logaddexp_f64, double, tx_log_of_sum, tx_rare_log_of_sum)
 
 static const struct { const char *name; tx_loop_t loops[TX_TYPES]; } tx_elementwise_table[] = {
     TX_ROW_OF_REALS(clip), TX_ROW_OF_REALS(maximum), TX_ROW_OF_REALS(minimum), TX_ROW_OF_FLOATS(copysign),
-    TX_ROW_OF_FLOATS(floor_divide), TX_ROW_OF_FLOATS(hypot), TX_ROW_OF_FLOATS(logaddexp),
+    TX_ROW_OF_DIVISION(floor_divide), TX_ROW_OF_FLOATS(hypot), TX_ROW_OF_FLOATS(logaddexp),
     TX_ROW_OF_FLOATS(logical_and), TX_ROW_OF_FLOATS(logical_not), TX_ROW_OF_FLOATS(logical_or),
     TX_ROW_OF_FLOATS(logical_xor), TX_ROW_OF_FLOATS(nextafter), TX_ROW_OF_FLOATS(reciprocal),
-    TX_ROW_OF_FLOATS(remainder), TX_ROW_OF_FLOATS(sign),
+    TX_ROW_OF_DIVISION(remainder), TX_ROW_OF_FLOATS(sign),
 };
 
 /* Return the loops of a function, by codes, with NULL where there is none; NULL if there are none at all. */

@@ -1,4 +1,6 @@
-/* A function compiled once per instruction set; the loader takes the best that the processor has. */
+/* What loops tell the compiler. A function of TX_TARGET_CLONES is compiled once per instruction set; the loader takes the
+ * best that the processor has. Of a loop behind TX_INDEPENDENT no step reads what another one writes.
+ */
 #ifndef TENSIX_TARGET_CLONES_H
 #define TENSIX_TARGET_CLONES_H
 
@@ -17,6 +19,16 @@
 #endif
 #ifndef TX_TARGET_CLONES
 #define TX_TARGET_CLONES
+#endif
+
+#if defined(__clang__)
+#define TX_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define TX_INDEPENDENT _Pragma("GCC ivdep")
+#elif defined(_MSC_VER)
+#define TX_INDEPENDENT __pragma(loop(ivdep))
+#else
+#define TX_INDEPENDENT
 #endif
 
 #endif
