@@ -52,7 +52,7 @@ def reduce_tensor(tensor):
         make = functools.partial(tensor.__array_namespace__().empty_strided, dtype=tensor.dtype, device=tensor.device)
         return make, (tensor.shape, tensor.stride())
     if impl.device_type != CPU:
-        return namespace.Tensor.to_device, (tensor.cpu(), tensor.device)
+        return tensor.__array_namespace__().Tensor.to_device, (tensor.cpu(), tensor.device)
     source = tensor
     if not TensorImpl_is_dense(impl):
         source = tensor.contiguous()
