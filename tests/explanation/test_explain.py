@@ -130,8 +130,8 @@ def test_memory_of_numpy_and_of_files(tmp_path):
 
 
 def test_foreign_deleters_are_looked_up():
-    library = ctypes.CDLL(None)
-    assert "free in libc" in str(explain(DataPtr(0x1000, 0, library.free)))
+    library = ctypes.CDLL(None)  # whose `free` some interpreters have at an address of their own
+    assert "regfree in libc" in str(explain(DataPtr(0x1000, 0, library.regfree)))
     tracker = DeleteTracker()
     storage = Storage.from_data_ptr(8, DataPtr(0x1000, 0x2000, tracker))
     assert names(storage)[-2:] == ["context that tensix does not know", "tensix.DeleteTracker"]
