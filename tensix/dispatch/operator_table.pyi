@@ -11,6 +11,7 @@ __all__ = ["OperatorTable"]
 class OperatorTable:
     def __new__(cls, schema: FunctionSchema) -> Self: ...
     overwrites: bool
+    in_place: OperatorTable | None
     @property
     def schema(self) -> FunctionSchema: ...
     def register(

@@ -66,7 +66,7 @@ TENSOR = {
         "max", "mean", "median", "min", "nonzero", "normal_", "numpy", "prod", "ravel", "round",
         "sort", "squeeze", "std", "storage", "suggest_memory_format", "sum", "t", "tobytes", "to_sparse", "tolist",
         "tril", "triu", "unbind", "uniform_", "unique", "unstack", "var", "weak", "zero_", "__abs__", "__array__",
-        "__copy__", "__dlpack__", "__neg__", "__pos__", "__repr__", "__round__", "__sizeof__",
+        "__copy__", "__dlpack__", "__neg__", "__pos__", "__repr__", "__round__", "__sizeof__", "_repr_html_",
     ]),
     **methods([
         "add_", "copy_", "div_", "dot", "expand_as", "is_alias_of", "matmul", "mul_", "reshape_as", "set_", "sub_",

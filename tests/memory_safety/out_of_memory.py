@@ -131,9 +131,9 @@ OF_OTHERS = [
     ("", "TypeError: (expected str, bytes or os.PathLike|stat)", "CPython's os.fspath()"),
     ("", "SystemError: <.*> returned NULL without setting an exception", "NumPy's functions that say nothing"),
     ("numpy|Tensor.__array_|Tensor.__rmatmul__", "", "NumPy's functions on tensors"),
-    ("repr|Tensor.__repr__|randint|dlpack|.*isclose|allclose|Tensor.__rpow__", NOTHING_SAID, "NumPy's reductions"),
+    ("repr|Tensor.__?repr_.*|randint|dlpack|.*isclose|allclose|Tensor.__rpow__", NOTHING_SAID, "NumPy's reductions"),
     ("to_sparse|sparse_coo|Tensor.(to_sparse|to_dense|coalesce|indices|values)", NOTHING_SAID, "NumPy's indexing"),
-    ("repr|Tensor.__repr__|einsum|.*median|.*quantile|Tensor.norm|fft.i?fftshift|assert_no_leaks", LEFT,
+    ("repr|Tensor.__?repr_.*|einsum|.*median|.*quantile|Tensor.norm|fft.i?fftshift|assert_no_leaks", LEFT,
      "CPython's functions with cells lose an argument"),
     ("TensorFile", LEFT, "CPython's dict() of a dict's subclass"),
     ("CachingAllocator", NOTHING_SAID, "CPython's frames"),
@@ -293,7 +293,9 @@ def sweep(name, kind, moment):
 
 def main():
     """Try all calls, or a part of them, or those that are named."""
-    kind, *rest = sys.argv[1:]
+    kind, *rest = sys.argv[1:] or [""]
+    if kind not in KINDS:
+        sys.exit(__doc__)
     part, parts = (int(number) for number in rest.pop(0).split("/")) if rest and "/" in rest[0] else (0, 1)
     names = rest or sorted(ALL)[part::parts]
     tensix.set_num_threads(2)
