@@ -623,7 +623,7 @@ cdef object eye(Kernel self, object table, arguments_t args):
         ZEROS, (<object>args[0], <object>args[1]), (), float32 if dtype is None else dtype, <object>args[5])
     cdef TensorImpl impl = made.impl
     sizes[0], sizes[1] = int64_of(<object>args[0]), int64_of(<object>args[1])
-    cdef int64_t diagonal = int64_of(<object>args[2])
+    cdef int64_t diagonal = int64_of(min(max(<object>args[2], -INT64_MAX), INT64_MAX))
     cdef int64_t itemsize = itemsize_of(impl.dtype_code)
     if not (is_as_asked(impl, 2, sizes, impl.dtype_code) and write_fitting(impl.dtype_code, one, True)):
         made.diagonal(diagonal).fill_(1)

@@ -171,6 +171,7 @@ def test_linspace_that_cannot_be(num, error):
 def test_eye(args, k):
     assert_like(tensix.eye(*args, k=k), np.eye(*args, k=k), "float32")
     assert tensix.eye(2, dtype=bool).tolist() == [[True, False], [False, True]]
+    assert tensix.eye(2, k=2**63).tolist() == tensix.eye(2, k=-(2**80)).tolist() == [[0, 0], [0, 0]]
 
 
 def test_eye_of_negative_size():
