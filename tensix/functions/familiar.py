@@ -399,27 +399,33 @@ def quantile(
     >>> tensix.quantile(tensix.tensor([1.0, 2.0, 3.0, 5.0]), [0.5, 0.75])
     tensor([2.5, 3.5])
     """
-    parts = q.tolist() if isinstance(q, Tensor) else q
-    if isinstance(parts, (list, tuple)):
-        return stack([quantile(x, part, axis=axis, keepdims=keepdims) for part in parts])
-    if not 0 <= parts <= 1:
-        raise ValueError(f"quantile() takes parts from 0 to 1, found {parts}.")
     along = -1 if axis is None else axis
     ordered = sort(x.reshape(-1) if axis is None else x, axis=along)
     if ordered.dtype.kind not in ("real floating", "complex floating"):
         ordered = ordered * 1.0
-    count = ordered.shape[along]
-    if count == 0:
+    if ordered.shape[along] == 0:
         raise ValueError(f"quantile() of no elements: the shape is {x.shape}.")
-    place = parts * (count - 1)
+    found = parts_of(ordered, q.tolist() if isinstance(q, Tensor) else q, along)
+    if not keepdims:
+        return found
+    front = found.ndim - (ordered.ndim - 1)  # the dimensions of q
+    if axis is None:
+        return found.reshape((*found.shape[:front], *(1,) * x.ndim))
+    return expand_dims(found, axis=front + axis % x.ndim)
+
+
+def parts_of(ordered: Tensor, parts: Any, along: int) -> Tensor:
+    """Return what lies between ordered elements at a part of the way, or at each of several."""
+    if isinstance(parts, (list, tuple)):
+        return stack([parts_of(ordered, part, along) for part in parts])
+    if not 0 <= parts <= 1:
+        raise ValueError(f"quantile() takes parts from 0 to 1, found {parts}.")
+    place = parts * (ordered.shape[along] - 1)
     below = math.floor(place)
     low, high = ordered.select(along, below), ordered.select(along, math.ceil(place))
     between = where(low == high, low, low + (high - low) * (place - below)) if place != below else low.clone()
     last = ordered.select(along, -1)
-    found = where(isnan(last), last, between)
-    if not keepdims:
-        return found
-    return found.reshape((1,) * x.ndim) if axis is None else expand_dims(found, axis=axis)
+    return where(isnan(last), last, between)
 
 
 # ---- joining, splitting, padding
