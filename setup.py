@@ -46,6 +46,8 @@ if sys.platform == "win32":
     COMPILE_ARGS = ["/O2", "/std:c11", *[f"/FI{header}" for header in INCLUDED_FIRST]]
 else:
     COMPILE_ARGS = ["-O2", "-fno-strict-aliasing", "-Wno-unused-function", "-g" if DEBUG else "-g0"]
+    # A loop that lies across a cache line runs at half its speed: copies of every second float64 took 1.9 of NumPy's.
+    COMPILE_ARGS += ["-falign-loops=32"]
     COMPILE_ARGS += [part for header in INCLUDED_FIRST for part in ("-include", header)]
     # A product and a sum are rounded each, as NumPy does: where the processor has an instruction for both, as all ARM64
     # have, compilers would round once, and numbers would differ from machine to machine.

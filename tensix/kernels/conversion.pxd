@@ -3,6 +3,12 @@ from libc.stdint cimport uint8_t
 from numpy cimport npy_intp
 from tensix.kernels.iterator cimport inner_loop_t
 
+
+cdef extern from "tensix/items.h" nogil:
+    void copy_strided "tx_copy"(
+        int itemsize, const char* source, npy_intp source_step, char* to, npy_intp to_step, npy_intp count)
+
+
 # Both sides lie without gaps.
 ctypedef void (*convert_t)(const void* source, void* target, npy_intp count) noexcept nogil
 
@@ -22,9 +28,6 @@ cdef struct converting_loop_t:
     conversion_t conversions[4]  # of the inputs to what the loop takes, of the last operand from it; first NULL: none
 
 
-cdef void copy_strided(
-    int itemsize, char* source, npy_intp source_step, char* target, npy_intp target_step,
-    npy_intp count) noexcept nogil
 cdef inner_loop_t copy_loop(int itemsize) noexcept nogil
 cdef void copy_tile(
     char** data, npy_intp columns, npy_intp rows, const npy_intp* column_steps, const npy_intp* row_steps,

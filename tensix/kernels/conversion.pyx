@@ -9,10 +9,9 @@ A loop that is given other types than it is made for runs inside another one, wh
 it, and goes on. The block stays in the processor's nearest cache, and no temporary tensor is made. Since what wraps
 the loop is a loop too, the iterator and the threads know nothing of it.
 """
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdint cimport uint8_t
 from numpy cimport npy_intp
-from tensix.kernels.item cimport item_t, sixteen_bytes_t
+from tensix.kernels.item cimport sixteen_bytes_t
 from tensix.kernels.iterator cimport inner_loop_t
 from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, FLOAT64, itemsize_of, refuse_undefined
 
@@ -20,7 +19,6 @@ cdef extern from "tensix/convert.h" nogil:
     convert_t tx_conversion(int source_code, int target_code)
 
 cdef extern from "tensix/items.h" nogil:
-    void tx_fill(int itemsize, void* to, const void* item, npy_intp count)
     void tx_transpose(
         int itemsize, const char* source, npy_intp source_step, char* to, npy_intp to_step, npy_intp rows,
         npy_intp columns)
@@ -32,37 +30,20 @@ cdef enum:
 # ---- as they are
 
 
-cdef void copy_items(item_t* of_type, char** data, const npy_intp* count, const npy_intp* steps) noexcept nogil:
-    cdef char* source = data[0]
-    cdef char* target = data[1]
-    cdef npy_intp source_step = steps[0]
-    cdef npy_intp target_step = steps[1]
-    cdef npy_intp _
-    if source_step == sizeof(item_t) and target_step == sizeof(item_t):
-        memcpy(target, source, count[0] * sizeof(item_t))
-        return
-    if source_step == 0 and target_step == sizeof(item_t):
-        tx_fill(sizeof(item_t), target, source, count[0])
-        return
-    for _ in range(count[0]):
-        (<item_t*>target)[0] = (<item_t*>source)[0]
-        source += source_step
-        target += target_step
-
 cdef void copy_1(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
-    copy_items(<uint8_t*>NULL, data, count, steps)
+    copy_strided(1, data[0], steps[0], data[1], steps[1], count[0])
 
 cdef void copy_2(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
-    copy_items(<uint16_t*>NULL, data, count, steps)
+    copy_strided(2, data[0], steps[0], data[1], steps[1], count[0])
 
 cdef void copy_4(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
-    copy_items(<uint32_t*>NULL, data, count, steps)
+    copy_strided(4, data[0], steps[0], data[1], steps[1], count[0])
 
 cdef void copy_8(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
-    copy_items(<uint64_t*>NULL, data, count, steps)
+    copy_strided(8, data[0], steps[0], data[1], steps[1], count[0])
 
 cdef void copy_16(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
-    copy_items(<sixteen_bytes_t*>NULL, data, count, steps)
+    copy_strided(16, data[0], steps[0], data[1], steps[1], count[0])
 
 
 cdef inner_loop_t copy_loop(int itemsize) noexcept nogil:
@@ -116,16 +97,6 @@ cdef void convert_block(const conversion_t* self, char* source, char* target, np
     else:
         self.first(source, between, count)
         self.second(between, target, count)
-
-
-cdef void copy_strided(
-        int itemsize, char* source, npy_intp source_step, char* target, npy_intp target_step,
-        npy_intp count) noexcept nogil:
-    cdef char* data[2]
-    cdef npy_intp steps[2]
-    data[0], data[1] = source, target
-    steps[0], steps[1] = source_step, target_step
-    copy_loop(itemsize)(data, &count, steps, NULL)
 
 
 cdef void read_block(

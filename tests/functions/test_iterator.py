@@ -87,6 +87,23 @@ def test_large(shape, threads):
         tensix.set_num_threads(before)
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "i8", "c16"])
+@pytest.mark.parametrize("shape", [(70, 65), (65, 700), (700, 66), (3, 90, 130)])
+def test_operands_in_two_orders(shape, dtype):
+    rng = np.random.default_rng(1)
+    a = rng.integers(0, 100, shape).astype(dtype)
+    b = rng.integers(1, 100, shape[::-1]).astype(dtype).T
+    x = tensix.from_numpy(a)
+    for other in (b, b[::-1], b[..., ::-1], np.repeat(b.T, 2, axis=-1)[..., ::2].T, b.real.astype("u1")):
+        y = tensix.from_numpy(other)
+        same(x + y, a + other)
+        same(y == x, other == a)
+        same(tensix.where(x == y, y, x), np.where(a == other, other, a))
+        if dtype != "c16":
+            same(tensix.maximum(y, x), np.maximum(other, a))
+            same(tensix.clip(x, y, y), np.clip(a, other, other).astype(x.dtype.numpy))
+
+
 @pytest.mark.parametrize("count", [1, 1023, 1024, 1025, 40_000, 200_001])
 def test_blocks_of_conversion(count):
     a = np.arange(count, dtype="i4")[::-1]

@@ -17,83 +17,102 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#include "tensix/items.h"
 #include "tensix/target_clones.h"
 
-typedef void (*tx_loop_t)(char **data, const intptr_t *count, const intptr_t *steps, void *nothing);
+typedef void (*tx_loop_t)(char **data, const intptr_t *count, const intptr_t *steps, void *original);
+typedef struct { tx_loop_t function; void *data; } tx_original_t; /* NumPy's loop, in the place of which ours runs */
 
+#define TX_BLOCK 256
 #define TX_AT(T, k, i) (*(T *)(data[k] + (i) * steps[k]))
 #define TX_SIDE_BY_SIDE(T, k) (steps[k] == sizeof(T))
 
-/* A loop over one operand, x. The same twice, so that one of them has steps that the compiler knows. */
+/* Run a loop over elements that do not lie side by side, as it wants them: in blocks that are copied to where they do.
+   Compilers make vectors of such a loop only. What is one element for all is copied once. */
+static void tx_in_blocks(
+    tx_loop_t loop, int operands, const int *sizes, char **data, const intptr_t *count, const intptr_t *steps)
+{
+    uint64_t copies[4][TX_BLOCK];
+    char *block[4];
+    intptr_t block_steps[4];
+    const int result = operands - 1;
+    for (intptr_t start = 0; start < *count; start += TX_BLOCK) {
+        const intptr_t n = *count - start < TX_BLOCK ? *count - start : TX_BLOCK;
+        for (int k = 0; k < operands; k++) {
+            char *given = data[k] + start * steps[k];
+            block_steps[k] = sizes[k];
+            block[k] = steps[k] == sizes[k] ? given : (char *)copies[k];
+            if (block[k] == given || k == result || (steps[k] == 0 && start > 0)) continue;
+            tx_copy(sizes[k], given, steps[k], block[k], sizes[k], n);
+        }
+        loop(block, &n, block_steps, NULL);
+        if (steps[result] != sizes[result])
+            tx_copy(sizes[result], block[result], sizes[result], data[result] + start * steps[result], steps[result], n);
+    }
+}
+#define TX_RUN_IN_BLOCKS(NAME, ...)                                                                         \
+    do {                                                                                                    \
+        static const int sizes[] = {__VA_ARGS__};                                                           \
+        tx_in_blocks(tx_##NAME, sizeof(sizes) / sizeof(int), sizes, data, count, steps);                    \
+    } while (0)
+
+/* A loop over one operand, x. */
 #define TX_UNARY(NAME, T, RESULT, EXPRESSION)                                                               \
     TX_TARGET_CLONES static void tx_##NAME(                                                                 \
-        char **data, const intptr_t *count, const intptr_t *steps, void *nothing)                           \
+        char **data, const intptr_t *count, const intptr_t *steps, void *original)                           \
     {                                                                                                       \
         const intptr_t n = *count;                                                                          \
         const T *given = (const T *)data[0];                                                                \
         RESULT *made = (RESULT *)data[1];                                                                   \
-        (void)nothing;                                                                                      \
+        (void)original;                                                                                      \
         if (TX_SIDE_BY_SIDE(T, 0) && TX_SIDE_BY_SIDE(RESULT, 1)) {                                          \
             TX_INDEPENDENT for (intptr_t i = 0; i < n; i++) { const T x = given[i]; made[i] = EXPRESSION; } \
         } else {                                                                                            \
-            for (intptr_t i = 0; i < n; i++) { const T x = TX_AT(T, 0, i); TX_AT(RESULT, 1, i) = EXPRESSION; } \
+            TX_RUN_IN_BLOCKS(NAME, sizeof(T), sizeof(RESULT));                                              \
         }                                                                                                   \
     }
 
 /* A loop over two operands, x and y, of which either may be one element for all. */
 #define TX_BINARY(NAME, T, RESULT, EXPRESSION)                                                              \
     TX_TARGET_CLONES static void tx_##NAME(                                                                 \
-        char **data, const intptr_t *count, const intptr_t *steps, void *nothing)                           \
+        char **data, const intptr_t *count, const intptr_t *steps, void *original)                           \
     {                                                                                                       \
         const intptr_t n = *count;                                                                          \
         const T *left = (const T *)data[0], *right = (const T *)data[1];                                    \
         RESULT *made = (RESULT *)data[2];                                                                   \
-        (void)nothing;                                                                                      \
-        if (!TX_SIDE_BY_SIDE(RESULT, 2)) {                                                                  \
-            for (intptr_t i = 0; i < n; i++) {                                                              \
-                const T x = TX_AT(T, 0, i), y = TX_AT(T, 1, i);                                             \
-                TX_AT(RESULT, 2, i) = EXPRESSION;                                                           \
-            }                                                                                               \
-        } else if (TX_SIDE_BY_SIDE(T, 0) && TX_SIDE_BY_SIDE(T, 1)) {                                        \
+        (void)original;                                                                                      \
+        if (TX_SIDE_BY_SIDE(T, 0) && TX_SIDE_BY_SIDE(T, 1) && TX_SIDE_BY_SIDE(RESULT, 2)) {                 \
             TX_INDEPENDENT for (intptr_t i = 0; i < n; i++) {                                               \
                 const T x = left[i], y = right[i];                                                          \
                 made[i] = EXPRESSION;                                                                       \
             }                                                                                               \
-        } else if (TX_SIDE_BY_SIDE(T, 0) && steps[1] == 0) {                                                \
+        } else if (TX_SIDE_BY_SIDE(T, 0) && steps[1] == 0 && TX_SIDE_BY_SIDE(RESULT, 2)) {                  \
             const T y = *right;                                                                             \
             TX_INDEPENDENT for (intptr_t i = 0; i < n; i++) { const T x = left[i]; made[i] = EXPRESSION; }  \
-        } else if (TX_SIDE_BY_SIDE(T, 1) && steps[0] == 0) {                                                \
+        } else if (TX_SIDE_BY_SIDE(T, 1) && steps[0] == 0 && TX_SIDE_BY_SIDE(RESULT, 2)) {                  \
             const T x = *left;                                                                              \
             TX_INDEPENDENT for (intptr_t i = 0; i < n; i++) { const T y = right[i]; made[i] = EXPRESSION; } \
         } else {                                                                                            \
-            for (intptr_t i = 0; i < n; i++) {                                                              \
-                const T x = TX_AT(T, 0, i), y = TX_AT(T, 1, i);                                             \
-                made[i] = EXPRESSION;                                                                       \
-            }                                                                                               \
+            TX_RUN_IN_BLOCKS(NAME, sizeof(T), sizeof(T), sizeof(RESULT));                                   \
         }                                                                                                   \
     }
 
-/* A loop over two operands in blocks. FORMULA(x, y, &rare) sets `rare` to what is not 0 where RARE(x, y) has to
+/* A loop over two operands, block by block. FORMULA(x, y, &rare) sets `rare` to what is not 0 where RARE(x, y) has to
    compute; the result of such an element is never used. */
-#define TX_BLOCK 256
 #define TX_IN_BLOCKS(NAME, T, FORMULA, RARE)                                                                \
     TX_TARGET_CLONES static void tx_##NAME(                                                                 \
-        char **data, const intptr_t *count, const intptr_t *steps, void *nothing)                           \
+        char **data, const intptr_t *count, const intptr_t *steps, void *original)                           \
     {                                                                                                       \
-        T copies[3][TX_BLOCK];                                                                              \
-        T *side_by_side[3];                                                                                 \
-        (void)nothing;                                                                                      \
+        T made[TX_BLOCK];                                                                                   \
+        (void)original;                                                                                      \
+        if (!TX_SIDE_BY_SIDE(T, 0) || !TX_SIDE_BY_SIDE(T, 1) || !TX_SIDE_BY_SIDE(T, 2)) {                   \
+            TX_RUN_IN_BLOCKS(NAME, sizeof(T), sizeof(T), sizeof(T));                                        \
+            return;                                                                                         \
+        }                                                                                                   \
         for (intptr_t start = 0; start < *count; start += TX_BLOCK) {                                       \
             const intptr_t n = *count - start < TX_BLOCK ? *count - start : TX_BLOCK;                       \
-            T *made = copies[2];                                                                            \
+            const T *left = (const T *)data[0] + start, *right = (const T *)data[1] + start;                \
             int is_any_rare = 0;                                                                            \
-            for (int k = 0; k < 2; k++) {                                                                   \
-                side_by_side[k] = &TX_AT(T, k, start);                                                      \
-                if (TX_SIDE_BY_SIDE(T, k)) continue;                                                        \
-                for (intptr_t i = 0; i < n; i++) copies[k][i] = TX_AT(T, k, start + i);                     \
-                side_by_side[k] = copies[k];                                                                \
-            }                                                                                               \
-            const T *left = side_by_side[0], *right = side_by_side[1];                                      \
             TX_INDEPENDENT for (intptr_t i = 0; i < n; i++) {                                               \
                 int rare = 0;                                                                               \
                 made[i] = FORMULA(left[i], right[i], &rare);                                                \
@@ -106,8 +125,7 @@ typedef void (*tx_loop_t)(char **data, const intptr_t *count, const intptr_t *st
                     if (rare) made[i] = RARE(left[i], right[i]);                                            \
                 }                                                                                           \
             }                                                                                               \
-            if (TX_SIDE_BY_SIDE(T, 2)) memcpy(&TX_AT(T, 2, start), made, n * sizeof(T));                    \
-            else for (intptr_t i = 0; i < n; i++) TX_AT(T, 2, start + i) = made[i];                         \
+            memcpy((T *)data[2] + start, made, n * sizeof(T));                                              \
         }                                                                                                   \
     }
 
@@ -119,25 +137,26 @@ typedef void (*tx_loop_t)(char **data, const intptr_t *count, const intptr_t *st
     TX_BINARY(maximum_##SUFFIX, T, T, TX_MAXIMUM(x, y))                                                     \
     TX_BINARY(minimum_##SUFFIX, T, T, TX_MINIMUM(x, y))                                                     \
     TX_TARGET_CLONES static void tx_clip_##SUFFIX(                                                          \
-        char **data, const intptr_t *count, const intptr_t *steps, void *nothing)                           \
+        char **data, const intptr_t *count, const intptr_t *steps, void *original)                           \
     {                                                                                                       \
         const intptr_t n = *count;                                                                          \
-        const T *given = (const T *)data[0];                                                                \
+        const T *given = (const T *)data[0], *lower = (const T *)data[1], *upper = (const T *)data[2];      \
         T *made = (T *)data[3];                                                                             \
-        (void)nothing;                                                                                      \
-        const T low = TX_AT(T, 1, 0), high = TX_AT(T, 2, 0);                                                \
-        if (steps[1] == 0 && steps[2] == 0 && low == low && high == high                                    \
-                && TX_SIDE_BY_SIDE(T, 0) && TX_SIDE_BY_SIDE(T, 3)) {                                        \
+        const T low = *lower, high = *upper;                                                                \
+        const int is_flat = TX_SIDE_BY_SIDE(T, 0) && TX_SIDE_BY_SIDE(T, 3);                                 \
+        (void)original;                                                                                      \
+        if (is_flat && steps[1] == 0 && steps[2] == 0 && low == low && high == high) {                      \
             TX_INDEPENDENT for (intptr_t i = 0; i < n; i++) {                                               \
                 const T x = given[i], raised = low >= x ? low : x;                                          \
                 made[i] = high <= raised ? high : raised;                                                   \
             }                                                                                               \
-        } else {                                                                                            \
-            for (intptr_t i = 0; i < n; i++) {                                                              \
-                const T x = TX_AT(T, 0, i), y = TX_AT(T, 1, i), z = TX_AT(T, 2, i);                         \
-                const T raised = TX_MAXIMUM(x, y);                                                          \
-                TX_AT(T, 3, i) = TX_MINIMUM(raised, z);                                                     \
+        } else if (is_flat && TX_SIDE_BY_SIDE(T, 1) && TX_SIDE_BY_SIDE(T, 2)) {                             \
+            TX_INDEPENDENT for (intptr_t i = 0; i < n; i++) {                                               \
+                const T raised = TX_MAXIMUM(given[i], lower[i]);                                            \
+                made[i] = TX_MINIMUM(raised, upper[i]);                                                     \
             }                                                                                               \
+        } else {                                                                                            \
+            TX_RUN_IN_BLOCKS(clip_##SUFFIX, sizeof(T), sizeof(T), sizeof(T), sizeof(T));                    \
         }                                                                                                   \
     }
 TX_BOUNDS(u8, uint8_t)
@@ -251,7 +270,8 @@ TX_DIVISION(f32, float, 0x1.8p23f, fmodf, floorf)
 TX_DIVISION(f64, double, 0x1.8p52, fmod, floor)
 
 /* Integers of less than 51 bits are whole numbers of float64. The quotient, rounded to a whole number, times the divisor
-   is exact then, and so is what is left: that has another sign than the divisor if the quotient is one too large. */
+   is exact then, and so is what is left: that has another sign than the divisor if the quotient is one too large. By
+   one divisor for all NumPy multiplies, which is faster. */
 
 static inline double tx_f64_of_i64(int64_t x) { return tx_f64_of_bits((uint64_t)x + 0x4338000000000000) - 0x1.8p52; }
 static inline int64_t tx_i64_of_f64(double x) { return (int64_t)(tx_bits_of_f64(x + 0x1.8p52) - 0x4338000000000000); }
@@ -290,7 +310,14 @@ static inline double tx_divided(int64_t a, int64_t b, double *left, int *rare)
         return a / b - (a % b != 0 && (a < 0) != (b < 0));                                                  \
     }                                                                                                       \
     TX_IN_BLOCKS(remainder_##SUFFIX, T, tx_remainder_of_##SUFFIX, tx_rare_remainder_##SUFFIX)               \
-    TX_IN_BLOCKS(floor_divide_##SUFFIX, T, tx_quotient_of_##SUFFIX, tx_rare_quotient_##SUFFIX)
+    TX_IN_BLOCKS(quotients_##SUFFIX, T, tx_quotient_of_##SUFFIX, tx_rare_quotient_##SUFFIX)                 \
+    static void tx_floor_divide_##SUFFIX(                                                                   \
+        char **data, const intptr_t *count, const intptr_t *steps, void *original)                          \
+    {                                                                                                       \
+        const tx_original_t *numpy = (const tx_original_t *)original;                                       \
+        if (steps[1] == 0) numpy->function(data, count, steps, numpy->data);                                \
+        else tx_quotients_##SUFFIX(data, count, steps, NULL);                                               \
+    }
 TX_WHOLE_DIVISION(i32, int32_t)
 TX_WHOLE_DIVISION(i64, int64_t)
 

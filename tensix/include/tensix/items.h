@@ -1,4 +1,4 @@
-/* Items, elements that are moved by their size: one of them to many places, and rows that become columns.
+/* Items, elements that are moved by their size: from anywhere to anywhere, one to many places, rows to columns.
  *
  * Note [Shuffling]
  * ~~~~~~~~~~~~~~~~
@@ -27,6 +27,18 @@ typedef struct { uint64_t low, high; } tx_sixteen_bytes_t;
         const T value = *(const T *)item;                                                                   \
         T *items = (T *)to;                                                                                 \
         for (intptr_t i = 0; i < count; i++) items[i] = value;                                              \
+    }                                                                                                       \
+    static void tx_copy_##SIZE(                                                                             \
+        const char *from, intptr_t from_step, char *to, intptr_t to_step, intptr_t count)                   \
+    {                                                                                                       \
+        if (to_step == SIZE && from_step == SIZE) {                                                         \
+            memcpy(to, from, count * SIZE);                                                                 \
+        } else if (to_step == SIZE && from_step == 0) {                                                     \
+            tx_fill_##SIZE(to, from, count);                                                                \
+        } else {                                                                                            \
+            TX_UNROLLED for (intptr_t i = 0; i < count; i++, from += from_step, to += to_step)              \
+                *(T *)to = *(const T *)from;                                                                \
+        }                                                                                                   \
     }                                                                                                       \
     TX_TARGET_CLONES static void tx_transpose_##SIZE(                                                       \
         const char *from, intptr_t from_step, char *to, intptr_t to_step, intptr_t rows, intptr_t columns)  \
@@ -69,15 +81,16 @@ TX_ITEMS(4, uint32_t, 16)
 TX_ITEMS(8, uint64_t, 8)
 TX_ITEMS(16, tx_sixteen_bytes_t, 4)
 
-/* Write an item, of any size that elements have, to many places side by side. */
-static inline void tx_fill(int itemsize, void *to, const void *item, intptr_t count)
+/* Copy items, of any size that elements have, from one step to another. A step of 0 repeats an item. */
+static inline void tx_copy(
+    int itemsize, const char *from, intptr_t from_step, char *to, intptr_t to_step, intptr_t count)
 {
     switch (itemsize) {
-    case 1: tx_fill_1(to, item, count); break;
-    case 2: tx_fill_2(to, item, count); break;
-    case 4: tx_fill_4(to, item, count); break;
-    case 8: tx_fill_8(to, item, count); break;
-    default: tx_fill_16(to, item, count);
+    case 1: tx_copy_1(from, from_step, to, to_step, count); break;
+    case 2: tx_copy_2(from, from_step, to, to_step, count); break;
+    case 4: tx_copy_4(from, from_step, to, to_step, count); break;
+    case 8: tx_copy_8(from, from_step, to, to_step, count); break;
+    default: tx_copy_16(from, from_step, to, to_step, count);
     }
 }
 

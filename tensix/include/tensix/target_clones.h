@@ -1,5 +1,6 @@
 /* What loops tell the compiler. A function of TX_TARGET_CLONES is compiled once per instruction set; the loader takes the
- * best that the processor has. Of a loop behind TX_INDEPENDENT no step reads what another one writes.
+ * best that the processor has. Of a loop behind TX_INDEPENDENT no step reads what another one writes. One behind
+ * TX_UNROLLED takes four steps at a time: short loops that lie across a cache line run at half their speed.
  */
 #ifndef TENSIX_TARGET_CLONES_H
 #define TENSIX_TARGET_CLONES_H
@@ -23,12 +24,17 @@
 
 #if defined(__clang__)
 #define TX_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define TX_UNROLLED _Pragma("clang loop unroll_count(4)")
 #elif defined(__GNUC__)
 #define TX_INDEPENDENT _Pragma("GCC ivdep")
+#define TX_UNROLLED _Pragma("GCC unroll 4")
 #elif defined(_MSC_VER)
 #define TX_INDEPENDENT __pragma(loop(ivdep))
 #else
 #define TX_INDEPENDENT
+#endif
+#ifndef TX_UNROLLED
+#define TX_UNROLLED
 #endif
 
 #endif
