@@ -5,7 +5,7 @@ All of them are a walk of the iterator with a loop that copies or converts.
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport PyArray_DATA, import_array, ndarray, npy_intp
-from tensix.core.device cimport META, Device_from_any
+from tensix.core.device cimport CPU, META, Device_from_any
 from tensix.core.handle cimport own_new
 from tensix.core.storage cimport StorageImpl_lazy_clone
 from tensix.core.storage_impl cimport StorageImpl
@@ -22,6 +22,7 @@ from tensix.kernels.iterator cimport (
     iterator_run,
     iterator_start,
     iterator_t,
+    new_result,
     rows_loop_t,
 )
 from tensix.kernels.overlap cimport check_writable_once, is_same_view, may_overlap
@@ -222,7 +223,7 @@ cdef object to_copy(Kernel self, object table, arguments_t args):
 
 
 cdef object to_dtype(Kernel self, object table, arguments_t args):
-    """Convert, in row-major order; what has the type already is returned as it is."""
+    """Convert, and keep dense strides as a clone does; what has the type already is returned as it is."""
     cdef TensorBase source = <TensorBase>args[0]
     cdef TensorImpl impl = source.impl
     cdef uint8_t code = dtype_from_any(<object>args[1]).code
@@ -230,7 +231,10 @@ cdef object to_dtype(Kernel self, object table, arguments_t args):
         refuse_undefined()
     if impl.dtype_code == code:
         return source
-    made = EMPTY.call_empty(impl.ndim, TensorImpl_sizes(impl), code, impl.device_type, impl.device_index)
+    if impl.contiguous or impl.device_type != CPU:
+        made = EMPTY.call_empty(impl.ndim, TensorImpl_sizes(impl), code, impl.device_type, impl.device_index)
+    else:
+        made = Tensor_wrap(new_result(impl.ndim, TensorImpl_sizes(impl), code, impl, impl))
     return COPY_.call2(made, source)
 
 
