@@ -45,6 +45,7 @@ class Library:
         if not isinstance(namespace, str) or not namespace.isidentifier():
             raise ValueError(f"a namespace is a Python identifier, found {namespace!r}.")
         self.namespace = namespace
+        self._owner = repr(self)  # one string, by which what this library registers is told from others'
         self._undo: list[Callable[[], object]] = []  # callables, in the order of registration
         self.close = weakref.finalize(self, undo_all, self._undo)
         self.close.atexit = False
@@ -104,8 +105,9 @@ class Library:
         self._check_open()
         table = dispatcher.get_op_table(op if "::" in op else f"{self.namespace}::{op}")
         kernel: Kernel | None = None
-        self._undo.append(lambda: kernel is None or table.unregister(key, kernel))
-        kernel = table.register(key, fn, owner=repr(self), allow_override=allow_override)
+        owner = self._owner
+        self._undo.append(lambda: kernel is None or table.unregister(key, kernel, owner))
+        kernel = table.register(key, fn, owner=owner, allow_override=allow_override)
         return fn
 
     def fallback(self, fn: Kernel | Callable[..., Any], key: DispatchKey | str) -> None:

@@ -53,9 +53,12 @@ cdef inline void data_ptr_own(data_ptr_t* self, void* ctx, const data_ptr_operat
 
 
 cdef inline const data_ptr_operations_t* data_ptr_operations(const data_ptr_t* self) noexcept nogil:
-    """Return what is known of a block's kind, or NULL. See Note [Operations of a block]."""
+    """Return what is known of a block's kind; NULL if nothing is or no context is left, which who asks wants to read.
+
+    See Note [Operations of a block].
+    """
     cdef const data_ptr_operations_t* operations = <const data_ptr_operations_t*>self.operations
-    return operations if operations != NULL and operations.free == self.deleter else NULL
+    return operations if operations != NULL and operations.free == self.deleter and self.ctx != NULL else NULL
 
 
 cdef void data_ptr_clear(data_ptr_t* self) noexcept nogil

@@ -397,7 +397,7 @@ cdef dict data_ptr_facts(const data_ptr_t* self):
     }
     if operations != NULL:
         facts["deleter_name"], facts["context"] = operations.name.decode(), operations.context.decode()
-        if self.ctx != NULL and operations.facts != NULL:
+        if operations.facts != NULL:
             facts.update(operations.facts(self.ctx))
     elif self.deleter != NULL:
         tx_find_symbol(<void*>self.deleter, &name, &library)

@@ -1,11 +1,12 @@
 """Guards: scopes in which a thread includes dispatch keys in every call, or excludes them.
 
-A call's keys are those of its arguments, with the included ones, without the excluded ones. Exclusion wins.
+A call's keys are those of its arguments, with the included ones, without the excluded ones. Exclusion wins. It takes
+functionalities away and leaves the backends, for without its own a tensor would meet the kernel of another one.
 """
 from libc.stdint cimport uint64_t
 from tensix.core.memory_reports cimport call_when_watched
 from tensix.core.public_module cimport set_module
-from tensix.tensors.dispatch_key cimport bits_of_key
+from tensix.tensors.dispatch_key cimport BACKEND_BITS, bits_of_key
 
 __all__ = ["exclude_keys", "include_keys"]
 
@@ -99,12 +100,16 @@ cdef class exclude_keys(Guard):
     Parameters
     ----------
     *keys : DispatchKey or str
-        Aliases take nothing away.
+        Of a key with a backend the functionality goes, on every backend. Aliases take nothing away.
 
     Notes
     -----
     Thread-safety: as for `include_keys`.
     """
+
+    def __init__(self, *keys):
+        super().__init__(*keys)
+        self.wanted = self.wanted >> BACKEND_BITS << BACKEND_BITS
 
     cdef uint64_t* state(self) noexcept:
         return &tx_excluded

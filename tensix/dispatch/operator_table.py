@@ -216,12 +216,16 @@ class OperatorTable:
         self.resolve()
         return kernel
 
-    def unregister(self, key, kernel):
-        """Take a kernel back; the one that it overrode serves again."""
+    def unregister(self, key, kernel, owner=None):
+        """Take a kernel back; the one that it overrode serves again. `owner`, itself, says whose of several it is."""
         slot = slot_from_any(key)
         if not isinstance(kernel, PythonKernel):
             UNREGISTERED.append(kernel)  # See Note [Kernels that are unregistered while they run]
-        left = [entry for entry in self.registered[slot] if entry[0] is not kernel]
+        left = self.registered[slot].copy()  # others may read the one that is there
+        for n, (its, whose) in enumerate(left):
+            if its is kernel and (owner is None or whose is owner):
+                del left[n]  # the newest alone: `fallthrough` may be there for many
+                break
         if left:
             self.registered[slot] = left
         else:

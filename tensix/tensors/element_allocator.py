@@ -294,9 +294,9 @@ def elements_of_storage(storage):
         If there is none.
     """
     block = cython.address(storage.block)
-    while block.ctx != cython.NULL and (cow_is_cow(block) or refcounted_is_shared(block)):
+    while cow_is_cow(block) or refcounted_is_shared(block):
         block = cython.address(cython.cast(cython.pointer(shared_context_t), block.ctx).original)
-    if block.ctx == cython.NULL or data_ptr_operations(block) != cython.address(placement_operations):
+    if data_ptr_operations(block) != cython.address(placement_operations):
         raise TypeError("the storage does not hold elements: its block was not made by a TypedStorage.")
     return cython.cast(context_p, block.ctx)
 

@@ -96,3 +96,20 @@ def test_a_borrowed_look_sees_and_changes_nothing():
         with pytest.raises(RuntimeError):
             attempt()
     assert look.get() == storage.data_ptr() != 0
+
+
+@pytest.mark.parametrize("emptied_by", [DataPtr.clear, DataPtr.release_context])
+def test_a_counted_block_without_its_context_is_as_any_other(emptied_by):
+    """The deleter stays, and says nothing about a context that is not there."""
+    kept = []
+    for _ in range(2):
+        storage = Storage(8)
+        kept.append(storage.share())
+        pointer = storage.set_data_ptr(DataPtr())
+        deleter, context = pointer.get_deleter(), pointer.get_context()
+        if emptied_by(pointer) is not None:
+            FUNCTION(deleter)(context)  # released, and freed by hand
+        assert pointer.get_deleter() == deleter
+        kept.append(Storage.from_data_ptr(8, pointer))
+    assert not kept[1].is_alias_of(kept[3])
+    assert kept[1].share().is_alias_of(kept[1])

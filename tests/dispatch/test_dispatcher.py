@@ -8,8 +8,9 @@ import pytest
 
 import tensix
 from tensix import Tensor
-from tensix.dispatch import DispatchKey, OperatorTable, dispatcher
+from tensix.dispatch import DispatchKey, DispatchKeySet, OperatorTable, dispatcher, fallthrough, include_keys
 from tensix.dispatch.dispatcher import Dispatcher
+from tensix.library import Library
 
 SCHEMA = "mine::f.Tensor(Tensor a, Tensor b) -> Tensor"
 
@@ -297,3 +298,20 @@ def test_a_declaration_without_memory_is_none():
     pytest.importorskip("_testcapi")
     done = subprocess.run([sys.executable, "-c", DEFINE_WITHOUT_MEMORY], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_library_takes_back_what_falls_through_for_itself_alone():
+    """The kernel that falls through is one for all."""
+    with Library("shared") as first:
+        first.define("f(Tensor self) -> str")
+        first.impl("f", fallthrough, "AutogradCPU")
+        with Library("shared") as second:
+            second.impl("f", lambda x: "second", "AutogradCPU", allow_override=True)
+            with Library("shared") as third:
+                for _ in range(2):
+                    third.impl("f", fallthrough, "AutogradCPU", allow_override=True)
+            assert dispatcher.get_op_table("shared::f").redispatch(DispatchKeySet("AutogradCPU"), tensix.ones(1)) == "second"
+            first.impl("f", fallthrough, "AutogradCPU", allow_override=True)
+        first.impl("f", lambda x: "CPU", "CPU")
+        with include_keys("AutogradCPU"):
+            assert tensix.ops.shared.f(tensix.ones(1)) == "CPU"

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 import tensix
-from tensix.dispatch import DispatchKeySet, dispatcher, include_keys
+from tensix.dispatch import DispatchKeySet, dispatcher, exclude_keys, include_keys
 from tensix.dispatch.dispatcher import Dispatcher
 from tensix.library import Library
 
@@ -99,6 +99,15 @@ def test_meta_that_is_included_for_tensors_elsewhere():
     x = tensix.ones(2)
     with include_keys("CPU", "Meta"), pytest.raises(RuntimeError, match="a kernel for meta got tensors on cpu and cpu"):
         x + x
+
+
+def test_a_key_that_is_excluded_leaves_tensors_their_backend():
+    """Without it a tensor on meta would meet the kernel for the CPU."""
+    x = tensix.ones(2, device="meta")
+    with exclude_keys("AutogradMeta"):
+        assert (x + x).device.type == "meta"
+    with exclude_keys("CPU"), pytest.raises(NotImplementedError, match="from the 'Undefined' backend"):
+        x + x  # the functionality goes on every backend
 
 
 def test_redispatch_checks_arguments_against_the_schema():

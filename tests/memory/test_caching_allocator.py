@@ -39,6 +39,17 @@ def test_a_block_is_large_enough_and_at_most_an_eighth_larger(fake, nbytes):
     assert nbytes <= fake.given[0] <= nbytes + nbytes // 8 + 8
 
 
+@pytest.mark.parametrize("emptied_by", [DataPtr.clear, DataPtr.release_context])
+def test_a_block_that_is_gone_is_not_asked_what_it_was(emptied_by):
+    caching = CachingAllocator()
+    block = caching.allocate(64)
+    deleter, context = block.get_deleter(), block.get_context()
+    if emptied_by(block) is not None:
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(deleter)(context)
+    caching.is_simple_data_ptr(block)
+    assert caching.stats()[:2] == (0, 64)
+
+
 def test_every_size_finds_the_block_that_was_made_for_its_class(fake):
     caching = CachingAllocator(fake, max_cached=1 << 62)
     for nbytes in range(MIB, 5 * MIB, 40961):
