@@ -22,6 +22,8 @@ extensions = ["sphinx.ext.autodoc", "numpydoc", "floors_picture"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"tensix {release}"
+html_static_path = ["_static"]
+html_css_files = ["front.css"]
 
 default_role = "py:obj"  # a name in single backticks is a link where the name is documented
 autosummary_generate = False
