@@ -22,6 +22,8 @@ extensions = ["sphinx.ext.autodoc", "numpydoc", "floors_picture"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"tensix {release}"
+html_static_path = ["_static"]
+html_css_files = ["front.css"]
 
 default_role = "py:obj"  # a name in single backticks is a link where the name is documented
 autosummary_generate = False
@@ -32,7 +34,7 @@ add_module_names = False
 
 
 class Functions(SphinxDirective):
-    """Describe every function that a module exports, under the name that it has in tensix."""
+    """Describe every function that a module exports, and what they return, under the names that they have in tensix."""
 
     required_arguments = 1
 
@@ -40,11 +42,17 @@ class Functions(SphinxDirective):
         """Return what `autofunction` makes of them."""
         module = import_module(self.arguments[0])
         package = module.__name__ if module.__name__.count(".") == 1 else "tensix"
-        names = [name for name in module.__all__ if inspect.isroutine(getattr(module, name))]
+        names = [name for name in module.__all__ if callable(getattr(module, name))]
         if package != "tensix":  # those of the main namespace are described there
             names = [name for name in names if getattr(tensix, name, None) is not getattr(module, name)]
         described = Element()
-        lines = StringList([f".. autofunction:: {package}.{name}" for name in names], source=self.get_source_info()[0])
+        text = []
+        for name in names:
+            if inspect.isroutine(getattr(module, name)):
+                text.append(f".. autofunction:: {package}.{name}")
+            else:  # a named tuple: the function that returns it explains its fields
+                text += [f".. autoclass:: {package}.{name}", "   :no-members:", ""]
+        lines = StringList(text, source=self.get_source_info()[0])
         self.state.nested_parse(lines, self.content_offset, described)
         return described.children
 

@@ -1,6 +1,8 @@
 """Tensors whose memory you can see and steer."""
 
 from importlib import import_module as _import_module
+from types import BuiltinFunctionType as _BuiltinFunctionType
+from types import FunctionType as _FunctionType
 from typing import TYPE_CHECKING
 
 try:
@@ -72,6 +74,11 @@ __all__ += _dtype.__all__
 __all__ += _memory_format.__all__
 for _chapter in functions.CHAPTERS:
     __all__ += _chapter.__all__
+
+# A pickle names a function by the package, as it names a class: see Note [Modules of classes].
+for _name in __all__:
+    if type(_function := globals().get(_name)) in {_FunctionType, _BuiltinFunctionType}:
+        _function.__module__ = "tensix"
 
 # Name -> the module that has it, None for a module of that name. Not every program explains, tests or reads files;
 # those that do load these modules, and no other program waits for them. The floors below know themselves what is

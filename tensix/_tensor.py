@@ -307,7 +307,7 @@ class Tensor(TensorBase):
 
     @property
     def size(self):
-        """The number of elements."""
+        """The number of elements; what is ``size()`` in PyTorch is `shape`."""
         return self.impl.numel
 
     @property
@@ -735,9 +735,28 @@ class Tensor(TensorBase):
         """Return the view with its dimensions in the given order."""
         return PERMUTE.call_with(self, sizes_of(dims))
 
-    def transpose(self, dim0, dim1):
-        """Return the view with two dimensions exchanged."""
-        return TRANSPOSE.call((self, dim0, dim1), None, self.impl.key_set)
+    def transpose(self, dim0=None, dim1=None, *dims):
+        """Return the view with two dimensions exchanged; as in NumPy, with all in the given order, or in reverse.
+
+        Parameters
+        ----------
+        dim0, dim1 : int, optional
+            Two dimensions; or the first may be a tuple of all.
+        *dims : int
+            With those before all dimensions, in their new order.
+
+        Examples
+        --------
+        >>> import tensix
+        >>> x = tensix.empty(2, 3, 4)
+        >>> x.transpose(0, 1).shape, x.transpose(2, 0, 1).shape, x.transpose().shape
+        ((3, 2, 4), (4, 2, 3), (4, 3, 2))
+        """
+        if dim1 is not None and not dims:
+            return TRANSPOSE.call((self, dim0, dim1), None, self.impl.key_set)
+        if dim0 is None and dim1 is None:
+            return REVERSE_DIMS.call1(self)
+        return PERMUTE.call_with(self, sizes_of((dim0,) if dim1 is None else (dim0, dim1, *dims)))
 
     def movedim(self, source, destination):
         """Return the view with dimensions, one or a tuple, moved to other places; the others keep their order."""

@@ -2,6 +2,7 @@
 
 import sys
 from importlib import import_module
+from types import BuiltinFunctionType, FunctionType
 
 
 def loaded_later(package, sources, advice=None):
@@ -27,6 +28,8 @@ def loaded_later(package, sources, advice=None):
         found = import_module(f".{source or name}", package)
         if source is not None:
             found = getattr(found, name)
+            if "." not in package and type(found) in {FunctionType, BuiltinFunctionType}:
+                found.__module__ = package  # See Note [Modules of classes]
         namespace[name] = found
         return found
 

@@ -54,8 +54,8 @@ ctypedef PyObject* (*fastcall_t)(PyObject* self, PyObject** args, Py_ssize_t cou
 # What a parameter is called elsewhere -> what the standard calls it; a function has one of several.
 OTHER_NAMES = {
     "dim": ("axis", "axes"), "dims": ("axis", "axes"), "keepdim": ("keepdims",), "shifts": ("shift",),
-    "tensors": ("arrays",), "ddof": ("correction",), "diagonal": ("k",), "a_min": ("min",), "a_max": ("max",),
-    "p": ("ord",),
+    "tensors": ("arrays",), "ddof": ("correction",), "unbiased": ("correction",), "diagonal": ("k",),
+    "a_min": ("min",), "a_max": ("max",), "p": ("ord",),
 }
 
 

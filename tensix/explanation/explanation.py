@@ -79,7 +79,7 @@ class Explanation:
         """Return the chain as a picture: the text of an SVG file, which needs nothing else and suits light and dark."""
         return picture_of(self._chain, str(self))
 
-    def _repr_html_(self) -> str:
+    def _repr_svg_(self) -> str:  # not as HTML, of which a notebook that is not trusted keeps the letters alone
         return self.svg()
 
     def __str__(self) -> str:

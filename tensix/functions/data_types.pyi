@@ -5,7 +5,9 @@ from tensix.core.device import Device
 from tensix.tensors.dtype import DType, _DTypeLike
 from tensix.tensors.promotion import promote_types as promote_types
 
-__all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "promote_types", "result_type"]
+__all__ = [
+    "FloatInfo", "IntInfo", "astype", "can_cast", "finfo", "iinfo", "isdtype", "promote_types", "result_type",
+]  # fmt: skip
 
 _Kind: TypeAlias = str | _DTypeLike
 

@@ -18,7 +18,9 @@ from tensix.tensors.dtype import bfloat16, complex64, complex128, float16, float
 from tensix.tensors.dtype import bool as bool_
 from tensix.tensors.promotion import promote_types
 
-__all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "promote_types", "result_type"]
+__all__ = [
+    "FloatInfo", "IntInfo", "astype", "can_cast", "finfo", "iinfo", "isdtype", "promote_types", "result_type",
+]
 
 cdef OperatorTable ASTYPE = native_functions.ASTYPE
 cdef OperatorTable CLONE = native_functions.CLONE
@@ -44,6 +46,8 @@ REAL_PART = {complex64: float32, complex128: float64}
 class FloatInfo(NamedTuple):
     """Limits of a floating type; see `finfo`."""
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     bits: int
     eps: float
     max: float
@@ -55,6 +59,8 @@ class FloatInfo(NamedTuple):
 @cython.binding(True)
 class IntInfo(NamedTuple):
     """Limits of an integer type; see `iinfo`."""
+
+    __module__ = "tensix"  # See Note [Modules of classes]
 
     bits: int
     max: int

@@ -325,7 +325,7 @@ def letters_beside(part: Part, parts: list[Part]) -> set[str]:
 @method
 def unique(
     x: Tensor, /, *, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False
-) -> Tensor | tuple[Tensor, ...]:
+) -> Any:
     """Return the different values in ascending order, and what else is asked for.
 
     Parameters

@@ -9,11 +9,16 @@ from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
 from tensix.dispatch.operands import scalar_like
 
-__all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
+__all__ = [
+    "UniqueAll", "UniqueCounts", "UniqueInverse", "isin", "unique_all", "unique_counts", "unique_inverse",
+    "unique_values",
+]  # fmt: skip
 
 
 class UniqueAll(NamedTuple):
     """What `unique_all` returns."""
+
+    __module__ = "tensix"  # See Note [Modules of classes]
 
     values: Tensor
     indices: Tensor
@@ -24,12 +29,16 @@ class UniqueAll(NamedTuple):
 class UniqueCounts(NamedTuple):
     """What `unique_counts` returns."""
 
+    __module__ = "tensix"  # See Note [Modules of classes]
+
     values: Tensor
     counts: Tensor
 
 
 class UniqueInverse(NamedTuple):
     """What `unique_inverse` returns."""
+
+    __module__ = "tensix"  # See Note [Modules of classes]
 
     values: Tensor
     inverse_indices: Tensor

@@ -65,6 +65,7 @@ def std(
     *,
     dim: _Axes = None,
     ddof: float = 0.0,
+    unbiased: float = 0.0,
     keepdim: bool = False,
 ) -> Tensor: ...
 def var(
@@ -76,6 +77,7 @@ def var(
     *,
     dim: _Axes = None,
     ddof: float = 0.0,
+    unbiased: float = 0.0,
     keepdim: bool = False,
 ) -> Tensor: ...
 

@@ -87,7 +87,7 @@ def test_names_are_escaped():
 def test_nothing_comes_from_outside():
     text = explain(tensix.ones(3)).svg()
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg\")|url\(|@import|<script|href", text)
-    assert explain(tensix.ones(3))._repr_html_().startswith("<svg ")
+    assert explain(tensix.ones(3))._repr_svg_().startswith("<svg ")
     assert "prefers-color-scheme:dark" in text and 'role="img"' in text
 
 

@@ -40,6 +40,16 @@ def test_along_a_dimension(name):
         same(method(0), expected)
 
 
+@pytest.mark.parametrize("name", ["std", "var"])
+def test_the_method_divides_as_the_function_does(name):
+    """By the number of elements, however an axis is called: the standard and NumPy agree, PyTorch subtracts 1."""
+    a = X.numpy()
+    function, method = getattr(tensix, name), getattr(X, name)
+    for found in (method(), method(axis=0), method(dim=0), function(X, dim=0)):
+        axis = None if found.ndim == 0 else 0
+        np.testing.assert_allclose(found.numpy(), getattr(np, name)(a, axis=axis), rtol=1e-5)
+
+
 def test_functions_of_several_tensors():
     y = X + 1
     same(tensix.stack([X, y], dim=1), tensix.stack([X, y], axis=1))
@@ -65,6 +75,8 @@ def test_others():
     same(tensix.fft.fft(X, dim=0), tensix.fft.fft(X, axis=0))
     same(tensix.fft.fftn(X, dim=(0, 1)), tensix.fft.fftn(X, axes=(0, 1)))
     same(X.std(ddof=1), tensix.std(X, correction=1))
+    same(X.var(dim=0, unbiased=True), tensix.var(X, axis=0, correction=1))
+    same(tensix.std(X, unbiased=False), tensix.std(X))
     assert [part.shape for part in tensix.split(X, 2, dim=2)] == [(2, 3, 2), (2, 3, 2)]
 
 

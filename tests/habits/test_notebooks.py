@@ -58,6 +58,13 @@ def test_what_has_no_table():
     assert tensix.Tensor()._repr_html_() == "Tensor(undefined)"
 
 
+def test_an_explanation_is_a_picture_where_notebooks_show_pictures_and_text_elsewhere():
+    """As HTML it would be cleaned to its bare letters in a notebook that somebody else ran."""
+    explanation = tensix.explain(tensix.ones(2))
+    assert ElementTree.fromstring(explanation._repr_svg_()).tag.endswith("svg")
+    assert not hasattr(explanation, "_repr_html_") and repr(explanation).startswith("Tensor\n")
+
+
 def test_showing_changes_nothing():
     x = tensix.rand(100, 100)
     lazy = x.lazy_clone()

@@ -14,7 +14,8 @@ def names_explained_in(doc):
 def documented_things(module):
     """Yield name and object of what a module exports, and of what its classes add to their bases.
 
-    Cython gives attributes declared readonly no docstring; the class's own must speak of those.
+    Cython gives attributes declared readonly no docstring; the class's own must speak of those. Fields of named tuples
+    are explained by the functions that return them.
     """
     for name in module.__all__:
         exported = getattr(module, name)
@@ -22,7 +23,7 @@ def documented_things(module):
             yield name, exported
         if not inspect.isclass(exported):
             continue
-        explained = names_explained_in(inspect.getdoc(exported))
+        explained = {*names_explained_in(inspect.getdoc(exported)), *getattr(exported, "_fields", ())}
         for attribute in vars(exported):
             value = getattr(exported, attribute)
             is_own = not attribute.startswith("_") and not any(hasattr(base, attribute) for base in exported.__bases__)

@@ -1,5 +1,6 @@
 """Pickles of tensors: what is kept, what is shared, and what is not copied."""
 
+import inspect
 import pickle
 import pickletools
 import sys
@@ -223,8 +224,11 @@ def objects():
     tensors = [x, x.T, x[:, 1:], tensix.asarray(b"abc"), tensix.Tensor(), tensix.empty(3, device="meta")]
     tensors += [tensix.sparse_coo_tensor([[0]], [1.0], (2,))]
     functions = [tensix.zeros, tensix.sin, tensix.sum, tensix.Tensor.sum, tensix.einsum, tensix.linalg.inv]
+    functions += [tensix.load, tensix.manual_seed, tensix.get_allocator, tensix.Library]
+    results = [tensix.unique_all(x), tensix.unique_counts(x), tensix.unique_inverse(x), tensix.finfo("float32")]
+    results += [tensix.iinfo("int8"), tensix.linalg.svd(tensix.ones(2, 2))]
     counts = [tensix.Stat(1, 2, 3, 2), tensix.OutOfMemoryError(4096, 64, 1024), recording.snapshot()]
-    return types + tensors + functions + counts + [tensix.Device("cpu"), tensix.DispatchKey.CPU]
+    return types + tensors + functions + results + counts + [tensix.Device("cpu"), tensix.DispatchKey.CPU]
 
 
 PUBLIC = {"tensix", "tensix.fft", "tensix.linalg", "tensix.library", "tensix.interop", "tensix.testing"}
@@ -238,6 +242,15 @@ def test_pickles_name_public_modules_only(obj, protocol):
     strings = {arg for operation, arg, _ in operations if "UNICODE" in operation.name}
     named |= {text for text in strings if text in sys.modules}
     assert {name for name in named if name.startswith("tensix")} <= PUBLIC
+
+
+@pytest.mark.parametrize("package", [tensix, tensix.linalg, tensix.fft])
+def test_public_functions_and_classes_say_where_users_find_them(package):
+    found = [getattr(package, name) for name in package.__all__]
+    for one in found:
+        if inspect.isroutine(one) or inspect.isclass(one):
+            assert one.__module__ in PUBLIC, one
+            assert getattr(sys.modules[one.__module__], one.__name__) is one
 
 
 @pytest.mark.parametrize("one", [tensix.Tensor, *{type(obj) for obj in objects()[:7]}, tensix.CachingStats])

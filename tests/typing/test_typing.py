@@ -2,7 +2,9 @@
 
 import ast
 import inspect
+import json
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +44,18 @@ def test_samples_pass_strict_checking(elsewhere):
     assert (report, failure, status) == (f"Success: no issues found in {len(SAMPLES)} source files\n", "", 0)
 
 
+@pytest.mark.skipif(shutil.which("pyright") is None, reason="pyright is not installed")
+def test_samples_pass_pyright(tmp_path):
+    """But those with mistakes, for its ignores have other words, and pointers, whose class it infers otherwise."""
+    config = {"typeCheckingMode": "strict", "extraPaths": [str(PACKAGE.parent)], "reportPrivateUsage": False}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(config))
+    for sample in (sample for sample in RUNNABLE if sample.stem != "memory"):
+        shutil.copy(sample, tmp_path)
+    command = ["pyright", "--pythonpath", sys.executable, "--project", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("sample", RUNNABLE, ids=lambda path: path.stem)
 def test_sample_runs(sample):
     runpy.run_path(str(sample))
@@ -55,6 +69,13 @@ def test_stubs_fit_the_modules(elsewhere):
         options.append(f"--allowlist={HERE}/allowlist_before_3_12.txt")
     report, failure, status = outcome_of("mypy.stubtest", *options, *modules)
     assert (failure, status) == ("", 0), report
+
+
+def test_stubs_of_functions_in_plain_python_are_made_of_them():
+    """Which have no other names: those are added; tests/typing/stubs.py writes the files."""
+    written = runpy.run_path(str(HERE / "stubs.py"))
+    for path in written["MODULES"]:
+        assert path.with_suffix(".pyi").read_text(encoding="utf-8") == written["stub_of"](path)
 
 
 CHAPTERS = [path for path in STUBS if path.parent.name == "functions"]
