@@ -40,7 +40,7 @@ from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 from numpy cimport import_array
 from tensix.core.allocator cimport Allocator, Allocator_allocate, current_allocator, scopes_were_used, serving
 from tensix.core.atomics cimport tx_load_relaxed
@@ -136,13 +136,15 @@ cdef void* allocate(void* ctx, size_t size) noexcept:
 
 
 cdef void* allocate_zeros(void* ctx, size_t count, size_t size) noexcept:
-    if (count | size) >> 32 != 0 and count != 0 and size > <size_t>-1 // count:
+    if count != 0 and size > <size_t>-1 // count:
         return NULL
     size *= count
     if size > MAX_SMALL_BYTES:
         return allocate_any(ctx, size, True)
     cdef void* data = allocate(ctx, size)
-    return data if data == NULL else memset(data, 0, size)
+    if data != NULL:
+        CPUBlock_zero(data, size)  # not memset(): C compilers that know how small it is use instructions that start late
+    return data
 
 
 cdef void* allocate_any(void* ctx, size_t size, bint zeroed) noexcept:
