@@ -143,7 +143,7 @@ cdef void* allocate_zeros(void* ctx, size_t count, size_t size) noexcept:
         return allocate_any(ctx, size, True)
     cdef void* data = allocate(ctx, size)
     if data != NULL:
-        CPUBlock_zero(data, size)  # not memset(): C compilers that know how small it is use instructions that start late
+        CPUBlock_zero(data, size)  # not memset(): for so few bytes C compilers take instructions that start slowly
     return data
 
 
