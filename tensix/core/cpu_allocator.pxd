@@ -35,9 +35,15 @@ cdef struct block_header_t:
 cdef enum:
     HAS_OWN_REGION = 1  # in the lowest bits of `base`
     IS_KEPT = 2
+    HEADER_ALIGNMENT = 64  # of blocks whose header may be looked for; the default allocator's
+    MIN_PAGE_BYTES = 4096  # of any system
 
 cdef inline block_header_t* header_of(void* data) noexcept nogil:
     return <block_header_t*>(<uintptr_t>data - sizeof(block_header_t))
+
+cdef inline bint may_be_read_in_front(void* data) noexcept nogil:
+    """Return whether a header in front of any address that is in use lies on the same page, if there is one."""
+    return <uintptr_t>data % HEADER_ALIGNMENT == 0 and <uintptr_t>data % MIN_PAGE_BYTES != 0
 
 cdef inline uint64_t seal_of(void* data) noexcept nogil:
     """Return what the seal of a living block at this address is."""

@@ -10,9 +10,13 @@ for 2 MiB or more, without which reading 64 MiB takes a third longer.
 Note [Size classes]
 ~~~~~~~~~~~~~~~~~~~
 A kept block is given out only for sizes of its own class, so that one is found by taking the newest of a list. Classes
-are 64 bytes apart up to 512, then there are eight per doubling: a block is at most an eighth larger than what was asked
-for, and what is never touched has no pages. Of each class below 1 MiB only a few blocks are kept; a program that has
-freed a million of them at once does not need them all again.
+are 64 bytes apart up to 1 KiB, then there are eight per doubling: a block is at most an eighth larger than what was
+asked for, and what is never touched has no pages. Of each class below 1 MiB only a few blocks are kept; a program that
+has freed a million of them at once does not need them all again.
+
+When too much is kept, the block goes that was unused for longest. Small blocks, of up to 1 KiB, are in no such order:
+keeping it would take as many instructions as all the rest that is done for them. They are 4 MiB at most, and go when
+nothing else is left.
 
 Note [The GIL is the lock of the cache]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -58,7 +62,13 @@ from tensix.core.atomics cimport (
     tx_load_relaxed,
     tx_store_relaxed,
 )
-from tensix.core.cpu_allocator cimport CPUAllocator, CPUAllocator_reserve, CPUBlock_set_keeper, CPUBlock_zero
+from tensix.core.cpu_allocator cimport (
+    CPUAllocator,
+    CPUAllocator_reserve,
+    CPUBlock_set_keeper,
+    CPUBlock_zero,
+    may_be_read_in_front,
+)
 from tensix.core.data_ptr cimport (
     DataPtr,
     DataPtr_wrap,
@@ -70,12 +80,14 @@ from tensix.core.data_ptr cimport (
 )
 from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil
-from tensix.core.tally cimport tally_current
 
 from tensix.core.allocator import OutOfMemoryError
 from tensix.core.format_size import parse_size
 
 __all__ = ["CachingAllocator", "CachingStats"]
+
+cdef extern from "tensix/bits.h" nogil:
+    int tx_highest_bit(uint64_t word)
 
 cdef extern from "tensix/pages.h" nogil:
     size_t tx_resident_bytes(void* address, size_t nbytes)
@@ -167,6 +179,7 @@ cdef class CachingAllocator(Allocator):
         if self.cache == NULL:
             raise MemoryError("no memory for the lists of a CachingAllocator.")
         self.cache.owners, self.cache.allocator = 1, <PyObject*>self
+        set_bounds(self.cache)
         self.upstream = CPUAllocator(huge_pages=True)
         self.is_over_cpu = True
 
@@ -182,7 +195,7 @@ cdef class CachingAllocator(Allocator):
     def __dealloc__(self):
         cdef cache_t* cache = self.cache
         if cache != NULL:
-            cache.allocator = NULL
+            cache.allocator, cache.max_cached = NULL, 0
             tx_store_relaxed(&cache.is_closed, True)
             collect_returned(cache)
             evict(cache, 0)
@@ -232,14 +245,20 @@ cdef class CachingAllocator(Allocator):
         cdef cache_t* cache = self.cache
         cdef size_t resident = 0
         cdef kept_block_t* kept
+        cdef int number
         collect_returned(cache)
         kept = cache.first
         while kept != NULL:
             resident += tx_resident_bytes(kept.block.data, kept.capacity)
             kept = kept.next
+        for number in range(SMALL_CLASS_COUNT):
+            kept = cache.classes[number].newest
+            while kept != NULL:
+                resident += tx_resident_bytes(kept.block.data, kept.capacity)
+                kept = kept.older
         return CachingStats(
-            tally_current(&cache.in_use), cache.cached, cache.max_cached, cache.hits, cache.misses, resident,
-            cache.in_use.came - cache.missed_bytes,
+            tx_load_relaxed(&cache.reserved) - cache.cached - tx_load_relaxed(&cache.returned_bytes), cache.cached,
+            cache.max_cached, cache.hits, cache.misses, resident, cache.reused,
         )
 
     def __repr__(self):
@@ -261,6 +280,8 @@ cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, bint ze
     cdef kept_block_t* kept
     if nbytes == 0 or nbytes >> 62:
         return Allocator_allocate(self.upstream, nbytes, out)
+    if tx_load_relaxed(&cache.returned) != 0:
+        collect_returned(cache)
     kept = cache_take(cache, nbytes)
     if kept == NULL:
         try:
@@ -270,7 +291,6 @@ cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, bint ze
                 error.nbytes, error.args = nbytes, (nbytes, *error.args[1:])
             raise
         cache.misses += 1
-        cache.missed_bytes += kept.capacity
     elif zeroed:
         CPUBlock_zero(kept.block.data, nbytes)
     kept_block_point(kept, out)
@@ -317,7 +337,9 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity, bi
     kept.cache, kept.its_class = cache, &cache.classes[class_of(capacity)]
     if kept.reports:
         CPUBlock_set_keeper(kept.block.data, kept)
+    kept.has_header = kept.reports and may_be_read_in_front(kept.block.data)
     tx_add_fetch_relaxed(&cache.owners, 1)
+    tx_add_fetch_relaxed(&cache.reserved, capacity)
     return kept
 
 
@@ -334,6 +356,82 @@ cdef void take_back(void* ctx) noexcept nogil:
 
 cdef void take_back_with_gil(void* ctx) noexcept nogil:
     kept_block_free(<kept_block_t*>ctx, True)
+
+
+cdef kept_block_t* cache_take(cache_t* cache, size_t nbytes) noexcept:
+    """Take out the newest block that is kept for a size of 1 to 2**62 bytes; NULL if there is none."""
+    cdef kept_block_t* kept
+    if nbytes <= MAX_SMALL_BYTES:
+        return cache_take_small(cache, nbytes)
+    kept = cache.classes[class_of(nbytes)].newest
+    if kept != NULL:
+        TX_ASSERT(is_intact(kept), "the header of a CPU block to be intact", <uint64_t>kept.block.data)
+        unlink(cache, kept)
+        cache.hits += 1
+        cache.reused += kept.capacity
+    return kept
+
+
+cdef void kept_block_keep(kept_block_t* kept, bint has_gil) noexcept nogil:
+    """Keep a block, or give it back."""
+    cdef cache_t* cache = kept.cache
+    if not has_gil:
+        push_returned(cache, kept)
+    elif is_worth_keeping(cache, kept):
+        link(cache, kept)
+        if cache.cached > cache.max_cached:
+            evict(cache, cache.max_cached)
+    else:
+        give_back(kept)
+
+
+cdef inline bint is_worth_keeping(cache_t* cache, kept_block_t* kept) noexcept nogil:
+    """Whether there is space for a block, if need be in place of others; with the GIL."""
+    return not tx_load_relaxed(&cache.is_closed) and kept.capacity <= cache.max_cached and kept.its_class.wanted != 0
+
+
+cdef inline void link(cache_t* cache, kept_block_t* kept) noexcept nogil:
+    """Enter a block as the newest of its class and of all."""
+    cdef size_class_t* its_class = kept.its_class
+    kept.older = its_class.newest
+    its_class.newest = kept
+    its_class.wanted -= 1
+    tx_store_relaxed(&cache.cached, cache.cached + kept.capacity)
+    if kept.capacity <= MAX_SMALL_BYTES:
+        return
+    kept.newer = NULL
+    if kept.older != NULL:
+        kept.older.newer = kept
+    kept.next, kept.previous = NULL, cache.last
+    if cache.last != NULL:
+        cache.last.next = kept
+    else:
+        cache.first = kept
+    cache.last = kept
+
+
+cdef inline void unlink(cache_t* cache, kept_block_t* kept) noexcept nogil:
+    """Take out a block; a small one is the newest of its class."""
+    cdef size_class_t* its_class = kept.its_class
+    TX_ASSERT(cache.cached >= kept.capacity, "at least one block to be kept", cache.cached)
+    if kept == its_class.newest:
+        its_class.newest = kept.older
+    its_class.wanted += 1
+    tx_store_relaxed(&cache.cached, cache.cached - kept.capacity)
+    if kept.capacity <= MAX_SMALL_BYTES:
+        return
+    if kept.newer != NULL:
+        kept.newer.older = kept.older
+    if kept.older != NULL:
+        kept.older.newer = kept.newer
+    if kept.previous != NULL:
+        kept.previous.next = kept.next
+    else:
+        cache.first = kept.next
+    if kept.next != NULL:
+        kept.next.previous = kept.previous
+    else:
+        cache.last = kept.previous
 
 
 cdef void push_returned(cache_t* cache, kept_block_t* kept) noexcept nogil:
@@ -369,25 +467,38 @@ cdef void collect_returned(cache_t* cache) noexcept nogil:
 
 
 cdef size_t evict(cache_t* cache, size_t bound) noexcept nogil:
-    """Give back what was unused for longest until no more than `bound` bytes are kept; return how many went."""
+    """Give back what was unused for longest until no more than `bound` bytes are kept; return how many went.
+
+    See Note [Size classes].
+    """
     cdef size_t evicted = 0
     cdef kept_block_t* kept
     cdef kept_block_t* doomed = NULL
     cdef kept_block_t** end = &doomed
+    cdef int number = SMALL_CLASS_COUNT - 1
     while cache.cached > bound:  # all taken out first: who takes one back may free others meanwhile
         kept = cache.first
+        while kept == NULL:
+            kept = cache.classes[number].newest
+            number -= kept == NULL
         unlink(cache, kept)
         evicted += kept.capacity
         end[0], kept.next = kept, NULL
         end = &kept.next
+    tx_fetch_sub_acq_rel(&cache.reserved, evicted)
     while doomed != NULL:
         kept, doomed = doomed, doomed.next
-        give_back(kept)
+        let_go(kept)
     return evicted
 
 
 cdef void give_back(kept_block_t* kept) noexcept nogil:
     """Return a block upstream."""
+    tx_fetch_sub_acq_rel(&kept.cache.reserved, kept.capacity)
+    let_go(kept)
+
+
+cdef void let_go(kept_block_t* kept) noexcept nogil:
     cdef cache_t* cache = kept.cache
     data_ptr_destroy(&kept.block)
     free(kept)
@@ -401,10 +512,32 @@ cdef void disown(cache_t* cache) noexcept nogil:
         free(cache)
 
 
+cdef void set_bounds(cache_t* cache) noexcept nogil:
+    """Say how many blocks of each class are kept at most."""
+    cdef size_t capacity
+    cdef int number
+    for number in range(CLASS_COUNT):
+        capacity = <size_t>STEP_BYTES * (number + 1)
+        if number >= SMALL_CLASS_COUNT:
+            capacity = <size_t>(9 + (number & 7)) << (MAX_SMALL_BIT - 3 + (number - SMALL_CLASS_COUNT) // 8)
+        cache.classes[number].wanted = max(MAX_CLASS_BYTES // capacity, <size_t>MIN_CLASS_BLOCKS)
+        if capacity >= MIN_LARGE_BYTES:
+            cache.classes[number].wanted = <size_t>-1
+
+
+cdef inline int class_of(size_t nbytes) noexcept nogil:
+    """Return the number of a size's class; a capacity is in the same class as the sizes that it serves."""
+    if nbytes <= MAX_SMALL_BYTES:
+        return <int>((nbytes - 1) // STEP_BYTES)
+    cdef int bit = tx_highest_bit(nbytes - 1)
+    TX_ASSERT(bit < 62, "a size of at most 2**62 bytes, so that it has a class", nbytes)
+    return SMALL_CLASS_COUNT + 8 * (bit - MAX_SMALL_BIT) + <int>((nbytes - 1) >> (bit - 3) & 7)
+
+
 cdef size_t capacity_of(size_t nbytes) noexcept nogil:
     """Return the size of blocks of a size's class. See Note [Size classes]."""
     cdef size_t step = STEP_BYTES
-    if nbytes > LAST_STEP:
+    if nbytes > MAX_SMALL_BYTES:
         step = <size_t>1 << (tx_highest_bit(nbytes - 1) - 3)
     return (nbytes + step - 1) & ~(step - 1)
 

@@ -1,6 +1,6 @@
 """Private: what NumPy has of tensix's memory, found by its address."""
 from tensix.core.data_ptr cimport data_ptr_t
-from tensix.memory.caching_allocator cimport CachingAllocator, kept_block_t
+from tensix.memory.caching_allocator cimport kept_block_t
 
 cdef object RESULTS_HANDLER   # NumPy's handler while it computes for tensix
 cdef bint allocates_array     # whether the block that is allocated now is for an array of the program; with the GIL
@@ -10,6 +10,7 @@ cdef void take_block(void* data, data_ptr_t* out) noexcept
 cdef object take_failure(error)
 
 # Declared here, the C compiler does not inline them into what nearly always suffices. See Note [Small arrays].
+cdef void* allocate_any(void* ctx, size_t size, bint zeroed) noexcept
 cdef void* take_slowly(void* ctx, size_t size, bint zeroed) noexcept
-cdef void* with_record(CachingAllocator allocator, kept_block_t* kept) noexcept
+cdef void* give_out_slowly(kept_block_t* kept) noexcept
 cdef void release_slowly(void* data, size_t size) noexcept

@@ -25,8 +25,11 @@ needs it. It reallocates without the GIL where it reads numbers from text, for h
 
 Note [Small arrays]
 ~~~~~~~~~~~~~~~~~~~
-NumPy keeps a few freed blocks below 1 KiB itself, at 36 instructions for an allocation and a free. So those are served
-at once, with all of it inlined: 205 instructions, where going through the allocator's methods took 360.
+NumPy keeps a few freed blocks below 1 KiB itself, at 36 instructions for an allocation and a free of the 2,200 that
+`np.empty(1)` takes. So those are served at once, in two functions that call no other: 96 instructions, where going
+through the allocator's methods took 360. Their shape is what makes them short: what is rare is a call at their end, for
+which no register needs to be saved; who serves is found through `ctx`; and small blocks are in no order, see Note [Size
+classes].
 
 What an allocator raises cannot pass through NumPy, which raises a MemoryError of its own: it is kept until then, and
 named by that one (``numpy_scope.py``).
@@ -35,23 +38,29 @@ from cpython.object cimport PyTypeObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New, PyCapsule_SetPointer
 from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport Py_INCREF, PyObject
-from libc.stdint cimport uint8_t, uint64_t, uintptr_t
+from libc.stdint cimport uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from numpy cimport import_array
 from tensix.core.allocator cimport Allocator, Allocator_allocate, current_allocator, scopes_were_used, serving
-from tensix.core.cpu_allocator cimport CPUBlock_keeper, CPUBlock_zero
+from tensix.core.atomics cimport tx_load_relaxed
+from tensix.core.cpu_allocator cimport CPUBlock_keeper, CPUBlock_zero, may_be_read_in_front
 from tensix.core.data_ptr cimport data_ptr_destroy_with_gil, data_ptr_move, data_ptr_t
 from tensix.core.device cimport CPU
-from tensix.core.memory_reports cimport listener_count
+from tensix.core.memory_reports cimport given_out, listener_count, tell_allocation
 from tensix.core.python_reference cimport decref_with_gil, pending_exception_t, restore_exception, save_exception
+from tensix.core.tally cimport high_water_add, high_water_remove
 from tensix.memory.block_table cimport block_table_number, block_table_put, block_table_t, block_table_take
 from tensix.memory.caching_allocator cimport (
+    MAX_SMALL_BYTES,
     CachingAllocator,
     CachingAllocator_allocate,
+    cache_keep_small,
     cache_take,
+    cache_take_small,
     kept_block_free,
     kept_block_give_out,
+    kept_block_keep,
     kept_block_point,
     kept_block_t,
 )
@@ -73,21 +82,14 @@ cdef extern from "numpy/arrayobject.h":
         PyDataMemAllocator allocator
     PyObject* PyDataMem_DefaultHandler
 
-cdef extern from "tensix/pages.h" nogil:
-    size_t tx_page_bytes()
-
 cdef extern from "Python.h":
     PyTypeObject* type_of "Py_TYPE" (PyObject* reference)
-
-cdef enum:
-    HEADER_ALIGNMENT = 64  # what the header of a block may be looked for behind; of the default allocator
 
 cdef struct record_t:
     data_ptr_t block
     size_t nbytes
     PyObject* allocator  # owned
 
-cdef size_t PAGE_MASK = tx_page_bytes() - 1
 cdef block_table_t records                          # address -> record
 cdef dict FAILURES = {}                             # thread -> (nbytes, what its allocator raised)
 cdef PyDataMem_Handler results                      # of arrays that become tensors
@@ -95,6 +97,7 @@ cdef PyDataMem_Handler served                       # of the program's arrays
 cdef PyDataMem_Handler numpys                       # NumPy's own functions
 cdef object SERVER = None                           # who serves arrays; None: the allocator in use
 cdef PyObject* server = NULL                        # the same, NULL while NumPy serves itself
+cdef PyObject* in_use = <PyObject*>None             # who serves results: always the allocator in use
 
 
 def serve(bint wanted, Allocator allocator=None):
@@ -118,21 +121,47 @@ def failure_of(nbytes):
     return FAILURES.pop(thread)[1] if FAILURES.get(thread, (None,))[0] == nbytes else None
 
 
-# ---- what NumPy calls; ctx is the handler that it was called for
+# ---- what NumPy calls; ctx is where it stands who serves
 
 
 cdef void* allocate(void* ctx, size_t size) noexcept:
-    if ctx == &served and server == NULL:
-        return numpys.allocator.malloc(numpys.allocator.ctx, size)
-    return take(ctx, size, False)
+    """Return a block, at once if it is a small one that a `CachingAllocator` keeps. See Note [Small arrays]."""
+    cdef PyObject* asked = asked_for(ctx)
+    cdef kept_block_t* kept
+    if may_be_kept(asked) and size - 1 < MAX_SMALL_BYTES:
+        kept = cache_take_small((<CachingAllocator>asked).cache, size)
+        if kept != NULL:
+            return give_out(kept, size)
+    return allocate_any(ctx, size, False)
 
 
 cdef void* allocate_zeros(void* ctx, size_t count, size_t size) noexcept:
-    if ctx == &served and server == NULL:
-        return numpys.allocator.calloc(numpys.allocator.ctx, count, size)
     if count != 0 and size > <size_t>-1 // count:
         return NULL
-    return take(ctx, count * size, True)
+    size *= count
+    if size > MAX_SMALL_BYTES:
+        return allocate_any(ctx, size, True)
+    cdef void* data = allocate(ctx, size)
+    if data != NULL:
+        CPUBlock_zero(data, size)  # not memset(): for so few bytes C compilers take instructions that start slowly
+    return data
+
+
+cdef void* allocate_any(void* ctx, size_t size, bint zeroed) noexcept:
+    cdef PyObject* asked = asked_for(ctx)
+    cdef kept_block_t* kept
+    if asked == NULL and (<PyObject**>ctx)[0] == NULL:
+        if zeroed:
+            return numpys.allocator.calloc(numpys.allocator.ctx, 1, size)
+        return numpys.allocator.malloc(numpys.allocator.ctx, size)
+    size += size == 0
+    if may_be_kept(asked) and size >> 62 == 0:
+        kept = cache_take((<CachingAllocator>asked).cache, size)
+        if kept != NULL:
+            if zeroed:
+                CPUBlock_zero(kept.block.data, size)
+            return give_out(kept, size)
+    return take_slowly(ctx, size, zeroed)
 
 
 cdef void* reallocate(void* ctx, void* data, size_t size) noexcept with gil:
@@ -148,46 +177,42 @@ cdef void* reallocate(void* ctx, void* data, size_t size) noexcept with gil:
 
 
 cdef void release(void* ctx, void* data, size_t size) noexcept:
+    cdef kept_block_t* kept
     if data == NULL:
         return
     if listener_count != 0 or records.count != 0:
         release_slowly(data, size)
-    else:
-        release_without_record(data, size)
-
-
-cdef inline void release_without_record(void* data, size_t size) noexcept:
-    cdef kept_block_t* kept = kept_block_at(data)
-    if kept != NULL:
-        kept_block_free(kept, True)
-    else:
+        return
+    kept = kept_block_at(data)
+    if kept == NULL:
         numpys.allocator.free(numpys.allocator.ctx, data, size)
+        return
+    high_water_remove(&given_out[<int>CPU], kept.nbytes, True)
+    if not cache_keep_small(kept.cache, kept):
+        kept_block_keep(kept, True)
 
 
-cdef inline void* take(void* ctx, size_t size, bint zeroed) noexcept:
-    """Return a block, at once if it is one that a `CachingAllocator` keeps. See Note [Small arrays]."""
-    cdef PyObject* asked = server if ctx == &served else <PyObject*>None
-    cdef kept_block_t* kept
-    size += size == 0
+cdef inline PyObject* asked_for(void* ctx) noexcept:
+    """Return who is asked for a block; NULL if that takes longer to find out, or if NumPy serves itself."""
+    cdef PyObject* asked = (<PyObject**>ctx)[0]
     if asked == <PyObject*>None:
-        asked = NULL if scopes_were_used else serving[<int>CPU]
-    if asked != NULL and listener_count == 0 and size >> 62 == 0 and type_of(asked) == <PyTypeObject*>CachingAllocator:
-        kept = cache_take((<CachingAllocator>asked).cache, size)
-        if kept != NULL:
-            if zeroed:
-                CPUBlock_zero(kept.block.data, size)
-            kept_block_give_out(kept, size)
-            return kept.block.data if has_header_in_front(kept) else with_record(<CachingAllocator>asked, kept)
-    return take_slowly(ctx, size, zeroed)
+        return NULL if scopes_were_used else serving[<int>CPU]
+    return asked
 
 
-cdef inline bint has_header_in_front(kept_block_t* kept) noexcept nogil:
-    """Return whether a block can be found by its header. See Note [Blocks by address]."""
-    return kept.reports and may_be_read_in_front(kept.block.data)
+cdef inline bint may_be_kept(PyObject* asked) noexcept:
+    """Return whether nothing more is to be done than to take out a block that is kept."""
+    return (
+        asked != NULL and listener_count == 0 and type_of(asked) == <PyTypeObject*>CachingAllocator
+        and tx_load_relaxed(&(<CachingAllocator>asked).cache.returned) == 0)
 
 
-cdef inline bint may_be_read_in_front(void* data) noexcept nogil:
-    return <uintptr_t>data & PAGE_MASK != 0 and <uintptr_t>data % HEADER_ALIGNMENT == 0
+cdef inline void* give_out(kept_block_t* kept, size_t size) noexcept:
+    """Count a block while there are no listeners, and return its address."""
+    kept.nbytes, kept.stamp = size, 0
+    if not kept.has_header or high_water_add(&given_out[<int>CPU], size):
+        return give_out_slowly(kept)
+    return kept.block.data
 
 
 cdef inline kept_block_t* kept_block_at(void* data) noexcept nogil:
@@ -195,11 +220,15 @@ cdef inline kept_block_t* kept_block_at(void* data) noexcept nogil:
     return <kept_block_t*>CPUBlock_keeper(data) if may_be_read_in_front(data) else NULL
 
 
-cdef void* with_record(CachingAllocator allocator, kept_block_t* kept) noexcept:
+cdef void* give_out_slowly(kept_block_t* kept) noexcept:
     cdef data_ptr_t block
+    if kept.has_header:
+        tell_allocation(kept.block.data, kept.nbytes, CPU, kept.cache.allocator)
+        return kept.block.data
+    kept_block_give_out(kept, kept.nbytes)
     kept_block_point(kept, &block)
     try:
-        enter_record(allocator, kept.nbytes, &block)
+        enter_record(<Allocator>kept.cache.allocator, kept.nbytes, &block)
     except MemoryError:
         return NULL
     return block.data
@@ -209,7 +238,7 @@ cdef void* take_slowly(void* ctx, size_t size, bint zeroed) noexcept:
     global allocates_array
     cdef data_ptr_t block
     cdef bint before = allocates_array
-    allocates_array = ctx == &served
+    allocates_array = ctx == &server
     try:
         ask(ctx, size, zeroed, &block)
     except BaseException as error:
@@ -224,10 +253,10 @@ cdef void* take_slowly(void* ctx, size_t size, bint zeroed) noexcept:
 cdef int ask(void* ctx, size_t size, bint zeroed, data_ptr_t* out) except -1:
     """Allocate a block, and make a record of it if it needs one."""
     cdef Allocator allocator
-    if ctx == &served and server != <PyObject*>None:
-        allocator = <Allocator>server
-    else:
+    if (<PyObject**>ctx)[0] == <PyObject*>None:
         allocator = current_allocator(CPU)
+    else:
+        allocator = <Allocator>(<PyObject**>ctx)[0]
     if type(allocator) is CachingAllocator and (<CachingAllocator>allocator).is_over_cpu:
         CachingAllocator_allocate(allocator, size, zeroed, out)
         if may_be_read_in_front(out.data):
@@ -255,10 +284,15 @@ cdef int enter_record(Allocator allocator, size_t nbytes, data_ptr_t* block) exc
 cdef void release_slowly(void* data, size_t size) noexcept:
     cdef pending_exception_t pending = save_exception()  # an array may go while an error is on its way
     cdef data_ptr_t block
+    cdef kept_block_t* kept
     if take_record(data, &block):
         data_ptr_destroy_with_gil(&block)
     else:
-        release_without_record(data, size)
+        kept = kept_block_at(data)
+        if kept != NULL:
+            kept_block_free(kept, True)
+        else:
+            numpys.allocator.free(numpys.allocator.ctx, data, size)
     restore_exception(pending)
 
 
@@ -306,15 +340,15 @@ cdef object take_failure(error):
     return FAILURES.pop(PyThread_get_thread_ident(), (0, error.__cause__))[1]
 
 
-cdef int fill_in(PyDataMem_Handler* handler) except -1:
+cdef int fill_in(PyDataMem_Handler* handler, PyObject** who) except -1:
     handler.name[:7] = b"tensix\0"
     handler.version = 1
-    handler.allocator.ctx = handler
+    handler.allocator.ctx = who
     handler.allocator.malloc, handler.allocator.calloc = allocate, allocate_zeros
     handler.allocator.realloc, handler.allocator.free = reallocate, release
     return 0
 
 
-fill_in(&served)
-fill_in(&results)
+fill_in(&served, &server)
+fill_in(&results, &in_use)
 RESULTS_HANDLER = PyCapsule_New(&results, "mem_handler", NULL)

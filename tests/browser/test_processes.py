@@ -131,6 +131,11 @@ def test_the_idle_part_of_a_band_is_hatched(with_uses, show):
     assert page.texts("#legend .hatched") == ["hatched: not used again"]
 
 
+def test_nothing_is_hatched_where_no_use_is_known(with_uses, show):
+    with_uses["blocks"]["last_used_ns"] = [None] * len(with_uses["blocks"]["nbytes"])
+    assert show(with_uses).texts("#legend .hatched") == []
+
+
 def test_advice_leads_to_its_blocks(with_uses, show):
     page = show(with_uses)
     page.run("[...document.querySelectorAll('[role=tab]')].find((tab) => tab.innerText === 'Advice (2)').click()")

@@ -93,6 +93,23 @@ def test_the_longest_unused_goes_first_when_the_bound_is_reached(fake):
     assert fake.back[-1] == 5 * MIB and caching.stats().cached == 3 * MIB
 
 
+def test_small_blocks_go_when_nothing_else_is_left(fake):
+    caching = CachingAllocator(fake, max_cached=4 * MIB)
+    small = [caching.allocate(nbytes) for nbytes in (64, 64, 1024)]
+    large = caching.allocate(2 * MIB)
+    for block in (*small, large):
+        block.clear()
+    caching.allocate(3 * MIB).clear()
+    assert fake.back == [2 * MIB]
+    caching.max_cached = 64
+    assert fake.back[1:] == [3 * MIB, 1024, 64]
+    assert caching.stats()[:2] == (0, 64) and sum(fake.back) == sum(fake.given) - 64
+    held = caching.allocate(1)
+    del caching
+    held.clear()
+    assert sum(fake.back) == sum(fake.given)
+
+
 def test_trim_gives_everything_back(fake):
     caching = CachingAllocator(fake)
     held = caching.allocate(2 * MIB)

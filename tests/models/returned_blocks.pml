@@ -1,7 +1,7 @@
 /* The stack of blocks that were freed without the GIL: Note [The GIL is the lock of the cache] in
  * tensix/memory/caching_allocator.pyx.
  *
- * Models push_returned, collect_returned, is_worth_keeping, evict, give_back, disown, cache_take, kept_block_free and
+ * Models push_returned, collect_returned, is_worth_keeping, evict, give_back, disown, cache_take, kept_block_keep and
  * CachingAllocator.__dealloc__. Two threads free a block each, with the GIL or without it, while a third collects,
  * takes a block out and frees it again, and then the allocator dies.
  *

@@ -116,7 +116,7 @@ class Page {
       `resident memory${this.snapshot.residentPeak > timeline.whole.y1 ? `, up to ${formatSize(this.snapshot.residentPeak)}: above this picture` : ""}`);
     const hatch = make("li", { className: "hatched" }, make("span", { className: "chip" }), "hatched: not used again");
     find("legend").setAttribute("aria-label", `Most at the peak by ${one}`);
-    find("legend").replaceChildren(...this.legend.map(({ button }) => make("li", {}, button)), ...(this.snapshot.residentPeak ? [line] : []), ...(this.snapshot.lastUsed ? [hatch] : []));
+    find("legend").replaceChildren(...this.legend.map(({ button }) => make("li", {}, button)), ...(this.snapshot.residentPeak ? [line] : []), ...(this.snapshot.lastUsed?.some(Number.isFinite) ? [hatch] : []));
     this.#markChosen();
   }
 
