@@ -240,7 +240,8 @@ cdef int own_loop_init(reduction_loop_t* self, int operation, int source, int re
 
 
 cdef enum:
-    BLOCK_ELEMENTS = 1024  # See Note [Lanes]
+    BLOCK_BYTES = 16384    # See Note [Lanes]
+    BLOCK_ELEMENTS = 1024  # of those that need the most of them
 
 
 cdef void reducing_loop(char** data, const npy_intp* count, const npy_intp* steps, void* loop) noexcept nogil:
@@ -248,7 +249,7 @@ cdef void reducing_loop(char** data, const npy_intp* count, const npy_intp* step
     cdef const reduction_loop_t* self = <const reduction_loop_t*>loop
     cdef sixteen_bytes_t total
     if steps[2] == 0:
-        if self.by_pairs and count[0] > BLOCK_ELEMENTS:
+        if self.by_pairs and count[0] > BLOCK_BYTES // self.source_size:
             memcpy(&total, self.identity, sizeof(total))
             reduce_by_pairs(self, data[1], steps[1], count[0], <char*>&total, data[0])
             self.join.rows(data[2], &total, 1, 1, 0, NULL)
@@ -286,9 +287,9 @@ cdef inline bint are_dense(const reduction_loop_t* self, char** data, const npy_
 cdef void reduce_run(
         const reduction_loop_t* self, char* x, npy_intp step, npy_intp count, char* result,
         const char* center) noexcept nogil:
-    cdef sixteen_bytes_t buffer[1024]
+    cdef sixteen_bytes_t buffer[BLOCK_ELEMENTS]
     cdef npy_intp taken
-    cdef npy_intp block = BLOCK_ELEMENTS
+    cdef npy_intp block = BLOCK_BYTES // self.source_size
     if step == self.source_size:
         block = count if self.settled < 0 else 128  # few, then more: what settles a result is often near
     while count > 0 and (<uint8_t*>result)[0] != self.settled:
@@ -309,8 +310,9 @@ cdef void reduce_by_pairs(
         const char* center) noexcept nogil:
     """Make the total of the first half of the blocks and that of the others one, in a new result. See Note [Lanes]."""
     cdef sixteen_bytes_t rest
-    cdef npy_intp half = (count // BLOCK_ELEMENTS + 1) // 2 * BLOCK_ELEMENTS
-    if count <= BLOCK_ELEMENTS:
+    cdef npy_intp block = BLOCK_BYTES // self.source_size
+    cdef npy_intp half = (count // block + 1) // 2 * block
+    if count <= block:
         reduce_run(self, x, step, count, result, center)
         return
     memcpy(&rest, self.identity, sizeof(rest))

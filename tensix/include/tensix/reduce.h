@@ -12,7 +12,9 @@
  * 8 partial sums, which is as many additions. Bits are the same on every instruction set.
  *
  * A product may leave the range of numbers in one order and not in another. One that did is taken again from first to
- * last, which ends as soon as nothing changes any more.
+ * last, which ends as soon as nothing changes any more. One of 0 is so in that order, too, if early factors make it so:
+ * none is larger than 1, and so many are at most a half that they have shifted out all bits. The factors behind them
+ * are numbers then: infinity, and what is none, would not have left 0.
  *
  * Types have the codes of tensix/tensors/dtype.pxd.
  */
@@ -49,6 +51,7 @@ enum { TX_SUM, TX_PROD, TX_MAX, TX_MIN, TX_ANY, TX_ALL, TX_COUNT, TX_SQUARES, TX
 #define TX_LARGER_OR_NAN(a, b) ((b) > (a) || (b) != (b) ? (b) : (a))
 #define TX_SMALLER_OR_NAN(a, b) ((b) < (a) || (b) != (b) ? (b) : (a))
 #define TX_ITSELF(x) (x)
+#define TX_ROWS_OF_LANES 8
 #define TX_IS_TRUE(x) ((x) != 0)
 #define TX_HALF_IS_TRUE(x) (((x) & 0x7FFF) != 0)
 
@@ -110,13 +113,19 @@ enum { TX_SUM, TX_PROD, TX_MAX, TX_MIN, TX_ANY, TX_ALL, TX_COUNT, TX_SQUARES, TX
         const W *x = (const W *)elements;                                                                           \
         const W *const begin = x, *const end = x + PER * n;                                                         \
         W *all = (W *)result;                                                                                       \
-        W lanes[LANES];                                                                                             \
+        W lanes[LANES], part[LANES];                                                                                \
         intptr_t i;                                                                                                 \
         for (i = 0; i < LANES; i++) lanes[i] = IDENTITY;                                                            \
-        for (; end - x >= LANES; x += LANES) {                                                                      \
-            for (i = 0; i < LANES; i++) lanes[i] = OP(lanes[i], x[i]);                                              \
+        while (x < end) {                                                                                           \
+            const W *const stop = end - x > TX_ROWS_OF_LANES * LANES ? x + TX_ROWS_OF_LANES * LANES : end;          \
+            for (i = 0; i < LANES; i++) part[i] = IDENTITY;                                                         \
+            for (; stop - x >= LANES; x += LANES) {                                                                 \
+                for (i = 0; i < LANES; i++) part[i] = OP(part[i], x[i]);                                            \
+            }                                                                                                       \
+            for (i = 0; i < stop - x; i++) part[i] = OP(part[i], x[i]);                                             \
+            for (i = 0; i < LANES; i++) lanes[i] = OP(lanes[i], part[i]);                                           \
+            x = stop;                                                                                               \
         }                                                                                                           \
-        for (i = 0; i < end - x; i++) lanes[i] = OP(lanes[i], x[i]);                                                \
         TX_FOLD_ALL(W, OP)                                                                                          \
         CHECK                                                                                                       \
         for (i = 0; i < PER; i++) all[i] = OP(all[i], lanes[i]);                                                    \
@@ -125,8 +134,23 @@ enum { TX_SUM, TX_PROD, TX_MAX, TX_MIN, TX_ANY, TX_ALL, TX_COUNT, TX_SQUARES, TX
     TX_ROWS(NAME, W, W, TX_ITSELF, OP, COMPONENTS)
 
 #define TX_OUT_OF_RANGE(a) ((a) == 0 || !isfinite(a))
-#define TX_IN_ORDER(W)                                                                                              \
-    if (TX_OUT_OF_RANGE(lanes[0])) {                                                                                \
+#define TX_VANISHES(NAME, W, SHIFTS)                                                                                \
+    static inline int NAME(const W *x, const W *end)                                                                \
+    {                                                                                                               \
+        int shifts = 0, growths = 0, i;                                                                             \
+        for (; shifts < SHIFTS && growths == 0 && end - x >= 64; x += 64) {                                         \
+            for (i = 0; i < 64; i++) {                                                                              \
+                shifts += (x[i] <= (W)0.5) & (x[i] >= (W)-0.5);                                                     \
+                growths += (x[i] > 1) | (x[i] < -1);                                                                \
+            }                                                                                                       \
+        }                                                                                                           \
+        return shifts >= SHIFTS && growths == 0;                                                                    \
+    }
+TX_VANISHES(tx_vanishes_f32, float, 150)
+TX_VANISHES(tx_vanishes_f64, double, 1075)
+
+#define TX_IN_ORDER(TYPE, W)                                                                                        \
+    if (TX_OUT_OF_RANGE(lanes[0]) && !(lanes[0] == 0 && tx_vanishes_##TYPE(begin, end))) {                          \
         const W other = lanes[0];                                                                                   \
         W product = 1;                                                                                              \
         for (x = begin; x < end && !(product == other && TX_OUT_OF_RANGE(product)) && product == product; x++) {    \
@@ -165,21 +189,27 @@ enum { TX_SUM, TX_PROD, TX_MAX, TX_MIN, TX_ANY, TX_ALL, TX_COUNT, TX_SQUARES, TX
         enum { LANES = 256 / sizeof(W), PER = 1 };                                                                  \
         const W *x = (const W *)elements;                                                                           \
         const W *const end = x + COMPONENTS * n;                                                                    \
-        W lanes[LANES], centers[LANES];                                                                             \
+        W lanes[LANES], part[LANES], centers[LANES];                                                                \
         intptr_t i;                                                                                                 \
         for (i = 0; i < LANES; i++) {                                                                               \
             lanes[i] = 0;                                                                                           \
             centers[i] = ((const W *)center)[i % COMPONENTS];                                                       \
         }                                                                                                           \
-        for (; end - x >= LANES; x += LANES) {                                                                      \
-            for (i = 0; i < LANES; i++) {                                                                           \
-                const W distance = x[i] - centers[i];                                                               \
-                lanes[i] += distance * distance;                                                                    \
+        while (x < end) {                                                                                           \
+            const W *const stop = end - x > TX_ROWS_OF_LANES * LANES ? x + TX_ROWS_OF_LANES * LANES : end;          \
+            for (i = 0; i < LANES; i++) part[i] = 0;                                                                \
+            for (; stop - x >= LANES; x += LANES) {                                                                 \
+                for (i = 0; i < LANES; i++) {                                                                       \
+                    const W distance = x[i] - centers[i];                                                           \
+                    part[i] += distance * distance;                                                                 \
+                }                                                                                                   \
             }                                                                                                       \
-        }                                                                                                           \
-        for (i = 0; i < end - x; i++) {                                                                             \
-            const W distance = x[i] - centers[i];                                                                   \
-            lanes[i] += distance * distance;                                                                        \
+            for (i = 0; i < stop - x; i++) {                                                                        \
+                const W distance = x[i] - centers[i];                                                               \
+                part[i] += distance * distance;                                                                     \
+            }                                                                                                       \
+            for (i = 0; i < LANES; i++) lanes[i] += part[i];                                                        \
+            x = stop;                                                                                               \
         }                                                                                                           \
         TX_FOLD_ALL(W, TX_ADD)                                                                                      \
         *(W *)result += lanes[0];                                                                                   \
@@ -322,7 +352,7 @@ enum { TX_SUM, TX_PROD, TX_MAX, TX_MIN, TX_ANY, TX_ALL, TX_COUNT, TX_SQUARES, TX
     TX_FREE(tx_min_##TYPE, T, T, TX_ITSELF, TX_SMALLER)
 #define TX_FLOATING(TYPE, T)                                                                                        \
     TX_LANES(tx_sum_##TYPE, T, 0, TX_ADD, 1, )                                                                      \
-    TX_LANES(tx_prod_##TYPE, T, 1, TX_MULTIPLY, 1, TX_IN_ORDER(T))                                                  \
+    TX_LANES(tx_prod_##TYPE, T, 1, TX_MULTIPLY, 1, TX_IN_ORDER(TYPE, T))                                            \
     TX_EXTREME(tx_max_##TYPE, T, (T)-INFINITY, TX_LARGER, TX_LARGER_OR_NAN)                                         \
     TX_EXTREME(tx_min_##TYPE, T, (T)INFINITY, TX_SMALLER, TX_SMALLER_OR_NAN)                                        \
     TX_SCAN(tx_scan_sum_##TYPE, T, T, TX_ITSELF, TX_ADD)                                                            \
