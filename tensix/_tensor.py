@@ -1433,9 +1433,13 @@ def list_along(
     if ndim == 0:
         return read_number(code, data)
     made: list = []
-    for i in range(sizes[0]):
-        place = data + i * strides[0]
-        made.append(list_along(code, ndim - 1, sizes + 1, strides + 1, place))
+    step = strides[0]
+    if ndim == 1:
+        for i in range(sizes[0]):
+            made.append(read_number(code, data + i * step))
+    else:
+        for i in range(sizes[0]):
+            made.append(list_along(code, ndim - 1, sizes + 1, strides + 1, data + i * step))
     return made
 
 

@@ -81,6 +81,7 @@ cdef extern from "tensix/bits.h" nogil:
 cdef enum:
     FEW = 256      # keys of so many fit on the stack
     FEWEST = 24    # and so many are compared, even where there are few values to count
+    NETWORK_BYTES = 2048  # so many NumPy sorts in the registers of wide vectors, without a branch
     DIGIT_BITS = 11
 
 
@@ -372,7 +373,7 @@ cdef void sort_values(
     cdef bint deals
     if not (value_t is float or value_t is double):
         bits = bits // 2  # integers are seldom as far from each other as they may be
-    deals = sizeof(value_t) > 2 and count > FEW and is_dealt_out(count, bits, sizeof(value_t))
+    deals = sizeof(value_t) > 2 and count * sizeof(value_t) > NETWORK_BYTES and is_dealt_out(count, bits, sizeof(value_t))
     if deals:
         bits = bit_length(take_keys(source, scratch, count, &least))
         deals = is_dealt_out(count, bits, sizeof(value_t))

@@ -242,6 +242,8 @@ cdef int own_loop_init(reduction_loop_t* self, int operation, int source, int re
 cdef enum:
     BLOCK_BYTES = 16384    # See Note [Lanes]
     BLOCK_ELEMENTS = 1024  # of those that need the most of them
+    GATHERED = 256         # columns of a plane that are copied to where they lie side by side
+    GATHERED_ROWS = 4      # and rows: as many as a loop takes at a time
 
 
 cdef void reducing_loop(char** data, const npy_intp* count, const npy_intp* steps, void* loop) noexcept nogil:
@@ -258,7 +260,7 @@ cdef void reducing_loop(char** data, const npy_intp* count, const npy_intp* step
     elif are_dense(self, data, steps):
         self.rows(data[2], data[1], count[0], 1, 0, data[0])
     else:
-        reduce_gathered(self, data, count[0], steps)
+        reduce_gathered(self, data, count[0], 1, steps, 0)
 
 
 cdef void reducing_rows(
@@ -269,8 +271,11 @@ cdef void reducing_rows(
     cdef char* row[3]
     cdef npy_intp i
     cdef int k
-    if column_steps[2] != 0 and are_dense(self, data, column_steps):
-        self.rows(data[2], data[1], columns, rows, row_steps[1], data[0])
+    if column_steps[2] != 0:
+        if are_dense(self, data, column_steps):
+            self.rows(data[2], data[1], columns, rows, row_steps[1], data[0])
+        else:
+            reduce_gathered(self, data, columns, rows, column_steps, row_steps[1])
         return
     for i in range(rows):
         for k in range(3):
@@ -287,11 +292,14 @@ cdef inline bint are_dense(const reduction_loop_t* self, char** data, const npy_
 cdef void reduce_run(
         const reduction_loop_t* self, char* x, npy_intp step, npy_intp count, char* result,
         const char* center) noexcept nogil:
-    cdef sixteen_bytes_t buffer[BLOCK_ELEMENTS]
+    cdef sixteen_bytes_t buffer[1024]  # BLOCK_ELEMENTS
     cdef npy_intp taken
-    cdef npy_intp block = BLOCK_BYTES // self.source_size
-    if step == self.source_size:
-        block = count if self.settled < 0 else 128  # few, then more: what settles a result is often near
+    cdef npy_intp most = 32 * BLOCK_ELEMENTS if step == self.source_size else BLOCK_BYTES // self.source_size
+    cdef npy_intp block = most
+    if self.settled >= 0:
+        block = 128 if step == self.source_size else 16  # few, then more: what settles a result is often near
+    elif step == self.source_size:
+        block = count
     while count > 0 and (<uint8_t*>result)[0] != self.settled:
         taken = min(count, block)
         if step == self.source_size:
@@ -301,8 +309,7 @@ cdef void reduce_run(
             self.run(buffer, taken, result, center)
         x += taken * step
         count -= taken
-        if step == self.source_size and block < 32 * BLOCK_ELEMENTS:
-            block *= 2
+        block = min(2 * block, most)
 
 
 cdef void reduce_by_pairs(
@@ -322,26 +329,34 @@ cdef void reduce_by_pairs(
 
 
 cdef void reduce_gathered(
-        const reduction_loop_t* self, char** data, npy_intp count, const npy_intp* steps) noexcept nogil:
-    """Combine a row with the results where either does not lie side by side."""
-    cdef sixteen_bytes_t results[256]
-    cdef sixteen_bytes_t elements[256]
+        const reduction_loop_t* self, char** data, npy_intp columns, npy_intp rows, const npy_intp* steps,
+        npy_intp row_step) noexcept nogil:
+    """Combine rows with the results where either do not lie side by side."""
+    cdef sixteen_bytes_t results[256]  # GATHERED
+    cdef sixteen_bytes_t elements[1024]  # in as many rows as GATHERED_ROWS
     cdef sixteen_bytes_t centers[256]
-    cdef npy_intp taken
+    cdef int size = <int>self.source_size
+    cdef npy_intp row_bytes = GATHERED * size
+    cdef npy_intp count, taken, row, i
     cdef npy_intp done = 0
     cdef char* target
-    while done < count:
-        taken = min(count - done, <npy_intp>256)
+    cdef char* x
+    while done < columns:
+        count = min(columns - done, <npy_intp>GATHERED)
         target = data[2] + done * steps[2]
-        copy_strided(<int>self.result_size, target, steps[2], <char*>results, self.result_size, taken)
-        copy_strided(
-            <int>self.source_size, data[1] + done * steps[1], steps[1], <char*>elements, self.source_size, taken)
+        copy_strided(<int>self.result_size, target, steps[2], <char*>results, self.result_size, count)
         if data[0] != data[2]:
-            copy_strided(
-                <int>self.source_size, data[0] + done * steps[0], steps[0], <char*>centers, self.source_size, taken)
-        self.rows(results, elements, taken, 1, 0, centers)
-        copy_strided(<int>self.result_size, <char*>results, self.result_size, target, steps[2], taken)
-        done += taken
+            copy_strided(size, data[0] + done * steps[0], steps[0], <char*>centers, size, count)
+        row = 0
+        while row < rows:
+            taken = min(rows - row, <npy_intp>GATHERED_ROWS)
+            x = data[1] + done * steps[1] + row * row_step
+            for i in range(taken):
+                copy_strided(size, x + i * row_step, steps[1], <char*>elements + i * row_bytes, size, count)
+            self.rows(results, elements, count, taken, row_bytes, centers)
+            row += taken
+        copy_strided(<int>self.result_size, <char*>results, self.result_size, target, steps[2], count)
+        done += count
 
 
 # ---- the reduction

@@ -28,6 +28,12 @@ typedef struct { uint64_t low, high; } tx_sixteen_bytes_t;
         T *items = (T *)to;                                                                                 \
         for (intptr_t i = 0; i < count; i++) items[i] = value;                                              \
     }                                                                                                       \
+    TX_TARGET_CLONES static void tx_take_every_second_##SIZE(const void *from, void *to, intptr_t count)     \
+    {                                                                                                       \
+        const T *all = (const T *)from;                                                                     \
+        T *items = (T *)to;                                                                                 \
+        TX_INDEPENDENT for (intptr_t i = 0; i < count; i++) items[i] = all[2 * i];                          \
+    }                                                                                                       \
     static void tx_copy_##SIZE(                                                                             \
         const char *from, intptr_t from_step, char *to, intptr_t to_step, intptr_t count)                   \
     {                                                                                                       \
@@ -35,6 +41,8 @@ typedef struct { uint64_t low, high; } tx_sixteen_bytes_t;
             memcpy(to, from, count * SIZE);                                                                 \
         } else if (to_step == SIZE && from_step == 0) {                                                     \
             tx_fill_##SIZE(to, from, count);                                                                \
+        } else if (to_step == SIZE && from_step == 2 * SIZE) {                                              \
+            tx_take_every_second_##SIZE(from, to, count);                                                   \
         } else {                                                                                            \
             TX_UNROLLED for (intptr_t i = 0; i < count; i++, from += from_step, to += to_step)              \
                 *(T *)to = *(const T *)from;                                                                \
