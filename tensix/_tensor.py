@@ -16,6 +16,7 @@ from cython.cimports.cpython.buffer import Py_buffer
 from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
 from cython.cimports.cpython.number import PyIndex_Check
 from cython.cimports.libc.stdint import int64_t, uint8_t, uint64_t, uintptr_t
+from cython.cimports.libc.string import memcpy
 from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.device import CPU, META, Device, Device_from_any, Device_get
 from cython.cimports.tensix.core.handle import retain
@@ -30,15 +31,19 @@ from cython.cimports.tensix.core.storage_impl import (
     StorageImpl_end_use,
     StorageImpl_report_use,
 )
+from cython.cimports.tensix.dispatch.kernel import Kernel, kernel_function_t
+from cython.cimports.tensix.dispatch.local_state import interventions
 from cython.cimports.tensix.dispatch.operands import (
     call_in_place,
     call_operator,
     is_number,
+    is_plain_number,
     read_number,
     scalar_like,
     tensor_of_array,
+    write_number,
 )
-from cython.cimports.tensix.dispatch.operator_table import OperatorTable
+from cython.cimports.tensix.dispatch.operator_table import OperatorTable, OperatorTable_slot
 from cython.cimports.tensix.exchange.buffer import buffer_format, fill_buffer, release_buffer
 from cython.cimports.tensix.exchange.dlpack import exchange_api_capsule
 from cython.cimports.tensix.exchange.dlpack_export import dlpack_capsule
@@ -50,6 +55,8 @@ from cython.cimports.tensix.exchange.ndarray import (
 )
 from cython.cimports.tensix.exchange.numpy_calls import call_ignoring_errors
 from cython.cimports.tensix.exchange.pickling import reduce_tensor
+from cython.cimports.tensix.kernels.copy import fill_ as fill_kernel
+from cython.cimports.tensix.kernels.views import index as index_kernel
 from cython.cimports.tensix.tensors.dispatch_key import bits_of_key, dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import (
     BFLOAT16,
@@ -61,7 +68,7 @@ from cython.cimports.tensix.tensors.dtype import (
     itemsize_of,
     refuse_undefined,
 )
-from cython.cimports.tensix.tensors.index_key import is_basic
+from cython.cimports.tensix.tensors.index_key import finds_element, is_basic
 from cython.cimports.tensix.tensors.memory_format import (
     TensorImpl_is_channels_last,
     TensorImpl_is_contiguous_in,
@@ -72,6 +79,7 @@ from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, Tensor_wrap, T
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl,
     TensorImpl_adopt,
+    TensorImpl_bump_version,
     TensorImpl_check_bounds,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
@@ -555,6 +563,8 @@ class Tensor(TensorBase):
         return INDEX_TENSOR.call((self, index), None, keys_with(self, index))
 
     def __setitem__(self, index, value):
+        if writes_element(self, index, value):
+            return
         if is_basic(index):
             assign(self if index is Ellipsis else INDEX.call_with(self, index), value)
         else:
@@ -1488,6 +1498,45 @@ def keys_with(tensor: TensorBase, index) -> uint64_t:
         if isinstance(key, TensorBase):
             keys |= cython.cast(TensorBase, key).impl.key_set
     return keys
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1)
+def writes_element(tensor: TensorBase, index, value) -> cython.bint:
+    """Write a number to one element at once and return True, if no other code could tell that from INDEX and FILL_."""
+    element: cython.double[2]  # of the widest type
+    offset: int64_t = 0
+    impl = tensor.impl
+    if (
+        not is_plain_number(value)
+        or not finds_element(impl, index, cython.address(offset))
+        or interventions
+        or impl.storage is None
+        or impl.device_type != CPU
+    ):
+        return False
+    storage = cython.cast(StorageImpl, impl.storage)
+    if (
+        storage.guarded
+        or storage.was_shrunk
+        or storage.block.data == cython.NULL
+        or not is_run_by(INDEX, impl.key_set, index_kernel)
+        or not is_run_by(FILL_, impl.key_set, fill_kernel)
+        or not write_number(impl.dtype_code, element, value)
+    ):
+        return False
+    itemsize = itemsize_of(impl.dtype_code)
+    memcpy(cython.cast(cython.p_char, storage.block.data) + offset * itemsize, element, itemsize)
+    TensorImpl_bump_version(impl)
+    return True
+
+
+@cython.cfunc
+@cython.inline
+def is_run_by(table: OperatorTable, keys: uint64_t, function: kernel_function_t) -> cython.bint:
+    """Return whether an operator has this kernel for tensors of these keys."""
+    return cython.cast(Kernel, table.slots[OperatorTable_slot(table, keys)]).function == function
 
 
 @cython.cfunc

@@ -7,6 +7,11 @@ cdef extern from "tensix/temporaries.h":
     bint tx_may_be_temporary(object operand)
     bint tx_is_temporary(object operand)
 
+
+cdef inline bint is_plain_number(object value) noexcept:
+    """Return whether a value is a float, an int or a bool of Python, so that reading it runs no other code."""
+    return type(value) is float or type(value) is int or type(value) is bool
+
 cdef bint is_number(object value)
 cdef bint write_number(uint8_t code, void* data, object value) except -1
 cdef bint write_fitting(uint8_t code, void* data, object value) except -1

@@ -412,10 +412,10 @@ def randint(low, high, size=None, *, dtype=None, device=None, generator=None):
     """
     if size is None:
         low, high, size = 0, low, high
-    options = options_of(dtype, device)
-    if generator is not None:
-        options["generator"] = generator
-    return RANDINT.call((low, high, as_shape(size)), options, keys_of_device(device))
+    dtype = None if dtype is None else dtype_from_any(dtype)
+    device = None if device is None else Device_from_any(device)
+    return RANDINT.call_complete(
+        (low, high, as_shape(size), generator, dtype, None, device, None), keys_of_device(device))
 
 
 cdef object random_factory(
@@ -456,6 +456,8 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     (tensor([0, 1, 2]), tensor([1.0, 1.5]))
     """
     start, stop = (0, start) if stop is None else (start, stop)
+    if dtype is None and device is None and type(start) is int and type(stop) is int and type(step) is int:
+        return ARANGE.call_complete((start, stop, step, None, None, None, None), keys_of_device(None))
     numbers = (plain_number(start), plain_number(stop), plain_number(step))
     return call_of_numbers(ARANGE, numbers, options_of(dtype, device), device)
 

@@ -26,7 +26,7 @@ cdef OperatorTable ASTYPE = native_functions.ASTYPE
 cdef OperatorTable CLONE = native_functions.CLONE
 
 # What a kind's name in `isdtype` stands for, in the kinds that types have.
-KINDS = {
+cdef dict KINDS = {
     "bool": ("bool",),
     "signed integer": ("signed integer",),
     "unsigned integer": ("unsigned integer",),
@@ -223,17 +223,20 @@ def isdtype(dtype, kind):
     (True, False)
     """
     found = dtype_from_any(dtype)
+    if type(kind) is str:
+        return is_of_kind(found, kind)
     kinds = kind if isinstance(kind, tuple) else (kind,)
     return any([is_of_kind(found, one) for one in kinds])  # a list: each kind is checked, also after a hit
 
 
-def is_of_kind(dtype, kind):
+cdef bint is_of_kind(DType dtype, object kind) except -1:
     """Return whether an element type is of one kind."""
     if not isinstance(kind, str):
         return dtype is dtype_from_any(kind)
-    if kind not in KINDS:
+    kinds = KINDS.get(kind)
+    if kinds is None:
         raise ValueError(f"no kind of element types is called {kind!r}; there are {', '.join(map(repr, KINDS))}.")
-    return dtype.kind in KINDS[kind]
+    return dtype.kind in <tuple>kinds
 
 
 def result_type(*arrays_and_dtypes):

@@ -592,8 +592,7 @@ def set_printoptions(
     tensor([0.33])
     >>> tensix.set_printoptions(precision=4)
     """
-    numpys = {"threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth, "suppress": suppress}
-    if any(option is not None for option in numpys.values()):
-        np.set_printoptions(**numpys)
+    if not (threshold is edgeitems is linewidth is suppress is None):
+        np.set_printoptions(threshold=threshold, edgeitems=edgeitems, linewidth=linewidth, suppress=suppress)
     if precision is not None:
         formatting.set_precision(operator.index(precision))

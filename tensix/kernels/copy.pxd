@@ -1,8 +1,10 @@
 """Copying elements from tensor to tensor."""
 from libc.stdint cimport uint8_t
+from tensix.dispatch.kernel cimport Kernel, arguments_t
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 
 cdef TensorImpl converted(TensorImpl source, uint8_t code)
 cdef int copy_elements(TensorImpl target, TensorImpl source) except -1
 cdef object fill_element(TensorImpl target, object value)
+cdef object fill_(Kernel self, object table, arguments_t args)

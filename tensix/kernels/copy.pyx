@@ -36,7 +36,7 @@ from tensix.tensors.dtype cimport (
     itemsize_of,
     refuse_undefined,
 )
-from tensix.dispatch.operands cimport write_number
+from tensix.dispatch.operands cimport is_plain_number, write_number
 from tensix.exchange.numpy_calls cimport call_ignoring_errors
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport (
@@ -271,7 +271,7 @@ cdef object fill_(Kernel self, object table, arguments_t args):
     cdef void* element = buffer
     check_writable_once(impl)
     cdef uint8_t code = element_code(impl.dtype_code)
-    if not (type(value) in (int, float, bool) and write_number(code, element, value)):
+    if not (is_plain_number(value) and write_number(code, element, value)):
         array = fill_element(impl, value)
         element = PyArray_DATA(array)
     cdef void* data = TensorImpl_mutable_data(impl)

@@ -181,7 +181,9 @@ cdef TensorBase empty_as_asked(object size, arguments_t options, object dtype, o
 
 
 cdef object randint(Kernel self, object table, arguments_t args):
-    made = empty_as_asked(<object>args[2], args + 4, "int64", None)
+    made = empty_as_asked(<object>args[2], args + 4, dtype_of_code(INT64), None)
+    if PyLong_CheckExact(<object>args[0]) and PyLong_CheckExact(<object>args[1]):
+        return RANDOM_.call_complete((made, <object>args[0], <object>args[1], <object>args[3]), made.impl.key_set)
     return RANDOM_(made, <object>args[0], <object>args[1], generator=<object>args[3])
 
 

@@ -262,6 +262,9 @@ cdef object random_(Kernel kernel, object table, arguments_t args):
     if self.impl.device_type == META:
         return self
     check_writable_once(self.impl)
+    if self.impl.dtype_code == INT64 and self.impl.contiguous and 1 < high - low < 1 << 32:
+        write_integers(self.impl, generator, low, high - low)
+        return self
     view = ndarray_of_impl(self.impl, True)
     Generator_lock(generator)
     try:
@@ -269,6 +272,34 @@ cdef object random_(Kernel kernel, object table, arguments_t args):
     finally:
         PyThread_release_lock(generator.lock)
     return self
+
+
+cdef int write_integers(TensorImpl impl, Generator generator, int64_t low, uint64_t bound) except -1:
+    """Fill elements that lie one after the other with the numbers that NumPy makes of the same bits."""
+    cdef uint64_t before = set_counts(impl, impl, impl)
+    cdef int64_t* out
+    cdef StorageImpl storage
+    Generator_lock(generator)
+    try:
+        out = <int64_t*>TensorImpl_mutable_data(impl)
+        check_unchanged(before, impl, impl, impl)
+        if impl.numel < GRAIN_ELEMENTS:
+            fill_integers(generator.bits, out, impl.numel, low, bound)
+            return 0
+        storage = <StorageImpl>impl.storage
+        begin_export(storage)
+        with nogil:
+            fill_integers(generator.bits, out, impl.numel, low, bound)
+        end_export(storage)
+    finally:
+        PyThread_release_lock(generator.lock)
+    return 0
+
+
+cdef void fill_integers(bitgen_t* bits, int64_t* out, int64_t count, int64_t low, uint64_t bound) noexcept nogil:
+    cdef int64_t i
+    for i in range(count):
+        out[i] = low + below(bits, bound)
 
 
 def random_order(n, generator):

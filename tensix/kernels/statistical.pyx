@@ -370,6 +370,9 @@ cdef TensorImpl reduce(
     """
     cdef iterator_t iterator
     cdef converting_loop_t wrapped
+    cdef char* data_of[3]
+    cdef npy_intp steps[3]
+    cdef npy_intp count = x.numel
     cdef int64_t step, center_step
     cdef int64_t itemsize = itemsize_of(code)
     cdef int64_t x_itemsize = itemsize_of(x.dtype_code)
@@ -386,15 +389,24 @@ cdef TensorImpl reduce(
     fill_with(result, loop.identity, out.numel, itemsize)
     if x.numel == 0:
         return out
-    iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
-    iterator.operands = 3  # the center or the result, the elements, the result
-    iterator.data[0] = iterator.data[2] = result
-    iterator.data[1] = <char*>TensorImpl_const_data(x)
-    iterator.storages[0] = NULL
-    iterator.storages[1], iterator.storages[2] = <PyObject*>x.storage, <PyObject*>out.storage
+    data_of[0] = data_of[2] = result  # the center or the result, the elements, the result
+    data_of[1] = <char*>TensorImpl_const_data(x)
     step = center_step = itemsize
     if center is not None:
-        iterator.data[0], center_step = <char*>TensorImpl_const_data(center), loop.source_size
+        data_of[0], center_step = <char*>TensorImpl_const_data(center), loop.source_size
+    if x.dtype_code != loop.source:
+        converting_loop_init(&wrapped, loop.function, loop.data, 3)
+        conversion_init(&wrapped.conversions[1], x.dtype_code, loop.source)
+        function, data = converting_loop, &wrapped
+    if x.contiguous and out.numel == 1 and count < GRAIN_ELEMENTS:  # one run, as the iterator would find
+        steps[0], steps[1], steps[2] = 0, x_itemsize, 0
+        function(data_of, &count, steps, data)
+        return out
+    iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
+    iterator.operands = 3
+    memcpy(iterator.data, data_of, sizeof(data_of))
+    iterator.storages[0] = NULL
+    iterator.storages[1], iterator.storages[2] = <PyObject*>x.storage, <PyObject*>out.storage
     for i in range(x.ndim - 1, -1, -1):
         iterator.steps[i][1] = TensorImpl_strides(x)[i] * x_itemsize
         iterator.steps[i][0] = iterator.steps[i][2] = 0
@@ -402,11 +414,7 @@ cdef TensorImpl reduce(
             iterator.steps[i][0], iterator.steps[i][2] = center_step, step
             step *= TensorImpl_sizes(x)[i]
             center_step *= TensorImpl_sizes(x)[i]
-    if x.dtype_code != loop.source:
-        converting_loop_init(&wrapped, loop.function, loop.data, 3)
-        conversion_init(&wrapped.conversions[1], x.dtype_code, loop.source)
-        function, data = converting_loop, &wrapped
-    elif loop.rows != NULL:
+    if x.dtype_code == loop.source and loop.rows != NULL:
         iterator.rows_loop = reducing_rows
     if x.numel < GRAIN_ELEMENTS:
         iterator_simplify(&iterator, 1)

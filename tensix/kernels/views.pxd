@@ -1,5 +1,6 @@
 """View operators that reorder dimensions or select parts."""
 from libc.stdint cimport int64_t
+from tensix.dispatch.kernel cimport Kernel, arguments_t
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 
@@ -7,3 +8,4 @@ cdef int check_defined(TensorImpl base) except -1
 cdef int64_t position_of(object number) except? -1
 cdef object selected(TensorImpl base, int dim, int64_t index)
 cdef object narrowed(TensorImpl base, int dim, int64_t start, int64_t length)
+cdef object index(Kernel kernel, object table, arguments_t args)

@@ -24,7 +24,7 @@ from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t
 from cython.cimports.tensix.dispatch.kernel import Kernel, Kernel_of, arguments_t
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.dtype import DType, dtype_from_any, dtype_of_code, refuse_undefined
-from cython.cimports.tensix.tensors.index_key import is_position
+from cython.cimports.tensix.tensors.index_key import finds_element, is_position
 from cython.cimports.tensix.tensors.memory_format import TensorImpl_is_contiguous_in, memory_format_from_any
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, Tensor_wrap, TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (
@@ -640,7 +640,12 @@ def index(kernel: Kernel, table, args: arguments_t):
     base = cython.cast(TensorBase, args[0]).impl
     key = cython.cast(object, args[1])
     before: uint64_t = set_counts(base, base, base)
+    offset: int64_t = 0
     view: TensorImpl
+    if finds_element(base, key, cython.address(offset)):
+        view = TensorImpl_view(base, 0)
+        view.storage_offset, view.numel, view.contiguous = offset, 1, True
+        return Tensor_wrap(view)
     if type(key) is int and base.ndim != 0:
         view = TensorImpl_view(base, base.ndim - 1)
         index_int(base, view, 0, 0, key, before)

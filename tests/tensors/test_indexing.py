@@ -7,6 +7,7 @@ import pytest
 
 import tensix
 from tensix.dispatch import dispatcher
+from tensix.library import Library
 
 
 @pytest.fixture
@@ -183,3 +184,50 @@ def test_complex():
     assert complex(tensix.tensor([1 + 2j])) == 1 + 2j and complex(tensix.tensor(2)) == 2
     with pytest.raises(ValueError, match="this one has 2"):
         complex(tensix.ones(2))
+
+
+# ---- one element, which is written without a view where no one can tell
+
+
+@pytest.mark.parametrize("index", [(1, 2, 3), (-1, -1, -1), (0, 0, 0)])
+@pytest.mark.parametrize("name", ["bool", "int8", "uint64", "float16", "bfloat16", "float32", "float64", "complex64"])
+def test_assignment_to_one_element(index, name):
+    x = tensix.zeros(2, 3, 4, dtype=getattr(tensix, name))
+    view = x[:, ::-1]
+    for number in (True, 3, 2.5) if "float" in name or name == "complex64" else (True,):
+        version = x.version
+        view[index] = number
+        assert view[index].item() == number and x.version == version + 1
+        assert tensix.count_nonzero(x).item() == 1
+
+
+def test_assignment_to_one_element_calls_kernels_of_others(x):
+    filled = []
+    with Library("tensix") as library:
+        library.impl("fill_.Scalar", lambda *args: filled.append(args) or args[0], "CPU", allow_override=True)
+        x[0, 1, 2] = 5
+    assert [(view.shape, value) for view, value in filled] == [((), 5)] and x[0, 1, 2].item() == 6
+    with Library("tensix") as library:
+        library.impl("index.basic", lambda x, index: x.reshape(-1).select(0, 0), "CPU", allow_override=True)
+        x[0, 1, 2] = 5
+    assert x[0, 0, 0].item() == 5 and x[0, 1, 2].item() == 6
+
+
+def test_assignment_to_one_element_that_is_not_there(x):
+    for index in [(2, 0, 0), (0, -4, 0), (0, 0, 1 << 70), (0, 0, 0, 0)]:
+        with pytest.raises(IndexError):
+            x[index] = 1.0
+    with pytest.raises(OverflowError, match="300 is out of bounds for uint8"):
+        tensix.zeros(1, 1, dtype=tensix.uint8)[0, 0] = 300
+
+
+def test_assignment_to_one_element_of_memory_that_is_not_written():
+    shared = tensix.ones(2, 2)
+    clone = shared.lazy_clone()
+    clone[0, 0] = 7
+    assert shared[0, 0].item() == 1 and clone[0, 0].item() == 7
+    x = tensix.asarray(np.frombuffer(bytes(16), np.float32).reshape(2, 2))
+    with pytest.raises(RuntimeError, match="read-only"):
+        x[0, 0] = 1.0
+    assert x.tolist() == [[0, 0], [0, 0]]
+    tensix.ones(2, 2, device="meta")[0, 0] = 1.0  # has nowhere to write
