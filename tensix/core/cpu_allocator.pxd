@@ -7,8 +7,8 @@ from tensix.core.data_ptr cimport data_ptr_t
 
 cdef extern from * nogil:
     """
-    /* Read a word on a page that can be read, whoever owns it. Sanitizers know blocks and not pages, and would see
-     * an error in front of a block that is not a CPUAllocator's: they are told not to look. */
+    /* Read a word on a page that can be read. Sanitizers know blocks and not pages, and would report an error in front
+     * of a block that is not a CPUAllocator's, so they leave this function out. */
     #if defined(__GNUC__)
     __attribute__((no_sanitize("address", "thread")))
     #endif
