@@ -310,7 +310,8 @@ def test_a_library_takes_back_what_falls_through_for_itself_alone():
             with Library("shared") as third:
                 for _ in range(2):
                     third.impl("f", fallthrough, "AutogradCPU", allow_override=True)
-            assert dispatcher.get_op_table("shared::f").redispatch(DispatchKeySet("AutogradCPU"), tensix.ones(1)) == "second"
+            table = dispatcher.get_op_table("shared::f")
+            assert table.redispatch(DispatchKeySet("AutogradCPU"), tensix.ones(1)) == "second"
             first.impl("f", fallthrough, "AutogradCPU", allow_override=True)
         first.impl("f", lambda x: "CPU", "CPU")
         with include_keys("AutogradCPU"):

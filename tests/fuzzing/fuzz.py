@@ -1,7 +1,9 @@
 """Give targets bytes: those of the corpus, mutations of them, and with atheris what reaches new lines.
 
 ``python fuzz.py replay [--mutations 1000] [--seed 0] [TARGET ...]`` takes the corpus and as many mutations of it;
-``python fuzz.py atheris TARGET -runs=100000`` goes on from the corpus by coverage, with libFuzzer's options;
+``python fuzz.py atheris TARGET -runs=100000`` goes on from the corpus by coverage, with libFuzzer's options; of the
+compiled modules too if Clang has built them with ``TENSIX_SANITIZE=fuzzer-no-link`` and ``LD_PRELOAD`` is the
+``ubsan_with_fuzzer.so`` in the folder that ``atheris.path()`` names;
 ``python fuzz.py seeds`` writes the corpus anew. An input that finds a defect is left in a file that is named.
 """
 
@@ -93,7 +95,7 @@ def by_coverage(arguments):
     import atheris  # noqa: PLC0415
 
     name = arguments[0]
-    with atheris.instrument_imports(include=["tensix"]):
+    with atheris.instrument_imports(include=["tensix", "targets"]):
         from targets import TARGETS  # noqa: PLC0415
 
         for module in LOADED_LATER:
@@ -132,7 +134,7 @@ def main():
     parser.add_argument("--mutations", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--go-on", action="store_true", help="after a defect")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if options.what == "seeds":
         return write_seeds()
     return replay(options.target, options.mutations, options.seed, options.go_on)
