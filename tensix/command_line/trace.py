@@ -37,9 +37,9 @@ def add_parser(commands):
 
 def run(arguments):
     """Trace the code and print what was seen; the exit status is 1 if it raised."""
-    if os.path.isfile(arguments.code):
+    if os.path.isfile(arguments.code) or arguments.code.endswith(".py"):
         raise ValueError(
-            f"trace takes code, and {arguments.code!r} is a file. To record what the program in it allocates, run: "
+            f"trace takes code, and {arguments.code!r} names a file. To record what the program in it allocates, run: "
             f"python -m tensix memory {arguments.code}"
         )
     report = trace(arguments.code)

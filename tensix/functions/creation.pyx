@@ -577,10 +577,22 @@ def triu(x, /, *, k=0):
 # ---- of what others made: sequences, arrays, buffers, DLPack, plain addresses
 
 
-def tensor(data, *, dtype=None):
+def tensor(data, *, dtype=None, device=None):
     """Return a tensor with a copy of nested sequences of numbers, an array or a tensor.
 
-    Floats become float32 unless they come from an array or `dtype` says otherwise.
+    Parameters
+    ----------
+    data : object
+        Numbers, nested lists or tuples of them, an array or a tensor.
+    dtype : DType, optional
+        The element type. If not given, floats become float32 unless they come from an array or a tensor.
+    device : str or Device, optional
+        Where the elements are; where those of a tensor are if not given.
+
+    Raises
+    ------
+    TypeError
+        If there are no numbers in it that tensix has a type for.
 
     Examples
     --------
@@ -589,6 +601,8 @@ def tensor(data, *, dtype=None):
     tensor([[1, 2],
             [3, 4]])
     """
+    if device is not None:
+        return tensor(data, dtype=dtype).to_device(device)
     if isinstance(data, Tensor):
         return copied(data, dtype)
     cdef DType wanted = None if dtype is None else dtype_from_any(dtype)
@@ -602,10 +616,23 @@ def tensor(data, *, dtype=None):
         if found is not None:
             return tensor(data, dtype=found)
     array = call_ignoring_errors(np.array, (data, None if wanted is None else wanted.numpy))
+    refuse_objects(array, data)
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     if wanted is None and not hasattr(data, "__array__"):  # Python's numbers, which have no type of their own
         array = call_ignoring_errors(array.astype, (DEFAULTS.get(array.dtype, array.dtype),), {"copy": False})
     return Tensor_wrap(impl_of_ndarray(array, False)).clone()
+
+
+cdef int refuse_objects(object array, object data) except -1:
+    """Say of what has no numbers what was found, and not what NumPy made of it."""
+    if array.dtype.kind in "OUS" and not hasattr(data, "__array__"):
+        hint = "" if isinstance(data, (list, tuple, str, bytes)) or data is None else " Make a list of it."
+        inside = " of other things" if isinstance(data, (list, tuple)) else ""
+        raise TypeError(
+            "a tensor is made of numbers, of nested lists or tuples of them, of an array or a tensor, found "
+            f"{type(data).__name__}{inside}.{hint}"
+        )
+    return 0
 
 
 cdef object copied(Tensor source, object dtype):

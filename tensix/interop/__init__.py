@@ -4,3 +4,7 @@ from tensix.interop.file_map import FileMap
 from tensix.interop.raw_file import RawFile
 
 __all__ = ["FileMap", "RawFile"]
+
+
+def __dir__():
+    return sorted(__all__)  # what a shell offers: not the modules of which the names are

@@ -138,7 +138,11 @@ cdef tuple as_shape(object shape):
         if len(<tuple>shape) != 1 or PyIndex_Check((<tuple>shape)[0]):
             return <tuple>shape
         shape = (<tuple>shape)[0]
-    return (shape,) if PyIndex_Check(shape) else tuple(shape)
+    if PyIndex_Check(shape):
+        return (shape,)
+    if not hasattr(shape, "__iter__"):
+        refuse_size(shape)
+    return tuple(shape)
 
 
 cdef class FactoryKernel(Kernel):

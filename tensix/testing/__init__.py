@@ -6,3 +6,7 @@ from tensix.testing.fake_allocator import FakeAllocator
 from tensix.testing.leaks import assert_no_leaks
 
 __all__ = ["DeleteTracker", "FailingAllocator", "FakeAllocator", "assert_no_leaks"]
+
+
+def __dir__():
+    return sorted(__all__)  # what a shell offers: not the modules of which the names are

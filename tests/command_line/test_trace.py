@@ -260,3 +260,13 @@ def test_a_file_is_no_code(tmp_path, capsys):
     script.write_text("import tensix")
     assert main(["trace", str(script)]) == 2
     assert f"python -m tensix memory {script}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_script_is_sent_to_the_command_that_takes_one(tmp_path, capsys, is_there):
+    """Not answered with a NameError about `script`, whether the file is there or its name is mistyped."""
+    script = tmp_path / "script.py"
+    if is_there:
+        script.write_text("import tensix\n")
+    assert main(["trace", str(script)]) == 2
+    assert f"python -m tensix memory {script}" in capsys.readouterr().err

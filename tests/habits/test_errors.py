@@ -71,3 +71,15 @@ def test_no_module_speaks_of_its_insides():
         with pytest.raises((TypeError, BufferError, AttributeError)) as caught:
             call()
         assert not re.search(r"incorrect type|expected tensix\.", str(caught.value)), caught.value
+
+
+@pytest.mark.parametrize(("call", "text"), [
+    (lambda: tensix.tensor({1, 2}), "found set. Make a list of it"),
+    (lambda: tensix.tensor(i for i in [1]), "found generator. Make a list of it"),
+    (lambda: tensix.tensor(None), "found NoneType"), (lambda: tensix.asarray(None), "found NoneType"),
+    (lambda: tensix.tensor("abc"), "found str"), (lambda: tensix.tensor([1, "a"]), "found list of other things"),
+    (lambda: tensix.rand(2.0), "sizes are ints, found 2.0"), (lambda: tensix.zeros(None), "sizes are ints, found None"),
+])  # fmt: skip
+def test_what_no_tensor_is_made_of(call, text):
+    with pytest.raises(TypeError, match=text):
+        call()

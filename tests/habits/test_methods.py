@@ -55,6 +55,13 @@ def test_to_is_told_a_type_a_device_or_a_tensor():
         x.to("float77")
 
 
+def test_a_tensor_is_made_on_a_device():
+    x = tensix.tensor([[1.0, 2.0]], device="cpu")
+    assert x.device.type == "cpu" and x.tolist() == [[1, 2]]
+    assert tensix.tensor([1, 2], dtype=tensix.int16, device=x.device).dtype is tensix.int16
+    assert tensix.tensor(x, device="meta").shape == (1, 2) and not tensix.tensor(x, device="cpu").is_alias_of(x)
+
+
 def test_arrays_and_bytes():
     x = tensix.zeros(2, 3)
     x.numpy()[1] = 7

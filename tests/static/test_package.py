@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import tensix
-from tensix import core, dispatch, exchange, fft, library, linalg, memory, testing
+from tensix import core, dispatch, exchange, fft, interop, library, linalg, memory, testing
 from tensix._version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +49,10 @@ def test_the_package_has_the_names_of_its_floors(floor):
         assert getattr(tensix, name) is getattr(floor, name)
 
 
-@pytest.mark.parametrize("module", [tensix, core, dispatch, fft, library, linalg, memory], ids=lambda one: one.__name__)
+PACKAGES = [tensix, core, dispatch, fft, interop, library, linalg, memory, testing]
+
+
+@pytest.mark.parametrize("module", PACKAGES, ids=lambda one: one.__name__)
 def test_dir_has_the_public_names(module):
     assert {name for name in dir(module) if not name.startswith("__")} == {
         name for name in module.__all__ if not name.startswith("__")
