@@ -205,4 +205,6 @@ def name_of_process():
     process = sys.modules.get("multiprocessing.process")
     if process is not None and process.parent_process() is not None:
         return process.current_process().name
+    if "--multiprocessing-fork" in sys.orig_argv:  # a new interpreter that has not been told its name yet
+        return "of multiprocessing"
     return " ".join(sys.orig_argv[1:])[:MOST_OF_NAME]

@@ -149,8 +149,9 @@ cdef class CachingAllocator(Allocator):
     upstream : Allocator, optional
         Where blocks come from; a `CPUAllocator` with huge pages if not given.
     max_cached : int or str, optional
-        The most bytes to keep, such as ``"1GiB"``; the block that was unused for longest goes first. If not given, the
-        environment variable ``TENSIX_MAX_CACHED``, or a quarter of the memory that this process may use.
+        The most bytes to keep, such as ``"1GiB"``; the block that was unused for longest goes first, and those of up to
+        1 KiB go last. If not given, the environment variable ``TENSIX_MAX_CACHED``, or a quarter of the memory that
+        this process may use.
 
     Notes
     -----

@@ -14,6 +14,7 @@ import pytest
 
 from tensix.__main__ import main
 from tensix.command_line import program
+from tensix.command_line.inside import name_of_process
 from tensix.memory import advice, load_snapshot
 
 ALLOCATES = """
@@ -251,6 +252,13 @@ def test_processes_record_too(memory):
     assert sorted(one["offset_ns"] for one in snapshot["processes"])[0] > 0
     assert all(max(one["resident"]["nbytes"]) > 10_000_000 for one in snapshot["processes"])
     assert re.search(r"^ +[\d.]+ MiB +[\d.]+ MiB +\d+   script.py:7 work$", text, re.MULTILINE)
+
+
+def test_a_process_of_multiprocessing_that_has_no_name_yet(monkeypatch):
+    monkeypatch.setattr(sys, "orig_argv", ["python", "-c", "from multiprocessing.spawn", "--multiprocessing-fork"])
+    assert name_of_process() == "of multiprocessing"
+    monkeypatch.setattr(sys, "orig_argv", ["python", "-m", "worker", "5"])
+    assert name_of_process() == "-m worker 5"
 
 
 # ---- the files
