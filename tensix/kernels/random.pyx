@@ -39,6 +39,8 @@ import numpy as np
 
 from tensix.dispatch import native_functions
 
+cdef object MOST_BELOW = (1 << 32) - 1  # NumPy makes numbers below more of these of other bits
+
 __all__ = ["Generator", "default_generator", "manual_seed"]
 
 # Declared here and not cimported: cimporting numpy.random would load it with tensix, which costs a third of the import.
@@ -262,6 +264,9 @@ cdef object random_(Kernel kernel, object table, arguments_t args):
     if self.impl.device_type == META:
         return self
     check_writable_once(self.impl)
+    if self.impl.dtype_code == INT64 and self.impl.contiguous and 1 < high - low <= MOST_BELOW:
+        write_integers(self.impl, generator, low, high - low)
+        return self
     view = ndarray_of_impl(self.impl, True)
     Generator_lock(generator)
     try:
@@ -269,6 +274,32 @@ cdef object random_(Kernel kernel, object table, arguments_t args):
     finally:
         PyThread_release_lock(generator.lock)
     return self
+
+
+cdef int write_integers(TensorImpl impl, Generator generator, int64_t low, uint64_t bound) except -1:
+    """Write the numbers that NumPy would make of the same bits."""
+    cdef uint64_t before = set_counts(impl, impl, impl)
+    cdef StorageImpl storage
+    cdef int64_t* out
+    cdef int64_t count = impl.numel
+    Generator_lock(generator)
+    try:
+        out = <int64_t*>TensorImpl_mutable_data(impl)
+        check_unchanged(before, impl, impl, impl)
+        storage = <StorageImpl>impl.storage
+        begin_export(storage)
+        with nogil:
+            fill_integers(generator.bits, out, count, low, bound)
+        end_export(storage)
+    finally:
+        PyThread_release_lock(generator.lock)
+    return 0
+
+
+cdef void fill_integers(bitgen_t* bits, int64_t* out, int64_t count, int64_t low, uint64_t bound) noexcept nogil:
+    cdef int64_t i
+    for i in range(count):
+        out[i] = low + below(bits, bound)
 
 
 def random_order(n, generator):
