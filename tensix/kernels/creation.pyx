@@ -25,7 +25,8 @@ from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operands cimport write_fitting
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.empty cimport check_strided
-from tensix.kernels.iterator cimport GRAIN_ELEMENTS
+from tensix.kernels.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS
+from tensix.kernels.parallel cimport parallel_for
 from tensix.tensors.dtype cimport (
     BOOL,
     FLOAT32,
@@ -682,8 +683,7 @@ cdef object triangle(Kernel kernel, object table, arguments_t args):
     cdef object k = <object>args[1]
     cdef uint64_t before = set_counts(x, x, x)
     cdef TensorBase made = None
-    cdef int64_t rows, columns, diagonal
-    cdef int itemsize = itemsize_of(x.dtype_code)
+    cdef triangles_t triangles
     cdef void* target
     cdef const void* source
     if x.contiguous and x.ndim >= 2 and type(k) is int and -sizes[x.ndim - 2] <= k <= sizes[x.ndim - 1]:
@@ -693,30 +693,49 @@ cdef object triangle(Kernel kernel, object table, arguments_t args):
     target = TensorImpl_mutable_data(made.impl)
     source = TensorImpl_const_data(x)
     check_unchanged(before, x, x, x)
-    rows, columns, diagonal = sizes[x.ndim - 2], sizes[x.ndim - 1], k
+    triangles.target, triangles.source = <char*>target, <const char*>source
+    triangles.lines = x.numel // sizes[x.ndim - 1] if x.numel else 0
+    triangles.rows, triangles.columns, triangles.diagonal = sizes[x.ndim - 2], sizes[x.ndim - 1], k
+    triangles.itemsize, triangles.is_lower = itemsize_of(x.dtype_code), self.is_lower
     if x.numel < GRAIN_ELEMENTS:
-        copy_triangles(<char*>target, <const char*>source, x.numel, rows, columns, diagonal, itemsize, self.is_lower)
+        triangles.share = triangles.lines
+        copy_triangles(&triangles, 0)
         return made
+    triangles.share = max(CHUNK_ELEMENTS // triangles.columns, 1)
     cdef StorageImpl read = <StorageImpl>x.storage
     cdef StorageImpl written = <StorageImpl>made.impl.storage
-    cdef int64_t numel = x.numel
-    cdef bint is_lower = self.is_lower
     StorageImpl_begin_use(read)
     begin_export(written)
     with nogil:
-        copy_triangles(<char*>target, <const char*>source, numel, rows, columns, diagonal, itemsize, is_lower)
+        parallel_for((triangles.lines + triangles.share - 1) // triangles.share, copy_triangles, &triangles)
     end_export(written)
     StorageImpl_end_use(read)
     return made
 
 
-cdef void copy_triangles(
-        char* target, const char* source, int64_t numel, int64_t rows, int64_t columns, int64_t diagonal, int itemsize,
-        bint is_lower) noexcept nogil:
+cdef struct triangles_t:
+    char* target
+    const char* source
+    int64_t lines       # of all matrices
+    int64_t share       # of them, for a thread
+    int64_t rows        # of a matrix
+    int64_t columns
+    int64_t diagonal
+    int itemsize
+    bint is_lower
+
+
+cdef void copy_triangles(void* context, int64_t share) noexcept nogil:
+    """Copy a share of the lines."""
+    cdef const triangles_t* self = <const triangles_t*>context
+    cdef bint is_lower = self.is_lower
     cdef int64_t row, split
-    cdef int64_t width = columns * itemsize
-    for row in range(numel // columns if columns else 0):
-        split = min(max(row % rows + diagonal + is_lower, 0), columns) * itemsize  # where one side ends
+    cdef int64_t width = self.columns * self.itemsize
+    cdef int64_t start = share * self.share
+    cdef char* target = self.target + start * width
+    cdef const char* source = self.source + start * width
+    for row in range(start, min(start + self.share, self.lines)):
+        split = min(max(row % self.rows + self.diagonal + is_lower, 0), self.columns) * self.itemsize  # one side's end
         if is_lower:
             memcpy(target, source, split)
             memset(target + split, 0, width - split)

@@ -16,8 +16,9 @@ from tensix.kernels.copy cimport converted
 from tensix.kernels.empty cimport empty_impl
 from tensix.kernels.finding cimport places_of_mask
 from tensix.kernels.item cimport item_t, sixteen_bytes_t
-from tensix.kernels.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
+from tensix.kernels.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
 from tensix.kernels.overlap cimport may_overlap
+from tensix.kernels.parallel cimport parallel_for
 from tensix.tensors.dtype cimport BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
@@ -328,11 +329,41 @@ cdef TensorBase gathered(gather_t* self, TensorImpl source, list indices):
     if made.numel < GRAIN_ELEMENTS:
         move_any(self, items, out, 1, True)
         return result
+    cdef shares_t shares
+    shares.gather, shares.items, shares.out = self, items, out
+    shares.length = self.outer.sizes[0] if self.outer.ndim else self.count
+    shares.item_step = self.outer.steps[0] if self.outer.ndim else 0
+    shares.out_step = made.numel // shares.length * self.itemsize
+    shares.share = max(CHUNK_ELEMENTS * shares.length // made.numel, 1)
     used_source = begin_use(source)
     with nogil:
-        move_any(self, items, out, 1, True)
+        parallel_for((shares.length + shares.share - 1) // shares.share, gather_share, &shares)
     end_use(used_source)
     return result
+
+
+cdef struct shares_t:
+    const gather_t* gather
+    const char* items
+    char* out
+    int64_t length      # of the outermost dimension, or of the positions
+    int64_t item_step   # bytes from one to the next in the source
+    int64_t out_step
+    int64_t share       # for a thread
+
+
+cdef void gather_share(void* context, int64_t share) noexcept nogil:
+    """Gather a share of the outermost dimension, or of the positions if there is none in front of them."""
+    cdef const shares_t* self = <const shares_t*>context
+    cdef gather_t part = self.gather[0]
+    cdef int64_t start = share * self.share
+    cdef int64_t count = min(self.share, self.length - start)
+    if part.outer.ndim:
+        part.outer.sizes[0] = count
+    else:
+        part.count = count
+        part.distances += start
+    move_any(&part, self.items + start * self.item_step, self.out + start * self.out_step, 1, True)
 
 
 cdef bint scatter(TensorImpl target, list keys, TensorImpl values) except -1:

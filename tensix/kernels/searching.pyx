@@ -4,7 +4,8 @@ Most of it is NumPy's work over zero-copy views: no inner loop of its ufuncs doe
 by themselves. Choice is one walk over a mask and two tensors that copies items by their size, whatever their type.
 """
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from numpy cimport NPY_ARRAY_WRITEABLE, PyArray_ENABLEFLAGS, import_array, npy_intp
+from libc.string cimport memcpy
+from numpy cimport NPY_ARRAY_WRITEABLE, PyArray_Descr, PyArray_ENABLEFLAGS, import_array, npy_intp
 from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
@@ -12,7 +13,10 @@ from tensix.kernels.copy cimport converted
 from tensix.kernels.empty cimport empty_impl
 from tensix.kernels.item cimport item_t, sixteen_bytes_t
 from tensix.kernels.iterator cimport (
+    CHUNK_ELEMENTS,
     GRAIN_ELEMENTS,
+    begin_use,
+    end_use,
     inner_loop_t,
     iterator_add,
     iterator_run,
@@ -20,8 +24,26 @@ from tensix.kernels.iterator cimport (
     iterator_t,
 )
 from tensix.kernels.numpy_results cimport call_numpy
+from tensix.kernels.parallel cimport parallel_for
 from tensix.kernels.statistical cimport axes_from_any, check_defined, reduced_impl
-from tensix.tensors.dtype cimport BOOL, INT64, itemsize_of, refuse_undefined
+from tensix.tensors.dtype cimport (
+    BOOL,
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT32,
+    FLOAT64,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+    dtype_of_code,
+    itemsize_of,
+    refuse_undefined,
+)
 from tensix.exchange.ndarray cimport ndarray_of_impl, readable_of_impl
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
@@ -40,6 +62,21 @@ from tensix.dispatch import native_functions
 from tensix.kernels.statistical import TRUTH, ReductionKernel
 
 import_array()
+
+ctypedef int (*find_function_t)(void* items, npy_intp count, npy_intp* place, void* array) noexcept nogil
+
+cdef extern from "numpy/arrayobject.h":
+    ctypedef struct PyArray_ArrFuncs:
+        find_function_t argmax
+        find_function_t argmin
+
+    PyArray_ArrFuncs* PyDataType_GetArrFuncs(PyArray_Descr* descr)
+
+cdef enum:
+    PARTS = 16
+
+cdef find_function_t LARGEST[47]  # by element types; NULL: left to NumPy's method
+cdef find_function_t LEAST[47]
 
 cdef OperatorTable CONTIGUOUS = native_functions.CONTIGUOUS
 cdef OperatorTable PERMUTE = native_functions.PERMUTE
@@ -64,6 +101,8 @@ cdef object position(arguments_t args, str method):
     result = Tensor_wrap(made)
     if x.device_type == META:
         return result
+    if x.contiguous and (axis is None or axis == x.ndim - 1) and find_in_lines(x, made, method == "argmax"):
+        return result
     cdef TensorBase ordered = <TensorBase>args[0]
     out = ndarray_of_impl(made, True)
     if axis is not None:
@@ -78,6 +117,79 @@ cdef object position(arguments_t args, str method):
     PyArray_ENABLEFLAGS(elements, NPY_ARRAY_WRITEABLE)  # nothing is written, but NumPy copies what it may not write
     call_numpy(getattr(elements, method), (axis, out))
     return result
+
+
+cdef struct lines_t:
+    find_function_t find
+    const char* items
+    int64_t* places
+    int64_t lines
+    int64_t n           # elements of a line
+    int64_t last        # of the last one
+    int64_t share       # lines for a thread
+    int64_t itemsize
+
+
+cdef bint find_in_lines(TensorImpl x, TensorImpl made, bint is_largest) except -1:
+    """Let several threads find a place in each line of a large tensor; return False if it is none of those.
+
+    A single line is cut into parts, and the best of what is found in them, in their order, is that of the line.
+    """
+    cdef lines_t self
+    cdef char candidates[PARTS * 16]
+    cdef int64_t found[PARTS]
+    cdef npy_intp best = 0
+    cdef int64_t i
+    cdef uint64_t before = set_counts(x, made, made)
+    cdef bint is_single = made.numel == 1
+    self.find = LARGEST[x.dtype_code] if is_largest else LEAST[x.dtype_code]
+    if x.numel < 2 * CHUNK_ELEMENTS or self.find == NULL:
+        return False
+    self.places = <int64_t*>TensorImpl_mutable_data(made)
+    self.items = <const char*>TensorImpl_const_data(x)
+    check_unchanged(before, x, made, made)
+    self.itemsize, self.lines = itemsize_of(x.dtype_code), PARTS if is_single else made.numel
+    self.n = x.numel // self.lines
+    self.last = x.numel - self.n * (self.lines - 1)
+    self.share = max(CHUNK_ELEMENTS // self.n, 1)
+    cdef int64_t* place = self.places
+    if is_single:
+        self.places = found
+    used_x = begin_use(x)
+    with nogil:
+        parallel_for((self.lines + self.share - 1) // self.share, find_share, &self)
+        if is_single:
+            for i in range(PARTS):
+                found[i] += i * self.n
+                memcpy(candidates + i * self.itemsize, self.items + found[i] * self.itemsize, self.itemsize)
+            self.find(candidates, PARTS, &best, NULL)
+            place[0] = found[best]
+    end_use(used_x)
+    return True
+
+
+cdef void find_share(void* context, int64_t share) noexcept nogil:
+    cdef const lines_t* self = <const lines_t*>context
+    cdef int64_t line, place
+    for line in range(share * self.share, min((share + 1) * self.share, self.lines)):
+        place = 0
+        self.find(
+            <void*>(self.items + line * self.n * self.itemsize), self.last if line == self.lines - 1 else self.n,
+            <npy_intp*>&place, NULL)
+        self.places[line] = place
+
+
+cdef int take_functions() except -1:
+    """Take NumPy's functions, which know what comes before what."""
+    for code in (
+            BOOL, UINT8, INT8, UINT16, INT16, UINT32, INT32, UINT64, INT64, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128):
+        descr = dtype_of_code(code).numpy
+        functions = PyDataType_GetArrFuncs(<PyArray_Descr*>descr)
+        LARGEST[code], LEAST[code] = functions.argmax, functions.argmin
+    return 0
+
+
+take_functions()
 
 
 cdef int refuse_empty(TensorImpl x, uint64_t axes) except -1:

@@ -14,8 +14,9 @@ from tensix.core.device cimport CPU
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
 from tensix.kernels.empty cimport empty_impl
 from tensix.kernels.item cimport item_t, sixteen_bytes_t
-from tensix.kernels.iterator cimport GRAIN_ELEMENTS
+from tensix.kernels.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS
 from tensix.kernels.overlap cimport may_overlap
+from tensix.kernels.parallel cimport parallel_for
 from tensix.tensors.dtype cimport BOOL, INT64, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
@@ -26,6 +27,11 @@ from tensix.tensors.tensor_impl cimport (
     check_unchanged,
     set_counts,
 )
+
+
+cdef enum:
+    PARTS = 16
+    PART_BYTES = 4 * CHUNK_ELEMENTS
 
 
 cdef struct selection_t:
@@ -141,17 +147,61 @@ cdef int take_keys(selection_t* self, TensorImpl index) except -1:
 
 cdef bint copy_many_rows(
         selection_t* self, StorageImpl source, StorageImpl index, const char* rows, char* out) except -1:
-    """Copy without the GIL."""
+    """Copy without the GIL, on several threads."""
     cdef bint is_done
     StorageImpl_begin_use(source)
     try:
         StorageImpl_begin_use(index)
         with nogil:
-            is_done = copy_rows(self, rows, out)
+            is_done = copy_in_parts(self, rows, out)
         StorageImpl_end_use(index)
     finally:
         StorageImpl_end_use(source)
     return is_done
+
+
+cdef struct part_t:
+    selection_t keys
+    const char* rows
+    char* out
+    bint is_done
+
+
+cdef bint copy_in_parts(selection_t* self, const char* rows, char* out) noexcept nogil:
+    """Let each thread take some of the keys; the number of rows that a part of a mask selects says where they go."""
+    cdef part_t parts[PARTS]
+    cdef part_t* part
+    cdef int64_t i, start, stop
+    cdef int64_t left = self.selected
+    cdef int64_t count = min(<int64_t>PARTS, self.key_count, 1 + self.selected * self.row_bytes // PART_BYTES)
+    for i in range(count):
+        part = &parts[i]
+        part.keys, part.rows, part.out = self[0], rows, out
+        start, stop = self.key_count // count * i, self.key_count // count * (i + 1)
+        if i == count - 1:
+            stop = self.key_count
+        part.keys.key_count = part.keys.selected = stop - start
+        if self.mask != NULL:
+            part.keys.mask += start
+            part.rows += start * self.row_bytes
+            part.keys.selected = left  # the last part takes what is left, also if the mask has changed meanwhile
+            if i < count - 1:
+                part.keys.selected = min(left, set_bytes(part.keys.mask, stop - start))
+        else:
+            part.keys.positions += start
+        left -= part.keys.selected
+        out += part.keys.selected * self.row_bytes
+    parallel_for(count, copy_part, parts)
+    for i in range(count):
+        if not parts[i].is_done:
+            self.outside = parts[i].keys.outside
+            return False
+    return True
+
+
+cdef void copy_part(void* parts, int64_t i) noexcept nogil:
+    cdef part_t* part = &(<part_t*>parts)[i]
+    part.is_done = copy_rows(&part.keys, part.rows, part.out)
 
 
 cdef int result_sizes(const selection_t* self, TensorImpl rows, TensorImpl index, int64_t* sizes) noexcept:

@@ -64,7 +64,7 @@ import numpy as np
 from tensix.dispatch import dispatcher, native_functions
 
 cdef enum:
-    SEARCH_ELEMENTS = 2048  # compared at a time, where one pair decides
+    SEARCH_ELEMENTS = 2048  # compared at a time at most, where one pair decides
 
 cdef OperatorTable CLONE = native_functions.CLONE
 cdef OperatorTable COPY_ = native_functions.COPY_
@@ -286,9 +286,9 @@ cdef void search_run(char** data, const npy_intp* count, const npy_intp* steps, 
     cdef npy_intp[3] block_steps = [steps[0], steps[1], 1]
     cdef (char*)[3] block
     cdef npy_intp start = 0
-    cdef npy_intp taken
+    cdef npy_intp taken = SEARCH_ELEMENTS // 16  # few, then more: the first difference is often near
     while start < count[0] and not self.is_found:
-        taken = min(count[0] - start, <npy_intp>SEARCH_ELEMENTS)
+        taken = min(count[0] - start, 2 * taken, <npy_intp>SEARCH_ELEMENTS)
         block[0], block[1], block[2] = data[0] + start * steps[0], data[1] + start * steps[1], <char*>differs
         self.function(block, &taken, block_steps, self.data)
         if memchr(differs, 1, taken) != NULL:

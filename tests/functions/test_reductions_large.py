@@ -34,14 +34,17 @@ def test_every_axis(shape, dtype):
 
 def sum_in_lanes(a):
     """Add as Note [Lanes] says, one NumPy operation per step."""
-    lanes = 256 // a.itemsize
-    if len(a) > 1024:
-        half = (len(a) // 1024 + 1) // 2 * 1024
+    lanes, block = 256 // a.itemsize, 16384 // a.itemsize
+    if len(a) > block:
+        half = (len(a) // block + 1) // 2 * block
         return sum_in_lanes(a[:half]) + sum_in_lanes(a[half:])
-    rows = np.append(a, np.zeros(-len(a) % lanes, a.dtype)).reshape(-1, lanes)
+    rows = np.append(a, np.zeros(-len(a) % (8 * lanes), a.dtype)).reshape(-1, 8, lanes)
     total = np.zeros(lanes, a.dtype)
-    for row in rows:
-        total = total + row
+    for eight in rows:
+        part = np.zeros(lanes, a.dtype)
+        for row in eight:
+            part = part + row
+        total = total + part
     while len(total) > 1:
         half = len(total) // 2
         total = total[:half] + total[half:]
