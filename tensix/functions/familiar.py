@@ -519,7 +519,10 @@ def pad(
         raise ValueError(f"pad() takes widths of 0 or more, found {pad_width}.")
     if mode == "constant":
         shape = [before + size + behind for (before, behind), size in zip(widths, x.shape, strict=True)]
-        made = inner = empty(shape, dtype=x.dtype, device=x.device)
+        order = range(x.ndim)
+        if not x.is_contiguous() and x.permute(*reversed(order)).is_contiguous():
+            order = order[::-1]
+        made = inner = empty([shape[axis] for axis in order], dtype=x.dtype, device=x.device).permute(*order)
         for axis, ((before, behind), size) in enumerate(zip(widths, x.shape, strict=True)):
             inner.narrow(axis, 0, before).fill_(constant_values)
             inner.narrow(axis, before + size, behind).fill_(constant_values)

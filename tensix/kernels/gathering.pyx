@@ -8,10 +8,11 @@ Whatever is unusual is left to NumPy, also to say what is wrong with it.
 """
 from cpython.slice cimport PySlice_AdjustIndices, PySlice_Unpack
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdlib cimport llabs
 from numpy cimport import_array, ndarray
 from tensix.core.device cimport CPU
 from tensix.exchange.ndarray cimport impl_of_ndarray
+from tensix.kernels.conversion cimport copy_strided
 from tensix.kernels.copy cimport converted
 from tensix.kernels.empty cimport empty_impl
 from tensix.kernels.finding cimport places_of_mask
@@ -25,6 +26,7 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
+    TensorImpl_refresh_order,
     TensorImpl_sizes,
     TensorImpl_strides,
     refuse_change,
@@ -282,6 +284,50 @@ cdef int result_sizes(const gather_t* self, int64_t* sizes) noexcept:
     return ndim + self.inner.ndim
 
 
+cdef void follow_memory(gather_t* self, TensorImpl made) noexcept:
+    """Let the dimensions of a new result, and the walk, follow each other as those of the source do in memory.
+
+    Of positions in one dimension alone: of ``x.T[:, t]`` rows are copied as a whole, and ``x.T[t]`` reads row by row.
+    """
+    cdef int64_t stride = 1
+    cdef int outer = self.outer.ndim
+    cdef int inner = self.inner.ndim
+    if self.advanced != 1 or (outer != 0) == (inner != 0):
+        return
+    if outer and compare(&self.outer, self.steps[0]) < 0:
+        stride = set_strides(made, 0, outer, stride)
+        set_strides(made, outer, self.index_ndim, stride)
+        self.inner, self.outer.ndim = self.outer, 0
+    elif inner and compare(&self.inner, self.steps[0]) > 0:
+        stride = set_strides(made, 0, self.index_ndim, stride)
+        set_strides(made, self.index_ndim, inner, stride)
+        self.outer, self.inner.ndim = self.inner, 0
+    else:
+        return
+    TensorImpl_refresh_order(made, made.numel)
+
+
+cdef int compare(const run_t* run, int64_t step) noexcept:
+    """Return -1 if all steps of a run are shorter than another one, 1 if all are longer, otherwise 0."""
+    cdef int shorter = 0
+    cdef int longer = 0
+    cdef int i
+    for i in range(run.ndim):
+        if run.sizes[i] > 1 and run.steps[i] != 0:
+            shorter += llabs(run.steps[i]) < llabs(step)
+            longer += llabs(run.steps[i]) > llabs(step)
+    return 1 if longer == run.ndim else -1 if shorter == run.ndim else 0
+
+
+cdef int64_t set_strides(TensorImpl made, int first, int count, int64_t stride) noexcept:
+    """Let dimensions of a new tensor lie side by side in row-major order; return the stride of what is around them."""
+    cdef int i
+    for i in range(first + count - 1, first - 1, -1):
+        TensorImpl_strides(made)[i] = stride
+        stride *= max(TensorImpl_sizes(made)[i], 1)
+    return stride
+
+
 cdef uint64_t counts_of(TensorImpl a, TensorImpl b, list indices) noexcept:
     """Return how often set_() has changed one of these. See Note [Geometry and address]."""
     cdef uint64_t count = a.set_count + b.set_count
@@ -311,6 +357,7 @@ cdef TensorBase gathered(gather_t* self, TensorImpl source, list indices):
     cdef char* out
     cdef const char* items
     made = empty_impl(result_sizes(self, sizes), sizes, source.dtype_code, CPU, -1)
+    follow_memory(self, made)
     result = Tensor_wrap(made)
     self.distances = few
     if self.count > FEW:
@@ -460,7 +507,10 @@ cdef void move(item_t* other, const gather_t* self, const char* items, int64_t s
             for i in range(self.count):
                 place = items + self.distances[i]
                 for _ in range(rows):
-                    move_row(other, <char*>place, row, row_step, step, reads)
+                    if reads:
+                        copy_strided(sizeof(item_t), place, row_step, <char*>other, sizeof(item_t), row)
+                    else:
+                        copy_strided(sizeof(item_t), <char*>other, step * sizeof(item_t), <char*>place, row_step, row)
                     other += row * step
                     place = advance(&self.inner, inner_dims, inner, place)
         dim = self.outer.ndim
@@ -483,29 +533,6 @@ cdef inline const char* advance(const run_t* run, int dims, int64_t* position, c
         position[dim] = 0
         dim -= 1
     return place
-
-
-cdef inline void move_row(
-        item_t* other, char* place, int64_t count, int64_t place_step, int64_t step, bint reads) noexcept nogil:
-    cdef item_t item
-    cdef int64_t i
-    if place_step == sizeof(item_t) and step == 1:
-        if reads:
-            memcpy(other, place, count * sizeof(item_t))
-        else:
-            memcpy(place, other, count * sizeof(item_t))
-        return
-    if place_step == sizeof(item_t):
-        item = other[0]
-        for i in range(count):
-            (<item_t*>place)[i] = item
-        return
-    for i in range(count):
-        if reads:
-            other[i] = (<const item_t*>place)[0]
-        else:
-            (<item_t*>place)[0] = other[i * step]
-        place += place_step
 
 
 # ---- a position for each element

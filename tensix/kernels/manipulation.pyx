@@ -12,7 +12,7 @@ from tensix.kernels.copy cimport copy_elements
 from tensix.kernels.empty cimport empty_impl, empty_strided_impl
 from tensix.kernels.item cimport item_t, sixteen_bytes_t
 from tensix.kernels.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
-from tensix.kernels.sorting cimport flattened
+from tensix.kernels.sorting cimport flattened, in_order
 from tensix.tensors.dtype cimport INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of, refuse_undefined
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
@@ -311,8 +311,11 @@ cdef object tile(Kernel self, object table, arguments_t args):
         return TILE_BY_NUMPY.function(TILE_BY_NUMPY, table, args)
     out = empty_impl(ndim, sizes, x.dtype_code, x.device_type, x.device_index)
     result = Tensor_wrap(out)
-    source, target = TensorImpl_view(x, dims), TensorImpl_view(out, dims)
     check_unchanged(before, x, x, x)
+    if out.numel > x.numel > 0:
+        x = in_order(x)  # it is read several times
+        before = set_counts(x, x, x)
+    source, target = TensorImpl_view(x, dims), TensorImpl_view(out, dims)
     dims = 0
     for i in range(ndim):
         size = TensorImpl_sizes(x)[i - missing] if i >= missing else 1

@@ -202,15 +202,22 @@ cdef TensorImpl moved(TensorImpl x, int source, int target):
     return view
 
 
+cdef TensorImpl in_order(TensorImpl x):
+    """Return the elements in row-major order: the tensor itself, or of what has another order, a copy."""
+    cdef TensorImpl made
+    cdef uint64_t before = set_counts(x, x, x)
+    if x.contiguous:
+        return x
+    made = empty_impl(x.ndim, TensorImpl_sizes(x), x.dtype_code, x.device_type, x.device_index)
+    check_unchanged(before, x, x, x)
+    copy_elements(made, x)
+    return made
+
+
 cdef TensorImpl flattened(TensorImpl x):
     """Return the elements in row-major order in one dimension: a view, or of what has another order, a copy."""
     cdef TensorImpl view
-    cdef uint64_t before = set_counts(x, x, x)
-    if not x.contiguous:
-        made = empty_impl(x.ndim, TensorImpl_sizes(x), x.dtype_code, x.device_type, x.device_index)
-        check_unchanged(before, x, x, x)
-        copy_elements(made, x)
-        x = made
+    x = in_order(x)
     view = TensorImpl_view(x, 1)
     TensorImpl_sizes(view)[0], TensorImpl_strides(view)[0] = x.numel, 1
     TensorImpl_refresh_order(view, x.numel)
