@@ -314,7 +314,7 @@ def all_rows():
     found = []
     chapters = {module.__name__.rpartition(".")[2]: module for module in (*functions.CHAPTERS, linalg, fft)}
     for chapter, module in chapters.items():
-        names = [name for name in module.__all__ if callable(getattr(module, name)) and not name.startswith("__")]
+        names = [name for name in module.__all__ if is_function(getattr(module, name)) and not name.startswith("__")]
         calls = CALLS.get(chapter, {})
         if unknown := set(calls) - set(names):
             raise LookupError(
@@ -327,6 +327,11 @@ def all_rows():
             numpy, torch = (ours if code is SAME else code for code in others or (SAME, SAME))
             found.append(Row(ours.removeprefix("xp."), chapter, ours, numpy, torch))
     return found
+
+
+def is_function(value):
+    """Return whether it is called for a result; the classes of several results are not."""
+    return callable(value) and not isinstance(value, type)
 
 
 def usual_call(name):
