@@ -30,7 +30,7 @@ def chain(link, length):
         x = link(x)
 
 chain({link}, 80_000)
-threading.stack_size(64 * 1024)
+threading.stack_size(128 * 1024)  # the least on ARM64
 thread = threading.Thread(target=chain, args=({link}, 3_000))
 thread.start()
 thread.join()
