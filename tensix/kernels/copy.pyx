@@ -28,6 +28,7 @@ from tensix.kernels.iterator cimport (
 from tensix.kernels.overlap cimport check_writable_once, is_same_view, may_overlap
 from tensix.tensors.dtype cimport (
     BFLOAT16,
+    BOOL,
     FLOAT16,
     FLOAT32,
     FLOAT64,
@@ -271,6 +272,8 @@ cdef object fill_(Kernel self, object table, arguments_t args):
     cdef void* element = buffer
     check_writable_once(impl)
     cdef uint8_t code = element_code(impl.dtype_code)
+    if code == BOOL and type(value) in (int, float):
+        value = value != 0
     if not (is_plain_number(value) and write_number(code, element, value)):
         array = fill_element(impl, value)
         element = PyArray_DATA(array)

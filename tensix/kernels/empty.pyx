@@ -20,6 +20,7 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_is_dense,
     TensorImpl_new,
     TensorImpl_refresh,
+    TensorImpl_refresh_order,
     TensorImpl_sizes,
     TensorImpl_strides,
     contiguous_strides,
@@ -103,6 +104,37 @@ cdef TensorImpl empty_strided_impl(TensorImpl like, uint8_t dtype_code):
     TensorImpl_refresh(impl)
     give_storage(impl, like.device_type, like.device_index)
     return impl
+
+
+cdef TensorImpl empty_in_order_impl(TensorImpl like, uint8_t dtype_code):
+    """Return a body of the same shape and device, its dimensions in the same order in memory, without the gaps."""
+    cdef int64_t strides[64]
+    cdef bint follows = not like.contiguous
+    cdef int i
+    for i in range(like.ndim):  # now: allocating may run code that changes them
+        strides[i] = TensorImpl_strides(like)[i]
+        follows = follows and (strides[i] > 0 or TensorImpl_sizes(like)[i] == 1)
+    cdef TensorImpl impl = empty_strided_impl(like, dtype_code)
+    if follows and impl.contiguous:
+        put_in_order(impl, strides)
+    return impl
+
+
+cdef void put_in_order(TensorImpl out, const int64_t* like) noexcept:
+    """Order the dimensions of a new tensor in memory by other strides, the largest first."""
+    cdef int order[64]
+    cdef int64_t stride = 1
+    cdef int i, j
+    for i in range(out.ndim):
+        j = i
+        while j > 0 and like[order[j - 1]] < like[i]:
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = i
+    for i in range(out.ndim - 1, -1, -1):
+        TensorImpl_strides(out)[order[i]] = stride
+        stride *= max(TensorImpl_sizes(out)[order[i]], 1)
+    TensorImpl_refresh_order(out, out.numel)
 
 
 cdef object empty(Kernel self, object table, arguments_t args):

@@ -313,7 +313,7 @@ cdef int compare(const run_t* run, int64_t step) noexcept:
     cdef int longer = 0
     cdef int i
     for i in range(run.ndim):
-        if run.sizes[i] > 1 and run.steps[i] != 0:
+        if run.sizes[i] > 1 and run.steps[i] != 0 and step != 0:
             shorter += llabs(run.steps[i]) < llabs(step)
             longer += llabs(run.steps[i]) > llabs(step)
     return 1 if longer == run.ndim else -1 if shorter == run.ndim else 0

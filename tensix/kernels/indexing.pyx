@@ -18,7 +18,7 @@ from tensix.kernels.gathering cimport gather, gather_along, scatter
 from tensix.kernels.numpy_results cimport call_numpy, take_over
 from tensix.kernels.overlap cimport check_writable_once
 from tensix.kernels.selection cimport select_rows, write_rows
-from tensix.kernels.sorting cimport flattened
+from tensix.kernels.sorting cimport flattened, in_order
 from tensix.tensors.dtype cimport INT64, UINT64, dtype_of_code, refuse_undefined
 from tensix.tensors.index_key cimport is_position
 from tensix.exchange.ndarray cimport ndarray_of_type
@@ -26,6 +26,7 @@ from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_bump_version,
+    TensorImpl_is_dense,
     TensorImpl_mutable_data,
     check_unchanged,
     int64_of,
@@ -82,6 +83,8 @@ cdef object index_put_(Kernel kernel, object table, arguments_t args):
     cdef TensorBase given = values
     if values.impl.dtype_code != self.impl.dtype_code:
         values = Tensor_wrap(converted(values.impl, self.impl.dtype_code))
+    if not values.impl.contiguous and TensorImpl_is_dense(values.impl):
+        values = Tensor_wrap(in_order(values.impl))
     check_unchanged(before, self.impl, given.impl, given.impl)
     if write_rows(self.impl, index, values.impl) or scatter(self.impl, keys, values.impl):
         TensorImpl_bump_version(self.impl)

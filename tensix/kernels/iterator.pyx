@@ -15,7 +15,7 @@ operand walks forwards is walked from its other end. Then adjacent dimensions th
 one become one. The innermost goes to the inner loop, the others are counted here.
 
 The leader is what is written. A new result therefore decides by its own order: that of the inputs if all that have its
-shape share one dense order, so that transposed tensors give a transposed result, and row-major otherwise.
+shape share one, so that transposed tensors give a transposed result, and row-major otherwise.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint64_t
@@ -23,7 +23,7 @@ from numpy cimport npy_intp
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.export cimport begin_export, end_export
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
-from tensix.kernels.empty cimport empty_impl, empty_strided_impl
+from tensix.kernels.empty cimport empty_impl, empty_in_order_impl
 from tensix.kernels.parallel cimport parallel_for
 from tensix.tensors.dtype cimport itemsize_of
 from tensix.tensors.tensor_impl cimport (
@@ -529,7 +529,7 @@ cdef TensorImpl new_result(int ndim, const int64_t* sizes, uint8_t dtype_code, T
         return empty_impl(ndim, sizes, dtype_code, x.device_type, x.device_index)
     if has_sizes(other, ndim, sizes) and not same_strides(like, other):
         return empty_impl(ndim, sizes, dtype_code, x.device_type, x.device_index)
-    return empty_strided_impl(like, dtype_code)
+    return empty_in_order_impl(like, dtype_code)
 
 
 cdef bint has_sizes(TensorImpl self, int ndim, const int64_t* sizes) noexcept nogil:

@@ -9,7 +9,7 @@ from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint16_t, uint32_t, uint64
 from libc.string cimport memcpy
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.kernels.copy cimport copy_elements
-from tensix.kernels.empty cimport empty_impl, empty_strided_impl
+from tensix.kernels.empty cimport empty_impl, empty_strided_impl, put_in_order
 from tensix.kernels.item cimport item_t, sixteen_bytes_t
 from tensix.kernels.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
 from tensix.kernels.sorting cimport flattened, in_order
@@ -178,23 +178,6 @@ cdef int lengthen(int64_t* size, int64_t more) except -1:
         raise ValueError("the joined tensors would have more elements than 63 bits can count.")
     size[0] += more
     return 0
-
-
-cdef void put_in_order(TensorImpl out, const int64_t* like) noexcept:
-    """Order the dimensions of a new tensor in memory by other strides, the largest first."""
-    cdef int order[64]
-    cdef int64_t stride = 1
-    cdef int i, j
-    for i in range(out.ndim):
-        j = i
-        while j > 0 and like[order[j - 1]] < like[i]:
-            order[j] = order[j - 1]
-            j -= 1
-        order[j] = i
-    for i in range(out.ndim - 1, -1, -1):
-        TensorImpl_strides(out)[order[i]] = stride
-        stride *= max(TensorImpl_sizes(out)[order[i]], 1)
-    TensorImpl_refresh_order(out, out.numel)
 
 
 cdef int write(

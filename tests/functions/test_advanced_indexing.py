@@ -253,3 +253,30 @@ def test_two_threads_read_and_write_parts_of_their_own():
     for thread in threads:
         thread.join()
     assert errors == [] and x[0].tolist() == x[1].tolist() == list(range(19, 50_019))
+
+
+@pytest.mark.parametrize("itemsize", [1, 2, 4, 8, 16])
+def test_what_is_selected_lies_as_the_source_does(itemsize):
+    dtype = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}[itemsize]
+    a = np.arange(600).astype(dtype).reshape(20, 30)
+    deep = a.reshape(4, 5, 30).T
+    x, places = from_numpy(a), [3, -1, 0, 3]
+    t = tensix.tensor(places)
+    for view, array in ((x.T, a.T), (x[:, ::2].T, a[:, ::2].T), (from_numpy(deep), deep)):
+        assert np.array_equal(view[t], array[places]) and not view[t].is_contiguous()
+        assert np.array_equal(view[..., t], array[..., places])
+        assert np.array_equal(tensix.take(view, t, axis=1), array.take(places, 1))
+    assert x.T[:, t].stride() == (1, 30) and x.T[t].stride() == (1, 4)
+    for view in (x, x[::-1], x[:, ::3], x[:1].expand(20, 30)):
+        assert view[t].is_contiguous() and view[:, t].is_contiguous()
+        assert np.array_equal(view[:, t], view.numpy()[:, places])
+
+
+def test_transposed_values_are_written(array):
+    x, t = tensix.tensor(np.zeros((4, 3), np.float32)), tensix.tensor([2, 0, 3])
+    x.T[t[:2]] = 1.0
+    x[t] = from_numpy(array).T[t]
+    expected = np.zeros((4, 3), np.float32)
+    expected.T[[2, 0]] = 1.0
+    expected[[2, 0, 3]] = array.T[[2, 0, 3]]
+    assert np.array_equal(x, expected)

@@ -126,10 +126,17 @@ def test_inputs_of_one_dense_order_give_it_to_the_result():
         assert result.stride() == x.stride() == (1, 2, 6) and result.shape == (2, 3, 4)
 
 
+def test_gaps_are_left_out_of_the_order():
+    x = turned(4, 3, 2)
+    for result in (x[:, ::2] * x[:, ::2], -x[:, ::2], x[:, 1:] - x[:, :-1], tensix.diff(x, axis=1)):
+        assert result.shape == (2, 2, 4) and result.stride() == (1, 2, 4)
+        assert result.tolist() in ([[[v] * 4] * 2] * 2 for v in (1.0, -1.0, 0.0))
+
+
 def test_all_other_results_are_row_major():
     x = turned(4, 3, 2)
     y = tensix.ones(2, 3, 4)
-    for result in (x + y, y - x, x[:, ::2] * x[:, ::2], x + tensix.ones(5, 1, 1, 1), -x[::-1]):
+    for result in (x + y, y - x, x[:, ::2] * y[:, ::2], x + tensix.ones(5, 1, 1, 1), -x[::-1], -x[:1].expand(5, 3, 4)):
         assert result.is_contiguous()
 
 

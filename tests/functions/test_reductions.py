@@ -189,3 +189,20 @@ def test_imaginary_parts_are_not_dropped():
     for function in (tensix.sum, tensix.prod, tensix.cumulative_sum):
         with pytest.raises(TypeError, match="complex"):
             function(x, dtype=tensix.float32)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean", "var"])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("step", [2, 3])
+def test_gaps_do_not_change_a_bit(name, axis, step):
+    x = tensix.from_numpy(np.random.default_rng(0).standard_normal((11, 1800), np.float32))[:, ::step]
+    reduce = getattr(tensix, name)
+    assert reduce(x, axis=axis).tolist() == reduce(x.contiguous(), axis=axis).tolist()
+
+
+@pytest.mark.parametrize("place", [0, 15, 16, 47, 48, 2500, 2999])
+def test_what_settles_a_strided_run_is_found_anywhere(place):
+    x = np.zeros((2, 6000), bool)[:, ::2]
+    x[1, place] = True
+    assert tensix.any(tensix.from_numpy(x), axis=1).tolist() == [False, True]
+    assert tensix.all(tensix.from_numpy(~x), axis=1).tolist() == [True, False]

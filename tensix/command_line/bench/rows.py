@@ -296,6 +296,13 @@ FURTHER = {
         ("x.tobytes()", SAME, "x.numpy().tobytes()"), ("x.norm()", "np.linalg.norm(x)", SAME),
         ("x.round(2)", SAME, "x.round(decimals=2)"),
     ],
+    "layouts": [
+        # reduced, sorted and selected
+        ("x.T.sum(0)", SAME, SAME), ("x[:, ::2].sum()",), ("x[:, ::2].sum(0)",), ("x[:, ::2].sum(1)",),
+        ("x[:, ::2].max()", SAME, SAME), ("b[:, ::2].any(1)",), ("xp.sort(i.T, stable=True)",) * 3,
+        ("xp.sort(i[:, ::2], stable=True)",) * 3, ("x.T[t]",), ("x.T[:, t]",), ("xp.diff(x.T, axis=0)", SAME, None),
+        ("xp.tile(x[:, ::2], (2, 2))",), ("xp.concat([x[:, ::2], y[:, ::2]])",),
+    ],
 }  # fmt: skip
 
 
