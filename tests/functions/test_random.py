@@ -211,6 +211,14 @@ def test_randint_of_a_seed():
     assert tensix.randint(0, 1000, 5).tolist() == first.tolist()
 
 
+@pytest.mark.parametrize(("low", "high"), [(0, 9), (-3, 2), (5, 6), (0, 2**32 - 1), (0, 2**32), (-(2**63), 2**63)])
+def test_randint_makes_what_numpy_makes(low, high):
+    ours, theirs = tensix.Generator(5), np.random.Generator(np.random.PCG64(5))
+    for shape in ((3,), (201, 203)):
+        x = tensix.randint(low, high, shape, generator=ours)
+        np.testing.assert_array_equal(x.numpy(), theirs.integers(low, high, shape))
+
+
 def test_randint_from_zero():
     x = tensix.randint(3, (50,))
     assert sorted(set(x.tolist())) == [0, 1, 2] and tensix.randint(1, 4).tolist() == [0] * 4

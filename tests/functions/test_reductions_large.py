@@ -197,6 +197,40 @@ def test_positions_along_each_axis(name, dtype):
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float32", "complex128"])
+@pytest.mark.parametrize("shape", [(500_001,), (3, 150_001), (900, 701), (300_000, 2)])
+def test_positions_in_parts(name, dtype, shape):
+    """What threads find in parts is the first of equal ones, and the first that is not a number."""
+    array = np.random.default_rng(8).integers(0, 2 if dtype == "bool" else 50, shape).astype(dtype)
+    for holes in ((), (400_003, 100_000)):
+        if array.dtype.kind in "fc":
+            array.reshape(-1)[list(holes)] = np.nan
+        x = tensix.from_numpy(array)
+        assert getattr(tensix, name)(x).item() == getattr(np, name)(array)
+        np.testing.assert_array_equal(getattr(tensix, name)(x, axis=-1).numpy(), getattr(np, name)(array, -1))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_that_vanish(dtype):
+    """A product is 0 where that of NumPy is, with the same sign, or too small for all its bits; never another."""
+    rng = np.random.default_rng(9)
+    for n in [*range(1, 400, 7), 2000, 5000]:
+        for last in (1.0, -0.0, np.inf, np.nan):
+            a = (rng.uniform(0.05, 1, n) * rng.choice([-1, 1], n)).astype(dtype)
+            a[n // 2 :] = 0.9 if n % 2 else a[n // 2 :]
+            a[-1] = last
+            found = tensix.from_numpy(a).prod().item()
+            with np.errstate(all="ignore"):
+                expected = np.multiply.reduce(a).item()
+            if found == 0:
+                assert expected == 0 and np.signbit(found) == np.signbit(expected)
+            elif expected == 0:
+                assert abs(found) < np.finfo(dtype).tiny
+            else:
+                np.testing.assert_allclose(found, expected, 1e-4, np.finfo(dtype).tiny)
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
 @pytest.mark.parametrize("dtype", ["int8", "uint64", "float16", "float32", "float64", "bool"])
 def test_positions(name, dtype):
     a = np.random.default_rng(0).integers(0, 2 if dtype == "bool" else 50, (6, 7, 8)).astype(dtype)

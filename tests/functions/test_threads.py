@@ -27,6 +27,10 @@ def work(shape):
     y = tensix.from_numpy(a.astype("f8"))
     results = [x + x, x + y, x * x[:1], x.clone(), -x.T, x[::2] - 1, x.sum(), x.max(), x.mean(), x.std(), y.prod(),
                (x + x).sum(dtype="float64")]  # fmt: skip
+    places = tensix.from_numpy(np.random.default_rng(1).integers(-x.shape[0], x.shape[0], 300_000 // x[0].numel() + 1))
+    results += [x[y > 0], x[y.select(-1, 0) > 0 if y.ndim > 1 else y > 0.5], x[places], tensix.take(x, places, axis=0)]
+    results += [tensix.argmax(x), tensix.argmin(y), tensix.argmax(x, axis=-1)]
+    results += [tensix.tril(x, k=1), tensix.triu(x, k=-2)] if x.ndim > 1 else []
     for axis in range(len(shape)):
         results += [x.sum(axis), y.sum(axis), x.min(axis), x.var(axis), x.T.sum(axis), x.any(axis)]
     return [np.asarray(result).tobytes() for result in results]
