@@ -1442,15 +1442,10 @@ def list_along(
     i: int64_t
     if ndim == 0:
         return read_number(code, data)
-    made: list = []
     step = strides[0]
     if ndim == 1:
-        for i in range(sizes[0]):
-            made.append(read_number(code, data + i * step))
-    else:
-        for i in range(sizes[0]):
-            made.append(list_along(code, ndim - 1, sizes + 1, strides + 1, data + i * step))
-    return made
+        return [read_number(code, data + i * step) for i in range(sizes[0])]
+    return [list_along(code, ndim - 1, sizes + 1, strides + 1, data + i * step) for i in range(sizes[0])]
 
 
 @cython.cfunc

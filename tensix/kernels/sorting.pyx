@@ -380,7 +380,8 @@ cdef void sort_values(
     cdef bint deals
     if not (value_t is float or value_t is double):
         bits = bits // 2  # integers are seldom as far from each other as they may be
-    deals = sizeof(value_t) > 2 and count * sizeof(value_t) > NETWORK_BYTES and is_dealt_out(count, bits, sizeof(value_t))
+    deals = sizeof(value_t) > 2 and count * sizeof(value_t) > NETWORK_BYTES
+    deals = deals and is_dealt_out(count, bits, sizeof(value_t))
     if deals:
         bits = bit_length(take_keys(source, scratch, count, &least))
         deals = is_dealt_out(count, bits, sizeof(value_t))
