@@ -1439,7 +1439,6 @@ def list_along(
     code: uint8_t, ndim: cython.int, sizes: cython.pointer(int64_t), strides: cython.pointer(int64_t),
     data: cython.p_char,
 ):  # fmt: skip
-    i: int64_t
     if ndim == 0:
         return read_number(code, data)
     step = strides[0]
