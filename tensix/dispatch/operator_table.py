@@ -217,7 +217,17 @@ class OperatorTable:
         return kernel
 
     def unregister(self, key, kernel, owner=None):
-        """Take a kernel back; the one that it overrode serves again. `owner`, itself, says whose of several it is."""
+        """Take a kernel back; the one that it overrode serves again.
+
+        Parameters
+        ----------
+        key : DispatchKey or str
+            What it was registered for.
+        kernel : Kernel
+            What `register` returned.
+        owner : str, optional
+            Whose it is, the very object that `register` was given: several may have registered `fallthrough`.
+        """
         slot = slot_from_any(key)
         if not isinstance(kernel, PythonKernel):
             UNREGISTERED.append(kernel)  # See Note [Kernels that are unregistered while they run]

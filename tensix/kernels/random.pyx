@@ -264,6 +264,7 @@ cdef object random_(Kernel kernel, object table, arguments_t args):
     check_writable_once(self.impl)
     if self.impl.dtype_code == INT64 and self.impl.contiguous and 1 < high - low < 1 << 32:
         write_integers(self.impl, generator, low, high - low)
+        TensorImpl_bump_version(self.impl)
         return self
     view = ndarray_of_impl(self.impl, True)
     Generator_lock(generator)
@@ -271,6 +272,7 @@ cdef object random_(Kernel kernel, object table, arguments_t args):
         view[...] = generator.source.integers(low, high, view.shape, view.dtype)
     finally:
         PyThread_release_lock(generator.lock)
+    TensorImpl_bump_version(self.impl)
     return self
 
 

@@ -261,3 +261,10 @@ def test_without_memory_nothing_is_written(fill, make, fail_at):
         assert set(x.flatten().tolist()) == {7.0}
     else:
         assert fail_at > 2 and all(value != 7.0 and value >= 2 for value in x.flatten().tolist())
+
+
+def test_integers_in_place_count_as_a_write():
+    for x in (tensix.zeros(6, dtype=tensix.int64), tensix.zeros(6, dtype=tensix.int64)[::2]):
+        before = x.version
+        tensix.ops.tensix.random_(x, 0, 9)
+        assert x.version == before + 1
