@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 from machine import Machine
 
-NAMES = ["allocators", "copy_on_write", "deleters", "ownership", "registry", "views"]
+NAMES = ["allocators", "cache", "copy_on_write", "deleters", "ownership", "registry", "views"]
 MOST = 500  # runs until a mutation is caught
 
 
