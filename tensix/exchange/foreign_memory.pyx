@@ -64,7 +64,7 @@ cdef TensorImpl impl_over_memory(
         nbytes += itemsize
         if data == NULL:
             raise ValueError(f"there are {impl.numel} elements, but their address is 0.")
-        if <uintptr_t>data % alignment_of(dtype_code):
+        if <uintptr_t>data & (alignment_of(dtype_code) - 1):  # alignments are powers of two
             refuse_alignment(dtype_code, data)
         data_ptr_init(&storage.block, <char*>data + first * itemsize, NULL, NULL)
         impl.storage_offset = -first

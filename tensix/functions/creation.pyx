@@ -658,7 +658,7 @@ def from_numpy(array):
     >>> array
     array([1., 1.])
     """
-    if not isinstance(array, np.ndarray):
+    if not isinstance(array, ndarray):
         raise TypeError(f"from_numpy() takes a numpy.ndarray, found {type(array).__name__}.")
     return Tensor_wrap(impl_of_ndarray(array, True))
 

@@ -49,6 +49,7 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_const_data,
     TensorImpl_shallow_copy,
     TensorImpl_mutable_data,
+    TensorImpl_same_sizes,
     TensorImpl_sizes,
     TensorImpl_strides,
     check_unchanged,
@@ -70,11 +71,22 @@ cdef OperatorTable COPY_ = native_functions.COPY_
 
 cdef int copy_elements(TensorImpl target, TensorImpl source) except -1:
     """Write the elements of `source`, broadcast and converted, to `target`, which must not overlap it."""
-    cdef iterator_t iterator
-    cdef conversion_t conversion
     cdef uint64_t before = set_counts(target, source, source)
     cdef void* data = TensorImpl_mutable_data(target)
     check_unchanged(before, target, source, source)
+    if (
+        target.dtype_code == source.dtype_code and target.contiguous and source.contiguous
+        and 0 < target.numel < GRAIN_ELEMENTS and TensorImpl_same_sizes(source, target)
+    ):
+        memcpy(data, TensorImpl_const_data(source), target.numel * itemsize_of(target.dtype_code))
+        return 0
+    return walk(target, data, source)
+
+
+cdef int walk(TensorImpl target, void* data, TensorImpl source) except -1:
+    """Copy or convert run by run; `data` is the target's mutable address."""
+    cdef iterator_t iterator
+    cdef conversion_t conversion
     cdef int itemsize = itemsize_of(target.dtype_code)
     cdef inner_loop_t loop = copy_loop(itemsize)
     cdef void* loop_data = &itemsize
@@ -124,16 +136,13 @@ cdef object cloned(TensorImpl source, object memory_format):
     cdef TensorImpl target = empty_like_impl(source, memory_format)
     made = Tensor_wrap(target)
     check_unchanged(before, source, source, source)
-    if target.contiguous and 0 < source.numel < GRAIN_ELEMENTS:
-        if source.contiguous:
-            memcpy(
-                TensorImpl_mutable_data(target), TensorImpl_const_data(source),
-                source.numel * itemsize_of(source.dtype_code))
-            return made
-        if 1 < source.ndim <= INLINE_DIMS and source.numel <= FEW_ELEMENTS and itemsize_of(source.dtype_code) <= 8:
-            gather(target, source)
-            return made
-    copy_elements(target, source)
+    if (
+        target.contiguous and not source.contiguous and 1 < source.ndim <= INLINE_DIMS
+        and 0 < source.numel <= FEW_ELEMENTS and itemsize_of(source.dtype_code) <= 8
+    ):
+        gather(target, source)
+    else:
+        copy_elements(target, source)
     return made
 
 

@@ -277,6 +277,7 @@ def view(kernel: Kernel, table, args: arguments_t):
 
 
 @cython.cfunc
+@cython.inline
 def viewed(base: TensorImpl, shape: tuple):
     made = view_or_none(base, shape)
     if made is None:
@@ -642,10 +643,6 @@ def index(kernel: Kernel, table, args: arguments_t):
     before: uint64_t = set_counts(base, base, base)
     offset: int64_t = 0
     view: TensorImpl
-    if finds_element(base, key, cython.address(offset)):
-        view = TensorImpl_view(base, 0)
-        view.storage_offset, view.numel, view.contiguous = offset, 1, True
-        return Tensor_wrap(view)
     if type(key) is int and base.ndim != 0:
         view = TensorImpl_view(base, base.ndim - 1)
         index_int(base, view, 0, 0, key, before)
@@ -654,6 +651,10 @@ def index(kernel: Kernel, table, args: arguments_t):
         view = TensorImpl_view(base, base.ndim)
         index_slice(base, view, 0, 0, key, before)
         TensorImpl_copy_dims(base, view, 1, 1, base.ndim - 1)
+    elif finds_element(base, key, cython.address(offset)):
+        view = TensorImpl_view(base, 0)
+        view.storage_offset, view.numel, view.contiguous = offset, 1, True
+        return Tensor_wrap(view)
     else:
         view = index_tuple(base, key if isinstance(key, tuple) else (key,))
     TensorImpl_refresh(view)
