@@ -522,7 +522,7 @@ def pad(
         order = range(x.ndim)
         if not x.is_contiguous() and x.permute(*reversed(order)).is_contiguous():
             order = order[::-1]
-        made = inner = empty([shape[axis] for axis in order], dtype=x.dtype, device=x.device).permute(*order)
+        made = inner = empty(list(map(shape.__getitem__, order)), dtype=x.dtype, device=x.device).permute(*order)
         for axis, ((before, behind), size) in enumerate(zip(widths, x.shape, strict=True)):
             inner.narrow(axis, 0, before).fill_(constant_values)
             inner.narrow(axis, before + size, behind).fill_(constant_values)
