@@ -42,6 +42,7 @@ from cython.cimports.libc.stdint import (
     uint32_t,
     uint64_t,
 )
+from cython.cimports.numpy import ndarray
 from cython.cimports.tensix.core.combined_refcount import unique_word
 from cython.cimports.tensix.core.cow_context import cow_is_simple
 from cython.cimports.tensix.core.device import CPU
@@ -256,9 +257,9 @@ def call_operator(table, left, right):
         return call_in_place(table.in_place, DETACH.call1(left), right)
     made = call_binary(table, left, right)
     if made is NotImplemented:
-        if isinstance(right, np.ndarray):
+        if isinstance(right, ndarray):
             return call_binary(table, left, tensor_of_array(left, right))
-        if isinstance(left, np.ndarray):
+        if isinstance(left, ndarray):
             return call_binary(table, tensor_of_array(right, left), right)
     return made
 
@@ -301,7 +302,7 @@ def is_spare(tensor: TensorBase, other) -> cython.bint:
 
 def tensor_of_array(tensor, value):
     """Return an array as a tensor beside another one, one without dimensions as a number, all else as it is."""
-    if not isinstance(value, np.ndarray):
+    if not isinstance(value, ndarray):
         return value
     return tensor.__array_namespace__().asarray(value) if value.ndim else value[()]
 
@@ -312,6 +313,6 @@ def call_in_place(table, target, other):
         return table.call2(target, other)
     if is_number(other):
         return call_with_number(table, target, other, False)
-    if isinstance(other, np.ndarray):
+    if isinstance(other, ndarray):
         return call_in_place(table, target, tensor_of_array(target, other))
     return NotImplemented
