@@ -2,6 +2,7 @@
 
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from sysconfig import get_platform
 
@@ -9,6 +10,7 @@ import numpy as np
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.modified import newer_group
 
 # A .pyx is Cython; a .py that imports cython is plain Python, and compiled by Cython's pure Python mode.
 PURE = [path for path in Path("tensix").rglob("*.py") if "\nimport cython\n" in path.read_text()]
@@ -72,34 +74,66 @@ FURTHER_ARGS["tensix/kernels/corrected_loops.pyx"] += ["-fno-math-errno", "-fno-
 if sys.platform == "win32":
     FURTHER_ARGS = {}
 
-extensions = [
+# See Note [One shared object] in tensix/_modules.pyx, the importer. Cython names the function that makes a module after
+# the last part of the module's name; in one shared object it needs the whole name.
+IMPORTER = "tensix._modules"
+NAMES = {path.rpartition(".")[0].replace("/", "."): path for path in MODULES}
+TABLE = Path("build/modules.h")
+ENTRIES = "".join(f'MODULE({name.replace(".", "_")}, "{name}")\n' for name in NAMES if name != IMPORTER)
+RENAMED = {
+    name: [("CYTHON_NO_PYINIT_EXPORT", "1"), (f"PyInit_{name.rpartition('.')[2]}", f"PyInit_{name.replace('.', '_')}")]
+    for name in NAMES
+    if name != IMPORTER
+}
+
+modules = [
     Extension(
-        path.rpartition(".")[0].replace("/", "."),
+        name,
         [path],
-        include_dirs=["tensix/include", np.get_include()],
-        define_macros=MACROS + [("TENSIX_DEBUG", "1")] * DEBUG,
+        include_dirs=["tensix/include", TABLE.parent.as_posix(), np.get_include()],
+        define_macros=MACROS + RENAMED.get(name, []) + [("TENSIX_DEBUG", "1")] * DEBUG,
         extra_compile_args=COMPILE_ARGS + FURTHER_ARGS.get(path, []) + os.environ.get("TENSIX_CFLAGS", "").split(),
-        extra_link_args=LINK_ARGS + os.environ.get("TENSIX_LDFLAGS", "").split(),
+        depends=[TABLE.as_posix()] if name == IMPORTER else [],
     )
-    for path in MODULES
+    for name, path in NAMES.items()
 ]
 
 
 class BuildExt(build_ext):
-    """Build an editable install where `build_ext --inplace` does: pip's folder is new each time and has no objects."""
+    """Compile each module by itself, those that changed and side by side, and link them to one shared object."""
 
     def finalize_options(self):
+        # An editable install builds where `build_ext --inplace` does: pip's folder is new each time and has no objects.
         if self.editable_mode:
             build = f"{get_platform()}-{sys.implementation.cache_tag}"
             self.build_lib, self.build_temp = f"build/lib.{build}", f"build/temp.{build}"
         super().finalize_options()
 
+    def build_extension(self, ext):
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            ext.extra_objects = ext.depends = list(pool.map(self.compile_module, ext.modules))
+        super().build_extension(ext)
+
+    def compile_module(self, module):
+        (compiled,) = self.compiler.object_filenames(module.sources, output_dir=self.build_temp)
+        if self.force or newer_group([*module.sources, *module.depends, "setup.py"], compiled):
+            self.compiler.compile(
+                module.sources,
+                output_dir=self.build_temp,
+                macros=module.define_macros,
+                include_dirs=module.include_dirs,
+                debug=self.debug,
+                extra_postargs=module.extra_compile_args,
+            )
+        return compiled
+
 
 if __name__ == "__main__":  # cythonize() starts processes, which read this file as well
-    setup(
-        cmdclass={"build_ext": BuildExt},
-        ext_modules=cythonize(
-            extensions, compiler_directives=DIRECTIVES, emit_linenums=DEBUG, nthreads=os.cpu_count() or 1
-        ),
-        options={"build_ext": {"parallel": os.cpu_count() or 1}},
+    TABLE.parent.mkdir(exist_ok=True)
+    if not TABLE.exists() or TABLE.read_text() != ENTRIES:
+        TABLE.write_text(ENTRIES)
+    shared_object = Extension(IMPORTER, [], extra_link_args=LINK_ARGS + os.environ.get("TENSIX_LDFLAGS", "").split())
+    shared_object.modules = cythonize(
+        modules, compiler_directives=DIRECTIVES, emit_linenums=DEBUG, nthreads=os.cpu_count() or 1
     )
+    setup(cmdclass={"build_ext": BuildExt}, ext_modules=[shared_object])

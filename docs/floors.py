@@ -10,6 +10,7 @@ import tensix
 # Beside each floor stands why it is there.
 FLOORS = [
     (["_version"], "The build reads the version before anything is compiled."),
+    (["_modules"], "All compiled modules lie in the shared object of this one, which imports them."),
     (["core"], "Bytes have owners whether or not they are elements of a tensor, so nothing here knows of tensors."),
     (["memory"], "Allocators and those who watch them deal in blocks; code that asks for a block need not know them."),
     (["tensors"], "What an element is and what a body is: the dispatcher reads both in every call."),

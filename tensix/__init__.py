@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 try:
     _import_module("numpy")  # first: where it refuses, none of our modules has been bound to the interpreter
-    _import_module("tensix.core")
+    _import_module("tensix._modules")  # which imports the compiled ones
 except ImportError as error:
     if "interpreter" in str(error) or "once per process" in str(error):
         raise ImportError(

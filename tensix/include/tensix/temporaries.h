@@ -7,17 +7,6 @@
 #if defined(__GLIBC__)
 #include <dlfcn.h>
 #include <execinfo.h>
-#include <string.h>
-
-/* Return how long the path of the package is, in which the module with this code lies one folder deep. */
-static inline size_t tx_package_length(const char *module)
-{
-    size_t length = strlen(module);
-    int separators = 2;
-    while (length > 0 && separators > 0)
-        separators -= module[--length] == '/';
-    return length;
-}
 
 /* Where the interpreter goes on after the function behind a sign, learnt from one that it calls; NULL: not known. */
 static void *tx_after_sign = NULL;
@@ -62,8 +51,7 @@ static inline int tx_is_called_by_sign(void)
     if (tx_after_sign == NULL || !dladdr((void *)(size_t)&PyNumber_Add, &python) ||
         !dladdr((void *)(size_t)&tx_learn_callers, &here))
         return 0;
-    size_t length = tx_package_length(here.dli_fname);
-    while (i < count && dladdr(frames[i], &frame) && strncmp(frame.dli_fname, here.dli_fname, length + 1) == 0)
+    while (i < count && dladdr(frames[i], &frame) && frame.dli_fbase == here.dli_fbase)
         i++;
     for (; i < count && dladdr(frames[i], &frame) && frame.dli_fbase == python.dli_fbase; i++)
         if (frames[i] == tx_after_sign)
