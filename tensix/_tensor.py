@@ -153,6 +153,7 @@ CHUNK = cython.declare(OperatorTable, native_functions.CHUNK)
 REAL = cython.declare(OperatorTable, native_functions.REAL)
 IMAG = cython.declare(OperatorTable, native_functions.IMAG)
 ROUND = cython.declare(OperatorTable, elementwise.round.__self__.table)
+ROUND_OUT = cython.declare(OperatorTable, elementwise.round.__self__.out)
 ABS = cython.declare(OperatorTable, elementwise.abs.__self__.table)
 BITWISE_INVERT = cython.declare(OperatorTable, elementwise.bitwise_invert.__self__.table)
 NEG = cython.declare(OperatorTable, elementwise.negative.__self__.table)
@@ -934,7 +935,8 @@ class Tensor(TensorBase):
             return ROUND.call1(self)
         factor = 10.0 ** abs(int64_of(decimals))
         if decimals > 0:
-            return (ROUND.call1(self * factor)) / factor
+            result = self * factor
+            return call_in_place(DIV_, ROUND_OUT.call2(result, result), factor)
         return ASTYPE.call_with(ROUND.call1(self / factor) * factor, self.dtype)
 
     def __invert__(self):

@@ -26,7 +26,9 @@ from tensix.dispatch.elementwise_function import ElementwiseFunction
 from tensix.dispatch.tensor_function import also_method
 from tensix.kernels.meta import MetaFunctionKernel, MetaUfuncKernel
 from tensix.kernels.numpy_kernel import NumpyKernel
-from tensix.kernels.ufunc import ClipKernel, CopyingOutKernel, OutKernel, PowerKernel, UfuncKernel
+from tensix.kernels.ufunc import ClipKernel, CopyingOutKernel, IdentityKernel, OutKernel, PowerKernel, UfuncKernel
+from tensix.tensors import promotion
+from tensix.tensors.dtype import float32, float64
 
 if TYPE_CHECKING:
     from tensix._tensor import Tensor
@@ -278,9 +280,9 @@ def negative(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
     """
 
 
-@elementwise(np.positive)
+@elementwise(np.positive, kernel=IdentityKernel)
 def positive(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
-    """Return a copy: each element times 1.
+    """Return each element as it is; from 64 KiB on a lazy clone, which is copied when one of the two is written to.
 
     Examples
     --------
@@ -694,7 +696,7 @@ def greater_equal(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> 
     """
 
 
-@elementwise(np.isclose)
+@elementwise()
 def isclose(
     x1: Operand, x2: Operand, /, *, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False,
     out: Tensor | None = None,
@@ -723,6 +725,17 @@ def isclose(
     >>> tensix.isclose(tensix.tensor([1.0, 2.0]), tensix.tensor([1.000001, 2.1]))
     tensor([ True, False])
     """
+    dtype = promotion.promote_types(x1.dtype, x2.dtype)
+    if "floating" not in dtype.kind:
+        dtype = float64  # in which the smallest integer has an absolute value
+    elif dtype.itemsize == 2:
+        dtype = float32  # for the tolerances
+    a, b = native_functions.ASTYPE(x1, dtype), native_functions.ASTYPE(x2, dtype)
+    bound = abs(b)
+    add(multiply(bound, rtol, out=bound), atol, out=bound)
+    close = less_equal(abs(subtract(a, b)), bound)
+    logical_or(logical_and(close, isfinite(b), out=close), equal(a, b), out=close)
+    return logical_or(close, logical_and(isnan(a), isnan(b)), out=close) if equal_nan else close
 
 
 @elementwise(np.maximum)
@@ -1042,9 +1055,9 @@ def isnan(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
     """
 
 
-@elementwise(np.conjugate)
+@elementwise(np.conjugate, kernel=IdentityKernel)
 def conj(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
-    """Return each element with the sign of its imaginary part turned; a copy also of real numbers.
+    """Return each element with the sign of its imaginary part turned; of real numbers, `positive`.
 
     Examples
     --------

@@ -5,7 +5,8 @@ from tensix.core.device cimport CPU
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.kernels.copy cimport converted
 from tensix.kernels.empty cimport empty_impl
-from tensix.kernels.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
+from tensix.kernels.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
+from tensix.kernels.parallel cimport parallel_for
 from tensix.kernels.sorting cimport flattened
 from tensix.tensors.dtype cimport (
     BFLOAT16,
@@ -55,10 +56,16 @@ ctypedef fused tested_t:
     double complex
 
 
+cdef enum:
+    PARTS = 64  # of the elements, for threads to share
+
+
 cdef struct places_t:
     const void* elements
+    int code                # their type
     int64_t count           # of elements
-    int64_t found           # of those that are not zero
+    int64_t part            # of elements in each of the parts, but for the last
+    int64_t found[PARTS]    # up to the end of a part, of those that are not zero
     int ndim
     int64_t sizes[64]
     int64_t* columns[64]    # where the positions in each dimension are written
@@ -66,32 +73,42 @@ cdef struct places_t:
     uint64_t bits           # of an integer, those that tell it from zero
 
 
-cdef int64_t count_places(tested_t* elements, const places_t* self) noexcept nogil:
+cdef int64_t count_places(tested_t* elements, const places_t* self, int64_t start, int64_t stop) noexcept nogil:
     cdef int64_t found = 0
     cdef int64_t i
-    for i in range(self.count):
+    for i in range(start, stop):
         found += is_set(elements[i], self.bits)
     return found
 
 
-cdef void write_places(tested_t* elements, const places_t* self) noexcept nogil:
-    """Write positions row by row. See Note [Choosing without branches]."""
+cdef void write_places(tested_t* elements, const places_t* self, int64_t start, int64_t stop, int64_t found,
+                       int64_t end) noexcept nogil:
+    """Write positions row by row, from so many that are found to an end. See Note [Choosing without branches]."""
     cdef int last = self.ndim - 1
     cdef int64_t step = self.step
     cdef int64_t* column = self.columns[last]
     cdef int64_t position[64]
-    cdef int64_t found = 0
-    cdef int64_t first, i
-    cdef int dim
-    memset(position, 0, sizeof(position))
-    for _ in range(self.count // self.sizes[last]):
+    cdef int64_t first, i, behind
+    cdef uint64_t bits = self.bits
+    cdef int dim = last
+    elements += start
+    i = start
+    while dim >= 0:
+        position[dim] = i % self.sizes[dim]
+        i //= self.sizes[dim]
+        dim -= 1
+    while start < stop:
         first = found
-        for i in range(self.sizes[last]):
-            if found == self.found:
+        behind = min(self.sizes[last], position[last] + stop - start)
+        elements -= position[last]
+        for i in range(position[last], behind):
+            if found == end:
                 break
             column[found * step] = i
-            found += is_set(elements[i], self.bits)
-        elements += self.sizes[last]
+            found += is_set(elements[i], bits)
+        elements += behind
+        start += behind - position[last]
+        position[last] = 0
         for dim in range(last):
             for i in range(first, found):
                 self.columns[dim][i * step] = position[dim]
@@ -103,7 +120,7 @@ cdef void write_places(tested_t* elements, const places_t* self) noexcept nogil:
             position[dim] = 0
             dim -= 1
     for dim in range(self.ndim):
-        for i in range(found, self.found):  # another thread has written zeros since they were counted
+        for i in range(found, end):  # another thread has written zeros since they were counted
             self.columns[dim][i * step] = 0
 
 
@@ -114,29 +131,40 @@ cdef inline bint is_set(tested_t element, uint64_t bits) noexcept nogil:
         return element != 0
 
 
-cdef int64_t go_through(places_t* self, int code, bint counts) noexcept nogil:
-    if code == FLOAT32:
-        return go_through_typed(<float*>self.elements, self, counts)
-    if code == FLOAT64:
-        return go_through_typed(<double*>self.elements, self, counts)
-    if code == COMPLEX64:
-        return go_through_typed(<float complex*>self.elements, self, counts)
-    if code == COMPLEX128:
-        return go_through_typed(<double complex*>self.elements, self, counts)
-    if itemsize_of(code) == 1:
-        return go_through_typed(<uint8_t*>self.elements, self, counts)
-    if itemsize_of(code) == 2:
-        return go_through_typed(<uint16_t*>self.elements, self, counts)
-    if itemsize_of(code) == 4:
-        return go_through_typed(<uint32_t*>self.elements, self, counts)
-    return go_through_typed(<uint64_t*>self.elements, self, counts)
+cdef void go_through(places_t* self, int64_t part, bint counts) noexcept nogil:
+    if self.code == FLOAT32:
+        go_through_typed(<float*>self.elements, self, part, counts)
+    elif self.code == FLOAT64:
+        go_through_typed(<double*>self.elements, self, part, counts)
+    elif self.code == COMPLEX64:
+        go_through_typed(<float complex*>self.elements, self, part, counts)
+    elif self.code == COMPLEX128:
+        go_through_typed(<double complex*>self.elements, self, part, counts)
+    elif itemsize_of(self.code) == 1:
+        go_through_typed(<uint8_t*>self.elements, self, part, counts)
+    elif itemsize_of(self.code) == 2:
+        go_through_typed(<uint16_t*>self.elements, self, part, counts)
+    elif itemsize_of(self.code) == 4:
+        go_through_typed(<uint32_t*>self.elements, self, part, counts)
+    else:
+        go_through_typed(<uint64_t*>self.elements, self, part, counts)
 
 
-cdef int64_t go_through_typed(tested_t* elements, places_t* self, bint counts) noexcept nogil:
+cdef void go_through_typed(tested_t* elements, places_t* self, int64_t part, bint counts) noexcept nogil:
+    cdef int64_t start = part * self.part
+    cdef int64_t stop = min(start + self.part, self.count)
     if counts:
-        return count_places(elements, self)
-    write_places(elements, self)
-    return self.found
+        self.found[part] = count_places(elements, self, start, stop)
+    else:
+        write_places(elements, self, start, stop, self.found[part - 1] if part else 0, self.found[part])
+
+
+cdef void count_part(void* places, int64_t part) noexcept nogil:
+    go_through(<places_t*>places, part, True)
+
+
+cdef void write_part(void* places, int64_t part) noexcept nogil:
+    go_through(<places_t*>places, part, False)
 
 
 cdef int go(places_t* self, TensorImpl flat, bint counts) except -1:
@@ -147,28 +175,33 @@ cdef int go(places_t* self, TensorImpl flat, bint counts) except -1:
     self.elements = TensorImpl_const_data(flat)
     check_unchanged(before, flat, flat, flat)
     if flat.numel < GRAIN_ELEMENTS:
-        self.found = go_through(self, flat.dtype_code, counts)
+        go_through(self, 0, counts)
         return 0
     used_flat = begin_use(flat)
     with nogil:
-        self.found = go_through(self, flat.dtype_code, counts)
+        parallel_for((self.count + self.part - 1) // self.part, count_part if counts else write_part, self)
     end_use(used_flat)
     return 0
 
 
 cdef TensorImpl start_places(places_t* self, TensorImpl x):
-    """Count the elements that are not zero; return all in row-major order."""
+    """Count the elements that are not zero, up to the end of each part; return all in row-major order."""
+    cdef int part
     cdef uint64_t before = set_counts(x, x, x)
     cdef TensorImpl flat
     if x is UNDEFINED:
         refuse_undefined()
     flat = flattened(x)
     check_unchanged(before, x, x, x)
-    self.count, self.ndim, self.found = x.numel, x.ndim, 0
+    self.code, self.count, self.ndim = x.dtype_code, x.numel, x.ndim
+    self.part = max((x.numel + PARTS - 1) // PARTS, <int64_t>CHUNK_ELEMENTS)
+    memset(self.found, 0, sizeof(self.found))
     self.bits = 0x7FFF if x.dtype_code == FLOAT16 or x.dtype_code == BFLOAT16 else <uint64_t>-1
     for i in range(x.ndim):
         self.sizes[i] = TensorImpl_sizes(x)[i]
     go(self, flat, True)
+    for part in range(1, PARTS):
+        self.found[part] += self.found[part - 1]
     return flat
 
 
@@ -180,10 +213,10 @@ cdef list places_of_mask(TensorImpl x):
     flat = start_places(&places, x)
     places.step = 1
     for i in range(places.ndim):
-        column = empty_impl(1, &places.found, INT64, CPU, -1)
+        column = empty_impl(1, &places.found[PARTS - 1], INT64, CPU, -1)
         found.append(column)
         places.columns[i] = <int64_t*>TensorImpl_mutable_data(column)
-    if places.found:
+    if places.found[PARTS - 1]:
         go(&places, flat, False)
     return found
 
@@ -203,10 +236,10 @@ cdef object argwhere(Kernel self, object table, arguments_t args):
     cdef TensorImpl flat, made
     cdef TensorImpl x = (<TensorBase>args[0]).impl
     flat = start_places(&places, x)
-    sizes[0], sizes[1] = places.found, places.ndim
+    sizes[0], sizes[1] = places.found[PARTS - 1], places.ndim
     made = empty_impl(2, sizes, INT64, CPU, -1)
     result = Tensor_wrap(made)
-    if places.found and places.ndim:
+    if sizes[0] and places.ndim:
         places.step = places.ndim
         for i in range(places.ndim):
             places.columns[i] = <int64_t*>TensorImpl_mutable_data(made) + i
@@ -231,6 +264,7 @@ ctypedef fused ordered_t:
 
 
 cdef struct search_t:
+    int code
     const void* ordered
     int64_t length
     const void* values
@@ -247,13 +281,13 @@ cdef inline bint is_less(ordered_t a, ordered_t b) noexcept nogil:
         return a < b
 
 
-cdef void search(ordered_t* ordered, const search_t* self) noexcept nogil:
+cdef void search(ordered_t* ordered, const search_t* self, int64_t start) noexcept nogil:
     """Halve what is left without branches: which half it is cannot be foreseen."""
     cdef const ordered_t* values = <const ordered_t*>self.values
     cdef const ordered_t* first
     cdef ordered_t value
     cdef int64_t i, left, half
-    for i in range(self.count):
+    for i in range(start, min(start + CHUNK_ELEMENTS, self.count)):
         value = values[i]
         first, left = ordered, self.length
         if self.from_right:
@@ -270,27 +304,30 @@ cdef void search(ordered_t* ordered, const search_t* self) noexcept nogil:
             self.out[i] = first - ordered + (left == 1 and is_less(first[0], value))
 
 
-cdef void search_any(const search_t* self, int code) noexcept nogil:
+cdef void search_chunk(void* context, int64_t chunk) noexcept nogil:
+    cdef const search_t* self = <const search_t*>context
+    cdef int64_t start = chunk * CHUNK_ELEMENTS
+    cdef int code = self.code
     if code == FLOAT32:
-        search(<float*>self.ordered, self)
+        search(<float*>self.ordered, self, start)
     elif code == FLOAT64:
-        search(<double*>self.ordered, self)
+        search(<double*>self.ordered, self, start)
     elif code == BOOL or code == UINT8:
-        search(<uint8_t*>self.ordered, self)
+        search(<uint8_t*>self.ordered, self, start)
     elif code == INT8:
-        search(<int8_t*>self.ordered, self)
+        search(<int8_t*>self.ordered, self, start)
     elif code == UINT16:
-        search(<uint16_t*>self.ordered, self)
+        search(<uint16_t*>self.ordered, self, start)
     elif code == INT16:
-        search(<int16_t*>self.ordered, self)
+        search(<int16_t*>self.ordered, self, start)
     elif code == UINT32:
-        search(<uint32_t*>self.ordered, self)
+        search(<uint32_t*>self.ordered, self, start)
     elif code == INT32:
-        search(<int32_t*>self.ordered, self)
+        search(<int32_t*>self.ordered, self, start)
     elif code == INT64:
-        search(<int64_t*>self.ordered, self)
+        search(<int64_t*>self.ordered, self, start)
     else:
-        search(<uint64_t*>self.ordered, self)
+        search(<uint64_t*>self.ordered, self, start)
 
 
 cdef object searchsorted(Kernel self, object table, arguments_t args):
@@ -317,7 +354,7 @@ cdef object searchsorted(Kernel self, object table, arguments_t args):
     check_unchanged(before, x, y, y)
     if out.numel == 0:
         return result
-    search.from_right = side == "right"
+    search.code, search.from_right = code, side == "right"
     search.out = <int64_t*>TensorImpl_mutable_data(out)
     search.ordered = NULL
     if ordered.numel != 0:
@@ -326,12 +363,12 @@ cdef object searchsorted(Kernel self, object table, arguments_t args):
     search.length, search.count = ordered.numel, values.numel
     check_unchanged(before, x, y, y)
     if out.numel < GRAIN_ELEMENTS:
-        search_any(&search, code)
+        search_chunk(&search, 0)
         return result
     used_ordered = begin_use(ordered)
     used_values = begin_use(values)
     with nogil:
-        search_any(&search, code)
+        parallel_for((search.count + CHUNK_ELEMENTS - 1) // CHUNK_ELEMENTS, search_chunk, &search)
     end_use(used_values)
     end_use(used_ordered)
     return result

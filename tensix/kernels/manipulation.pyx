@@ -11,7 +11,8 @@ from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.kernels.copy cimport copy_elements
 from tensix.kernels.empty cimport empty_impl, empty_strided_impl, put_in_order
 from tensix.kernels.item cimport item_t, sixteen_bytes_t
-from tensix.kernels.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
+from tensix.kernels.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
+from tensix.kernels.parallel cimport parallel_for
 from tensix.kernels.sorting cimport flattened, in_order
 from tensix.tensors.dtype cimport INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of, refuse_undefined
 from tensix.tensors.promotion cimport promote_codes
@@ -331,6 +332,8 @@ cdef struct repeat_t:
     int64_t length          # of it
     int64_t block           # bytes behind it
     int64_t total           # of the result, per place in front
+    int64_t share           # positions for a thread: all, if each has its own count
+    int itemsize
 
 
 cdef object repeat(Kernel self, object table, arguments_t args):
@@ -396,14 +399,26 @@ cdef object repeated(object table, arguments_t args, int64_t count, TensorImpl c
     job.out = <char*>TensorImpl_mutable_data(out)
     job.source = <const char*>TensorImpl_const_data(source)
     check_unchanged(before, x, x, x)
+    job.itemsize, job.share = itemsize_of(x.dtype_code), job.outer * job.length
     if out.numel < GRAIN_ELEMENTS:
-        repeat_any(&job, itemsize_of(x.dtype_code))
+        repeat_share(&job, 0)
         return result
+    if counts is None:
+        job.share = max(CHUNK_ELEMENTS * job.share // out.numel, 1)
     used_source = begin_use(source)
     with nogil:
-        repeat_any(&job, itemsize_of(x.dtype_code))
+        parallel_for((job.outer * job.length + job.share - 1) // job.share, repeat_share, &job)
     end_use(used_source)
     return result
+
+
+cdef void repeat_share(void* context, int64_t share) noexcept nogil:
+    cdef repeat_t job = (<repeat_t*>context)[0]
+    cdef int64_t start = share * job.share
+    job.source += start * job.block
+    job.out += start * job.count * job.block
+    job.share = min(job.share, job.outer * job.length - start)
+    repeat_any(&job, job.itemsize)
 
 
 cdef void repeat_any(const repeat_t* self, int itemsize) noexcept nogil:
@@ -423,19 +438,21 @@ cdef void repeat_any(const repeat_t* self, int itemsize) noexcept nogil:
 
 cdef void repeat_items(item_t* out, const repeat_t* self) noexcept nogil:
     cdef const item_t* source = <const item_t*>self.source
+    cdef const int64_t* counts = self.counts
     cdef int64_t count = self.count
+    cdef int64_t length = self.length
     cdef int64_t i, _
     cdef item_t item
-    if self.counts == NULL and count == 2:
-        for i in range(self.outer * self.length):
+    if counts == NULL and count == 2:
+        for i in range(self.share):
             item = source[i]
             out[2 * i] = item
             out[2 * i + 1] = item
         return
-    for i in range(self.outer * self.length):
+    for i in range(self.share):
         item = source[i]
-        if self.counts != NULL:
-            count = self.counts[i % self.length]
+        if counts != NULL:
+            count = counts[i % length]
         for _ in range(count):
             out[0] = item
             out += 1
@@ -446,7 +463,7 @@ cdef void repeat_blocks(const repeat_t* self) noexcept nogil:
     cdef char* out = self.out
     cdef int64_t count = self.count
     cdef int64_t i, _
-    for i in range(self.outer * self.length):
+    for i in range(self.share):
         if self.counts != NULL:
             count = self.counts[i % self.length]
         for _ in range(count):

@@ -30,6 +30,10 @@ cdef class PowerKernel(UfuncKernel):
     pass
 
 
+cdef class IdentityKernel(UfuncKernel):
+    cdef bint changes_complex
+
+
 cdef class ArrayEqualKernel(Kernel):
     cdef UfuncKernel rules
 

@@ -10,6 +10,7 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memchr
 from numpy cimport npy_intp, ufunc
 from tensix.core.device cimport CPU, META
+from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport Kernel, arguments_t, kernel_function_t
 from tensix.dispatch.operator_table cimport OperatorTable, keys_of
 from tensix.kernels.corrected_loops cimport corrected_loop, faster_loops
@@ -65,9 +66,11 @@ from tensix.dispatch import dispatcher, native_functions
 
 cdef enum:
     SEARCH_ELEMENTS = 2048  # compared at a time at most, where one pair decides
+    SHARED_BYTES = 65536    # below, a copy takes no longer than the context of those who share
 
 cdef OperatorTable CLONE = native_functions.CLONE
 cdef OperatorTable COPY_ = native_functions.COPY_
+cdef OperatorTable LAZY_CLONE = native_functions.LAZY_CLONE
 cdef OperatorTable SQUARE = None  # both are found when they are first needed: they are declared above this module
 cdef OperatorTable MUL = None
 
@@ -182,6 +185,26 @@ cdef bint is_two(TensorImpl number) except -1:
     if dtype_of_code(number.dtype_code).name == "int64":
         return (<int64_t*>data)[0] == 2
     return readable_of_impl(number).item() == 2
+
+
+cdef class IdentityKernel(UfuncKernel):
+    """Return elements as they are, complex ones unless a function changes those; large tensors share their bytes."""
+
+    def __init__(self, operator, function, **options):
+        UfuncKernel.__init__(self, operator, function, **options)
+        self.changes_complex, self.function = function is np.conjugate, share_or_run
+
+
+cdef object share_or_run(Kernel kernel, object table, arguments_t args):
+    """Share copy-on-write what is a whole storage; of a part of one, the rest would be kept alive, and copied, too."""
+    cdef IdentityKernel self = <IdentityKernel>kernel
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef size_t nbytes = <size_t>x.numel * itemsize_of(x.dtype_code)
+    if nbytes >= SHARED_BYTES and x.contiguous and x.storage is not None and x.device_type == CPU:
+        if nbytes == (<StorageImpl>x.storage).size_bytes and self.loops[x.dtype_code].function != NULL:
+            if not self.changes_complex or dtype_of_code(x.dtype_code).kind != "complex floating":
+                return LAZY_CLONE.call1(<object>args[0])
+    return run_one(kernel, table, args)
 
 
 cdef class OutKernel(Kernel):

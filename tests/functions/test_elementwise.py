@@ -258,8 +258,39 @@ def test_what_is_close(options):
     a, b = np.array([1, 1.2, np.nan, np.inf]), np.array([1.25, 1, np.nan, np.inf])
     assert_same(tensix.isclose(tensix.from_numpy(a), tensix.from_numpy(b), **options), np.isclose(a, b, **options))
     assert tensix.isclose(tensix.tensor(1.0, dtype="bfloat16"), 1.001, rtol=0.01).item() is True
+    assert tensix.isclose(tensix.tensor(-128, dtype="int8"), -127).item() is False
+    assert tensix.isclose(tensix.tensor([1j, np.inf]), tensix.tensor([1.000001j, np.inf])).tolist() == [True, True]
     with pytest.raises(TypeError, match=r"isclose\(\) has no argument 'rtoll'"):
         tensix.isclose(tensix.from_numpy(a), 1, rtoll=0.1)
+
+
+@pytest.mark.parametrize("name", ["positive", "conj"])
+@pytest.mark.parametrize("dtype", ["int16", "float64", "complex64"])
+@pytest.mark.parametrize("nbytes", [65528, 65536])
+def test_what_is_returned_as_it_is_shares_its_bytes(name, dtype, nbytes):
+    """Where that is worth it, until one of the two is written to; a part of a storage is copied."""
+    x = tensix.arange(nbytes // getattr(tensix, dtype).itemsize, dtype=dtype)
+    before, function = x.tolist(), getattr(tensix, name)
+    y = function(x)
+    assert x.storage().is_cow() is (nbytes == 65536 and (name, dtype) != ("conj", "complex64"))
+    y[0] = 7
+    assert x.tolist() == before and y.tolist() == [7, *before[1:]]
+    x[1] = 8
+    assert y.tolist() == [7, *before[1:]]
+    z = tensix.arange(nbytes, dtype=dtype)
+    assert function(z[1:]).storage().nbytes() < z.storage().nbytes() and not z.storage().is_cow()
+
+
+def test_what_is_returned_as_it_is_does_not_share_what_others_can_write():
+    x = tensix.zeros(2**16)
+    array = np.asarray(x)
+    y = +x
+    array[0] = 1
+    assert y[0].item() == 0 and x[0].item() == 1
+    with pytest.raises(TypeError, match="not defined for bool"):
+        +tensix.zeros(2**16, dtype="bool")
+    overlapping = tensix.arange(2**16).as_strided((2**15, 2), (1, 1))
+    assert (+overlapping)[:2].tolist() == [[0, 1], [1, 2]]
 
 
 def test_what_a_function_calls_is_complete_or_not_there():

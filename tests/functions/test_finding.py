@@ -101,6 +101,15 @@ def test_nonzero_and_argwhere(array):
     np.testing.assert_array_equal(np.asarray(x[found]), array[np.nonzero(array)])
 
 
+@pytest.mark.parametrize("shape", [(300_001,), (700, 901), (3, 200_003), (5, 7, 20_011), (200_003, 3)])
+@pytest.mark.parametrize("share", [0, 0.01, 0.5, 1])
+def test_nonzero_of_so_many_that_threads_share_them(shape, share):
+    array = np.random.default_rng(0).random(shape) < share
+    for positions, expected in zip(tensix.nonzero(tensix.from_numpy(array)), np.nonzero(array), strict=True):
+        assert_like(positions, expected)
+    assert_like(tensix.argwhere(tensix.from_numpy(array)), np.argwhere(array))
+
+
 def test_nonzero_without_dimensions():
     with pytest.raises(ValueError, match="dimensions"):
         tensix.nonzero(tensix.ones(()))

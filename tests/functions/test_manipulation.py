@@ -154,6 +154,14 @@ def test_repeat(array, count, data):
     assert_like(tensix.repeat(x, tensix.from_numpy(counts), axis=axis), np.repeat(array, counts, axis))
 
 
+@pytest.mark.parametrize("shape", [(300_001,), (700, 901), (3, 200_003), (3, 5, 10_007)])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_repeat_of_so_many_that_threads_share_them(shape, count):
+    array = np.random.default_rng(0).random(shape, "f4")
+    for axis in (None, *range(len(shape))):
+        assert_like(tensix.repeat(tensix.from_numpy(array), count, axis=axis), np.repeat(array, count, axis))
+
+
 @few
 @given(some_arrays, st.data())
 def test_roll(array, data):

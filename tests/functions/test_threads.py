@@ -30,6 +30,8 @@ def work(shape):
     places = tensix.from_numpy(np.random.default_rng(1).integers(-x.shape[0], x.shape[0], 300_000 // x[0].numel() + 1))
     results += [x[y > 0], x[y.select(-1, 0) > 0 if y.ndim > 1 else y > 0.5], x[places], tensix.take(x, places, axis=0)]
     results += [tensix.argmax(x), tensix.argmin(y), tensix.argmax(x, axis=-1)]
+    results += [*tensix.nonzero(y > 0), tensix.argwhere(x > 1), tensix.repeat(x, 3), tensix.repeat(x, 2, axis=0)]
+    results += [tensix.searchsorted(tensix.sort(x.reshape(-1)[:999]), x)]
     results += [tensix.tril(x, k=1), tensix.triu(x, k=-2)] if x.ndim > 1 else []
     for axis in range(len(shape)):
         results += [x.sum(axis), y.sum(axis), x.min(axis), x.var(axis), x.T.sum(axis), x.any(axis)]
