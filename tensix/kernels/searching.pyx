@@ -1,11 +1,11 @@
 """Searching: where the largest and least elements are, how many are not zero, and choice among them.
 
-Most of it is NumPy's work over zero-copy views: no inner loop of its ufuncs does it, and its functions release the GIL
-by themselves. Choice is one walk over a mask and two tensors that copies items by their size, whatever their type.
+NumPy's functions for the place of an element go along the lines of a contiguous tensor. Choice is one walk over a mask
+and two tensors that copies items by their size, whatever their type.
 """
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
-from numpy cimport NPY_ARRAY_WRITEABLE, PyArray_Descr, PyArray_ENABLEFLAGS, import_array, npy_intp
+from numpy cimport PyArray_Descr, import_array, npy_intp
 from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
@@ -23,7 +23,6 @@ from tensix.kernels.iterator cimport (
     iterator_start,
     iterator_t,
 )
-from tensix.kernels.numpy_results cimport call_numpy
 from tensix.kernels.parallel cimport parallel_for
 from tensix.kernels.statistical cimport axes_from_any, check_defined, reduced_impl
 from tensix.tensors.dtype cimport (
@@ -44,7 +43,6 @@ from tensix.tensors.dtype cimport (
     itemsize_of,
     refuse_undefined,
 )
-from tensix.exchange.ndarray cimport ndarray_of_impl, readable_of_impl
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport (
@@ -75,7 +73,7 @@ cdef extern from "numpy/arrayobject.h":
 cdef enum:
     PARTS = 16
 
-cdef find_function_t LARGEST[47]  # by element types; NULL: left to NumPy's method
+cdef find_function_t LARGEST[47]  # by element types; NULL: floats of two bytes
 cdef find_function_t LEAST[47]
 
 cdef OperatorTable CONTIGUOUS = native_functions.CONTIGUOUS
@@ -85,11 +83,13 @@ cdef OperatorTable PERMUTE = native_functions.PERMUTE
 # ---- positions
 
 
-cdef object position(arguments_t args, str method):
-    """Return where along an axis, or in the elements one after the other, a method of arrays finds something."""
-    cdef TensorImpl x = (<TensorBase>args[0]).impl
+cdef object position(arguments_t args, const find_function_t* find):
+    """Return where along an axis, or in the elements one after the other, a function of NumPy finds something."""
+    cdef TensorBase ordered = <TensorBase>args[0]
+    cdef TensorImpl x = ordered.impl
     cdef TensorImpl made
     cdef uint64_t axes
+    cdef uint64_t before = set_counts(x, x, x)
     cdef bint keepdims = <object>args[2]
     axis = <object>args[1]
     check_defined(x)
@@ -99,23 +99,15 @@ cdef object position(arguments_t args, str method):
         refuse_empty(x, axes)
     made = reduced_impl(x, INT64, axes, keepdims)
     result = Tensor_wrap(made)
-    if x.device_type == META:
+    if x.device_type == META or made.numel == 0:
         return result
-    if x.contiguous and (axis is None or axis == x.ndim - 1) and find_in_lines(x, made, method == "argmax"):
-        return result
-    cdef TensorBase ordered = <TensorBase>args[0]
-    out = ndarray_of_impl(made, True)
-    if axis is not None:
-        out = out.squeeze(axis) if keepdims else out
-        if axis != x.ndim - 1 and x.numel >= GRAIN_ELEMENTS:  # NumPy would copy it so too, one by one
-            order = (*range(axis), *range(axis + 1, x.ndim), axis)
-            ordered = CONTIGUOUS.call1(PERMUTE.call_with(ordered, order))
-            axis = x.ndim - 1
-    elif keepdims:
-        out = out.reshape(())
-    elements = readable_of_impl(ordered.impl)
-    PyArray_ENABLEFLAGS(elements, NPY_ARRAY_WRITEABLE)  # nothing is written, but NumPy copies what it may not write
-    call_numpy(getattr(elements, method), (axis, out))
+    if axis is not None and axis != x.ndim - 1:
+        ordered = PERMUTE.call_with(ordered, (*range(axis), *range(axis + 1, x.ndim), axis))
+    ordered = CONTIGUOUS.call1(ordered)
+    if find[x.dtype_code] == NULL:  # of two bytes, whose order is the same in four
+        ordered = Tensor_wrap(converted(ordered.impl, FLOAT32))
+    check_unchanged(before, x, x, x)
+    find_in_lines(ordered.impl, made, find[ordered.impl.dtype_code])
     return result
 
 
@@ -130,8 +122,8 @@ cdef struct lines_t:
     int64_t itemsize
 
 
-cdef bint find_in_lines(TensorImpl x, TensorImpl made, bint is_largest) except -1:
-    """Let several threads find a place in each line of a large tensor; return False if it is none of those.
+cdef int find_in_lines(TensorImpl x, TensorImpl made, find_function_t find) except -1:
+    """Find a place in each line; threads share the lines of a large tensor.
 
     A single line is cut into parts, and the best of what is found in them, in their order, is that of the line.
     """
@@ -141,16 +133,17 @@ cdef bint find_in_lines(TensorImpl x, TensorImpl made, bint is_largest) except -
     cdef npy_intp best = 0
     cdef int64_t i
     cdef uint64_t before = set_counts(x, made, made)
-    cdef bint is_single = made.numel == 1
-    self.find = LARGEST[x.dtype_code] if is_largest else LEAST[x.dtype_code]
-    if x.numel < 2 * CHUNK_ELEMENTS or self.find == NULL:
-        return False
+    cdef bint is_single = made.numel == 1 and x.numel >= 2 * CHUNK_ELEMENTS
     self.places = <int64_t*>TensorImpl_mutable_data(made)
     self.items = <const char*>TensorImpl_const_data(x)
     check_unchanged(before, x, made, made)
-    self.itemsize, self.lines = itemsize_of(x.dtype_code), PARTS if is_single else made.numel
+    self.find, self.itemsize, self.lines = find, itemsize_of(x.dtype_code), PARTS if is_single else made.numel
     self.n = x.numel // self.lines
     self.last = x.numel - self.n * (self.lines - 1)
+    if x.numel < GRAIN_ELEMENTS:
+        self.share = self.lines
+        find_share(&self, 0)
+        return 0
     self.share = max(CHUNK_ELEMENTS // self.n, 1)
     cdef int64_t* place = self.places
     if is_single:
@@ -165,7 +158,7 @@ cdef bint find_in_lines(TensorImpl x, TensorImpl made, bint is_largest) except -
             self.find(candidates, PARTS, &best, NULL)
             place[0] = found[best]
     end_use(used_x)
-    return True
+    return 0
 
 
 cdef void find_share(void* context, int64_t share) noexcept nogil:
@@ -200,11 +193,11 @@ cdef int refuse_empty(TensorImpl x, uint64_t axes) except -1:
 
 
 cdef object argmax(Kernel self, object table, arguments_t args):
-    return position(args, "argmax")
+    return position(args, LARGEST)
 
 
 cdef object argmin(Kernel self, object table, arguments_t args):
-    return position(args, "argmin")
+    return position(args, LEAST)
 
 
 # ---- choice
