@@ -51,6 +51,10 @@ else:
     # A loop that lies across a cache line runs at half its speed: copies of every second float64 took 1.9 of NumPy's.
     COMPILE_ARGS += ["-falign-loops=32"]
     COMPILE_ARGS += [part for header in INCLUDED_FIRST for part in ("-include", header)]
+    if sys.platform == "linux":
+        # Calls of CPython go through the address that the loader found, not through a jump to it: `empty` takes 15 ns
+        # less of 155, `view` and `shape` 3.
+        COMPILE_ARGS += ["-fno-plt"]
     # A product and a sum are rounded each, as NumPy does: where the processor has an instruction for both, as all ARM64
     # have, compilers would round once, and numbers would differ from machine to machine.
     COMPILE_ARGS += ["-ffp-contract=off"]
