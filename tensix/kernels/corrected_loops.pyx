@@ -196,7 +196,7 @@ cdef void scatter_double_words(
 
 
 cdef inner_loop_t corrected_loop(str name, int code):
-    """Return the loop to run in the place of NumPy's for an operator and an element type; NULL: NumPy's is best."""
+    """Return the loop to run in the place of NumPy's for an operator and an element type; NULL if none must be."""
     if dtype_of_code(code) is None:
         return NULL
     cdef str dtype = dtype_of_code(code).name
@@ -220,8 +220,7 @@ cdef inner_loop_t corrected_loop(str name, int code):
         return nextafter_bfloat16
     elif name in ("positive", "conj"):
         return copy_loop(itemsize_of(code))
-    cdef const inner_loop_t* loops = faster_loops(name)
-    return NULL if loops == NULL else loops[code]
+    return NULL
 
 
 cdef const inner_loop_t* faster_loops(str name) except? NULL:

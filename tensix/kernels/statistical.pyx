@@ -17,7 +17,7 @@ depend on the shape alone: neither the number of threads nor which of them was f
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy, memset
 from numpy cimport npy_intp, ufunc
 from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
@@ -203,21 +203,19 @@ cdef TensorImpl reduced_impl(TensorImpl x, uint8_t code, uint64_t axes, bint kee
 # ---- the loops
 
 
-cdef dict LOOPS = {}  # ufunc -> its types, such as "ff->f", and the numbers of their loops
-
-
 cdef int take_loop(ufunc function, object dtype, inner_loop_t* found, void** data) except -1:
     """Find the loop of a ufunc that takes and gives one type; none leaves NULL."""
+    cdef char wanted[8]
+    cdef int i
     found[0], data[0] = NULL, NULL
     if dtype.name == "bfloat16":  # See Note [bfloat16 and NumPy]
         return 0
-    loops = LOOPS.get(function)
-    if loops is None:
-        loops = LOOPS[function] = {types: i for i, types in reversed(list(enumerate((<object>function).types)))}
-    number = loops.get(dtype.numpy.char * function.nin + "->" + dtype.numpy.char)
-    if number is not None:
-        found[0] = <inner_loop_t><void*>function.functions[<int>number]  # it needs no GIL
-        data[0] = <void*>function.data[<int>number] if function.data != NULL else NULL
+    memset(wanted, dtype.numpy.num, function.nargs)
+    for i in range(function.ntypes):
+        if memcmp(function.types + i * function.nargs, wanted, function.nargs) == 0:
+            found[0] = <inner_loop_t><void*>function.functions[i]  # it needs no GIL
+            data[0] = <void*>function.data[i] if function.data != NULL else NULL
+            return 0
     return 0
 
 

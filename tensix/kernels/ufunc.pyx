@@ -7,7 +7,7 @@ The kernel that makes a tensor and those that write to `out` or to the first ope
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint64_t
-from libc.string cimport memchr
+from libc.string cimport memchr, memset, strchr
 from numpy cimport npy_intp, ufunc
 from tensix.core.device cimport CPU, META
 from tensix.core.storage_impl cimport StorageImpl
@@ -88,8 +88,8 @@ cdef class UfuncKernel(Kernel):
         if function.nin == 2:
             self.number_function = run_with_number
         if integers is not None:
-            UfuncKernel_take_loops(self, integers, "iu")
-        UfuncKernel_take_loops(self, function, "fc" if promotes else "biufc")
+            UfuncKernel_take_loops(self, integers, b"iu")
+        UfuncKernel_take_loops(self, function, b"fc" if promotes else b"biufc")
         UfuncKernel_correct(self)
 
     cdef int check(self, TensorImpl x, TensorImpl y) except -1:
@@ -366,43 +366,53 @@ cdef object clipped(inner_loop_t loop, TensorImpl x, TensorImpl low, TensorImpl 
     return result
 
 
-cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, str kinds) except -1:
+cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, const char* kinds) except -1:
     """Enter every loop whose inputs are of one type that tensix has, of one of NumPy's kinds."""
-    cdef int i, code
-    for i, letters in enumerate((<object>function).types):
-        first, result = letters[0], letters[len(letters) - function.nout]
-        if letters[:function.nin] != first * function.nin or first not in LETTERS or result not in LETTERS:
+    cdef const char* types
+    cdef typed_loop_t* loop
+    cdef int i
+    for i in range(function.ntypes):
+        types = function.types + i * function.nargs
+        if types[0] != types[function.nin - 1] or CODES[types[0]] < 0 or CODES[types[function.nin]] < 0:
             continue  # times, objects, long double: no types of ours
-        code, kind = LETTERS[first]
-        if kind in kinds and self.loops[code].function == NULL:
-            self.loops[code].function = <inner_loop_t><void*>function.functions[i]  # it needs no GIL
-            self.loops[code].data = <void*>function.data[i] if function.data != NULL else NULL
-            self.loops[code].code, self.loops[code].result_code = code, LETTERS[result][0]
+        loop = &self.loops[CODES[types[0]]]
+        if strchr(kinds, KINDS[types[0]]) != NULL and loop.function == NULL:
+            loop.function = <inner_loop_t><void*>function.functions[i]  # it needs no GIL
+            loop.data = <void*>function.data[i] if function.data != NULL else NULL
+            loop.code, loop.result_code = CODES[types[0]], CODES[types[function.nin]]
     return 0
 
 
-cdef dict letters_of_types():
-    """Return the code of our type and NumPy's kind for each letter that stands for a type of ours."""
-    letters = {}
+cdef int CODES[24]   # by NumPy's numbers of types, of which it has 24, those of ours; -1 for others
+cdef char KINDS[24]  # and NumPy's kinds
+
+
+cdef int read_types() except -1:
+    """Enter the types of NumPy's that tensix has."""
+    memset(CODES, -1, sizeof(CODES))
     for letter in np.typecodes["All"]:
+        dtype = np.dtype(letter)
         if letter in "SUVOMm":
             continue
         try:
-            letters[letter] = dtype_from_any(np.dtype(letter)).code, np.dtype(letter).kind
+            CODES[<int>dtype.num], KINDS[<int>dtype.num] = dtype_from_any(dtype).code, ord(dtype.kind)
         except TypeError:  # long double
             pass
-    return letters
+    return 0
 
 
-cdef dict LETTERS = letters_of_types()
+read_types()
 
 
 cdef int UfuncKernel_correct(UfuncKernel self) except -1:
     """Put the loops that run in the place of NumPy's in the table; NumPy's are kept, as some of those call them."""
+    cdef const inner_loop_t* faster = faster_loops(self.operator_name)
     cdef inner_loop_t loop
     cdef int code
     for code in range(47):
         loop = corrected_loop(self.operator_name, code)
+        if loop == NULL and faster != NULL:
+            loop = faster[code]
         if loop != NULL and (self.loops[code].function != NULL or code == BFLOAT16):  # NumPy does not know bfloat16
             self.originals[code].function, self.originals[code].data = self.loops[code].function, self.loops[code].data
             self.loops[code].function, self.loops[code].data = loop, &self.originals[code]
