@@ -136,7 +136,13 @@ if __name__ == "__main__":  # cythonize() starts processes, which read this file
     TABLE.parent.mkdir(exist_ok=True)
     if not TABLE.exists() or TABLE.read_text() != ENTRIES:
         TABLE.write_text(ENTRIES)
-    shared_object = Extension(IMPORTER, [], extra_link_args=LINK_ARGS + os.environ.get("TENSIX_LDFLAGS", "").split())
+    shared_object = Extension(
+        IMPORTER,
+        [],
+        libraries=["npyrandom"] + ["m"] * (sys.platform != "win32"),
+        library_dirs=[str(Path(np.get_include()).parents[1] / "random/lib")],  # as NumPy's manual says where it is
+        extra_link_args=LINK_ARGS + os.environ.get("TENSIX_LDFLAGS", "").split(),
+    )
     shared_object.modules = cythonize(
         modules, compiler_directives=DIRECTIVES, emit_linenums=DEBUG, nthreads=os.cpu_count() or 1
     )

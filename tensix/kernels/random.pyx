@@ -1,7 +1,7 @@
 """Filling tensors with random numbers from NumPy's bit generators, and putting numbers in a random order.
 
 Uniform numbers are made here, straight from the bits, as NumPy makes them: the highest 24 or 53 bits, scaled to
-[0, 1). Normal numbers are NumPy's own, written into a zero-copy view.
+[0, 1). Normal numbers are made by NumPy's C functions, which a library of its distribution has.
 """
 cimport cython
 from cpython.pycapsule cimport PyCapsule_GetPointer
@@ -48,6 +48,12 @@ cdef extern from "numpy/random/bitgen.h":
         uint64_t (*next_uint64)(void* state) noexcept nogil
         unsigned int (*next_uint32)(void* state) noexcept nogil
         double (*next_double)(void* state) noexcept nogil
+
+cdef extern from "numpy/random/distributions.h":
+    void random_standard_normal_fill(bitgen_t* bits, Py_ssize_t count, double* out) noexcept nogil
+    void random_standard_normal_fill_f(bitgen_t* bits, Py_ssize_t count, float* out) noexcept nogil
+
+ctypedef void (*fill_function_t)(bitgen_t* bits, void* data, Py_ssize_t count, bint single) noexcept nogil
 
 
 @cython.final
@@ -169,7 +175,7 @@ cdef object uniform_(Kernel self, object table, arguments_t args):
     cdef Generator generator = checked_generator("uniform_", <object>args[1])
     cdef TensorImpl impl = floating_impl("uniform_", <TensorBase>args[0])
     if impl.device_type != META:
-        write_uniform(impl, generator)
+        write(impl, generator, fill_uniform, "random")
     TensorImpl_bump_version(impl)
     return <object>args[0]
 
@@ -179,7 +185,7 @@ cdef object normal_(Kernel self, object table, arguments_t args):
     cdef Generator generator = checked_generator("normal_", <object>args[1])
     cdef TensorImpl impl = floating_impl("normal_", <TensorBase>args[0])
     if impl.device_type != META:
-        write_normal(impl, generator)
+        write(impl, generator, fill_normal, "standard_normal")
     TensorImpl_bump_version(impl)
     return <object>args[0]
 
@@ -191,37 +197,35 @@ cdef TensorImpl floating_impl(str name, TensorBase a):
     return a.impl
 
 
-cdef int write_uniform(TensorImpl impl, Generator generator) except -1:
+cdef int write(TensorImpl impl, Generator generator, fill_function_t fill, str method) except -1:
+    """Fill a tensor; if its elements do not lie one after the other, by a method of NumPy's generator."""
     cdef uint64_t before = set_counts(impl, impl, impl)
     check_writable_once(impl)
-    if not impl.contiguous:
-        view = ndarray_of_impl(impl, True)
-        Generator_lock(generator)
-        try:
-            view[...] = generator.source.random(view.shape, view.dtype)
-        finally:
-            PyThread_release_lock(generator.lock)
-        return 0
+    view = None if impl.contiguous else ndarray_of_impl(impl, True)
     Generator_lock(generator)
     try:
-        fill_in_order(impl, TensorImpl_mutable_data(impl), generator.bits, before)
+        if view is None:
+            fill_in_order(impl, TensorImpl_mutable_data(impl), generator.bits, fill, before)
+        else:
+            view[...] = getattr(generator.source, method)(view.shape, view.dtype)
     finally:
         PyThread_release_lock(generator.lock)
     return 0
 
 
-cdef int fill_in_order(TensorImpl impl, void* data, bitgen_t* bits, uint64_t before) except -1:
+cdef int fill_in_order(
+        TensorImpl impl, void* data, bitgen_t* bits, fill_function_t fill, uint64_t before) except -1:
     """Fill elements that lie one after the other, from `data` on."""
-    cdef Py_ssize_t count = impl.numel
     cdef bint single = impl.dtype_code == FLOAT32
+    cdef Py_ssize_t count = impl.numel
     cdef StorageImpl storage = <StorageImpl>impl.storage
     check_unchanged(before, impl, impl, impl)
     if count < GRAIN_ELEMENTS:
-        fill_uniform(bits, data, count, single)
+        fill(bits, data, count, single)
         return 0
     begin_export(storage)
     with nogil:
-        fill_uniform(bits, data, count, single)
+        fill(bits, data, count, single)
     end_export(storage)
     return 0
 
@@ -236,18 +240,11 @@ cdef void fill_uniform(bitgen_t* bits, void* data, Py_ssize_t count, bint single
             (<double*>data)[i] = bits.next_double(bits.state)
 
 
-cdef int write_normal(TensorImpl impl, Generator generator) except -1:
-    check_writable_once(impl)
-    view = ndarray_of_impl(impl, True)
-    Generator_lock(generator)
-    try:
-        if impl.contiguous:
-            generator.source.standard_normal(None, view.dtype, view)
-        else:
-            view[...] = generator.source.standard_normal(view.shape, view.dtype)
-    finally:
-        PyThread_release_lock(generator.lock)
-    return 0
+cdef void fill_normal(bitgen_t* bits, void* data, Py_ssize_t count, bint single) noexcept nogil:
+    if single:
+        random_standard_normal_fill_f(bits, count, <float*>data)
+    else:
+        random_standard_normal_fill(bits, count, <double*>data)
 
 
 # ---- integers
