@@ -51,6 +51,7 @@ from tensix.kernels.iterator cimport (
 )
 from tensix.kernels.numpy_results cimport call_numpy, take_over
 from tensix.kernels.parallel cimport parallel_for
+from tensix.kernels.ufunc cimport types_of_loop
 from tensix.tensors.dtype cimport (
     BFLOAT16,
     INT64,
@@ -212,7 +213,7 @@ cdef int take_loop(ufunc function, object dtype, inner_loop_t* found, void** dat
         return 0
     memset(wanted, dtype.numpy.num, function.nargs)
     for i in range(function.ntypes):
-        if memcmp(function.types + i * function.nargs, wanted, function.nargs) == 0:
+        if memcmp(types_of_loop(function, i), wanted, function.nargs) == 0:
             found[0] = <inner_loop_t><void*>function.functions[i]  # it needs no GIL
             data[0] = <void*>function.data[i] if function.data != NULL else NULL
             return 0

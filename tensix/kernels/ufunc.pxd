@@ -1,11 +1,22 @@
 """Kernels made of NumPy's own inner loops."""
 from libc.stdint cimport uint8_t
+from numpy cimport ufunc
 from tensix.dispatch.kernel cimport Kernel
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.corrected_loops cimport original_loop_t
 from tensix.kernels.iterator cimport inner_loop_t
 from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport TensorImpl
+
+
+cdef extern from "numpy/ufuncobject.h":
+    ctypedef struct PyUFuncObject:
+        const char* types  # NumPy's own declarations have it in some versions only
+
+
+cdef inline const char* types_of_loop(ufunc function, int loop) noexcept:
+    """Return NumPy's numbers of the types that a loop takes and gives, as many as there are arguments."""
+    return (<PyUFuncObject*>function).types + loop * function.nargs
 
 
 cdef struct typed_loop_t:

@@ -372,7 +372,7 @@ cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, const char* ki
     cdef typed_loop_t* loop
     cdef int i
     for i in range(function.ntypes):
-        types = function.types + i * function.nargs
+        types = types_of_loop(function, i)
         if types[0] != types[function.nin - 1] or CODES[types[0]] < 0 or CODES[types[function.nin]] < 0:
             continue  # times, objects, long double: no types of ours
         loop = &self.loops[CODES[types[0]]]
