@@ -196,7 +196,8 @@ cdef class CachingAllocator(Allocator):
     def __dealloc__(self):
         cdef cache_t* cache = self.cache
         if cache != NULL:
-            cache.allocator, cache.max_cached = NULL, 0
+            cache.allocator = NULL
+            tx_store_relaxed(&cache.max_cached, 0)
             tx_store_relaxed(&cache.is_closed, True)
             collect_returned(cache)
             evict(cache, 0)
