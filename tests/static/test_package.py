@@ -1,6 +1,7 @@
 """What the package consists of agrees with what its build says."""
 
 import importlib
+import importlib.util
 import inspect
 import pickle
 import platform
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import tensix
-from tensix import core, dispatch, exchange, fft, interop, library, linalg, memory, testing
+from tensix import _modules, core, dispatch, exchange, fft, interop, library, linalg, memory, testing
 from tensix._version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -98,6 +99,18 @@ def test_every_extension_is_compiled(source):
     """setup.py finds those in plain Python in the same way."""
     name = ".".join(Path(source).with_suffix("").parts)
     assert importlib.import_module(name).__file__.endswith(tuple(EXTENSION_SUFFIXES))
+
+
+def test_compiled_modules_come_from_one_shared_object(tmp_path, monkeypatch):
+    """Also where the file of a module of an older build lies. They can be found and loaded again."""
+    spec = importlib.util.find_spec("tensix.core.cow")
+    assert spec.origin == _modules.__file__ and Path(spec.origin).name.startswith("_modules.")
+    assert importlib.util.find_spec("tensix.core.there_is_none") is None
+    monkeypatch.setattr(core, "__path__", [str(tmp_path)])
+    (tmp_path / f"cow{EXTENSION_SUFFIXES[0]}").write_bytes(b"of an older build")
+    assert importlib.util.find_spec("tensix.core.cow").origin == _modules.__file__
+    assert importlib.reload(core.raw) is core.raw
+    assert spec.loader.get_code("tensix.core.cow") is None  # as of any extension module
 
 
 @pytest.mark.parametrize("source", listed_extensions())
