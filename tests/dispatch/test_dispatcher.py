@@ -294,6 +294,7 @@ for failing in range(200):
 """
 
 
+@pytest.mark.skipif(sys.version_info[:2] in {(3, 12), (3, 13)}, reason="CPython drops a lambda's code twice then")
 def test_a_declaration_without_memory_is_none():
     pytest.importorskip("_testcapi")
     done = subprocess.run([sys.executable, "-c", DEFINE_WITHOUT_MEMORY], capture_output=True, text=True, check=False)
