@@ -64,6 +64,8 @@ if SANITIZE:
     COMPILE_ARGS += [*SANITIZE, "-g1", "-fno-omit-frame-pointer"]
 # Strings as they are: to unpack those of all modules at import would take longer than to read them.
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), ("CYTHON_COMPRESS_STRINGS", "0")]
+# All that NumPy 2.0 has: the headers of that version offer by themselves what 1.19 had.
+MACROS += [("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION")]
 # Code and constants in one mapping each: to map and link a module is a good part of what it costs at import.
 LINK_ARGS = ["-Wl,-z,noseparate-code"] if sys.platform == "linux" else []
 LINK_ARGS += SANITIZE
