@@ -295,10 +295,10 @@ cdef void reduce_run(
     cdef npy_intp taken
     cdef npy_intp most = 32 * BLOCK_ELEMENTS if step == self.source_size else BLOCK_BYTES // self.source_size
     cdef npy_intp block = most
-    if self.settled >= 0:
-        block = 128 if step == self.source_size else 16  # few, then more: what settles a result is often near
-    elif step == self.source_size:
+    if step == self.source_size and (self.settled < 0 or step == 1):  # loops over bytes stop by themselves
         block = count
+    elif self.settled >= 0:
+        block = 128 if step == self.source_size else 16  # few, then more: what settles a result is often near
     while count > 0 and (<uint8_t*>result)[0] != self.settled:
         taken = min(count, block)
         if step == self.source_size:

@@ -273,6 +273,11 @@ TX_VANISHES(tx_vanishes_f64, double, 1075)
 
 #define TX_TRUTHS(TYPE, T, NARROW, TRUTH, COMPONENTS)                                                               \
     TX_COUNTED(tx_count_##TYPE, T, NARROW, TRUTH, COMPONENTS)                                                       \
+    TX_TRUTH_ROWS(tx_any_##TYPE, T, uint8_t, TRUTH, COMPONENTS, to[i] | is_true)                                    \
+    TX_TRUTH_ROWS(tx_all_##TYPE, T, uint8_t, TRUTH, COMPONENTS, to[i] & is_true)
+
+#define TX_WIDE_TRUTHS(TYPE, T, NARROW, TRUTH, COMPONENTS)                                                          \
+    TX_TRUTHS(TYPE, T, NARROW, TRUTH, COMPONENTS)                                                                   \
     TX_RUN(tx_any_##TYPE)                                                                                           \
     {                                                                                                               \
         const T *x = (const T *)elements;                                                                           \
@@ -282,7 +287,6 @@ TX_VANISHES(tx_vanishes_f64, double, 1075)
         *(uint8_t *)result |= found != 0;                                                                           \
         (void)center;                                                                                               \
     }                                                                                                               \
-    TX_TRUTH_ROWS(tx_any_##TYPE, T, uint8_t, TRUTH, COMPONENTS, to[i] | is_true)                                    \
     TX_RUN(tx_all_##TYPE)                                                                                           \
     {                                                                                                               \
         const T *x = (const T *)elements;                                                                           \
@@ -293,8 +297,7 @@ TX_VANISHES(tx_vanishes_f64, double, 1075)
         }                                                                                                           \
         *(uint8_t *)result &= missing == 0;                                                                         \
         (void)center;                                                                                               \
-    }                                                                                                               \
-    TX_TRUTH_ROWS(tx_all_##TYPE, T, uint8_t, TRUTH, COMPONENTS, to[i] & is_true)
+    }
 
 /* Running results, from first to last as NumPy has them: of `lines` that begin `x_step` elements apart, and whose
    results begin `to_step` apart, n rows of `width` elements that lie `pitch` apart. Four lines of single elements are
@@ -379,14 +382,26 @@ TX_FREE(tx_prod_b, uint8_t, uint64_t, TX_IS_TRUE, TX_MULTIPLY)
 TX_SCAN(tx_scan_sum_b, uint8_t, uint64_t, TX_IS_TRUE, TX_ADD)
 TX_SCAN(tx_scan_prod_b, uint8_t, uint64_t, TX_IS_TRUE, TX_MULTIPLY)
 TX_TRUTHS(8, uint8_t, uint8_t, TX_IS_TRUE, 1)
-TX_TRUTHS(16, uint16_t, uint16_t, TX_IS_TRUE, 1)
-TX_TRUTHS(32, uint32_t, uint32_t, TX_IS_TRUE, 1)
-TX_TRUTHS(64, uint64_t, uint64_t, TX_IS_TRUE, 1)
-TX_TRUTHS(f16, uint16_t, uint16_t, TX_HALF_IS_TRUE, 1)
-TX_TRUTHS(f32, float, uint32_t, TX_IS_TRUE, 1)
-TX_TRUTHS(f64, double, uint64_t, TX_IS_TRUE, 1)
-TX_TRUTHS(c64, float, uint32_t, TX_IS_TRUE, 2)
-TX_TRUTHS(c128, double, uint64_t, TX_IS_TRUE, 2)
+/* The C library's loops, which stop at the byte that settles it. */
+static void tx_any_8_run(const void *elements, intptr_t n, void *result, const void *center)
+{
+    const uint8_t *x = (const uint8_t *)elements;
+    *(uint8_t *)result |= x[0] != 0 || memcmp(x, x + 1, (size_t)n - 1) != 0; /* all are what the first is */
+    (void)center;
+}
+static void tx_all_8_run(const void *elements, intptr_t n, void *result, const void *center)
+{
+    *(uint8_t *)result &= memchr(elements, 0, (size_t)n) == NULL;
+    (void)center;
+}
+TX_WIDE_TRUTHS(16, uint16_t, uint16_t, TX_IS_TRUE, 1)
+TX_WIDE_TRUTHS(32, uint32_t, uint32_t, TX_IS_TRUE, 1)
+TX_WIDE_TRUTHS(64, uint64_t, uint64_t, TX_IS_TRUE, 1)
+TX_WIDE_TRUTHS(f16, uint16_t, uint16_t, TX_HALF_IS_TRUE, 1)
+TX_WIDE_TRUTHS(f32, float, uint32_t, TX_IS_TRUE, 1)
+TX_WIDE_TRUTHS(f64, double, uint64_t, TX_IS_TRUE, 1)
+TX_WIDE_TRUTHS(c64, float, uint32_t, TX_IS_TRUE, 2)
+TX_WIDE_TRUTHS(c128, double, uint64_t, TX_IS_TRUE, 2)
 
 /* Return the loops of an operation for elements of a type; none are NULL. */
 static inline tx_reduction_t tx_reduction(int operation, int code)
