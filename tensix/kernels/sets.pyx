@@ -79,32 +79,46 @@ cdef struct groups_t:
     int64_t* inverse          # of each element the number of its value; these three NULL if not wanted
     int64_t* indices          # of each value where it is first
     int64_t* counts
-    void* values              # NULL to count them only
+    void* values
 
 
 cdef int64_t group(value_t* elements, const groups_t* self) noexcept nogil:
     """Go through elements in order, and return how many values there are."""
-    cdef value_t value, before
-    cdef int64_t found = -1
+    cdef value_t* values = <value_t*>self.values
+    cdef value_t value
+    cdef value_t before = elements[self.positions[0]] if self.positions != NULL else elements[0]
+    cdef int64_t found = 0
     cdef int64_t first = 0
     cdef int64_t i, place
-    before = elements[0]
+    values[0] = before
+    if self.positions == NULL:
+        if self.counts != NULL:
+            self.counts[0] = 1
+        for i in range(1, self.count):  # no branch that the elements decide: what is written too early is written again
+            value = elements[i]
+            found += value != before
+            values[found] = before = value
+            if self.counts != NULL:
+                self.counts[found] = i + 1  # where it ends
+        if self.counts != NULL:
+            for i in range(found, 0, -1):
+                self.counts[i] -= self.counts[i - 1]
+        return found + 1
     for i in range(self.count):
-        place = i if self.positions == NULL else self.positions[i]
+        place = self.positions[i]
         value = elements[place]
-        if i == 0 or value != before:
-            if self.counts != NULL and found >= 0:
+        if i != 0 and value != before:
+            if self.counts != NULL:
                 self.counts[found] = i - first
             found += 1
             first = i
-            if self.values != NULL:
-                (<value_t*>self.values)[found] = value
-            if self.indices != NULL:
-                self.indices[found] = place
+            values[found] = value
+        if i == first and self.indices != NULL:
+            self.indices[found] = place
         before = value
         if self.inverse != NULL:
             self.inverse[place] = found
-    if self.counts != NULL and found >= 0:
+    if self.counts != NULL:
         self.counts[found] = self.count - first
     return found + 1
 
