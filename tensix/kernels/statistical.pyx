@@ -298,17 +298,17 @@ cdef void reduce_run(
     if step == self.source_size and (self.settled < 0 or step == 1):  # loops over bytes stop by themselves
         block = count
     elif self.settled >= 0:
-        block = 128 if step == self.source_size else 16  # few, then more: what settles a result is often near
+        block = 128 if step == self.source_size else 1  # few, then more: what settles a result is often near
     while count > 0 and (<uint8_t*>result)[0] != self.settled:
         taken = min(count, block)
-        if step == self.source_size:
+        if step == self.source_size or taken == 1:
             self.run(x, taken, result, center)
         else:
             copy_strided(<int>self.source_size, x, step, <char*>buffer, self.source_size, taken)
             self.run(buffer, taken, result, center)
         x += taken * step
         count -= taken
-        block = min(2 * block, most)
+        block = min(4 * block, most)
 
 
 cdef void reduce_by_pairs(
