@@ -303,6 +303,7 @@ cdef object fill_(Kernel self, object table, arguments_t args):
         iterator_start(&iterator, impl.ndim, TensorImpl_sizes(impl))
         iterator_add_element(&iterator, element)
         iterator_add(&iterator, impl, data)
+        iterator.tile_loop = copy_tile
         iterator_run(&iterator, loop, &itemsize)
     TensorImpl_bump_version(impl)
     return target

@@ -29,6 +29,7 @@ cdef struct iterator_t:
     npy_intp itemsizes[4]   # bytes; 0 of an operand that was not added as a tensor
     PyObject* storages[4]   # of the operands, borrowed until the walk begins to use them; NULL: none
     rows_loop_t rows_loop   # called for the rows of a plane in which the last operand stays; NULL: rows come one by one
+    bint keeps_rows         # whether runs go along rows also if these are short: the loop is slow with other steps
     rows_loop_t tile_loop   # called for a tile, whose operands lie in two orders; NULL: its rows come one by one
 
 

@@ -45,6 +45,7 @@ cdef int iterator_start(iterator_t* self, int ndim, const int64_t* sizes) except
     self.ndim = ndim
     self.operands = 0
     self.rows_loop = self.tile_loop = NULL
+    self.keeps_rows = False
     for i in range(MAX_OPERANDS):
         self.itemsizes[i] = 0
     for i in range(ndim):
@@ -316,7 +317,8 @@ cdef enum:
     WIDE = 256         # and its elements in a row: half of the nearest cache has their lines
     TURNED = 4         # bytes: larger elements are read one by one as fast as they are turned
     CACHE_LINE = 64    # bytes
-    SHORT_RUN = 16     # elements: fewer are not worth the call of a loop
+    SHORT_RUN = 5      # elements: of rows as short as that, runs go along columns,
+    SHORT_SUM = 15     # and of rows as short as that, if each is reduced to one element
     TALL = 1024        # rows whose first elements are one run, then their second ones, while they are in the cache
 
 
@@ -341,15 +343,17 @@ cdef void plane_init(plane_t* plane, iterator_t* iterator) noexcept nogil:
     cdef int inner = iterator.ndim - 1
     cdef int outer = inner - 1 if inner > 0 else 0
     cdef int k
-    cdef npy_intp row_step, column_step
+    cdef npy_intp row_step, column_step, short_run
     plane.rows = iterator.sizes[outer] if inner > 0 else 1
     plane.columns = iterator.sizes[inner]
     plane.row_steps, plane.column_steps = &iterator.steps[outer][0], &iterator.steps[inner][0]
-    plane.row_tile, plane.column_tile, plane.turns = 1, plane.columns, False
-    plane.is_tall = plane.columns < SHORT_RUN and plane.rows > 2 * plane.columns
-    if plane.is_tall:
-        plane.row_tile = min(plane.rows, <npy_intp>TALL)
-        return
+    plane.row_tile, plane.column_tile, plane.turns, plane.is_tall = 1, plane.columns, False, False
+    if plane.columns <= SHORT_SUM and plane.rows > 2 * plane.columns:
+        short_run = SHORT_SUM if iterator.rows_loop != NULL else SHORT_RUN
+        plane.is_tall = plane.columns <= short_run and not iterator.keeps_rows
+        if plane.is_tall or iterator.tile_loop != NULL:  # which takes many short rows by one call
+            plane.row_tile = min(plane.rows, <npy_intp>TALL)
+            return
     for k in range(iterator.operands):
         row_step, column_step = plane.row_steps[k], plane.column_steps[k]
         if row_step < 0:
@@ -357,7 +361,7 @@ cdef void plane_init(plane_t* plane, iterator_t* iterator) noexcept nogil:
         if column_step < 0:
             column_step = -column_step
         plane.turned[k] = 0
-        if 0 < row_step < column_step and plane.rows > 1 and plane.columns > TILE:
+        if 0 < row_step < column_step > CACHE_LINE // 2 and plane.rows > 1 and plane.columns > TILE:
             plane.row_tile, plane.column_tile = (TILE, TILE) if iterator.tile_loop != NULL else (LOW, WIDE)
             if plane.row_steps[k] == iterator.itemsizes[k] <= TURNED and k != iterator.operands - 1:
                 plane.turned[k], plane.turns = iterator.itemsizes[k], True
@@ -366,9 +370,12 @@ cdef void plane_init(plane_t* plane, iterator_t* iterator) noexcept nogil:
 cdef void plane_walk(
         const plane_t* plane, const iterator_t* iterator, inner_loop_t loop, void* loop_data) noexcept nogil:
     """Walk over the two innermost dimensions."""
-    cdef npy_intp row, first_row, last_row, column, count
+    cdef npy_intp first_row, last_row, column, count
     if iterator.rows_loop != NULL and plane.row_tile == 1 and plane.row_steps[iterator.operands - 1] == 0:
         call_rows_loop(iterator.rows_loop, plane, iterator, 0, 0, plane.columns, plane.rows, loop_data)
+        return
+    if plane.row_tile == 1:
+        call_loop_by_rows(plane, iterator, 0, plane.rows, 0, plane.columns, loop, loop_data)
         return
     if plane.turns and iterator.tile_loop == NULL:
         walk_turned(plane, iterator, loop, loop_data)
@@ -384,12 +391,11 @@ cdef void plane_walk(
         else:
             while column < plane.columns:
                 count = min(plane.column_tile, plane.columns - column)
-                if iterator.tile_loop != NULL and plane.row_tile != 1:
+                if iterator.tile_loop != NULL:
                     call_rows_loop(
                         iterator.tile_loop, plane, iterator, first_row, column, count, last_row - first_row, loop_data)
                 else:
-                    for row in range(first_row, last_row):
-                        call_loop(plane, iterator, row, column, count, plane.column_steps, loop, loop_data)
+                    call_loop_by_rows(plane, iterator, first_row, last_row, column, count, loop, loop_data)
                 column += plane.column_tile
         first_row = last_row
 
@@ -459,6 +465,28 @@ cdef inline void call_loop(
     loop(data, &count, steps, loop_data)
 
 
+cdef inline void call_loop_by_rows(
+        const plane_t* plane, const iterator_t* iterator, npy_intp row, npy_intp stop, npy_intp column, npy_intp count,
+        inner_loop_t loop, void* loop_data) noexcept nogil:
+    cdef char* data[4]
+    cdef char* start[4]
+    cdef npy_intp step[4]
+    cdef char *first, *second, *third, *fourth  # not the array: what is written narrow is read wide late
+    cdef npy_intp given
+    cdef int k
+    for k in range(4):
+        start[k], step[k] = NULL, 0
+    for k in range(iterator.operands):
+        start[k] = iterator.data[k] + row * plane.row_steps[k] + column * plane.column_steps[k]
+        step[k] = plane.row_steps[k]
+    first, second, third, fourth = start[0], start[1], start[2], start[3]
+    for _ in range(row, stop):
+        given = count
+        data[0], data[1], data[2], data[3] = first, second, third, fourth  # a copy: inner loops may advance it
+        loop(data, &given, plane.column_steps, loop_data)
+        first, second, third, fourth = first + step[0], second + step[1], third + step[2], fourth + step[3]
+
+
 cdef void iterator_run_part(
         const iterator_t* self, int dim, npy_intp start, npy_intp stop, inner_loop_t loop,
         void* loop_data) noexcept nogil:
@@ -468,7 +496,7 @@ cdef void iterator_run_part(
     TX_ASSERT(0 <= dim < self.ndim, "a dimension of the walk", dim)
     TX_ASSERT(0 <= start < stop <= self.sizes[dim], "a stretch of the dimension", start)
     part.ndim, part.operands = self.ndim, self.operands
-    part.rows_loop, part.tile_loop = self.rows_loop, self.tile_loop
+    part.rows_loop, part.tile_loop, part.keeps_rows = self.rows_loop, self.tile_loop, self.keeps_rows
     for i in range(self.ndim):
         part.sizes[i] = self.sizes[i]
         for k in range(self.operands):

@@ -24,6 +24,7 @@ cdef struct typed_loop_t:
     void* data
     uint8_t code         # of the inputs
     uint8_t result_code
+    bint keeps_rows      # as in iterator_t: such as exp, which NumPy vectorises for numbers side by side
 
 
 cdef class UfuncKernel(Kernel):

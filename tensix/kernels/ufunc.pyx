@@ -380,6 +380,7 @@ cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, const char* ki
             loop.function = <inner_loop_t><void*>function.functions[i]  # it needs no GIL
             loop.data = <void*>function.data[i] if function.data != NULL else NULL
             loop.code, loop.result_code = CODES[types[0]], CODES[types[function.nin]]
+            loop.keeps_rows = self.promotes and self.source != "sqrt"
     return 0
 
 
@@ -552,6 +553,7 @@ cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, TensorImpl out, uint
     iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
     iterator_add(&iterator, out, target)
+    iterator.keeps_rows = loop.keeps_rows
     if fits:
         iterator_run(&iterator, loop.function, loop.data)
         return out

@@ -154,3 +154,25 @@ def test_dimensions_of_every_number():
     x = tensix.from_numpy(a).permute(*order.tolist())
     same(x + x, (a + a).transpose(order))
     same(x.sum(axis=tuple(range(0, 52, 2))), a.transpose(order).sum(axis=tuple(range(0, 52, 2))))
+
+
+@pytest.mark.parametrize("columns", [1, 2, 4, 5, 6, 8, 15, 16, 17])
+@pytest.mark.parametrize("dtype", ["float32", "uint8", "complex128"])
+def test_short_rows_with_gaps(columns, dtype):
+    """Runs go along columns or rows, by their length and by what is called for them."""
+    room = np.random.default_rng(columns).integers(0, 9, (3000, columns + 2)).astype(dtype)
+    a, b = room[:, 1 : columns + 1], room[::-1, : columns][:, ::-1]
+    x, y = tensix.from_numpy(room)[:, 1 : columns + 1], tensix.flip(tensix.from_numpy(room), axis=0)[:, :columns]
+    y = tensix.flip(y, axis=1)
+    same(x.clone(), a)
+    same(x.T.contiguous(), a.T)
+    same(x + y, a + b)
+    same(tensix.astype(x, tensix.complex64), a.astype("complex64"))
+    np.testing.assert_allclose(np.asarray(tensix.exp(x)), np.exp(a.astype(x.exp().dtype.numpy)), rtol=1e-6)
+    same(tensix.concat((x, y), axis=1), np.concatenate((a, b), axis=1))
+    same(x.sum(1), a.sum(1, dtype=x.sum(1).dtype.numpy))
+    filled = tensix.zeros(6000, columns, dtype=x.dtype)
+    filled[::2] = 3
+    filled[1::2, :] = y
+    same(filled[::2], np.full((3000, columns), 3, dtype))
+    same(filled[1::2], b)
