@@ -44,8 +44,9 @@ def test_every_pair(source, target):
 def test_every_half(wide):
     """To all float16 numbers and from them, with those between two of them."""
     halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
-    np.testing.assert_array_equal(np.asarray(converted(tensix.from_numpy(halves), wide)), halves.astype(wide))
-    with np.errstate(all="ignore"), warnings.catch_warnings():
+    result = np.asarray(converted(tensix.from_numpy(halves), wide))
+    with np.errstate(all="ignore"), warnings.catch_warnings():  # ARM calls numbers that signal invalid
+        np.testing.assert_array_equal(result, halves.astype(wide))
         finite = np.sort(halves[np.isfinite(halves)].astype(wide))
         middles = (finite[1:] + finite[:-1]) / 2
         numbers = np.concatenate([

@@ -52,7 +52,8 @@ def test_einsum_of_any_letters(data):
 @pytest.mark.parametrize(("subscripts", "shapes", "text"), [
     ("ij,jk", [(2, 3)], "about 2 tensors, found 1"), ("ij", [(2, 3, 4)], "another shape than"),
     ("ij,jk", [(2, 3), (4, 5)], "the sizes 3 and 4 for 'j'"), ("ij->ijk", [(2, 3)], "each letter once"),
-    ("i1", [(2, 3)], "must be letters"), ("ij->ii", [(2, 2)], "each letter once"),
+    ("ii", [(2, 1)], "sizes that are the same"), ("i1", [(2, 3)], "must be letters"),
+    ("ij->ii", [(2, 2)], "each letter once"),
 ])  # fmt: skip
 def test_wrong_einsum(subscripts, shapes, text):
     with pytest.raises(ValueError, match=text):
