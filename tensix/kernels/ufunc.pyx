@@ -368,11 +368,11 @@ cdef object clipped(inner_loop_t loop, TensorImpl x, TensorImpl low, TensorImpl 
 
 cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, const char* kinds) except -1:
     """Enter every loop whose inputs are of one type that tensix has, of one of NumPy's kinds."""
-    cdef const char* types
+    cdef const uint8_t* types
     cdef typed_loop_t* loop
     cdef int i
     for i in range(function.ntypes):
-        types = types_of_loop(function, i)
+        types = <const uint8_t*>types_of_loop(function, i)
         if types[0] != types[function.nin - 1] or CODES[types[0]] < 0 or CODES[types[function.nin]] < 0:
             continue  # times, objects, long double: no types of ours
         loop = &self.loops[CODES[types[0]]]

@@ -23,6 +23,7 @@
 #endif
 
 #if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed" /* a loop may be vectorised, and need not be */
 #define TX_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define TX_UNROLLED _Pragma("clang loop unroll_count(4)")
 #elif defined(__GNUC__)

@@ -16,6 +16,7 @@ static PyObject *tx_learn_callers(PyObject *left, PyObject *right)
     void *frames[8];
     Dl_info frame;
     int count = backtrace(frames, 8);
+    (void)left, (void)right;
     for (int i = 0; i + 1 < count; i++)
         if (dladdr(frames[i], &frame) && frame.dli_saddr == (void *)(size_t)&PyNumber_Add)
             tx_after_sign = frames[i + 1];
