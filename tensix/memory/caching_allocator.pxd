@@ -1,6 +1,6 @@
 """The default allocator: blocks are kept when they are freed, and given out again. Fields are private to tensix."""
 from cpython.ref cimport PyObject
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 from tensix.core.allocator cimport Allocator
 from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
 from tensix.core.atomics cimport tx_store_relaxed
@@ -30,11 +30,12 @@ cdef struct kept_block_t:
     bint reports            # whether giving it out is reported here, because upstream, a CPUAllocator, does not
     bint has_header         # whether who has its address may look for the header in front of it
     uint64_t stamp          # of the report
+    uint32_t freed_at       # the tick at which it was kept, if it is not small. See Note [Unused blocks]
     cache_t* cache
     size_class_t* its_class
     kept_block_t* older     # of its class, while it is kept
     kept_block_t* newer     # of its class, while it is kept and not small; the next one, while it is on the stack
-    kept_block_t* next      # in the order of being freed, over all classes but the small ones
+    kept_block_t* next      # in the order of being freed, over all classes but the small ones; in a list to be let go
     kept_block_t* previous
 
 
@@ -49,7 +50,12 @@ cdef struct cache_t:
     uint64_t is_closed      # the allocator is gone: nothing is kept any more
     uint64_t reserved       # bytes of all blocks that are owners
     uint64_t cached         # these two are changed with the GIL and read without it
-    uint64_t max_cached     # 0 once the allocator is gone
+    uint64_t max_cached     # the bound in force; 0 once the allocator is gone
+    uint64_t whole_bound    # to be shared by all processes that keep blocks; 0 if the bound is for this cache alone
+    uint32_t max_idle_ticks
+    size_t last_requests    # hits and misses at the last tick
+    cache_t* next_cache     # of all allocators that live
+    cache_t* previous_cache
     size_t hits
     size_t misses
     uint64_t reused         # bytes of the hits

@@ -18,6 +18,20 @@ When too much is kept, the block goes that was unused for longest. Small blocks,
 keeping it would take as many instructions as all the rest that is done for them. They are 4 MiB at most, and go when
 nothing else is left.
 
+Note [Unused blocks]
+~~~~~~~~~~~~~~~~~~~~
+What is kept must not cost the machine, or the process, more memory than the program needs. Four rules see to that:
+
+* A block goes back after about a second without use (`max_idle`), also if the program does nothing more. Only a thread
+  can do that: ``ticker.h``. It starts when the first block is kept that is not small, counts ticks, by which blocks are
+  stamped, and ends when nothing is left. Before a fork everything goes back and the thread ends: the child would hold
+  pages that it has no use for, and CPython warns of forks in processes with threads.
+* A block that comes from upstream replaces kept blocks, so that in use and kept together never exceed the most that
+  was ever in use, but for `SLACK_BYTES`. So the peak of the process is that of the program.
+* Everything goes back when the machine, or a control group that the process is in, is short of memory, which every
+  tick checks. Upstream allocators with a limit are short when they refuse.
+* The default bound is divided by the number of the user's processes that keep blocks at the time.
+
 Note [The GIL is the lock of the cache]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 A lock is two locked instructions, and as many more when it is let go; a cache per thread needs no lock, but another
@@ -39,12 +53,13 @@ may be late. ``tests/models/returned_blocks.pml`` is a model of this, in which l
 A block goes back upstream only when the lists are whole, for that may run anything. A free-threaded Python turns the
 GIL on when it imports this package.
 """
+import atexit
 import os
 from typing import NamedTuple
 
 cimport cython
 from cpython.ref cimport PyObject
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from tensix.core.allocator cimport (
     Allocator,
@@ -78,6 +93,8 @@ from tensix.core.data_ptr cimport (
     data_ptr_operations_t,
     data_ptr_t,
 )
+from tensix.core.device cimport CPU
+from tensix.core.memory_reports cimport bytes_given_out, given_out
 from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil
 
@@ -93,10 +110,38 @@ cdef extern from "tensix/pages.h" nogil:
     size_t tx_resident_bytes(void* address, size_t nbytes)
     void tx_trim_heap()
 
+cdef extern from "tensix/machine.h" nogil:
+    ctypedef struct tx_memory_t:
+        uint64_t limit
+        uint64_t available
+    tx_memory_t tx_machine_memory(const char* root)
+    int tx_count_cachers(bint is_cacher)
+
+cdef extern from "tensix/ticker.h":
+    void* tx_ticker
+    int tx_ticker_start(int (*tick)() noexcept) nogil  # with the GIL; so says who calls
+    void tx_ticker_end()
+    enum:
+        TX_TICK_MICROSECONDS
+
 cdef enum:
     MALLOC_ALIGNMENT_BYTES = 16
+    SLACK_BYTES = 16777216    # see Note [Unused blocks]
+    SPARE_SHARE = 16          # memory is short when less than a sixteenth of it, and what is kept, is available
+    NEVER = 0xFFFFFFFF
 
 DEFAULT_SHARE = 4  # a quarter of the machine's memory at most is kept
+DEFAULT_MAX_IDLE = 1.0  # seconds
+
+cdef cache_t* caches = NULL     # of all allocators that live; with the GIL
+cdef uint32_t ticks = 0
+cdef bint may_tick = True       # until the process exits
+cdef bytes machine_root = b""   # in front of the paths of files that tell of memory
+
+cdef struct block_list_t:
+    kept_block_t* first
+    kept_block_t* last
+    size_t nbytes
 
 
 @cython.binding(True)
@@ -110,7 +155,7 @@ class CachingStats(NamedTuple):
     cached : int
         Bytes kept for reuse.
     max_cached : int
-        The most bytes to keep.
+        The most bytes to keep, now: the default is shared by the processes that keep blocks.
     hits, misses : int
         Requests served from what was kept, and those that went upstream.
     resident : int
@@ -141,7 +186,7 @@ class CachingStats(NamedTuple):
 
 
 cdef class CachingAllocator(Allocator):
-    """CachingAllocator(upstream=None, max_cached=None)\n--\n
+    """CachingAllocator(upstream=None, max_cached=None, max_idle=1.0)\n--\n
     Keep blocks when they are freed and give them out again, pages and all.
 
     Parameters
@@ -151,17 +196,23 @@ cdef class CachingAllocator(Allocator):
     max_cached : int or str, optional
         The most bytes to keep, such as ``"1GiB"``; the block that was unused for longest goes first, and those of up to
         1 KiB go last. If not given, the environment variable ``TENSIX_MAX_CACHED``, or a quarter of the memory that
-        this process may use.
+        this process may use; this default is divided by the number of the user's processes that keep blocks.
+    max_idle : float, seconds, optional
+        Give a block back that was not used for so long, with a precision of a quarter of a second; ``inf`` keeps it.
 
     Notes
     -----
     Of blocks below 1 MiB a few of each size are kept. If upstream has no memory, what is kept is given back and
-    upstream is asked once more.
+    upstream is asked once more. Everything kept is given back before a fork, and when the machine or the control group
+    is short of memory. Over a `CPUAllocator`, what is in use and kept together stays within 16 MiB of the most that was
+    ever in use.
+
+    A thread without Python code gives unused blocks back; it runs only while something is kept. Upstream's
+    deallocation may be called in it.
 
     Lifetime: blocks may outlive the allocator; they then go back upstream when they are freed.
 
-    Thread-safety: any number of threads may allocate and free at once; they share what is kept. After a fork the child
-    has its own copy.
+    Thread-safety: any number of threads may allocate and free at once; they share what is kept.
 
     Examples
     --------
@@ -181,22 +232,27 @@ cdef class CachingAllocator(Allocator):
             raise MemoryError("no memory for the lists of a CachingAllocator.")
         self.cache.owners, self.cache.allocator = 1, <PyObject*>self
         set_bounds(self.cache)
+        enter_cache(self.cache)
         self.upstream = CPUAllocator(huge_pages=True)
         self.is_over_cpu = True
 
-    def __init__(self, Allocator upstream=None, max_cached=None):
+    def __init__(self, Allocator upstream=None, max_cached=None, max_idle=DEFAULT_MAX_IDLE):
         if isinstance(upstream, CPUAllocator) and (upstream.zero_fill or upstream.junk_fill):
             raise ValueError(f"{upstream!r} cannot fill blocks that are reused. Take one that does not fill.")
         if upstream is not None:
             refuse_circle(self, upstream)
             self.upstream = upstream
             self.is_over_cpu = isinstance(upstream, CPUAllocator) and type(upstream).allocate is CPUAllocator.allocate
+        self.max_idle = max_idle
         self.max_cached = default_max_cached() if max_cached is None else max_cached
+        if max_cached is None:
+            self.cache.whole_bound = self.cache.max_cached
 
     def __dealloc__(self):
         cdef cache_t* cache = self.cache
         if cache != NULL:
             cache.allocator = NULL
+            remove_cache(cache)
             tx_store_relaxed(&cache.max_cached, 0)
             tx_store_relaxed(&cache.is_closed, True)
             collect_returned(cache)
@@ -206,13 +262,31 @@ cdef class CachingAllocator(Allocator):
     @property
     def max_cached(self):
         """The most bytes to keep; may be set, and what is too much goes at once."""
-        return self.cache.max_cached
+        return self.cache.whole_bound or self.cache.max_cached
 
     @max_cached.setter
     def max_cached(self, value):
         tx_store_relaxed(&self.cache.max_cached, min(parse_size(value), <uint64_t>1 << 62))
+        self.cache.whole_bound = 0
         collect_returned(self.cache)
         evict(self.cache, self.cache.max_cached)
+
+    @property
+    def max_idle(self):
+        """Seconds without use after which a block is given back, ``inf`` for never; may be set."""
+        if self.cache.max_idle_ticks == NEVER:
+            return float("inf")
+        return (self.cache.max_idle_ticks + 1) * TX_TICK_MICROSECONDS / 1e6
+
+    @max_idle.setter
+    def max_idle(self, value):
+        cdef double seconds = value
+        if not seconds > 0:
+            raise ValueError(f"max_idle must be more than 0 seconds, or inf, found {value!r}.")
+        # A block is kept between two ticks: by the time of tick n after that, it is unused for n - 1 to n of them.
+        self.cache.max_idle_ticks = <uint32_t>max(min(seconds * 1e6 / TX_TICK_MICROSECONDS, 1e9) - 1, 1)
+        if seconds == float("inf"):
+            self.cache.max_idle_ticks = NEVER
 
     @property
     def alignment(self):
@@ -318,12 +392,14 @@ def refuse_circle(above, upstream):
 
 
 cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity, bint zeroed) except NULL:
-    """Return a new block; what is kept goes if there is no memory without that."""
+    """Return a new block; what is kept goes if there is no memory without that. See Note [Unused blocks]."""
     cdef cache_t* cache = self.cache
     cdef kept_block_t* kept = <kept_block_t*>calloc(1, sizeof(kept_block_t))
     if kept == NULL:
         raise MemoryError("no memory to keep track of a block.")
     kept.reports = self.is_over_cpu
+    if kept.reports and cache.cached > SLACK_BYTES:
+        evict(cache, SLACK_BYTES + spare_below_peak(capacity))
     try:
         try:
             reserve(self.upstream, capacity, zeroed, kept)
@@ -343,6 +419,12 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity, bi
     tx_add_fetch_relaxed(&cache.owners, 1)
     tx_add_fetch_relaxed(&cache.reserved, capacity)
     return kept
+
+
+cdef size_t spare_below_peak(size_t nbytes) noexcept:
+    """Return by how much the bytes in use stay below their peak if a block of so many bytes is added."""
+    cdef int64_t spare = given_out[<int>CPU].peak - <int64_t>bytes_given_out(CPU) - <int64_t>nbytes
+    return <size_t>max(spare, 0)
 
 
 cdef int reserve(Allocator upstream, size_t capacity, bint zeroed, kept_block_t* kept) except -1:
@@ -401,7 +483,9 @@ cdef inline void link(cache_t* cache, kept_block_t* kept) noexcept nogil:
     tx_store_relaxed(&cache.cached, cache.cached + kept.capacity)
     if kept.capacity <= MAX_SMALL_BYTES:
         return
-    kept.newer = NULL
+    kept.newer, kept.freed_at = NULL, ticks
+    if tx_ticker == NULL:
+        start_ticker(cache)
     if kept.older != NULL:
         kept.older.newer = kept
     kept.next, kept.previous = NULL, cache.last
@@ -455,6 +539,12 @@ cdef void push_returned(cache_t* cache, kept_block_t* kept) noexcept nogil:
 
 cdef void collect_returned(cache_t* cache) noexcept nogil:
     """Enter the blocks of the stack in the lists, or let them go; with the GIL, or if the allocator is gone."""
+    cdef block_list_t gone = block_list_t(NULL, NULL, 0)
+    take_returned(cache, &gone)
+    block_list_let_go(&gone)
+
+
+cdef void take_returned(cache_t* cache, block_list_t* gone) noexcept nogil:
     cdef kept_block_t* below = <kept_block_t*>tx_exchange_acq_rel(&cache.returned, 0)  # also if it seems to be empty
     cdef kept_block_t* kept
     while below != NULL:
@@ -463,35 +553,174 @@ cdef void collect_returned(cache_t* cache) noexcept nogil:
         if is_worth_keeping(cache, kept):
             link(cache, kept)
         else:
-            give_back(kept)
+            block_list_add(gone, kept)
     if not tx_load_relaxed(&cache.is_closed) and cache.cached > cache.max_cached:
-        evict(cache, cache.max_cached)
+        take_oldest(cache, cache.max_cached, gone)
 
 
 cdef size_t evict(cache_t* cache, size_t bound) noexcept nogil:
-    """Give back what was unused for longest until no more than `bound` bytes are kept; return how many went.
+    """Give back what was unused for longest until no more than `bound` bytes are kept; return how many went."""
+    cdef block_list_t gone = block_list_t(NULL, NULL, 0)
+    take_oldest(cache, bound, &gone)
+    block_list_let_go(&gone)
+    return gone.nbytes
 
-    See Note [Size classes].
-    """
-    cdef size_t evicted = 0
+
+cdef void take_oldest(cache_t* cache, size_t bound, block_list_t* gone) noexcept nogil:
+    """Take out what was unused for longest until no more than `bound` bytes are kept. See Note [Size classes]."""
     cdef kept_block_t* kept
-    cdef kept_block_t* doomed = NULL
-    cdef kept_block_t** end = &doomed
     cdef int number = SMALL_CLASS_COUNT - 1
-    while cache.cached > bound:  # all taken out first: who takes one back may free others meanwhile
+    while cache.cached > bound:
         kept = cache.first
         while kept == NULL:
             kept = cache.classes[number].newest
             number -= kept == NULL
         unlink(cache, kept)
-        evicted += kept.capacity
-        end[0], kept.next = kept, NULL
-        end = &kept.next
-    tx_fetch_sub_acq_rel(&cache.reserved, evicted)
-    while doomed != NULL:
-        kept, doomed = doomed, doomed.next
+        block_list_add(gone, kept)
+
+
+cdef void block_list_add(block_list_t* self, kept_block_t* kept) noexcept nogil:
+    """Add a block that is in no other list; the cache does not count it any more."""
+    tx_fetch_sub_acq_rel(&kept.cache.reserved, kept.capacity)
+    kept.next = NULL
+    if self.last == NULL:
+        self.first = kept
+    else:
+        self.last.next = kept
+    self.last = kept
+    self.nbytes += kept.capacity
+
+
+cdef void block_list_let_go(block_list_t* self) noexcept nogil:
+    """Return all blocks upstream. They are in no list of a cache: who takes one back may free others meanwhile."""
+    cdef kept_block_t* kept
+    while self.first != NULL:
+        kept = self.first
+        self.first = kept.next
         let_go(kept)
-    return evicted
+
+
+# ---- giving back what is not used. See Note [Unused blocks]
+
+
+cdef void start_ticker(cache_t* cache) noexcept nogil:
+    """Start the thread, if the cache needs it; with the GIL. If the system refuses, the next block tries again."""
+    if may_tick and cache.max_idle_ticks != NEVER:
+        share_bounds()
+        tx_ticker_start(tick)
+
+
+cdef void share_bounds() noexcept nogil:
+    """Divide default bounds by the number of processes that keep blocks."""
+    cdef uint64_t processes = tx_count_cachers(True)
+    cdef cache_t* cache = caches
+    while cache != NULL:
+        if cache.whole_bound != 0:
+            tx_store_relaxed(&cache.max_cached, cache.whole_bound // processes)
+        cache = cache.next_cache
+
+
+cdef int tick() noexcept:
+    """Take out what is to go, and let it go without the GIL; return whether anything is still kept."""
+    global ticks
+    cdef block_list_t gone = block_list_t(NULL, NULL, 0)
+    cdef bint is_short = memory_is_short()
+    cdef cache_t* cache = caches
+    ticks += 1
+    share_bounds()
+    while cache != NULL:  # nothing here runs code of others
+        take_returned(cache, &gone)
+        take_oldest(cache, 0 if is_short else cache.max_cached, &gone)
+        take_unused(cache, &gone)
+        cache = cache.next_cache
+    with nogil:
+        block_list_let_go(&gone)
+    if bytes_kept() != 0:
+        return True
+    with nogil:
+        tx_count_cachers(False)
+        tx_trim_heap()
+    return bytes_kept() != 0
+
+
+cdef void take_unused(cache_t* cache, block_list_t* gone) noexcept:
+    """Take out the blocks that were unused for `max_idle`; the small ones when nothing else is left or asked for."""
+    cdef kept_block_t* kept = cache.first
+    if cache.max_idle_ticks == NEVER:
+        return
+    while kept != NULL and <int32_t>(ticks - kept.freed_at - cache.max_idle_ticks) >= 0:
+        unlink(cache, kept)
+        block_list_add(gone, kept)
+        kept = cache.first
+    if kept == NULL and cache.hits + cache.misses == cache.last_requests:
+        take_oldest(cache, 0, gone)
+    cache.last_requests = cache.hits + cache.misses
+
+
+cdef bint memory_is_short() noexcept:
+    """Return whether there is less memory available than a part of all of it, and what is kept here."""
+    cdef uint64_t kept = bytes_kept()
+    cdef tx_memory_t memory
+    if kept <= SLACK_BYTES:
+        return False
+    memory = tx_machine_memory(machine_root)
+    return memory.available < kept + memory.limit // SPARE_SHARE
+
+
+cdef uint64_t bytes_kept() noexcept:
+    """Return what all caches of this process that give back by themselves keep, in bytes."""
+    cdef uint64_t nbytes = 0
+    cdef cache_t* cache = caches
+    while cache != NULL:
+        if cache.max_idle_ticks != NEVER:
+            nbytes += cache.cached + tx_load_relaxed(&cache.returned_bytes)
+        cache = cache.next_cache
+    return nbytes
+
+
+cdef void enter_cache(cache_t* cache) noexcept:
+    global caches
+    cache.next_cache = caches
+    if caches != NULL:
+        caches.previous_cache = cache
+    caches = cache
+
+
+cdef void remove_cache(cache_t* cache) noexcept:
+    global caches
+    if cache.next_cache != NULL:
+        cache.next_cache.previous_cache = cache.previous_cache
+    if cache.previous_cache != NULL:
+        cache.previous_cache.next_cache = cache.next_cache
+    else:
+        caches = cache.next_cache
+
+
+def give_back_before_fork():
+    """Give back all that is kept, so that a child does not hold it, and end the thread."""
+    cdef block_list_t gone = block_list_t(NULL, NULL, 0)
+    cdef cache_t* cache = caches
+    while cache != NULL:
+        take_returned(cache, &gone)
+        take_oldest(cache, 0, &gone)
+        cache = cache.next_cache
+    with nogil:
+        block_list_let_go(&gone)
+    tx_ticker_end()
+
+
+def forget_ticker():
+    """Do without the thread in the child of a fork, until it is needed again."""
+    global tx_ticker
+    tx_ticker = NULL
+
+
+def end_ticker_at_exit():
+    """End the thread for good: what is kept goes with the process."""
+    global may_tick
+    may_tick = False
+    tx_ticker_end()
+    tx_count_cachers(False)
 
 
 cdef void give_back(kept_block_t* kept) noexcept nogil:
@@ -561,17 +790,32 @@ def default_max_cached():
             return parse_size(wanted)
         except (TypeError, ValueError) as error:
             raise ValueError(f"the environment variable TENSIX_MAX_CACHED is {wanted!r}: {error}") from None
-    return memory_bytes() // DEFAULT_SHARE
+    return machine_memory()[0] // DEFAULT_SHARE
 
 
-def memory_bytes():
-    """Return the machine's memory, or this process's share of it if a control group sets one."""
-    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 1 << 33
-    try:
-        with open("/sys/fs/cgroup/memory.max") as limit:
-            return min(machine, int(limit.read()))
-    except (OSError, ValueError):  # no such group, or "max"
-        return machine
+def machine_memory():
+    """Return how many bytes this process may use, by the machine and its control groups, and how many are available."""
+    memory = tx_machine_memory(machine_root)
+    return memory.limit, memory.available
 
 
+def set_machine_root(root):
+    """Read the files that tell of memory below another folder; for tests."""
+    global machine_root
+    machine_root = os.fsencode(root)
+
+
+def cached_bytes():
+    """Return what all caches of this process keep, in bytes."""
+    cdef uint64_t nbytes = 0
+    cdef cache_t* cache = caches
+    while cache != NULL:
+        nbytes += cache.cached + tx_load_relaxed(&cache.returned_bytes)
+        cache = cache.next_cache
+    return nbytes
+
+
+atexit.register(end_ticker_at_exit)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=give_back_before_fork, after_in_child=forget_ticker)
 set_module("tensix", (CachingAllocator,))  # See Note [Modules of classes]

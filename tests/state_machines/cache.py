@@ -76,7 +76,7 @@ class Cache(Machine):
         super().__init__()
         self.fake = FakeAllocator()
         self.model = Model(4 * MIB)
-        self.caching = CachingAllocator(self.fake, max_cached=4 * MIB)
+        self.caching = CachingAllocator(self.fake, max_cached=4 * MIB, max_idle=float("inf"))
         self.held = []
 
     @rule(target=blocks, nbytes=SIZES)

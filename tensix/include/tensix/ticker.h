@@ -1,0 +1,117 @@
+/* A thread that calls a function with the GIL, every quarter of a second, until the function returns 0.
+ *
+ * It is a thread of C with a Python thread state of its own: `threading` does not list it. All signals are blocked in
+ * it, so that they interrupt the program's own threads. It waits for a lock, which is released to end it. All
+ * functions here are called with the GIL, which guards `tx_ticker`.
+ */
+#ifndef TENSIX_TICKER_H
+#define TENSIX_TICKER_H
+
+#include <Python.h>
+#include <stdlib.h>
+#if !defined(_WIN32)
+#include <pthread.h>
+#include <signal.h>
+#endif
+
+#define TX_TICK_MICROSECONDS 250000
+
+typedef struct {
+    int (*tick)(void);
+    PyInterpreterState *interpreter;
+    PyThread_type_lock end; /* held until the thread is to end */
+#if !defined(_WIN32)
+    pthread_t thread;
+#endif
+} tx_ticker_t;
+
+static tx_ticker_t *tx_ticker = NULL; /* the thread that runs, NULL while there is none */
+
+static void tx_ticker_free(tx_ticker_t *self)
+{
+    if (self->end != NULL) PyThread_free_lock(self->end);
+    free(self);
+}
+
+static void *tx_ticker_run(void *argument)
+{
+    tx_ticker_t *self = (tx_ticker_t *)argument;
+    PyThreadState *state = NULL;
+    int ends_by_itself = 0;
+    while (!ends_by_itself && PyThread_acquire_lock_timed(self->end, TX_TICK_MICROSECONDS, 0) != PY_LOCK_ACQUIRED) {
+        if (state == NULL) state = PyThreadState_New(self->interpreter);
+        if (state == NULL) continue; /* no memory: try again at the next tick */
+        PyEval_RestoreThread(state);
+        if (tx_ticker == self && !self->tick() && tx_ticker == self) { /* tick() may release the GIL */
+            tx_ticker = NULL;
+            ends_by_itself = 1;
+        }
+        PyEval_SaveThread();
+    }
+    if (state != NULL) {
+        PyEval_RestoreThread(state);
+        PyThreadState_Clear(state);
+        PyThreadState_DeleteCurrent();
+    }
+#if defined(_WIN32)
+    tx_ticker_free(self);
+#else
+    if (ends_by_itself) {
+        pthread_detach(pthread_self());
+        tx_ticker_free(self);
+    }
+#endif
+    return NULL;
+}
+
+#if defined(_WIN32)
+static void tx_ticker_begin(void *argument) { tx_ticker_run(argument); }
+static int tx_ticker_make_thread(tx_ticker_t *self)
+{
+    return PyThread_start_new_thread(tx_ticker_begin, self) == PYTHREAD_INVALID_THREAD_ID;
+}
+#else
+static int tx_ticker_make_thread(tx_ticker_t *self)
+{
+    sigset_t all, before;
+    int failed;
+    sigfillset(&all);
+    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return -1;
+    failed = pthread_create(&self->thread, NULL, tx_ticker_run, self);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed;
+}
+#endif
+
+/* Start the thread; -1 if there is no memory for it or the system refuses, and nothing has changed. */
+static int tx_ticker_start(int (*tick)(void))
+{
+    tx_ticker_t *self = (tx_ticker_t *)calloc(1, sizeof(tx_ticker_t));
+    if (self == NULL) return -1;
+    self->tick = tick;
+    self->interpreter = PyInterpreterState_Get();
+    self->end = PyThread_allocate_lock();
+    if (self->end != NULL) PyThread_acquire_lock(self->end, NOWAIT_LOCK);
+    tx_ticker = self;
+    if (self->end != NULL && tx_ticker_make_thread(self) == 0) return 0;
+    tx_ticker = NULL;
+    tx_ticker_free(self);
+    return -1;
+}
+
+/* End the thread and wait for its end, without the GIL meanwhile; harmless if there is none. */
+static void tx_ticker_end(void)
+{
+    tx_ticker_t *self = tx_ticker;
+    if (self == NULL) return;
+    tx_ticker = NULL;
+    PyThread_release_lock(self->end);
+#if !defined(_WIN32)
+    Py_BEGIN_ALLOW_THREADS
+    pthread_join(self->thread, NULL);
+    Py_END_ALLOW_THREADS
+    tx_ticker_free(self);
+#endif
+}
+
+#endif /* TENSIX_TICKER_H */
