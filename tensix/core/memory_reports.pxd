@@ -42,7 +42,6 @@ cdef class MemoryListener:
     cdef void failed(self, size_t nbytes) noexcept
     cdef void copied(self, size_t nbytes) noexcept
     cdef void used(self, void* data, use_t use) noexcept
-    cdef void could_overwrite(self, void* made, void* operand) noexcept
     cdef str only_once(self)
 
 cdef int start_listening(MemoryListener listener) except -1
@@ -87,8 +86,7 @@ cdef uint64_t bytes_given_out(int8_t device_type) noexcept
 cdef int use_watchers  # listeners that watch uses; nearly always 0
 cdef void call_when_watched(switch_t switch) noexcept
 cdef void report_use(void* data, use_t use) noexcept
-cdef void report_could_overwrite(void* made, void* operand) noexcept
-cdef bint begin_operation(PyObject* operator) noexcept
+cdef void begin_operation(PyObject* operator) noexcept
 cdef void end_operation() noexcept
 cdef const operation_t* current_operation() noexcept
 

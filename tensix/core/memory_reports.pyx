@@ -48,8 +48,8 @@ asked for its address. Storages that are older than the first watcher are not se
 blocks, unless they get others, which makes them watched as well. What passes the storage by takes its block out of
 sight, so that nothing is concluded about it.
 
-`used` and `could_overwrite` run with the GIL, on ways where nothing else may run: they run no Python, and have the
-collector wait. A use is told when it begins, and once more when it ends if others may run meanwhile.
+`used` runs with the GIL, on ways where nothing else may run: it runs no Python, and has the collector wait. A use is
+told when it begins, and once more when it ends if others may run meanwhile.
 """
 from cpython.pythread cimport (
     PyThread_acquire_lock,
@@ -144,9 +144,6 @@ cdef class MemoryListener:
         pass
 
     cdef void used(self, void* data, use_t use) noexcept:
-        pass
-
-    cdef void could_overwrite(self, void* made, void* operand) noexcept:
         pass
 
     cdef str only_once(self):
@@ -488,24 +485,13 @@ cdef void report_use(void* data, use_t use) noexcept:
             (<MemoryListener>slots[i]).used(data, use)
 
 
-cdef void report_could_overwrite(void* made, void* operand) noexcept:
-    """Tell that a new result could have been written over an operand."""
-    cdef uint64_t now = epoch
-    cdef int i
-    for i in range(slot_end):
-        if may_be_told(slots[i], now) and (<MemoryListener>slots[i]).watches_uses:
-            (<MemoryListener>slots[i]).could_overwrite(made, operand)
-
-
-cdef bint begin_operation(PyObject* operator) noexcept:
-    """Note that this thread calls an operator; return whether it is not inside another call."""
+cdef void begin_operation(PyObject* operator) noexcept:
+    """Note that this thread calls an operator, unless it is inside another call."""
     global operation_count
     tx_operation.depth += 1
-    if tx_operation.depth != 1:
-        return False
-    operation_count += 1
-    tx_operation.operator, tx_operation.number = operator, operation_count
-    return True
+    if tx_operation.depth == 1:
+        operation_count += 1
+        tx_operation.operator, tx_operation.number = operator, operation_count
 
 
 cdef void end_operation() noexcept:

@@ -3,10 +3,6 @@ from libc.stdint cimport uint8_t
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.tensors.tensor_base cimport TensorBase
 
-cdef extern from "tensix/temporaries.h":
-    bint tx_may_be_temporary(object operand)
-    bint tx_is_temporary(object operand)
-
 
 cdef inline bint is_plain_number(object value) noexcept:
     """Return whether a value is a float, an int or a bool of Python, so that reading it runs no other code."""

@@ -3,22 +3,6 @@
 An array becomes a tensor over its memory, a number one of the other operand's type, unless its kind is higher; see
 `promotion`. Most numbers are written here, in C, since a call such as ``x * 2`` costs little more than that: to the
 stack if the operator's kernel takes an element, else to a tensor. See Note [How a kernel is called].
-
-Note [Temporaries]
-~~~~~~~~~~~~~~~~~~
-In ``a * 2 + b * 3 - c`` only the stack of the interpreter has the result of ``a * 2``, and drops it once the sum is
-made. From half a million elements on the sum is written over it: a third less time for 1000 x 1000 float32, for less
-memory is in use and the processor's caches have it. What must be certain is that no one can see the difference:
-
-* the handle has one reference. CPython 3.14 says itself that it is the stack's; before, the stack owns what it has;
-* a function in C finds its arguments on that stack as well and may go on to use them. So the C functions between here
-  and the interpreter have to be Python's own and the sign's. Their addresses tell, and so does the place where the
-  interpreter goes on afterwards, which it shows once for an object of ours (glibc; on other systems a result has memory
-  of its own). Finding out takes some ten microseconds, hence the limit;
-* body and storage have no other owner, view, export or reader; the block belongs to an allocator and no one else;
-* the result has the operand's type and shape, and no mode or listener is told of another operator than was called.
-
-The result is another handle on another body, so attributes and weak references of the operand stay with it.
 """
 
 import cython
@@ -43,14 +27,10 @@ from cython.cimports.libc.stdint import (
     uint64_t,
 )
 from cython.cimports.numpy import ndarray
-from cython.cimports.tensix.core.combined_refcount import unique_word
-from cython.cimports.tensix.core.cow_context import cow_is_simple
 from cython.cimports.tensix.core.device import CPU
-from cython.cimports.tensix.core.storage_impl import StorageImpl
 from cython.cimports.tensix.dispatch.kernel import Kernel
 from cython.cimports.tensix.dispatch.local_state import interventions
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable, OperatorTable_slot, kernel_p
-from cython.cimports.tensix.tensors.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import (
     BOOL,
     COMPLEX64,
@@ -70,7 +50,7 @@ from cython.cimports.tensix.tensors.dtype import (
 )
 from cython.cimports.tensix.tensors.promotion import promote_number
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
-from cython.cimports.tensix.tensors.tensor_impl import TensorImpl, TensorImpl_mutable_data, TensorImpl_same_sizes
+from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_mutable_data
 
 from tensix.dispatch import native_functions
 
@@ -78,8 +58,6 @@ __all__ = []
 
 EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
 FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
-DETACH = cython.declare(OperatorTable, native_functions.DETACH)
-SPARE_ELEMENTS = cython.declare(cython.int, 1 << 19)
 NUMPY_SCALAR = cython.declare(object, np.generic)
 
 
@@ -248,13 +226,6 @@ def call_binary(table, left, right):
 
 def call_operator(table, left, right):
     """Call a binary operator from its sign; an array becomes a tensor over its memory."""
-    if (
-        table.in_place is not None
-        and tx_may_be_temporary(left)
-        and isinstance(left, TensorBase)
-        and is_spare(left, right)
-    ):
-        return call_in_place(table.in_place, DETACH.call1(left), right)
     made = call_binary(table, left, right)
     if made is NotImplemented:
         if isinstance(right, ndarray):
@@ -262,42 +233,6 @@ def call_operator(table, left, right):
         if isinstance(left, ndarray):
             return call_binary(table, tensor_of_array(right, left), right)
     return made
-
-
-@cython.cfunc
-@cython.exceptval(check=True)
-def is_spare(tensor: TensorBase, other) -> cython.bint:
-    """Return whether the result may be written over the left operand. See Note [Temporaries]."""
-    beside: TensorImpl
-    impl = tensor.impl
-    keys = dense_keys_of_device(CPU)
-    if (
-        impl.numel < SPARE_ELEMENTS
-        or impl.dtype_code not in (FLOAT32, FLOAT64, COMPLEX64, COMPLEX128)
-        or not impl.contiguous
-        or impl.key_set != keys
-        or impl.combined_refcount != unique_word()
-        or interventions
-    ):
-        return False
-    if isinstance(other, TensorBase):
-        beside = cython.cast(TensorBase, other).impl
-        if (
-            beside.dtype_code != impl.dtype_code
-            or beside.key_set != keys
-            or not (beside.ndim == 0 or TensorImpl_same_sizes(beside, impl))
-        ):
-            return False
-    elif not keeps_type(impl.dtype_code, other):
-        return False
-    storage = cython.cast(StorageImpl, impl.storage)
-    return (
-        storage.combined_refcount == unique_word()
-        and not (storage.guarded or storage.was_shrunk or storage.is_foreign or storage.has_escaped)
-        and storage.exports == 0
-        and cow_is_simple(storage)
-        and tx_is_temporary(tensor)
-    )
 
 
 def tensor_of_array(tensor, value):

@@ -37,8 +37,6 @@ cdef class OperatorTable:
     cdef int count                # of the arguments; UNREAD before
     cdef argument_t defaults[6]   # STACK_ARGUMENTS: of the first of them
     cdef bint has_device
-    cdef public bint overwrites   # whether a variant of it needs no memory but that of an operand of the result's type
-    cdef public OperatorTable in_place  # the same over its first operand, or None
     cdef object __weakref__
     cdef dict registered          # slot or alias -> list of (kernel, who registered it), newest first
     cdef kernel_p slots[110]      # of those that it owns; never NULL

@@ -27,15 +27,10 @@ one for all; here the one that is safe is enough.) Implicit kernels call operato
 """
 
 import cython
-from cython.cimports.libc.stdint import uint64_t, uintptr_t
+from cython.cimports.libc.stdint import uint64_t
 from cython.cimports.libc.string import memcpy
 from cython.cimports.tensix.core.device import CPU, Device_from_any, Device_get
-from cython.cimports.tensix.core.memory_reports import (
-    begin_operation,
-    end_operation,
-    report_could_overwrite,
-    use_watchers,
-)
+from cython.cimports.tensix.core.memory_reports import begin_operation, end_operation
 from cython.cimports.tensix.core.public_module import set_module
 from cython.cimports.tensix.dispatch.argument_parser import ArgumentParser
 from cython.cimports.tensix.dispatch.kernel import Kernel, argument_t, arguments_t
@@ -48,9 +43,8 @@ from cython.cimports.tensix.tensors.dispatch_key import (
     SLOT_COUNT,
     dense_keys_of_device,
 )
-from cython.cimports.tensix.tensors.dtype import default_float_code, dtype_of_code, itemsize_of
+from cython.cimports.tensix.tensors.dtype import default_float_code, dtype_of_code
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
-from cython.cimports.tensix.tensors.tensor_impl import TensorImpl, TensorImpl_same_sizes
 
 from tensix.dispatch.kernel import fallthrough
 from tensix.tensors.dispatch_key import DispatchKeySet, dispatch_keys, name_of_slot, slot_from_any
@@ -153,10 +147,6 @@ class OperatorTable:
     ----------
     schema : FunctionSchema
         How it is called.
-    overwrites : bool
-        Whether a variant of it writes a result of an operand's type over that operand, and needs no memory of its own.
-    in_place : OperatorTable or None
-        The operator that an operator sign such as ``+=`` calls, if this is that of ``+``.
 
     Examples
     --------
@@ -398,17 +388,13 @@ def call_with_fitting(self, args, kwargs):
 @cython.cfunc
 def call_told(table: OperatorTable, kernel: Kernel, slot: cython.int, every: tuple, args, kwargs):
     """Run a kernel within a note of its operator. See Note [Watching uses]."""
-    is_outermost = begin_operation(cython.cast(kernel_p, table))
+    begin_operation(cython.cast(kernel_p, table))
     try:
         if LISTENERS:
-            result = call_listened(table, kernel, slot, every, args, kwargs)
-        else:
-            result = kernel.function(kernel, table, PySequence_Fast_ITEMS(every))
-        if is_outermost and table.overwrites and use_watchers and isinstance(result, TensorBase):
-            report_operands(every, result)
+            return call_listened(table, kernel, slot, every, args, kwargs)
+        return kernel.function(kernel, table, PySequence_Fast_ITEMS(every))
     finally:
         end_operation()
-    return result
 
 
 @cython.cfunc
@@ -427,35 +413,6 @@ def call_listened(table: OperatorTable, kernel: Kernel, slot: cython.int, every:
     for listener in listeners:
         listener.after_call(table, key, result)
     return result
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def report_operands(args: tuple, result: TensorBase) -> cython.void:
-    """Report over which operands a new result could have been written: those of its type that fill their storage."""
-    made = result.impl
-    for arg in args:
-        if isinstance(arg, TensorBase):
-            operand = cython.cast(TensorBase, arg).impl
-            is_alike = operand.dtype_code == made.dtype_code and TensorImpl_same_sizes(operand, made)
-            is_apart = operand.storage is not made.storage
-            if is_alike and is_apart and fills_its_storage(operand) and fills_its_storage(made):
-                report_could_overwrite(address_of(made), address_of(operand))
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def fills_its_storage(impl: TensorImpl) -> cython.bint:
-    if impl.storage is None:
-        return False
-    return impl.numel * itemsize_of(impl.dtype_code) == cython.cast(object, impl.storage).nbytes()
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def address_of(impl: TensorImpl) -> cython.p_void:
-    """Return where the block of a storage is, asked as Python asks: its fields are not for dispatch."""
-    return cython.cast(cython.p_void, cython.cast(uintptr_t, cython.cast(object, impl.storage).data_ptr()))
 
 
 def OperatorTable_parser(self):

@@ -10,8 +10,6 @@ __all__ = ["OperatorTable"]
 @final
 class OperatorTable:
     def __new__(cls, schema: FunctionSchema) -> Self: ...
-    overwrites: bool
-    in_place: OperatorTable | None
     @property
     def schema(self) -> FunctionSchema: ...
     def register(

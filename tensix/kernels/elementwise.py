@@ -104,7 +104,6 @@ def elementwise(
         to_self = None
         if in_place:
             to_self = native_functions.define(f"{name}_{overload}(Tensor(a!) self{second}{named}) -> Tensor(a!)")
-            table.in_place = to_self
         register(declaration, table, out, to_self)
         return ElementwiseFunction(declaration, doc, inputs, options, table, out, to_self).function
 
@@ -112,7 +111,6 @@ def elementwise(
         if isinstance(source, np.ufunc):
             rules = kernel(table.schema.name, source, integers=integers, promotes=promotes, alpha=alpha)
             table.register("CPU", rules)
-            table.overwrites = True
             table.register("Meta", MetaUfuncKernel(rules))
             for variant in (out, to_self):
                 if variant is not None:

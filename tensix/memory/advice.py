@@ -36,7 +36,7 @@ class Advice(NamedTuple):
         What to do, in one sentence.
     kind : str
         ``"idle"``: a block that is not used again is kept. ``"clone"``: a copy that is never written could have shared
-        its bytes. ``"in place"``: a result could have been written over an operand that is not used again.
+        its bytes.
     place : Frame or None
         The line to change; None if it is not known.
     blocks : tuple of int
@@ -100,7 +100,7 @@ def findings_of(snapshot):
         return Findings([])
     replay = Replay(snapshot["blocks"])
     uses = Uses(snapshot, replay)
-    found = [*idle_blocks(uses), *needless_clones(uses), *overwritable(uses)]
+    found = [*idle_blocks(uses), *needless_clones(uses)]
     worth = [advice for advice in found if advice.saves * SMALLEST_PART >= replay.peak and advice.saves > 0]
     idle = sum(replay.sizes[number] for number in replay.at_peak if uses.is_idle(number))
     unseen = sum(replay.sizes[number] for number in replay.at_peak if is_numpys(uses.blocks, number))
@@ -397,7 +397,7 @@ def where(frame):
     return f"{frame.file.replace(chr(92), '/').rpartition('/')[2]}:{frame.line}" if frame else "an unknown line"
 
 
-# ---- the three kinds
+# ---- the two kinds
 
 
 def idle_blocks(uses):
@@ -467,27 +467,3 @@ def needless_clones(uses):
             f"peak {format_size(after)}"
         )
         yield Advice(text, "clone", place, tuple(clone for clone, _ in pairs), replay.peak - after, after)
-
-
-def overwritable(uses):
-    """Yield advice about results that could have been written over an operand."""
-    replay, blocks = uses.replay, uses.blocks
-    groups = defaultdict(list)
-    for number, operand in enumerate(blocks["overwritable"]):
-        if operand is not None and uses.is_known(operand) and not is_numpys(blocks, number):
-            groups[blocks["stack"][number]].append((number, operand))
-    for pairs in groups.values():
-        ends, roots = {}, {}
-        for made, operand in pairs:
-            root = roots[made] = roots.get(operand, operand)
-            ends[made] = replay.born[made]
-            ends[root] = max(ends.get(root, replay.gone[root]), replay.gone[made])
-        after = replay.peak_with(ends)
-        place = uses.place(pairs[0][0])
-        names = {uses.snapshot["operators"][blocks["operator"][made]] for made, _ in pairs}
-        name = names.pop().partition("::")[2].partition(".")[0] if len(names) == 1 else "the results"
-        text = (
-            f"{name} at {where(place)} can be written over an operand that is not used again: an in-place operator or "
-            f"out= would make the peak {format_size(after)}"
-        )
-        yield Advice(text, "in place", place, tuple(made for made, _ in pairs), replay.peak - after, after)

@@ -14,12 +14,10 @@ Note [Uses on the tape]
 ~~~~~~~~~~~~~~~~~~~~~~~
 A recording watches uses (Note [Watching uses] in ``memory_reports.pyx``), and of each block keeps the last: when, by
 which line, in which operator call. Nothing is said of a block that no storage of ours had alone, that is in the hands
-of others, or was out of sight at any time. Beside the last use three facts are noted while they can be seen:
+of others, or was out of sight at any time. Two more facts are noted while they can be seen:
 
 * which block was read first in the call that allocated this one; of a clone that is what it is a copy of;
-* whether it was written after that call;
-* over which operands it could have been written. If that call was an operand's last use, it was worth nothing any
-  more, and a result written over it would have needed no memory.
+* whether it was written after that call.
 
 The stack is taken once in a call: it is that of the call, wherever in it a block is used.
 """
@@ -107,9 +105,7 @@ cdef struct block_record_t:
     int64_t last_used_ns
     int64_t last_written_ns     # or NEVER
     uint64_t call               # in which it was allocated, 0 for none
-    uint64_t last_use_call
     uint64_t source             # number of the first block read in `call`, 0 for none
-    uint64_t operands[2]        # numbers of those over which it could have been written
     uint32_t last_use_stack
     uint32_t exports
     uint8_t is_owned
@@ -182,7 +178,7 @@ cdef class record(MemoryListener):
     Use it as a context manager, or call `start` and `stop`. Blocks that are older than the recording are not in it.
 
     Lifetime: a recording keeps no block and no tensor alive, but the allocators that it met, with what caches among
-    them keep (`CachingAllocator.trim` gives that back), and the code of the functions. A block takes 136 bytes of the
+    them keep (`CachingAllocator.trim` gives that back), and the code of the functions. A block takes 112 bytes of the
     recording.
 
     Thread-safety: any thread may allocate, free and ask for a snapshot. The child of a fork goes on with a copy.
@@ -323,12 +319,6 @@ cdef class record(MemoryListener):
         if one != NULL:
             note_use(self, one, use, call, stack_of_use(self, call))
 
-    cdef void could_overwrite(self, void* made, void* operand) noexcept:
-        cdef block_record_t* one = record_of(&self.tape, made)
-        cdef block_record_t* other = record_of(&self.tape, operand)
-        if one != NULL and other != NULL and one.call == current_operation().number:
-            one.operands[one.operands[0] != 0] = other.number
-
     cdef void freed(self, void* data, size_t nbytes, uint64_t stamp, bint has_gil) noexcept nogil:
         cdef uint64_t position
         if block_table_take(&self.tape.living, data, &position):
@@ -432,7 +422,7 @@ cdef void note_use(record self, block_record_t* one, use_t use, uint64_t call, u
     cdef block_record_t* made
     cdef bint writes = use == WRITTEN or use == RETURNED
     one.last_used_ns = tx_now_ns() - self.tape.started_ns
-    one.last_use_stack, one.last_use_call = stack, call
+    one.last_use_stack = stack
     if use == OWNED:
         one.is_owned = True
     elif use == OUT_OF_SIGHT:
@@ -600,8 +590,6 @@ cdef int add_uses(object uses, const block_record_t* one, object numbering) exce
         (one.last_used_ns, numbering.stack(one.last_use_stack)) if is_known else (None, None),
         one.last_written_ns if is_known and one.last_written_ns != NEVER else None,
         one.source if is_known and not one.is_rewritten else 0,
-        one.last_use_call if is_known else 0,
-        (one.call, one.operands[0], one.operands[1]),
     )
     return 0
 
@@ -621,9 +609,9 @@ class UsesOfBlocks:
         self.clones = {number for number, operator in enumerate(operators) if operator.schema.name == "clone"}
         self.positions = {}  # of blocks by their numbers
         self.operator, self.last_used, self.stack, self.last_written = [], [], [], []
-        self.sources, self.last_calls, self.operands = [], [], []
+        self.sources = []
 
-    def add(self, number, operator, last_use, last_written, source, last_call, operands):
+    def add(self, number, operator, last_use, last_written, source):
         """Add the next block."""
         self.positions[number] = len(self.positions)
         self.operator.append(operator)
@@ -631,14 +619,6 @@ class UsesOfBlocks:
         self.stack.append(last_use[1])
         self.last_written.append(last_written)
         self.sources.append(source if operator in self.clones else 0)
-        self.last_calls.append(last_call)
-        self.operands.append(operands)
-
-    def overwritable(self, operands):
-        """Return the operand over which a block could have been written, None if there is none."""
-        call, *numbers = operands
-        found = [self.positions[number] for number in numbers if number in self.positions]
-        return next((operand for operand in found if call and self.last_calls[operand] == call), None)
 
     def columns(self):
         """Return the columns of a snapshot's blocks."""
@@ -646,7 +626,6 @@ class UsesOfBlocks:
             "operator": self.operator, "last_used_ns": self.last_used, "last_use_stack": self.stack,
             "last_written_ns": self.last_written,
             "copy_of": [self.positions.get(source) for source in self.sources],
-            "overwritable": [self.overwritable(operands) for operands in self.operands],
         }
 
 

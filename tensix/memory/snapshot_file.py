@@ -15,7 +15,7 @@ MOST_OF_A_LINE = 200  # characters of a line of source to keep
 # What is seen of uses since there is advice: of each column, into what its numbers lead; None for times.
 USES = {
     "last_used_ns": None, "last_written_ns": None, "last_use_stack": "stacks", "operator": "operators",
-    "copy_of": "blocks", "overwritable": "blocks",
+    "copy_of": "blocks",
 }  # fmt: skip
 NO_SPACE = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 LISTS = ("frames", "stacks", "allocators", "threads", "holders", "copies", "failures")
@@ -304,8 +304,6 @@ def damage_of_uses(data):
         return "a last use lacks its time or its stack"
     if any(other is not None and other >= one for one, other in enumerate(blocks["copy_of"])):
         return "a block is a copy of a later one"
-    if any(other is not None and other >= one for one, other in enumerate(blocks["overwritable"])):
-        return "a block could be written over a later one"
     return None
 
 

@@ -192,24 +192,3 @@ def bytes_of(Storage storage):
 
 def lock_weak(WeakIntrusivePtr weak):
     return weak.lock()
-
-
-# ---- arguments that the interpreter's stack has alone, and that are used again
-
-
-cdef object add_and_multiply(object x):
-    y = x + 1
-    return x * y
-
-
-cdef class Adding:
-    """A sign and a call with such a function behind them, which is handed the references of the stack."""
-
-    def __add__(self, x):
-        return add_and_multiply(x)
-
-    def __radd__(self, x):
-        return add_and_multiply(x)
-
-    def __getitem__(self, x):
-        return add_and_multiply(x)

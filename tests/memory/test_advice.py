@@ -257,43 +257,6 @@ def test_a_clone_that_is_needed(written):
     assert [one for one in recorded(cloning, False, written).advice() if one.kind == "clone"] == []
 
 
-# ---- results that could be written over an operand
-
-
-def chain(in_place):
-    a, b, c = tensix.ones(ROWS), tensix.ones(ROWS), tensix.ones(ROWS)
-    if in_place:
-        z = a * b
-        z += c
-        z -= b
-    else:
-        z = a * b + c - b
-    return (z.sum() + a.sum() + b.sum() + c.sum()).item()
-
-
-def test_temporaries():
-    snapshot = recorded(chain, False)
-    advice = only(snapshot.advice(), "in place")
-    assert len(advice.blocks) == 2 and advice.place.line == line_of(chain, "a * b + c - b")
-    assert peak_of(recorded(chain, True)) == advice.peak_after
-
-
-def test_no_operand_of_another_type_is_written_over():
-    def run():
-        a, b = tensix.ones(ROWS, dtype=tensix.int32), tensix.ones(ROWS, dtype=tensix.int32)
-        return (a / b).sum().item(), (a == b).sum().item()
-
-    assert all(other is None for other in recorded(run)["blocks"]["overwritable"])
-
-
-def test_no_operand_of_matmul_is_written_over():
-    def run():
-        a = tensix.ones(20, 20)
-        return (a @ a).sum().item()
-
-    assert all(other is None for other in recorded(run)["blocks"]["overwritable"])
-
-
 # ---- with a saved snapshot
 
 
@@ -306,7 +269,7 @@ def test_a_saved_snapshot_advises_the_same(tmp_path):
 def test_an_older_snapshot_advises_nothing(tmp_path):
     snapshot = recorded(forward, "")
     del snapshot["operators"]
-    for column in ("last_used_ns", "last_written_ns", "last_use_stack", "operator", "copy_of", "overwritable"):
+    for column in ("last_used_ns", "last_written_ns", "last_use_stack", "operator", "copy_of"):
         del snapshot["blocks"][column]
     (tmp_path / "snapshot.json").write_text(json.dumps(snapshot), encoding="utf-8")
     loaded = load_snapshot(tmp_path / "snapshot.json")
