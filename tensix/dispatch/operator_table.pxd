@@ -20,7 +20,6 @@ cdef extern from "Python.h":
 
 cdef class PythonKernel(Kernel):
     cdef object function_object
-    cdef bint must_return_tensor
 
 
 cdef class FallbackKernel(Kernel):
@@ -37,6 +36,7 @@ cdef class OperatorTable:
     cdef int count                # of the arguments; UNREAD before
     cdef argument_t defaults[6]   # STACK_ARGUMENTS: of the first of them
     cdef bint has_device
+    cdef bint makes_memory        # See Note [What comes back from Python]
     cdef object __weakref__
     cdef dict registered          # slot or alias -> list of (kernel, who registered it), newest first
     cdef kernel_p slots[110]      # of those that it owns; never NULL
@@ -61,7 +61,7 @@ cdef inline int OperatorTable_slot(OperatorTable self, uint64_t keys) noexcept n
 
 
 cdef object run_python(Kernel self, object table, arguments_t args)
-cdef object check_returned(PythonKernel self, OperatorTable table, object result)
+cdef int check_returned(Kernel kernel, OperatorTable table, arguments_t args, object result) except -1
 cdef object call_with_fitting(OperatorTable self, tuple args, dict kwargs)
 cdef ArgumentParser OperatorTable_parser(OperatorTable self)
 cdef uint64_t keys_of(object values) except? 0

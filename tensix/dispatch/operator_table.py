@@ -21,6 +21,16 @@ Slots are borrowed references, and a call takes none, which saves eight instruct
 may go while it runs, if it or another thread unregisters it. One that runs a Python callable holds itself. One that is
 written in C, of a few words, is kept for good: a call may still be in it.
 
+Note [What comes back from Python]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+Callers in C take a result for what the schema says, and read its fields. What kernels and fallbacks in Python return is
+therefore checked when it comes back, in `check_returned` and nowhere else; kernels in C are trusted.
+
+* Each result is of its declared type. A Tensor is defined, unless the schema says Tensor?.
+* A result that the schema marks as written, as in Tensor(a!), is the argument of that mark.
+* Kernels of tensix read and write what ``MEMORY_MAKERS`` return by its address. Such a result has the shape, type,
+  device and memory format that the arguments ask for.
+
 Explicit kernels may read strides and storage, as those of views do. Tensors of other layouts have neither, so they
 are not reached: their slots want a kernel of their own. (In PyTorch an alias for the dense slots alone exists beside
 one for all; here the one that is safe is enough.) Implicit kernels call operators only, so they serve every slot.
@@ -43,25 +53,31 @@ from cython.cimports.tensix.tensors.dispatch_key import (
     SLOT_COUNT,
     dense_keys_of_device,
 )
-from cython.cimports.tensix.tensors.dtype import default_float_code, dtype_of_code
-from cython.cimports.tensix.tensors.tensor_base import TensorBase
+from cython.cimports.tensix.tensors.dtype import default_float_code, dtype_from_any, dtype_of_code
+from cython.cimports.tensix.tensors.memory_format import TensorImpl_is_contiguous_in, memory_format_from_any
+from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
+from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_shape, TensorImpl_stride
 
 from tensix.dispatch.kernel import fallthrough
 from tensix.tensors.dispatch_key import DispatchKeySet, dispatch_keys, name_of_slot, slot_from_any
+from tensix.tensors.memory_format import contiguous_format, preserve_format
 
 __all__ = ["OperatorTable"]
 
 FIRST_FUNCTIONALITY_SLOT = cython.declare(cython.int, slot_from_any("BackendSelect"))
 FIRST_AUTOGRAD_SLOT = cython.declare(cython.int, slot_from_any("AutogradCPU"))
 DENSE = cython.declare(cython.int, 1)  # the first functionality, and its first slot
+MEMORY_MAKERS = cython.declare(set, {
+    "tensix::empty.memory_format", "tensix::zeros", "tensix::clone", "tensix::contiguous", "tensix::_to_copy",
+    "tensix::to.dtype",
+})  # fmt: skip
 
 
 class PythonKernel(Kernel):
     """Run a Python callable, and check what it returns. It is not told what is as the schema has it by default."""
 
-    def __init__(self, function, schema):
-        self.function_object, self.must_return_tensor = function, schema.returns_one_tensor
-        self.function, self.serves_any = run_python, True
+    def __init__(self, function):
+        self.function_object, self.function, self.serves_any = function, run_python, True
 
     def __repr__(self):
         name = getattr(self.function_object, "__qualname__", None)
@@ -72,14 +88,8 @@ def run_python(self, table, args):
     kernel: PythonKernel = self  # held: see Note [Kernels that are unregistered while they run]
     by_position, by_name = cython.cast(OperatorTable, table).parser.unbind(args, False)
     function = kernel.function_object
-    return check_returned(kernel, table, function(*by_position, **by_name) if by_name else function(*by_position))
-
-
-def check_returned(self, table, result):
-    if self.must_return_tensor and not isinstance(result, TensorBase):
-        raise TypeError(
-            f"the kernel {self!r} of {table.schema.qualified_name} must return a Tensor, found {type(result).__name__}."
-        )
+    result = function(*by_position, **by_name) if by_name else function(*by_position)
+    check_returned(kernel, table, args, result)
     return result
 
 
@@ -96,8 +106,123 @@ class FallbackKernel(Kernel):
 
 @cython.cfunc
 def run_fallback(self: Kernel, table, args: arguments_t):
+    kernel: FallbackKernel = self  # held: see Note [Kernels that are unregistered while they run]
     by_position, by_name = cython.cast(OperatorTable, table).parser.unbind(args, False)
-    return cython.cast(FallbackKernel, self).function_object(table, *by_position, **by_name)
+    result = kernel.function_object(table, *by_position, **by_name)
+    check_returned(kernel, table, args, result)
+    return result
+
+
+def check_returned(kernel, table, args, result):
+    """Check what a Python callable returned. See Note [What comes back from Python]."""
+    schema = table.schema
+    results: ArgumentParser = schema.results
+    if result is None and not results.arguments:
+        return 0
+    values = result if schema.returns_several else (result,)
+    if not isinstance(values, (tuple, list)) or len(values) != len(results.arguments):
+        refuse_result(kernel, table, TypeError, result, schema.returns)
+    for place, value in enumerate(values):
+        declared = results.arguments[place]
+        if not is_accepted(results, place, value):
+            refuse_result(kernel, table, TypeError, value, declared.type)
+        if declared.is_write and not is_written(table, args, declared.alias, value):
+            refuse_result(kernel, table, ValueError, value, f"its argument Tensor({declared.alias}!) itself")
+    if table.makes_memory:
+        check_memory(kernel, table, args, result)
+    return 0
+
+
+@cython.cfunc
+@cython.exceptval(check=True)
+def is_accepted(results: ArgumentParser, place: cython.int, value) -> cython.bint:
+    """Return whether a value is of a result's type, and a tensor that must be there is defined."""
+    declared = results.arguments[place]
+    return declared.type == "Any" or (results.accepts(place, value) and (declared.optional or is_defined(value)))
+
+
+@cython.cfunc
+@cython.exceptval(check=True)
+def is_defined(value) -> cython.bint:
+    """Return whether a value is not an undefined tensor, and has none in it."""
+    if isinstance(value, TensorBase):
+        return cython.cast(TensorBase, value).impl is not UNDEFINED
+    return not isinstance(value, (tuple, list)) or all([is_defined(item) for item in value])
+
+
+@cython.cfunc
+@cython.exceptval(check=True)
+def is_written(table: OperatorTable, args: arguments_t, alias, value) -> cython.bint:
+    """Return whether a result is the argument that is written as it says, if a tensor was given for that."""
+    for place, declared in enumerate(table.parser.arguments):
+        if declared.is_write and declared.alias == alias:
+            given = cython.cast(object, args[place])
+            if isinstance(given, TensorBase) and isinstance(value, TensorBase):
+                return cython.cast(TensorBase, value).impl is cython.cast(TensorBase, given).impl
+    return True
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def check_memory(source, table: OperatorTable, args: arguments_t, result: TensorBase) -> cython.int:
+    """Check that a tensor has the shape, type, device and format that the arguments ask for, else those of `self`."""
+    given = {name: cython.cast(object, args[place]) for name, place in table.parser.places.items()}
+    like, made = given.get("self"), result.impl
+    dtype, device, memory_format = given.get("dtype"), given.get("device"), given.get("memory_format")
+    if like is None:
+        shape = tuple(given["size"]) if isinstance(given["size"], (tuple, list)) else (given["size"],)
+        code, device = default_float_code(), Device_from_any("cpu" if device is None else device)
+    else:
+        base = cython.cast(TensorBase, like).impl
+        shape, code = TensorImpl_shape(base), base.dtype_code
+        device = Device_from_any(device) if device is not None else Device_get(base.device_type, base.device_index)
+        if base.storage is None:  # a sparse tensor, which has no address
+            return 0
+    if dtype is not None:
+        code = dtype_from_any(dtype).code
+    if memory_format is None:
+        memory_format = contiguous_format if like is None else preserve_format
+    memory_format = memory_format_from_any(memory_format)
+    keys: uint64_t = dense_keys_of_device(device.type_code)
+    if not (
+        TensorImpl_shape(made) == shape
+        and made.dtype_code == code
+        and made.key_set & keys == keys
+        and (memory_format is preserve_format or TensorImpl_is_contiguous_in(made, memory_format))
+    ):
+        order = "" if memory_format is preserve_format else f", {memory_format.name}"
+        wanted = f"a strided Tensor of shape {shape}, {dtype_of_code(code).name}, {device}{order}"
+        refuse_result(source, table, ValueError, result, wanted)
+    return 0
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def refuse_result(source, table: OperatorTable, error, value, wanted) -> cython.int:
+    """Say what a kernel returned, or what a listener made of it, how that was registered, and what was expected."""
+    found = type(value).__name__
+    if isinstance(value, TensorBase):
+        impl = cython.cast(TensorBase, value).impl
+        device = Device_get(impl.device_type, impl.device_index)
+        found = f"a Tensor of shape {TensorImpl_shape(impl)}, {dtype_of_code(impl.dtype_code).name}, {device}"
+        found += ", without strides" if impl.storage is None else f", strides {TensorImpl_stride(impl)}"
+        if impl is UNDEFINED:
+            found = "an undefined Tensor"
+    did = f"{registration_of(table, source)}, returned" if isinstance(source, Kernel) else "which listens, left"
+    raise error(f"{table.schema.qualified_name}(): {source!r}, {did} {found}; expected {wanted}.")
+
+
+@cython.cfunc
+def registration_of(table: OperatorTable, kernel: Kernel):
+    """Return for which key a kernel is registered, and by whom."""
+    for slot, entries in table.registered.items():
+        for its, owner in entries:
+            if its is kernel:
+                return f"registered for {name_of_slot(slot)} by {owner}"
+    for slot, its in FALLBACKS.items():
+        if its is kernel:
+            return f"the fallback of {name_of_slot(slot)}"
+    return "which is no longer registered"
 
 
 class MissingKernel(Kernel):
@@ -159,6 +284,7 @@ class OperatorTable:
 
     def __cinit__(self, schema):
         self.schema = schema
+        self.makes_memory = schema.qualified_name in MEMORY_MAKERS
         self.count = UNREAD
         self.registered = {}
         self.resolve()
@@ -193,7 +319,7 @@ class OperatorTable:
         if not isinstance(kernel, Kernel):
             if not callable(kernel):
                 raise TypeError(f"a kernel must be callable, found {type(kernel).__name__}.")
-            kernel = PythonKernel(kernel, self.schema)
+            kernel = PythonKernel(kernel)
         check_same_call(kernel, self.schema)
         present = self.registered.setdefault(slot, [])
         if present and not allow_override:
@@ -412,6 +538,8 @@ def call_listened(table: OperatorTable, kernel: Kernel, slot: cython.int, every:
         raise
     for listener in listeners:
         listener.after_call(table, key, result)
+        if table.makes_memory:  # a listener is handed it, and may exchange all that it has
+            check_memory(listener, table, PySequence_Fast_ITEMS(every), result)
     return result
 
 

@@ -14,8 +14,6 @@ __all__ = ["Argument", "FunctionSchema", "parse_schema"]
 
 KINDS = {*PYTHON_TYPES, *UNCHECKED}
 # Patterns are text: `re` compiles each when it is first needed, which is after the import.
-ALIAS = r"(?<=\w)\(\w+!?\)"  # as in Tensor(a!), unlike the parentheses around several results
-RETURNED_KIND = r"(?:^|[(,])\s*(\w+)"
 NAMED_KINDS = {"ScalarType", "Layout", "Device", "MemoryFormat"}  # their defaults are bare words
 # What Python's parser reads without a warning: it has some for unknown escapes, and for numbers that run into words.
 # Atomic: each part is read in one way, or a text of many quotes would be tried in all of them.
@@ -60,6 +58,8 @@ class FunctionSchema:
         ``namespace::name.overload``.
     returns : str
         What comes back.
+    returns_several : bool
+        Whether it is a tuple of results, which is written in parentheses.
     text : str
         The line it was read from, without the namespace.
 
@@ -78,14 +78,14 @@ class FunctionSchema:
         self.operator_name = f"{namespace}::{name}"
         self.qualified_name = f"{self.operator_name}.{overload}" if overload else self.operator_name
         self.body, self.returns, self.text = body, returns, text
-        self._arguments = self._parser = None
+        self.returns_several = returns.startswith("(")
+        self._arguments = self._parser = self._results = None
 
     @property
     def arguments(self) -> tuple[Argument, ...]:
         """In order; what is in the parentheses is read when it is first asked for."""
         if self._arguments is None:
-            for kind in re.findall(RETURNED_KIND, re.sub(ALIAS, "", self.returns)):
-                check_kind(kind, self.text)
+            self._results = ArgumentParser(parse_results(self.returns, self.text))
             self._arguments = tuple(parse_arguments(self.body, self.text))
         return self._arguments
 
@@ -97,14 +97,15 @@ class FunctionSchema:
         return self._parser
 
     @property
+    def results(self) -> ArgumentParser:
+        """What accepts each result."""
+        self.arguments  # noqa: B018 - reads both
+        return self._results
+
+    @property
     def has_device(self) -> bool:
         """Whether a call says where its result shall be."""
         return "device" in [argument.name for argument in self.arguments]
-
-    @property
-    def returns_one_tensor(self):
-        """Whether a single tensor comes back."""
-        return self.returns == "Tensor" or (self.returns.startswith("Tensor(") and self.returns.endswith(")"))
 
     def bind(self, args, kwargs):
         """Fit arguments to the schema.
@@ -188,6 +189,16 @@ def declared_schema(text: str, namespace: str = "tensix") -> FunctionSchema:
         own_namespace or namespace, name, overload, body=body[:-1], returns=returns,
         text=line.removeprefix(f"{own_namespace}::"),
     )  # fmt: skip
+
+
+def parse_results(text, schema):
+    """Yield what comes back, as arguments; names are optional."""
+    for part in filter(None, map(str.strip, split_outside_brackets(text[1:-1] if text.startswith("(") else text))):
+        result = parse_argument(part, False) or parse_argument(f"{part} result", False)
+        if result is None:
+            raise ValueError(f"cannot read the result {part!r} of the schema {schema!r}: a type is needed.")
+        check_kind(result.type.partition("[")[0], schema)
+        yield result
 
 
 def parse_arguments(text, schema):

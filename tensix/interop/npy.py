@@ -115,5 +115,4 @@ def parts_of(x):
     described = {"descr": x.dtype.numpy.str, "fortran_order": column_major, "shape": x.shape}
     npy_format.write_array_header_1_0(header, described)
     yield header.getvalue()
-    rows = x.permute(*reversed(range(x.ndim))) if column_major else x.contiguous()
-    yield bytes_to_save(rows)
+    yield bytes_to_save(x, column_major)

@@ -195,9 +195,9 @@ def save_safetensors(
         file.write(len(text).to_bytes(8, "little"))
         file.write(text)
         for name in ordered:
-            rows = tensors[name].contiguous()
-            elements = bytes_to_save(rows)
-            file.write(np.frombuffer(elements, f"u{unit_of(rows.dtype)}").byteswap() if IS_SWAPPED else elements)
+            elements = bytes_to_save(tensors[name])
+            unit = unit_of(tensors[name].dtype)
+            file.write(np.frombuffer(elements, f"u{unit}").byteswap() if IS_SWAPPED else elements)
 
 
 def alignment_of(nbytes):

@@ -17,9 +17,23 @@ def bytes_to_fill(Tensor x not None):
     return bytes_of(x.impl, True)
 
 
-def bytes_to_save(Tensor x not None):
-    """Return the elements' memory, to be read; the tensor is in row-major order."""
-    return bytes_of(x.impl, False)
+def bytes_to_save(Tensor x not None, bint column_major=False):
+    """Return the elements' memory in row-major or column-major order, copied if they lie otherwise; to be read.
+
+    Raises
+    ------
+    ValueError
+        If an overridden `permute` or `contiguous` returns something else.
+    """
+    cdef Tensor rows = x.permute(*reversed(range(x.impl.ndim))) if column_major else x.contiguous()
+    cdef bint fits = rows is not None and rows.impl.contiguous and rows.impl.numel == x.impl.numel
+    if not fits or rows.impl.dtype_code != x.impl.dtype_code:
+        found = "None" if rows is None else f"shape {rows.shape}, {rows.dtype}, strides {rows.stride()}"
+        raise ValueError(
+            f"to save a tensor of shape {x.shape}, {x.dtype}, its elements are needed in row-major order; "
+            f"{'permute' if column_major else 'contiguous'}() returned {found}."
+        )
+    return bytes_of(rows.impl, False)
 
 
 cdef object bytes_of(TensorImpl impl, bint writable):

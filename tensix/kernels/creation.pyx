@@ -258,22 +258,11 @@ cdef TensorBase tensor_of_numbers(object data, int code):
     if code < 0:
         code = default_float_code() if kinds & FLOATS else INT64 if kinds & INTS else BOOL
     made = EMPTY.call_empty(ndim, sizes, code, CPU, -1)
-    if not is_as_asked(made.impl, ndim, sizes, code):
-        return None
     place = <char*>TensorImpl_mutable_data(made.impl)
     try:
         return made if write_numbers(data, sizes, ndim, code, &place) else None
     except OverflowError:
         return None
-
-
-cdef bint is_as_asked(TensorImpl made, int ndim, const int64_t* sizes, int code) noexcept:
-    """Return whether a tensor can be written from its first byte on: the kernel of `empty` may be overridden."""
-    cdef int i
-    for i in range(ndim if made.ndim == ndim else 0):
-        if TensorImpl_sizes(made)[i] != sizes[i]:
-            return False
-    return made.ndim == ndim and made.dtype_code == code and made.contiguous and made.device_type == CPU
 
 
 cdef int kinds_in(object data, const int64_t* sizes, int ndim) except -1:
@@ -420,8 +409,6 @@ cdef TensorBase range_of_ints(object start, object step, int64_t count):
     if count and (tx_multiply_overflows(count - 1, distance, &span) or overflows(first, span)):
         return None
     made = new_vector(count, INT64, CPU, -1)
-    if not is_as_asked(made.impl, 1, &count, INT64):
-        return None
     if count:
         out = <int64_t*>TensorImpl_mutable_data(made.impl)
         if count < GRAIN_ELEMENTS:
@@ -447,7 +434,7 @@ cdef TensorBase range_of_floats(object start, object step, int64_t count, uint8_
     except OverflowError:
         return None
     made = even_floats(first, second - first, count, code)
-    if made is not None and count:  # the sum has lost the sign of a zero, the difference perhaps a bit of the second
+    if count:  # the sum has lost the sign of a zero, the difference perhaps a bit of the second
         write_float(made.impl, 0, first)
         if count > 1:
             write_float(made.impl, 1, second)
@@ -455,12 +442,10 @@ cdef TensorBase range_of_floats(object start, object step, int64_t count, uint8_
 
 
 cdef TensorBase even_floats(double first, double distance, int64_t count, uint8_t code):
-    """Return numbers at even distances, computed in float64, as float32 or float64; None if NumPy has to make them."""
+    """Return numbers at even distances, computed in float64, as float32 or float64."""
     cdef void* out
     cdef StorageImpl storage
     made = new_vector(count, code, CPU, -1)
-    if not is_as_asked(made.impl, 1, &count, code):
-        return None
     if count:
         out = TensorImpl_mutable_data(made.impl)
         if count < GRAIN_ELEMENTS:
@@ -549,10 +534,9 @@ cdef object linspace(Kernel self, object table, arguments_t args):
         distance = (last - first) / <double>intervals if intervals > 0 else 0
         if distance != 0:  # too small for a float; or there are no numbers, or only one
             made = even_floats(first, distance, count, code)
-            if made is not None:
-                if intervals < count:
-                    write_float(made.impl, count - 1, last)
-                return made
+            if intervals < count:
+                write_float(made.impl, count - 1, last)
+            return made
     return linspace_of_numpy(start, end, steps, <object>args[3], dtype, device)
 
 
@@ -601,9 +585,8 @@ cdef object frequencies(arguments_t args, object n, object above, object below, 
             device is None or Device_from_any(device).type_code == CPU):
         lowest, first_part, count = 1.0 / (n * d), above, above + below
         made = new_vector(count, code, CPU, -1)
-        if is_as_asked(made.impl, 1, &count, code):
-            fill_frequencies(TensorImpl_mutable_data(made.impl), lowest, first_part, count, code)
-            return made
+        fill_frequencies(TensorImpl_mutable_data(made.impl), lowest, first_part, count, code)
+        return made
     return numbers_of_numpy(above + below, float32 if dtype is None else dtype, device, getattr(np.fft, name), n, d)
 
 
@@ -621,7 +604,7 @@ cdef void fill_frequencies(void* out, double lowest, int64_t above, int64_t coun
 cdef object eye(Kernel self, object table, arguments_t args):
     """Write ones to a diagonal of zeros, on other devices by other operators."""
     cdef object dtype = <object>args[3]
-    cdef int64_t sizes[2]
+    cdef int64_t* sizes
     cdef int64_t place, _
     cdef double one[2]
     cdef char* data
@@ -629,12 +612,12 @@ cdef object eye(Kernel self, object table, arguments_t args):
     made = call_factory(
         ZEROS, (<object>args[0], <object>args[1]), (), float32 if dtype is None else dtype, <object>args[5])
     cdef TensorImpl impl = made.impl
-    sizes[0], sizes[1] = int64_of(<object>args[0]), int64_of(<object>args[1])
     cdef int64_t diagonal = int64_of(min(max(<object>args[2], -INT64_MAX), INT64_MAX))
     cdef int64_t itemsize = itemsize_of(impl.dtype_code)
-    if not (is_as_asked(impl, 2, sizes, impl.dtype_code) and write_fitting(impl.dtype_code, one, True)):
+    if impl.device_type != CPU or not write_fitting(impl.dtype_code, one, True):
         made.diagonal(diagonal).fill_(1)
         return made
+    sizes = TensorImpl_sizes(impl)
     if not (-sizes[0] < diagonal < sizes[1]):
         return made
     data = <char*>TensorImpl_mutable_data(impl)
@@ -688,7 +671,7 @@ cdef object triangle(Kernel kernel, object table, arguments_t args):
     cdef const void* source
     if x.contiguous and x.ndim >= 2 and type(k) is int and -sizes[x.ndim - 2] <= k <= sizes[x.ndim - 1]:
         made = EMPTY.call_empty(x.ndim, sizes, x.dtype_code, CPU, -1)
-    if made is None or not is_as_asked(made.impl, x.ndim, sizes, x.dtype_code):
+    if made is None:
         return self.otherwise.function(self.otherwise, table, args)
     target = TensorImpl_mutable_data(made.impl)
     source = TensorImpl_const_data(x)
@@ -763,7 +746,7 @@ for _table, _kernel in (
 ):
     _table.register("CompositeExplicitAutograd", _kernel)
 native_functions.EMPTY_STRIDED.register(
-    "CompositeExplicitAutograd", StridedKernel(empty_strided_kernel, native_functions.EMPTY_STRIDED.schema))
+    "CompositeExplicitAutograd", StridedKernel(empty_strided_kernel))
 native_functions.MESHGRID.register("CPU", Kernel_of("meshgrid", meshgrid))
 native_functions.TRIL.register("CPU", TriangleKernel(True, NumpyKernel(np.tril)))
 native_functions.TRIU.register("CPU", TriangleKernel(False, NumpyKernel(np.triu)))

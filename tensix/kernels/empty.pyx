@@ -164,8 +164,8 @@ cdef object empty_of_numbers(
 cdef class StridedKernel(PythonKernel):
     """Run a Python callable that makes strided tensors, with all its arguments but layout and pin_memory."""
 
-    def __init__(self, function, schema):
-        PythonKernel.__init__(self, function, schema)
+    def __init__(self, function):
+        PythonKernel.__init__(self, function)
         self.function = run_strided
 
 
@@ -173,7 +173,9 @@ cdef object run_strided(Kernel kernel, object table, arguments_t args):
     cdef StridedKernel self = kernel
     by_position, by_name = (<OperatorTable>table).parser.unbind(args, True)
     check_strided(by_name.pop("layout"), by_name.pop("pin_memory"))
-    return check_returned(self, table, self.function_object(*by_position, **by_name))
+    result = self.function_object(*by_position, **by_name)
+    check_returned(self, table, args, result)
+    return result
 
 
 cdef int check_strided(object layout, object pin_memory) except -1:

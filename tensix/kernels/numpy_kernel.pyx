@@ -7,7 +7,7 @@ from cpython.number cimport PyIndex_Check, PyNumber_Index
 from libc.stdint cimport uint8_t
 from numpy cimport NPY_ARRAY_OWNDATA, PyArray_CHKFLAGS, PyArray_Check, import_array
 from tensix.dispatch.kernel cimport Kernel, arguments_t
-from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.dispatch.operator_table cimport OperatorTable, check_returned
 from tensix.kernels.copy cimport converted
 from tensix.kernels.numpy_results cimport call_numpy, take_over
 from tensix.tensors.dtype cimport (
@@ -82,7 +82,10 @@ cdef object run_over_views(Kernel kernel, object table, arguments_t args):
         code = common_code(tensors if self.promotes else tensors[:1])
     given = [NumpyKernel_view(self, value, code, arrays) for value in by_position]
     named = {name: NumpyKernel_view(self, value, code, arrays) for name, value in by_name.items()}
-    return NumpyKernel_adopt(self, call_numpy(self.source, tuple(given), named, True), code, arrays)
+    made = NumpyKernel_adopt(self, call_numpy(self.source, tuple(given), named, True), code, arrays)
+    if (<OperatorTable>table).makes_memory or not isinstance(made, TensorBase):
+        check_returned(self, table, args, made)
+    return made
 
 
 cdef object plain(object value, list tensors):

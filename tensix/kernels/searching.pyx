@@ -25,6 +25,7 @@ from tensix.kernels.iterator cimport (
 )
 from tensix.kernels.parallel cimport parallel_for
 from tensix.kernels.statistical cimport axes_from_any, check_defined, reduced_impl
+from tensix.kernels.views cimport permuted
 from tensix.tensors.dtype cimport (
     BOOL,
     COMPLEX64,
@@ -77,7 +78,6 @@ cdef find_function_t LARGEST[47]  # by element types; NULL: floats of two bytes
 cdef find_function_t LEAST[47]
 
 cdef OperatorTable CONTIGUOUS = native_functions.CONTIGUOUS
-cdef OperatorTable PERMUTE = native_functions.PERMUTE
 
 
 # ---- positions
@@ -102,7 +102,7 @@ cdef object position(arguments_t args, const find_function_t* find):
     if x.device_type == META or made.numel == 0:
         return result
     if axis is not None and axis != x.ndim - 1:
-        ordered = PERMUTE.call_with(ordered, (*range(axis), *range(axis + 1, x.ndim), axis))
+        ordered = permuted(x, (*range(axis), *range(axis + 1, x.ndim), axis))
     ordered = CONTIGUOUS.call1(ordered)
     if find[x.dtype_code] == NULL:  # of two bytes, whose order is the same in four
         ordered = Tensor_wrap(converted(ordered.impl, FLOAT32))

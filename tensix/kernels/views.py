@@ -118,8 +118,6 @@ def permute(kernel: Kernel, table, args: arguments_t):
     return permuted(cython.cast(TensorBase, args[0]).impl, dims)
 
 
-@cython.cfunc
-@cython.inline
 def permuted(base: TensorImpl, order: tuple):
     if len(order) != base.ndim:
         raise ValueError(f"permute() of {base.ndim} dimensions needs as many, found {order}.")

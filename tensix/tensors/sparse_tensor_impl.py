@@ -39,6 +39,12 @@ def SparseTensorImpl_new(shape, indices, values, is_coalesced):
 
     Its strides are those of a row-major tensor of the shape: they number its elements.
     """
+    columns = TensorImpl_sizes(indices.impl)[1]
+    if values.impl.ndim != 1 or values.impl.numel != columns or isinstance(values.impl, SparseTensorImpl):
+        raise ValueError(
+            f"a sparse tensor of {columns} entries needs a strided vector of as many values, found "
+            f"{values.impl.numel} elements in {values.impl.ndim} dimensions."
+        )
     self: SparseTensorImpl = SparseTensorImpl.__new__(SparseTensorImpl)
     TensorImpl_reserve(self, len(shape))
     sizes = TensorImpl_sizes(self)

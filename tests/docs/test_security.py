@@ -463,6 +463,22 @@ def test_files_and_pickles_hold_no_other_elements(tmp_path):
     assert [one for one in written if b"ZZZ" in one] == []
 
 
+def spread(tensor, **_):
+    """Return one element for all of a tensor: behind it lies memory of others."""
+    return tensix.ones(1, dtype=tensor.dtype).expand(tensor.shape)
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".safetensors"])
+@pytest.mark.parametrize("overridden", ["contiguous", "clone"])
+def test_what_overrides_return_is_checked_before_it_is_saved(tmp_path, suffix, overridden):
+    x = tensix.full((8, 16), 7, dtype="uint8")[:, ::2]
+    with tensix.library.Library("tensix") as library:
+        library.impl(overridden, spread, "CPU", allow_override=True)
+        with pytest.raises(ValueError, match=r"strides \(0, 0\)"):
+            save(tmp_path / f"x{suffix}", x if suffix == ".npy" else {"x": x})
+    assert list(tmp_path.iterdir()) == []
+
+
 # ---- memory of others
 
 

@@ -148,6 +148,7 @@ METHODS = {
     "unfold": lambda o: o.x.unfold(0, 3, 2).sum(),
     "view of another type": lambda o: o.x.view(tensix.int32) + 1,
     "sum of an axis": lambda o: o.x.sum(0),
+    "argmax of an axis": lambda o: o.x.argmax(axis=0),
     "sum of the other axis": lambda o: o.x.sum(axis=1),
     "sum of transposed": lambda o: o.x.T.sum(0),
     "sum of bools": lambda o: o.m.sum(),

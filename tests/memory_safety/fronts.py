@@ -264,6 +264,7 @@ def loaded(o, suffix, mmap_mode):
 FILES = {
     "save npy": lambda o: saved("a.npy", o.x),
     "save npy of strides": lambda o: saved("b.npy", o.x[:, ::2]),
+    "save npy of columns": lambda o: saved("c.npy", o.x.T),
     "save npz": lambda o: saved("a.npz", {"x": o.x, "i": o.i}, compress=True),
     "save safetensors": lambda o: saved("a.safetensors", {"x": o.x.T, "m": o.m}, metadata={"of": "a test"}),
     **{

@@ -1,6 +1,7 @@
 """Slices of the programs of this folder, which take minutes or hours: see ``docs/proof.rst``."""
 
 import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,11 @@ FAILURES = [("ours", "0/24"), ("served", "3/80"), ("python", *MENDED)]
 @pytest.mark.parametrize("arguments", FAILURES, ids=[kind for kind, *_ in FAILURES])
 def test_every_allocation_may_fail(arguments):
     assert " 0 problems" in run("out_of_memory.py", *arguments)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="each call is tried in a child")
+def test_operators_may_give_back_anything():
+    assert " 0 problems" in run("hostile.py")
 
 
 def test_64_threads_lose_nothing():
