@@ -35,6 +35,9 @@ from tensix.core.public_module cimport set_module
 
 __all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "use_allocator"]
 
+cdef extern from "tensix/stack.h":
+    int tx_check_stack(const char* what) except -1
+
 
 @cython.binding(True)
 class OutOfMemoryError(MemoryError):
@@ -214,6 +217,7 @@ cdef class Allocator:
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         if type(self).allocate is Allocator.allocate:  # which calls this method: neither is overridden
             Allocator_refuse(self)
+        tx_check_stack("an allocator")
         return Allocator_take(self, "allocate", self.allocate(nbytes), nbytes, out)
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:

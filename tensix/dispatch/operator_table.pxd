@@ -14,6 +14,10 @@ cdef enum:
     UNREAD = 1 << 30
 
 
+cdef extern from "tensix/stack.h":
+    int tx_check_stack(const char* what) except -1
+
+
 cdef extern from "Python.h":
     arguments_t PySequence_Fast_ITEMS(object)  # of a tuple: its own, borrowed
 

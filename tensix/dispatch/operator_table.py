@@ -88,6 +88,7 @@ def run_python(self, table, args):
     kernel: PythonKernel = self  # held: see Note [Kernels that are unregistered while they run]
     by_position, by_name = cython.cast(OperatorTable, table).parser.unbind(args, False)
     function = kernel.function_object
+    tx_check_stack(b"a kernel in Python")
     result = function(*by_position, **by_name) if by_name else function(*by_position)
     check_returned(kernel, table, args, result)
     return result
@@ -108,6 +109,7 @@ class FallbackKernel(Kernel):
 def run_fallback(self: Kernel, table, args: arguments_t):
     kernel: FallbackKernel = self  # held: see Note [Kernels that are unregistered while they run]
     by_position, by_name = cython.cast(OperatorTable, table).parser.unbind(args, False)
+    tx_check_stack(b"a fallback")
     result = kernel.function_object(table, *by_position, **by_name)
     check_returned(kernel, table, args, result)
     return result
@@ -527,6 +529,7 @@ def call_told(table: OperatorTable, kernel: Kernel, slot: cython.int, every: tup
 def call_listened(table: OperatorTable, kernel: Kernel, slot: cython.int, every: tuple, args, kwargs):
     """Run a kernel; listeners are told before and after."""
     listeners = LISTENERS
+    tx_check_stack(b"a listener")
     key = dispatch_keys()(slot)
     for listener in listeners:
         listener.before_call(table, key, args, kwargs or {})

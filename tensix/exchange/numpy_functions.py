@@ -20,6 +20,7 @@ import numbers
 import cython
 import numpy as np
 from cython.cimports.tensix.exchange.ndarray import exported_ndarray_of_impl, readable_of_impl
+from cython.cimports.tensix.exchange.numpy_functions import Py_EnterRecursiveCall, Py_LeaveRecursiveCall
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
 
 __all__ = []
@@ -78,8 +79,12 @@ def readable(value, read: list):
         array = readable_of_impl(source.impl)
         read.append((value, array))
         return array
-    if type(value) in (list, tuple):
-        return type(value)([readable(one, read) for one in value])
+    if type(value) is list or type(value) is tuple:  # to compare by == would count as a call
+        Py_EnterRecursiveCall(b" in the lists among the arguments of a function of NumPy")
+        try:
+            return type(value)([readable(one, read) for one in value])
+        finally:
+            Py_LeaveRecursiveCall()
     return value
 
 

@@ -79,6 +79,9 @@ __all__ = [
     "TrackingAdaptor",
 ]
 
+cdef extern from "tensix/stack.h":
+    int tx_check_stack(const char* what) except -1
+
 cdef enum:
     MALLOC_ALIGNMENT_BYTES = 16
     MAX_SPARE_NODES = 64
@@ -433,6 +436,7 @@ cdef class FailureCallbackAdaptor(Adaptor):
             try:
                 return Allocator_allocate(self.upstream, nbytes, out)
             except MemoryError:
+                tx_check_stack("the callback of an adaptor")
                 if self.callback is None or not self.callback(nbytes):
                     raise
 

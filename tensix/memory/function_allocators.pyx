@@ -33,6 +33,9 @@ __all__ = ["CallbackAllocator", "FunctionAllocator"]
 
 ctypedef void* (*malloc_t)(size_t nbytes) noexcept
 
+cdef extern from "tensix/stack.h":
+    int tx_check_stack(const char* what) except -1
+
 cdef enum:
     MALLOC_ALIGNMENT_BYTES = 16
 
@@ -153,6 +156,7 @@ cdef class CallbackAllocator(ForeignAllocator):
     cdef void* take(self, size_t nbytes) except? NULL:
         if self.allocate_callback is None:
             raise RuntimeError("the CallbackAllocator is null: it was made without __init__.")
+        tx_check_stack("the callback of an allocator")
         address = self.allocate_callback(nbytes)
         return NULL if address is None else <void*>address_from_any(address, "what allocate() returned")
 
