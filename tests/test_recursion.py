@@ -1,4 +1,4 @@
-"""What contains itself, or calls itself, is a RecursionError and no end of the process. Each runs in a process of its own."""
+"""What contains itself, or calls itself, raises RecursionError. Each case runs in an interpreter of its own."""
 
 import subprocess
 import sys
