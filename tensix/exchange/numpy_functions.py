@@ -6,8 +6,8 @@ Of NumPy's ufuncs those that tensix has under the same name are tensix's own, so
 ``np.sin(x)`` is ``tensix.sin(x)``: memory, types and errors are ours. All else, such as ``np.median(x)``,
 ``np.add.reduce(x)`` or ``np.sin(x, where=mask)``, NumPy computes, over the tensor's memory, which it reads only; so no
 copy-on-write ends. Arrays and scalars that come out become tensors: over new memory of NumPy's, or, where NumPy's
-result is a view on a tensor, a view on that tensor. What is written, ``out=`` and the first argument of a few
-functions, is handed over as `numpy.asarray` does it.
+result is a view on a tensor, a view on that tensor. What is written, the argument `out` by name or position and the
+first one of a few functions, is handed over as `numpy.asarray` does it.
 
 The rule is NEP 13's and NEP 18's: we answer for tensors, arrays, scalars, numbers and sequences of them. If anything
 else among the operands has a method of this kind of its own, such as a pandas Series, we say NotImplemented and it is
@@ -15,7 +15,9 @@ asked.
 """
 
 import functools
+import inspect
 import numbers
+import sys
 
 import cython
 import numpy as np
@@ -25,7 +27,10 @@ from cython.cimports.tensix.tensors.tensor_base import TensorBase
 
 __all__ = []
 
-WRITERS = (np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask)  # to their first argument
+# Functions that write to their first parameter, and its name; all others write to `out`.
+WRITERS = {
+    np.copyto: "dst", np.fill_diagonal: "a", np.place: "arr", np.put: "a", np.put_along_axis: "arr", np.putmask: "a",
+}  # fmt: skip
 
 
 def call_ufunc(tensor, ufunc, method, inputs, options):
@@ -41,29 +46,56 @@ def call_ufunc(tensor, ufunc, method, inputs, options):
             return own(*operands)
         if isinstance(out[0], TensorBase):
             return own(*operands, out=out[0])
-    first = [written(inputs[0]), *inputs[1:]] if method == "at" else inputs
-    return call(namespace, getattr(ufunc, method), first, options, inputs)
+    if out:
+        options = {**options, "out": written(out)}
+    args = (written(inputs[0]), *inputs[1:]) if method == "at" else inputs
+    return call(namespace, getattr(ufunc, method), args, options, out)
 
 
 def call_function(tensor, function, types, args, options):
     """Answer for ``__array_function__``. See Note [NumPy's functions]."""
     if not all([issubclass(cls, (TensorBase, np.ndarray)) for cls in types]):
         return NotImplemented
-    first = [written(args[0]), *args[1:]] if function in WRITERS and args else args
-    return call(tensor.__array_namespace__(), function, first, options, args)
+    name, place = WRITERS.get(function, "out"), place_of_output(function)
+    out = None
+    if name in options:
+        out = options[name]
+        options = {**options, name: written(out)}
+    elif place < len(args):
+        out = args[place]
+        args = (*args[:place], written(out), *args[place + 1 :])
+    outputs = () if out is None or function in WRITERS else out if isinstance(out, tuple) else (out,)
+    return call(tensor.__array_namespace__(), function, args, options, outputs)
+
+
+@functools.cache
+def place_of_output(function):
+    """Return at which position a function takes what it writes; behind all if only by its name."""
+    if function in WRITERS:
+        return 0
+    try:
+        parameters = inspect.signature(function).parameters
+    except ValueError:  # before NumPy 2.4 those in C have none: of them dot and concatenate have an `out`
+        return 2
+    if "out" not in parameters or parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY:
+        return sys.maxsize
+    return list(parameters).index("out")
 
 
 @cython.cfunc
-def call(namespace, function, args, options: dict, original):
-    """Call a function of NumPy on the memory of tensors, and return tensors for the arrays that it makes."""
-    out = options.get("out")
-    if out is not None:
-        options = {**options, "out": tuple(map(written, out)) if isinstance(out, tuple) else written(out)}
+def call(namespace, function, args: tuple, options: dict, outputs: tuple):
+    """Call a function of NumPy on the memory of tensors; return the outputs, and tensors for the arrays that it makes.
+
+    An output that is None was not given.
+    """
     read: list = []  # tensors, and the arrays that stood for them
     result = function(*[readable(arg, read) for arg in args], **{k: readable(options[k], read) for k in options})
-    if out is None:
+    if not outputs:
         return tensors_of(namespace, result, read)
-    return out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    results = result if isinstance(result, tuple) else (result,)
+    made = [tensors_of(namespace, one, read) if out is None else out
+            for one, out in zip(results, outputs, strict=True)]  # fmt: skip
+    return tuple(made) if len(made) > 1 else made[0]
 
 
 @cython.cfunc
@@ -89,7 +121,9 @@ def readable(value, read: list):
 
 
 def written(value):
-    """Return a tensor's memory as an array to write to; what is no tensor as it is."""
+    """Return a tensor's memory as an array to write to, also of each in a tuple; return anything else unchanged."""
+    if type(value) is tuple:
+        return tuple(map(written, value))
     if not isinstance(value, TensorBase):
         return value
     target: TensorBase = value

@@ -27,6 +27,7 @@ from tensix.functions.manipulation import concat, expand_dims, stack, tensors_on
 from tensix.functions.searching import where
 from tensix.functions.sets import unique_all
 from tensix.functions.sorting import argsort, sort
+from tensix.functions.statistical import mean
 from tensix.functions.statistical import sum as sum_
 from tensix.kernels.random import Generator, random_order
 from tensix.tensors.dtype import float64
@@ -365,6 +366,8 @@ def unique(
 def median(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Return the middle element in order, of an even number the mean of the two; parameters as for `quantile`.
 
+    Not a number, if one of the elements is not, or if there are none.
+
     Examples
     --------
     >>> import tensix
@@ -394,11 +397,12 @@ def quantile(
     Raises
     ------
     ValueError
-        If a part is not from 0 to 1, or there are no elements.
+        If a part is not from 0 to 1.
 
     Notes
     -----
-    Not a number, if one of the elements is not. Integers and bools become the default floating type.
+    Not a number, if one of the elements is not, or if there are none. Between an infinite element and a finite one lies
+    the infinite one. Integers and bools become the default floating type.
 
     Examples
     --------
@@ -408,10 +412,8 @@ def quantile(
     """
     along = -1 if axis is None else axis
     ordered = sort(x.reshape(-1) if axis is None else x, axis=along)
-    if ordered.dtype.kind not in ("real floating", "complex floating"):
+    if ordered.dtype.kind not in "fc":
         ordered = ordered * 1.0
-    if ordered.shape[along] == 0:
-        raise ValueError(f"quantile() of no elements: the shape is {x.shape}.")
     found = parts_of(ordered, q.tolist() if isinstance(q, Tensor) else q, along)
     if not keepdims:
         return found
@@ -424,13 +426,17 @@ def quantile(
 def parts_of(ordered: Tensor, parts: Any, along: int) -> Tensor:
     """Return what lies between ordered elements at a part of the way, or at each of several."""
     if isinstance(parts, (list, tuple)):
-        return stack([parts_of(ordered, part, along) for part in parts])
+        return stack([parts_of(ordered, part, along) for part in parts or [0]])[: len(parts)]
     if not 0 <= parts <= 1:
         raise ValueError(f"quantile() takes parts from 0 to 1, found {parts}.")
+    if ordered.shape[along] == 0:
+        return mean(ordered, axis=along)  # not a number
     place = parts * (ordered.shape[along] - 1)
     below = math.floor(place)
     low, high = ordered.select(along, below), ordered.select(along, math.ceil(place))
-    between = where(low == high, low, low + (high - low) * (place - below)) if place != below else low.clone()
+    above = place - below
+    # Not low + (high - low) * above: the difference overflows, and from -inf it is infinite.
+    between = where(low == high, low, low * (1 - above) + high * above) if above else low.clone()
     last = ordered.select(along, -1)
     return where(isnan(last), last, between)
 

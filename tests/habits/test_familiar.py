@@ -140,8 +140,35 @@ def test_quantiles_along_a_dimension():
     assert tensix.median(tensix.tensor([1, 2])).item() == 1.5
     with pytest.raises(ValueError, match="from 0 to 1"):
         tensix.quantile(x, 30)
-    with pytest.raises(ValueError, match="no elements"):
-        tensix.median(tensix.ones(0))
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "bool"])
+def test_a_quantile_of_no_elements_is_not_a_number(shape, dtype):
+    x = tensix.ones(shape, dtype=dtype)
+    along = shape.index(0)
+    for found in (tensix.median(x, axis=along), tensix.quantile(x, 0.3, axis=along), tensix.median(x)):
+        assert tensix.isnan(found).all()
+        assert found.dtype is (tensix.float64 if dtype == "float64" else tensix.float32)
+    assert tensix.median(x, axis=along).shape == tensix.ones(shape).sum(axis=along).shape
+    assert tensix.quantile(x, [0.1, 0.2], axis=along, keepdims=True).shape == (
+        2,
+        *tensix.ones(shape).sum(axis=along, keepdims=True).shape,
+    )
+
+
+def test_of_no_parts_there_are_no_quantiles():
+    assert tensix.quantile(tensix.ones(3), []).shape == (0,)
+    assert tensix.quantile(tensix.ones(3, 4), [], axis=0).shape == np.quantile(np.ones((3, 4)), [], axis=0).shape
+
+
+@pytest.mark.parametrize(
+    "values", [[-np.inf, 1], [1, np.inf], [-np.inf, np.inf], [-np.inf, 1, 2, np.inf], [-3e38, 3e38]]
+)
+def test_medians_of_infinite_and_of_large_numbers(values):
+    a, x = pair(values, np.float32)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(tensix.median(x).numpy(), np.median(a.astype("f8")).astype("f4"))
 
 
 def test_unique():

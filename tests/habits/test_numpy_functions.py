@@ -93,6 +93,62 @@ def test_what_is_written_is_the_tensor_itself():
     assert x is before
 
 
+OUTPUTS = {
+    "dot": lambda a, o: np.dot(a, a, o),
+    "cumsum": lambda a, o: np.cumsum(a, 0, None, o),
+    "clip": lambda a, o: np.clip(a, 0, 1, o),
+    "concatenate": lambda a, o: np.concatenate([a[:1], a[1:]], 0, o),
+    "take": lambda a, o: np.take(a, [[0, 1], [2, 3]], None, o),
+    "round": lambda a, o: np.round(a, 0, o),
+    "outer": lambda a, o: np.outer(a[0], a[1], o),
+    "outer, by name": lambda a, o: np.outer(a[0], a[1], out=o),
+    "stack": lambda a, o: np.stack([a[0], a[1]], out=o),
+    "fft": lambda a, o: np.fft.ifft(a, None, 0, None, o) if isinstance(o, Tensor) else np.fft.ifft(a, axis=0),
+    "isposinf": lambda a, o: np.isposinf(a, o),
+    "sum": lambda a, o: np.sum(a[None], 0, None, o),
+    "add": lambda a, o: np.add(a, a, o),
+    "reduce": lambda a, o: np.add.reduce(a[None], 0, None, o),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_an_output_is_one_by_position_and_by_name(name):
+    a = np.float32([[1, 2.5], [-3, 4]])
+    dtype = {"isposinf": "bool", "fft": "complex64"}.get(name, "float32")
+    expected = OUTPUTS[name](a, np.empty((2, 2), dtype))
+    out = tensix.empty(2, 2, dtype=dtype)
+    assert OUTPUTS[name](tensix.tensor(a), out) is out
+    np.testing.assert_allclose(out.numpy(), expected, rtol=1e-6)
+
+
+def test_functions_that_write_to_their_first_argument_by_its_name():
+    x = tensix.zeros(2, 2)
+    np.copyto(src=tensix.ones(2, 2), dst=x)
+    np.put(a=x, ind=[0], v=9)
+    np.putmask(x, mask=x == 9, values=7)
+    np.place(arr=x, mask=x == 7, vals=[5])
+    assert x.tolist() == [[5, 1], [1, 1]]
+    np.fill_diagonal(a=x, val=0)
+    np.put_along_axis(arr=x, indices=np.array([[0], [0]]), values=3, axis=1)
+    assert x.tolist() == [[3, 1], [3, 0]]
+
+
+@pytest.mark.parametrize("ufunc", [np.modf, np.frexp, np.divmod])
+def test_outputs_that_are_not_given_are_made(ufunc):
+    a = np.float32([1.5, -2.75])
+    more = (2,) if ufunc is np.divmod else ()
+    expected = ufunc(a, *more)
+    for given in (0, 1):
+        out = [None, None]
+        out[given] = tensix.from_numpy(np.empty_like(expected[given]))
+        found = ufunc(tensix.tensor(a), *more, out=tuple(out))
+        assert found[given] is out[given]
+        assert isinstance(found[1 - given], Tensor)
+        for one, other in zip(found, expected, strict=True):
+            assert one.tolist() == other.tolist()
+            assert one.dtype == other.dtype
+
+
 def test_writing_to_what_is_read_only_is_refused():
     x = tensix.asarray(b"abc")
     with pytest.raises(ValueError, match="read-only"):
