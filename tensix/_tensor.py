@@ -4,8 +4,8 @@ A method does three things: it takes its arguments in the forms that users write
 returns what came back. What an operator does stands in its kernel. Methods that are functions of the same name, too,
 are not here: see Note [Functions as methods].
 
-Operators of two operands take a number or an array of NumPy for one of them. What is none of these is not compared:
-``x == None`` is False, ``x < None`` an error.
+Operators of two operands take a number or an array of NumPy for one of them. No element equals None: ``x == None`` is
+a tensor of False, ``x < None`` an error. What is neither a number nor an array is not compared: ``x == "a"`` is False.
 """
 
 import sys
@@ -60,6 +60,7 @@ from cython.cimports.tensix.kernels.views import index as index_kernel
 from cython.cimports.tensix.tensors.dispatch_key import bits_of_key, dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import (
     BFLOAT16,
+    BOOL,
     FLOAT16,
     DType,
     dtype_from_any,
@@ -75,6 +76,7 @@ from cython.cimports.tensix.tensors.memory_format import (
     memory_format_from_any,
 )
 from cython.cimports.tensix.tensors.promotion import check_result_type
+from cython.cimports.tensix.tensors.sparse_tensor_impl import SparseTensorImpl
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, Tensor_wrap, TensorBase, set_tensor_class
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl,
@@ -123,6 +125,7 @@ INDEX_TENSOR = cython.declare(OperatorTable, native_functions.INDEX_TENSOR)
 COPY_ = cython.declare(OperatorTable, native_functions.COPY_)
 SET_ = cython.declare(OperatorTable, native_functions.SET_)
 FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
+FULL_LIKE = cython.declare(OperatorTable, native_functions.FULL_LIKE)
 INDEX_PUT_ = cython.declare(OperatorTable, native_functions.INDEX_PUT_)
 UNIFORM_ = cython.declare(OperatorTable, native_functions.UNIFORM_)
 NORMAL_ = cython.declare(OperatorTable, native_functions.NORMAL_)
@@ -301,7 +304,9 @@ class Tensor(TensorBase):
 
     @property
     def device(self):
-        """Where the elements are."""
+        """Where the elements are; an undefined tensor has no device."""
+        if self.impl is UNDEFINED:
+            refuse_undefined()
         return Device_get(self.impl.device_type, self.impl.device_index)
 
     @property
@@ -544,13 +549,13 @@ class Tensor(TensorBase):
 
     @property
     def real(self):
-        """The real parts of the elements: a view, of real numbers the tensor itself in a new handle."""
-        return REAL.call1(self)
+        """The real parts of the elements: a view, of real numbers the tensor itself in a new handle; none of bools."""
+        return REAL.call1(self) if has_numbers(self) else attribute_by(REAL, self, "real")
 
     @property
     def imag(self):
-        """The imaginary parts of the elements: a view; of real numbers new zeros."""
-        return IMAG.call1(self)
+        """The imaginary parts of the elements: a view; of real numbers new zeros; none of bools."""
+        return IMAG.call1(self) if has_numbers(self) else attribute_by(IMAG, self, "imag")
 
     def detach(self):
         """Return a tensor with a body of its own over the same elements, without what records gradients."""
@@ -729,13 +734,17 @@ class Tensor(TensorBase):
     @property
     def T(self):
         """The view with its dimensions in reverse order."""
-        return REVERSE_DIMS.call1(self)
+        return REVERSE_DIMS.call1(self) if self.impl.storage is not None else attribute_by(REVERSE_DIMS, self, "T")
 
     @property
     def mT(self):
         """The view with its last two dimensions exchanged: matrices transposed; there is none below 2 dimensions."""
-        if self.impl.ndim < 2 and self.impl is not UNDEFINED:
+        if self.impl.ndim < 2:
+            if self.impl is UNDEFINED:
+                refuse_undefined()
             raise AttributeError(f"mT is for 2 dimensions or more, found {self.impl.ndim}.")  # skipped by getmembers()
+        if self.impl.storage is None:
+            return attribute_by(MATRIX_TRANSPOSE, self, "mT")
         return MATRIX_TRANSPOSE.call1(self)
 
     def t(self):
@@ -766,7 +775,7 @@ class Tensor(TensorBase):
         if dim1 is not None and not dims:
             return TRANSPOSE.call((self, dim0, dim1), None, self.impl.key_set)
         if dim0 is None and dim1 is None:
-            return REVERSE_DIMS.call1(self)
+            return REVERSE_DIMS.call1(self) if self.impl.storage is not None else attribute_by(REVERSE_DIMS, self, "T")
         return PERMUTE.call_with(self, sizes_of((dim0,) if dim1 is None else (dim0, dim1, *dims)))
 
     def movedim(self, source, destination):
@@ -883,10 +892,10 @@ class Tensor(TensorBase):
     # ---- comparisons, element by element; the hash is that of the object
 
     def __eq__(self, other):
-        return call_operator(EQUAL, self, other)
+        return call_operator(EQUAL, self, other) if other is not None else filled_with_bool(self, False)
 
     def __ne__(self, other):
-        return call_operator(NOT_EQUAL, self, other)
+        return call_operator(NOT_EQUAL, self, other) if other is not None else filled_with_bool(self, True)
 
     def __lt__(self, other):
         return call_operator(LESS, self, other)
@@ -931,7 +940,7 @@ class Tensor(TensorBase):
         >>> tensix.tensor([0.126, 2.5]).round(2), tensix.tensor([0.126, 2.5]).round()
         (tensor([0.13, 2.50]), tensor([0., 2.]))
         """
-        if decimals == 0 or (decimals > 0 and "integer" in dtype_of_code(self.impl.dtype_code).kind):
+        if decimals == 0 or (decimals > 0 and dtype_of_code(self.impl.dtype_code).kind in "iu"):
             return ROUND.call1(self)
         factor = 10.0 ** abs(int64_of(decimals))
         if decimals > 0:
@@ -1211,6 +1220,13 @@ class Tensor(TensorBase):
             )
         return bool(number_of(self))
 
+    def __sizeof__(self):
+        """Return the bytes of the object and of its elements: of all memory that only this tensor keeps, or of a view.
+
+        What `sys.getsizeof` and Dask ask. Elements of an expanded tensor that are the same count once.
+        """
+        return size_in_memory(self)
+
     def __dir__(self):
         return [name for name in object.__dir__(self) if name not in names_elsewhere.METHODS]
 
@@ -1337,6 +1353,42 @@ class Tensor(TensorBase):
             return dlpack_capsule(self.impl, is_versioned, False)
         source: TensorBase = CLONE.call1(self)
         return dlpack_capsule(source.impl, is_versioned, True)
+
+
+@cython.cfunc
+@cython.inline
+def has_numbers(self: TensorBase) -> cython.bint:
+    """Return whether it is a strided tensor of numbers, which has real and imaginary parts."""
+    return self.impl.storage is not None and self.impl.dtype_code != BOOL
+
+
+@cython.cfunc
+def attribute_by(table: OperatorTable, tensor: TensorBase, name: str):
+    """Return what an operator gives for an attribute; where it refuses the tensor there is no such attribute."""
+    try:
+        return table.call1(tensor)
+    except (NotImplementedError, TypeError) as error:
+        raise AttributeError(f"a {tensor.layout} tensor of {tensor.dtype} has no {name}.") from error
+
+
+@cython.cfunc
+def filled_with_bool(tensor: TensorBase, value):
+    """Return what comparing every element with None gives."""
+    return FULL_LIKE.call((tensor, value), {"dtype": dtypes.bool}, tensor.impl.key_set)
+
+
+@cython.cfunc
+def size_in_memory(tensor: TensorBase):
+    """Return the bytes that the tensor refers to, or of all its storage if it is the only owner, and of the objects."""
+    impl = tensor.impl
+    own = Tensor.__basicsize__ + type(impl).__basicsize__
+    if isinstance(impl, SparseTensorImpl):
+        sparse = cython.cast(SparseTensorImpl, impl)
+        return own + size_in_memory(sparse.indices) + size_in_memory(sparse.values)
+    if impl.storage is None or impl.device_type == META:
+        return own
+    held = cython.cast(StorageImpl, impl.storage).size_bytes
+    return own + (held if use_count(impl.storage) == 1 else min(held, tensor.nbytes))
 
 
 @cython.cfunc

@@ -8,9 +8,11 @@ from tensix.core.intrusive_ptr import IntrusivePtr
 from tensix.core.storage_impl import StorageImpl
 from tensix.core.weak_intrusive_ptr import WeakIntrusivePtr
 
-__all__ = ["Storage", "make_storage_impl", "set_storage_impl_create"]
+__all__ = ["NullError", "Storage", "make_storage_impl", "set_storage_impl_create"]
 
 _Factory: TypeAlias = Callable[[int, DataPtr | None, Allocator | None, bool], StorageImpl]
+
+class NullError(RuntimeError, AttributeError): ...
 
 @final
 class Storage:

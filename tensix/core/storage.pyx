@@ -12,7 +12,7 @@ from tensix.core.allocator cimport (
 )
 from tensix.core.cow_context cimport cow_is_cow, cow_lazy_clone
 from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_move, data_ptr_t
-from tensix.core.device cimport Device, Device_from_any, device_type_from_any, device_type_name
+from tensix.core.device cimport META, Device, Device_from_any, device_type_from_any, device_type_name
 from tensix.core.handle cimport drop, retain
 from tensix.core.intrusive_ptr cimport IntrusivePtr
 from tensix.core.intrusive_target cimport IntrusiveTarget_start_unique, use_count, weak_use_count
@@ -35,7 +35,23 @@ from tensix.core.storage_impl cimport (
     StorageImpl_watch,
 )
 
-__all__ = ["Storage", "make_storage_impl", "set_storage_impl_create"]
+__all__ = ["NullError", "Storage", "make_storage_impl", "set_storage_impl_create"]
+
+
+class NullError(RuntimeError, AttributeError):
+    """A null storage or an undefined tensor was asked for what it does not have, such as a device.
+
+    It is a RuntimeError, as in C++, and an AttributeError, so that `hasattr`, `inspect.getmembers` and debuggers skip
+    the attribute.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> hasattr(tensix.Tensor(), "device"), hasattr(tensix.ones(2), "device")
+    (False, True)
+    """
+
+    __module__ = "tensix"  # See Note [Modules of classes]
 
 
 @cython.final
@@ -298,6 +314,12 @@ cdef class Storage:
     def __hash__(self):
         return hash(<uintptr_t><void*>self.target)
 
+    def __sizeof__(self):
+        """Return the bytes of the handle, of the storage that it owns and of the storage's block."""
+        if self.target is None:
+            return Storage.__basicsize__
+        return Storage.__basicsize__ + StorageImpl.__basicsize__ + StorageImpl_memory(self.target)
+
     def __copy__(self):
         cdef Storage twin = Storage.__new__(Storage)
         if self.target is not None:
@@ -402,10 +424,15 @@ def make_storage_impl(nbytes, DataPtr data_ptr=None, Allocator allocator=None, r
     return Storage_from_new(made)
 
 
+cdef size_t StorageImpl_memory(StorageImpl self) noexcept nogil:
+    """Return the bytes of memory of a storage; on the device ``meta`` there is none."""
+    return 0 if self.block.device_type == META else self.size_bytes
+
+
 cdef StorageImpl owned(Storage self):
     """Return the storage; raise if the handle is null."""
     if self.target is None:
-        raise RuntimeError("the Storage is null: it was reset or released and owns nothing.")
+        raise NullError("the Storage is null: it was reset or released and owns nothing.")
     return self.target
 
 

@@ -1,8 +1,9 @@
 """What operators take beside tensors: a number or an array of NumPy stands for a tensor.
 
-An array becomes a tensor over its memory, a number one of the other operand's type, unless its kind is higher; see
-`promotion`. Most numbers are written here, in C, since a call such as ``x * 2`` costs little more than that: to the
-stack if the operator's kernel takes an element, else to a tensor. See Note [How a kernel is called].
+An array becomes a tensor over its memory, a scalar of NumPy a tensor of its type, a number of Python one of the other
+operand's type, unless its kind is higher; see `promotion`. Most numbers are written here, in C, since a call such as
+``x * 2`` costs little more than that: to the stack if the operator's kernel takes an element, else to a tensor. See
+Note [How a kernel is called].
 """
 
 import cython
@@ -14,7 +15,7 @@ from cython.cimports.cpython.complex import (
     PyComplex_ImagAsDouble,
     PyComplex_RealAsDouble,
 )
-from cython.cimports.cpython.float import PyFloat_Check
+from cython.cimports.cpython.float import PyFloat_Check, PyFloat_CheckExact
 from cython.cimports.cpython.long import PyLong_Check
 from cython.cimports.libc.stdint import (
     int8_t,
@@ -45,6 +46,7 @@ from cython.cimports.tensix.tensors.dtype import (
     UINT16,
     UINT32,
     UINT64,
+    dtype_from_any,
     dtype_of_code,
     refuse_undefined,
 )
@@ -67,7 +69,9 @@ def is_number(value):
 
 
 def scalar_like(tensor, value):
-    """Return a number as a tensor without dimensions, of the tensor's type unless its kind is too low.
+    """Return a number as a tensor without dimensions: of the tensor's type unless its kind is too low.
+
+    A scalar of NumPy has a type and keeps it.
 
     Raises
     ------
@@ -79,9 +83,10 @@ def scalar_like(tensor, value):
         refuse_undefined()
     code: uint8_t = impl.dtype_code
     if not keeps_type(code, value):  # seldom: what is looked up there need not be
-        if isinstance(value, NUMPY_SCALAR) and not PyFloat_Check(value):
-            value = value.item()
-        code = promote_number(dtype_of_code(code), value).code
+        if isinstance(value, NUMPY_SCALAR):
+            code, value = dtype_from_any(value.dtype).code, value.item()
+        else:
+            code = promote_number(dtype_of_code(code), value).code
     made = EMPTY.call_empty(0, cython.NULL, code, impl.device_type, impl.device_index)
     body = cython.cast(TensorBase, made).impl
     if impl.device_type == CPU and write_number(code, TensorImpl_mutable_data(body), value):
@@ -92,10 +97,10 @@ def scalar_like(tensor, value):
 @cython.cfunc
 @cython.inline
 def keeps_type(code: uint8_t, value) -> cython.bint:
-    """Return whether it is certain that a number's kind is not above that of a type."""
+    """Return whether it is certain that a number has no type of its own and no higher kind than a type."""
     if PyLong_Check(value):
         return code != BOOL
-    return PyFloat_Check(value) and code in (FLOAT32, FLOAT64)
+    return PyFloat_CheckExact(value) and code in (FLOAT32, FLOAT64)
 
 
 def read_number(code, data):

@@ -157,13 +157,13 @@ def full(shape, fill_value, *, dtype=None, device=None, alignment=None):
     """
     if alignment is not None:
         if dtype is None:
-            dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type(fill_value)
+            dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type_of_number(fill_value)
         made = aligned_empty(shape, (), dtype, device, None, alignment)
         return made.copy_(fill_value) if isinstance(fill_value, Tensor) else made.fill_(fill_value)
     if isinstance(fill_value, Tensor):
         return call_factory(EMPTY, shape, (), fill_value.dtype if dtype is None else dtype, device).copy_(fill_value)
     if dtype is None:
-        dtype = type(fill_value)
+        dtype = type_of_number(fill_value)
     return FULL.call((as_shape(shape), fill_value), options_of(dtype, device), keys_of_device(device))
 
 
@@ -188,6 +188,13 @@ cpdef dict options_of(object dtype, object device):
     if device is not None:
         options["device"] = Device_from_any(device)
     return options
+
+
+cdef object type_of_number(object value):
+    """Return the element type of a tensor that is made of a number; None where it is the default one."""
+    if type(value) is float:
+        return None
+    return result_type(value) if type(value) is complex else type(value)
 
 
 cdef object plain_number(object value):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 cimport cython
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.tensors.dtype cimport DType, dtype_from_any, dtype_of_code, refuse_undefined
+from tensix.tensors.dtype cimport UNDEFINED, DType, dtype_from_any, dtype_of_code, refuse_undefined
 from tensix._tensor cimport Tensor
 from tensix.tensors.promotion cimport promote_codes, promote_number
 
@@ -25,17 +25,16 @@ __all__ = [
 cdef OperatorTable ASTYPE = native_functions.ASTYPE
 cdef OperatorTable CLONE = native_functions.CLONE
 
-# What a kind's name in `isdtype` stands for, in the kinds that types have.
+# The names of kinds that `isdtype` takes, and the letters in `DType.kind` that they mean.
 cdef dict KINDS = {
-    "bool": ("bool",),
-    "signed integer": ("signed integer",),
-    "unsigned integer": ("unsigned integer",),
-    "integral": ("signed integer", "unsigned integer"),
-    "real floating": ("real floating",),
-    "complex floating": ("complex floating",),
-    "numeric": ("signed integer", "unsigned integer", "real floating", "complex floating"),
+    "bool": "b",
+    "signed integer": "i",
+    "unsigned integer": "u",
+    "integral": "iu",
+    "real floating": "f",
+    "complex floating": "c",
+    "numeric": "iufc",
 }
-ORDER = list(KINDS)
 
 # Bits of the fraction, and the largest exponent.
 LAYOUTS = {float16: (10, 15), bfloat16: (7, 127), float32: (23, 127), float64: (52, 1023)}
@@ -192,10 +191,10 @@ def iinfo(type, /):
 @functools.cache
 def limits_of_integer(dtype):
     """Return what `iinfo` does, the same object each time."""
-    if dtype.kind not in KINDS["integral"]:
+    if dtype.kind not in "iu":
         raise TypeError(f"iinfo() is for integer types, found {dtype.name}. Use finfo() for floating types.")
     bits = 8 * dtype.itemsize
-    if dtype.kind == "signed integer":
+    if dtype.kind == "i":
         return IntInfo(bits, 2 ** (bits - 1) - 1, -(2 ** (bits - 1)), dtype)
     return IntInfo(bits, 2**bits - 1, 0, dtype)
 
@@ -236,14 +235,14 @@ cdef bint is_of_kind(DType dtype, object kind) except -1:
     kinds = KINDS.get(kind)
     if kinds is None:
         raise ValueError(f"no kind of element types is called {kind!r}; there are {', '.join(map(repr, KINDS))}.")
-    return dtype.kind in <tuple>kinds
+    return dtype.kind in <str>kinds
 
 
 def result_type(*arrays_and_dtypes):
     """Return the element type that the result of an operation on these has.
 
-    Tensors count by their element type, those without dimensions too. Python's numbers give way: each changes the
-    type only if its kind is higher. Among themselves they are bool, int64, float32 and complex64.
+    Tensors count by their element type, those without dimensions too, and so do NumPy's scalars. Python's numbers give
+    way: each changes the type only if its kind is higher. Among themselves they are bool, int64, float32 and complex64.
 
     Parameters
     ----------
@@ -288,12 +287,15 @@ def result_type(*arrays_and_dtypes):
 
 
 cdef object result_type_of_any(tuple arrays_and_dtypes):
-    """Be `result_type` for more than two types, and for what stands for a type or a number."""
-    plain = [x.item() if isinstance(x, np.generic) else x for x in arrays_and_dtypes]
-    numbers = [x for x in plain if isinstance(x, (int, float, complex))]
-    types = [dtype_of(x) for x in plain if not isinstance(x, (int, float, complex))]
+    """Return what `result_type` does, of more than two types and of what names a type or has one."""
+    numbers, types = [], []
+    for x in arrays_and_dtypes:
+        if isinstance(x, (int, float, complex)) and not isinstance(x, np.generic):
+            numbers.append(x)
+        else:
+            types.append(dtype_of(x))
     # The highest kind first: uint64 and int8 meet nowhere, but both meet float32.
-    types.sort(key=lambda dtype: ORDER.index(dtype.kind), reverse=True)
+    types.sort(key=lambda dtype: "buifc".index(dtype.kind), reverse=True)
     result = functools.reduce(promote_types, types) if types else bool_
     for number in numbers:
         result = promote_number(result, number)
@@ -301,8 +303,8 @@ cdef object result_type_of_any(tuple arrays_and_dtypes):
 
 
 def dtype_of(x):
-    """Return the element type of a tensor, or the one that is named."""
-    dtype = x.dtype if isinstance(x, Tensor) else dtype_from_any(x)
-    if dtype.kind not in KINDS:
+    """Return the element type of a tensor or a scalar of NumPy, or the one that is named."""
+    dtype = x.dtype if isinstance(x, Tensor) else dtype_from_any(x.dtype if isinstance(x, np.generic) else x)
+    if dtype.code == UNDEFINED:
         refuse_undefined()
     return dtype

@@ -224,4 +224,5 @@ cdef object number_beside(object number, object other, object condition):
         raise TypeError(f"where() chooses from tensors and numbers, found {type(number).__name__}.")
     if isinstance(other, TensorBase):
         return scalar_like(other, number)
-    return full((), number, device=condition.device if isinstance(condition, TensorBase) else None)
+    dtype = number.dtype if isinstance(number, np.generic) else None
+    return full((), number, dtype=dtype, device=condition.device if isinstance(condition, TensorBase) else None)

@@ -374,4 +374,4 @@ def strides_of(entry):
 
 def unit_of(dtype):
     """Return how many bytes of an element have an order and an alignment: half of a complex number."""
-    return dtype.itemsize // 2 if dtype.kind == "complex floating" else dtype.itemsize
+    return dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize

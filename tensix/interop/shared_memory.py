@@ -1,8 +1,8 @@
 """Tensors in shared memory, handed to other processes by `multiprocessing` without copying.
 
 Importing this module, which the first `SharedMemoryAllocator` does, teaches `multiprocessing` to send a tensor whose
-storage such an allocator made as a file descriptor and an offset. All other tensors are pickled with their bytes, as
-everywhere.
+storage such an allocator made as a file descriptor and an offset; `share` teaches joblib's `loky` the same, if that is
+loaded. All other tensors are pickled with their bytes, as everywhere.
 
 Note [Descriptors on their way]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -14,6 +14,7 @@ then the descriptor that came is closed, for the mapping has its own.
 
 import os
 import pickle
+import sys
 import weakref
 from multiprocessing import reduction
 
@@ -40,7 +41,8 @@ def share(x: Tensor) -> Tensor:
     Returns
     -------
     Tensor
-        Sent to another process by `multiprocessing`, it is the same memory there: each sees the other's writes.
+        Sent to another process by `multiprocessing` or by joblib's default workers, it is the same memory there: each
+        sees the other's writes.
 
     Notes
     -----
@@ -57,6 +59,7 @@ def share(x: Tensor) -> Tensor:
     >>> share(x) is x
     True
     """
+    register_reducers()
     if SharedMemoryAllocator.locate(x.data_ptr()) is not None:
         return x  # sent as it is, whatever its strides
     with use_allocator(ALLOCATOR):
@@ -127,4 +130,11 @@ def reduce_tensor(x: Tensor):
     return receive_tensor, (file, x.readonly, start, storage_offset, x.shape, x.stride(), x.dtype)
 
 
-reduction.register(Tensor, reduce_tensor)
+def register_reducers() -> None:
+    """Have tensors reduced by `reduce_tensor` in messages between processes, of loky only if that is loaded."""
+    for name in ("multiprocessing.reduction", "joblib.externals.loky.backend.reduction", "loky.backend.reduction"):
+        if name in sys.modules:
+            sys.modules[name].register(Tensor, reduce_tensor)
+
+
+register_reducers()

@@ -118,7 +118,7 @@ cdef TensorImpl converted(TensorImpl source, uint8_t code):
 
 cdef int check_cast(str kind, TensorImpl target) except -1:
     """Check that numbers of a kind can be written to a tensor: all but complex numbers to what is not complex."""
-    if kind == "complex floating" and dtype_of_code(target.dtype_code).kind != kind:
+    if kind == "c" and dtype_of_code(target.dtype_code).kind != kind:
         raise TypeError(
             f"complex numbers can't be cast to the desired output type {dtype_of_code(target.dtype_code)}: their "
             "imaginary parts would be lost."
@@ -340,7 +340,7 @@ cdef inline uint8_t element_code(uint8_t code) noexcept:
 cdef bint is_complex_tensor(object value):
     """Return whether it is a tensor or an array of complex numbers: written as others they only make NumPy warn."""
     if isinstance(value, TensorBase):
-        return dtype_of_code((<TensorBase>value).impl.dtype_code).kind == "complex floating"
+        return dtype_of_code((<TensorBase>value).impl.dtype_code).kind == "c"
     return isinstance(value, np.ndarray) and value.dtype.kind == "c"
 
 
@@ -350,7 +350,7 @@ cdef object fill_element(TensorImpl target, object value):
     if value is None or isinstance(value, (str, bytes)):
         raise TypeError(f"fill_() writes one number, found {type(value).__name__}.")
     if isinstance(value, complex) or isinstance(value, np.complexfloating) or is_complex_tensor(value):
-        check_cast("complex floating", target)
+        check_cast("c", target)
     element = call_ignoring_errors(np.array, (value, dtype_of_code(element_code(target.dtype_code)).numpy))
     if element.ndim != 0:
         raise ValueError(f"fill_() writes one number, found {type(value).__name__} of shape {element.shape}.")

@@ -554,7 +554,7 @@ cdef object linspace_of_numpy(object start, object end, object steps, object end
         raise ValueError(f"linspace() needs a number of elements that is 0 or more and below 2**63, found num={steps}.")
     if dtype is None:
         dtype = default_type(start, end, 0.0)
-    exact = dtype.numpy if "integer" in dtype.kind else None
+    exact = dtype.numpy if dtype.kind in "iu" else None
     return numbers_of_numpy(steps, dtype, device, np.linspace, start, end, steps, endpoint, False, exact)
 
 

@@ -724,7 +724,7 @@ def isclose(
     tensor([ True, False])
     """
     dtype = promotion.promote_types(x1.dtype, x2.dtype)
-    if "floating" not in dtype.kind:
+    if dtype.kind not in "fc":
         dtype = float64  # in which the smallest integer has an absolute value
     elif dtype.itemsize == 2:
         dtype = float32  # for the tolerances

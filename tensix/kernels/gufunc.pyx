@@ -193,7 +193,7 @@ cdef object decompose(Kernel kernel, object table, arguments_t args):
 cdef uint8_t code_of(TensorImpl x, TensorImpl y) except? 255:
     """Return the common type, the default floating type for integers and bools."""
     cdef uint8_t code = x.dtype_code if y is None else promote_codes(x.dtype_code, y.dtype_code)
-    return code if "floating" in dtype_of_code(code).kind else default_float_code()
+    return code if dtype_of_code(code).kind in "fc" else default_float_code()
 
 
 cdef object results_of(gufunc_t* gufunc, TensorImpl x, TensorImpl y, bint may_fail, bint must_be_finite):
@@ -489,7 +489,7 @@ cdef TensorImpl transformed(FourierKernel self, TensorImpl x, object size, objec
         return None
     code = x.dtype_code
     cdef bint is_complex = code == COMPLEX64 or code == COMPLEX128
-    if "floating" not in dtype_of_code(code).kind:
+    if dtype_of_code(code).kind not in "fc":
         code = default_float_code()
         x = converted(x, code)
     if is_complex and self.last == REAL_EVEN:

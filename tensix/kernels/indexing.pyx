@@ -147,7 +147,7 @@ cdef object array_of_key(object key):
     if isinstance(key, TensorBase):
         impl = (<TensorBase>key).impl
         kind = dtype_of_code(impl.dtype_code).kind
-        if kind != "bool" and "integer" not in kind:
+        if kind not in "biu":
             refuse_key(f"tensor of {dtype_of_code(impl.dtype_code)}")
         key = array_of_bits(impl, False)
     if isinstance(key, np.ndarray) and key.dtype == np.uint64:
@@ -212,7 +212,7 @@ cdef object take_along_axis(Kernel self, object table, arguments_t args):
 
 cdef bint are_positions(TensorImpl index) except -1:
     """Return whether a tensor has integers that fit into int64."""
-    return "integer" in dtype_of_code(index.dtype_code).kind and index.dtype_code != UINT64
+    return dtype_of_code(index.dtype_code).kind in "iu" and index.dtype_code != UINT64
 
 
 def take_kernel(self, index, *, axis):

@@ -120,7 +120,7 @@ cdef object NumpyKernel_view(NumpyKernel self, object value, int code, list arra
         impl = (<TensorBase>value).impl
         if self.promotes:
             impl = converted(impl, code)
-        if self.floats and "floating" not in dtype_of_code(impl.dtype_code).kind:
+        if self.floats and dtype_of_code(impl.dtype_code).kind not in "fc":
             impl = converted(impl, default_float_code())
         if self.widens and is_narrow(impl.dtype_code):
             impl = converted(impl, FLOAT32)

@@ -356,10 +356,10 @@ cdef Generator checked_generator(str name, object generator):
 cdef int check_range(TensorImpl impl, object low, object high) except -1:
     """Check that there are integers in a range, and that the element type holds them."""
     dtype = dtype_of_code(impl.dtype_code)
-    if "integer" not in dtype.kind:
+    if dtype.kind not in "iu":
         raise TypeError(f"random_() fills tensors of integers, found {dtype.name}.")
     cdef object count = 1 << <object>(8 * dtype.itemsize)  # of the values that the type has
-    cdef object least = 0 if dtype.kind == "unsigned integer" else -(count >> 1)
+    cdef object least = 0 if dtype.kind == "u" else -(count >> 1)
     if not least <= low < high <= least + count:
         raise ValueError(
             f"random_() needs a range that is not empty and lies within {dtype.name}, found {low} up to {high}."

@@ -54,7 +54,7 @@ cdef object checked_indices(TensorBase indices, TensorBase values):
     """Return a copy of the indices as int64, if they are the indices of so many values."""
     dtype = dtype_of_code(indices.impl.dtype_code)
     shape = TensorImpl_shape(indices.impl)
-    if "integer" not in dtype.kind:
+    if dtype.kind not in "iu":
         raise TypeError(f"sparse_coo_tensor(): indices must be integers, found {dtype.name}.")
     if len(shape) != 2 or not 0 < shape[0] <= 64:
         raise ValueError(

@@ -136,7 +136,7 @@ cdef object run_reduction(Kernel kernel, object table, arguments_t args):
     else:
         result = dtype_from_any(<object>args[2]).code
         working = self.working[result]
-        if dtype_of_code(x.dtype_code).kind == "complex floating" != dtype_of_code(result).kind:
+        if dtype_of_code(x.dtype_code).kind == "c" != dtype_of_code(result).kind:
             refuse_to_drop_imaginary(result)
     if x.numel == 0 and not self.has_empty_result:
         refuse_empty(table.schema.name, x, axes)
@@ -231,7 +231,7 @@ cdef int own_loop_init(reduction_loop_t* self, int operation, int source, int re
     self.settled = -1
     if dtype.name == "bool":
         self.settled = 1 if operation in (TX_ANY, TX_MAX) else 0
-    self.by_pairs = "floating" in dtype.kind and operation in (TX_SUM, TX_SQUARES)
+    self.by_pairs = dtype.kind in "fc" and operation in (TX_SUM, TX_SQUARES)
     if dtype.name != "bfloat16":  # See Note [bfloat16 and NumPy]
         value = np.array(identity(dtype.numpy) if callable(identity) else identity, dtype.numpy).tobytes()
         memcpy(self.identity, <char*>value, len(value))
@@ -761,10 +761,10 @@ cdef object accumulate(arguments_t args, int operation, object function):
     own = dtype_of_code(x.dtype_code)
     wide = dtype_named(WIDENED.get(own.name, own.name))
     result = wide if dtype is None else dtype_from_any(dtype)
-    if own.kind == "complex floating" != result.kind:
+    if own.kind == "c" != result.kind:
         raise TypeError(f"complex numbers can't be cast to the desired output type {result}.")
     code = result.code
-    if x.device_type != META and (tx_scan(operation, code) == NULL or "integer" in result.kind and result is not wide):
+    if x.device_type != META and (tx_scan(operation, code) == NULL or result.kind in "iu" and result is not wide):
         return accumulate_by_numpy(x, dim, result, include_initial, function)
     if result is not wide:
         x = converted(x, code)

@@ -140,7 +140,7 @@ cdef class PowerKernel(UfuncKernel):
 
     cdef int check(self, TensorImpl x, TensorImpl y) except -1:
         """NumPy's loop would raise its error in the middle, with part of the result written."""
-        if "floating" in dtype_of_code(x.dtype_code).kind or dtype_of_code(y.dtype_code).kind != "signed integer":
+        if dtype_of_code(x.dtype_code).kind in "fc" or dtype_of_code(y.dtype_code).kind != "i":
             return 0
         if y.numel != 0 and readable_of_impl(y).min() < 0:
             raise ValueError(
@@ -202,7 +202,7 @@ cdef object share_or_run(Kernel kernel, object table, arguments_t args):
     cdef size_t nbytes = <size_t>x.numel * itemsize_of(x.dtype_code)
     if nbytes >= SHARED_BYTES and x.contiguous and x.storage is not None and x.device_type == CPU:
         if nbytes == (<StorageImpl>x.storage).size_bytes and self.loops[x.dtype_code].function != NULL:
-            if not self.changes_complex or dtype_of_code(x.dtype_code).kind != "complex floating":
+            if not self.changes_complex or dtype_of_code(x.dtype_code).kind != "c":
                 return LAZY_CLONE.call1(<object>args[0])
     return run_one(kernel, table, args)
 
@@ -429,7 +429,7 @@ cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1:
     if code == BFLOAT16:  # See Note [bfloat16 and NumPy]
         return UfuncKernel_code(self, FLOAT32)
     kind = dtype_of_code(code).kind
-    if self.promotes and (kind == "bool" or "integer" in kind):
+    if self.promotes and kind in "biu":
         return default_float_code()
     raise TypeError(f"{self.operator_name}() is not defined for {dtype_of_code(code).name}.")
 
@@ -444,9 +444,11 @@ cdef TensorBase scaled(TensorBase left, TensorBase right, object alpha):
     """Return the second operand of a sum times a factor, whose kind must not be above that of the sum."""
     if alpha == 1:
         return right
+    if isinstance(alpha, np.generic):
+        alpha = alpha.item()
     dtype = dtype_of_code(promote_codes(left.impl.dtype_code, right.impl.dtype_code))
-    if isinstance(alpha, complex) > (dtype.kind == "complex floating") or (
-        isinstance(alpha, float) and "floating" not in dtype.kind
+    if isinstance(alpha, complex) > (dtype.kind == "c") or (
+        isinstance(alpha, float) and dtype.kind not in "fc"
     ):
         raise TypeError(f"a sum of type {dtype.name} cannot take alpha={alpha!r}: it must not be of a higher kind.")
     global MUL

@@ -23,7 +23,7 @@ from cython.cimports.cpython.slice import PySlice_AdjustIndices, PySlice_Unpack
 from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t
 from cython.cimports.tensix.dispatch.kernel import Kernel, Kernel_of, arguments_t
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
-from cython.cimports.tensix.tensors.dtype import DType, dtype_from_any, dtype_of_code, refuse_undefined
+from cython.cimports.tensix.tensors.dtype import BOOL, DType, dtype_from_any, dtype_of_code, refuse_undefined
 from cython.cimports.tensix.tensors.index_key import finds_element, is_position
 from cython.cimports.tensix.tensors.memory_format import TensorImpl_is_contiguous_in, memory_format_from_any
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, Tensor_wrap, TensorBase
@@ -902,7 +902,7 @@ def real(kernel: Kernel, table, args: arguments_t):
     """View the real parts; of other numbers, the tensor itself."""
     a = cython.cast(TensorBase, args[0])
     check_number(a, "real")
-    if dtype_of_code(a.impl.dtype_code).kind == "complex floating":
+    if dtype_of_code(a.impl.dtype_code).kind == "c":
         return part_of(a, 0)
     view = TensorImpl_view(a.impl, a.impl.ndim)
     TensorImpl_copy_dims(a.impl, view, 0, 0, a.impl.ndim)
@@ -916,7 +916,7 @@ def imag(kernel: Kernel, table, args: arguments_t):
     a = cython.cast(TensorBase, args[0])
     base = a.impl
     check_number(a, "imag")
-    if dtype_of_code(base.dtype_code).kind == "complex floating":
+    if dtype_of_code(base.dtype_code).kind == "c":
         return part_of(a, 1)
     made = EMPTY.call_empty(base.ndim, TensorImpl_sizes(base), base.dtype_code, base.device_type, base.device_index)
     return FILL_.call_with(made, 0)
@@ -939,8 +939,10 @@ def part_of(a: TensorBase, part: cython.int):
 @cython.cfunc
 @cython.exceptval(-1)
 def check_number(a: TensorBase, name: str) -> cython.int:
-    if a.impl is UNDEFINED or dtype_of_code(a.impl.dtype_code).kind == "bool":
-        raise TypeError(f"{name}() is not defined for {dtype_of_code(a.impl.dtype_code).name}.")
+    if a.impl is UNDEFINED:
+        refuse_undefined()
+    if a.impl.dtype_code == BOOL:
+        raise TypeError(f"{name}() is not defined for bool.")
     return 0
 
 

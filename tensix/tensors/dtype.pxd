@@ -26,7 +26,7 @@ cdef class DType:
     cdef readonly uint8_t code       # PyTorch's ScalarType number, the row in every dtype table
     cdef readonly uint8_t itemsize   # bytes
     cdef readonly str name
-    cdef readonly str kind           # "bool", "signed integer", "unsigned integer", "real floating", "complex floating"
+    cdef readonly str kind           # NumPy's letter: "b", "i", "u", "f", "c"; "V" of an undefined tensor
     cdef object numpy_dtype          # numpy.dtype of the same bytes, or None; NumPy's own, or ml_dtypes' once asked for
     cdef object __weakref__
 

@@ -11,13 +11,14 @@ Python numbers, conversions and arithmetic go through float32. Both roundings of
 float32 and on to bfloat16, give the nearest bfloat16: 24 bits are more than two times 8 plus 2.
 """
 
-import builtins
 import contextlib
 import importlib
 
 import cython
 import numpy as np
 from cython.cimports.tensix.core.public_module import set_module
+
+from tensix.core.storage import NullError
 
 __all__ = [
     "DType", "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64",
@@ -33,7 +34,8 @@ IS_COMPLETE = cython.declare(cython.bint, False)  # whether all element types ar
 class DType:
     """Name an element type; there is one object of each.
 
-    It equals whatever names it where an element type is taken: NumPy's type, its scalar class, a name, ``float``. It
+    It equals whatever names it where an element type is taken: NumPy's type, its scalar class, a name. ``float``,
+    ``int`` and ``complex`` mean float64, int64 and complex128, as in NumPy; the default types of new tensors differ. It
     hashes as NumPy's type does, save bfloat16, whose type would have to be imported; names and classes have hashes of
     their own.
 
@@ -46,15 +48,18 @@ class DType:
     itemsize : int
         Bytes per element.
     kind : str
-        ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"real floating"`` or ``"complex floating"``.
+        NumPy's letter: ``"b"`` (bool), ``"i"``, ``"u"`` (signed and unsigned integers), ``"f"`` (real, bfloat16 too)
+        or ``"c"`` (complex). `isdtype` takes the array API's words.
 
     Examples
     --------
     >>> import numpy, tensix
     >>> tensix.float32, tensix.float32.itemsize
     (tensix.float32, 4)
-    >>> tensix.float32 == "f4", {tensix.float32: 1}[numpy.dtype("float32")]
-    (True, 1)
+    >>> tensix.float32 == "f4", tensix.float64 == float, {tensix.float32: 1}[numpy.dtype("float32")]
+    (True, True, 1)
+    >>> tensix.float32.kind, tensix.float32.type
+    ('f', <class 'numpy.float32'>)
     """
 
     __module__ = "tensix"  # of an element type: its class says so in its own way
@@ -73,8 +78,22 @@ class DType:
 
     @property
     def dtype(self):
-        """NumPy's type of the same bytes: by this name NumPy itself finds it, so that ``np.dtype(x.dtype)`` works."""
-        return numpy_dtype_of(self)
+        """NumPy's type of the same bytes: by this name NumPy itself finds it, so that ``np.dtype(x.dtype)`` works.
+
+        Raises
+        ------
+        AttributeError
+            If NumPy has none: of bfloat16 without ml_dtypes.
+        """
+        try:
+            return numpy_dtype_of(self)
+        except TypeError as error:
+            raise AttributeError(*error.args) from None
+
+    @property
+    def type(self):
+        """NumPy's class of scalars, such as ``numpy.float32``; there is one if there is a `dtype`."""
+        return self.dtype.type
 
     def __eq__(self, other):
         if isinstance(other, DType):
@@ -132,15 +151,8 @@ def find_dtype(dtype):
     """Return the element type that something other than a DType means, None if it means none."""
     if dtype is None:
         return None
-    is_name = isinstance(dtype, str)  # where it is that of a class of Python's, it means what the class does
-    if is_name and dtype in BY_NAME:
+    if isinstance(dtype, str) and dtype in BY_NAME:
         return BY_NAME[dtype]
-    if dtype is builtins.float or (is_name and dtype == "float"):
-        return BY_CODE[default_float_code()]
-    if dtype is builtins.complex or (is_name and dtype == "complex"):
-        return BY_NAME["complex64"]
-    if dtype is builtins.int:
-        return BY_NAME["int64"]
     with contextlib.suppress(TypeError, ValueError):  # NumPy's own text speaks of its types, ours follows
         numpy_dtype = np.dtype(dtype)
         return BY_NUMPY.get(numpy_dtype) or dtype_of_extension(numpy_dtype)
@@ -173,7 +185,7 @@ def numpy_dtype_of(dtype):
 
 
 def refuse_undefined():
-    raise RuntimeError("the tensor is undefined: it has no elements and no type. Make one with empty() or tensor().")
+    raise NullError("the tensor is undefined: it has no elements, type or device. Make one with empty() or tensor().")
 
 
 def default_float_code():
@@ -193,24 +205,24 @@ def register(code, name, itemsize, kind, numpy_dtype):
 
 
 # What an undefined tensor has: in the table of codes, but of no name.
-undefined = register(UNDEFINED, "undefined", 0, "undefined", None)
+undefined = register(UNDEFINED, "undefined", 0, "V", None)
 del BY_NAME["undefined"]
 
-uint8 = register(UINT8, "uint8", 1, "unsigned integer", np.dtype("u1"))
-int8 = register(INT8, "int8", 1, "signed integer", np.dtype("i1"))
-int16 = register(INT16, "int16", 2, "signed integer", np.dtype("i2"))
-int32 = register(INT32, "int32", 4, "signed integer", np.dtype("i4"))
-int64 = register(INT64, "int64", 8, "signed integer", np.dtype("i8"))
-float16 = register(FLOAT16, "float16", 2, "real floating", np.dtype("f2"))
-float32 = register(FLOAT32, "float32", 4, "real floating", np.dtype("f4"))
-float64 = register(FLOAT64, "float64", 8, "real floating", np.dtype("f8"))
-complex64 = register(COMPLEX64, "complex64", 8, "complex floating", np.dtype("c8"))
-complex128 = register(COMPLEX128, "complex128", 16, "complex floating", np.dtype("c16"))
-bool = register(BOOL, "bool", 1, "bool", np.dtype("?"))
-bfloat16 = register(BFLOAT16, "bfloat16", 2, "real floating", None)
-uint16 = register(UINT16, "uint16", 2, "unsigned integer", np.dtype("u2"))
-uint32 = register(UINT32, "uint32", 4, "unsigned integer", np.dtype("u4"))
-uint64 = register(UINT64, "uint64", 8, "unsigned integer", np.dtype("u8"))
+uint8 = register(UINT8, "uint8", 1, "u", np.dtype("u1"))
+int8 = register(INT8, "int8", 1, "i", np.dtype("i1"))
+int16 = register(INT16, "int16", 2, "i", np.dtype("i2"))
+int32 = register(INT32, "int32", 4, "i", np.dtype("i4"))
+int64 = register(INT64, "int64", 8, "i", np.dtype("i8"))
+float16 = register(FLOAT16, "float16", 2, "f", np.dtype("f2"))
+float32 = register(FLOAT32, "float32", 4, "f", np.dtype("f4"))
+float64 = register(FLOAT64, "float64", 8, "f", np.dtype("f8"))
+complex64 = register(COMPLEX64, "complex64", 8, "c", np.dtype("c8"))
+complex128 = register(COMPLEX128, "complex128", 16, "c", np.dtype("c16"))
+bool = register(BOOL, "bool", 1, "b", np.dtype("?"))
+bfloat16 = register(BFLOAT16, "bfloat16", 2, "f", None)
+uint16 = register(UINT16, "uint16", 2, "u", np.dtype("u2"))
+uint32 = register(UINT32, "uint32", 4, "u", np.dtype("u4"))
+uint64 = register(UINT64, "uint64", 8, "u", np.dtype("u8"))
 
 IS_COMPLETE = True
 

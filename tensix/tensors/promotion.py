@@ -18,7 +18,7 @@ from tensix.tensors.dtype import DTYPE_COUNT, dtype_named
 
 __all__ = ["promote_types"]
 
-RANKS = {"bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2, "complex floating": 3}
+RANKS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 TABLE = cython.declare(cython.uchar[47][47])  # DTYPE_COUNT squared; 46, "undefined", where two types do not promote
 UNDEFINED_CODE = 46
 
@@ -57,11 +57,11 @@ def promote_codes(a, b):
 def promote_number(dtype, number):
     """Return the element type that one takes on beside a Python number: itself, unless the number's kind is higher."""
     rank: cython.int = RANKS[dtype.kind]
-    if isinstance(number, complex) and rank < RANKS["complex floating"]:
+    if isinstance(number, complex) and rank < RANKS["c"]:
         return dtype_named("complex128" if dtype.name == "float64" else "complex64")
-    if isinstance(number, float) and rank < RANKS["real floating"]:
+    if isinstance(number, float) and rank < RANKS["f"]:
         return dtype_of_code(default_float_code())
-    if rank == RANKS["bool"] and not isinstance(number, (bool, float, complex)):
+    if rank == RANKS["b"] and not isinstance(number, (bool, float, complex)):
         return dtype_named("int64")
     return dtype
 
@@ -87,14 +87,14 @@ def promoted_name(a: DType, b: DType):
     rank_a, rank_b = RANKS[a.kind], RANKS[b.kind]
     low, high = (a, b) if (rank_a, a.itemsize) <= (rank_b, b.itemsize) else (b, a)
     if rank_a != rank_b:
-        if high.kind == "complex floating" and low.name == "float64":
+        if high.kind == "c" and low.name == "float64":
             return "complex128"
         return high.name
-    if low.itemsize == high.itemsize and low.kind == "real floating":
+    if low.itemsize == high.itemsize and low.kind == "f":
         return "float32"  # float16 and bfloat16
     if low.kind == high.kind:
         return high.name
-    unsigned, signed = (low, high) if low.kind == "unsigned integer" else (high, low)
+    unsigned, signed = (low, high) if low.kind == "u" else (high, low)
     if signed.itemsize > unsigned.itemsize:
         return signed.name
     return {1: "int16", 2: "int32", 4: "int64"}.get(unsigned.itemsize)

@@ -11,8 +11,8 @@ import tensix
 from tensix import can_cast, finfo, iinfo, isdtype, promote_types, result_type
 
 DTYPES = [getattr(tensix, name) for name in tensix.__all__ if isinstance(getattr(tensix, name), tensix.DType)]
-FLOATS = [dtype for dtype in DTYPES if dtype.kind == "real floating"]
-INTEGERS = [dtype for dtype in DTYPES if "integer" in dtype.kind]
+FLOATS = [dtype for dtype in DTYPES if dtype.kind == "f"]
+INTEGERS = [dtype for dtype in DTYPES if dtype.kind in "iu"]
 
 
 # ---- limits
@@ -42,10 +42,10 @@ def test_limits_of_integers(dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_each_type_has_limits_of_its_own_kind(dtype):
-    if "floating" not in dtype.kind:
+    if dtype.kind not in "fc":
         with pytest.raises(TypeError, match=f"found {dtype.name}. Use iinfo"):
             finfo(dtype)
-    if "integer" not in dtype.kind:
+    if dtype.kind not in "iu":
         with pytest.raises(TypeError, match=f"found {dtype.name}. Use finfo"):
             iinfo(dtype)
 
@@ -53,7 +53,7 @@ def test_each_type_has_limits_of_its_own_kind(dtype):
 # ---- casts
 
 
-@pytest.mark.parametrize("kind", [("signed integer", "unsigned integer"), ("real floating",), ("complex floating",)])
+@pytest.mark.parametrize("kind", ["iu", "f", "c"])
 def test_casts_within_a_kind_lose_nothing(kind):
     """The standard's promotion of one kind is NumPy's safe cast; int64 to float64 is not within one."""
     for a, b in itertools.product([dtype for dtype in DTYPES if dtype.kind in kind], repeat=2):
@@ -62,7 +62,7 @@ def test_casts_within_a_kind_lose_nothing(kind):
 
 
 def test_casts_to_a_lower_kind():
-    ranks = {"bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2, "complex floating": 3}
+    ranks = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
     for a, b in itertools.product(DTYPES, repeat=2):
         if ranks[a.kind] > ranks[b.kind]:
             assert not can_cast(a, b)
@@ -124,8 +124,9 @@ def test_result_of_two_types_is_what_they_promote_to(a):
     ((tensix.bfloat16, 10**9), "bfloat16"), ((tensix.float64, 1j), "complex128"), ((tensix.float32, 1j), "complex64"),
     ((tensix.uint8, 1j), "complex64"), ((tensix.complex64, 1.5), "complex64"), ((tensix.int8, 1, 1.5), "float32"),
     ((True,), "bool"), ((1, True), "int64"), ((1.5, 1), "float32"), ((1j, 1), "complex64"),
-    ((np.float64(1),), "float32"),
-    ((tensix.float32, np.float64(2)), "float32"), ((np.float32, np.dtype("f8")), "float64"), ((float,), "float32"),
+    ((np.float64(1),), "float64"), ((tensix.uint8, np.int8(1)), "int16"),
+    ((tensix.int8, np.float16(1), 2.5), "float16"),
+    ((tensix.float32, np.float64(2)), "float64"), ((np.float32, np.dtype("f8")), "float64"), ((float,), "float64"),
     ((tensix.float16, tensix.bfloat16, tensix.int64), "float32"), ((tensix.ones(()), tensix.float64), "float64"),
 ])
 def test_results(arguments, expected):
@@ -168,7 +169,7 @@ def test_signatures_are_the_standards():
 @pytest.mark.parametrize("target", DTYPES, ids=str)
 def test_astype(source, target):
     x = tensix.tensor([0, 1, 1], dtype=source)
-    if source.kind == "complex floating" and target.kind != source.kind:
+    if source.kind == "c" and target.kind != source.kind:
         with pytest.raises(TypeError, match="imaginary"):
             tensix.astype(x, target)
         return

@@ -45,7 +45,8 @@ def test_where_of_strided_and_of_large_tensors(dtype):
     (tensix.ones(2, dtype="int8"), 3, "int8"), (3, tensix.ones(2, dtype="int8"), "int8"),
     (tensix.ones(2, dtype="int8"), 2.5, "float32"), (tensix.ones(2, dtype="bfloat16"), 2.5, "bfloat16"),
     (tensix.ones(2, dtype="int64"), tensix.zeros(2), "float32"),
-    (np.float32(1), tensix.ones(2, dtype="int8"), "float32"),
+    (np.float32(1), tensix.ones(2, dtype="int8"), "float32"), (np.int8(1), np.float64(2), "float64"),
+    (np.int8(1), tensix.ones(2, dtype="uint8"), "int16"),
 ])
 def test_types_and_numbers_in_where(x1, x2, dtype):
     found = tensix.where(tensix.tensor([True, False]), x1, x2)

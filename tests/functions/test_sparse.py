@@ -151,7 +151,7 @@ def test_other_devices_are_refused():
     lambda x: x.stride(), lambda x: x.stride(0), lambda x: x.storage_offset(), lambda x: x.is_contiguous(),
     lambda x: x.storage(), lambda x: x.data_ptr(), lambda x: x.mutable_data_ptr(), lambda x: x.tolist(), np.asarray,
     lambda x: np.array(x), lambda x: sparse_coo_tensor([[0]], [1.0]).item(), lambda x: x[0], lambda x: x[0, 1],
-    lambda x: x[:1], lambda x: list(x), lambda x: x.T, lambda x: x.view(6), lambda x: x.reshape(6),
+    lambda x: x[:1], lambda x: list(x), lambda x: x.t(), lambda x: x.view(6), lambda x: x.reshape(6),
     lambda x: x.expand(2, 2, 3), lambda x: x.unsqueeze(0), lambda x: x.select(0, 0), lambda x: x.narrow(0, 0, 1),
     lambda x: x.permute(1, 0), lambda x: x.lazy_clone(), lambda x: x.fill_(1), lambda x: x.zero_(),
     lambda x: x.copy_(x), lambda x: x.copy_(tensix.ones(2, 3)), lambda x: tensix.ones(2, 3).copy_(x),

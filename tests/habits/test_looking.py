@@ -59,6 +59,53 @@ def test_members_can_be_listed_whatever_the_shape(shape):
     assert dict(inspect.getmembers(tensix.zeros(shape)))["ndim"] == len(shape)
 
 
+OBJECTS = {
+    "undefined": tensix.Tensor,
+    "bools": lambda: tensix.ones(2, 2, dtype="bool"),
+    "no dimensions": lambda: tensix.tensor(1),
+    "sparse": lambda: tensix.eye(2).to_sparse(),
+    "sparse bools": lambda: tensix.eye(2, dtype="bool").to_sparse(),
+    "meta": lambda: tensix.empty(2, device="meta"),
+    "bfloat16": lambda: tensix.ones(2, dtype="bfloat16"),
+    "the undefined type": lambda: tensix.Tensor().dtype,
+    "a type": lambda: tensix.bfloat16,
+    "a null storage": lambda: tensix.Storage.from_impl(tensix.IntrusivePtr()),
+    "a storage": lambda: tensix.ones(2).storage(),
+}
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_an_attribute_that_does_not_apply_is_not_there(kind):
+    made = OBJECTS[kind]()
+    assert inspect.getmembers(made)
+    for name in dir(made):
+        hasattr(made, name)  # raises what is not an AttributeError
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("bools", ["real", "imag"]),
+        ("sparse", ["real", "imag", "T", "mT"]),
+        ("undefined", ["device", "T", "mT", "real", "imag", "nnz"]),
+        ("the undefined type", ["dtype", "type"]),
+        ("a null storage", ["device", "allocator"]),
+    ],
+)
+def test_attributes_that_do_not_apply(kind, names):
+    made = OBJECTS[kind]()
+    assert [name for name in names if hasattr(made, name)] == []
+    assert tensix.ones(2, 2).T.shape == tensix.ones(2, 2).mT.shape == (2, 2)
+
+
+def test_a_kernel_of_ones_own_makes_an_attribute_apply():
+    x = tensix.eye(2).to_sparse()
+    with tensix.Library("tensix") as library:
+        library.impl("numpy_T", lambda x: tensix.ones(2, 2), "SparseCPU")
+        assert x.T.tolist() == [[1, 1], [1, 1]]
+    assert not hasattr(x, "T")
+
+
 def test_a_dense_tensor_has_no_nnz():
     assert not hasattr(tensix.ones(2), "nnz")
     assert tensix.ones(2).to_sparse().nnz == 2

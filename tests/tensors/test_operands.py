@@ -25,14 +25,40 @@ def test_every_type(dtype):
         assert (x == value).tolist() == (value == x).tolist() == [True, True]
 
 
-@pytest.mark.parametrize("scalar, meant", [
-    (np.float64(1.5), "float32"), (np.float32(1.5), "float32"), (np.int8(1), "float32"), (np.bool(True), "float32"),
-    (np.complex64(1j), "complex64"), (np.uint64(2**63), "float32"), (np.float16(1), "float32"),
-])
-def test_scalars_of_numpy_count_like_pythons_numbers(scalar, meant):
+SCALARS = [
+    np.bool(True), np.int8(2), np.int64(3), np.uint8(2), np.float16(1.5), np.float32(2.5), np.float64(0.1),
+    np.complex64(1j), np.complex128(2j),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("scalar", SCALARS, ids=lambda scalar: scalar.dtype.name)
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float16", "float32", "float64", "complex64"])
+def test_scalars_of_numpy_promote_by_their_type(dtype, scalar):
+    x, other = tensix.ones(2, dtype=dtype), tensix.tensor(scalar)
+    meant = tensix.promote_types(dtype, scalar.dtype)
+    assert tensix.result_type(x, scalar) is meant
+    for found, wanted in ((x * scalar, x * other), (scalar * x, x * other), (tensix.maximum(x, scalar), None),
+                          (tensix.where(x == 1, x, scalar), None)):  # fmt: skip
+        if wanted is None and meant.kind == "c":
+            continue
+        assert found.dtype is meant
+        assert wanted is None or found.tolist() == wanted.tolist()
+
+
+def test_a_product_with_a_scalar_does_not_wrap():
+    x = tensix.tensor([200], dtype="uint8")
+    assert (np.int8(2) * x).tolist() == (x * np.int8(2)).tolist() == [400]
+    assert (tensix.tensor([0.1]) == np.float64(np.float32(0.1))).tolist() == [True]
+    assert (tensix.tensor([0.1]) == np.float64(0.1)).tolist() == [False]
+
+
+def test_a_scalar_does_not_change_the_type_of_what_is_written():
     x = tensix.ones(2)
-    for result, wanted in ((x * scalar, x * scalar.item()), (scalar * x, scalar.item() * x)):
-        assert result.dtype.name == meant and result.tolist() == wanted.tolist()
+    x *= np.float64(3)
+    x.add_(np.float64(1), alpha=np.float64(2))
+    x[0] = np.float64(7)
+    assert x.dtype is tensix.float32
+    assert x.tolist() == [7, 5]
 
 
 def test_numbers_with_code_of_their_own():

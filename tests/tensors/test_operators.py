@@ -79,7 +79,7 @@ def test_numbers_keep_the_type(name, dtype):
         number = number.astype(plain.dtype)
         assert close(ALL[name](x, NUMBERS[kind]), ALL[name](plain, number))
         assert close(ALL[name](NUMBERS[kind], x), ALL[name](number, plain))
-        for scalar in (np.array(NUMBERS[kind])[()], np.float32(2.5) if kind == "real" else np.bool(True)):
+        for scalar in (number[()], np.bool(True)):
             assert ALL[name](x, scalar).dtype is ALL[name](scalar, x).dtype is ALL[name](x, NUMBERS[kind]).dtype
 
 
@@ -123,12 +123,32 @@ def test_limits_of_other_types():
 def test_what_is_neither_tensor_nor_number(name, other):
     x = tensix.ones(2)
     if name in ("eq", "ne"):
-        assert ALL[name](x, other) is ALL[name](other, x) is (name == "ne")
+        for found in (ALL[name](x, other), ALL[name](other, x)):
+            if other is None:
+                assert found.dtype is tensix.bool
+                assert found.tolist() == [name == "ne"] * 2
+            else:
+                assert found is (name == "ne")
         return
     for left, right in ((x, other), (other, x)):
         if not (name == "mod" and isinstance(left, str)):  # which formats
             with pytest.raises(TypeError):
                 ALL[name](left, right)
+
+
+@pytest.mark.parametrize("make", [
+    lambda: tensix.ones(2, 3), lambda: tensix.ones(0), lambda: tensix.full((2,), float("nan")),
+    lambda: tensix.ones((), dtype="bool"), lambda: tensix.ones(3, 2).T, lambda: tensix.empty(2, device="meta"),
+])  # fmt: skip
+def test_no_element_is_none(make):
+    x = make()
+    same, differs = x == None, x != None  # noqa: E711 it is the comparison that is tested
+    assert same.shape == differs.shape == x.shape
+    assert same.dtype is differs.dtype is tensix.bool
+    if x.device.type == "cpu":
+        assert not same.any()
+        assert differs.all()
+    assert None not in x
 
 
 def test_another_class_may_answer():

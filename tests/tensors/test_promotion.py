@@ -58,7 +58,7 @@ def test_higher_kind_keeps_its_precision(unsigned, other):
 
 
 def test_arguments_in_any_form():
-    assert promote_types(np.int8, float) is tensix.float32
+    assert promote_types(np.int8, float) is tensix.float64
     with pytest.raises(TypeError, match="element type"):
         promote_types("float32", "quaternion")
 

@@ -189,8 +189,13 @@ def test_undefined_tensor_answers_questions():
     assert not x.defined() and repr(x) == "Tensor(undefined)"
     assert (x.shape, x.numel(), x.use_count(), x.weak_use_count(), x.nbytes) == ((0,), 0, 0, 0, 0)
     assert (x.allocator, x.readonly, x.is_cow()) == (None, False, False)
-    assert str(x.device) == str(tensix.empty(0).device) == "cpu"
     assert not x.is_alias_of(Tensor())
+
+
+def test_undefined_tensor_has_no_device():
+    with pytest.raises(RuntimeError, match="undefined: it has no elements, type or device"):
+        print(Tensor().device)
+    assert not hasattr(Tensor(), "device")
 
 
 @pytest.mark.parametrize("x, y", [(Tensor(), tensix.ones(2)), (tensix.ones(2), Tensor())])

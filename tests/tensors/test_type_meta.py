@@ -66,7 +66,7 @@ def test_order_of_the_table():
     assert sorted([META, TypeMeta(), TypeMeta.make("uint64")]) == [TypeMeta.make("uint64"), TypeMeta(), META]
 
 
-@pytest.mark.parametrize("given, name", [(np.float32, "float32"), (np.dtype("i2"), "int16"), (float, "float32"),
+@pytest.mark.parametrize("given, name", [(np.float32, "float32"), (np.dtype("i2"), "int16"), (float, "float64"),
                                          ("bool", "bool"), (META, META.name), (Registered, META.name)])
 def test_forms_in_which_a_type_is_named(given, name):
     assert TypeMeta.make(given).name == name
