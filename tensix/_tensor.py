@@ -228,6 +228,7 @@ class Tensor(TensorBase):
     """
 
     __dlpack_c_exchange_api__ = exchange_api_capsule()
+    __array_priority__ = 1000.0  # above NumPy's: where Dask has chunks of both it calls what serves tensors
 
     def __init__(self, *args):
         if args:
@@ -445,6 +446,10 @@ class Tensor(TensorBase):
         if memory_format is None or memory_format is preserve_format:
             return CLONE.call1(self)
         return CLONE.call_with(self, memory_format)
+
+    def copy(self):
+        """Return a copy, made at once: `clone` by the name that arrays have."""
+        return CLONE.call1(self)
 
     def lazy_clone(self):
         """Return a tensor that shares the bytes until one of the two is written (copy-on-write)."""

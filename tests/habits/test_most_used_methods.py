@@ -21,7 +21,7 @@ NUMPY = {
     "size": (30, "x.size == 24"),
     "T": (29, "x[0].T.shape == (4, 3)"),
     "item": (25, "v.max().item() == 3.0"),
-    "copy": (21, "write `x.clone()`"),
+    "copy": (21, "not x.copy().is_alias_of(x) and x.copy().tolist() == x.tolist()"),
     "all": (21, "(v > 0).all()"),
     "data": (20, "write `x.detach()`, or `x.data_ptr()`"),
     "reshape": (20, "x.reshape(-1, 4).shape == x.reshape((6, 4)).shape == (6, 4)"),
