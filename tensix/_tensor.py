@@ -1322,6 +1322,8 @@ class Tensor(TensorBase):
 
     def __dlpack_device__(self):
         """Return the kind and the number of the device, in DLPack's numbers."""
+        if self.impl is UNDEFINED:
+            refuse_undefined()
         if self.impl.device_type != CPU:
             raise BufferError(f"DLPack knows no device {self.device}: copy the tensor to the CPU with cpu().")
         return 1, 0

@@ -119,7 +119,7 @@ def receive_tensor(file: SharedFile, readonly: bool, start: int, storage_offset:
 
 def reduce_tensor(x: Tensor):
     """Return how a tensor is made again in another process."""
-    has_memory = x.layout is strided and x.device.type == "cpu" and x.numel() > 0
+    has_memory = x.layout is strided and x.numel() > 0 and x.device.type == "cpu"  # undefined: no elements, no device
     place = SharedMemoryAllocator.locate(x.data_ptr()) if has_memory else None
     if place is None:
         return x.__reduce_ex__(pickle.DEFAULT_PROTOCOL)

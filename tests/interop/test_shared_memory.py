@@ -18,6 +18,9 @@ import tensix
 def add_one(x):
     x += 1
 
+def same(x):
+    return x
+
 def look(x):
     return x.tolist(), x.readonly, x.dtype.name, x.stride()
 
@@ -102,6 +105,14 @@ assert x[0].tolist() == [2] * 6 and x[1].tolist() == [3, 2] * 3, x
 assert large[0].item() == 1 and plain.tolist() == [0] * 3
 extra = 0 if {method!r} != "forkserver" else 3
 assert descriptors() <= before + extra + 1, (before, descriptors())
+""")
+
+
+def test_undefined_tensor_is_sent(run):
+    run("""
+with multiprocessing.get_context("spawn").Pool(1) as pool:
+    found, = pool.map(workers.same, [tensix.Tensor()])
+    assert not found.defined()
 """)
 
 

@@ -196,6 +196,8 @@ def test_undefined_tensor_has_no_device():
     with pytest.raises(RuntimeError, match="undefined: it has no elements, type or device"):
         print(Tensor().device)
     assert not hasattr(Tensor(), "device")
+    with pytest.raises(RuntimeError, match="undefined"):
+        Tensor().__dlpack_device__()
 
 
 @pytest.mark.parametrize("x, y", [(Tensor(), tensix.ones(2)), (tensix.ones(2), Tensor())])
