@@ -26,3 +26,10 @@ def test_frames_take_arrays_over_the_same_memory():
     x = tensix.from_numpy(a)
     frame = pd.DataFrame(a)
     assert (frame * np.asarray(x) == frame * a).all().all()
+
+
+def test_pandas_reads_element_types():
+    assert pd.api.types.is_float_dtype(tensix.float32)
+    assert pd.api.types.is_integer_dtype(tensix.uint8)
+    assert pd.Series([1, 2]).astype(tensix.float32).dtype == np.float32
+    assert pd.Series(tensix.arange(3), dtype=tensix.int16).dtype == np.int16

@@ -69,7 +69,7 @@ def test_classes_have_a_signature(one):
     if one is tensix.DType:
         with pytest.raises(TypeError):
             one()
-    elif one.__init__ not in (ValueError.__init__, RuntimeError.__init__, dict.__init__):  # CPython's own classes that have none
+    elif one.__init__ not in (ValueError.__init__, RuntimeError.__init__, dict.__init__):  # CPython's, which have none
         assert inspect.signature(one)
         assert "--" not in one.__doc__.partition("\n")[0]
 
