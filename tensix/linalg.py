@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 from tensix._tensor import Tensor
+from tensix.core.loaded_later import no_attribute
 from tensix.dispatch import native_functions
 from tensix.dispatch.operands import scalar_like
 from tensix.dispatch.tensor_function import function
@@ -26,7 +27,7 @@ def __dir__():
 
 
 def __getattr__(name):
-    raise AttributeError(advice(__name__, name) or f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name, __all__, advice)
 
 
 class EigResult(NamedTuple):

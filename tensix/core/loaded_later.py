@@ -22,8 +22,7 @@ def loaded_later(package, sources, advice=None):
 
     def load(name):
         if name not in sources:
-            text = None if advice is None else advice(package, name)
-            raise AttributeError(text or f"module {package!r} has no attribute {name!r}")
+            raise no_attribute(package, name, namespace["__all__"], advice)
         source = sources[name]
         found = import_module(f".{source or name}", package)
         if source is not None:
@@ -37,3 +36,48 @@ def loaded_later(package, sources, advice=None):
         return sorted({*namespace["__all__"], *(name for name in namespace if name.startswith("__"))})
 
     return load, names
+
+
+def no_attribute(module, name, names, advice=None):
+    """Return the error for a name that a module does not have.
+
+    Parameters
+    ----------
+    module : str
+        Its full name.
+    name : str
+        What was asked for.
+    names : iterable of str
+        The names that the module has. The error suggests the nearest one.
+    advice : callable, optional
+        As for `loaded_later`; what it says comes before a suggestion.
+
+    Returns
+    -------
+    AttributeError
+    """
+    text = None if advice is None else advice(module, name)
+    if text is not None:
+        return AttributeError(text)
+    text = f"module {module!r} has no attribute {name!r}"
+    if name.startswith("_"):
+        return AttributeError(text)
+    # With `obj` too, Python would suggest a name a second time when it prints the traceback.
+    return AttributeError(Suggestion(text, name, names), name=name)
+
+
+class Suggestion:
+    """The text of an error, with the nearest name, which is looked for when the text is read: `hasattr` reads none."""
+
+    def __init__(self, text, name, names):
+        self.text, self.name, self.names = text, name, names
+
+    def __str__(self):
+        near = import_module("difflib").get_close_matches(self.name, self.names, 1, 0.7)
+        return f"{self.text}. Did you mean: {near[0]!r}?" if near else self.text
+
+    def __repr__(self):
+        return repr(str(self))
+
+    def __reduce__(self):
+        return str, (str(self),)

@@ -1,6 +1,7 @@
 """Names that NumPy and PyTorch have: they are here, or the error says what is."""
 
 import builtins
+import pickle
 import re
 import subprocess
 import sys
@@ -89,3 +90,45 @@ def test_a_traceback_names_what_to_use():
     code = "import tensix; tensix.power(tensix.ones(2), 2)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "AttributeError: tensix has no `power`: the standard calls it `pow`." in done.stderr
+
+
+@pytest.mark.parametrize(("module", "name", "nearest"), [
+    (tensix, "onse", "ones"), (tensix, "armax", "argmax"), (tensix, "Tensr", "Tensor"), (tensix, "float33", "float32"),
+    (tensix.linalg, "dett", "det"), (tensix.memory, "recrod", "record"), (tensix.core, "Storgae", "Storage"),
+    (tensix.dispatch, "Dispatchkey", "DispatchKey"),
+])  # fmt: skip
+def test_a_misspelt_name_is_answered_by_the_nearest(module, name, nearest):
+    with pytest.raises(AttributeError) as caught:
+        getattr(module, name)
+    assert str(caught.value) == f"module {module.__name__!r} has no attribute {name!r}. Did you mean: {nearest!r}?"
+    assert caught.value.name == name
+
+
+@pytest.mark.parametrize("code", [
+    "tensix.onse", "tensix.armax", "tensix.linalg.dett", "tensix.fft.ftt", "tensix.ones(2).summ()",
+    "tensix.ones(2).shpae", "tensix.ops.tensix.matmull", "tensix.Storage(4).nbyts",
+])  # fmt: skip
+def test_a_traceback_suggests_a_name_once(code):
+    """By the text of the error, or by CPython, which takes it from `dir` of the object that the error names."""
+    done = subprocess.run([sys.executable, "-c", f"import tensix; {code}"], capture_output=True, text=True, check=False)
+    assert done.stderr.count("Did you mean: '") == 1, done.stderr
+
+
+def test_nothing_is_suggested_that_is_not_near():
+    for name in ("xyzzy", "__wrapped__", "_onse"):
+        with pytest.raises(AttributeError) as caught:
+            getattr(tensix, name)
+        assert "Did you mean" not in str(caught.value)
+
+
+def test_who_only_asks_whether_a_name_is_there_does_not_pay():
+    code = "import sys, tensix; print(hasattr(tensix, 'onse'), 'difflib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False False\n"
+
+
+def test_an_error_with_a_suggestion_can_be_sent():
+    with pytest.raises(AttributeError) as caught:
+        _ = tensix.onse
+    assert repr(caught.value) == f"AttributeError({str(caught.value)!r})"
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
