@@ -113,6 +113,7 @@ from tensix.tensors.memory_format import channels_last, channels_last_3d, contig
 __all__ = ["Tensor"]
 
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+SOMETIMES_ABSENT = ("T", "__array_interface__", "device", "imag", "mT", "nnz", "real")  # attributes that can fail
 SPARSE = cython.declare(uint64_t, bits_of_key("SparseCPU") & ~bits_of_key("CPU"))  # the functionality alone
 
 EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
@@ -1233,7 +1234,12 @@ class Tensor(TensorBase):
         return size_in_memory(self)
 
     def __dir__(self):
-        return [name for name in object.__dir__(self) if name not in names_elsewhere.METHODS]
+        """Return the names that this tensor has: a vector has no ``mT``, a strided tensor no ``nnz``."""
+        is_undefined = self.impl is UNDEFINED
+        # One without elements has the same attributes, but its `imag` does not need as many zeros.
+        probe = self if is_undefined or self.impl.ndim == 0 or self.impl.key_set & SPARSE else self.narrow(0, 0, 0)
+        absent = {*names_elsewhere.METHODS, *[name for name in SOMETIMES_ABSENT if not can_read(probe, name)]}
+        return [name for name in object.__dir__(self) if name not in absent]
 
     def __len__(self):
         if self.impl.ndim == 0:
@@ -1475,6 +1481,16 @@ def number_of(tensor: TensorBase):
             return number
     source = on_cpu(tensor)
     return readable_of_impl(source.impl).item()
+
+
+@cython.cfunc
+def can_read(tensor: TensorBase, name: str) -> cython.bint:
+    """Return whether a tensor has an attribute."""
+    try:
+        getattr(tensor, name)
+    except Exception:
+        return False
+    return True
 
 
 @cython.cfunc

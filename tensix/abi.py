@@ -52,3 +52,7 @@ def __getattr__(name):
             f"install a tensix whose tensix.abi.ABI_VERSION is {version}."
         )
     return CLASSES[class_name]
+
+
+def __dir__():
+    return sorted(__all__)

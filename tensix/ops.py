@@ -3,7 +3,7 @@
 A call finds the overload that its arguments fit; ``tensix.ops.tensix.add.Tensor`` is one overload's table.
 """
 
-from tensix.dispatch import dispatcher
+from tensix.dispatch import dispatcher as _dispatcher  # any public name here would hide a namespace
 
 __all__ = []
 
@@ -12,5 +12,9 @@ def __getattr__(namespace):
     """Return the operators of a namespace; the next time they are found without this function."""
     if namespace.startswith("__"):
         raise AttributeError(namespace)
-    found = globals()[namespace] = dispatcher.namespace(namespace)
+    found = globals()[namespace] = _dispatcher.namespace(namespace)
     return found
+
+
+def __dir__():
+    return sorted({name.partition("::")[0] for name in _dispatcher.operators()})

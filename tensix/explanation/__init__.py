@@ -3,3 +3,7 @@
 from tensix.explanation.explanation import Explanation, explain
 
 __all__ = ["Explanation", "explain"]
+
+
+def __dir__():
+    return sorted(__all__)  # what a shell offers: not the modules of which the names are

@@ -26,6 +26,9 @@ class FileFormatError(ValueError):
 
     __module__ = "tensix"  # See Note [Modules of classes]
 
+    def __init__(self, message: str) -> None:  # for its signature: inspect finds none of ValueError
+        super().__init__(message)
+
 
 class blaming:  # noqa: N801  it reads as a word of a with statement
     """Turn whatever a parser raises at bytes that it does not like into a `FileFormatError` that names the file.

@@ -40,6 +40,9 @@ class Snapshot(dict):
 
     __module__ = "tensix"  # See Note [Modules of classes]
 
+    def __init__(self, data=()):  # for its signature: inspect finds none of dict
+        super().__init__(data)
+
     def save(self, path):
         """Write a file; what is there already is replaced once all is written.
 

@@ -32,7 +32,8 @@ IS_COMPLETE = cython.declare(cython.bint, False)  # whether all element types ar
 @cython.final
 @cython.cclass
 class DType:
-    """Name an element type; there is one object of each.
+    """DType()\n--\n
+    Name an element type; there is one object of each.
 
     It equals whatever names it where an element type is taken: NumPy's type, its scalar class, a name. ``float``,
     ``int`` and ``complex`` mean float64, int64 and complex128, as in NumPy; the default types of new tensors differ. It

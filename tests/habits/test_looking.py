@@ -143,3 +143,50 @@ def test_values_are_found_as_in_an_array():
     assert "three" not in x
     assert None not in x
     assert 2 not in tensix.empty(0)
+
+
+STATES = {
+    "a vector": lambda: tensix.ones(3), "a matrix": lambda: tensix.ones(2, 3), "a number": lambda: tensix.tensor(2.0),
+    "bools": lambda: tensix.ones(2) > 0, "complex numbers": lambda: tensix.ones(2, dtype="complex64"),
+    "bfloat16": lambda: tensix.ones(2, dtype="bfloat16"), "nothing": lambda: tensix.empty(0, 3),
+    "a sparse tensor": lambda: tensix.ones(2, 2).to_sparse(), "on meta": lambda: tensix.empty(2, 3, device="meta"),
+    "undefined": tensix.Tensor,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_dir_lists_what_a_tensor_has(state):
+    x = STATES[state]()
+    listed = dir(x)
+    for name in listed:
+        getattr(x, name)
+    for name in {*object.__dir__(x)} - {*listed}:
+        with pytest.raises(Exception, match=r"."):
+            getattr(x, name)
+    assert {"shape", "dtype", "sum", "reshape"} <= {*listed}
+    assert ("mT" in listed) == (x.ndim >= 2 and state != "a sparse tensor")
+    assert ("nnz" in listed) == (state == "a sparse tensor")
+
+
+def test_dir_allocates_no_elements():
+    x = tensix.ones(1000, 1000)
+    with tensix.memory.statistics() as counted:
+        assert "imag" in dir(x)
+    assert counted.peak_bytes < 1000
+
+
+def test_dir_of_a_subclass_has_its_own_names():
+    class Named(tensix.Tensor):
+        @property
+        def label(self):
+            return "label"
+
+    assert {"label", "sum"} <= {*dir(Named())} and "power" not in dir(Named())
+
+
+def test_dir_of_operators_lists_namespaces():
+    assert "tensix" in dir(tensix.ops) and "dispatcher" not in dir(tensix.ops)
+    with tensix.Library("looking_test") as library:
+        library.define("twice(Tensor self) -> Tensor")
+        assert "looking_test" in dir(tensix.ops) and "twice" in dir(tensix.ops.looking_test)
+    assert "looking_test" not in dir(tensix.ops)
