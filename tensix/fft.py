@@ -8,6 +8,7 @@ from tensix.core import Device
 from tensix.dispatch import native_functions
 from tensix.dispatch.tensor_function import function
 from tensix.functions.creation import options_of
+from tensix.tensors.layout import Layout
 
 __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
@@ -231,7 +232,10 @@ def ifftshift(x: Tensor, /, *, axes: _Axes = None) -> Tensor:
     return native_functions.IFFTSHIFT(x, axes if axes is None or isinstance(axes, int) else tuple(axes))
 
 
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | Device | None = None) -> Tensor:
+def fftfreq(
+    n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | Device | None = None, layout: Layout | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:  # fmt: skip
     """Return the frequencies that the elements of an `fft` belong to.
 
     Parameters
@@ -244,6 +248,8 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | Devic
         The element type; float32 if not given.
     device : str or Device, optional
         Where the elements are; the CPU if not given.
+    layout, pin_memory : optional
+        As for `tensix.empty`.
 
     Raises
     ------
@@ -256,10 +262,13 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | Devic
     >>> tensix.fft.fftfreq(4)
     tensor([ 0.00,  0.25, -0.50, -0.25])
     """
-    return native_functions.FFTFREQ(n, d, **options_of(dtype, device))
+    return native_functions.FFTFREQ(n, d, **options_of(dtype, device, layout, pin_memory))
 
 
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | Device | None = None) -> Tensor:
+def rfftfreq(
+    n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | Device | None = None, layout: Layout | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:  # fmt: skip
     """Return the frequencies that the elements of an `rfft` belong to; parameters as for `fftfreq`.
 
     Examples
@@ -268,4 +277,4 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | Devi
     >>> tensix.fft.rfftfreq(4)
     tensor([0.00, 0.25, 0.50])
     """
-    return native_functions.RFFTFREQ(n, d, **options_of(dtype, device))
+    return native_functions.RFFTFREQ(n, d, **options_of(dtype, device, layout, pin_memory))

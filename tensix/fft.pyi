@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from tensix._tensor import Tensor
 from tensix.core import Device
+from tensix.tensors.layout import Layout
 
 __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
@@ -60,5 +61,23 @@ def irfftn(
 ) -> Tensor: ...
 def fftshift(x: Tensor, /, axes: _Axes = None, *, dim: _Axes = None, dims: _Axes = None) -> Tensor: ...
 def ifftshift(x: Tensor, /, axes: _Axes = None, *, dim: _Axes = None, dims: _Axes = None) -> Tensor: ...
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | Device | None = None) -> Tensor: ...
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | Device | None = None) -> Tensor: ...
+def fftfreq(
+    n: int,
+    /,
+    *,
+    d: float = 1.0,
+    dtype: Any = None,
+    device: str | Device | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor: ...
+def rfftfreq(
+    n: int,
+    /,
+    *,
+    d: float = 1.0,
+    dtype: Any = None,
+    device: str | Device | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor: ...

@@ -9,12 +9,13 @@ from tensix.core.data_ptr import _Deleter
 from tensix.core.device import Device
 from tensix.kernels.random import Generator
 from tensix.tensors.dtype import _DTypeLike
+from tensix.tensors.layout import Layout
 from tensix.tensors.memory_format import _MemoryFormatLike
 
 __all__ = [
     "arange", "asarray", "empty", "empty_like", "empty_strided", "eye", "from_blob", "from_dlpack", "from_numpy",
-    "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "rand", "randint", "randn", "scalar_tensor",
-    "tensor", "tril", "triu", "zeros", "zeros_like",
+    "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "rand", "rand_like", "randint", "randint_like",
+    "randn", "randn_like", "scalar_tensor", "tensor", "tril", "triu", "zeros", "zeros_like",
 ]
 
 @overload
@@ -25,6 +26,8 @@ def empty(
     device: str | Device | None = None,
     memory_format: _MemoryFormatLike | None = None,
     alignment: int | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 @overload
 def empty(
@@ -34,6 +37,8 @@ def empty(
     device: str | Device | None = None,
     memory_format: _MemoryFormatLike | None = None,
     alignment: int | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 @overload
 def zeros(
@@ -42,6 +47,8 @@ def zeros(
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     alignment: int | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 @overload
 def zeros(
@@ -50,6 +57,8 @@ def zeros(
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     alignment: int | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 @overload
 def ones(
@@ -58,6 +67,8 @@ def ones(
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     alignment: int | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 @overload
 def ones(
@@ -66,6 +77,8 @@ def ones(
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     alignment: int | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 @overload
 def rand(
@@ -74,6 +87,8 @@ def rand(
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     generator: Generator | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 @overload
 def rand(
@@ -82,6 +97,8 @@ def rand(
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     generator: Generator | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 @overload
 def randn(
@@ -90,6 +107,8 @@ def randn(
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     generator: Generator | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 @overload
 def randn(
@@ -98,6 +117,8 @@ def randn(
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     generator: Generator | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 @overload
 def randint(
@@ -108,6 +129,8 @@ def randint(
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     generator: Generator | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 @overload
 def randint(
@@ -118,6 +141,8 @@ def randint(
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     generator: Generator | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 def full(
     shape: int | Iterable[int],
@@ -126,14 +151,40 @@ def full(
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     alignment: int | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 def tensor(
     data: npt.ArrayLike | Tensor, *, dtype: _DTypeLike | None = None, device: str | Device | None = None
 ) -> Tensor: ...
 def from_numpy(array: np.ndarray[Any, Any]) -> Tensor: ...
-def empty_like(x: Tensor, /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None) -> Tensor: ...
-def zeros_like(x: Tensor, /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None) -> Tensor: ...
-def ones_like(x: Tensor, /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None) -> Tensor: ...
+def empty_like(
+    x: Tensor,
+    /,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor: ...
+def zeros_like(
+    x: Tensor,
+    /,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor: ...
+def ones_like(
+    x: Tensor,
+    /,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor: ...
 def full_like(
     x: Tensor,
     /,
@@ -141,6 +192,40 @@ def full_like(
     *,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor: ...
+def rand_like(
+    x: Tensor,
+    /,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    generator: Generator | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor: ...
+def randn_like(
+    x: Tensor,
+    /,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    generator: Generator | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor: ...
+def randint_like(
+    x: Tensor,
+    /,
+    low: int,
+    high: int | None = None,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    generator: Generator | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 def empty_strided(
     size: Sequence[int],
@@ -148,8 +233,17 @@ def empty_strided(
     *,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
-def scalar_tensor(s: complex, *, dtype: _DTypeLike | None = None, device: str | Device | None = None) -> Tensor: ...
+def scalar_tensor(
+    s: complex,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor: ...
 def arange(
     start: float,
     /,
@@ -158,6 +252,8 @@ def arange(
     *,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 def linspace(
     start: complex,
@@ -168,6 +264,8 @@ def linspace(
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
     endpoint: bool = True,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 def eye(
     n_rows: int,
@@ -177,6 +275,8 @@ def eye(
     k: int = 0,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor: ...
 def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]: ...
 def tril(x: Tensor, /, k: int = 0, *, diagonal: int = 0) -> Tensor: ...
@@ -194,4 +294,9 @@ def from_blob(
     device: str | Device = "cpu",
 ) -> Tensor: ...
 def from_dlpack(x: object, /, *, device: str | Device | None = None, copy: bool | None = None) -> Tensor: ...
-def options_of(dtype: _DTypeLike | None, device: str | Device | None) -> dict[str, Any]: ...
+def options_of(
+    dtype: _DTypeLike | None,
+    device: str | Device | None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = None,
+) -> dict[str, Any]: ...

@@ -9,9 +9,10 @@ from tensix.core.storage_impl cimport StorageImpl
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.creation cimport as_shape, call_factory, tensor_of_numbers
+from tensix.kernels.empty cimport check_strided
 from tensix.exchange.buffer cimport impl_of_buffer
 from tensix.exchange.dlpack cimport impl_of_dlpack
-from tensix.tensors.dtype cimport BFLOAT16, DType, dtype_from_any
+from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, FLOAT64, DType, dtype_from_any, is_integer
 from tensix.exchange.foreign_memory cimport impl_over_memory
 from tensix.exchange.ndarray cimport impl_of_ndarray
 from tensix.exchange.numpy_calls cimport call_ignoring_errors
@@ -29,8 +30,8 @@ from tensix.functions.data_types import result_type
 
 __all__ = [
     "arange", "asarray", "empty", "empty_like", "empty_strided", "eye", "from_blob", "from_dlpack", "from_numpy",
-    "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "rand", "randint", "randn", "scalar_tensor",
-    "tensor", "tril", "triu", "zeros", "zeros_like",
+    "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "rand", "rand_like", "randint", "randint_like",
+    "randn", "randn_like", "scalar_tensor", "tensor", "tril", "triu", "zeros", "zeros_like",
 ]
 
 cdef OperatorTable EMPTY = native_functions.EMPTY
@@ -47,6 +48,9 @@ cdef OperatorTable LINSPACE = native_functions.LINSPACE
 cdef OperatorTable EYE = native_functions.EYE
 cdef OperatorTable ASTYPE = native_functions.ASTYPE
 cdef OperatorTable CLONE = native_functions.CLONE
+cdef OperatorTable UNIFORM_ = native_functions.UNIFORM_
+cdef OperatorTable NORMAL_ = native_functions.NORMAL_
+cdef OperatorTable RANDOM_ = native_functions.RANDOM_
 
 cdef set NUMBERS = {bool, int, float, complex}
 cdef frozenset HOLD_NO_MEMORY = frozenset([bool, int, float, complex, str, list, tuple, range])
@@ -58,7 +62,7 @@ cdef dict DEFAULTS = {np.dtype("f8"): np.dtype("f4"), np.dtype("c16"): np.dtype(
 # ---- of one value, or none
 
 
-def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None, alignment=None):
+def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None, alignment=None, layout=None, pin_memory=None):
     """Return a tensor whose elements are whatever the memory held.
 
     Parameters
@@ -76,6 +80,10 @@ def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None, alignme
     alignment : int, bytes, a power of two up to 2**30, optional
         What the address is a multiple of, also after the storage was resized or copied; what the allocator promises,
         64 unless told otherwise, if not given.
+    layout : Layout, optional
+        How the elements are kept: new tensors are `strided`. Sparse ones are made by `sparse_coo_tensor`.
+    pin_memory : bool, optional
+        False: tensix pins no memory. It is here for programs that give it.
 
     Returns
     -------
@@ -86,7 +94,7 @@ def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None, alignme
     ------
     ValueError
         If a size is negative, the bytes cannot be counted in 63 bits, the memory format is for another number of
-        dimensions, or the alignment is no power of two in its range.
+        dimensions, the alignment is no power of two in its range, the layout is another one, or `pin_memory` is True.
     OutOfMemoryError
         If there is no memory.
 
@@ -97,15 +105,17 @@ def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None, alignme
     (3, 4)
     """
     if alignment is not None:
+        check_strided(layout, pin_memory)
         return aligned_empty(shape, sizes, dtype, device, memory_format, alignment)
-    if memory_format is None:
+    if memory_format is None and layout is None and pin_memory is None:
         return call_factory(EMPTY, shape, sizes, dtype, device)
-    options = options_of(dtype, device)
-    options["memory_format"] = memory_format
-    return EMPTY.call(((shape, *sizes) if sizes else as_shape(shape),), options, keys_of_device(device))
+    options = options_of(dtype, device, layout, pin_memory)
+    if memory_format is not None:
+        options["memory_format"] = memory_format
+    return call_with_options(EMPTY, shape, sizes, options, device)
 
 
-def zeros(shape=(), *sizes, dtype=None, device=None, alignment=None):
+def zeros(shape=(), *sizes, dtype=None, device=None, alignment=None, layout=None, pin_memory=None):
     """Return a tensor of zeros; parameters as for `empty`.
 
     Examples
@@ -115,11 +125,14 @@ def zeros(shape=(), *sizes, dtype=None, device=None, alignment=None):
     tensor([0., 0.])
     """
     if alignment is not None:
+        check_strided(layout, pin_memory)
         return aligned_empty(shape, sizes, dtype, device, None, alignment).zero_()
-    return call_factory(ZEROS, shape, sizes, dtype, device)
+    if layout is None and pin_memory is None:
+        return call_factory(ZEROS, shape, sizes, dtype, device)
+    return call_with_options(ZEROS, shape, sizes, options_of(dtype, device, layout, pin_memory), device)
 
 
-def ones(shape=(), *sizes, dtype=None, device=None, alignment=None):
+def ones(shape=(), *sizes, dtype=None, device=None, alignment=None, layout=None, pin_memory=None):
     """Return a tensor of ones; parameters as for `empty`.
 
     Examples
@@ -129,11 +142,14 @@ def ones(shape=(), *sizes, dtype=None, device=None, alignment=None):
     tensor([1., 1.])
     """
     if alignment is not None:
+        check_strided(layout, pin_memory)
         return aligned_empty(shape, sizes, dtype, device, None, alignment).fill_(1)
-    return call_factory(ONES, shape, sizes, dtype, device)
+    if layout is None and pin_memory is None:
+        return call_factory(ONES, shape, sizes, dtype, device)
+    return call_with_options(ONES, shape, sizes, options_of(dtype, device, layout, pin_memory), device)
 
 
-def full(shape, fill_value, *, dtype=None, device=None, alignment=None):
+def full(shape, fill_value, *, dtype=None, device=None, alignment=None, layout=None, pin_memory=None):
     """Return a tensor of one value.
 
     Parameters
@@ -146,7 +162,7 @@ def full(shape, fill_value, *, dtype=None, device=None, alignment=None):
         The element type; that of the value if not given.
     device : str or Device, optional
         Where the elements are; the CPU if not given.
-    alignment : int, bytes, optional
+    alignment, layout, pin_memory : optional
         As for `empty`.
 
     Examples
@@ -158,13 +174,14 @@ def full(shape, fill_value, *, dtype=None, device=None, alignment=None):
     if alignment is not None:
         if dtype is None:
             dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type_of_number(fill_value)
+        check_strided(layout, pin_memory)
         made = aligned_empty(shape, (), dtype, device, None, alignment)
         return made.copy_(fill_value) if isinstance(fill_value, Tensor) else made.fill_(fill_value)
     if isinstance(fill_value, Tensor):
-        return call_factory(EMPTY, shape, (), fill_value.dtype if dtype is None else dtype, device).copy_(fill_value)
-    if dtype is None:
-        dtype = type_of_number(fill_value)
-    return FULL.call((as_shape(shape), fill_value), options_of(dtype, device), keys_of_device(device))
+        options = options_of(fill_value.dtype if dtype is None else dtype, device, layout, pin_memory)
+        return call_with_options(EMPTY, shape, (), options, device).copy_(fill_value)
+    options = options_of(type_of_number(fill_value) if dtype is None else dtype, device, layout, pin_memory)
+    return FULL.call((as_shape(shape), fill_value), options, keys_of_device(device))
 
 
 cdef object aligned_empty(
@@ -182,11 +199,15 @@ cdef object keys_of_device(object device):
     return dense_keys_of_device(0 if device is None else Device_from_any(device).type_code)
 
 
-cpdef dict options_of(object dtype, object device):
+cpdef dict options_of(object dtype, object device, object layout=None, object pin_memory=None):
     """Return the options that were given, in the forms that operators take."""
     options = {} if dtype is None else {"dtype": dtype_from_any(dtype)}
     if device is not None:
         options["device"] = Device_from_any(device)
+    if layout is not None:
+        options["layout"] = layout
+    if pin_memory is not None:
+        options["pin_memory"] = pin_memory
     return options
 
 
@@ -195,6 +216,11 @@ cdef object type_of_number(object value):
     if type(value) is float:
         return None
     return result_type(value) if type(value) is complex else type(value)
+
+
+cdef object call_with_options(OperatorTable table, object shape, tuple sizes, dict options, object device):
+    """Call an operator that makes a tensor of a shape, with the options that were given."""
+    return table.call(((shape, *sizes) if sizes else as_shape(shape),), options, keys_of_device(device))
 
 
 cdef object plain_number(object value):
@@ -215,7 +241,7 @@ cdef object call_of_numbers(OperatorTable table, tuple numbers, dict options, ob
 # ---- like others, or with strides
 
 
-def empty_like(x, /, *, dtype=None, device=None):
+def empty_like(x, /, *, dtype=None, device=None, layout=None, pin_memory=None):
     """Return a tensor of another's shape whose elements are whatever the memory held.
 
     Parameters
@@ -226,6 +252,8 @@ def empty_like(x, /, *, dtype=None, device=None):
         The element type; that of `x` if not given.
     device : str or Device, optional
         Where the elements are; where `x` is if not given.
+    layout, pin_memory : optional
+        As for `empty`.
 
     Examples
     --------
@@ -233,10 +261,10 @@ def empty_like(x, /, *, dtype=None, device=None):
     >>> tensix.empty_like(tensix.ones(2, 3)).shape
     (2, 3)
     """
-    return call_like(EMPTY_LIKE, x, (), dtype, device)
+    return call_like(EMPTY_LIKE, x, (), dtype, device, layout, pin_memory)
 
 
-def zeros_like(x, /, *, dtype=None, device=None):
+def zeros_like(x, /, *, dtype=None, device=None, layout=None, pin_memory=None):
     """Return a tensor of zeros of another's shape; parameters as for `empty_like`.
 
     Examples
@@ -245,10 +273,10 @@ def zeros_like(x, /, *, dtype=None, device=None):
     >>> tensix.zeros_like(tensix.tensor([1, 2]))
     tensor([0, 0])
     """
-    return call_like(FULL_LIKE, x, (0,), dtype, device)
+    return call_like(FULL_LIKE, x, (0,), dtype, device, layout, pin_memory)
 
 
-def ones_like(x, /, *, dtype=None, device=None):
+def ones_like(x, /, *, dtype=None, device=None, layout=None, pin_memory=None):
     """Return a tensor of ones of another's shape; parameters as for `empty_like`.
 
     Examples
@@ -257,10 +285,10 @@ def ones_like(x, /, *, dtype=None, device=None):
     >>> tensix.ones_like(tensix.tensor([1.5, 2.5]))
     tensor([1., 1.])
     """
-    return call_like(FULL_LIKE, x, (1,), dtype, device)
+    return call_like(FULL_LIKE, x, (1,), dtype, device, layout, pin_memory)
 
 
-def full_like(x, /, fill_value, *, dtype=None, device=None):
+def full_like(x, /, fill_value, *, dtype=None, device=None, layout=None, pin_memory=None):
     """Return a tensor of one value of another's shape.
 
     Parameters
@@ -273,6 +301,8 @@ def full_like(x, /, fill_value, *, dtype=None, device=None):
         The element type; that of `x` if not given.
     device : str or Device, optional
         Where the elements are; where `x` is if not given.
+    layout, pin_memory : optional
+        As for `empty`.
 
     Examples
     --------
@@ -281,21 +311,23 @@ def full_like(x, /, fill_value, *, dtype=None, device=None):
     tensor([7., 7.])
     """
     if isinstance(fill_value, Tensor):
-        return empty_like(x, dtype=dtype, device=device).copy_(fill_value)
-    return call_like(FULL_LIKE, x, (plain_number(fill_value),), dtype, device)
+        return call_like(EMPTY_LIKE, x, (), dtype, device, layout, pin_memory).copy_(fill_value)
+    return call_like(FULL_LIKE, x, (plain_number(fill_value),), dtype, device, layout, pin_memory)
 
 
-cdef object call_like(OperatorTable table, object x, tuple value, object dtype, object device):
+cdef object call_like(
+        OperatorTable table, object x, tuple value, object dtype, object device, object layout, object pin_memory):
     """Call an operator that makes a tensor like another: with its arguments unpacked, if they are what they should."""
-    if dtype is None and device is None and isinstance(x, Tensor) and (<Tensor>x).impl.key_set != 0:
+    cdef bint has_options = dtype is not None or device is not None or layout is not None or pin_memory is not None
+    if not has_options and isinstance(x, Tensor) and (<Tensor>x).impl.key_set != 0:
         if not value:
             return table.call1(<Tensor>x)
         if type(value[0]) in NUMBERS:
             return table.call_with(<Tensor>x, value[0])
-    return table(x, *value, **options_of(dtype, device))
+    return table(x, *value, **options_of(dtype, device, layout, pin_memory))
 
 
-def empty_strided(size, stride, *, dtype=None, device=None):
+def empty_strided(size, stride, *, dtype=None, device=None, layout=None, pin_memory=None):
     """Return a tensor with given strides, whose elements are whatever the memory held.
 
     Parameters
@@ -306,6 +338,8 @@ def empty_strided(size, stride, *, dtype=None, device=None):
         The element type; float32 if not given.
     device : str or Device, optional
         Where the elements are; the CPU if not given.
+    layout, pin_memory : optional
+        As for `empty`.
 
     Raises
     ------
@@ -318,10 +352,10 @@ def empty_strided(size, stride, *, dtype=None, device=None):
     >>> tensix.empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
     """
-    return native_functions.EMPTY_STRIDED(size, stride, **options_of(dtype, device))
+    return native_functions.EMPTY_STRIDED(size, stride, **options_of(dtype, device, layout, pin_memory))
 
 
-def scalar_tensor(s, *, dtype=None, device=None):
+def scalar_tensor(s, *, dtype=None, device=None, layout=None, pin_memory=None):
     """Return a tensor without dimensions that holds a number.
 
     Parameters
@@ -332,6 +366,8 @@ def scalar_tensor(s, *, dtype=None, device=None):
         The element type; that of the number if not given.
     device : str or Device, optional
         Where the element is; the CPU if not given.
+    layout, pin_memory : optional
+        As for `empty`.
 
     Examples
     --------
@@ -339,17 +375,17 @@ def scalar_tensor(s, *, dtype=None, device=None):
     >>> tensix.scalar_tensor(2.5)
     tensor(2.5)
     """
-    if dtype is None and device is None and type(s) in NUMBERS:
+    if dtype is None and device is None and layout is None and pin_memory is None and type(s) in NUMBERS:
         made = tensor_of_numbers(s, -1)
         if made is not None:
             return made
-    return full((), plain_number(s), dtype=dtype, device=device)
+    return full((), plain_number(s), dtype=dtype, device=device, layout=layout, pin_memory=pin_memory)
 
 
 # ---- random numbers
 
 
-def rand(shape=(), *sizes, dtype=None, device=None, generator=None):
+def rand(shape=(), *sizes, dtype=None, device=None, generator=None, layout=None, pin_memory=None):
     """Return a tensor of random numbers from [0, 1).
 
     Parameters
@@ -364,6 +400,8 @@ def rand(shape=(), *sizes, dtype=None, device=None, generator=None):
         Where the elements are.
     generator : Generator, optional
         Who makes them; the default generator if not given.
+    layout, pin_memory : optional
+        As for `empty`.
 
     Examples
     --------
@@ -371,12 +409,14 @@ def rand(shape=(), *sizes, dtype=None, device=None, generator=None):
     >>> tensix.rand(3, 4).shape
     (3, 4)
     """
-    if generator is None:
+    if generator is None and layout is None and pin_memory is None:
         return call_factory(RAND, shape, sizes, dtype, device)
-    return random_factory(RAND, shape, sizes, dtype, device, generator)
+    options = options_of(dtype, device, layout, pin_memory)
+    options["generator"] = generator
+    return call_with_options(RAND, shape, sizes, options, device)
 
 
-def randn(shape=(), *sizes, dtype=None, device=None, generator=None):
+def randn(shape=(), *sizes, dtype=None, device=None, generator=None, layout=None, pin_memory=None):
     """Return a tensor of random numbers of mean 0 and standard deviation 1; parameters as for `rand`.
 
     Examples
@@ -385,12 +425,14 @@ def randn(shape=(), *sizes, dtype=None, device=None, generator=None):
     >>> tensix.randn(3, 4).shape
     (3, 4)
     """
-    if generator is None:
+    if generator is None and layout is None and pin_memory is None:
         return call_factory(RANDN, shape, sizes, dtype, device)
-    return random_factory(RANDN, shape, sizes, dtype, device, generator)
+    options = options_of(dtype, device, layout, pin_memory)
+    options["generator"] = generator
+    return call_with_options(RANDN, shape, sizes, options, device)
 
 
-def randint(low, high, size=None, *, dtype=None, device=None, generator=None):
+def randint(low, high, size=None, *, dtype=None, device=None, generator=None, layout=None, pin_memory=None):
     """Return a tensor of random integers, as ``randint(low, high, size)`` or ``randint(high, size)``.
 
     Parameters
@@ -405,6 +447,8 @@ def randint(low, high, size=None, *, dtype=None, device=None, generator=None):
         Where the elements are.
     generator : Generator, optional
         Who makes them; the default generator if not given.
+    layout, pin_memory : optional
+        As for `empty`.
 
     Raises
     ------
@@ -422,20 +466,99 @@ def randint(low, high, size=None, *, dtype=None, device=None, generator=None):
     dtype = None if dtype is None else dtype_from_any(dtype)
     device = None if device is None else Device_from_any(device)
     return RANDINT.call_complete(
-        (low, high, as_shape(size), generator, dtype, None, device, None), keys_of_device(device))
+        (low, high, as_shape(size), generator, dtype, layout, device, pin_memory), keys_of_device(device))
 
 
-cdef object random_factory(
-        OperatorTable table, object shape, tuple sizes, object dtype, object device, object generator):
-    options = options_of(dtype, device)
-    options["generator"] = generator
-    return table.call(((shape, *sizes) if sizes else as_shape(shape),), options, keys_of_device(device))
+def rand_like(x, /, *, dtype=None, device=None, generator=None, layout=None, pin_memory=None):
+    """Return a tensor of another's shape of random numbers from [0, 1).
+
+    Parameters
+    ----------
+    x : Tensor
+        Gives the shape.
+    dtype : DType, optional
+        float32 or float64; that of `x` if not given.
+    device : str or Device, optional
+        Where the elements are; where `x` is if not given.
+    generator, layout, pin_memory : optional
+        As for `rand`.
+
+    Raises
+    ------
+    TypeError
+        If the element type is another one.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.rand_like(tensix.ones(2, 3)).shape
+    (2, 3)
+    """
+    return UNIFORM_(random_like("rand_like", False, x, dtype, device, layout, pin_memory), generator=generator)
+
+
+def randn_like(x, /, *, dtype=None, device=None, generator=None, layout=None, pin_memory=None):
+    """Return normal random numbers, of mean 0 and deviation 1, in another's shape; parameters as for `rand_like`.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.randn_like(tensix.ones(2, 3)).shape
+    (2, 3)
+    """
+    return NORMAL_(random_like("randn_like", False, x, dtype, device, layout, pin_memory), generator=generator)
+
+
+def randint_like(x, /, low, high=None, *, dtype=None, device=None, generator=None, layout=None, pin_memory=None):
+    """Return random integers in another's shape: ``randint_like(x, low, high)`` or ``randint_like(x, high)``.
+
+    Parameters
+    ----------
+    x : Tensor
+        Gives the shape.
+    low, high : int
+        The least number, 0 if it is left out, and the one that all are below.
+    dtype : DType, optional
+        An integer type; that of `x` if not given.
+    device : str or Device, optional
+        Where the elements are; where `x` is if not given.
+    generator, layout, pin_memory : optional
+        As for `rand`.
+
+    Raises
+    ------
+    TypeError
+        If the element type is another one.
+    ValueError
+        If there are no integers in that range, or the type does not hold them.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.randint_like(tensix.tensor([7, 8]), 5, 6)
+    tensor([5, 5])
+    """
+    if high is None:
+        low, high = 0, low
+    made = random_like("randint_like", True, x, dtype, device, layout, pin_memory)
+    return RANDOM_(made, low, high, generator=generator)
+
+
+cdef Tensor random_like(
+        str name, bint are_integers, object x, object dtype, object device, object layout, object pin_memory):
+    """Return an empty tensor like another, to be filled with random numbers; its type must be one that can be."""
+    made = call_like(EMPTY_LIKE, x, (), dtype, device, layout, pin_memory)
+    cdef int code = (<Tensor>made).impl.dtype_code
+    if is_integer(code) if are_integers else code == FLOAT32 or code == FLOAT64:
+        return made
+    types = "of an integer type" if are_integers else "of float32 or float64"
+    raise TypeError(f"{name}() makes tensors {types}, found {made.dtype.name}. Give another one as dtype=.")
 
 
 # ---- numbers that follow from their positions
 
 
-def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
+def arange(start, /, stop=None, step=1, *, dtype=None, device=None, layout=None, pin_memory=None):
     """Return numbers at even distances, up to a bound that is not among them.
 
     Parameters
@@ -450,6 +573,8 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
         The element type; int64 if all numbers are ints, else float32.
     device : str or Device, optional
         Where the elements are; the CPU if not given.
+    layout, pin_memory : optional
+        As for `empty`.
 
     Raises
     ------
@@ -464,12 +589,12 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     """
     start, stop = (0, start) if stop is None else (start, stop)
     if dtype is None and device is None and type(start) is int and type(stop) is int and type(step) is int:
-        return ARANGE.call_complete((start, stop, step, None, None, None, None), keys_of_device(None))
+        return ARANGE.call_complete((start, stop, step, None, layout, None, pin_memory), keys_of_device(None))
     numbers = (plain_number(start), plain_number(stop), plain_number(step))
-    return call_of_numbers(ARANGE, numbers, options_of(dtype, device), device)
+    return call_of_numbers(ARANGE, numbers, options_of(dtype, device, layout, pin_memory), device)
 
 
-def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
+def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True, layout=None, pin_memory=None):
     """Return so many numbers at even distances between two.
 
     Parameters
@@ -484,6 +609,8 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
         Where the elements are; the CPU if not given.
     endpoint : bool, optional
         Whether `stop` is the last number.
+    layout, pin_memory : optional
+        As for `empty`.
 
     Raises
     ------
@@ -496,14 +623,14 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
     >>> tensix.linspace(0, 1, 3), tensix.linspace(0, 1, 2, endpoint=False)
     (tensor([0.0, 0.5, 1.0]), tensor([0.0, 0.5]))
     """
-    options = options_of(dtype, device)
+    options = options_of(dtype, device, layout, pin_memory)
     numbers = (plain_number(start), plain_number(stop), num)
     if endpoint is True and type(num) is int:
         return call_of_numbers(LINSPACE, numbers, options, device)
     return LINSPACE(*numbers, endpoint=endpoint, **options)
 
 
-def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
+def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None, layout=None, pin_memory=None):
     """Return a matrix with ones on a diagonal and zeros elsewhere.
 
     Parameters
@@ -516,6 +643,8 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
         The element type; float32 if not given.
     device : str or Device, optional
         Where the elements are; the CPU if not given.
+    layout, pin_memory : optional
+        As for `empty`.
 
     Examples
     --------
@@ -525,7 +654,7 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
             [0, 0, 1]])
     """
     columns = n_rows if n_cols is None else n_cols
-    options = options_of(dtype, device)
+    options = options_of(dtype, device, layout, pin_memory)
     if type(k) is int and type(n_rows) is int and type(columns) is int:
         if k != 0:
             options["k"] = k

@@ -181,3 +181,62 @@ def test_options_that_ask_for_something_else(name, args, options, error, text):
 
 def test_operator_randint_makes_int64():
     assert tensix.ops.tensix.randint(0, 3, (2,)).dtype is tensix.int64
+
+
+# ---- the same options of the functions
+
+FUNCTIONS = {
+    "arange": (tensix.arange, 3), "arange of floats": (tensix.arange, 3.0), "empty": (tensix.empty, 2),
+    "empty_like": (tensix.empty_like, tensix.ones(2)), "empty_strided": (tensix.empty_strided, (2,), (1,)),
+    "eye": (tensix.eye, 2), "fftfreq": (tensix.fft.fftfreq, 4), "full": (tensix.full, (2,), 7),
+    "full_like": (tensix.full_like, tensix.ones(2), 7),
+    "full_like of a tensor": (tensix.full_like, tensix.ones(2), tensix.tensor(7)),
+    "full of a tensor": (tensix.full, (2,), tensix.tensor(7)), "linspace": (tensix.linspace, 0, 1, 3),
+    "ones": (tensix.ones, 2), "ones_like": (tensix.ones_like, tensix.ones(2)), "rand": (tensix.rand, 2),
+    "rand_like": (tensix.rand_like, tensix.ones(2)), "randint": (tensix.randint, 5, (2,)),
+    "randint_like": (tensix.randint_like, tensix.tensor([1, 2]), 5), "randn": (tensix.randn, 2),
+    "randn_like": (tensix.randn_like, tensix.ones(2)), "rfftfreq": (tensix.fft.rfftfreq, 4),
+    "scalar_tensor": (tensix.scalar_tensor, 2.5), "zeros": (tensix.zeros, 2),
+    "zeros_like": (tensix.zeros_like, tensix.ones(2)),
+}  # fmt: skip
+each_factory = pytest.mark.parametrize("factory", FUNCTIONS)
+
+
+@each_factory
+def test_a_factory_takes_the_layout_and_the_memory_that_there_are(factory):
+    function, *args = FUNCTIONS[factory]
+    for layout, pin_memory in ((tensix.strided, None), (None, False), (tensix.strided, False), (None, None)):
+        made = function(*args, layout=layout, pin_memory=pin_memory)
+        assert (made.shape, made.dtype, made.layout) == (function(*args).shape, function(*args).dtype, tensix.strided)
+
+
+@each_factory
+def test_a_factory_says_what_it_cannot_make(factory):
+    function, *args = FUNCTIONS[factory]
+    with pytest.raises(ValueError, match=r"tensix pins no memory\. Leave it out"):
+        function(*args, pin_memory=True)
+    with pytest.raises(ValueError, match=r"found layout=tensix.sparse_coo. Make a sparse one with sparse_coo_tensor"):
+        function(*args, layout=tensix.sparse_coo)
+    with pytest.raises(TypeError, match=r"a layout is tensix\.strided or None here, found str"):
+        function(*args, layout="strided")
+
+
+@pytest.mark.parametrize("make", [tensix.empty, tensix.zeros, tensix.ones, lambda *a, **k: tensix.full(a, 1, **k)])
+def test_options_beside_an_alignment(make):
+    made = make(2, 3, alignment=256, layout=tensix.strided, pin_memory=False)
+    assert made.data_ptr() % 256 == 0
+    with pytest.raises(ValueError, match="tensix pins no memory"):
+        make(2, 3, alignment=256, pin_memory=True)
+
+
+def test_a_kernel_of_a_device_gets_the_options():
+    seen = {}
+
+    def make(size, *, layout, device, pin_memory):
+        seen.update(layout=layout, pin_memory=pin_memory, device=device.type)
+        return tensix.empty(size)
+
+    with tensix.Library("tensix") as library:
+        library.impl("empty.memory_format", make, "PrivateUse1")
+        tensix.empty(2, device="privateuseone", pin_memory=True, layout=tensix.strided)
+    assert seen == {"layout": tensix.strided, "pin_memory": True, "device": "privateuseone"}

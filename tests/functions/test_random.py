@@ -268,3 +268,45 @@ def test_integers_in_place_count_as_a_write():
         before = x.version
         tensix.ops.tensix.random_(x, 0, 9)
         assert x.version == before + 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_numbers_like_a_tensor_are_those_of_the_factories(dtype):
+    like = tensix.ones((3, 4), dtype=dtype)
+    for name in ("rand", "randn"):
+        made = getattr(tensix, f"{name}_like")(like, generator=Generator(7))
+        assert made.tolist() == getattr(tensix, name)(3, 4, dtype=dtype, generator=Generator(7)).tolist()
+        assert made.dtype is like.dtype and not made.is_alias_of(like)
+    assert like.tolist() == [[1.0] * 4] * 3
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint16"])
+def test_integers_like_a_tensor(dtype):
+    like = tensix.zeros((50, 50), dtype=dtype)
+    made = tensix.randint_like(like, 3, generator=Generator(7))
+    assert made.tolist() == tensix.randint(0, 3, (50, 50), dtype=dtype, generator=Generator(7)).tolist()
+    assert made.dtype is like.dtype
+    made = tensix.randint_like(like, 2, 5)
+    assert (made.min().item(), made.max().item()) == (2, 4)
+
+
+def test_numbers_like_a_tensor_of_another_type_or_device():
+    like = tensix.zeros(2, 3, dtype="int64")
+    assert tensix.rand_like(like, dtype="float64").dtype is tensix.float64
+    assert tensix.randint_like(tensix.ones(2), 0, 9, dtype="int32").dtype is tensix.int32
+    on_meta = tensix.randn_like(tensix.empty(2, 3, device="meta"))
+    assert (on_meta.device.type, on_meta.shape) == ("meta", (2, 3))
+    assert tensix.rand_like(tensix.ones(3, 2).T).shape == (2, 3)
+
+
+@pytest.mark.parametrize(("make", "text"), [
+    (lambda: tensix.rand_like(tensix.tensor([1])), r"rand_like\(\) makes .* float32 or float64, found int64.*dtype="),
+    (lambda: tensix.randn_like(tensix.ones(1) > 0), r"randn_like\(\) makes .*, found bool"),
+    (lambda: tensix.randint_like(tensix.ones(1), 3), r"randint_like\(\) makes .* an integer type, found float32"),
+    (lambda: tensix.rand_like([1.0]), "must be Tensor, found list"),
+])
+def test_numbers_like_what_they_cannot_be_like(make, text):
+    with pytest.raises(TypeError, match=text):
+        make()
+    with pytest.raises(ValueError, match="range that is not empty"):
+        tensix.randint_like(tensix.tensor([1]), 3, 3)
