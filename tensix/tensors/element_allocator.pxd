@@ -21,4 +21,3 @@ cdef class ElementAllocator(Allocator):
 cdef data_ptr_operations_t placement_operations
 cdef void placement_delete(void* ctx) noexcept nogil
 cdef placement_delete_context_t* elements_of_storage(StorageImpl storage) except NULL
-cdef int assign_elements(uint16_t type_index, void* source, void* target, size_t count) except -1

@@ -11,17 +11,12 @@ constructed in it. Its deleter destroys the elements, then frees upstream's bloc
 * the context is more than the allocation, so that copy-on-write, which would copy bytes, is never begun; only
   read-only storages share their block, and its last sharer asks the allocator too.
 
-No Python code runs between reading and writing a reference, so that elements may change or go while they are copied.
 See Note [GIL and finalisation]: references are given back, and functions that may be Python called, as it says; if they
 cannot, the block leaks. PyTorch's word for such a context is ``PlacementDeleteContext``.
 """
 
 import cython
-from cython.cimports.cpython.object import PyObject
-from cython.cimports.cpython.ref import Py_INCREF
-from cython.cimports.libc.stdint import uint16_t
 from cython.cimports.libc.stdlib import free, malloc
-from cython.cimports.libc.string import memcpy
 from cython.cimports.tensix.core.allocator import Allocator, Allocator_allocate, current_allocator, nbytes_from_any
 from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.data_ptr import (
@@ -35,15 +30,23 @@ from cython.cimports.tensix.core.data_ptr import (
     data_ptr_t,
 )
 from cython.cimports.tensix.core.device import CPU
-from cython.cimports.tensix.core.python_reference import PyGILState_Check, decref_with_gil, may_run_python
 from cython.cimports.tensix.core.refcounted_deleter import refcounted_is_shared
 from cython.cimports.tensix.core.shared_context import shared_context_t
-from cython.cimports.tensix.tensors.type_meta import TypeMeta, TypeMeta_of_index, type_meta_class, type_meta_data
+from cython.cimports.tensix.tensors.type_meta import (
+    TypeMeta,
+    TypeMeta_of_index,
+    assign_elements,
+    check_assignable,
+    construct_elements,
+    copy_references,
+    copy_structs,
+    destroy_elements,
+    type_meta_data,
+)
 
 __all__ = ["ElementAllocator"]
 
 context_p = cython.typedef(cython.pointer(placement_delete_context_t))
-reference_p = cython.typedef(cython.pointer(cython.pointer(PyObject)))
 
 
 @cython.final
@@ -104,7 +107,7 @@ class ElementAllocator(Allocator):
         count: cython.size_t = 0
         context = take_memory(self, nbytes, cython.address(count))
         try:
-            construct_elements(context, count)
+            construct_elements(context.type_index, context.block.data, count, cython.address(context.count))
         except BaseException:
             placement_delete(context)
             raise
@@ -124,7 +127,7 @@ class ElementAllocator(Allocator):
         try:
             check_assignable(context.type_index, source, context.block.data, count)
             if not context.type.is_reference:
-                construct_structs(context, count)
+                construct_elements(context.type_index, context.block.data, count, cython.address(context.count))
         except BaseException:
             placement_delete(context)
             raise
@@ -189,102 +192,6 @@ def wrap(context: context_p):
     return DataPtr_wrap(cython.address(block))
 
 
-@cython.cfunc
-@cython.exceptval(-1)
-def construct_elements(context: context_p, count: cython.size_t) -> cython.int:
-    """Construct one element after the other, and have the context count them."""
-    if not context.type.is_reference:
-        return construct_structs(context, count)
-    cls = type_meta_class(context.type_index)
-    while context.count < count:
-        element = new_object(cls, context.type_index)
-        Py_INCREF(element)
-        cython.cast(reference_p, context.block.data)[context.count] = cython.cast(cython.pointer(PyObject), element)
-        context.count += 1
-    return 0
-
-
-@cython.cfunc
-def new_object(cls, type_index: uint16_t):
-    """Call a class without arguments."""
-    try:
-        made = cls()
-        if not isinstance(made, cls):
-            raise TypeError(f"calling it gave a {type(made).__name__}")
-    except TypeError as error:
-        name = TypeMeta_of_index(type_index).name
-        raise TypeError(f"Type {name} is not default-constructible: {error}.") from error
-    return made
-
-
-@cython.cfunc
-@cython.exceptval(-1)
-def construct_structs(context: context_p, count: cython.size_t) -> cython.int:
-    if context.type.construct == cython.NULL and context.type.destroy != cython.NULL:
-        raise TypeError(
-            f"Type {TypeMeta_of_index(context.type_index).name} is not default-constructible: it was registered with "
-            "destroy, but without construct."
-        )
-    if context.type.construct != cython.NULL and count:
-        context.type.construct(context.block.data, count)
-    context.count = count
-    return 0
-
-
-@cython.cfunc
-@cython.exceptval(-1)
-def check_assignable(
-    type_index: uint16_t, source: cython.p_void, target: cython.p_void, count: cython.size_t
-) -> cython.int:
-    data = type_meta_data(type_index)
-    if not data.is_assignable:
-        why = "its __copy__ is None" if data.is_reference else "it was registered with destroy, but without copy"
-        raise TypeError(f"Type {TypeMeta_of_index(type_index).name} does not allow assignment: {why}.")
-    if count and not (source and target):
-        raise RuntimeError(f"cannot copy {count:,} elements from or to a null address.")
-    return 0
-
-
-def assign_elements(type_index, source, target, count):
-    """Copy elements over others, which are constructed and do not overlap them."""
-    check_assignable(type_index, source, target, count)
-    data = type_meta_data(type_index)
-    if not data.is_reference:
-        copy_structs(data, source, target, count)
-        return 0
-    replaced = cython.cast(reference_p, malloc(count * data.itemsize + 1))  # no list: that may run the collector
-    if replaced == cython.NULL:
-        raise MemoryError(f"no memory to keep {count:,} elements that are to be replaced.")
-    if count:
-        memcpy(replaced, target, count * data.itemsize)
-    copy_references(source, target, count)
-    drop_references(replaced, count)  # last: this may run Python code, which may read either side
-    free(replaced)
-    return 0
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def copy_references(source: cython.p_void, target: cython.p_void, count: cython.size_t) -> cython.void:
-    """Take a reference to every object, over what `target` held."""
-    references = cython.cast(reference_p, source)
-    for i in range(count):
-        Py_INCREF(cython.cast(object, references[i]))
-    if count:
-        memcpy(target, source, count * cython.sizeof(cython.pointer(PyObject)))
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def copy_structs(
-    data: cython.pointer(type_meta_data_t), source: cython.p_void, target: cython.p_void, count: cython.size_t
-) -> cython.void:
-    if data.copy != cython.NULL and count:
-        data.copy(source, target, count)
-    elif count:
-        memcpy(target, source, count * data.itemsize)
-
-
 def elements_of_storage(storage):
     """Return the context behind a storage's block, also if the block is shared.
 
@@ -304,24 +211,10 @@ def elements_of_storage(storage):
 def placement_delete(ctx):
     """Destroy the elements and free their memory. See Note [Elements that are not plain bytes]."""
     context = cython.cast(context_p, ctx)
-    if context.count and context.type.is_reference:
-        if not (may_run_python() or PyGILState_Check()):
-            return
-        with cython.gil:
-            drop_references(cython.cast(reference_p, context.block.data), context.count)
-    elif context.count and context.type.destroy != cython.NULL:
-        if context.type.destroy_is_python and not may_run_python():
-            return
-        context.type.destroy(context.block.data, context.count)
+    if not destroy_elements(context.type, context.block.data, context.count):
+        return
     data_ptr_destroy(cython.address(context.block))
     free(context)
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def drop_references(references: reference_p, count: cython.size_t) -> cython.void:
-    for i in range(count):
-        decref_with_gil(references[i])
 
 
 @cython.cfunc

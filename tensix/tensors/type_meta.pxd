@@ -1,4 +1,5 @@
 """What an element type is, as small numbers: an identifier, and an index into the table of all types."""
+from cpython.object cimport PyObject
 from libc.stdint cimport uint16_t
 
 # What types that are more than their bytes need; called with the GIL, save the last.
@@ -32,3 +33,12 @@ cdef type_meta_data_t* type_meta_data(uint16_t index) noexcept nogil  # valid fo
 cdef object type_meta_class(uint16_t index)
 cdef TypeMeta TypeMeta_of_index(uint16_t index)
 cdef bint type_meta_is_trivial(type_meta_data_t* data) noexcept nogil
+
+# Elements in memory, for those who own it.
+ctypedef PyObject** reference_p
+cdef int construct_elements(uint16_t type_index, void* elements, size_t count, size_t* done) except -1
+cdef int check_assignable(uint16_t type_index, void* source, void* target, size_t count) except -1
+cdef int assign_elements(uint16_t type_index, void* source, void* target, size_t count) except -1
+cdef void copy_references(void* source, void* target, size_t count) noexcept
+cdef void copy_structs(type_meta_data_t* data, void* source, void* target, size_t count) noexcept
+cdef bint destroy_elements(type_meta_data_t* data, void* elements, size_t count) noexcept nogil

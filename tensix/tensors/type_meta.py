@@ -11,16 +11,21 @@ The facts are those of PyTorch's ``c10/util/typeid.h``.
 """
 
 import builtins
+import operator
 import sys
 import threading
 
 import cython
 import numpy as np
 from cython.cimports.cpython.object import PyObject
+from cython.cimports.cpython.ref import Py_INCREF
 from cython.cimports.libc.stdint import uint16_t
+from cython.cimports.libc.stdlib import free, malloc
+from cython.cimports.libc.string import memcpy
 from cython.cimports.tensix.core.allocator import nbytes_from_any
-from cython.cimports.tensix.core.data_ptr import c_function_from_any
+from cython.cimports.tensix.core.data_ptr import address_from_any, c_function_from_any
 from cython.cimports.tensix.core.public_module import set_module
+from cython.cimports.tensix.core.python_reference import PyGILState_Check, decref_with_gil, may_run_python
 from cython.cimports.tensix.tensors.dtype import UNDEFINED, DType, dtype_from_any, dtype_of_code
 
 from tensix.tensors.dtype import DTYPE_COUNT
@@ -180,6 +185,78 @@ class TypeMeta:
                 "Ask is_scalar_type() first."
             )
         return dtype_of_code(self.index)
+
+    def construct(self, address, count=1):
+        """Construct elements in memory of the caller; types that are their bytes need nothing.
+
+        Parameters
+        ----------
+        address : int
+            Where they begin. The memory holds no elements yet, or they are lost without being destroyed.
+        count : int, optional
+            How many.
+
+        Raises
+        ------
+        TypeError
+            If the type is not default-constructible. What was constructed before the failure is destroyed.
+
+        Notes
+        -----
+        Lifetime: nobody destroys them but `destroy`; a `TypedStorage` does it by itself. The address is believed: what
+        is not memory of that size crashes, as in C.
+
+        Examples
+        --------
+        >>> import collections, ctypes, tensix
+        >>> meta = tensix.register_type(collections.Counter)
+        >>> memory = (ctypes.c_void_p * 4)()
+        >>> first, third = ctypes.addressof(memory), ctypes.addressof(memory) + 2 * meta.itemsize
+        >>> meta.construct(first, 4)
+        >>> meta.copy(first, third, 2)
+        >>> memory[2] == memory[0]
+        True
+        >>> meta.destroy(first, 4)
+        """
+        done: cython.size_t = 0
+        number = count_from_any(count)
+        elements = elements_at(self, address, number)
+        try:
+            construct_elements(self.index, elements, number, cython.address(done))
+        except BaseException:
+            destroy_elements(cython.address(DATA[self.index]), elements, done)
+            raise
+
+    def copy(self, source, target, count=1):
+        """Copy elements over others, which are constructed and do not overlap them.
+
+        Parameters
+        ----------
+        source, target : int
+            Where they begin; believed as by `construct`.
+        count : int, optional
+            How many.
+
+        Raises
+        ------
+        TypeError
+            If the type does not allow assignment.
+        """
+        number = count_from_any(count)
+        assign_elements(self.index, elements_at(self, source, number), elements_at(self, target, number), number)
+
+    def destroy(self, address, count=1):
+        """Destroy elements; the memory stays, and holds none. Types that are their bytes need nothing.
+
+        Parameters
+        ----------
+        address : int
+            Where they begin; believed as by `construct`.
+        count : int, optional
+            How many.
+        """
+        number = count_from_any(count)
+        destroy_elements(cython.address(DATA[self.index]), elements_at(self, address, number), number)
 
     def __eq__(self, other):
         if not isinstance(other, TypeMeta):
@@ -345,10 +422,134 @@ def TypeMeta_of_index(index):
     return made
 
 
+# ---- elements in memory
+#
+# No Python code runs between reading and writing a reference, so that elements may change or go while they are copied.
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=True)
+def count_from_any(count) -> cython.size_t:
+    if operator.index(count) < 0:
+        raise ValueError(f"the number of elements must be 0 or more, found {count}.")
+    return operator.index(count)
+
+
+@cython.cfunc
+@cython.exceptval(check=True)
+def elements_at(self: TypeMeta, address, count: cython.size_t) -> cython.p_void:
+    """Return an address that a caller gives; null only if it is for nothing."""
+    found = address_from_any(address, "address")
+    if found == 0 and count and DATA[self.index].itemsize:
+        raise ValueError(f"{count:,} elements of {self.name} cannot be at a null address.")
+    return cython.cast(cython.p_void, found)
+
+
+def construct_elements(type_index, elements, count, done):
+    """Construct one element after the other, and count them."""
+    data = cython.address(DATA[type_index])
+    if data.is_reference:
+        cls = CLASSES[type_index]
+        while done[0] < count:
+            element = new_object(cls, type_index)
+            Py_INCREF(element)
+            cython.cast(reference_p, elements)[done[0]] = cython.cast(cython.pointer(PyObject), element)
+            done[0] += 1
+        return 0
+    if data.construct == cython.NULL and data.destroy != cython.NULL:
+        raise TypeError(
+            f"Type {NAMES[type_index]} is not default-constructible: it was registered with destroy, but without "
+            "construct."
+        )
+    if data.construct != cython.NULL and count:
+        data.construct(elements, count)
+    done[0] = count
+    return 0
+
+
+@cython.cfunc
+def new_object(cls, type_index: uint16_t):
+    """Call a class without arguments."""
+    try:
+        made = cls()
+        if not isinstance(made, cls):
+            raise TypeError(f"calling it gave a {type(made).__name__}")
+    except TypeError as error:
+        raise TypeError(f"Type {NAMES[type_index]} is not default-constructible: {error}.") from error
+    return made
+
+
+def check_assignable(type_index, source, target, count):
+    """Check that elements can be copied, from and to somewhere."""
+    data = cython.address(DATA[type_index])
+    if not data.is_assignable:
+        why = "its __copy__ is None" if data.is_reference else "it was registered with destroy, but without copy"
+        raise TypeError(f"Type {NAMES[type_index]} does not allow assignment: {why}.")
+    if count and not (source and target):
+        raise RuntimeError(f"cannot copy {count:,} elements from or to a null address.")
+    return 0
+
+
+def assign_elements(type_index, source, target, count):
+    """Copy elements over others, which are constructed and do not overlap them."""
+    check_assignable(type_index, source, target, count)
+    data = cython.address(DATA[type_index])
+    if not data.is_reference:
+        copy_structs(data, source, target, count)
+        return 0
+    replaced = cython.cast(reference_p, malloc(count * data.itemsize + 1))  # no list: that may run the collector
+    if replaced == cython.NULL:
+        raise MemoryError(f"no memory to keep {count:,} elements that are to be replaced.")
+    if count:
+        memcpy(replaced, target, count * data.itemsize)
+    copy_references(source, target, count)
+    drop_references(replaced, count)  # last: this may run Python code, which may read either side
+    free(replaced)
+    return 0
+
+
+def copy_references(source, target, count):
+    """Take a reference to every object, over what `target` held."""
+    references = cython.cast(reference_p, source)
+    for i in range(count):
+        Py_INCREF(cython.cast(object, references[i]))
+    if count:
+        memcpy(target, source, count * cython.sizeof(cython.pointer(PyObject)))
+
+
+def copy_structs(data, source, target, count):
+    if data.copy != cython.NULL and count:
+        data.copy(source, target, count)
+    elif count:
+        memcpy(target, source, count * data.itemsize)
+
+
+def destroy_elements(data, elements, count):
+    """Destroy elements, or return False if that may no longer be done. See Note [GIL and finalisation]."""
+    if count and data.is_reference:
+        if not (may_run_python() or PyGILState_Check()):
+            return False
+        with cython.gil:
+            drop_references(cython.cast(reference_p, elements), count)
+    elif count and data.destroy != cython.NULL:
+        if data.destroy_is_python and not may_run_python():
+            return False
+        data.destroy(elements, count)
+    return True
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def drop_references(references: reference_p, count: cython.size_t) -> cython.void:
+    for i in range(count):
+        decref_with_gil(references[i])
+
+
 @cython.cfunc
 def enter_element_types():
     """Fill the part of the table that is known ahead; static memory is zero, so these types are trivial."""
     for code in range(DTYPE_COUNT):
+        DATA[code].is_assignable = True
         dtype: DType = dtype_of_code(code)
         if dtype is not None:
             DATA[code].itemsize, NAMES[code] = dtype.itemsize, dtype.name

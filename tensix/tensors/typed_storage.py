@@ -17,13 +17,13 @@ from cython.cimports.tensix.core.storage_impl import (
 )
 from cython.cimports.tensix.tensors.element_allocator import (
     ElementAllocator,
-    assign_elements,
     elements_of_storage,
     placement_delete_context_t,
 )
 from cython.cimports.tensix.tensors.type_meta import (
     TypeMeta,
     TypeMeta_of_index,
+    assign_elements,
     type_meta_class,
     type_meta_data,
 )

@@ -197,3 +197,112 @@ assert TypeMeta.make("int8").name == "int8" and metas[0].name == "__main__.T0"
 assert len(TypedStorage(metas[-1], 3)) == 3
 """], check=False, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+# ---- elements in memory of the caller
+
+
+def memory_for(meta, count):
+    """Return memory for elements, zero at first, and its address."""
+    memory = (ctypes.c_char * (meta.itemsize * count or 1))()
+    return memory, ctypes.addressof(memory)
+
+
+class Counted:
+    alive = 0
+    fail_at = None
+
+    def __init__(self):
+        if Counted.alive == Counted.fail_at:
+            raise ValueError("no more")
+        Counted.alive += 1
+        self.is_whole = True
+
+    def __del__(self):
+        Counted.alive -= hasattr(self, "is_whole")
+
+
+@pytest.fixture
+def counted():
+    Counted.alive, Counted.fail_at = 0, None
+    return register_type(Counted)
+
+
+def test_elements_of_a_class_are_constructed_copied_and_destroyed(counted):
+    memory, address = memory_for(counted, 5)
+    counted.construct(address, 3)
+    assert Counted.alive == 3
+    references = (ctypes.c_void_p * 5).from_buffer(memory)
+    counted.copy(address, address + 2 * counted.itemsize)
+    assert references[2] == references[0] and Counted.alive == 2
+    counted.destroy(address, 3)
+    assert Counted.alive == 0
+
+
+def test_a_construction_that_fails_destroys_what_it_made(counted):
+    _memory, address = memory_for(counted, 5)
+    Counted.fail_at = 3
+    with pytest.raises(ValueError, match="no more"):
+        counted.construct(address, 5)
+    assert Counted.alive == 0
+
+
+def test_elements_of_a_struct_are_handled_by_its_functions():
+    calls = []
+
+    class Handled(ctypes.Structure):
+        _fields_ = [("x", ctypes.c_int64)]
+
+    construct = FUNCTION(lambda place, count: calls.append(("construct", place, count)))
+    destroy = FUNCTION(lambda place, count: calls.append(("destroy", place, count)))
+    copied = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
+        lambda source, target, count: calls.append(("copy", source, target, count))
+    )
+    meta = register_type(Handled, construct=construct, copy=copied, destroy=destroy)
+    _memory, address = memory_for(meta, 4)
+    meta.construct(address, 2)
+    meta.copy(address, address + 16, 2)
+    meta.destroy(address)
+    meta.construct(address, 0)
+    assert calls == [("construct", address, 2), ("copy", address, address + 16, 2), ("destroy", address, 1)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "bool"])
+def test_elements_that_are_their_bytes_are_copied_as_bytes(dtype):
+    meta = TypeMeta.make(dtype)
+    memory, address = memory_for(meta, 4)
+    memory[: meta.itemsize] = b"\x01" * meta.itemsize
+    meta.construct(address, 2)
+    meta.copy(address, address + 2 * meta.itemsize)
+    meta.destroy(address, 4)
+    assert memory.raw[2 * meta.itemsize : 3 * meta.itemsize] == b"\x01" * meta.itemsize
+    TypeMeta().construct(0, 3)
+    TypeMeta().copy(0, 0, 0)
+
+
+class NeedsArguments:
+    __copy__ = None
+
+    def __init__(self, value):
+        pass
+
+
+def test_what_a_type_does_not_allow_is_refused_tm_8_tm_9():
+    meta = register_type(NeedsArguments)
+    _memory, address = memory_for(meta, 2)
+    with pytest.raises(TypeError, match="Type .*NeedsArguments is not default-constructible"):
+        meta.construct(address)
+    with pytest.raises(TypeError, match="Type .*NeedsArguments does not allow assignment"):
+        meta.copy(address, address + 8)
+
+
+def test_elements_need_a_place_and_a_count():
+    _memory, address = memory_for(META, 2)
+    for call in (META.construct, META.destroy, lambda place, count=1: META.copy(place, address, count)):
+        with pytest.raises(ValueError, match="1 elements of .*Registered cannot be at a null address"):
+            call(0)
+        with pytest.raises(ValueError, match="must be 0 or more, found -1"):
+            call(address, -1)
+        with pytest.raises(TypeError):
+            call("here")
+        call(0, 0)
