@@ -434,6 +434,10 @@ class Tensor(TensorBase):
         storage = cython.cast(StorageImpl, self.impl.storage)
         return storage is not None and cow_is_cow(cython.address(storage.block))
 
+    def is_shared(self):
+        """Return whether the elements are in memory that other processes can have too, of a `SharedMemoryAllocator`."""
+        return self.impl.storage is not None and self.storage().is_shared()
+
     def is_alias_of(self, other: TensorBase):
         """Return whether both have the same storage, so that a write to one may be seen in the other."""
         if self.impl.storage is None or other.impl.storage is None:
@@ -658,6 +662,51 @@ class Tensor(TensorBase):
         records its gradients.
         """
         return SET_.call2(self, source)
+
+    def resize_(self, *shape):
+        """Give this tensor, in every handle on it, another number of elements, in row-major order, and return it.
+
+        Parameters
+        ----------
+        *shape : int, or one sequence of ints
+            The new sizes. Those that it has already change nothing, strides included.
+
+        Returns
+        -------
+        Tensor
+            Itself. Elements stay where they are in the storage, which grows if it is too small and never shrinks;
+            new ones are not initialised.
+
+        Raises
+        ------
+        RuntimeError
+            If the storage has to grow and is not resizable or read-only, or others use its memory.
+        ValueError
+            If a size is negative.
+
+        Notes
+        -----
+        Lifetime: addresses change if the storage grows. Views on it keep their shapes and see the same elements.
+
+        Examples
+        --------
+        >>> import tensix
+        >>> x = tensix.arange(4).resize_(2)
+        >>> x
+        tensor([0, 1])
+        >>> x.resize_(2, 2)
+        tensor([[0, 1],
+                [2, 3]])
+        """
+        sizes = sizes_of(shape)
+        if sizes == self.shape:
+            return self
+        storage, offset = self.storage(), self.storage_offset()
+        wanted: Tensor = EMPTY(sizes, dtype=self.dtype, device="meta")  # checks the sizes, and says the strides
+        nbytes = (offset + wanted.numel()) * self.itemsize
+        if wanted.numel() and nbytes > storage.nbytes():
+            storage.resize_(nbytes)
+        return SET_.call2(self, AS_STRIDED(self, sizes, wanted.stride(), offset))
 
     # ---- other shapes
 

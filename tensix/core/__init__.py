@@ -11,7 +11,13 @@ from tensix.core.intrusive_ptr import IntrusivePtr, make_intrusive
 from tensix.core.intrusive_target import IntrusiveTarget
 from tensix.core.loaded_later import loaded_later
 from tensix.core.memory_reports import MemoryReporter
-from tensix.core.storage import NullError, Storage, make_storage_impl, set_storage_impl_create
+from tensix.core.storage import (
+    NullError,
+    Storage,
+    get_storage_impl_create,
+    make_storage_impl,
+    set_storage_impl_create,
+)
 from tensix.core.storage_impl import StorageImpl
 from tensix.core.weak_intrusive_ptr import WeakIntrusivePtr
 
@@ -22,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Allocator", "CPUAllocator", "DataPtr", "Device", "IntrusivePtr", "IntrusiveTarget", "MemoryReporter",
     "NullError", "OutOfMemoryError", "Stat", "Storage", "StorageImpl", "WeakIntrusivePtr", "cow", "format_size",
-    "get_allocator", "make_intrusive", "make_storage_impl", "parse_size", "raw", "rename_privateuse1_backend",
-    "set_allocator", "set_storage_impl_create", "use_allocator",
+    "get_allocator", "get_storage_impl_create", "make_intrusive", "make_storage_impl", "parse_size", "raw",
+    "rename_privateuse1_backend", "set_allocator", "set_storage_impl_create", "use_allocator",
 ]
 
 # Name -> the module that has it, None for a module of that name: few programs ask for counts and contexts.

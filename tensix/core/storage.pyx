@@ -1,5 +1,6 @@
 """The thin handle on a storage, and the table of factories that make storages for a device type."""
 cimport cython
+from sys import modules
 
 from libc.stdint cimport uintptr_t
 from tensix.core.allocator cimport (
@@ -35,7 +36,7 @@ from tensix.core.storage_impl cimport (
     StorageImpl_watch,
 )
 
-__all__ = ["NullError", "Storage", "make_storage_impl", "set_storage_impl_create"]
+__all__ = ["NullError", "Storage", "get_storage_impl_create", "make_storage_impl", "set_storage_impl_create"]
 
 
 class NullError(RuntimeError, AttributeError):
@@ -161,6 +162,11 @@ cdef class Storage:
         return owned(self).device
 
     @property
+    def device_type(self):
+        """The type of the device, such as ``"cpu"``."""
+        return owned(self).device.type
+
+    @property
     def resizable(self):
         """Whether the size may change; setting it needs an allocator."""
         return owned(self).resizable
@@ -266,6 +272,12 @@ cdef class Storage:
     def is_cow(self):
         """Return whether the bytes may be shared copy-on-write, so that a first write may copy."""
         return cow_is_cow(&owned(self).block)
+
+    def is_shared(self):
+        """Return whether the bytes are in memory that other processes can have too, of a `SharedMemoryAllocator`."""
+        module = modules.get("tensix.memory.shared_memory_allocator")  # which is loaded before it makes any
+        address = <uintptr_t>owned(self).block.data
+        return module is not None and module.SharedMemoryAllocator.locate(address) is not None
 
     def is_alias_of(self, Storage other not None):
         """Return whether a write to one is seen by the other; copy-on-write sharers are no aliases."""
@@ -385,6 +397,23 @@ def set_storage_impl_create(device_type, fn):
             f"device type {device_type_name(type_code)} has a storage factory already: {FACTORIES[type_code]!r}. "
             "Take it back with set_storage_impl_create(device_type, None) first."
         )
+
+
+def get_storage_impl_create(device_type):
+    """Return the factory that makes the storages of a device type, or None if there is none.
+
+    Parameters
+    ----------
+    device_type : str or Device
+        Such as ``"privateuseone"``.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.get_storage_impl_create("cpu") is None
+    True
+    """
+    return FACTORIES.get(device_type_from_any(device_type))
 
 
 def make_storage_impl(nbytes, DataPtr data_ptr=None, Allocator allocator=None, resizable=False, device="cpu"):

@@ -5,9 +5,12 @@ import pytest
 from tensix.core import (
     CPUAllocator,
     DataPtr,
+    Device,
+    IntrusivePtr,
     Storage,
     StorageImpl,
     get_allocator,
+    get_storage_impl_create,
     make_storage_impl,
     set_storage_impl_create,
 )
@@ -95,6 +98,26 @@ def test_factory_can_be_taken_back_st_17(register):
     for factory in (make_own, None, None, lambda *arguments: OwnImpl(1)):
         register(factory)
     assert make_storage_impl(8, None, CPUAllocator(), device=DEVICE).nbytes() == 1
+
+
+def test_factory_that_is_registered_can_be_read(register):
+    assert get_storage_impl_create(DEVICE) is None
+    register(make_own)
+    assert get_storage_impl_create(DEVICE) is get_storage_impl_create(Device(DEVICE, 0)) is make_own
+    assert get_storage_impl_create("cpu") is None
+    register(None)
+    assert get_storage_impl_create(DEVICE) is None
+    with pytest.raises(ValueError, match="abacus"):
+        get_storage_impl_create("abacus")
+
+
+def test_a_storage_names_its_device_type(register):
+    register(make_own)
+    block = DataPtr(0, 0, None, f"{DEVICE}:1")
+    assert Storage(8).device_type == "cpu"
+    assert Storage.from_data_ptr(0, block).device_type == DEVICE
+    with pytest.raises(RuntimeError, match="the Storage is null"):
+        _ = Storage.from_impl(IntrusivePtr()).device_type
 
 
 @pytest.mark.parametrize("device, factory, error", [(DEVICE, 5, TypeError), (DEVICE, "make", TypeError),

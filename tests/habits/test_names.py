@@ -28,6 +28,8 @@ def test_names_that_are_here(name):
     ("arctan2", "the standard calls it `atan2`"),
     ("topk", "argsort"), ("histogram", "searchsorted"), ("softmax", "exp"), ("bincount", "unique_counts"),
     ("nansum", "isnan"), ("nanmean", "isnan"), ("get_default_dtype", "float32"), ("set_default_dtype", "dtype="),
+    ("range", r"arange\(start, stop \+ step, step\)"), ("spmm", "matmul"), ("dsmm", "matmul"), ("hsmm", "to_sparse"),
+    ("saddmm", "x \\+ y @ z"), ("get_device", r"x\.device\.index"), ("addmm", "x \\+ y @ z"),
     ("random", "randn"), ("copy", r"x\.copy\(\)"),
 ])  # fmt: skip
 def test_functions_that_are_not(name, text):
@@ -47,6 +49,7 @@ def test_linear_algebra():
 
 @pytest.mark.parametrize(("name", "text"), [
     ("strides", r"x\.stride\(\)"), ("fill", r"x\.fill_"),
+    ("get_device", r"x\.device"), ("resize", r"x\.resize_\(shape\)"), ("resize_as_", r"x\.resize_\(y\.shape\)"),
     ("power", r"x \*\* y"), ("requires_grad", "no gradients"), ("cuda", "to_device"), ("swapaxes", "transpose"),
 ])  # fmt: skip
 def test_attributes_of_tensors(name, text):

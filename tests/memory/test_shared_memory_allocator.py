@@ -205,3 +205,22 @@ x.mul_(2)
 
 def test_a_foreign_block_is_not_simple(shared):
     assert not shared.is_simple_data_ptr(DataPtr(64, 64))
+
+
+def test_what_is_shared_says_so():
+    with tensix.use_allocator(SharedMemoryAllocator()):
+        x = tensix.ones(3, 4)
+    for shared in (x, x[1], x.T, x.detach()):
+        assert shared.is_shared() and shared.storage().is_shared()
+    for private in (tensix.ones(3), x.clone().to("float64"), tensix.empty(0), tensix.empty(3, device="meta"), x + 1):
+        assert not private.is_shared() and not private.storage().is_shared()
+    assert not tensix.Tensor().is_shared() and not tensix.ones(2).to_sparse().is_shared()
+
+
+def test_who_has_no_shared_memory_need_not_load_it():
+    code = (
+        "import sys, tensix; x = tensix.ones(2); "
+        "print(x.is_shared(), 'tensix.memory.shared_memory_allocator' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False False\n"

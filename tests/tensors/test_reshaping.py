@@ -154,3 +154,77 @@ def test_more_elements_than_can_be_counted():
     x = tensix.ones(1).as_strided((0, 2**62), (1, 1))
     with pytest.raises(ValueError, match="more elements than 63 bits count"):
         x.view(tensix.int8)
+
+
+# ---- resize_
+
+
+def test_resize_keeps_the_elements_in_their_order():
+    x = tensix.arange(6)
+    same = x.resize_(2, 2)
+    assert same is x and x.tolist() == [[0, 1], [2, 3]]
+    assert x.resize_((3, 2)).tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert x.storage().nbytes() == 48
+    assert x.resize_(7)[:6].tolist() == [0, 1, 2, 3, 4, 5] and x.storage().nbytes() == 56
+    assert x.resize_(()).item() == 0 and x.resize_(0, 5).shape == (0, 5) and x.resize_(5).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_resize_to_the_same_sizes_changes_nothing():
+    x = tensix.arange(6).reshape(2, 3).T
+    assert x.resize_(3, 2).stride() == (1, 3)
+    assert x.resize_(6).tolist() == [0, 1, 2, 3, 4, 5]  # as they lie
+
+
+def test_resize_is_seen_by_every_handle_and_not_by_views():
+    x = tensix.arange(6)
+    handle, view = tensix.Tensor.from_impl(tensix.IntrusivePtr.reclaim_copy(x.impl)), x[2:4]
+    x.resize_(100)
+    assert handle.shape == (100,)
+    x[2] = 7
+    assert view.tolist() == [7, 3]
+
+
+def test_resize_of_a_view_begins_where_it_begins():
+    x = tensix.arange(10)
+    view = x[4:6]
+    assert view.resize_(3).tolist() == [4, 5, 6] and x.storage().nbytes() == 80
+    view.resize_(8)
+    assert x.storage().nbytes() == 96 and view[:6].tolist() == [4, 5, 6, 7, 8, 9] and x.tolist() == [*range(10)]
+
+
+def test_resize_leaves_lazy_clones_alone():
+    x = tensix.arange(4)
+    lazy = x.lazy_clone()
+    lazy.resize_(2)
+    assert lazy.is_cow() and lazy.data_ptr() == x.data_ptr()
+    lazy.resize_(1000)
+    assert lazy.data_ptr() != x.data_ptr() and lazy[:4].tolist() == x.tolist() == [0, 1, 2, 3]
+
+
+def test_resize_on_meta():
+    assert tensix.empty(2, device="meta").resize_(2**20, 2**20).shape == (2**20, 2**20)
+
+
+@pytest.mark.parametrize(("make", "sizes", "error", "text"), [
+    (lambda: tensix.from_numpy(np.ones(2)), (3,), RuntimeError, "24 bytes: the storage is not resizable"),
+    (lambda: tensix.ones(2), (-1,), ValueError, "negative dimension -1"),
+    (lambda: tensix.ones(2), (2**62, 4), ValueError, "overflow"),
+    (lambda: tensix.ones(2), (2**40,), tensix.OutOfMemoryError, "4,398,046,511,104 bytes"),
+    (tensix.Tensor, (2,), RuntimeError, "undefined"),
+    (lambda: tensix.ones(2).to_sparse(), (3,), RuntimeError, "sparse_coo tensor has neither storage nor strides"),
+])  # fmt: skip
+def test_resize_that_cannot_be(make, sizes, error, text):
+    x = make()
+    before = x.shape
+    with pytest.raises(error, match=text):
+        x.resize_(*sizes)
+    assert x.shape == before
+
+
+def test_resize_of_what_others_use_is_refused_if_it_must_move():
+    x = tensix.arange(4)
+    array = x.numpy()
+    assert x.resize_(2).tolist() == [0, 1]
+    with pytest.raises(RuntimeError, match="resize"):
+        x.resize_(100)
+    assert array.tolist() == [0, 1, 2, 3] and x.shape == (2,)
