@@ -7,6 +7,7 @@ from tensix.abi cimport (
     IntrusivePtr_2 as IntrusivePtr,
     IntrusiveTarget_2 as IntrusiveTarget,
     Storage_2 as Storage,
+    StrongCount_2 as StrongCount,
     Tensor_2 as Tensor,
     WeakIntrusivePtr_2 as WeakIntrusivePtr,
     data_ptr_t,

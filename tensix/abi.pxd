@@ -5,7 +5,7 @@ count is taken inline; they are not for use. ``tests/cython/abi.txt`` records al
 """
 cimport cython
 from cpython.ref cimport PyObject
-from libc.stdint cimport int8_t, int32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, uint32_t, uint64_t
 
 # Called once, with the context, from any thread, with or without the GIL.
 ctypedef void (*deleter_t)(void* ctx) noexcept nogil
@@ -27,6 +27,17 @@ cdef class IntrusiveTarget_2:
     cdef int32_t weak_handle_count
     cdef void destroy(self, bint holds_gil) noexcept nogil
     cpdef release_resources(self)
+
+
+cdef class StrongCount_2:
+    cdef PyObject* target
+    cdef PyObject* get(self) noexcept nogil
+    cdef PyObject* release(self) noexcept nogil
+    cdef void reset(self) noexcept nogil
+    cdef void reclaim(self, IntrusiveTarget_2 target) noexcept nogil
+    cdef void reclaim_copy(self, IntrusiveTarget_2 target) noexcept nogil
+    cdef void swap(self, StrongCount_2 other) noexcept nogil
+    cdef uint32_t use_count(self) noexcept nogil
 
 
 cdef class Allocator_2:

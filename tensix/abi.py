@@ -15,12 +15,16 @@ import os
 from tensix._tensor import Tensor
 from tensix._version import __version__
 from tensix.core import Allocator, IntrusivePtr, IntrusiveTarget, Storage, WeakIntrusivePtr
+from tensix.core.raw import StrongCount
 
 __all__ = ["ABI_VERSION", "get_include"]
 
 ABI_VERSION = 2  # tests/cython/abi.txt says what it stands for, and when to raise it
 
-CLASSES = {cls.__name__: cls for cls in (IntrusiveTarget, IntrusivePtr, WeakIntrusivePtr, Allocator, Storage, Tensor)}
+CLASSES = {
+    cls.__name__: cls
+    for cls in (IntrusiveTarget, IntrusivePtr, WeakIntrusivePtr, StrongCount, Allocator, Storage, Tensor)
+}
 
 
 def get_include() -> str:

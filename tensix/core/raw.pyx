@@ -1,8 +1,10 @@
-"""Counts on bare targets, as C code keeps them: nothing here owns anything, every call is a promise.
+"""Counts on bare targets, as C code keeps them: the functions own nothing, every call is a promise.
 
-C and Cython code calls the functions of the same names in ``tensix/core/intrusive_target.pxd``, which need no GIL.
-From Python each call checks what C++ leaves undefined. None stands for a null pointer.
+C and Cython code calls the functions of the same names in ``tensix/core/intrusive_target.pxd``, which need no GIL, or keeps
+a count in a `StrongCount`. From Python each call checks what C++ leaves undefined. None stands for a null pointer.
 """
+from cpython.ref cimport PyObject
+from libc.stdint cimport uint32_t
 from tensix.core.combined_refcount cimport lock_word, weak_incref_word
 from tensix.core.intrusive_target cimport (
     IntrusiveTarget,
@@ -101,3 +103,48 @@ def lock(IntrusiveTarget target):
         The target, now with one more strong count that the caller must drop; None if it has expired.
     """
     return target if intrusive_target.lock(target) else None
+
+
+cdef class StrongCount:
+    """Own one strong count of a target, or nothing, for Cython code that has no GIL; Python has `IntrusivePtr`.
+
+    Notes
+    -----
+    Lifetime: the count goes with the object. As a raw count it is nothing that the collector could follow.
+
+    Thread-safety: several threads may own counts of one target; one object is for one thread at a time.
+    """
+
+    def __dealloc__(self):
+        StrongCount.reset(self)
+
+    cdef PyObject* get(self) noexcept nogil:
+        """Return the target, borrowed, or None."""
+        return <PyObject*>None if self.target == NULL else self.target
+
+    cdef PyObject* release(self) noexcept nogil:
+        """Return the target with its count, or None, and own nothing."""
+        cdef PyObject* target = self.get()
+        self.target = NULL
+        return target
+
+    cdef void reset(self) noexcept nogil:
+        """Drop the count."""
+        intrusive_target.decref(<IntrusiveTarget>self.release())
+
+    cdef void reclaim(self, IntrusiveTarget target) noexcept nogil:
+        """Own a count that somebody left with a target, in place of what was owned."""
+        self.reset()
+        self.target = NULL if target is None else <PyObject*>target
+
+    cdef void reclaim_copy(self, IntrusiveTarget target) noexcept nogil:
+        """Own a further count of a target that somebody owns."""
+        intrusive_target.incref(target)
+        self.reclaim(target)
+
+    cdef void swap(self, StrongCount other) noexcept nogil:
+        self.target, other.target = other.target, self.target
+
+    cdef uint32_t use_count(self) noexcept nogil:
+        """Return the strong count of the target, 0 without one."""
+        return intrusive_target.use_count(<IntrusiveTarget>self.get())

@@ -127,5 +127,66 @@ done:
 
 #ifdef __cplusplus
 }
+
+#include <utility>
+
+namespace tensix {
+
+/* Owns one strong count of a target, or is null. Needs no GIL. Several threads may have pointers to one target; one pointer
+ * is for one thread at a time. The names are those of c10::intrusive_ptr.
+ */
+class intrusive_ptr {
+public:
+    intrusive_ptr() noexcept = default;
+    intrusive_ptr(const intrusive_ptr &other) noexcept : target_(other.target_)
+    {
+        if (target_ != nullptr) tx.incref(target_);
+    }
+    intrusive_ptr(intrusive_ptr &&other) noexcept : target_(other.release()) {}
+    intrusive_ptr &operator=(intrusive_ptr other) noexcept
+    {
+        swap(other);
+        return *this;
+    }
+    ~intrusive_ptr() { reset(); }
+
+    /* Take over a count that release(), or C code, has left with a target; nullptr and Py_None give a null pointer. */
+    static intrusive_ptr reclaim(PyObject *target) noexcept
+    {
+        intrusive_ptr made;
+        made.target_ = target == Py_None ? nullptr : target;
+        return made;
+    }
+    /* Add a count to a target that somebody owns. */
+    static intrusive_ptr reclaim_copy(PyObject *target) noexcept
+    {
+        intrusive_ptr made = reclaim(target);
+        if (made.target_ != nullptr) tx.incref(made.target_);
+        return made;
+    }
+
+    PyObject *get() const noexcept { return target_; }
+    PyObject *release() noexcept
+    {
+        PyObject *target = target_;
+        target_ = nullptr;
+        return target;
+    }
+    void reset() noexcept
+    {
+        PyObject *target = release();
+        if (target != nullptr) tx.decref(target);
+    }
+    void swap(intrusive_ptr &other) noexcept { std::swap(target_, other.target_); }
+    uint32_t use_count() const noexcept { return target_ == nullptr ? 0 : tx.use_count(target_); }
+    explicit operator bool() const noexcept { return target_ != nullptr; }
+    bool operator==(const intrusive_ptr &other) const noexcept { return target_ == other.target_; }
+    bool operator!=(const intrusive_ptr &other) const noexcept { return target_ != other.target_; }
+
+private:
+    PyObject *target_ = nullptr;
+};
+
+} /* namespace tensix */
 #endif
 #endif /* TENSIX_C_API_H */

@@ -1,7 +1,7 @@
 """A target with memory of its own, counted with and without the GIL."""
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc
-from tensix cimport IntrusivePtr, IntrusiveTarget, decref, incref, lock, steal_from_new, use_count
+from tensix cimport IntrusivePtr, IntrusiveTarget, StrongCount, decref, incref, lock, steal_from_new, use_count
 
 cdef extern from "<pthread.h>" nogil:
     ctypedef unsigned long pthread_t
@@ -111,3 +111,59 @@ def drop_in_foreign_threads(IntrusiveTarget target, int times):
             pthread_create(&threads[i], NULL, count_and_drop, address)
         for i in range(times):
             pthread_join(threads[i], NULL)
+
+
+def counts_of_holders(IntrusiveTarget target):
+    """Return the count of a target while others own it too, without the GIL."""
+    cdef StrongCount first = StrongCount()
+    cdef StrongCount second = StrongCount()
+    cdef uint32_t[8] found
+    cdef int i
+    with nogil:
+        found[0] = first.use_count()
+        first.reclaim_copy(target)
+        found[1] = first.use_count()
+        second.reclaim_copy(<IntrusiveTarget>first.get())  # a copy
+        found[2] = use_count(target)
+        second.reclaim(<IntrusiveTarget>first.release())   # a move: the count that `second` had goes
+        found[3] = use_count(target)
+        first.swap(second)
+        found[4] = first.use_count()
+        second.reclaim_copy(target)
+        first.reset()
+        found[5] = use_count(target)
+        second.reclaim_copy(<IntrusiveTarget>second.get())  # of itself
+        found[6] = use_count(target)
+        decref(<IntrusiveTarget>second.release())
+        found[7] = second.use_count()
+    return [found[i] for i in range(8)]
+
+
+cdef class Keeper:
+    """Own a target by a raw count, with no code of its own to give it back."""
+    cdef StrongCount held
+
+    def __init__(self, IntrusiveTarget target):
+        self.held = StrongCount()
+        self.held.reclaim(target)
+
+    def get(self):
+        return <object>self.held.get()
+
+    def reset(self):
+        with nogil:
+            self.held.reset()
+
+
+cdef void* reset_holder(void* holder) noexcept nogil:
+    """Run in a thread that Python has never seen."""
+    (<StrongCount>holder).reset()
+    return NULL
+
+
+def reset_in_a_foreign_thread(Keeper keeper):
+    cdef pthread_t thread
+    cdef void* holder = <void*>keeper.held
+    with nogil:
+        pthread_create(&thread, NULL, reset_holder, holder)
+        pthread_join(thread, NULL)

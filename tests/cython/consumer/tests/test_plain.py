@@ -1,5 +1,8 @@
 """The C header, in C and in C++."""
 
+import subprocess
+import sys
+
 import pytest
 from tensix_consumer import plain_c, plain_cpp, targets
 
@@ -66,3 +69,29 @@ def test_shape_from_cpp():
     assert plain_cpp.shape(tensix.ones(2, 3, 4)) == [2, 3, 4]
     with pytest.raises(TypeError, match="Tensor is needed"):
         plain_cpp.shape(None)
+
+
+def test_pointers_in_cpp():
+    pointer = targets.make_buffer()
+    assert plain_cpp.counts_of_pointers(pointer.get()) == [2, 3, 3, 3, 2, 2, 2, 7, 4, 2, 0, 1]
+    assert pointer.use_count() == 1
+    assert plain_cpp.counts_of_pointers(None) == [0] * 12
+    with pytest.raises(TypeError, match="target is needed"):
+        plain_cpp.counts_of_pointers(3)
+
+
+def test_a_pointer_in_cpp_takes_over_what_python_released():
+    before = targets.destroyed_count()
+    plain_cpp.keep(targets.make_buffer().release())
+    assert targets.destroyed_count() == before
+    pointer = tensix.IntrusivePtr.reclaim(plain_cpp.release())
+    assert pointer.unique() and plain_cpp.release() is None
+    plain_cpp.keep(pointer.release())
+    plain_cpp.keep(None)
+    assert targets.destroyed_count() == before + 1
+
+
+def test_a_pointer_in_cpp_may_outlive_python():
+    code = "from tensix_consumer import plain_cpp, targets; plain_cpp.keep(targets.make_buffer().release())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

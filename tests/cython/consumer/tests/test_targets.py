@@ -90,3 +90,37 @@ def test_what_is_no_target_gets_no_owner(wrong):
 def test_wrong_types_are_refused():
     with pytest.raises(TypeError, match="IntrusiveTarget"):
         targets.count(tensix.ones(2))
+
+
+def test_holders_count_without_the_gil():
+    pointer = targets.make_buffer()
+    assert targets.counts_of_holders(pointer.get()) == [0, 2, 3, 2, 2, 2, 2, 0]
+    assert pointer.use_count() == 1
+    assert targets.counts_of_holders(None) == [0] * 8
+
+
+def test_a_holder_gives_its_count_back():
+    before = targets.destroyed_count()
+    keeper = targets.Keeper(targets.make_buffer().release())
+    assert targets.count(keeper.get()) == 1
+    del keeper
+    assert targets.destroyed_count() - before == 1
+
+
+def test_a_holder_can_be_emptied():
+    before = targets.destroyed_count()
+    keeper = targets.Keeper(targets.make_buffer().release())
+    keeper.reset()
+    assert keeper.get() is None and targets.destroyed_count() - before == 1
+    keeper.reset()
+    del keeper
+    assert targets.destroyed_count() - before == 1
+    assert targets.Keeper(None).get() is None
+
+
+def test_a_holder_is_emptied_in_a_thread_without_the_gil():
+    released = []
+    keeper = targets.Keeper(make_intrusive(targets.Listed, released).release())
+    weak = WeakIntrusivePtr.reclaim_copy(keeper.get())
+    targets.reset_in_a_foreign_thread(keeper)
+    assert released == [0] and weak.expired() and keeper.get() is None
