@@ -1311,7 +1311,7 @@ class Tensor(TensorBase):
         return format_tensor(self, printable)
 
     def _repr_html_(self):
-        return repr(self) if self.impl is UNDEFINED else exchange.table_of_tensor(self, printable)
+        return exchange.table_of_tensor(self, printable)
 
     def __format__(self, spec: str):
         """Format the only element of a tensor without dimensions like the number it is."""

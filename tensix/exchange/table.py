@@ -1,7 +1,7 @@
 """What notebooks show of a tensor: its type, its shape, its memory, and a table of its elements.
 
 A table has at most `MOST` rows and columns: of longer dimensions those at both ends. Of a tensor of more than two
-dimensions it shows the first matrix. Only elements that are shown are made into text.
+dimensions it shows the first matrix, of a sparse tensor its entries. Only elements that are shown are made into text.
 """
 
 import numpy as np
@@ -22,19 +22,25 @@ def table_of_tensor(tensor, elements_of):
     Parameters
     ----------
     tensor : Tensor
-        Of any layout on any device, but defined.
+        Of any layout on any device, or undefined.
     elements_of : callable
         Returns the elements of a strided tensor as a `numpy.ndarray`.
     """
+    if not tensor.defined():
+        return html_table("Tensor, undefined", (), ())
     facts = [f"Tensor {tensor.dtype.name}", f"shape {tensor.shape}"]
-    facts.append(f"{tensor.nnz:,} elements stored" if tensor.is_sparse else format_size(tensor.nbytes))
+    facts.append(f"sparse_coo, nnz={tensor.nnz:,}" if tensor.is_sparse else format_size(tensor.nbytes))
     facts += [f"on {tensor.device}"] if tensor.device.type != "cpu" else []
     if not tensor.is_sparse and tensor.device.type != "meta":
         facts += ["copy-on-write"] if tensor.is_cow() else []
         facts += ["read-only"] if tensor.readonly else []
     caption = ", ".join(facts)
-    if tensor.is_sparse or tensor.device.type == "meta" or tensor.size == 0:
-        return html_table(caption, (), ())
+    if tensor.device.type == "meta":
+        return html_table(caption, (), (), "elements without memory")
+    if tensor.is_sparse:
+        return table_of_entries(tensor, caption, elements_of)
+    if tensor.size == 0:
+        return html_table(caption, (), (), "no elements")
     first = tensor.ndim - 2
     note = f"[{'0, ' * first}:, :] of {tensor.shape}" if first > 0 else ""
     matrix = tensor[(0,) * first] if first > 0 else tensor[(None,) * -first]
@@ -47,6 +53,21 @@ def table_of_tensor(tensor, elements_of):
     labels = with_gap([str(row) for row in rows], rows)
     head = ["", *with_gap([str(column) for column in columns], columns)]
     return html_table(caption, head, ([label, *line] for label, line in zip(labels, texts, strict=True)), note)
+
+
+def table_of_entries(tensor, caption, elements_of):
+    """Return a sparse tensor as HTML: a row for each entry, its position and its value."""
+    entries = shown(tensor.nnz)
+    if not entries:
+        return html_table(caption, (), (), "no elements stored")
+    indices, values = tensor.indices(), tensor.values()[None]
+    places, numbers = (
+        np.hstack([elements_of(corner(part, slice(None), span)) for span in spans(entries)])
+        for part in (indices, values)
+    )
+    rows = [[*map(str, place), text] for place, text in zip(places.T.tolist(), texts_of(numbers)[0], strict=True)]
+    head = [*(f"dim {dim}" for dim in range(tensor.ndim)), "value"]
+    return html_table(caption, head, with_gap(rows, entries, [LEFT_OUT] * len(head)))
 
 
 def shown(length):

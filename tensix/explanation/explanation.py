@@ -1,5 +1,7 @@
 """The answer to "who owns this memory?"."""
 
+from base64 import b64encode
+from html import escape
 from typing import Any
 
 from tensix.explanation.chain import link_of
@@ -79,8 +81,16 @@ class Explanation:
         """Return the chain as a picture: the text of an SVG file, which needs nothing else and suits light and dark."""
         return picture_of(self._chain, str(self))
 
-    def _repr_svg_(self) -> str:  # not as HTML, of which a notebook that is not trusted keeps the letters alone
+    def _repr_svg_(self) -> str:
         return self.svg()
+
+    def _repr_html_(self) -> str:
+        # The picture as an image, and the text beside it: of an <svg> a notebook that is not trusted keeps the letters.
+        image = b64encode(self.svg().encode()).decode()
+        return (
+            f'<div><img src="data:image/svg+xml;base64,{image}" alt="chain of ownership"/>'
+            f"<details><summary>text</summary><pre>{escape(str(self))}</pre></details></div>"
+        )
 
     def __str__(self) -> str:
         rows = [*rows_of(self._chain, "", "", "")]
