@@ -1,7 +1,7 @@
 """Counts on bare targets, as C code keeps them: the functions own nothing, every call is a promise.
 
-C and Cython code calls the functions of the same names in ``tensix/core/intrusive_target.pxd``, which need no GIL, or keeps
-a count in a `StrongCount`. From Python each call checks what C++ leaves undefined. None stands for a null pointer.
+C and Cython code calls the functions of the same names in ``tensix/core/intrusive_target.pxd``, which need no GIL, or
+keeps a count in a `StrongCount`. From Python each call checks what C++ leaves undefined. None is a null pointer.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint32_t

@@ -203,8 +203,8 @@ class TypeMeta:
 
         Notes
         -----
-        Lifetime: nobody destroys them but `destroy`; a `TypedStorage` does it by itself. The address is believed: what
-        is not memory of that size crashes, as in C.
+        Lifetime: the elements live until `destroy` is called; a `TypedStorage` destroys its own. The address is not
+        checked: a wrong one crashes, as in C.
 
         Examples
         --------
@@ -233,7 +233,7 @@ class TypeMeta:
         Parameters
         ----------
         source, target : int
-            Where they begin; believed as by `construct`.
+            Where they begin; not checked, as by `construct`.
         count : int, optional
             How many.
 
@@ -251,7 +251,7 @@ class TypeMeta:
         Parameters
         ----------
         address : int
-            Where they begin; believed as by `construct`.
+            Where they begin; not checked, as by `construct`.
         count : int, optional
             How many.
         """

@@ -74,7 +74,7 @@ def test_a_sparse_tensor_shows_its_entries():
     assert table_of(empty)[1] == [] and "<div>no elements stored</div>" in empty._repr_html_()
 
 
-def test_an_explanation_is_a_picture_with_its_text_folded_below():
+def test_an_explanation_is_a_picture_and_its_text():
     """An image, not an element ``<svg>``, of which a notebook that somebody else ran keeps the bare letters."""
     explanation = tensix.explain(tensix.ones(2))
     assert ElementTree.fromstring(explanation._repr_svg_()).tag.endswith("svg")

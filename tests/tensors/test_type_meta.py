@@ -290,16 +290,16 @@ class NeedsArguments:
 def test_what_a_type_does_not_allow_is_refused_tm_8_tm_9():
     meta = register_type(NeedsArguments)
     _memory, address = memory_for(meta, 2)
-    with pytest.raises(TypeError, match="Type .*NeedsArguments is not default-constructible"):
+    with pytest.raises(TypeError, match=r"Type .*NeedsArguments is not default-constructible"):
         meta.construct(address)
-    with pytest.raises(TypeError, match="Type .*NeedsArguments does not allow assignment"):
+    with pytest.raises(TypeError, match=r"Type .*NeedsArguments does not allow assignment"):
         meta.copy(address, address + 8)
 
 
 def test_elements_need_a_place_and_a_count():
     _memory, address = memory_for(META, 2)
     for call in (META.construct, META.destroy, lambda place, count=1: META.copy(place, address, count)):
-        with pytest.raises(ValueError, match="1 elements of .*Registered cannot be at a null address"):
+        with pytest.raises(ValueError, match=r"1 elements of .*Registered cannot be at a null address"):
             call(0)
         with pytest.raises(ValueError, match="must be 0 or more, found -1"):
             call(address, -1)
