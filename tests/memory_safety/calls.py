@@ -91,6 +91,9 @@ FUNCTIONS = {
     "rand": lambda o: tensix.rand(5) + o.x[:1, :1],
     "randn": lambda o: tensix.randn(5) + o.x[:1, :1],
     "randint": lambda o: tensix.randint(0, 9, (5,)) + o.i[:1],
+    "rand_like": lambda o: tensix.rand_like(o.x, dtype="float32"),
+    "randn_like": lambda o: tensix.randn_like(o.x, dtype="float64"),
+    "randint_like": lambda o: tensix.randint_like(o.i, 9),
 }
 LINALG = {
     **{name: lambda o, f=getattr(linalg, name): f(o.s) for name in (

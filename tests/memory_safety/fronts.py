@@ -102,6 +102,7 @@ TENSOR = {
     "repeat": method("repeat", 2),
     "repeat of each": lambda o: o.i.repeat(tensix.arange(o.i.size)),
     "reshape": lambda o: o.x.T.reshape(-1),
+    "resize_": lambda o: o.x.clone().resize_(50, 50)[0, :4],  # the elements behind are what the memory held
     "roll": method("roll", 1, axis=0),
     "select": method("select", 0, 1),
     "split": method("split", 2, 1),
@@ -326,6 +327,20 @@ def with_allocator(o):
 LIBC = ctypes.CDLL(None)
 LIBC.malloc.restype, LIBC.malloc.argtypes, LIBC.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]
 ELEMENTS = tensix.register_type(list)
+
+
+def handled_elements():
+    """Return whether elements that are constructed, copied and destroyed leave none behind."""
+    block = (ctypes.c_void_p * 4)()
+    address = ctypes.addressof(block)
+    ELEMENTS.construct(address, 4)
+    try:
+        ELEMENTS.copy(address, address + 2 * ELEMENTS.itemsize, 2)
+        return block[2] == block[0]
+    finally:
+        ELEMENTS.destroy(address, 4)
+
+
 AROUND = {
     "explain": lambda o: len(str(tensix.explain(o.x.lazy_clone()))) > 0,
     "Explanation": lambda o: isinstance(tensix.explain(o.x.storage()), tensix.Explanation),
@@ -364,6 +379,7 @@ AROUND = {
     "Storage resize_": lambda o: tensix.Storage(100, resizable=True).resize_(300),
     "Storage share": lambda o: o.y.storage().share().nbytes(),
     "Storage weak": lambda o: o.y.storage().weak().lock().use_count(),
+    "TypeMeta construct, copy and destroy": lambda o: handled_elements(),
     "TypedStorage": lambda o: tensix.TypedStorage(ELEMENTS, 3).storage().lazy_clone().mutable_data_ptr() > 0,
     "IntrusivePtr": lambda o: tensix.make_intrusive(tensix.IntrusiveTarget).copy().use_count(),
     "WeakIntrusivePtr": lambda o: o.x.weak().copy().lock().use_count(),
@@ -380,8 +396,8 @@ FRONTS = {
 # They make no memory of tensix, or do so in another call that is here: looks at a tensor, and what reports are made of.
 LOOKS = {
     "backward", "base", "body_address", "data_ptr", "defined", "device", "dim", "dtype", "is_coalesced", "is_cow",
-    "is_sparse", "itemsize", "layout", "nbytes", "ndim", "nnz", "numel", "impl", "readonly", "shape", "size",
-    "storage_offset",
+    "is_shared", "is_sparse", "itemsize", "layout", "nbytes", "ndim", "nnz", "numel", "impl", "readonly", "shape",
+    "size", "storage_offset",
     "use_count", "version", "weak_use_count", "__array_namespace__", "__delitem__", "__dir__", "__dlpack_device__",
     "__hash__", "__init__",
 }  # fmt: skip
