@@ -135,6 +135,9 @@ cdef class TensorFunction:
                     by_name.append(parameter.replace(name=other, kind=parameter.KEYWORD_ONLY, default=default))
         return declared.replace(parameters=by_place + by_name)
 
+    def __dir__(self):
+        return [name for name in object.__dir__(self) if self.is_method or name != "__signature__"]
+
     def __reduce__(self):
         return (getattr, (import_module("tensix").Tensor, self.__name__)) if self.is_method else self.__name__
 

@@ -184,6 +184,13 @@ def test_dir_of_a_subclass_has_its_own_names():
     assert {"label", "sum"} <= {*dir(Named())} and "power" not in dir(Named())
 
 
+def test_dir_of_a_function_lists_what_it_has():
+    for function in (tensix.sum, tensix.add, tensix.Tensor.sum, tensix.linalg.det, tensix.ops.tensix.add):
+        for name in dir(function):
+            getattr(function, name)
+    assert "__signature__" in dir(tensix.Tensor.sum)
+
+
 def test_dir_of_operators_lists_namespaces():
     assert "tensix" in dir(tensix.ops) and "dispatcher" not in dir(tensix.ops)
     with tensix.Library("looking_test") as library:
