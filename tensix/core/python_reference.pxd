@@ -22,10 +22,9 @@ cdef extern from "tensix/finalization.h" nogil:
 
 cdef extern from "tensix/gil.h" nogil:
     bint holds_gil "tx_holds_gil" ()
+    bint holds_gil_at_exit "tx_holds_gil_at_exit" ()
 
 cdef extern from "Python.h" nogil:
-    int PyGILState_Check()
-    void* PyGILState_GetThisThreadState()
     PyObject* pending_exception "PyErr_Occurred" ()  # for code that holds the GIL without Cython's knowing
     void decref_with_gil "Py_XDECREF" (PyObject* reference)  # for code that holds the GIL without Cython's knowing
 
@@ -33,14 +32,6 @@ cdef extern from "Python.h" nogil:
 cdef inline bint may_run_python() noexcept nogil:
     """Whether Python callables may still be called. See Note [GIL and finalisation]."""
     return not tx_is_finalizing()
-
-
-cdef inline bint may_take_gil() noexcept nogil:
-    """Whether the GIL can be asked for: always before finalisation, then by the thread that holds it, until that ends.
-
-    What static objects of C++ hold goes after the interpreter; PyGILState_Check() alone is true then.
-    """
-    return not tx_is_finalizing() or (PyGILState_GetThisThreadState() != NULL and PyGILState_Check())
 
 
 cdef struct pending_exception_t:
@@ -71,6 +62,6 @@ cdef inline void drop_python_reference(PyObject* reference, bint holds_gil) noex
     """Give back one reference; null is accepted. `holds_gil`: the GIL is held for certain."""
     if holds_gil:
         decref_with_gil(reference)
-    elif reference != NULL and may_take_gil():
+    elif reference != NULL and (not tx_is_finalizing() or holds_gil_at_exit()):
         with gil:
             decref_with_gil(reference)

@@ -21,7 +21,7 @@ from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init,
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
 from tensix.core.public_module cimport set_module
-from tensix.core.python_reference cimport holds_gil, may_take_gil
+from tensix.core.python_reference cimport holds_gil, holds_gil_at_exit, may_run_python
 
 import os
 from importlib import import_module
@@ -304,7 +304,7 @@ cdef void free_shared(void* ctx) noexcept nogil:
 
 cdef void disown(shared_segment_t* segment) noexcept nogil:
     """Drop a count of a segment; the last one unmaps it, unless the process is ending and does that itself."""
-    if tx_fetch_sub_acq_rel(&segment.count, 1) != 1 or not may_take_gil():
+    if tx_fetch_sub_acq_rel(&segment.count, 1) != 1 or not (may_run_python() or holds_gil_at_exit()):
         return
     with gil:
         unlink(segment)

@@ -25,7 +25,7 @@ from cython.cimports.libc.string import memcpy
 from cython.cimports.tensix.core.allocator import nbytes_from_any
 from cython.cimports.tensix.core.data_ptr import address_from_any, c_function_from_any
 from cython.cimports.tensix.core.public_module import set_module
-from cython.cimports.tensix.core.python_reference import decref_with_gil, may_run_python, may_take_gil
+from cython.cimports.tensix.core.python_reference import decref_with_gil, holds_gil_at_exit, may_run_python
 from cython.cimports.tensix.tensors.dtype import UNDEFINED, DType, dtype_from_any, dtype_of_code
 
 from tensix.tensors.dtype import DTYPE_COUNT
@@ -527,7 +527,7 @@ def copy_structs(data, source, target, count):
 def destroy_elements(data, elements, count):
     """Destroy elements, or return False if that may no longer be done. See Note [GIL and finalisation]."""
     if count and data.is_reference:
-        if not may_take_gil():
+        if not (may_run_python() or holds_gil_at_exit()):
             return False
         with cython.gil:
             drop_references(cython.cast(reference_p, elements), count)

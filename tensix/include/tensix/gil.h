@@ -26,4 +26,15 @@ static inline int tx_holds_gil(void)
 #endif
 }
 
+/* Whether this thread, after finalisation has begun, still holds the GIL. What static objects of C++ hold goes after the
+ * interpreter: PyGILState_Check alone is true then. Out of line, for it stands in every function that drops a reference.
+ */
+#if defined(__GNUC__)
+__attribute__((noinline, cold, unused))
+#endif
+static int tx_holds_gil_at_exit(void)
+{
+    return PyGILState_GetThisThreadState() != NULL && PyGILState_Check();
+}
+
 #endif /* TENSIX_GIL_H */
