@@ -15,6 +15,7 @@ import os
 from tensix._tensor import Tensor
 from tensix._version import __version__
 from tensix.core import Allocator, IntrusivePtr, IntrusiveTarget, Storage, WeakIntrusivePtr
+from tensix.core.argument_errors import names_signature
 from tensix.core.raw import StrongCount
 
 __all__ = ["ABI_VERSION", "get_include"]
@@ -27,6 +28,7 @@ CLASSES = {
 }
 
 
+@names_signature
 def get_include() -> str:
     """Return the folder of the C headers: ``#include <tensix/c_api.h>`` finds the functions for C and C++.
 

@@ -232,6 +232,7 @@ def ifftshift(x: Tensor, /, *, axes: _Axes = None) -> Tensor:
     return native_functions.IFFTSHIFT(x, axes if axes is None or isinstance(axes, int) else tuple(axes))
 
 
+@function
 def fftfreq(
     n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | Device | None = None, layout: Layout | None = None,
     pin_memory: bool | None = None,
@@ -265,6 +266,7 @@ def fftfreq(
     return native_functions.FFTFREQ(n, d, **options_of(dtype, device, layout, pin_memory))
 
 
+@function
 def rfftfreq(
     n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | Device | None = None, layout: Layout | None = None,
     pin_memory: bool | None = None,

@@ -64,7 +64,6 @@ def ifftshift(x: Tensor, /, axes: _Axes = None, *, dim: _Axes = None, dims: _Axe
 def fftfreq(
     n: int,
     /,
-    *,
     d: float = 1.0,
     dtype: Any = None,
     device: str | Device | None = None,
@@ -74,7 +73,6 @@ def fftfreq(
 def rfftfreq(
     n: int,
     /,
-    *,
     d: float = 1.0,
     dtype: Any = None,
     device: str | Device | None = None,

@@ -66,6 +66,7 @@ class SVDResult(NamedTuple):
     Vh: Tensor
 
 
+@function
 def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     """Return the triangular matrix whose product with its conjugate transpose is `x`, which must be positive definite.
 
@@ -104,6 +105,7 @@ def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     return native_functions.CROSS(x1, x2, axis)
 
 
+@function
 def det(x: Tensor, /) -> Tensor:
     """Return the determinants of square matrices.
 
@@ -129,6 +131,7 @@ def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     return native_functions.DIAGONAL(x, offset, -2, -1)
 
 
+@function
 def eig(x: Tensor, /) -> EigResult:
     """Return eigenvalues and eigenvectors of square matrices: a named tuple, complex in any case.
 
@@ -141,6 +144,7 @@ def eig(x: Tensor, /) -> EigResult:
     return EigResult(*native_functions.EIG(x))
 
 
+@function
 def eigh(x: Tensor, /) -> EighResult:
     """Return real eigenvalues, in ascending order, and eigenvectors of symmetric or Hermitian matrices: a named tuple.
 
@@ -153,6 +157,7 @@ def eigh(x: Tensor, /) -> EighResult:
     return EighResult(*native_functions.EIGH(x))
 
 
+@function
 def eigvals(x: Tensor, /) -> Tensor:
     """Return the eigenvalues of square matrices, complex in any case.
 
@@ -165,6 +170,7 @@ def eigvals(x: Tensor, /) -> Tensor:
     return native_functions.EIGVALS(x)
 
 
+@function
 def eigvalsh(x: Tensor, /) -> Tensor:
     """Return the real eigenvalues of symmetric or Hermitian matrices in ascending order.
 
@@ -177,6 +183,7 @@ def eigvalsh(x: Tensor, /) -> Tensor:
     return native_functions.EIGVALSH(x)
 
 
+@function
 def inv(x: Tensor, /) -> Tensor:
     """Return the inverses of square matrices.
 
@@ -222,6 +229,7 @@ def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | Literal["f
     return native_functions.MATRIX_NORM(x, ord, keepdims)
 
 
+@function
 def matrix_power(x: Tensor, n: int, /) -> Tensor:
     """Return square matrices multiplied with themselves; a negative power inverts them.
 
@@ -235,6 +243,7 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
     return native_functions.MATRIX_POWER(x, n)
 
 
+@function
 def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     """Return the ranks of matrices: how many singular values are above `rtol` times the largest.
 
@@ -247,6 +256,7 @@ def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     return native_functions.MATRIX_RANK(x, as_tensor(rtol, x))
 
 
+@function
 def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     """Return the pseudo-inverses of matrices; singular values up to `rtol` times the largest count as zero.
 
@@ -259,6 +269,7 @@ def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     return native_functions.PINV(x, as_tensor(rtol, x))
 
 
+@function
 def qr(x: Tensor, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """Return matrices as products of orthonormal and upper triangular ones: a named tuple of `Q` and `R`.
 
@@ -273,6 +284,7 @@ def qr(x: Tensor, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRR
     return QRResult(*native_functions.QR(x, mode))
 
 
+@function
 def slogdet(x: Tensor, /) -> SlogdetResult:
     """Return the sign and the logarithm of the absolute value of determinants: a named tuple.
 
@@ -285,6 +297,7 @@ def slogdet(x: Tensor, /) -> SlogdetResult:
     return SlogdetResult(*native_functions.SLOGDET(x))
 
 
+@function
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     """Return what `x1`, square matrices, must be multiplied with to give `x2`; of one dimension that is one vector.
 
@@ -302,6 +315,7 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     return native_functions.SOLVE(x1, x2)
 
 
+@function
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> SVDResult:
     """Return the singular value decomposition: a named tuple of `U`, `S` in descending order, and `Vh`.
 
@@ -314,6 +328,7 @@ def svd(x: Tensor, /, *, full_matrices: bool = True) -> SVDResult:
     return SVDResult(*native_functions.SVD(x, full_matrices))
 
 
+@function
 def svdvals(x: Tensor, /) -> Tensor:
     """Return the singular values of matrices in descending order.
 
@@ -374,6 +389,7 @@ def vector_norm(
     return native_functions.VECTOR_NORM(x, ord, axis, keepdims)
 
 
+@function
 def as_tensor(tolerance: float | Tensor | None, x: Tensor) -> Tensor | None:
     """Return a tolerance as a tensor, if there is one."""
     return tolerance if tolerance is None or isinstance(tolerance, Tensor) else scalar_like(x, tolerance)

@@ -15,6 +15,8 @@ from tensix.tensors.tensor_base cimport TensorBase
 
 from importlib import import_module
 
+from tensix.tensors.tensor_base import found_no_tensor
+
 __all__ = []
 
 cdef extern from "Python.h":
@@ -121,7 +123,8 @@ cdef object call_with_options(ElementwiseFunction self, PyObject** args, Py_ssiz
     cdef dict options = {}
     if count != self.inputs:
         raise TypeError(
-            f"{name_of(self)}() takes {self.inputs} positional arguments, found {count}: {signature_of(self)}."
+            f"{name_of(self)}() takes {self.inputs} positional argument{'' if self.inputs == 1 else 's'}, found "
+            f"{count}: {signature_of(self)}."
         )
     if names != NULL:
         for i, option in enumerate(<tuple><object>names):
@@ -150,8 +153,6 @@ cdef object call_with_options(ElementwiseFunction self, PyObject** args, Py_ssiz
 
 cdef uint64_t keys_of_operand(ElementwiseFunction self, object operand) except? 0:
     if not isinstance(operand, TensorBase):
-        raise TypeError(
-            f"{name_of(self)}() takes tensors, and a number for one of two, found {type(operand).__name__}. Make a "
-            "tensor of it with tensor()."
-        )
+        takes = "a tensor" if self.inputs == 1 else "tensors, and a number for one of two"
+        raise TypeError(f"{name_of(self)}() takes {takes}, {found_no_tensor(operand)}")
     return (<TensorBase>operand).impl.key_set

@@ -21,6 +21,8 @@ from tensix.tensors.tensor_base cimport TensorBase
 
 from importlib import import_module
 
+from tensix.tensors.tensor_base import found_no_tensor
+
 __all__ = ["alias", "also_method", "enter", "function", "method"]
 
 ctypedef void (*any_function_t)() noexcept  # between two types of functions, or compilers warn of the cast
@@ -184,7 +186,19 @@ cdef inline bint is_tensor(PyObject* found) noexcept:
 cdef inline PyObject* hand_on(TensorFunction self, PyObject** args, Py_ssize_t count, PyObject* names) except NULL:
     if self.fast != NULL:
         return self.fast(self.fast_self, args, count, names)
-    return PyObject_Vectorcall(<PyObject*>self.declaration, args, count, names)
+    try:
+        return PyObject_Vectorcall(<PyObject*>self.declaration, args, count, names)
+    except TypeError as error:
+        name_signature(self, error)
+        raise
+
+
+cdef int name_signature(TensorFunction self, error) except -1:
+    """Raise what CPython says of arguments that do not fit a function in Python with the signature."""
+    if error.__traceback__.tb_next is not None:  # raised in its body
+        return 0
+    with_signature = import_module("tensix.core.argument_errors").with_signature  # few programs ask
+    raise TypeError(with_signature(str(error), self.__name__, self)) from None
 
 
 cdef inline bint has_other_name(TensorFunction self, tuple names) except -1:
@@ -198,9 +212,14 @@ cdef PyObject* call_otherwise(TensorFunction self, PyObject** args, Py_ssize_t c
     """Give the arguments the places and names that the declaration has for them."""
     cdef list by_place = [<object>args[i] for i in range(count)]
     cdef dict by_name = {}
+    cdef Py_ssize_t most = len(self.parameters) - self.is_method
     if count > len(self.parameters):
+        hint = ""
+        if "axis" in self.parameters and all([type(place) is int for place in by_place[1:]]):
+            hint = f" Several dimensions are given as a tuple: axis={tuple(by_place[1:])}."
         raise TypeError(
-            f"{self.__name__}() takes {len(self.parameters)} arguments at most, found {count}: {signature_of(self)}."
+            f"{self.__name__}() takes at most {most} positional argument{'' if most == 1 else 's'}, found "
+            f"{count - self.is_method}: {signature_of(self)}.{hint}"
         )
     for i in range(self.positional, count):
         by_name[self.parameters[i]] = by_place[i]
@@ -213,7 +232,11 @@ cdef PyObject* call_otherwise(TensorFunction self, PyObject** args, Py_ssize_t c
             by_place.append(<object>args[count + i])
         else:
             by_name[name] = <object>args[count + i]
-    found = self.declaration(*by_place, **by_name)
+    try:
+        found = self.declaration(*by_place, **by_name)
+    except TypeError as error:
+        name_signature(self, error)
+        raise
     Py_INCREF(found)
     return <PyObject*>found
 
@@ -236,22 +259,23 @@ cdef int read_signature(TensorFunction self) except -1:
 
 
 cdef str signature_of(TensorFunction self):
-    return f"{self.__name__}{import_module('inspect').signature(self)}"
+    return f"{self.__name__}{import_module('tensix.core.argument_errors').signature_of(self)}"
 
 
 cdef int refuse_first(TensorFunction self, found, Py_ssize_t count) except -1:
     """Say that the first argument is no tensor."""
     if count == 0:
         raise TypeError(f"{self.__name__}() needs a tensor, found no arguments: {signature_of(self)}.")
-    raise TypeError(
-        f"{self.__name__}() takes a tensor, found {type(found).__name__}. Make a tensor of it with tensor() or "
-        "asarray()."
-    )
+    raise TypeError(f"{self.__name__}() takes a tensor, {found_no_tensor(found)}")
 
 
 def function(declaration):
-    """Make the function that users call, of its declaration, whose first parameter need not be a tensor."""
-    return TensorFunction(declaration, False)
+    """Make the function that users call, of its declaration.
+
+    Its first parameter need not be a tensor; of a declaration in Python the annotation tells.
+    """
+    first = next(iter(getattr(declaration, "__annotations__", {}).values()), None)
+    return TensorFunction(declaration, isinstance(first, type) and issubclass(first, TensorBase))
 
 
 def method(declaration):

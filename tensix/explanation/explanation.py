@@ -4,6 +4,7 @@ from base64 import b64encode
 from html import escape
 from typing import Any
 
+from tensix.core.argument_errors import names_signature
 from tensix.explanation.chain import link_of
 from tensix.explanation.link import Link
 from tensix.explanation.picture import picture_of
@@ -11,6 +12,7 @@ from tensix.explanation.picture import picture_of
 __all__ = ["Explanation", "explain"]
 
 
+@names_signature
 def explain(x: Any, /) -> "Explanation":
     """Return the whole chain of ownership of an object: handles, bodies, storages, contexts, allocators.
 

@@ -13,7 +13,7 @@ from tensix.tensors.promotion cimport promote_codes, promote_number
 import numpy as np
 
 from tensix.dispatch import native_functions
-from tensix.dispatch.tensor_function import method
+from tensix.dispatch.tensor_function import function, method
 from tensix.tensors.dtype import bfloat16, complex64, complex128, float16, float32, float64
 from tensix.tensors.dtype import bool as bool_
 from tensix.tensors.promotion import promote_types
@@ -122,6 +122,7 @@ def can_cast(from_, to, /):
         return False
 
 
+@function
 def finfo(type, /):
     """Return the limits of a floating type, those of its parts if it is complex.
 
@@ -161,6 +162,7 @@ def limits_of_float(dtype):
     return FloatInfo(8 * dtype.itemsize, eps, largest, -largest, math.ldexp(1.0, 1 - exponent), dtype)
 
 
+@function
 def iinfo(type, /):
     """Return the limits of an integer type.
 

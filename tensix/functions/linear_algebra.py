@@ -1,7 +1,12 @@
+# Annotations say what may be given; the dispatcher says what is wrong with what is not.
+# cython: annotation_typing=False
 """The array API standard's chapter on linear algebra in the main namespace; the rest is in ``tensix.linalg``."""
 
 import operator
 from collections.abc import Sequence
+
+import cython
+from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 
 from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
@@ -9,6 +14,10 @@ from tensix.dispatch.tensor_function import also_method, function
 from tensix.functions.manipulation import tensors_only
 
 __all__ = ["matmul", "matrix_transpose", "outer", "tensordot", "vecdot"]
+
+MATMUL = cython.declare(OperatorTable, native_functions.MATMUL)
+MATRIX_TRANSPOSE = cython.declare(OperatorTable, native_functions.MATRIX_TRANSPOSE)
+OUTER = cython.declare(OperatorTable, native_functions.OUTER)
 
 
 @also_method
@@ -26,9 +35,10 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     >>> tensix.matmul(tensix.tensor([[1, 2], [3, 4]]), tensix.tensor([1, 1]))
     tensor([3, 7])
     """
-    return native_functions.MATMUL(x1, x2)
+    return MATMUL(x1, x2)
 
 
+@function
 def matrix_transpose(x: Tensor, /) -> Tensor:
     """Return the view with its last two dimensions exchanged.
 
@@ -38,7 +48,7 @@ def matrix_transpose(x: Tensor, /) -> Tensor:
     >>> tensix.matrix_transpose(tensix.ones(2, 3)).shape
     (3, 2)
     """
-    return native_functions.MATRIX_TRANSPOSE(x)
+    return MATRIX_TRANSPOSE(x)
 
 
 @also_method
@@ -52,7 +62,7 @@ def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
     tensor([[3, 4],
             [6, 8]])
     """
-    return native_functions.OUTER(x1, x2)
+    return OUTER(x1, x2)
 
 
 @function

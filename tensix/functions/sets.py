@@ -5,9 +5,13 @@ Values come in ascending order. Each not-a-number counts as a value of its own.
 
 from typing import NamedTuple
 
+import numpy as np
+
 from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
 from tensix.dispatch.operands import scalar_like
+from tensix.dispatch.tensor_function import function
+from tensix.tensors.tensor_base import found_no_tensor
 
 __all__ = [
     "UniqueAll", "UniqueCounts", "UniqueInverse", "isin", "unique_all", "unique_counts", "unique_inverse",
@@ -44,6 +48,7 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Tensor
 
 
+@function
 def isin(x1: Tensor | complex, x2: Tensor | complex, /, *, invert: bool = False) -> Tensor:
     """Return for each element whether it is among the elements of another tensor.
 
@@ -67,6 +72,9 @@ def isin(x1: Tensor | complex, x2: Tensor | complex, /, *, invert: bool = False)
     >>> tensix.isin(tensix.tensor([1, 2, 3]), tensix.tensor([3, 1]))
     tensor([ True, False,  True])
     """
+    for x in (x1, x2):
+        if not isinstance(x, Tensor | int | float | complex | np.generic):
+            raise TypeError(f"isin() takes tensors, and a number for one of two, {found_no_tensor(x)}")
     if not isinstance(x1, Tensor) and isinstance(x2, Tensor):
         x1 = scalar_like(x2, x1)
     elif isinstance(x1, Tensor) and not isinstance(x2, Tensor):
@@ -74,6 +82,7 @@ def isin(x1: Tensor | complex, x2: Tensor | complex, /, *, invert: bool = False)
     return native_functions.ISIN(x1, x2, invert=invert)
 
 
+@function
 def unique_all(x: Tensor, /) -> UniqueAll:
     """Return the different values, where each is first, which of them each element is, and how often each is there.
 
@@ -93,6 +102,7 @@ def unique_all(x: Tensor, /) -> UniqueAll:
     return UniqueAll(*native_functions.UNIQUE_ALL(x))
 
 
+@function
 def unique_counts(x: Tensor, /) -> UniqueCounts:
     """Return the different values, and how often each is there: a named tuple of `values` and `counts`.
 
@@ -105,6 +115,7 @@ def unique_counts(x: Tensor, /) -> UniqueCounts:
     return UniqueCounts(*native_functions.UNIQUE_COUNTS(x))
 
 
+@function
 def unique_inverse(x: Tensor, /) -> UniqueInverse:
     """Return the different values, and which each element is: a named tuple of `values` and `inverse_indices`.
 
@@ -117,6 +128,7 @@ def unique_inverse(x: Tensor, /) -> UniqueInverse:
     return UniqueInverse(*native_functions.UNIQUE_INVERSE(x))
 
 
+@function
 def unique_values(x: Tensor, /) -> Tensor:
     """Return the different values.
 

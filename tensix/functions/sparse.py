@@ -8,11 +8,13 @@ import numpy as np
 from tensix._tensor import Tensor
 from tensix.core import Device
 from tensix.dispatch import native_functions
+from tensix.dispatch.tensor_function import function
 from tensix.functions.creation import tensor
 
 __all__ = ["sparse_coo_tensor"]
 
 
+@function
 def sparse_coo_tensor(
     indices: Any, values: Any, size: Sequence[int] | None = None, *, dtype: Any = None,
     device: str | Device | None = None,

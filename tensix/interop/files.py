@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tensix._tensor import Tensor
+from tensix.core.argument_errors import names_signature
 from tensix.functions.creation import asarray
 from tensix.interop.file_format_error import FileFormatError
 from tensix.interop.raw_file import RawFile, entry_of, unit_of
@@ -19,6 +20,7 @@ __all__ = ["FileFormatError", "TensorFile", "from_file", "load", "save"]
 FORMATS = {".npy": "npy", ".npz": "npz", ".safetensors": "safetensors"}
 
 
+@names_signature
 def load(path: str | os.PathLike[str], mmap_mode: str | None = "r") -> Any:
     """Return what a file holds, mapped: no element is read before it is touched.
 
@@ -62,6 +64,7 @@ def load(path: str | os.PathLike[str], mmap_mode: str | None = "r") -> Any:
     return getattr(module, f"load_{name}")(path, mmap_mode)
 
 
+@names_signature
 def save(path: str | os.PathLike[str], obj: Any, **options: Any) -> None:
     """Write a tensor, or a dict of tensors, to a file.
 
@@ -106,6 +109,7 @@ def save(path: str | os.PathLike[str], obj: Any, **options: Any) -> None:
     getattr(module, f"save_{name}")(path, value, **options)
 
 
+@names_signature
 def from_file(
     path: str | os.PathLike[str],
     shape: int | tuple[int, ...] | None = None,

@@ -150,7 +150,7 @@ def reset_pool():
     PyThread_acquire_lock(POOL.finished, WAIT_LOCK)
 
 
-def set_num_threads(n, /):
+def set_num_threads(n):
     """Let large operations use so many threads, the calling one included.
 
     At the start it is the environment variable ``TENSIX_NUM_THREADS``, or the number of cores that the process may

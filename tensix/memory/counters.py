@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tensix.core import Allocator, Device, format_size, get_allocator
+from tensix.core.argument_errors import names_signature
 from tensix.core.memory_reports import max_memory_allocated, memory_allocated, reset_peak_memory_stats
 from tensix.memory.caching_allocator import CachingAllocator
 from tensix.memory.resident import resident_nbytes
@@ -16,6 +17,7 @@ __all__ = [
 ]
 
 
+@names_signature
 def memory_reserved(device: str | Device = "cpu") -> int:
     """Return how many bytes are in use, and kept for reuse by the allocator in use.
 
@@ -51,6 +53,7 @@ def memory_reserved(device: str | Device = "cpu") -> int:
     return memory_allocated(device) + sum(cache.stats().cached for cache in caches_of(get_allocator(device)))
 
 
+@names_signature
 def memory_summary(device: str | Device = "cpu") -> str:
     """Return a table for a person: what is in use, its peak, what is kept for reuse, what the process takes.
 

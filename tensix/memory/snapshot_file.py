@@ -4,6 +4,7 @@ import errno
 import importlib
 import os
 
+from tensix.core.argument_errors import names_signature
 from tensix.core.format_size import format_size
 
 __all__ = ["Snapshot", "load_snapshot"]
@@ -111,6 +112,7 @@ class Snapshot(dict):
         )
 
 
+@names_signature
 def load_snapshot(path):
     """Return a snapshot that was saved as ``.json``.
 

@@ -67,6 +67,17 @@ def set_tensor_class(tensor_class):
     return 0
 
 
+def found_no_tensor(value, place=""):
+    """Return what an error says of a value where a tensor is needed: its class, and how to make a tensor of it.
+
+    The header ``argument_errors.h`` says the same of arguments whose type is declared.
+    """
+    name = type(value).__name__
+    if name == "Tensor":  # another library's
+        name = f"{type(value).__module__}.{name}"
+    return f"found {name}{place}." + ("" if value is None else " Wrap it in tensix.asarray().")
+
+
 @cython.cfunc
 @cython.exceptval(check=False)
 def deallocate(dead: cython.pointer(PyObject)) -> cython.void:

@@ -83,7 +83,9 @@ def test_others():
 @pytest.mark.parametrize(("call", "text"), [
     (lambda: X.sum(0, dim=0), r"sum\(\) has 'axis' twice"),
     (lambda: tensix.sum(X, axis=0, dim=0), r"sum\(\) has 'axis' twice"),
-    (lambda: X.max(0, True, False), r"max\(\) takes 3 arguments at most, found 4"),
+    (lambda: X.max(0, True, False), r"max\(\) takes at most 2 positional arguments, found 3: max\(axis=None"),
+        (lambda: tensix.ones(2, 2).flip(0, 1), r"Several dimensions are given as a tuple: axis=\(0, 1\)\.$"),
+        (lambda: tensix.vstack([X], [X]), r"vstack\(\) takes at most 1 positional argument, found 2: vstack\(arrays"),
     (lambda: X.exp(dim=0), "dim"),
     (lambda: X.sum(dimension=0), "dimension"),
     (lambda: tensix.sum(), r"sum\(\) needs a tensor, found no arguments: sum\(x, /"),

@@ -1,0 +1,97 @@
+"""What is said of a call whose arguments do not fit the signature: what is wrong, and the signature.
+
+Cython and CPython name the function alone. What Cython says is handed here by the header ``argument_errors.h``, when
+such an error enters its traceback; what CPython says, by `names_signature` and by the functions of tensors.
+"""
+
+import functools
+import inspect
+import re
+import sys
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+# Words of Cython and CPython -> the package's.
+WORDS = {
+    r"takes (?:exactly )?(.*? arguments?) (?:but |\()(\d+) .*": r"takes \1, found \2",
+    r"missing \d+ required .*?: (.*)": r"needs \1",
+    r"needs keyword-only argument (.*)": r"needs '\1' by name",
+    r"got some positional-only arguments passed as keyword arguments: '(.*)'": r"takes '\1' by position only",
+    r"(?:got an unexpected keyword|has no) argument ('.*?').*": r"has no argument \1",
+    r"got multiple values for (?:keyword )?argument (.*)": r"has \1 twice",
+    r"takes no keyword arguments": "takes no arguments by name",
+    r"(keywords must be strings)": r"\1",
+}
+
+
+def signature_of(function):
+    """Return the signature of a function, a method or a class as text, without `self` and without types.
+
+    Raises
+    ------
+    ValueError
+        If it has none that can be read.
+    """
+    signature = inspect.signature(function)
+    parameters = [
+        parameter.replace(annotation=parameter.empty)
+        for parameter in signature.parameters.values()
+        if parameter.name != "self"
+    ]
+    return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
+
+
+def with_signature(text, name, function):
+    """Return what is to be said of a call in place of what Cython or CPython says of it.
+
+    Parameters
+    ----------
+    text : str
+        What they say, such as ``f() takes exactly 1 positional argument (2 given)``. Other texts are returned as they
+        are.
+    name : str
+        The function's name, its class in front.
+    function : callable
+        The function, or the class that is called.
+    """
+    said = text.partition("() ")[2]
+    for words, replacement in WORDS.items():
+        if found := re.fullmatch(words, said):
+            try:
+                signature = signature_of(function)
+            except ValueError:
+                return f"{name}() {found.expand(replacement)}."
+            return f"{name}() {found.expand(replacement)}: {name}{signature}."
+    return text
+
+
+def with_signature_of(text, name):
+    """Return the same of a compiled function, whose whole name is known: ``tensix.core.storage.Storage.__init__``."""
+    module = name
+    while module not in sys.modules:
+        module = module.rpartition(".")[0]
+    path = name[len(module) + 1 :].split(".")
+    if path[-1] in {"__cinit__", "__init__"}:
+        del path[-1]
+    found = sys.modules[module]
+    for part in path:
+        found = getattr(found, part)
+    return with_signature(text, ".".join(path), found)
+
+
+def names_signature(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Let a function in Python say its signature, too, when it is called with arguments that do not fit."""
+
+    @functools.wraps(function)
+    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if error.__traceback__.tb_next is not None:  # raised in its body
+                raise
+            raise TypeError(with_signature(str(error), function.__name__, function)) from None
+
+    return call
