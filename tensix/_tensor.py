@@ -109,6 +109,7 @@ from tensix.tensors import dtype as dtypes
 from tensix.tensors import names_elsewhere
 from tensix.tensors.layout import sparse_coo, strided
 from tensix.tensors.memory_format import channels_last, channels_last_3d, contiguous_format, preserve_format
+from tensix.tensors.tensor_base import found_no_tensor
 
 __all__ = ["Tensor"]
 
@@ -829,8 +830,13 @@ class Tensor(TensorBase):
         """
         if dim1 is not None and not dims:
             return TRANSPOSE.call((self, dim0, dim1), None, self.impl.key_set)
-        if dim0 is None and dim1 is None:
+        if dim0 is None and dim1 is None and not dims:
             return REVERSE_DIMS.call1(self) if self.impl.storage is not None else attribute_by(REVERSE_DIMS, self, "T")
+        if dim1 is None and PyIndex_Check(dim0):
+            raise TypeError(
+                "transpose() takes two dimensions to exchange, all of them in their new order, or none, found 1: "
+                "transpose(dim0, dim1)."
+            )
         return PERMUTE.call_with(self, sizes_of((dim0,) if dim1 is None else (dim0, dim1, *dims)))
 
     def movedim(self, source, destination):
@@ -1488,7 +1494,7 @@ def in_place(table: OperatorTable, target: TensorBase, other, alpha):
     """Call an operator that writes to its first operand, from a method."""
     b: TensorBase
     if not isinstance(other, TensorBase) and not is_number(other):
-        raise TypeError(f"{table.schema.name}() takes a tensor or a number, found {type(other).__name__}.")
+        raise TypeError(f"{table.schema.name}() takes a tensor or a number, {found_no_tensor(other)}")
     if isinstance(alpha, int) and alpha == 1:
         return call_in_place(table, target, other)
     b = other if isinstance(other, TensorBase) else scalar_like(target, other)

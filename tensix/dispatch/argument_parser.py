@@ -13,6 +13,7 @@ from cython.cimports.tensix.tensors.tensor_base import TensorBase
 from tensix.core import Device
 from tensix.tensors.dtype import DType
 from tensix.tensors.memory_format import MemoryFormat
+from tensix.tensors.tensor_base import found_no_tensor
 
 __all__ = []
 
@@ -147,7 +148,14 @@ class ArgumentParser:
     def mismatch(self, place, value):
         """Say that a value is not of an argument's type."""
         argument = self.arguments[place]
-        return f"'{argument.name}' must be {argument.type}, found {type(value).__name__}."
+        needed = f"'{argument.name}' must be {argument.type}"
+        trait: cython.int = self.traits[place]
+        if trait & KIND != TENSOR:
+            return f"{needed}, found {type(value).__name__}."
+        if trait & MANY and isinstance(value, (tuple, list)):
+            wrong = next(item for item in value if not isinstance(item, TensorBase))
+            return f"{needed}, {found_no_tensor(wrong, ' among them')}"
+        return f"{needed}, {found_no_tensor(value)}"
 
     def accepts(self, place, value):
         """Return whether a value is of an argument's type."""

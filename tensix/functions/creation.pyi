@@ -4,7 +4,7 @@ from typing import Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from tensix._tensor import Tensor
+from tensix._tensor import Tensor, _Number
 from tensix.core.data_ptr import _Deleter
 from tensix.core.device import Device
 from tensix.kernels.random import Generator
@@ -144,9 +144,19 @@ def randint(
     layout: Layout | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor: ...
+@overload
+def randint(
+    low: int = 0,
+    high: int | None = None,
+    *,
+    size: int | Iterable[int],
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    generator: Generator | None = None,
+) -> Tensor: ...
 def full(
     shape: int | Iterable[int],
-    fill_value: int | float | complex | Tensor,
+    fill_value: _Number | Tensor,
     *,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,
@@ -188,7 +198,7 @@ def ones_like(
 def full_like(
     x: Tensor,
     /,
-    fill_value: complex | Tensor,
+    fill_value: _Number | Tensor,
     *,
     dtype: _DTypeLike | None = None,
     device: str | Device | None = None,

@@ -7,6 +7,7 @@ from tensix.core.data_ptr cimport DataPtr, DataPtr_move_out, address_from_any, d
 from tensix.core.device cimport CPU, Device, Device_from_any
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
+from tensix.dispatch.operands cimport is_number
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.creation cimport as_shape, call_factory, tensor_of_numbers
 from tensix.kernels.empty cimport check_strided
@@ -432,7 +433,7 @@ def randn(shape=(), *sizes, dtype=None, device=None, generator=None, layout=None
     return call_with_options(RANDN, shape, sizes, options, device)
 
 
-def randint(low, high, size=None, *, dtype=None, device=None, generator=None, layout=None, pin_memory=None):
+def randint(low=0, high=None, size=None, *, dtype=None, device=None, generator=None, layout=None, pin_memory=None):
     """Return a tensor of random integers, as ``randint(low, high, size)`` or ``randint(high, size)``.
 
     Parameters
@@ -458,11 +459,15 @@ def randint(low, high, size=None, *, dtype=None, device=None, generator=None, la
     Examples
     --------
     >>> import tensix
-    >>> tensix.randint(5, 6, (2,)), tensix.randint(1, (2,))
+    >>> tensix.randint(5, 6, (2,)), tensix.randint(1, size=(2,))
     (tensor([5, 5]), tensor([0, 0]))
     """
     if size is None:
         low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    if size is None:
+        raise TypeError("randint() needs sizes: randint(low, high, size), or randint(high, size).")
     dtype = None if dtype is None else dtype_from_any(dtype)
     device = None if device is None else Device_from_any(device)
     return RANDINT.call_complete(
@@ -761,12 +766,46 @@ def tensor(data, *, dtype=None, device=None):
 
 cdef int refuse_objects(object array, object data) except -1:
     """Say of what has no numbers what was found, and not what NumPy made of it."""
-    if array.dtype.kind in "OUS" and not hasattr(data, "__array__"):
-        hint = "" if isinstance(data, (list, tuple, str, bytes)) or data is None else " Make a list of it."
-        inside = " of other things" if isinstance(data, (list, tuple)) else ""
-        raise TypeError(
-            "a tensor is made of numbers, of nested lists or tuples of them, of an array or a tensor, found "
-            f"{type(data).__name__}{inside}.{hint}"
+    if array.dtype.kind not in "OUS" or hasattr(data, "__array__"):
+        return 0
+    found, hint = type(data).__name__, ""
+    if isinstance(data, (list, tuple)):
+        wrong = first_without_type(data, 64)  # NumPy's limit of dimensions
+        if wrong is None:
+            found += " of other things"
+        else:
+            refuse_large(wrong[0])
+            found += f" with {type(wrong[0]).__name__} in it"
+            hint = " Write float('nan') for a number that is missing." if wrong[0] is None else ""
+    elif not isinstance(data, (str, bytes)) and data is not None:
+        refuse_large(data)
+        hint = " Make a list of it."
+    raise TypeError(
+        f"a tensor is made of numbers, of nested lists or tuples of them, of an array or a tensor, found {found}.{hint}"
+    )
+
+
+cdef tuple first_without_type(object items, int depth):
+    """Return the first item of nested lists that no element type has, in a tuple; None if there is none."""
+    for item in items:
+        if isinstance(item, (list, tuple)):
+            found = first_without_type(item, depth - 1) if depth else None
+            if found is not None:
+                return found
+        elif not is_number(item) or is_large(item):
+            return (item,)
+    return None
+
+
+cdef bint is_large(object number) except -1:
+    """Return whether a number is an int that neither int64 nor uint64 holds."""
+    return isinstance(number, int) and not -(1 << 63) <= number < 1 << 64
+
+
+cdef int refuse_large(object number) except -1:
+    if is_large(number):
+        raise OverflowError(
+            f"no integer type holds an int of {number.bit_length()} bits. Give a floating type, as in dtype='float64'."
         )
     return 0
 

@@ -8,6 +8,7 @@ from tensix.dispatch import native_functions
 from tensix.dispatch.tensor_function import alias, method
 from tensix.kernels import elementwise
 from tensix.kernels.elementwise import *
+from tensix.tensors.tensor_base import found_no_tensor
 
 __all__ = ["clamp", "clip", *elementwise.__all__]
 
@@ -55,5 +56,5 @@ cdef object bound(TensorBase x, object limit, str name):
     if limit is None or isinstance(limit, TensorBase):
         return limit
     if not is_number(limit):
-        raise TypeError(f"clip(): {name} must be a tensor or a number, found {type(limit).__name__}.")
+        raise TypeError(f"clip(): {name} must be a tensor or a number, {found_no_tensor(limit)}")
     return scalar_like(x, limit)

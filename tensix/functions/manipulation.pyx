@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from tensix.dispatch import native_functions
 from tensix.dispatch.tensor_function import function, method
 from tensix.kernels.axes import wrapped_axes
+from tensix.tensors.tensor_base import found_no_tensor
 
 __all__ = [
     "broadcast_arrays", "broadcast_shapes", "broadcast_to", "cat", "concat", "concatenate", "expand_dims", "flip",
@@ -374,7 +375,9 @@ cdef tuple many(object arrays, str name):
     """Return one or more tensors as a tuple."""
     # To ask Sequence takes longest.
     if isinstance(arrays, Tensor) or not (isinstance(arrays, (tuple, list)) or isinstance(arrays, Sequence)):
-        raise TypeError(f"{name}() takes a tuple or list of tensors, found {type(arrays).__name__}.")
+        raise TypeError(
+            f"{name}() takes a tuple or list of tensors, such as {name}([x, y]), found {type(arrays).__name__}."
+        )
     if not arrays:
         raise ValueError(f"{name}() needs at least one tensor, found none.")
     return tensors_only(arrays, name)
@@ -384,5 +387,5 @@ cpdef tuple tensors_only(object arrays, str name):
     """Return tensors as a tuple."""
     for x in arrays:
         if not isinstance(x, Tensor):
-            raise TypeError(f"{name}() takes tensors only, found {type(x).__name__} among them.")
+            raise TypeError(f"{name}() takes tensors only, {found_no_tensor(x, ' among them')}")
     return <tuple>arrays if type(arrays) is tuple else tuple(arrays)

@@ -1,6 +1,6 @@
 """The array API standard's chapter on searching: where elements are, how many, and choice among them."""
 cimport cython
-from tensix.dispatch.operands cimport scalar_like
+from tensix.dispatch.operands cimport is_number, scalar_like
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.functions.reduction cimport reduce
 from tensix.tensors.tensor_base cimport TensorBase
@@ -11,6 +11,7 @@ import numpy as np
 from tensix.dispatch import native_functions
 from tensix.dispatch.tensor_function import method
 from tensix.functions.creation import full
+from tensix.tensors.tensor_base import found_no_tensor
 
 __all__ = ["argmax", "argmin", "argwhere", "count_nonzero", "nonzero", "searchsorted", "where"]
 
@@ -171,6 +172,8 @@ def searchsorted(x1, x2, /, *, side="left", sorter=None):
     tensor([1, 2])
     """
     if not isinstance(x2, TensorBase) and isinstance(x1, TensorBase):
+        if not is_number(x2):
+            raise TypeError(f"searchsorted() takes values that are a tensor or a number, {found_no_tensor(x2)}")
         x2 = scalar_like(x1, x2)
     if sorter is None and isinstance(x1, TensorBase):
         keys = (<TensorBase>x1).impl.key_set | (<TensorBase>x2).impl.key_set
@@ -213,7 +216,7 @@ def where(condition, x1=None, x2=None, /):
     if not isinstance(x2, TensorBase):
         x2 = number_beside(x2, x1, condition)
     if not isinstance(condition, TensorBase):
-        raise TypeError(f"where() takes a condition that is a tensor, found {type(condition).__name__}.")
+        raise TypeError(f"where() takes a condition that is a tensor, {found_no_tensor(condition)}")
     keys = (<TensorBase>condition).impl.key_set | (<TensorBase>x1).impl.key_set | (<TensorBase>x2).impl.key_set
     return WHERE.call((condition, x1, x2), None, keys)
 
@@ -221,7 +224,7 @@ def where(condition, x1=None, x2=None, /):
 cdef object number_beside(object number, object other, object condition):
     """Return a number as a tensor, of the type that it has beside another tensor or number."""
     if not isinstance(number, (int, float, complex)) and not isinstance(number, np.generic):
-        raise TypeError(f"where() chooses from tensors and numbers, found {type(number).__name__}.")
+        raise TypeError(f"where() chooses from tensors and numbers, {found_no_tensor(number)}")
     if isinstance(other, TensorBase):
         return scalar_like(other, number)
     dtype = number.dtype if isinstance(number, np.generic) else None

@@ -74,6 +74,16 @@ cdef OperatorTable LAZY_CLONE = native_functions.LAZY_CLONE
 cdef OperatorTable SQUARE = None  # both are found when they are first needed: they are declared above this module
 cdef OperatorTable MUL = None
 
+# What to write where an operator is not defined: by its name, and whether for bool or for another type.
+cdef dict HINTS = {
+    ("neg", True): " Write ~x, or logical_not(x).",
+    ("sub", True): " Write x ^ y, or logical_xor(x, y).",
+    **dict.fromkeys(
+        [(name, False) for name in ("bitwise_and", "bitwise_or", "bitwise_xor")],
+        " Comparisons that are combined need parentheses, as in (x > 0) & (x < 1).",
+    ),
+}
+
 cdef object ONE = 1  # what `alpha` nearly always is
 cdef kernel_function_t RUN_SCALED = run_scaled  # by its address, so that it is not compiled into `run_two`
 
@@ -431,7 +441,8 @@ cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1:
     kind = dtype_of_code(code).kind
     if self.promotes and kind in "biu":
         return default_float_code()
-    raise TypeError(f"{self.operator_name}() is not defined for {dtype_of_code(code).name}.")
+    hint = HINTS.get((self.operator_name, kind == "bool"), "")
+    raise TypeError(f"{self.operator_name}() is not defined for {dtype_of_code(code).name}.{hint}")
 
 
 cdef int UfuncKernel_result_code(UfuncKernel self, uint8_t code) except -1:
