@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import tensix
@@ -31,6 +32,10 @@ def test_names_that_are_here(name):
     ("range", r"arange\(start, stop \+ step, step\)"), ("spmm", "matmul"), ("dsmm", "matmul"), ("hsmm", "to_sparse"),
     ("saddmm", "x \\+ y @ z"), ("get_device", r"x\.device\.index"), ("addmm", "x \\+ y @ z"),
     ("random", "randn"), ("copy", r"x\.copy\(\)"),
+    ("amax", "the standard calls it `max`"), ("double", "float64"),
+    ("seed", "manual_seed"), ("normal", "randn"), ("partition", "sort"), ("fromfile", "from_file"), ("half", "float16"),
+    ("loadtxt", "numpy.loadtxt"), ("savez", r"save\(.*\.npz"), ("det", r"linalg\.det"), ("t", r"x\.t\(\)"),
+    ("shuffle", "randperm"), ("union1d", "concat"), ("cfloat", "complex64"), ("one_hot", "arange"), ("erf", "scipy"),
 ])  # fmt: skip
 def test_functions_that_are_not(name, text):
     with pytest.raises(AttributeError, match=text):
@@ -51,6 +56,8 @@ def test_linear_algebra():
     ("strides", r"x\.stride\(\)"), ("fill", r"x\.fill_"),
     ("get_device", r"x\.device"), ("resize", r"x\.resize_\(shape\)"), ("resize_as_", r"x\.resize_\(y\.shape\)"),
     ("power", r"x \*\* y"), ("requires_grad", "no gradients"), ("cuda", "to_device"), ("swapaxes", "transpose"),
+    ("pow_", r"x\.pow\(y, out=x\)"), ("sin_", r"x\.sin\(out=x\)"), ("amax", r"x\.max"), ("svd", r"linalg\.svd"),
+    ("mH", r"mT\.conj"), ("bfloat16", r"to\(tensix\.bfloat16\)"), ("moveaxis", "movedim"),
 ])  # fmt: skip
 def test_attributes_of_tensors(name, text):
     x = tensix.ones(2)
@@ -135,3 +142,32 @@ def test_an_error_with_a_suggestion_can_be_sent():
         _ = tensix.onse
     assert repr(caught.value) == f"AttributeError({str(caught.value)!r})"
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_advice_computes_what_the_name_means():
+    """Advice that is more than a name is compared with NumPy, which has the functions."""
+    x = tensix.tensor([1.0, -2.0, 0.5, 4.0])
+    y, a = x[:2], x.numpy()
+    variables = {**{name: getattr(tensix, name) for name in tensix.__all__}, "x": x, "y": y, "tensix": tensix}
+    for name, call in {
+        "deg2rad": np.deg2rad, "rad2deg": np.rad2deg, "exp2": np.exp2, "cbrt": np.cbrt, "sinc": np.sinc,
+        "isposinf": np.isposinf, "intersect1d": lambda a: np.intersect1d(a, a[:2]), "rsqrt": lambda a: a**-0.5,
+        "setdiff1d": lambda a: np.setdiff1d(a, a[:2]), "union1d": lambda a: np.union1d(a, a[:2]),
+        "nanprod": np.nanprod, "nanargmax": np.nanargmax, "logsumexp": lambda a: np.log(np.exp(a).sum()),
+    }.items():  # fmt: skip
+        (code,) = re.findall("`([^`]+)`", names_elsewhere.FUNCTIONS[name])[:1]
+        with np.errstate(invalid="ignore"):
+            np.testing.assert_allclose(np.asarray(eval(code, variables)), call(a), rtol=1e-6, err_msg=name)
+    (code,) = re.findall("`([^`]+)`", names_elsewhere.FUNCTIONS["kron"])[:1]
+    variables |= {"x": x.reshape(2, 2), "y": tensix.ones(2, 3)}
+    found = eval(code, variables).reshape(4, 6)
+    np.testing.assert_allclose(found.numpy(), np.kron(variables["x"].numpy(), variables["y"].numpy()))
+    for name in ("pow_", "remainder_", "sin_", "abs_"):
+        z = tensix.tensor([1.0, 2.0])
+        (code,) = re.findall("`([^`]+)`", names_elsewhere.METHODS[name])
+        assert eval(code, {"x": z, "y": 2}) is z
+
+
+def test_the_names_of_linear_algebra_are_its_names():
+    for name in names_elsewhere.LINEAR_ALGEBRA:
+        assert name in tensix.linalg.__all__
