@@ -1,6 +1,6 @@
 from typing import Literal, TypeAlias
 
-from tensix._tensor import Tensor
+from tensix._tensor import Tensor, _Number
 
 __all__ = ["argmax", "argmin", "argwhere", "count_nonzero", "nonzero", "searchsorted", "where"]
 
@@ -20,4 +20,4 @@ def nonzero(x: Tensor, /) -> tuple[Tensor, ...]: ...
 def searchsorted(
     x1: Tensor, x2: Tensor | float, /, *, side: Literal["left", "right"] = "left", sorter: Tensor | None = None
 ) -> Tensor: ...
-def where(condition: Tensor, x1: Tensor | complex, x2: Tensor | complex, /) -> Tensor: ...
+def where(condition: Tensor, x1: Tensor | _Number, x2: Tensor | _Number, /) -> Tensor: ...
