@@ -9,6 +9,7 @@ from tensix.dispatch import native_functions
 from tensix.dispatch.tensor_function import function
 from tensix.functions.creation import options_of
 from tensix.tensors.layout import Layout
+from tensix.tensors.names_elsewhere import advice
 
 __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
@@ -18,6 +19,10 @@ __all__ = [
 
 def __dir__():
     return sorted(__all__)  # what a shell offers: not what the functions here are made of
+
+
+def __getattr__(name):
+    raise AttributeError(advice(__name__, name) or f"module {__name__!r} has no attribute {name!r}")
 
 
 _Norm = Literal["backward", "ortho", "forward"]

@@ -1,8 +1,10 @@
 """What NumPy's and PyTorch's users look for under another name, and what to use here.
 
-`AttributeError` says it of names that tensix, ``tensix.linalg`` and tensors lack; what they have is not asked for
-here. "The standard" is that of array APIs.
+`AttributeError` says it of names that tensix, its public modules and tensors lack; what they have is not asked for
+here. Of functions that are not listed NumPy knows whether its own take tensors. "The standard" is that of array APIs.
 """
+
+import numpy as np
 
 __all__ = ["AbsentName", "advice"]
 
@@ -24,6 +26,7 @@ STANDARD = {
 
 # What the standard has no function for -> what to write.
 FUNCTIONS = {
+    "addcmul": "write `x + value * a * b`",
     "addmm": "write `x + y @ z`",
     "aminmax": "use `min` and `max`",
     "angle": "use `atan2(imag(x), real(x))`",
@@ -35,6 +38,10 @@ FUNCTIONS = {
     "as_strided": "write `x.as_strided(size, stride)`",
     "as_tensor": "`asarray` shares memory where it can",
     "ascontiguousarray": "write `x.contiguous()`",
+    "assert_allclose": "`numpy.testing.assert_allclose` takes tensors",
+    "assert_array_equal": "`numpy.testing.assert_array_equal` takes tensors",
+    "assert_close": "`numpy.testing.assert_allclose` takes tensors",
+    "assert_equal": "`numpy.testing.assert_equal` takes tensors",
     "atleast_1d": "write `x.reshape(-1)` of a tensor without dimensions",
     "atleast_2d": "write `x.unsqueeze(0)` of a vector",
     "autocast": "give `dtype=` where another is wanted",
@@ -44,10 +51,14 @@ FUNCTIONS = {
     "bincount": "`unique_counts` counts the values that there are",
     "block": "use `concat` or `stack`",
     "bmm": "`matmul` takes stacks of matrices",
+    "BoolTensor": "write `tensor(numbers, dtype=bool)`",
     "bucketize": "use `searchsorted`, with the edges first",
     "byte": "use `uint8` as the element type",
+    "ByteTensor": "write `tensor(numbers, dtype=uint8)`",
     "c_": "use `stack(tensors, axis=1)`, or `concat` with an axis",
     "cbrt": "write `sign(x) * abs(x) ** (1 / 3)`",
+    "cdist": "write `linalg.vector_norm(x[:, None] - y, axis=-1)`",
+    "chain_matmul": "use `einsum`, or `@`",
     "char": "use `int8` as the element type",
     "choice": "write `x[randint(len(x), (n,))]`, or `x[randperm(len(x))[:n]]` without repeats",
     "choose": "use `where`, or `take_along_axis`",
@@ -55,11 +66,15 @@ FUNCTIONS = {
     "column_stack": "use `stack(tensors, axis=1)`, or `hstack`",
     "compile": "calls are run as they come",
     "complex": "use `complex64` as the element type",
+    "conv1d": "tensix has no layers and records no gradients",
+    "conv2d": "tensix has no layers and records no gradients",
     "copy": "write `x.copy()`, or `x.lazy_clone()` for a copy that is made when one of the two is written",
     "copyto": "write `x.copy_(y)`",
     "corrcoef": "center the rows and use `matmul`",
+    "cosine_similarity": "use `vecdot` of vectors that are divided by their `linalg.vector_norm`",
     "cov": "center the rows and use `matmul`",
     "cuda": "tensix has no device `cuda`",
+    "deepcopy": "write `x.clone()`",
     "deg2rad": "write `x * (pi / 180)`",
     "degrees": "write `x * (180 / pi)`",
     "delete": "write `x[keep]` with a mask, or `concat` what stays",
@@ -68,10 +83,13 @@ FUNCTIONS = {
     "digitize": "use `searchsorted`, with the edges first",
     "distributed": "other packages, such as mpi4py, send and receive tensors by DLPack or as buffers",
     "divmod": "use `floor_divide` and `remainder`",
+    "DoubleTensor": "write `tensor(numbers, dtype=float64)`",
+    "dropout": "tensix has no layers and records no gradients",
     "dsmm": "use `matmul`, or `@`: one of the two may be sparse",
     "dsplit": "use `split` with `axis=2`",
     "dstack": "use `stack(tensors, axis=2)`, or `concat` with an axis",
     "dtype": "the class is `DType`, such as `float32`; a string will do where one is taken",
+    "embedding": "tensix has no layers and records no gradients",
     "empty_permuted": "use `empty_strided`",
     "enable_grad": "tensix records no gradients",
     "erf": "SciPy has it: write `from_numpy(scipy.special.erf(x))`",
@@ -93,20 +111,26 @@ FUNCTIONS = {
     "fromiter": "write `tensor(list(numbers))`",
     "frompyfunc": "call the function in a loop over `x.tolist()`",
     "fromstring": "write `tensor([float(word) for word in text.split()])`",
+    "functional": "tensix has no layers and records no gradients",
     "fx": "the command `tensix trace` shows which operators run",
     "gather": "use `take_along_axis`",
+    "gelu": "tensix has no layers and records no gradients",
     "genfromtxt": "write `from_numpy(numpy.genfromtxt(path))`",
     "geomspace": "use `exp(linspace(log(a), log(b), n))`",
+    "ger": "use `outer`",
     "get_default_dtype": "it is float32 always: give `dtype=` where another is wanted",
     "get_device": "write `x.device`, or `x.device.index` for the number",
     "get_rng_state": "use a `Generator`",
     "gradient": "use `diff`",
+    "HalfTensor": "write `tensor(numbers, dtype=float16)`",
     "histogram": "use `searchsorted` with the edges, then `unique_counts`",
     "hsmm": "use `matmul`, or `@`: the result is dense, and `x.to_sparse()` makes it sparse",
     "hsplit": "use `split` with `axis=1`",
     "identity": "use `eye`",
     "index_add": "write `x[index] += values`, if no index is there twice",
+    "index_put": "write `x[index] = values`",
     "index_select": "use `take`",
+    "indices": "use `meshgrid` of `arange`",
     "inference_mode": "tensix records no gradients",
     "initial_seed": "use a `Generator`",
     "inner": "use `vecdot`, or `tensordot` with axes",
@@ -114,8 +138,10 @@ FUNCTIONS = {
     "int": "use `int32` or `int64` as the element type",
     "interp": "use `searchsorted` for the places, then weights",
     "intersect1d": "write `unique(x[isin(x, y)])`",
+    "IntTensor": "write `tensor(numbers, dtype=int32)`",
     "is_complex": "use `isdtype(x.dtype, \"complex floating\")`",
     "is_floating_point": "use `isdtype(x.dtype, \"real floating\")`",
+    "is_nonzero": "write `bool(x)`",
     "is_tensor": "use `isinstance(x, tensix.Tensor)`",
     "iscomplexobj": "use `isdtype(x.dtype, \"complex floating\")`",
     "isneginf": "write `x == -inf`",
@@ -134,6 +160,7 @@ FUNCTIONS = {
     "LongTensor": "write `tensor(numbers, dtype=int64)`",
     "lstsq": "use `linalg.pinv(a) @ b`",
     "masked_select": "write `x[mask]`",
+    "max_pool2d": "tensix has no layers and records no gradients",
     "memmap": "use `load`, or `from_file` for bare elements; both map the file",
     "mgrid": "use `meshgrid` of `arange`",
     "mm": "use `matmul`, or `@`",
@@ -159,11 +186,13 @@ FUNCTIONS = {
     "ndarray": "the class is `Tensor`",
     "ndenumerate": "write `enumerate(x)`, or `x.tolist()`",
     "ndim": "write `x.ndim`",
+    "ndindex": "use `itertools.product` of ranges",
     "nditer": "write `for part in x`, or use `x.tolist()`",
     "nn": "tensix has no layers and records no gradients",
     "no_grad": "tensix records no gradients",
     "norm": "use `linalg.vector_norm` or `linalg.matrix_norm`; tensors have the method `norm`",
     "normal": "write `mean + std * randn(shape)`",
+    "normalize": "write `x / linalg.vector_norm(x, axis=-1, keepdims=True)`",
     "numel": "write `x.numel()`, or `x.size`",
     "ogrid": "use `arange` and `expand_dims`",
     "one_hot": "write `x[..., None] == arange(n)`",
@@ -209,6 +238,7 @@ FUNCTIONS = {
     "size": "write `x.size`",
     "smm": "use `matmul`, or `@`: the result is dense, and `x.to_sparse()` makes it sparse",
     "softmax": "use `exp(x - max(x, axis=-1, keepdims=True))` divided by its `sum`",
+    "softplus": "tensix has no layers and records no gradients",
     "spmm": "use `matmul`, or `@`: one of the two may be sparse",
     "sspaddmm": "write `x + y @ z`: one of `y` and `z` may be sparse",
     "standard_normal": "use `randn`",
@@ -241,11 +271,14 @@ FUNCTIONS = {
 
 # What arrays and tensors of others have, and these do not -> what to write.
 METHODS = {
+    "addcdiv_": "write `x += value * a / b`",
+    "addcmul_": "write `x += value * a * b`",
     "addmm": FUNCTIONS["addmm"],
     "allclose": "use `tensix.allclose(x, y)`",
     "amax": "write `x.max(axis=dim)`",
     "amin": "write `x.min(axis=dim)`",
     "angle": "use `tensix.atan2(x.imag, x.real)`",
+    "apply_": "call the function in a loop over `x.tolist()`",
     "argpartition": "use `x.argsort()`",
     "backward": "tensix records no gradients",
     "base": "`x.storage()` is what views share; `x.is_alias_of(y)` says whether two do",
@@ -255,11 +288,14 @@ METHODS = {
     "bincount": FUNCTIONS["bincount"],
     "bmm": "write `x @ y`",
     "byte": "write `x.to(tensix.uint8)`",
+    "choose": FUNCTIONS["choose"],
     "clamp_": "write `x.copy_(x.clip(min, max))`",
     "clamp_max": "write `x.clip(max=value)`",
     "clamp_min": "write `x.clip(min=value)`",
     "clip_": "write `x.copy_(x.clip(min, max))`",
     "compress": "write `x[mask]`",
+    "corrcoef": FUNCTIONS["corrcoef"],
+    "cov": FUNCTIONS["cov"],
     "ctypes": "`x.data_ptr()` is the address",
     "cuda": "tensix has no device `cuda`; `x.to_device(device)` takes those that there are",
     "data": "write `x.detach()`, or `x.data_ptr()` for the address",
@@ -272,35 +308,45 @@ METHODS = {
     "eq": "write `x == y`",
     "equal": "`x == y` compares elements, `tensix.array_equal(x, y)` is one bool",
     "erf": FUNCTIONS["erf"],
+    "exp2": "write `2.0 ** x`",
     "expand_dims": "write `x.unsqueeze(dim)`",
     "exponential_": "write `x.copy_(-tensix.log(1 - tensix.rand(x.shape)))`",
     "fill": "methods that write end in an underscore: `x.fill_(value)`",
     "flags": "write `x.is_contiguous()` and `x.readonly`",
     "flat": "write `x.ravel()`",
+    "fliplr": "write `x.flip(axis=1)`",
+    "flipud": "write `x.flip(axis=0)`",
     "gather": "use `x.take_along_axis(indices, dim)`",
     "ge": "write `x >= y`",
+    "ger": "use `tensix.outer(x, y)`",
     "get_device": FUNCTIONS["get_device"],
     "grad": "tensix records no gradients",
     "grad_fn": "tensix records no gradients",
     "gt": "write `x > y`",
     "H": "write `x.mT.conj()`",
+    "hsplit": "write `x.split(size, axis=1)`",
     "index_add_": "write `x[index] += values`, if no index is there twice",
     "index_copy_": "write `x[index] = values`",
     "index_fill_": "write `x[index] = value`",
     "index_put_": "write `x[index] = values`",
     "index_select": "use `x.take(indices, axis=dim)`",
+    "inner": "use `tensix.vecdot(x, y)`",
+    "inverse": "use `tensix.linalg.inv(x)`",
     "is_complex": "use `tensix.isdtype(x.dtype, kind)` with the kind `complex floating`",
     "is_cuda": "write `x.device`",
     "is_floating_point": "use `tensix.isdtype(x.dtype, kind)` with the kind `real floating`",
     "is_leaf": "tensix records no gradients",
     "is_meta": "write `x.device`",
+    "is_pinned": "memory is the CPU's",
     "itemset": "write `x[index] = value`",
     "kthvalue": "use `x.sort()`",
     "le": "write `x <= y`",
     "lerp": "write `x + weight * (y - x)`",
+    "lerp_": "write `x += weight * (y - x)`",
     "log_softmax": "write `x - x.exp().sum(axis=-1, keepdims=True).log()`, with `x - x.max()` for large numbers",
     "logsumexp": "write `x.exp().sum().log()`, with `x - x.max()` for large numbers",
     "lt": "write `x < y`",
+    "map_": "call the function in a loop over `x.tolist()`",
     "masked_fill": "use `tensix.where(mask, value, x)`",
     "masked_fill_": "write `x[mask] = value`",
     "masked_scatter_": "write `x[mask] = values`",
@@ -343,6 +389,7 @@ METHODS = {
     "resize": "write `x.resize_(shape)`, or `x.reshape(shape)` for as many elements",
     "resize_as_": "write `x.resize_(y.shape)`",
     "retain_grad": "tensix records no gradients",
+    "rot90": FUNCTIONS["rot90"],
     "round_": "write `x.copy_(x.round())`",
     "rsqrt": "write `x ** -0.5`",
     "scatter": "write `x[index] = values`",
@@ -408,7 +455,18 @@ def advice(owner, name, methods=False):
     text = METHODS.get(name) if methods else FUNCTIONS.get(name)
     if text is None and name in STANDARD:
         text = f"the standard calls it `{STANDARD[name]}`"
+    if text is None and not methods:
+        text = advice_from_numpy(owner.partition(".")[2], name)
     return None if text is None else f"{owner} has no `{name}`: {text}."
+
+
+def advice_from_numpy(part, name):
+    """Return what to say if a function of a part of NumPy, such as ``linalg``, takes tensors; else None."""
+    namespace = getattr(np, part, None) if part else np
+    found = getattr(namespace, name, None)
+    if isinstance(found, np.ufunc) or hasattr(found, "_implementation"):  # these ask their arguments
+        return f"NumPy's takes tensors and returns them, so write `numpy.{part}{'.' if part else ''}{name}`"
+    return None
 
 
 class AbsentName:

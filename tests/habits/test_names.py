@@ -1,6 +1,7 @@
 """Names that NumPy and PyTorch have: they are here, or the error says what is."""
 
 import builtins
+import operator
 import pickle
 import re
 import subprocess
@@ -166,6 +167,29 @@ def test_advice_computes_what_the_name_means():
         z = tensix.tensor([1.0, 2.0])
         (code,) = re.findall("`([^`]+)`", names_elsewhere.METHODS[name])
         assert eval(code, {"x": z, "y": 2}) is z
+
+
+@pytest.mark.parametrize(("name", "arguments"), [
+    ("gcd", ([4, 6], [6, 9])), ("convolve", ([1.0, 2.0], [3.0, 4.0])), ("heaviside", ([0.0, 2.0], [0.5, 0.5])),
+    ("nancumsum", ([1.0, float("nan")],)), ("unwrap", ([0.0, 6.0],)), ("i0", ([0.0, 1.0],)), ("frexp", ([3.0],)),
+    ("linalg.cond", ([[1.0, 2.0], [3.0, 4.0]],)), ("fft.fft2", ([[1.0, 2.0], [3.0, 4.0]],)),
+])  # fmt: skip
+def test_functions_of_numpy_that_take_tensors(name, arguments):
+    get = operator.attrgetter(name)
+    with pytest.raises(AttributeError, match=rf"NumPy's takes tensors and returns them, so write `numpy\.{name}`\.$"):
+        get(tensix)
+    found = get(np)(*map(tensix.tensor, arguments))
+    assert isinstance(found[0] if isinstance(found, tuple) else found, tensix.Tensor)
+    np.testing.assert_allclose(np.asarray(found), get(np)(*arguments), rtol=1e-5)
+
+
+def test_what_numpy_has_besides_is_no_advice():
+    for name in ("printoptions", "object_", "ndindex_", "__config__", "save_npz"):
+        with pytest.raises(AttributeError) as caught:
+            getattr(tensix, name)
+        assert "NumPy" not in str(caught.value)
+    with pytest.raises(AttributeError, match=r"numpy\.testing\.assert_allclose` takes tensors"):
+        _ = tensix.testing.assert_allclose
 
 
 def test_the_names_of_linear_algebra_are_its_names():
