@@ -69,9 +69,15 @@ def with_signature(text, name, function):
 
 
 def with_signature_of(text, name):
-    """Return the same of a compiled function, whose whole name is known: ``tensix.core.storage.Storage.__init__``."""
+    """Return the same of a compiled function, whose whole name is known: ``tensix.core.storage.Storage.__init__``.
+
+    Raises
+    ------
+    LookupError, AttributeError
+        If there is no such function any more; what Cython says is left as it was then.
+    """
     module = name
-    while module not in sys.modules:
+    while module and module not in sys.modules:
         module = module.rpartition(".")[0]
     path = name[len(module) + 1 :].split(".")
     if path[-1] in {"__cinit__", "__init__"}:

@@ -153,7 +153,7 @@ class ArgumentParser:
         if trait & KIND != TENSOR:
             return f"{needed}, found {type(value).__name__}."
         if trait & MANY and isinstance(value, (tuple, list)):
-            wrong = next(item for item in value if not isinstance(item, TensorBase))
+            wrong = next((item for item in value if not isinstance(item, TensorBase)), None)
             return f"{needed}, {found_no_tensor(wrong, ' among them')}"
         return f"{needed}, {found_no_tensor(value)}"
 

@@ -2,12 +2,14 @@
 
 import inspect
 import re
+import subprocess
 import sys
 
 import pytest
 
 import tensix
 from tensix import core, cow, dispatch, fft, interop, library, linalg, memory, raw, testing
+from tensix.core.argument_errors import with_signature_of
 
 X = tensix.ones(3)
 NAMESPACES = [tensix, linalg, fft, core, memory, dispatch, interop, testing, library, raw, cow]
@@ -139,3 +141,25 @@ def test_a_subclass_in_python_has_pythons_words():
         Mine(4)
     with pytest.raises(TypeError, match=r"Mine.__init__\(\) missing 1 required positional argument: 'nbytes'$"):
         Mine()
+
+
+def test_a_function_that_cannot_be_found_keeps_its_error():
+    """Its module may have been taken out of sys.modules, and its name may be another's."""
+    for name in ("no.such.module.f", "tensix.core.raw.no_such_function"):
+        with pytest.raises((LookupError, AttributeError)):
+            with_signature_of("f() takes exactly 1 positional argument (2 given)", name)
+    code = """if True:
+        import sys, tensix
+        Storage, eye = tensix.Storage, tensix.eye
+        for name in [name for name in sys.modules if name.startswith("tensix")]:
+            sys.modules[name] = None  # cannot be imported
+        for call in (lambda: Storage(1, 2, 3, 4), lambda: eye(1, 2, 3)):
+            try:
+                call()
+            except TypeError as error:
+                print(error)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    first, second = done.stdout.splitlines()
+    assert first == "__init__() takes at most 3 positional arguments (4 given)"
+    assert second == "eye() takes at most 2 positional arguments (3 given)"
