@@ -1,6 +1,7 @@
 """Every elementwise function against NumPy: all types that it takes, any strides, shapes that broadcast."""
 
 import inspect
+import re
 
 import hypothesis.extra.numpy as hnp
 import numpy as np
@@ -136,7 +137,7 @@ def test_unary_refusals(name):
         with pytest.raises(TypeError, match=rf"\(\) is not defined for {dtype}"):
             function(tensix.ones(2, dtype=dtype))
     for wrong in (1, None, np.ones(2), [1.0]):
-        with pytest.raises(TypeError, match="takes tensors"):
+        with pytest.raises(TypeError, match=r"\(\) takes a tensor, found"):
             function(wrong)
     with pytest.raises(RuntimeError, match="undefined"):
         function(tensix.Tensor())
@@ -216,7 +217,7 @@ def test_pairs_of_types(name):
                 common = promote_types(a, b)
                 wanted = function(tensix.ones(2, 1, dtype=common), tensix.ones(3, dtype=common))
             except TypeError as error:
-                with pytest.raises(TypeError, match=str(error)[-20:-1]):
+                with pytest.raises(TypeError, match=f"^{re.escape(str(error))}$"):
                     function(x, y)
             else:
                 found = function(x, y)
