@@ -81,6 +81,13 @@ def save(path: str | os.PathLike[str], obj: Any, **options: Any) -> None:
     ------
     TypeError
         If the format has no such element type, or takes a dict and found a tensor, or the other way round.
+    PermissionError
+        If the file that is there may not be written, or no file may be made in its folder.
+
+    Warns
+    -----
+    RuntimeWarning
+        If the owner, group or an extended attribute of the file that is there cannot be kept.
 
     Notes
     -----

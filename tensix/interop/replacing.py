@@ -8,8 +8,12 @@ import contextlib
 import errno
 import os
 import stat
+import warnings
 
 __all__ = []
+
+# Attributes about the bytes of the old file: the rights of a program, and checksums that the system compares.
+OF_OLD_CONTENT = {"security.capability", "security.evm", "security.ima"}
 
 
 @contextlib.contextmanager
@@ -17,10 +21,12 @@ def replacing(path):
     """Give a file to write, which takes the place of `path` when the block ends well and vanishes when it does not.
 
     It is written in the folder of its place, flushed to the disk and renamed. A link stays a link; what it points to is
-    replaced. An existing file's permissions are kept. Maps of the replaced file stay as they were.
+    replaced. A file that may not be written is not replaced. Its owner, group, permissions and extended attributes are
+    kept; what the system does not let us keep is named by a warning, before anything is replaced. Maps of the replaced
+    file stay as they were.
     """
     target = os.path.realpath(os.fsdecode(path))
-    mode = mode_of(target)
+    old = old_file(target)
     folder = os.path.dirname(target)
     beside = os.path.join(folder, f".tensix-{os.urandom(8).hex()}.part")
     if not os.path.isdir(folder):  # said here, because the error of open() would name the file beside
@@ -28,13 +34,11 @@ def replacing(path):
     descriptor = unnamed_file(folder)
     is_named = descriptor is None
     if is_named:
-        access = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        # Not for a moment with more rights than in the end: who opened it then could read what is written later.
-        descriptor = os.open(beside, access, 0o666 if mode is None else mode)
+        descriptor = named_file(beside, 0o666 if old is None else 0o600)
     try:
         with open(descriptor, "wb") as file:
-            if mode is not None:
-                os.chmod(beside if is_named else descriptor, mode)
+            if old is not None and os.name == "posix":
+                keep(old, descriptor, target)
             yield file
             file.flush()
             os.fsync(descriptor)
@@ -58,20 +62,81 @@ def unnamed_file(folder):
         return None
 
 
-def mode_of(target):
-    """Return the permissions of the file that will be replaced, None if there is none.
+def named_file(path, mode):
+    """Return a descriptor of a new file.
 
-    Without the bits that run a program as its owner: the new file has another owner, perhaps, and is another program.
+    Its permissions are never more than in the end: a process that opened it then could read what is written later.
     """
     try:
-        found = os.stat(target).st_mode
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+    except PermissionError as error:
+        reason = f"{error.strerror}: a file is written beside the one that it replaces, in this folder"
+        raise PermissionError(error.errno, reason, os.path.dirname(path)) from None
+
+
+def old_file(target):
+    """Return the status of the file that will be replaced, None if there is none.
+
+    The file is opened for writing: what may not be written may not be replaced either.
+    """
+    try:
+        mode = os.stat(target).st_mode
     except FileNotFoundError:
         return None
-    if stat.S_ISDIR(found):
+    if stat.S_ISDIR(mode):
         raise IsADirectoryError(f"{target} is a directory.")
-    if not stat.S_ISREG(found):
+    if not stat.S_ISREG(mode):
         raise ValueError(f"{target} is no regular file: it cannot be replaced.")
-    return stat.S_IMODE(found) & 0o777
+    descriptor = os.open(target, os.O_WRONLY)
+    try:
+        return os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def keep(old, descriptor, target):
+    """Give a new file the owner, group, attributes and permissions of the old one; warn of what is not possible.
+
+    Not kept are the bits that run a program as its owner: the new file is another program.
+    """
+    lost = []
+
+    def attempt(what, call, *arguments):
+        try:
+            return call(*arguments)
+        except OSError as error:
+            lost.append(f"{what} ({error.strerror})")
+
+    new = os.fstat(descriptor)
+    if new.st_uid != old.st_uid:
+        attempt(f"owner {old.st_uid}", os.fchown, descriptor, old.st_uid, -1)
+    if new.st_gid != old.st_gid:
+        attempt(f"group {old.st_gid}", os.fchown, descriptor, -1, old.st_gid)
+    names = attributes_of(target)
+    for name in attributes_of(descriptor) - names:  # such as a list of access that the folder gives to new files
+        attempt(f"absence of attribute {name}", os.removexattr, descriptor, name)
+    for name in names:
+        value = attempt(f"attribute {name}", os.getxattr, target, name)
+        if value is not None:
+            attempt(f"attribute {name}", os.setxattr, descriptor, name, value)
+    mode = stat.S_IMODE(old.st_mode) & 0o777
+    if os.fstat(descriptor).st_gid != old.st_gid:  # another group may do what everybody may
+        mode = mode & 0o707 | (mode & 0o007) << 3
+    if stat.S_IMODE(os.fstat(descriptor).st_mode) != mode:  # last: a list of access changes them, too
+        os.fchmod(descriptor, mode)
+    if lost:
+        text = f"{target} is replaced by a file that does not keep of the old one: {', '.join(lost)}."
+        warnings.warn(text, RuntimeWarning, stacklevel=6)  # of save()
+
+
+def attributes_of(file):
+    """Return the names of a file's extended attributes, to which a list of access belongs; none but on Linux."""
+    try:
+        return set(os.listxattr(file)) - OF_OLD_CONTENT if hasattr(os, "listxattr") else set()
+    except OSError as error:
+        if error.errno != errno.ENOTSUP:  # a file system that knows no such thing
+            raise
+        return set()
 
 
 def flush_folder(folder):

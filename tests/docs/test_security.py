@@ -273,18 +273,18 @@ def test_a_saved_file_never_has_more_rights_than_the_old_one(tmp_path, monkeypat
     """Nor the right to run as its owner, which the bytes of the old file had."""
     path, found = tmp_path / "x.npy", []
     save(path, tensix.ones(2))
-    path.chmod(0o4600)
+    path.chmod(0o4640)
     if is_named:
         monkeypatch.setattr(replacing, "unnamed_file", without_unnamed_files)
-    chmod = os.chmod
+    keep = replacing.keep
 
-    def recorded(file, mode):
-        found.append(stat.S_IMODE(os.stat(file).st_mode))
-        chmod(file, mode)
+    def recorded(old, descriptor, target):
+        found.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        keep(old, descriptor, target)
 
-    monkeypatch.setattr(os, "chmod", recorded)
+    monkeypatch.setattr(replacing, "keep", recorded)
     save(path, tensix.ones(3))
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert not is_named or found == [0o600]
 
 

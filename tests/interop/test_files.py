@@ -3,8 +3,11 @@
 import os
 import signal
 import stat
+import struct
 import subprocess
 import sys
+import tempfile
+import warnings
 
 import numpy as np
 import pytest
@@ -142,6 +145,123 @@ def test_permissions_and_links_stay(tmp_path):
     link.symlink_to("x.npy")
     save(link, 2)
     assert link.is_symlink() and load(path).item() == 2 and stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def needs_root():
+    if os.geteuid() != 0:
+        pytest.skip("only root gives files away")
+
+
+@pytest.fixture
+def as_anybody():
+    """Give a folder, and go on without the rights of root."""
+    with tempfile.TemporaryDirectory() as folder:  # not below pytest's, which is root's alone
+        if os.geteuid() == 0:
+            os.chown(folder, 65534, 65534)
+            os.setegid(65534)
+            os.seteuid(65534)
+        try:
+            yield folder
+        finally:
+            os.seteuid(os.getuid())
+            os.setegid(os.getgid())
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.npz", "x.safetensors"])
+@pytest.mark.usefixtures("new_file")
+def test_a_file_that_may_not_be_written_is_not_replaced(as_anybody, name):
+    path, value = os.path.join(as_anybody, name), 1 if name == "x.npy" else {"x": 1}
+    save(path, value)
+    before = os.stat(path)
+    os.chmod(path, 0o444)
+    with pytest.raises(PermissionError) as refused:
+        os.truncate(path, 0) if name != "x.npy" else np.save(path, np.ones(3))
+    with pytest.raises(PermissionError) as found:
+        save(path, value)
+    assert (found.value.errno, found.value.filename) == (refused.value.errno, path)
+    assert os.stat(path).st_ino == before.st_ino and os.listdir(as_anybody) == [name]
+
+
+@pytest.mark.usefixtures("new_file")
+def test_a_folder_that_may_not_be_written_is_named(as_anybody):
+    save(f"{as_anybody}/x.npy", 1)
+    os.chmod(as_anybody, 0o555)
+    with pytest.raises(PermissionError, match="in this folder") as found:
+        save(f"{as_anybody}/x.npy", 2)
+    assert found.value.filename == as_anybody and load(f"{as_anybody}/x.npy").item() == 1
+    os.chmod(as_anybody, 0o755)
+
+
+@pytest.mark.usefixtures("new_file")
+def test_owner_and_group_stay(tmp_path):
+    needs_root()
+    save(tmp_path / "x.npy", 1)
+    os.chmod(tmp_path / "x.npy", 0o6640)
+    os.chown(tmp_path / "x.npy", 1234, 5678)
+    save(tmp_path / "x.npy", 2)
+    found = (tmp_path / "x.npy").stat()
+    assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (1234, 5678, 0o640)
+
+
+def list_of_access(user):
+    """Return an attribute that lets the owner and another user read and write, and nobody else."""
+    entries = [(0x01, 6, 0xFFFFFFFF), (0x02, 6, user), (0x04, 0, 0xFFFFFFFF), (0x10, 6, 0xFFFFFFFF),
+               (0x20, 0, 0xFFFFFFFF)]  # fmt: skip
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+
+@pytest.fixture
+def attributes(tmp_path):
+    """Skip a test where files have no extended attributes."""
+    try:
+        os.setxattr(tmp_path, "user.any", b"")
+    except (AttributeError, OSError) as error:
+        pytest.skip(f"the system has no extended attributes here: {error}")
+
+
+@pytest.mark.usefixtures("new_file", "attributes")
+def test_extended_attributes_stay(tmp_path):
+    """Lists of access are among them: one that the folder gives to new files gives nobody access to the old one."""
+    kept, plain = tmp_path / "kept.npy", tmp_path / "plain.npy"
+    for path in (kept, plain):
+        save(path, 1)
+    os.setxattr(kept, "user.origin", b"the sea")
+    os.setxattr(kept, "system.posix_acl_access", list_of_access(1234))
+    os.setxattr(tmp_path, "system.posix_acl_default", list_of_access(4321))
+    mode = kept.stat().st_mode
+    for path in (kept, plain):
+        save(path, 2)
+    assert os.getxattr(kept, "user.origin") == b"the sea" and kept.stat().st_mode == mode
+    assert os.getxattr(kept, "system.posix_acl_access") == list_of_access(1234)
+    assert os.listxattr(plain) == [] and load(kept).item() == 2
+
+
+@pytest.mark.usefixtures("new_file", "attributes")
+def test_what_does_not_stay_is_named(tmp_path, monkeypatch):
+    needs_root()
+    path = tmp_path / "x.npy"
+    save(path, 1)
+    path.chmod(0o664)
+    os.chown(path, 1234, 5678)
+    os.setxattr(path, "user.origin", b"the sea")
+
+    def refuse(*arguments):
+        raise PermissionError(1, "not permitted")
+
+    monkeypatch.setattr(os, "fchown", refuse)
+    monkeypatch.setattr(os, "setxattr", refuse)
+    with pytest.warns(RuntimeWarning, match=r"owner 1234 \(not permitted\), group 5678 .*, attribute user.origin") as told:
+        save(path, 2)
+    assert told[0].filename == __file__
+    assert load(path).item() == 2 and stat.S_IMODE(path.stat().st_mode) == 0o644  # a group that was not meant reads
+    os.chmod(path, 0o600)
+    with warnings.catch_warnings(), pytest.raises(RuntimeWarning):
+        monkeypatch.undo()
+        os.setxattr(path, "user.origin", b"the sea")
+        monkeypatch.setattr(os, "setxattr", refuse)
+        warnings.simplefilter("error")
+        save(path, 3)
+    assert load(path).item() == 2 and os.listdir(tmp_path) == ["x.npy"]
 
 
 @pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="the system has no files without names")
