@@ -6,6 +6,7 @@ a mark is run, or if a report is wanted.
 """
 
 import argparse
+import re
 
 import pytest
 
@@ -14,8 +15,10 @@ MARKS = {
     "limit_leaks": "limit_leaks(location_limit): fail if more is alive at the end of what one line of the test made",
     "no_leaks": "no_leaks: fail if an array, a tensor or a storage that the test made is alive at its end",
 }
-OF_MEMRAY = ("limit_memory", "limit_leaks")  # pytest-memray's own, if it is there
+SHARED_WITH_MEMRAY = ("limit_memory", "limit_leaks")
+SIZE_OF_MEMRAY = re.compile(r"\+?\d*\.?\d+\s*[KMGTP]?B\b", re.IGNORECASE)  # how it writes sizes: "24 MB", no other way
 MEASURED = pytest.StashKey()
+TAKEN = pytest.StashKey()  # marks of a test that pytest-memray is not to see
 
 
 def count(text):
@@ -35,15 +38,40 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Declare the marks, and collect numbers if they are to be shown."""
-    for name in marks_of(config):
+    for name in names_of_marks(config):
         config.addinivalue_line("markers", MARKS[name])
     if is_report_wanted(config):
         config.pluginmanager.register(MemoryReport(config), "tensix_memory_report")
 
 
-def marks_of(config):
-    """Return the names of the marks that are ours: where pytest-memray is active, those that it has too are its own."""
-    return [name for name in MARKS if name not in OF_MEMRAY or not config.pluginmanager.hasplugin("memray")]
+def names_of_marks(config):
+    """Return the marks that are tensix's alone: all of them, unless pytest-memray is active."""
+    return [name for name in MARKS if name not in SHARED_WITH_MEMRAY or not config.pluginmanager.hasplugin("memray")]
+
+
+@pytest.hookimpl(trylast=True)  # tests have been selected by their marks
+def pytest_collection_modifyitems(config, items):
+    """Take those of the shared marks that pytest-memray cannot read: it would end the whole run with an error."""
+    if not config.pluginmanager.hasplugin("memray"):
+        return
+    for item in items:
+        closest = {name: item.get_closest_marker(name) for name in SHARED_WITH_MEMRAY}
+        item.stash[TAKEN] = {name: mark for name, mark in closest.items() if mark and not is_of_memray(mark)}
+    for node in {node for item in items for node in item.listchain()}:
+        node.own_markers[:] = [
+            mark for mark in node.own_markers if mark.name not in SHARED_WITH_MEMRAY or is_of_memray(mark)
+        ]
+
+
+def is_of_memray(mark):
+    """Return whether pytest-memray can read a mark that has the name of one of its own."""
+    return len(mark.args) == 1 and isinstance(mark.args[0], str) and SIZE_OF_MEMRAY.match(mark.args[0]) is not None
+
+
+def marks_of(item):
+    """Return the marks of a test that tensix serves, by their names."""
+    found = {name: mark for name in names_of_marks(item.config) if (mark := item.get_closest_marker(name))}
+    return found | item.stash.get(TAKEN, {})
 
 
 def is_report_wanted(config):
@@ -54,7 +82,7 @@ def is_report_wanted(config):
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_call(item):
     """Run a test, measured if it has a mark or a report is wanted, and fail it for what its marks do not allow."""
-    marks = {name: mark for name in marks_of(item.config) if (mark := item.get_closest_marker(name))}
+    marks = marks_of(item)
     if not marks and not is_report_wanted(item.config):
         return (yield)
     from tensix.testing.memory_of_tests import MemoryOfTest, bounds_of  # noqa: PLC0415 - no earlier, see above

@@ -4,13 +4,14 @@ import argparse
 import os
 
 from tensix.command_line.program import add_program, exchange_for, words_of
-from tensix.core import parse_size
+from tensix.core.format_size import parse_size
 
 __all__ = ["add_parser"]
 
+LEAST_BARE_LIMIT = 1 << 20
 EPILOG = """examples:
   python -m tensix run simulate.py --steps 100
-  python -m tensix run --limit 2GiB --stats simulate.py
+  python -m tensix run --limit 2G --stats simulate.py
   python -m tensix run -m pytest tests
 
 What follows the program's name belongs to the program. It runs as Python runs it, in this process.
@@ -29,7 +30,7 @@ def add_parser(commands):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--limit", metavar="SIZE", help="raise MemoryError where the arrays of a process, and what is "
-                        "kept for reuse, would take more than SIZE, such as 2GiB")  # fmt: skip
+                        "kept for reuse, would take more than SIZE, such as 500M or 1.5GiB")  # fmt: skip
     parser.add_argument("--huge-pages", action="store_true", help="take large blocks from HugePageAllocator")
     parser.add_argument("--stats", action="store_true", help="say at the end what was reused, on the standard error")
     add_program(parser, " | FOLDER")
@@ -41,7 +42,16 @@ def run(arguments):
     words = words_of(arguments)
     settings = {"huge_pages": arguments.huge_pages}
     if arguments.limit is not None:
-        settings["limit"] = parse_size(arguments.limit)
+        settings["limit"] = limit_of(arguments.limit)
     if arguments.stats:
         settings["stats_of"] = os.getpid()
     return exchange_for(words, settings)
+
+
+def limit_of(text):
+    """Return the limit in bytes. A small number without a unit is refused: somebody left the unit out."""
+    limit = parse_size(text)
+    if text.strip()[-1].isdecimal() and limit < LEAST_BARE_LIMIT:
+        raise ValueError(f"--limit {text} is a limit of {limit} bytes: give the unit too, such as {text.strip()}M for "
+                         f"mebibytes, or write {text.strip()}B.")  # fmt: skip
+    return limit

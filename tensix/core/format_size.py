@@ -6,7 +6,8 @@ __all__ = ["format_size", "parse_size"]
 
 UNITS = {"": 1, "b": 1, "byte": 1, "bytes": 1}
 for _exponent, _letter in enumerate("kmgt", 1):
-    UNITS[f"{_letter}b"], UNITS[f"{_letter}ib"] = 1000**_exponent, 1024**_exponent
+    UNITS[_letter] = UNITS[f"{_letter}ib"] = 1024**_exponent  # as systemd, Docker and the shell's tools count
+    UNITS[f"{_letter}b"] = 1000**_exponent
 
 
 def format_size(nbytes: int) -> str:
@@ -29,21 +30,35 @@ def format_size(nbytes: int) -> str:
 def parse_size(size: int | str) -> int:
     """Return the bytes that a number or a text such as ``"1.5GiB"`` means.
 
+    Parameters
+    ----------
+    size : int or str
+        Bytes, or a number and a unit, in small or capital letters: ``K``, ``M``, ``G``, ``T`` and ``KiB``, ``MiB``,
+        ``GiB``, ``TiB`` count by 1024, ``KB``, ``MB``, ``GB``, ``TB`` by 1000; ``B``, ``byte``, ``bytes`` and no unit
+        are bytes.
+
+    Returns
+    -------
+    int
+        Bytes, rounded down.
+
     Raises
     ------
     ValueError
-        If the text is no number with a unit of bytes, or the size is negative.
+        If the text is not a number with one of these units, or the size is negative.
+    TypeError
+        If the size is neither an int nor a text.
 
     Examples
     --------
     >>> from tensix.core import parse_size
-    >>> parse_size("64 KiB"), parse_size("2 MB"), parse_size(100)
-    (65536, 2000000, 100)
+    >>> parse_size("64 KiB"), parse_size("64K"), parse_size("2 MB"), parse_size(100)
+    (65536, 65536, 2000000, 100)
     """
     if isinstance(size, str):
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", size.lower())
         if match is None or match[2] not in UNITS:
-            raise ValueError(f"a size is a number and a unit such as '512MiB' or '2 GB', found {size!r}.")
+            raise ValueError(f"a size is a number and a unit such as '512M' or '1.5 GiB', found {size!r}.")
         return int(float(match[1]) * UNITS[match[2]]) if "." in match[1] else int(match[1]) * UNITS[match[2]]
     if isinstance(size, bool) or not isinstance(size, int):
         raise TypeError(f"a size is an int or a text such as '512MiB', found {type(size).__name__}.")

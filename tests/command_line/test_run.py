@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from tensix.__main__ import main
+from tensix.command_line import run as command
 
 
 def run(*words):
@@ -53,6 +54,16 @@ def test_a_limit():
     assert "MemoryError" in done.stderr and "limit 10,485,760" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.parametrize("text, nbytes", [
+    ("500M", 500 << 20), ("2G", 2 << 30), ("1.5GiB", 3 << 29), ("1 GB", 10**9), ("1048576", 1 << 20), ("500B", 500),
+])  # fmt: skip
+def test_limits_have_units(monkeypatch, text, nbytes):
+    found = []
+    monkeypatch.setattr(command, "exchange_for", lambda words, settings: found.append(settings["limit"]))
+    main(["run", "--limit", text, "-c", "0"])
+    assert found == [nbytes]
+
+
 def test_numbers_at_the_end():
     code = "import numpy as np\nfor _ in range(10): np.ones(1_000_000, np.uint8)\nprint('done')"
     done = run("--stats", "-c", code)
@@ -82,6 +93,10 @@ def test_it_ends_as_under_python(code, status):
     (["nonesuch.py"], "no script or folder 'nonesuch.py'"),
     (["--limit", "3 XB", "-c", "0"], "'3 xb'"),
     (["--limit=-1", "-c", "0"], "'-1'"),
+    (["--limit", "500", "-c", "0"], "give the unit too, such as 500M"),
+    (["--limit", " 1048575 ", "-c", "0"], "give the unit too"),
+    (["--limit", "0.5", "-c", "0"], "give the unit too"),
+    (["--limit", "", "-c", "0"], "found ''"),
 ])  # fmt: skip
 def test_bad_input(capsys, words, said):
     assert main(["run", *words]) == 2 and said.lower() in capsys.readouterr().err.lower()

@@ -16,13 +16,14 @@ def test_format(nbytes, text):
 @pytest.mark.parametrize(
     "text, nbytes",
     [("100", 100), ("1 b", 1), ("7 bytes", 7), ("2KiB", 2048), ("2 kb", 2000), ("1.5GiB", 3 << 29), (0, 0),
-     (" 1 TiB ", 1 << 40), (1 << 70, 1 << 70), ("9007199254740993", 9007199254740993)],
+     (" 1 TiB ", 1 << 40), ("500M", 500 << 20), ("2g", 2 << 30), ("1.5 k", 1536), ("3T", 3 << 40), ("1.5GB", 1_500_000_000),
+      (1 << 70, 1 << 70), ("9007199254740993", 9007199254740993)],
 )  # fmt: skip
 def test_parse(text, nbytes):
     assert parse_size(text) == nbytes
 
 
-@pytest.mark.parametrize("text", ["", "GiB", "-1", "1 parsec", "1e9", "1,000", "½ GiB", -1])
+@pytest.mark.parametrize("text", ["", "GiB", "-1", "1 parsec", "1e9", "1,000", "½ GiB", -1, "1 m m", "M", "1ki"])
 def test_no_size(text):
     with pytest.raises(ValueError, match="a size"):
         parse_size(text)

@@ -27,10 +27,11 @@ def run(pytester, monkeypatch):
     # pytest repeats whole messages at the end where these are set, and a test would find each line twice.
     for name in "CI", "BUILD_NUMBER":
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:memray")
 
     def run(text, *options):
         pytester.makepyfile(test_it="import numpy as np, pytest, tensix\n" + text)
-        return pytester.runpytest_subprocess("-p", "pytest_tensix", "-p", "no:memray", *options)
+        return pytester.runpytest_subprocess("-p", "pytest_tensix", *options)
 
     return run
 
@@ -301,24 +302,93 @@ def test_nothing_is_imported_before_it_is_needed(pytester, run):
         assert found is None or lines_of(done, "loaded") == [f"loaded {found}"]
 
 
-def test_beside_pytest_memray_the_names_that_it_has_are_its_own(pytester, run):
-    pytester.makepyfile(memray="")
-    result = run("""
-@pytest.mark.limit_memory(1)
+LIKE_MEMRAY = """
+import pytest
+
+class LikeMemray:
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item, call):
+        for mark in item.iter_markers():
+            if mark.name in ("limit_memory", "limit_leaks"):
+                number, unit = mark.args[0].split()
+                int(number) * {"B": 1, "KB": 1 << 10, "MB": 1 << 20}[unit]  # an error ends the run
+        return (yield)
+
+def pytest_addoption(parser, pluginmanager):
+    pluginmanager.register(LikeMemray(), "memray")
+
+def pytest_configure(config):
+    for name in "limit_memory", "limit_leaks":
+        config.addinivalue_line("markers", name)
+"""
+BOTH = """
+@pytest.mark.limit_memory("1 MB")
 def test_its():
     tensix.ones(10)
 
-@pytest.mark.limit_leaks(1)
+@pytest.mark.limit_leaks("1 MB")
 def test_its_too():
     global kept
     kept = tensix.ones(10)
 
+@pytest.mark.limit_memory("1 KiB")
+class TestClosest:
+    def test_ours(self):
+        tensix.ones(1000)
+
+    @pytest.mark.limit_memory("1 MB")
+    def test_its(self):
+        tensix.ones(1000)
+
+    @pytest.mark.limit_memory("1 MiB")
+    def test_enough(self):
+        tensix.ones(1000)
+
+@pytest.mark.limit_memory(100)
+def test_a_number():
+    tensix.ones(1000)
+
+@pytest.mark.limit_leaks(location_limit="1 KB")
+def test_a_keyword():
+    global more
+    more = tensix.ones(1000)
+
+@pytest.mark.limit_memory("24 furlongs")
+def test_nobodys():
+    pass
+
 @pytest.mark.no_leaks
-def test_ours():
+def test_ours_alone():
     global left
     left = tensix.ones(10)
-""", "-p", "memray")  # fmt: skip
-    result.assert_outcomes(passed=2, failed=1)
+"""
+
+
+@pytest.fixture(params=["itself", "like it"])
+def memray(request, run, pytester, monkeypatch):
+    """Have pytest-memray in the pytests that a test runs, or a plugin that reads marks as it does."""
+    if request.param == "itself":
+        pytest.importorskip("pytest_memray")
+        monkeypatch.delenv("PYTEST_ADDOPTS")
+    else:
+        monkeypatch.setenv("PYTEST_ADDOPTS", "")
+        monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        pytester.makeconftest(LIKE_MEMRAY)
+
+
+@pytest.mark.usefixtures("memray")
+def test_beside_pytest_memray_each_serves_the_marks_that_it_can_read(run):
+    result = run(BOTH, "--strict-markers")
+    result.assert_outcomes(passed=4, failed=5)
+    failed = [line.split("::", 1)[1].split(" - ")[0] for line in result.outlines if line.startswith("FAILED")]
+    assert failed == ["TestClosest::test_ours", "test_a_number", "test_a_keyword", "test_nobodys", "test_ours_alone"]
+    assert lines_of(result, "a mark of this test is wrong: ")[0].endswith("found '24 furlongs'.")
+    assert not lines_of(result, "INTERNALERROR")
+
+
+@pytest.mark.usefixtures("memray")
+def test_marks_that_are_taken_select_tests_all_the_same(run):
+    run(BOTH, "-m", "limit_leaks").assert_outcomes(passed=1, failed=1, deselected=7)
 
 
 def test_the_page_shows_what_is_printed(pytester, run):
