@@ -37,7 +37,7 @@ cdef object call_numpy(object function, tuple args, dict kwargs=None, bint compu
     try:
         found = call_ignoring_errors(function, args, kwargs) if computes else call_checked(function, args, kwargs)
     except MemoryError as error:
-        failure = take_failure(error)
+        failure = take_failure()
         if failure is None:
             raise
         raise failure from None

@@ -395,6 +395,7 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity, bi
     """Return a new block; what is kept goes if there is no memory without that. See Note [Unused blocks]."""
     cdef cache_t* cache = self.cache
     cdef kept_block_t* kept = <kept_block_t*>calloc(1, sizeof(kept_block_t))
+    cdef bint is_reserved = False
     if kept == NULL:
         raise MemoryError("no memory to keep track of a block.")
     kept.reports = self.is_over_cpu
@@ -403,10 +404,12 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity, bi
     try:
         try:
             reserve(self.upstream, capacity, zeroed, kept)
+            is_reserved = True
         except (MemoryError, OSError):  # of files and shared memory, descriptors may be what is scarce
             collect_returned(cache)
             if evict(cache, 0) == 0:
                 raise
+        if not is_reserved:  # not above, where an error would have the first one as its context
             reserve(self.upstream, capacity, zeroed, kept)
     except BaseException:
         free(kept)

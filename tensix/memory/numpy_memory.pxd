@@ -7,7 +7,7 @@ cdef bint allocates_array     # whether the block that is allocated now is for a
 
 cdef object allocator_of_block(void* data)
 cdef void take_block(void* data, data_ptr_t* out) noexcept
-cdef object take_failure(error)
+cdef object take_failure()
 
 # Declared here, the C compiler does not inline them into what nearly always suffices. See Note [Small arrays].
 cdef void* allocate_any(void* ctx, size_t size, bint zeroed) noexcept

@@ -32,7 +32,7 @@ which no register needs to be saved; who serves is found through `ctx`; and smal
 classes].
 
 What an allocator raises cannot pass through NumPy, which raises a MemoryError of its own: it is kept until then, and
-named by that one (``numpy_scope.py``).
+named by that one (``numpy_scope.py``); where NumPy computes for tensix, it is raised in place of that one.
 """
 from cpython.object cimport PyTypeObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New, PyCapsule_SetPointer
@@ -91,7 +91,7 @@ cdef struct record_t:
     PyObject* allocator  # owned
 
 cdef block_table_t records                          # address -> record
-cdef dict FAILURES = {}                             # thread -> (nbytes, what its allocator raised)
+cdef dict FAILURES = {}                             # thread -> (nbytes, what was raised, for results)
 cdef PyDataMem_Handler results                      # of arrays that become tensors
 cdef PyDataMem_Handler served                       # of the program's arrays
 cdef PyDataMem_Handler numpys                       # NumPy's own functions
@@ -118,7 +118,12 @@ def serve(bint wanted, Allocator allocator=None):
 def failure_of(nbytes):
     """Return what an allocator raised for an array of so many bytes of this thread, once; None if nothing."""
     cdef object thread = PyThread_get_thread_ident()
-    return FAILURES.pop(thread)[1] if FAILURES.get(thread, (None,))[0] == nbytes else None
+    size, error, is_for_results = FAILURES.get(thread, (None, None, False))
+    if size != nbytes:
+        return None
+    if not is_for_results:  # else `take_failure` is about to ask for it
+        del FAILURES[thread]
+    return error
 
 
 # ---- what NumPy calls; ctx is where it stands who serves
@@ -243,7 +248,7 @@ cdef void* take_slowly(void* ctx, size_t size, bint zeroed) noexcept:
         ask(ctx, size, zeroed, &block)
     except BaseException as error:
         error.__traceback__ = None  # it would keep what the allocator's frames hold
-        FAILURES[PyThread_get_thread_ident()] = size, error
+        FAILURES[PyThread_get_thread_ident()] = size, error, ctx != &server
         return NULL
     finally:
         allocates_array = before
@@ -335,9 +340,9 @@ cdef void take_block(void* data, data_ptr_t* out) noexcept:
         kept_block_point(kept_block_at(data), out)
 
 
-cdef object take_failure(error):
+cdef object take_failure():
     """Return what an allocator raised in this thread where NumPy could only raise its own error; None if nothing."""
-    return FAILURES.pop(PyThread_get_thread_ident(), (0, error.__cause__))[1]
+    return FAILURES.pop(PyThread_get_thread_ident(), (0, None))[1]
 
 
 cdef int fill_in(PyDataMem_Handler* handler, PyObject** who) except -1:

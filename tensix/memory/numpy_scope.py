@@ -40,7 +40,8 @@ class serve_numpy:  # noqa: N801 - it reads as what it does
     the newest that is open serves. Statistics, profiles, recordings and limits then see arrays as they see tensors, and
     a block that is freed is used again with its pages. A handler that a program sets itself (NEP 49) stays in force.
 
-    If there is no memory, NumPy raises its `MemoryError`, with the allocator's reason in its text and as its cause.
+    If there is no memory, NumPy raises its `MemoryError`, whose text ends in that of the allocator's; any other
+    exception of the allocator is its cause.
 
     Lifetime: arrays may outlive the scope. Their blocks go back to the allocator that they came from, which they keep
     alive. Arrays that are older than the scope stay where they are.
@@ -118,11 +119,16 @@ def name_the_reason():
 
     def initialise_with_reason(self, *args):
         initialise(self, *args)
-        self.__cause__ = failure_of(max(self._total_size, 1))
+        failure = failure_of(max(self._total_size, 1))
+        if isinstance(failure, MemoryError):
+            self.reason = str(failure)  # not as a cause: two tracebacks would say the same
+        else:
+            self.__cause__ = failure
 
     error_class.__init__, error_class.__str__ = initialise_with_reason, text_with_reason
 
 
 def text_with_reason(error, text_of=numpy_exceptions._ArrayMemoryError.__str__):
     """Return what NumPy's error says, and why."""
-    return text_of(error) if error.__cause__ is None else f"{text_of(error)}: {error.__cause__}"
+    reason = getattr(error, "reason", error.__cause__)
+    return text_of(error) if reason is None else f"{text_of(error)}: {reason}"

@@ -52,6 +52,7 @@ def test_a_limit():
     assert done.returncode == 1
     assert re.match(r"[6789] Unable to allocate.*limit 10,485,760, in use [\d,]+", done.stdout)
     assert "MemoryError" in done.stderr and "limit 10,485,760" in done.stderr.splitlines()[-1]
+    assert done.stderr.count("Error") == done.stderr.count("Traceback") == 1
 
 
 @pytest.mark.parametrize("text, nbytes", [

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tensix
-from tensix.core import Allocator, CPUAllocator, OutOfMemoryError, use_allocator
+from tensix.core import Allocator, CPUAllocator, use_allocator
 from tensix.memory import (
     CachingAllocator,
     GuardAdaptor,
@@ -243,8 +243,8 @@ def test_limit_is_named():
     with serve_numpy(LimitingAdaptor(CPUAllocator(), "1MiB")), pytest.raises(MemoryError) as caught:
         np.zeros(1_000_000)
     assert "shape (1000000,)" in str(caught.value) and "limit 1,048,576" in str(caught.value)
-    assert isinstance(caught.value.__cause__, OutOfMemoryError) and caught.value.__cause__.nbytes == 8_000_000
-    assert pickle.loads(pickle.dumps(caught.value)).__cause__ is None
+    assert caught.value.__cause__ is None and caught.value.__context__ is None
+    assert "limit 1,048,576" in str(pickle.loads(pickle.dumps(caught.value)))
     with pytest.raises(MemoryError) as caught:  # NumPy's own failures say what they said
         np.zeros(1 << 55)
     assert caught.value.__cause__ is None and "limit" not in str(caught.value)
