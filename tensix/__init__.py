@@ -1,9 +1,15 @@
 """Tensors whose memory you can see and steer."""
 
+import sys as _sys
 from importlib import import_module as _import_module
 from types import BuiltinFunctionType as _BuiltinFunctionType
 from types import FunctionType as _FunctionType
 from typing import TYPE_CHECKING
+
+# `python -m tensix run` replaces this process by the program, which imports what it needs: import nothing else here.
+# See Note [A program with tensix inside]. While Python looks for the module that it is to run, sys.argv[0] is "-m".
+if getattr(_sys, "argv", [])[:2] == ["-m", "run"] and _sys.orig_argv[-len(_sys.argv)] == "tensix":
+    _sys.exit(_import_module("tensix.__main__").main())
 
 try:
     _import_module("numpy")  # first: where it refuses, none of our modules has been bound to the interpreter

@@ -2,10 +2,21 @@
 
 import argparse
 import sys
+from importlib import import_module
 
 from tensix._version import __version__
-from tensix.command_line import bench, explain, info, inspect_file, memory, run, trace
 from tensix.command_line.paper import printable
+
+# Command -> its module in ``command_line``, and what it does. The module of the one that is asked for is imported.
+COMMANDS = {
+    "trace": ("trace", "run an expression and tell the life of its tensors"),
+    "explain": ("explain", "say who owns the memory of what an expression gives"),
+    "memory": ("memory", "run a program and picture its memory over time"),
+    "run": ("run", "run a program whose NumPy arrays lie in tensix's memory"),
+    "bench": ("bench", "measure every public call against NumPy and PyTorch"),
+    "inspect": ("inspect_file", "say what is in a .npy, .npz or .safetensors file"),
+    "info": ("info", "say what this tensix is"),
+}
 
 
 def main(words=None):
@@ -16,21 +27,26 @@ def main(words=None):
     words : list of str, optional
         The command line; that of the process if not given.
     """
-    parser = argparse.ArgumentParser(
-        prog="tensix",
-        description="Tensors whose memory you can see and steer.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"tensix {__version__}")
+    words = sys.argv[1:] if words is None else words
+    parser = argparse.ArgumentParser(prog="tensix", description="Tensors whose memory you can see and steer.")
+    add_version(parser)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (trace, explain, memory, run, bench, inspect_file, info):
-        command.add_parser(commands)
+    for name, (module, does) in COMMANDS.items():
+        command = commands.add_parser(name, help=does)
+        if words[:1] == [name]:
+            add_version(command)
+            import_module(f"tensix.command_line.{module}").fill(command)
     arguments = parser.parse_args(words)
     try:
         return arguments.run(arguments)
     except (OSError, TypeError, ValueError) as error:
         print("\n".join(map(printable, f"tensix: {error}".split("\n"))), file=sys.stderr)
         return 2
+
+
+def add_version(parser):
+    """Add the option that prints the version."""
+    parser.add_argument("-V", "--version", action="version", version=f"tensix {__version__}")
 
 
 if __name__ == "__main__":

@@ -6,18 +6,16 @@ from pathlib import Path
 
 import tensix
 from tensix.command_line.paper import Paper
-from tensix.command_line.trace import execute
+from tensix.command_line.trace import execute, text_of
 
-__all__ = ["add_parser"]
+__all__ = ["fill"]
 
 
-def add_parser(commands):
-    """Add this command to the command line."""
-    parser = commands.add_parser(
-        "explain",
-        help="say who owns the memory of what an expression gives",
-        description="Run Python code in which every name of tensix is at hand, and print the chain of ownership of the "
-        "last expression's value, from the handle down to the bytes.",
+def fill(parser):
+    """Describe this command and its options to its parser."""
+    parser.description = (
+        "Run Python code in which every name of tensix is at hand, and print the chain of ownership of the last "
+        "expression's value, from the handle down to the bytes."
     )
     parser.add_argument("code", help="an expression, or statements separated by ';' or lines, an expression last")
     parser.add_argument("--json", action="store_true", help="print JSON for a machine instead of text for a person")
@@ -30,10 +28,10 @@ def run(arguments):
     namespace = {name: value for name, value in vars(tensix).items() if not name.startswith("_")}
     value = None
     try:
-        for statement in ast.parse(arguments.code.strip()).body:
+        for statement in ast.parse(arguments.code.strip(), "<string>").body:
             value = execute(statement, namespace)
     except Exception as error:
-        print(Paper().bad(f"{type(error).__name__}: {error}"))
+        print(Paper().bad(text_of(error)))
         return 1
     explanation = tensix.explain(value)  # the names are still there, and so are their tensors
     if arguments.svg:

@@ -10,12 +10,12 @@ from tensix.command_line.paper import Paper
 from tensix.core import CPUAllocator, format_size, get_allocator
 from tensix.dispatch import dispatcher
 
-__all__ = ["add_parser"]
+__all__ = ["fill"]
 
 
-def add_parser(commands):
-    """Add this command to the command line."""
-    parser = commands.add_parser("info", help="say what this tensix is", description="Say what this tensix is.")
+def fill(parser):
+    """Describe this command and its options to its parser."""
+    parser.description = "Say what this tensix is."
     parser.add_argument("--json", action="store_true", help="print JSON for a machine instead of text for a person")
     parser.set_defaults(run=run)
 

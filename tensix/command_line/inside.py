@@ -1,45 +1,21 @@
 """What happens inside a program: its memory is served, bounded and recorded, in each of its processes.
 
-Called by ``at_startup``; see Note [A program with tensix inside] in ``program.py``.
-
-Note [The end of a process]
-~~~~~~~~~~~~~~~~~~~~~~~~~~~
-A process writes what it has recorded to a file of its own when it ends, and there are many ways to end. The
-interpreter calls `atexit`. Workers of `multiprocessing`, and of what stands on it, leave by ``os._exit``, after the
-finalizers of `multiprocessing.util`; that forgets those of the parent when a worker begins, and then calls what asked
-to be called after a fork. ``Pool.__exit__`` terminates its workers by a signal, which may come while they leave, and
-hold the locks that writing takes. What ends otherwise cannot say so: therefore a thread writes the file now and then,
-so seldom that it takes at most a fiftieth of the time.
+Called by ``at_startup``; see Note [A program with tensix inside] in ``program.py``. The program waits for what is
+imported here, so each module is imported by what needs it.
 """
 
+import ast
 import atexit
-import json
 import os
-import signal
 import sys
-import threading
-import time
 from importlib import import_module
 from importlib.util import find_spec
 
 from tensix.core import CPUAllocator, format_size, get_allocator, set_allocator
-from tensix.memory import (
-    CachingAllocator,
-    HugePageAllocator,
-    LimitingAdaptor,
-    record,
-    serve_numpy,
-    statistics,
-)
+from tensix.memory.caching_allocator import CachingAllocator
+from tensix.memory.numpy_scope import serve_program
 
 __all__ = ["begin"]
-
-FINALIZED_LAST = -1000  # of the finalizers of multiprocessing, after it has waited for the process's own children
-SHORTEST_PAUSE = 1.0  # seconds between two files of a process
-PAUSE_PER_COST = 50
-MOST_OF_NAME = 80  # characters
-
-RUNNING, ENDING, ENDED = range(3)  # of a recording
 
 begun = []  # what is kept for as long as the process lives
 
@@ -50,33 +26,32 @@ def begin(text):
     Parameters
     ----------
     text : str
-        JSON: which of the things below are wanted.
+        A dict as Python writes it: which of the things below are wanted.
     """
     if begun:
         return
-    settings = json.loads(text)
+    settings = ast.literal_eval(text)  # NumPy has imported it, and json not
     begun.append(settings)
     serve(settings)
     if settings.get("stats_of") == os.getpid():
-        begun.append(statistics())
+        begun.append(import_module("tensix.memory").statistics())
         atexit.register(print_stats, os.getpid(), begun[-1].__enter__())
     if "folder" in settings:
-        recorded = RecordedProcess(settings["folder"], settings["record"])
-        begun.append(recorded)
-        recorded.start()
-        os.register_at_fork(after_in_child=recorded.start_in_fork)
-        recorded.write_at_end()
+        recorded_process = import_module("tensix.command_line.recorded_process")
+        begun.append(recorded_process.RecordedProcess(settings["folder"], settings["record"]))
+        begun[-1].begin()
 
 
 def serve(settings):
     """Put NumPy's arrays into memory of tensix, of the kind that is asked for."""
-    upstream = HugePageAllocator() if settings.get("huge_pages") else None
+    memory = import_module("tensix.memory")
+    upstream = memory.HugePageAllocator() if settings.get("huge_pages") else None
     if settings.get("limit") is not None:
-        upstream = LimitingAdaptor(upstream or CPUAllocator(), settings["limit"])
+        upstream = memory.LimitingAdaptor(upstream or CPUAllocator(), settings["limit"])
     if upstream is not None:
         set_allocator("cpu", CachingAllocator(upstream))
     if settings.get("numpy", True):
-        begun.append(serve_numpy())
+        serve_program()
 
 
 def print_stats(pid, counted):
@@ -98,113 +73,3 @@ def print_stats(pid, counted):
     print("tensix: memory of this process", file=sys.stderr)
     for name, text in rows.items():
         print(f"    {name:<11}  {text}", file=sys.stderr)
-
-
-class RecordedProcess:
-    """The recording of this process, and its file.
-
-    Parameters
-    ----------
-    folder : str
-        For the file.
-    options : dict
-        Of `record`.
-    """
-
-    def __init__(self, folder, options):
-        self.folder, self.options = folder, options
-
-    def start(self):
-        """Begin a recording of this process."""
-        self.pid, self.started_ns = os.getpid(), time.monotonic_ns()
-        self.state, self.late_signal, self.has_failed = RUNNING, None, False
-        try:
-            recording = record(resident=True, **self.options)
-        except ValueError:  # the command found all packages; this process is of another program, which lacks one
-            recording = record(resident=True, **self.options | {"through": None})
-        self.recording = recording.start()
-        self.write(holders=False, ended=False)
-        self.pause_ended = threading.Event()
-        self.writer = threading.Thread(target=self.write_now_and_then, name="tensix snapshots", daemon=True)
-        self.writer.start()
-
-    def start_in_fork(self):
-        """Leave what the parent recorded to the parent, and begin anew."""
-        self.recording.stop()
-        self.start()
-        self.write_at_end()
-
-    def write_at_end(self):
-        """See to it that the file is written at the end. See Note [The end of a process]."""
-        atexit.register(self.end)
-        if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, self.end_by_signal)
-        util = sys.modules.get("multiprocessing.util")
-        if util is not None:
-            util.Finalize(None, self.end, exitpriority=FINALIZED_LAST)
-            util.register_after_fork(self, RecordedProcess.become_worker)
-
-    def become_worker(self):
-        """Do that again, once `multiprocessing` has given the process its name."""
-        self.write(holders=False, ended=False)
-        sys.modules["multiprocessing.util"].Finalize(None, self.end, exitpriority=FINALIZED_LAST)
-
-    def write_now_and_then(self):
-        """Write the file, for the case that the process is killed."""
-        pause = SHORTEST_PAUSE
-        while not self.pause_ended.wait(pause):
-            began = time.perf_counter()
-            self.write(holders=False, ended=False)
-            pause = max(SHORTEST_PAUSE, PAUSE_PER_COST * (time.perf_counter() - began))
-
-    def end(self, holders=True):
-        """Write the file, with all there is to say."""
-        if self.pid == os.getpid() and self.state == RUNNING:
-            self.state = ENDING
-            self.pause_ended.set()
-            self.writer.join()
-            self.write(holders, ended=True)
-            self.recording.stop()
-            self.state = ENDED
-            if self.late_signal is not None:
-                end_process(self.late_signal)
-
-    def end_by_signal(self, number, frame):
-        """Write the file, at once, and end as if the signal had not been heard."""
-        if self.pid == os.getpid() and self.state == ENDING:  # we are called in the middle of `end`, and its locks
-            self.late_signal = number
-        else:
-            self.end(holders=False)
-            end_process(number)
-
-    def write(self, holders, ended):
-        """Write the file, or say why that is not possible and let the program go on."""
-        try:
-            snapshot = self.recording.snapshot(holders=holders)
-            snapshot |= {
-                "pid": self.pid, "name": name_of_process(), "started_ns": self.started_ns, "ended": ended,
-            }  # fmt: skip
-            snapshot.save(os.path.join(self.folder, f"{self.pid}-{self.started_ns}.json"))
-        except FileNotFoundError:  # the folder is gone: this process outlives the program, and no one waits for it
-            pass
-        except (OSError, MemoryError) as error:
-            if not self.has_failed:  # it is tried now and then
-                print(f"tensix: the memory of process {self.pid} could not be written: {error}. TMPDIR says in which "
-                      "folder it is kept while the program runs.", file=sys.stderr)  # fmt: skip
-            self.has_failed = True
-
-
-def end_process(number):
-    """End this process by a signal that is not caught."""
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
-
-
-def name_of_process():
-    """Return what `multiprocessing` calls this process, or its command line."""
-    process = sys.modules.get("multiprocessing.process")
-    if process is not None and process.parent_process() is not None:
-        return process.current_process().name
-    if "--multiprocessing-fork" in sys.orig_argv:  # a new interpreter that has not been told its name yet
-        return "of multiprocessing"
-    return " ".join(sys.orig_argv[1:])[:MOST_OF_NAME]

@@ -8,18 +8,14 @@ from tensix.command_line.paper import Paper, printable
 from tensix.core import format_size
 from tensix.interop.files import load
 
-__all__ = ["add_parser"]
+__all__ = ["fill"]
 
 FIRST_VALUES = 6
 
 
-def add_parser(commands):
-    """Add this command to the command line."""
-    parser = commands.add_parser(
-        "inspect",
-        help="say what is in a .npy, .npz or .safetensors file",
-        description="Map a .npy, .npz or .safetensors file without copying it and say what is in it.",
-    )
+def fill(parser):
+    """Describe this command and its options to its parser."""
+    parser.description = "Map a .npy, .npz or .safetensors file without copying it and say what is in it."
     parser.add_argument("files", nargs="+", metavar="file", help="path of a file")
     parser.add_argument("--json", action="store_true", help="print JSON for a machine instead of text for a person")
     parser.set_defaults(run=run)

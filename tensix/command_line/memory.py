@@ -1,27 +1,30 @@
 """``python -m tensix memory``: run a program, or read a snapshot, and show what it did with memory."""
 
 import argparse
+import os
 import sys
 import tempfile
 import time
+from importlib import import_module
 from pathlib import Path
 
 from tensix.command_line.comparison import lines_of_comparison
 from tensix.command_line.paper import Paper, printable
 from tensix.command_line.program import add_program, folder_of, name_of, run_and_wait, words_of
 from tensix.command_line.progress import Progress
+from tensix.command_line.recorded_process import FAILED
 from tensix.command_line.summary import lines_of_summary
 from tensix.core import format_size
 from tensix.memory import Snapshot, load_snapshot, record
 from tensix.memory.advice import findings_of, summary_of
 from tensix.memory.timeline import with_advice
 
-__all__ = ["add_parser"]
+__all__ = ["fill"]
 
 SUFFIXES = (".html", ".json")
 EPILOG = """examples:
   python -m tensix memory train.py --epochs 3
-  python -m tensix memory --output train.json train.py --epochs 3
+  python -m tensix memory -o train.json train.py --epochs 3
   python -m tensix memory train.json
   python -m tensix memory -m pytest tests
   python -m tensix memory -c "import numpy as np; x = np.ones(10**6); y = x + x"
@@ -31,21 +34,22 @@ What follows the program's name belongs to the program.
 """
 
 
-def add_parser(commands):
-    """Add this command to the command line."""
-    parser = commands.add_parser(
-        "memory",
-        help="run a program and picture its memory over time",
-        usage="%(prog)s [-h] [--output FILE] [--max-events N] [--through PACKAGE] [--compare FILE.json] [--no-numpy] "
-        "(SCRIPT | FOLDER | -m MODULE | -c CODE | SNAPSHOT.json) ...",
-        description="Run a Python program, record every block of memory that NumPy and tensix ask for, in all its "
-        "processes, and write a page that shows them: a timeline, call sites, copies and failures. The page is one "
-        "file that needs no network. Or make such a page of a snapshot that was saved as .json.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def fill(parser):
+    """Describe this command and its options to its parser."""
+    parser.usage = (
+        "%(prog)s [-h] [-o FILE] [--open] [-q] [--max-events N] [--through PACKAGE] [--compare FILE.json] "
+        "[--no-numpy] (SCRIPT | FOLDER | -m MODULE | -c CODE | SNAPSHOT.json) ..."
     )
-    parser.add_argument("--output", metavar="FILE", help="write FILE: .html for the page, .json for its data "
+    parser.description = (
+        "Run a Python program, record every block of memory that NumPy and tensix ask for, in all its processes, and "
+        "write a page that shows them: a timeline, call sites, copies and failures. The page is one file that needs no "
+        "network. Or make such a page of a snapshot that was saved as .json."
+    )
+    parser.epilog, parser.formatter_class = EPILOG, argparse.RawDescriptionHelpFormatter
+    parser.add_argument("-o", "--output", metavar="FILE", help="write FILE: .html for the page, .json for its data "
                         "(default: the name of the program with .memory.html, in this folder)")  # fmt: skip
+    parser.add_argument("--open", action="store_true", help="show the page in the browser")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print no summary: write the file only")
     parser.add_argument("--max-events", metavar="N", type=int, default=1_000_000,
                         help="blocks of a process to remember; beyond that the oldest ones that are freed are "
                         "forgotten (default: 1000000)")  # fmt: skip
@@ -61,21 +65,23 @@ def add_parser(commands):
 def run(arguments):
     """Write the file; the exit status is the program's."""
     words = words_of(arguments)
-    if words[0].endswith(".json") and words[1:2] == ["--compare"]:  # a snapshot has no arguments itself
+    if words[0].endswith(".json") and words[1:] and words[1].startswith("-"):  # a snapshot has no options itself
         arguments = arguments.parser.parse_args([*words[1:], words[0]], arguments)
         words = words_of(arguments)
     output = Path(arguments.output or f"{name_of(words)}.memory.html")
     check_output(output, words)
+    if arguments.open and output.suffix != ".html":
+        raise ValueError(f"--open shows a page, and the output {str(output)!r} is data: give it a name with .html.")
     other = load_snapshot(arguments.compare) if arguments.compare else None
     if words[0].endswith(".json"):
         if words[1:]:
-            raise ValueError(f"a snapshot takes no arguments, found {words[1:]}. Options stand before its name.")
+            raise ValueError(f"a snapshot takes no arguments, found {words[1:]}.")
         if arguments.through:
             raise ValueError(f"{words[0]} has its call sites already: --through belongs to the run that is recorded.")
         with Progress() as progress:
             progress.say(f"reading {words[0]}")
             snapshot = load_snapshot(words[0])
-        show(snapshot, other, output)
+        show(snapshot, other, output, arguments)
         return 0
     options = {"max_events": arguments.max_events, "through": arguments.through}
     before = sys.path[:]
@@ -91,12 +97,13 @@ def run(arguments):
         with Progress() as progress:
             progress.say("reading what its processes recorded")
             snapshot = gather(folder, pid, beside.snapshot(), began)
+        is_incomplete = any(name.endswith(FAILED) for name in os.listdir(folder))
     if snapshot is None:
-        print(f"tensix: the program ended with status {status} and left no recording: it used neither NumPy nor "
-              "tensix, or could not write one, which it then said.", file=sys.stderr)  # fmt: skip
-        return status
-    show(snapshot, other, output)
-    return status
+        why = "could not write one" if is_incomplete else "used neither NumPy nor tensix"
+        print(f"tensix: the program ended with status {status} and left no recording: it {why}.", file=sys.stderr)
+    else:
+        show(snapshot, other, output, arguments)
+    return status or (2 if is_incomplete else 0)
 
 
 def check_output(output, words):
@@ -139,13 +146,30 @@ def gather(folder, pid, nothing, began_ns):
     return main
 
 
-def show(snapshot, other, output):
+def show(snapshot, other, output, arguments):
     """Print the summary and write the file, a page with what it is compared with."""
     processes = [snapshot, *snapshot.get("processes", ())]
     paper = Paper()
     with Progress() as progress:
         progress.say(f"reading {sum(len(one['blocks']['nbytes']) for one in processes):,} blocks")
         findings = findings_of(snapshot)  # for the summary and for the page
+    if not arguments.quiet:
+        print_summary(snapshot, other, findings, paper)
+    with Progress() as progress:  # last: if there is no space for the file, what can be said is said
+        progress.say(f"writing {output}")
+        if output.suffix == ".html":
+            compared = {} if other is None else {"compared": other}
+            Snapshot(with_advice(snapshot | compared, findings.advice)).save(output)
+        else:
+            snapshot.save(output)
+    if not arguments.quiet:
+        print(paper.good(f"wrote {output}, {format_size(output.stat().st_size)}"))
+    if arguments.open and not import_module("webbrowser").open(output.absolute().as_uri()):
+        print(f"tensix: there is no browser to show {str(output)!r} in.", file=sys.stderr)
+
+
+def print_summary(snapshot, other, findings, paper):
+    """Print what happened, what could be better, and how it differs from another snapshot, if there is one."""
     for line in lines_of_summary(snapshot, paper):
         print(line)
     for line in summary_of(findings):
@@ -154,11 +178,3 @@ def show(snapshot, other, output):
         print()
         for line in lines_of_comparison(snapshot, other):
             print(line)
-    with Progress() as progress:  # last: if there is no space for the file, what can be said is said
-        progress.say(f"writing {output}")
-        if output.suffix == ".html":
-            compared = {} if other is None else {"compared": other}
-            Snapshot(with_advice(snapshot | compared, findings.advice)).save(output)
-        else:
-            snapshot.save(output)
-    print(paper.good(f"wrote {output}, {format_size(output.stat().st_size)}"))

@@ -31,7 +31,7 @@ def load_ipython_extension(shell):
     def tensix_memory(line, cell=None):
         """Run a cell, or the rest of a line, and show what it did with memory.
 
-        %%tensix_memory [--output FILE] [--height N] [--max-events N] [--no-numpy]
+        %%tensix_memory [-o FILE] [--height N] [--max-events N] [--no-numpy]
         """
         options = parser.parse_args(shlex.split(line) if cell is not None else [])
         code = line if cell is None else cell
@@ -45,7 +45,7 @@ def load_ipython_extension(shell):
         show(snapshot, options)
 
     parser = Parser(prog="tensix_memory", add_help=False)
-    parser.add_argument("--output")
+    parser.add_argument("-o", "--output")
     parser.add_argument("--height", type=int, default=800)
     parser.add_argument("--max-events", type=int, default=1_000_000)
     parser.add_argument("--no-numpy", action="store_true")

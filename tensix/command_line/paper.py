@@ -15,7 +15,8 @@ class Paper:
     """Dress words for the standard output; plain where it is no terminal or NO_COLOR is set."""
 
     def __init__(self):
-        self._coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        is_terminal = sys.stdout is not None and sys.stdout.isatty()  # None: it is closed
+        self._coloured = is_terminal and "NO_COLOR" not in os.environ
 
     def _dress(self, code, text):
         return f"\x1b[{code}m{text}\x1b[0m" if self._coloured else text

@@ -4,13 +4,16 @@ Note [A program with tensix inside]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 Python itself runs the program, as if it had been started without tensix: a script, a module, a folder, with threads,
 processes and exit status. Only its environment is another one. ``PYTHONPATH`` begins with the folder ``at_startup``,
-whose ``sitecustomize`` every Python imports when it starts, and ``TENSIX_PROGRAM`` has what to do, as JSON. It is done
-when the process imports NumPy, by ``inside.py``. A process that the program starts inherits the environment, so that it
-does the same; a fork, which does not start anew, goes on by ``os.register_at_fork``.
+whose ``sitecustomize`` every Python imports when it starts, and ``TENSIX_PROGRAM`` has what to do, as a dict. This is
+done when the process imports NumPy, by ``inside.py``. A process that the program starts inherits the environment, so
+that it does the same; a fork, which does not start anew, goes on by ``os.register_at_fork``.
+
+So Python starts twice, for ``run`` and for the program. To run the program in the same interpreter would save one
+start, but tracebacks, the stack and ``__main__`` would differ from those of the program by itself. The first start is
+kept short instead: ``tensix/__init__.py`` calls ``run`` before it imports anything else, such as NumPy.
 """
 
 import argparse
-import json
 import os
 import signal
 import subprocess
@@ -92,7 +95,7 @@ def environment_of(settings):
                          "leave them out.")  # fmt: skip
     paths = [str(STARTUP), os.environ.get("PYTHONPATH")]
     path = os.pathsep.join(filter(None, paths))
-    return {**os.environ, "PYTHONPATH": path, "TENSIX_PROGRAM": json.dumps(settings)}
+    return {**os.environ, "PYTHONPATH": path, "TENSIX_PROGRAM": repr(settings)}
 
 
 def command_of(words):
@@ -105,8 +108,8 @@ def exchange_for(words, settings):
     command, environment = command_of(words), environment_of(settings)
     if sys.platform == "win32":  # there the process would end at once, and the program go on by itself
         return subprocess.call(command, env=environment)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None: it is closed
+        stream.flush()
     return os.execve(command[0], command, environment)
 
 

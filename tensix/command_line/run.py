@@ -2,11 +2,11 @@
 
 import argparse
 import os
+from importlib import import_module
 
 from tensix.command_line.program import add_program, exchange_for, words_of
-from tensix.core.format_size import parse_size
 
-__all__ = ["add_parser"]
+__all__ = ["fill"]
 
 LEAST_BARE_LIMIT = 1 << 20
 EPILOG = """examples:
@@ -18,17 +18,14 @@ What follows the program's name belongs to the program. It runs as Python runs i
 """
 
 
-def add_parser(commands):
-    """Add this command to the command line."""
-    parser = commands.add_parser(
-        "run",
-        help="run a program whose NumPy arrays lie in tensix's memory",
-        usage="%(prog)s [-h] [--limit SIZE] [--huge-pages] [--stats] (SCRIPT | FOLDER | -m MODULE | -c CODE) ...",
-        description="Run a Python program and give its NumPy arrays memory of tensix, in all its processes: blocks "
-        "that are freed are used again, pages and all.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def fill(parser):
+    """Describe this command and its options to its parser."""
+    parser.usage = "%(prog)s [-h] [--limit SIZE] [--huge-pages] [--stats] (SCRIPT | FOLDER | -m MODULE | -c CODE) ..."
+    parser.description = (
+        "Run a Python program and give its NumPy arrays memory of tensix, in all its processes: blocks that are freed "
+        "are used again, pages and all."
     )
+    parser.epilog, parser.formatter_class = EPILOG, argparse.RawDescriptionHelpFormatter
     parser.add_argument("--limit", metavar="SIZE", help="raise MemoryError where the arrays of a process, and what is "
                         "kept for reuse, would take more than SIZE, such as 500M or 1.5GiB")  # fmt: skip
     parser.add_argument("--huge-pages", action="store_true", help="take large blocks from HugePageAllocator")
@@ -50,7 +47,8 @@ def run(arguments):
 
 def limit_of(text):
     """Return the limit in bytes. A small number without a unit is refused: somebody left the unit out."""
-    limit = parse_size(text)
+    import_module("tensix._modules")  # which a run without a limit does without
+    limit = import_module("tensix.core.format_size").parse_size(text)
     if text.strip()[-1].isdecimal() and limit < LEAST_BARE_LIMIT:
         raise ValueError(f"--limit {text} is a limit of {limit} bytes: give the unit too, such as {text.strip()}M for "
                          f"mebibytes, or write {text.strip()}B.")  # fmt: skip

@@ -5,6 +5,7 @@ import ast
 import json
 import os
 import textwrap
+import traceback
 
 import tensix
 from tensix._tensor import Tensor
@@ -12,7 +13,7 @@ from tensix.command_line.life import Life
 from tensix.command_line.paper import Paper
 from tensix.core import format_size
 
-__all__ = ["add_parser"]
+__all__ = ["fill"]
 
 EPILOG = """examples:
   python -m tensix trace "rand(3, 4)[0] + rand(3, 4)"
@@ -20,16 +21,13 @@ EPILOG = """examples:
 """
 
 
-def add_parser(commands):
-    """Add this command to the command line."""
-    parser = commands.add_parser(
-        "trace",
-        help="run an expression and tell the life of its tensors",
-        description="Run Python code in which every name of tensix is at hand, and tell what happened: operators, "
-        "dispatch keys, allocations, views, owners, frees, and a balance.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def fill(parser):
+    """Describe this command and its options to its parser."""
+    parser.description = (
+        "Run Python code in which every name of tensix is at hand, and tell what happened: operators, dispatch keys, "
+        "allocations, views, owners, frees, and a balance."
     )
+    parser.epilog, parser.formatter_class = EPILOG, argparse.RawDescriptionHelpFormatter
     parser.add_argument("code", help="an expression, or statements separated by ';' or lines")
     parser.add_argument("--json", action="store_true", help="print JSON for a machine instead of text for a person")
     parser.set_defaults(run=run)
@@ -65,9 +63,9 @@ def trace(code):
     known = dict(namespace)
     life = Life()
     try:
-        statements = ast.parse(code).body
+        statements = ast.parse(code, "<string>").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        report["error"] = f"{type(error).__name__}: {error}"
+        report["error"] = text_of(error)
         statements = []
     with life:
         for number, statement in enumerate(statements):
@@ -77,7 +75,7 @@ def trace(code):
             try:
                 value = execute(statement, namespace)
             except Exception as error:
-                report["error"] = f"{type(error).__name__}: {error}"
+                report["error"] = text_of(error)
                 break
             if value is not None:
                 entry["result"] = repr(value)
@@ -92,9 +90,14 @@ def trace(code):
 def execute(statement, namespace):
     """Run one statement; return the value of an expression."""
     if isinstance(statement, ast.Expr):
-        return eval(compile(ast.Expression(statement.value), "<trace>", "eval"), namespace)
-    exec(compile(ast.Module([statement], []), "<trace>", "exec"), namespace)
+        return eval(compile(ast.Expression(statement.value), "<string>", "eval"), namespace)
+    exec(compile(ast.Module([statement], []), "<string>", "exec"), namespace)
     return None
+
+
+def text_of(error):
+    """Return an exception as Python prints it, without its traceback."""
+    return "".join(traceback.format_exception_only(error)).rstrip()
 
 
 def balance(life, variables):

@@ -7,7 +7,6 @@ from numpy._core import _exceptions as numpy_exceptions
 
 from tensix.core.allocator import Allocator
 from tensix.memory.numpy_memory import failure_of, serve
-from tensix.memory.profiler import check_runs_to_its_end
 
 __all__ = ["serve_numpy"]
 
@@ -67,9 +66,7 @@ class serve_numpy:  # noqa: N801 - it reads as what it does
             )
         self.allocator = allocator
         load_globals()
-        name_the_reason()
-        SCOPES.append(self)
-        serve_newest()
+        open_scope(self)
 
     @property
     def is_open(self):
@@ -91,7 +88,7 @@ class serve_numpy:  # noqa: N801 - it reads as what it does
     def __call__(self, function):
         """Return a function that does the same and is served at every call; the scope itself ends."""
         self.close()
-        check_runs_to_its_end(function, "serve_numpy")
+        importlib.import_module("tensix.memory.profiler").check_runs_to_its_end(function, "serve_numpy")
 
         @functools.wraps(function)
         def call(*args, **kwargs):
@@ -103,6 +100,23 @@ class serve_numpy:  # noqa: N801 - it reads as what it does
     def __repr__(self):
         of = "" if self.allocator is None else repr(self.allocator)
         return f"<serve_numpy({of}), {'open' if self.is_open else 'closed'}>"
+
+
+def serve_program():
+    """Let NumPy's arrays lie in tensix's memory for as long as the process lives.
+
+    Nothing is imported that the program does not import: what is alive before and after is not compared.
+    """
+    scope = serve_numpy.__new__(serve_numpy)
+    scope.allocator = None
+    open_scope(scope)
+
+
+def open_scope(scope):
+    """Let a scope serve, above those that are open."""
+    name_the_reason()
+    SCOPES.append(scope)
+    serve_newest()
 
 
 def serve_newest():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tensix
-from tensix.__main__ import main
+from tensix.__main__ import COMMANDS, main
 from tensix.dispatch import dispatcher
 
 
@@ -56,6 +56,39 @@ def test_questions_to_the_command_line(capsys, words, shown):
     with pytest.raises(SystemExit) as end:
         main(words)
     assert end.value.code == 0 and shown in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_answers_questions(capsys, command):
+    for words, shown in ((["-h"], f"usage: tensix {command} "), (["--version"], f"tensix {tensix.__version__}\n"),
+                         (["-V"], f"tensix {tensix.__version__}\n")):  # fmt: skip
+        with pytest.raises(SystemExit) as end:
+            main([command, *words])
+        assert end.value.code == 0 and capsys.readouterr().out.startswith(shown)
+
+
+def test_help_names_each_command(capsys):
+    with pytest.raises(SystemExit):
+        main(["-h"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert all(f"{command} {does}" in shown for command, (_, does) in COMMANDS.items())
+
+
+@pytest.mark.parametrize("words", [
+    "info", "info --json", "trace rand(3)", "explain rand(3)", "run -c pass", "memory -c pass", "--version",
+])  # fmt: skip
+def test_a_closed_output_is_no_error(words):
+    command = f"exec {sys.executable} -m tensix {words.replace('(', chr(92) + '(').replace(')', chr(92) + ')')} >&-"
+    finished = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
+    assert finished.returncode == 0 and "Traceback" not in finished.stderr
+
+
+@pytest.mark.parametrize("command", ["trace", "explain"])
+def test_a_syntax_error_is_reported_as_python_reports_it(capsys, command):
+    code = "x = 1\nif x\n    2"
+    python = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert main([command, code]) == 1
+    assert capsys.readouterr().out.startswith(python.stderr) and "SyntaxError: expected ':'" in python.stderr
 
 
 def test_as_a_program():

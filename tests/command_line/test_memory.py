@@ -14,7 +14,7 @@ import pytest
 
 from tensix.__main__ import main
 from tensix.command_line import program
-from tensix.command_line.inside import name_of_process
+from tensix.command_line.recorded_process import name_of_process
 from tensix.memory import advice, load_snapshot
 
 ALLOCATES = """
@@ -276,6 +276,22 @@ def test_a_snapshot_becomes_a_page_later(memory, folder, capfd):
     assert shown == snapshot
 
 
+def test_a_quiet_run_prints_what_the_program_prints(folder, capfd):
+    assert main(["memory", "-q", "-o", "out.json", "-c", "import numpy; print('hello')"]) == 0
+    assert capfd.readouterr() == ("hello\n", "")
+    assert main(["memory", "out.json", "--quiet", "-o", "out.html"]) == 0
+    assert capfd.readouterr() == ("", "") and (folder / "out.html").exists()
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_page_is_opened(folder, capfd, monkeypatch, is_there):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or is_there)
+    assert main(["memory", "-o", "out.html", "--open", "-c", "import numpy"]) == 0
+    assert opened == [(folder / "out.html").as_uri()]
+    assert ("no browser" in capfd.readouterr().err) == (not is_there)
+
+
 def test_advice_is_looked_for_once(memory, monkeypatch):
     """For a million blocks it takes seconds, and both the page and the summary show it."""
     memory(ALLOCATES)
@@ -294,12 +310,21 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of the size of files")
 def test_a_process_without_space_for_its_recording(folder, capfd):
     (folder / "script.py").write_text(WITHOUT_SPACE)
-    assert main(["memory", "--output", "out.json", "script.py"]) == 0
+    assert main(["memory", "--output", "out.json", "script.py"]) == 2
     captured = capfd.readouterr()
     [line] = captured.err.splitlines()
     assert re.match(r"tensix: the memory of process \d+ could not be written: .* needs [\d,]+ bytes: .* TMPDIR", line)
     assert "the process was killed, or could not write what it did last: that is not known" in captured.out
     assert not load_snapshot("out.json")["ended"]
+
+
+def test_a_program_without_any_recording_says_why(folder):
+    """The status is the program's if that says that it failed."""
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); import numpy"
+    for end, status in (("", 2), ("; raise SystemExit(4)", 4)):
+        done = finished("-m", "tensix", "memory", "-c", limit + end)
+        assert done.stderr.splitlines()[-1].endswith("left no recording: it could not write one.")
+        assert (done.returncode, done.stdout, os.listdir(folder)) == (status, "", ["neighbour.py"])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of the size of files")
@@ -361,7 +386,8 @@ def test_few_events_are_remembered_on_request(memory):
     (["--output", "no/where.html", "script.py"], "no folder 'no'"),
     (["--output", "data.json", "data.json"], "'data.json' is the input"),
     (["--max-events", "3", "script.py"], "max_events"),
-    (["data.json", "--output", "x.html"], "before its name"),
+    (["data.json", "more"], "takes no arguments"),
+    (["--open", "-o", "x.json", "script.py"], "--open shows a page"),
     (["data.json"], "data.json"),
     (["--through", "nothere", "script.py"], "there is no package 'nothere'"),
     (["--through", "numpy", "data.json"], "--through belongs to the run"),

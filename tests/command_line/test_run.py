@@ -26,6 +26,40 @@ def test_it_is_the_same_process_and_python_runs_it():
     assert shown == f"{process.pid} ['-c', 'a', '--stats'] True False __main__\n"
 
 
+IMPORTED_UNTIL_EXEC = """
+import os, sys
+os.execve = lambda *words: (
+    print(*sorted({"argparse", "numpy", "tensix", "tensix._tensor"} & {*sys.modules})) or os._exit(0)
+)
+"""
+
+
+@pytest.mark.parametrize("words", [["-c", "pass"], ["--limit", "2G", "-c", "pass"]])
+def test_it_imports_neither_numpy_nor_the_rest_of_tensix(tmp_path, words):
+    (tmp_path / "sitecustomize.py").write_text(IMPORTED_UNTIL_EXEC)
+    command = [sys.executable, "-u", "-m", "tensix", "run", *words]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    shown = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    assert shown == "argparse tensix\n"
+
+
+def test_a_program_that_imports_tensix_gets_all_of_it(tmp_path):
+    """Also one whose own first argument is the name of a command."""
+    (tmp_path / "program").mkdir()
+    (tmp_path / "program" / "__init__.py").write_text("import tensix\nprint(tensix.ones(2).sum().item())")
+    (tmp_path / "program" / "__main__.py").write_text("import sys\nprint(sys.argv[1:])")
+    command = [sys.executable, "-m", "program", "run", "tensix"]
+    for words in (command, [sys.executable, "-m", "tensix", "run", *command[1:]]):
+        done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=tmp_path)
+        assert done.stdout == "2.0\n['run', 'tensix']\n"
+
+
+def test_a_process_that_is_served_imports_what_that_needs():
+    watched = {"numpy.ma", "numpy.polynomial", "threading", "json", "tensix.memory.recorder"}
+    done = run("-c", f"import numpy, sys; print({watched!r} & {{*sys.modules}})")
+    assert (done.stdout, done.stderr) == ("set()\n", "")
+
+
 def test_arrays_lie_in_memory_of_tensix(tmp_path):
     """Those of the processes that it starts, too."""
     (tmp_path / "prog.py").write_text(
@@ -77,6 +111,16 @@ def test_numbers_at_the_end():
     )
     assert taken > 1000 and avoided >= 9 * 1_000_000 // os.sysconf("SC_PAGESIZE")
     assert re.match(r"\d+, \d+ of them used before", rows["blocks"]) and "of it with pages" in rows["kept"]
+
+
+@pytest.mark.parametrize("form", ["script", "code", "imported"])
+def test_a_syntax_error_is_reported_as_python_reports_it(tmp_path, monkeypatch, form):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken.py").write_text("if True\n    pass")
+    words = {"script": ["broken.py"], "code": ["-c", "if True\n    pass"], "imported": ["-c", "import broken"]}[form]
+    plain = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+    done = run(*words)
+    assert (done.returncode, done.stderr) == (plain.returncode, plain.stderr) and "expected ':'" in done.stderr
 
 
 @pytest.mark.parametrize("code, status", [

@@ -8,7 +8,6 @@ import os
 import sys
 from importlib import import_module
 from importlib.machinery import PathFinder
-from importlib.util import find_spec, module_from_spec
 
 __all__ = []
 
@@ -24,7 +23,7 @@ class BeginAfterImport:
         if name not in ("numpy", "tensix"):
             return None
         sys.meta_path.remove(self)
-        spec = find_spec(name)
+        spec = import_module("importlib.util").find_spec(name)
         if spec is not None:
             loader, execute = spec.loader, spec.loader.exec_module
 
@@ -54,7 +53,7 @@ def pass_on():
     sys.path[:] = [path for path in sys.path if path != HERE]
     spec = PathFinder.find_spec("sitecustomize")
     if spec is not None:
-        module = sys.modules["sitecustomize"] = module_from_spec(spec)
+        module = sys.modules["sitecustomize"] = import_module("importlib.util").module_from_spec(spec)
         spec.loader.exec_module(module)
 
 

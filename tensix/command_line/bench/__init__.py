@@ -19,20 +19,18 @@ from tensix.command_line.bench.rows import all_rows
 from tensix.command_line.paper import Paper
 from tensix.command_line.progress import Progress
 
-__all__ = ["add_parser"]
+__all__ = ["fill"]
 
 SIZES = ((3, 4), (64, 64), (1024, 1024))
 SLOWER = 1.05  # times the neighbour: below that, two runs differ by as much
 
 
-def add_parser(commands):
-    """Add this command to the command line."""
-    parser = commands.add_parser(
-        "bench",
-        help="measure every public call against NumPy and PyTorch",
-        description="Measure every public function, operator, form of indexing and protocol against the same call of "
-        "NumPy and, if it is installed, of PyTorch. The libraries take turns in one process; each is judged by its "
-        "best round. Ratios are times of tensix over times of the other: below 1 tensix is faster.",
+def fill(parser):
+    """Describe this command and its options to its parser."""
+    parser.description = (
+        "Measure every public function, operator, form of indexing and protocol against the same call of NumPy and, if "
+        "it is installed, of PyTorch. The libraries take turns in one process; each is judged by its best round. "
+        "Ratios are times of tensix over times of the other: below 1 tensix is faster."
     )
     options = parser.add_argument
     only = "rows or chapters of this name, such as sort, 'linalg.*' or indexing; may be repeated"
