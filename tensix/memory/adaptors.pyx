@@ -64,7 +64,7 @@ from tensix.memory.call_site cimport CallSites, CallSites_capture
 from tensix.core.allocator import OutOfMemoryError
 from tensix.core.cpu_allocator import CPUAllocator
 from tensix.core.format_size import format_size, parse_size
-from tensix.memory.caching_allocator import CachingAllocator, refuse_circle
+from tensix.memory.caching_allocator import CachingAllocator, check_upstream
 from tensix.memory.call_site import Frame
 
 __all__ = [
@@ -112,6 +112,11 @@ cdef class Adaptor(Allocator):
     upstream : Allocator
         Who makes the blocks.
 
+    Raises
+    ------
+    ValueError
+        If upstream leads to the adaptor itself, or is the topmost of more than 100 allocators.
+
     Notes
     -----
     Lifetime: every block keeps its adaptor alive, and the adaptor its upstream.
@@ -150,7 +155,7 @@ cdef class Adaptor(Allocator):
             return
         if not isinstance(upstream, Allocator):
             raise TypeError(f"{type(self).__name__}() needs an Allocator as upstream, found {type(upstream).__name__}.")
-        refuse_circle(self, upstream)
+        check_upstream(self, upstream)
         self.upstream = upstream
 
     @property

@@ -126,6 +126,7 @@ cdef extern from "tensix/ticker.h":
 
 cdef enum:
     MALLOC_ALIGNMENT_BYTES = 16
+    MAX_DEPTH = 100           # allocators above each other; each takes some 350 bytes of the stack
     SLACK_BYTES = 16777216    # see Note [Unused blocks]
     SPARE_SHARE = 16          # memory is short when less than a sixteenth of it, and what is kept, is available
     NEVER = 0xFFFFFFFF
@@ -240,7 +241,7 @@ cdef class CachingAllocator(Allocator):
         if isinstance(upstream, CPUAllocator) and (upstream.zero_fill or upstream.junk_fill):
             raise ValueError(f"{upstream!r} cannot fill blocks that are reused. Take one that does not fill.")
         if upstream is not None:
-            refuse_circle(self, upstream)
+            check_upstream(self, upstream)
             self.upstream = upstream
             self.is_over_cpu = isinstance(upstream, CPUAllocator) and type(upstream).allocate is CPUAllocator.allocate
         self.max_idle = max_idle
@@ -382,12 +383,19 @@ cdef bint CachingAllocator_is_simple(CachingAllocator self, const data_ptr_t* po
     return Allocator_is_simple(self.upstream, &kept.block)
 
 
-def refuse_circle(above, upstream):
-    """Check that an allocator will not ask itself for memory, for ever."""
+def check_upstream(above, upstream):
+    """Check that an allocator will not ask itself for memory, nor so many below it that the stack overflows."""
+    cdef int depth = 0
     one = upstream
     while isinstance(one, Allocator):
         if one is above:
             raise ValueError(f"{type(above).__name__}() cannot lie above itself: its upstream leads to it.")
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise ValueError(
+                f"{type(above).__name__}() cannot lie above more than {MAX_DEPTH} allocators: each of them calls the "
+                "next one, and the stack is limited."
+            )
         one = getattr(one, "upstream", None)
 
 

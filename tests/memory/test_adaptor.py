@@ -266,6 +266,30 @@ def test_wanted_alignments_that_are_none(alignment):
         tensix.empty(3, alignment=alignment)
 
 
+@pytest.mark.parametrize("cls", [
+    Adaptor, CachingAllocator, GuardAdaptor, StatisticsAdaptor, lambda upstream: LimitingAdaptor(upstream, "1GiB"),
+])  # fmt: skip
+def test_only_so_many_lie_above_each_other(cls):
+    """Each has a frame on the stack when a block comes or goes; 24,000 of them overflowed it."""
+    top = CPUAllocator()
+    for _ in range(100):
+        top = cls(top)
+    with pytest.raises(ValueError, match="cannot lie above more than 100 allocators"):
+        cls(top)
+    with tensix.use_allocator(top):
+        x = tensix.ones(1000)
+    assert x.sum().item() == 1000 and repr(top).count("CPUAllocator") == 1 and str(tensix.explain(x))
+    del x
+
+
+def test_an_upstream_that_names_itself_is_refused():
+    class Loop(Allocator):
+        upstream = property(lambda self: self)
+
+    with pytest.raises(ValueError, match="more than 100"):
+        StatisticsAdaptor(Loop())
+
+
 @pytest.mark.parametrize("cls", [StatisticsAdaptor, CachingAllocator])
 def test_allocators_above_themselves(cls):
     one = cls()
