@@ -103,3 +103,8 @@ LOADED_LATER = {
 }  # fmt: skip
 if not TYPE_CHECKING:  # a checker that knew of __getattr__ would take any name for one of the package
     __getattr__, __dir__ = loaded_later(__name__, LOADED_LATER, advice)
+
+# See Note [Imported once].
+_sys.modules["tensix._modules"].imported.update(
+    (name, module) for name, module in [*_sys.modules.items()] if name.partition(".")[0] == "tensix"
+)

@@ -12,6 +12,12 @@ from cpython.object cimport PyObject
 # expects in a file the function that is named after the last part of the module's name, of which the package has many
 # twice. So the modules are found here, and in front of the path, where files of an older build may still lie. Then they
 # are imported as from files of their own: by the module's definition, then by its body.
+#
+# Note [Imported once]
+# ~~~~~~~~~~~~~~~~~~~~
+# A compiled module is executed once in a process, and holds the operators that it registered kernels for. A module in
+# plain Python that was executed again, because somebody took it out of sys.modules, would declare operators without
+# kernels. So what `import tensix` imported is kept here, and importing it again gives the same modules.
 cdef extern from *:
     """
     #define MODULE(symbol, name) PyObject *PyInit_##symbol(void);
@@ -37,6 +43,7 @@ cdef extern from "Python.h":
     int PyModule_ExecDef(object module, PyModuleDef *definition) except -1
 
 cdef dict places = {tx_modules[i].name.decode(): i for i in range(tx_module_count)}
+imported = {}  # name -> module; see Note [Imported once]
 
 
 class ModuleLoader(ExtensionFileLoader):
@@ -51,11 +58,25 @@ class ModuleLoader(ExtensionFileLoader):
         PyModule_ExecDef(module, PyModule_GetDef(module))
 
 
+class ImportedLoader:
+    """Give back a module that was imported before."""
+
+    def create_module(self, spec):
+        module = imported[spec.name]
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module):
+        module.__spec__ = self.spec
+
+
 class ModuleFinder:
-    """Find what is in this shared object, and leave everything else to the finders that follow."""
+    """Find what was imported before and what is in this shared object; leave everything else to other finders."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
+        if name in imported and target is None:  # else it is to be executed again: importlib.reload()
+            return ModuleSpec(name, ImportedLoader(), is_package=hasattr(imported[name], "__path__"))
         if name not in places:
             return None
         spec = ModuleSpec(name, ModuleLoader(name, __file__), origin=__file__)

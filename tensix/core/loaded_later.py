@@ -24,7 +24,7 @@ def loaded_later(package, sources, advice=None):
         if name not in sources:
             raise no_attribute(package, name, namespace["__all__"], advice)
         source = sources[name]
-        found = import_module(f".{source or name}", package)
+        found = executed_module(f".{source or name}", package)
         if source is not None:
             found = getattr(found, name)
             if "." not in package and type(found) in {FunctionType, BuiltinFunctionType}:
@@ -36,6 +36,22 @@ def loaded_later(package, sources, advice=None):
         return sorted({*namespace["__all__"], *(name for name in namespace if name.startswith("__"))})
 
     return load, names
+
+
+def executed_module(name, package):
+    """Import a module, and leave none behind that was not executed.
+
+    Between the moments at which CPython enters a module into `sys.modules` and executes it, an interrupt would leave it
+    there empty, for all imports that follow.
+    """
+    before = set(sys.modules)
+    try:
+        return import_module(name, package)
+    except BaseException:
+        for added in sys.modules.keys() - before:
+            if all(attribute.startswith("__") for attribute in vars(sys.modules[added])):
+                del sys.modules[added]
+        raise
 
 
 def no_attribute(module, name, names, advice=None):
