@@ -7,13 +7,17 @@ whole heap, once per snapshot, and nothing while memory is recorded. What only C
 A list is named with what holds it, up to some levels. For few of them the collector finds that soon; for many it takes
 another walk for each level.
 
+The walks end early if they take too long or too much memory, and the search counts the objects that were left out.
+
 Most objects are somebody's, and what their classes override may raise or do anything. So they are known by their types,
 and asked by the methods of the base classes that we know.
 """
 
 import gc
 import sys
+import time
 from collections import deque
+from itertools import chain, compress
 from types import (
     AsyncGeneratorType,
     CellType,
@@ -24,9 +28,18 @@ from types import (
     ModuleType,
 )
 
+from tensix.core.referents import attributes_of_module, referents_of
 from tensix.core.storage import Storage
+from tensix.memory.resident import resident_nbytes
 
 __all__ = []
+
+MOST_SECONDS = 30
+# What the search takes, at most: this share of what the process has in main memory, but not less than the number.
+MOST_SHARE = 1 / 4
+LEAST_NBYTES = 64 << 20
+NBYTES_OF_ENTRY = 400  # of a holder, a place or a container, with its names and texts
+STEP = 1000  # objects between two checks of time and memory
 
 MOST_PLACES = 3  # named for one holder
 MOST_LEVELS = 4  # of what holds a container without a name
@@ -64,18 +77,17 @@ def holders_of(addresses):
     -------
     list of (int, str)
         Address and a line of text for every tensor and storage found.
+    int
+        How many objects were left out, because the search took too long or too much memory.
     """
     if not addresses:
-        return []
+        return [], 0
     tracked = gc.get_objects()  # first of all: our own containers are not to be found
-    search = Search(addresses)
+    search = Search(addresses, tracked)
     search.look_at_variables()
-    for container in tracked:
-        # Of a module the variables only: asked for all that it keeps, asyncio's hands out freed futures without an end
-        # in CPython 3.12 up to 3.12.5.
-        is_module = issubclass(type(container), ModuleType)
-        search.look_at(attributes_of(container) if is_module else container)
-    return search.texts(tracked)
+    for container in search.within_bounds(tracked):
+        search.look_at(container)
+    return search.texts(), search.left_out
 
 
 class Search:
@@ -85,25 +97,48 @@ class Search:
     ----------
     addresses : container of int
         Of the blocks that matter.
+    tracked : list
+        All objects that the collector knows.
     """
 
-    def __init__(self, addresses):
-        self.addresses = addresses
+    def __init__(self, addresses, tracked):
+        self.addresses, self.tracked = addresses, tracked
+        self.deadline = time.monotonic() + MOST_SECONDS
+        resident = resident_nbytes()
+        self.most_nbytes = max(LEAST_NBYTES, int(MOST_SHARE * resident[0]) if resident else 0)
+        self.left_out = 0  # objects
+        self.steps = 0
         self.handles = [getattr(sys.modules[name], cls) for name, cls in HANDLES.items() if name in sys.modules]
         self.kinds = {}  # id of a type -> (the type, the class of handles that it is or derives from, or None)
         self.found = {}  # id of a holder -> (holder, address, text), None for one on another block
         self.places = {}  # id of a holder -> where it is held: containers, and words
         self.looked_into = set()  # ids of containers that the collector passes over
-        self.names = {}  # id of a container -> what it calls what it holds
+        self.wanted = {}  # ids of what is to be named next
+        self.names = {}  # id of a container -> what it calls what is wanted
         self.owners = {}  # id of a dict of attributes -> the class of the object
         self.asked = []  # such dicts: an object makes its own when first asked, so it may be newer than the search
         self.variables = {}  # id of a container -> (the container, which variable of a running function has it)
         self.parents = {}  # id of a container -> what holds it: a container or a function
         self.modules = {id(attributes_of(module)): name for name, module in list(sys.modules.items())}
 
+    def is_spent(self):
+        """Whether the search has taken the time or the memory that it may take."""
+        entries = sum(map(len, (self.found, self.places, self.looked_into, self.parents)))
+        nbytes = entries * NBYTES_OF_ENTRY + sys.getsizeof(self.tracked)
+        return nbytes > self.most_nbytes or time.monotonic() > self.deadline
+
+    def within_bounds(self, values):
+        """Yield the values of a sequence until the search has taken all that it may."""
+        for number, value in enumerate(values):
+            if number % STEP == 0 and self.is_spent():
+                self.left_out += len(values) - number
+                return
+            yield value
+
     def look_at(self, container):
         """Find holders among what a container refers to, and in containers that the collector passes over."""
-        for value in gc.get_referents(container):
+        values = referents_of(container)
+        for value in values if len(values) < STEP else self.within_bounds(values):
             if self.is_holder(value, type(value)):
                 self.note(value, container)
             else:
@@ -112,16 +147,25 @@ class Search:
     def look_into(self, value):
         """Find holders in a container that the collector passes over, because nothing in it can be part of a cycle."""
         waiting = [value]
-        while waiting:  # each once, though it may lie in many others
+        while waiting:
             value = waiting.pop()
             is_passed_over = (type(value) is dict or type(value) is tuple) and not gc.is_tracked(value)
-            if is_passed_over and id(value) not in self.looked_into:
-                self.looked_into.add(id(value))
-                for inner in gc.get_referents(value):
-                    if self.is_holder(inner, type(inner)):
-                        self.note(inner, value)
-                    else:
-                        waiting.append(inner)
+            if not is_passed_over or id(value) in self.looked_into:
+                continue
+            self.steps += 1
+            if self.steps % STEP == 0 and self.is_spent():
+                self.left_out += 1 + len(waiting)
+                return
+            is_empty = True
+            for inner in referents_of(value):
+                if self.is_holder(inner, type(inner)):
+                    self.note(inner, value)
+                    is_empty = False
+                elif type(inner) is dict or type(inner) is tuple:
+                    waiting.append(inner)
+                    is_empty = False
+            if not is_empty:
+                self.looked_into.add(id(value))  # each once, though it may lie in many others
 
     def look_at_variables(self):
         """Find holders among the variables of every running function."""
@@ -194,13 +238,13 @@ class Search:
         if len(places) < MOST_LOOKS:
             places.append(place)
 
-    def find_owners(self, tracked, containers):
+    def find_owners(self, containers):
         """Find the objects whose attributes lie in one of the dicts among containers."""
         dicts = {id(place): place for place in containers if type(place) is dict and id(place) not in self.modules}
-        for one in self.referrers_of(dicts, tracked):
+        for one in self.referrers_of(dicts):
             kind = type(one)
             if issubclass(kind, type):  # what it hands out is not the dict itself
-                for value in gc.get_referents(one):
+                for value in referents_of(one):
                     if id(value) in dicts and "__module__" in value:
                         self.owners[id(value)] = f"class {qualname_of_type(one)}"
             elif dictoffset_of_type(kind) and not issubclass(kind, ModuleType):
@@ -209,25 +253,26 @@ class Search:
                     self.owners[id(attributes)] = qualname_of_type(kind)
                     self.asked.append(attributes)
 
-    def find_parents(self, tracked):
+    def find_parents(self):
         """Find what holds the places that have no name of their own, and what holds those, up to some levels."""
         holders = [entry[0] for entry in self.found.values() if entry is not None]
         held = [(one, place) for one in holders for place in self.places.get(id(one), ()) if type(place) is not str]
         for level in range(MOST_LEVELS):
-            self.find_owners(tracked, [place for _, place in held])
+            self.find_owners([place for _, place in held])
+            self.wanted, self.names = {id(value): None for value, _ in held}, {}
             nameless = {id(place): place for value, place in held if not self.is_named(value, place)}
             for number in nameless.keys() & (self.variables.keys() | self.parents.keys()):
                 del nameless[number]
             if level >= MOST_LEVELS_OF_MANY and len(nameless) > MOST_FOR_GC:
                 return
-            held = self.find_parents_of(nameless, tracked)
+            held = self.find_parents_of(nameless)
 
-    def find_parents_of(self, nameless, tracked):
+    def find_parents_of(self, nameless):
         """Remember what holds each of the containers by their ids, a module before others; return pairs of these."""
         found = []
         closures = {}  # tuples of cells, which belong to functions
-        for one in self.referrers_of(nameless, tracked):
-            for value in gc.get_referents(one):
+        for one in self.referrers_of(nameless):
+            for value in referents_of(one):
                 if id(value) not in nameless:
                     continue
                 if type(value) is CellType:
@@ -235,20 +280,22 @@ class Search:
                 elif id(value) not in self.parents or id(one) in self.modules:
                     self.parents[id(value)] = one
                     found.append((value, one))
-        for one in self.referrers_of(closures, tracked):
+        for one in self.referrers_of(closures):
             if type(one) is FunctionType and id(one.__closure__) in closures:
                 self.parents.update((id(cell), one) for cell in one.__closure__ if id(cell) in nameless)
         return found
 
-    def referrers_of(self, containers, tracked):
+    def referrers_of(self, containers):
         """Return the objects that refer to one of the containers by their ids."""
         if not containers:
             return []
         if len(containers) > MOST_FOR_GC:
             is_far = containers.keys().isdisjoint
-            return [one for one in (*tracked, *self.asked) if not is_far(map(id, gc.get_referents(one)))]
+            everything = chain(self.within_bounds(self.tracked), self.within_bounds(self.asked))
+            return [one for one in everything if not is_far(map(id, referents_of(one)))]
+        # It compares what objects refer to and hands out none of it: it may ask modules, too.
         found = {id(one): one for one in gc.get_referrers(*containers.values())}
-        known = found.keys() & {*map(id, self.asked), *filter(found.__contains__, map(id, tracked))}
+        known = found.keys() & {*map(id, self.asked), *filter(found.__contains__, map(id, self.tracked))}
         return [found[number] for number in known]  # and no list or dict of this search
 
     def is_named(self, value, place):
@@ -261,7 +308,7 @@ class Search:
     def key_of(self, value, place):
         """Return the key, the position or the attribute of a value; None if it is not known."""
         if id(place) not in self.names:  # asked for many: a large container is searched once
-            self.names[id(place)] = names_in(place)
+            self.names[id(place)] = names_in(place, self.wanted)
         return self.names[id(place)].get(id(value))
 
     def name_of(self, holder, place, levels=MOST_LEVELS):
@@ -296,9 +343,10 @@ class Search:
             return f"item {name} of a {name_of_type(kind)}"
         return f"{name} of {qualname_of_type(kind)}" if type(name) is str else f"a {qualname_of_type(kind)}"
 
-    def texts(self, tracked):
+    def texts(self):
         """Return address and text of every holder found."""
-        self.find_parents(tracked)
+        self.find_parents()
+        self.wanted, self.names = self.found.keys() | self.parents.keys(), {}
         found = []
         for holder, address, text in filter(None, self.found.values()):
             places = dict.fromkeys(self.name_of(holder, place) for place in self.places.get(id(holder), ()))
@@ -306,19 +354,20 @@ class Search:
         return found
 
 
-def names_in(container):
-    """Return the keys, positions or attributes of a container by the ids of what they lead to, the first of each."""
+def names_in(container, wanted):
+    """Return the keys, positions or attributes of what is wanted by its ids, the first of each."""
     kind = type(container)
     sequence = next((base for base in SEQUENCES if issubclass(kind, base)), None)
     if sequence is not None:
-        items = list(enumerate(sequence.__iter__(container)))
+        items, values = enumerate(sequence.__iter__(container)), sequence.__iter__(container)
     else:
         attributes = container if issubclass(kind, dict) else attributes_of(container)
-        items = () if attributes is None else list(dict.items(attributes))
-    names = {}
-    for name, value in items:
-        names.setdefault(id(value), name)
-    return names
+        if attributes is None:
+            return {}
+        items, values = dict.items(attributes), dict.values(attributes)
+    # One call of C: no thread changes the container meanwhile, and there is no copy of it.
+    found = list(compress(items, map(wanted.__contains__, map(id, values))))
+    return {id(value): name for name, value in reversed(found)}
 
 
 def code_of(thing):
@@ -329,6 +378,8 @@ def code_of(thing):
 
 def attributes_of(thing):
     """Return the dict of an object's attributes, None if it has none or does not tell."""
+    if issubclass(type(thing), ModuleType):
+        return attributes_of_module(thing)
     try:
         found = object.__getattribute__(thing, "__dict__")
     except Exception:  # a property of somebody's

@@ -265,7 +265,9 @@ cdef class record(MemoryListener):
         Parameters
         ----------
         holders : bool, optional
-            Look for who holds the living blocks, which walks over every object that Python's collector knows.
+            Look for who holds the living blocks, which walks over every object that Python's collector knows. It ends
+            early after 30 seconds, or before it takes more than a quarter of the process' resident memory or 64 MiB,
+            whichever is larger; ``"left_out"`` counts the objects that were not asked.
 
         Returns
         -------
@@ -557,6 +559,7 @@ cdef object snapshot_of(record self, bint wants_holders):
                 living[<uintptr_t>one.data] = i
     finally:
         free(records)
+    holders, left_out = holders_of(living) if wants_holders else ([], 0)
     made = Snapshot({
         "format": FORMAT, "version": VERSION, "tensix": __version__,
         "program": " ".join(sys.argv) or "python",
@@ -572,9 +575,8 @@ cdef object snapshot_of(record self, bint wants_holders):
             "address": address, "nbytes": nbytes, "allocated_ns": allocated, "freed_ns": freed, "stack": stack,
             "thread": thread, "allocator": allocator, "numpy": is_array, **uses.columns(),
         },
-        "holders": [
-            {"block": living[found], "text": text} for found, text in (holders_of(living) if wants_holders else ())
-        ],
+        "holders": [{"block": living[found], "text": text} for found, text in holders],
+        "left_out": left_out,
     })
     if self.resident is not None:
         made["resident"] = self.resident.columns()

@@ -8,7 +8,6 @@ Every object is asked once what it owns. A way back can only lead through object
 not, a strongly connected component of the graph; so each search for a cycle stays in one of those.
 """
 
-import gc
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from types import BuiltinMethodType, CodeType, FrameType, FunctionType, MethodType, ModuleType
@@ -17,6 +16,7 @@ from typing import Any
 from tensix._tensor import Tensor
 from tensix.core import DataPtr, IntrusivePtr, IntrusiveTarget, Storage, StorageImpl, WeakIntrusivePtr
 from tensix.core.memory_facts import facts_of_storage
+from tensix.core.referents import referents_of
 from tensix.tensors.sparse_tensor_impl import SparseTensorImpl
 from tensix.tensors.tensor_impl import TensorImpl
 
@@ -192,7 +192,7 @@ def owned_in_python(owner: Any) -> Iterable[Edge]:
             if hasattr(owner, slot):
                 named[slot] = getattr(owner, slot)
     known = {id(value) for value in named.values()} | {id(getattr(owner, "__dict__", None)), id(type(owner))}
-    others = [("", value) for value in gc.get_referents(owner) if id(value) not in known]
+    others = [("", value) for value in referents_of(owner) if id(value) not in known]
     return [(f".{name}", value) for name, value in named.items()] + others
 
 

@@ -134,7 +134,9 @@ function factsOfUse(snapshot, block) {
 function holdersOf(snapshot, block) {
   const holders = snapshot.holders.get(block);
   if (holders) return make("div", {}, ...holders.map((text) => make("div", {}, text)));
-  return snapshot.freed[block] === Infinity ? "nothing that Python can see" : "nothing, it was freed";
+  if (snapshot.freed[block] !== Infinity) return "nothing, it was freed";
+  const leftOut = snapshot.facts.left_out;
+  return leftOut ? `nothing that was found: the search left ${plural(leftOut, "object")} out` : "nothing that Python can see";
 }
 
 /** Return a definition list; what is said may be text or an element. */
