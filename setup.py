@@ -2,14 +2,29 @@
 
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from sysconfig import get_platform
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from build_check import known_options, missing
+
+# Of each interpreter its own: NumPy's declarations, which Cython reads, differ from version to version.
+BUILD = f"build/{get_platform()}-{sys.implementation.cache_tag}"
+found_missing = missing(BUILD)
+if found_missing:
+    sys.exit(found_missing)
+
+import re
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+import Cython
 import numpy as np
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 from setuptools.modified import newer_group
 
 # A .pyx is Cython; a .py that imports cython is plain Python, and compiled by Cython's pure Python mode.
@@ -17,7 +32,7 @@ PURE = [path for path in Path("tensix").rglob("*.py") if "\nimport cython\n" in 
 MODULES = sorted(path.as_posix() for path in [*Path("tensix").rglob("*.pyx"), *PURE])
 
 # TENSIX_DEBUG=1 turns on the assertions of include/tensix/assert.h, Cython's own checks, and debug symbols with
-# the lines of Cython files. Build it in a folder of its own, as .ci/debug does: objects of both kinds do not mix.
+# the lines of Cython files. Build it in a folder of its own, as .ci/debug does: the other build would be lost.
 DEBUG = os.environ.get("TENSIX_DEBUG") == "1"
 # TENSIX_SANITIZE=address,undefined or =thread instruments the modules; .ci/sanitize builds and runs such copies.
 SANITIZE = [f"-fsanitize={os.environ['TENSIX_SANITIZE']}"] if os.environ.get("TENSIX_SANITIZE") else []
@@ -50,7 +65,6 @@ else:
     COMPILE_ARGS = ["-O2", "-fno-strict-aliasing", "-Wno-unused-function", "-g" if DEBUG else "-g0"]
     # A loop that lies across a cache line runs at half its speed: copies of every second float64 took 1.9 of NumPy's.
     COMPILE_ARGS += ["-falign-loops=32"]
-    COMPILE_ARGS += [part for header in INCLUDED_FIRST for part in ("-include", header)]
     if sys.platform == "linux":
         # Calls of CPython go through the address that the loader found, not through a jump to it: `empty` takes 15 ns
         # less of 155, `view` and `shape` 3.
@@ -60,6 +74,8 @@ else:
     COMPILE_ARGS += ["-ffp-contract=off"]
     # Errors for every compiler, because they are so for GCC 14 and later.
     COMPILE_ARGS += [f"-Werror={fault}" for fault in ("incompatible-pointer-types", "int-conversion")]
+    COMPILE_ARGS = known_options(COMPILE_ARGS)
+    COMPILE_ARGS += [part for header in INCLUDED_FIRST for part in ("-include", header)]
 if SANITIZE:
     COMPILE_ARGS += [*SANITIZE, "-g1", "-fno-omit-frame-pointer"]
 # Strings as they are: to unpack those of all modules at import would take longer than to read them.
@@ -84,7 +100,7 @@ if sys.platform == "win32":
 # the last part of the module's name; in one shared object it needs the whole name.
 IMPORTER = "tensix._modules"
 NAMES = {path.rpartition(".")[0].replace("/", "."): path for path in MODULES}
-TABLE = Path("build/modules.h")
+TABLE = Path(BUILD, "modules.h")
 ENTRIES = "".join(f'MODULE({name.replace(".", "_")}, "{name}")\n' for name in NAMES if name != IMPORTER)
 RENAMED = {
     name: [("CYTHON_NO_PYINIT_EXPORT", "1"), (f"PyInit_{name.rpartition('.')[2]}", f"PyInit_{name.replace('.', '_')}")]
@@ -105,39 +121,82 @@ modules = [
 ]
 
 
+# What everything that is compiled depends on. If it changes, all is made again.
+SETTINGS = Path(BUILD, "settings")
+MADE_WITH = "\n".join(map(str, [
+    Cython.__version__, np.__version__, *map(os.environ.get, ("CC", "CFLAGS")), DIRECTIVES,
+    COMPILE_ARGS, FURTHER_ARGS, MACROS, os.environ.get("TENSIX_CFLAGS"), DEBUG,
+]))  # fmt: skip
+
+
+@cache
+def headers_of(path):
+    """Return the headers of tensix that a file includes, directly or not."""
+    text = Path(path).read_text(encoding="utf-8")
+    found = {f"tensix/include/{name}" for name in re.findall(r'^ *# *include [<"](tensix/\w+\.h)', text, re.MULTILINE)}
+    return found.union(*map(headers_of, found))
+
+
+class BuildPy(build_py):
+    """Copy the Python files to an empty folder: what was deleted since an earlier build is not to be installed."""
+
+    def run(self):
+        if not self.editable_mode:
+            shutil.rmtree(self.build_lib, ignore_errors=True)
+        super().run()
+
+
 class BuildExt(build_ext):
     """Compile each module by itself, those that changed and side by side, and link them to one shared object."""
 
     def finalize_options(self):
-        # An editable install builds where `build_ext --inplace` does: pip's folder is new each time and has no objects.
+        # An editable install builds where `build_ext --inplace` does: pip's folder is new each time.
         if self.editable_mode:
-            build = f"{get_platform()}-{sys.implementation.cache_tag}"
-            self.build_lib, self.build_temp = f"build/lib.{build}", f"build/temp.{build}"
+            self.build_lib = f"{BUILD}/lib"
         super().finalize_options()
+
+    def run(self):
+        if not SETTINGS.exists() or SETTINGS.read_text(encoding="utf-8") != MADE_WITH:
+            shutil.rmtree(BUILD, ignore_errors=True)
+            # A copy, because an isolated build has NumPy's declarations in a new place each time.
+            for path in Path(np.__file__).parent.glob("*.pxd"):
+                Path(BUILD, "numpy").mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, Path(BUILD, "numpy", path.name))
+            SETTINGS.write_text(MADE_WITH, encoding="utf-8")
+        if not TABLE.exists() or TABLE.read_text(encoding="utf-8") != ENTRIES:
+            TABLE.write_text(ENTRIES, encoding="utf-8")
+        for path in Path(BUILD, "tensix").rglob("*.c"):
+            if b"Code section: end" not in path.read_bytes()[-100:]:
+                path.unlink()  # the build was interrupted while Cython wrote it
+        self.extensions[0].modules = cythonize(
+            modules, compiler_directives=DIRECTIVES, emit_linenums=DEBUG, nthreads=os.cpu_count() or 1,
+            build_dir=BUILD, include_path=[".", BUILD],
+        )  # fmt: skip
+        super().run()
 
     def build_extension(self, ext):
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            ext.extra_objects = ext.depends = list(pool.map(self.compile_module, ext.modules))
+            ext.extra_objects = list(pool.map(self.compile_module, ext.modules))
+        Path(self.get_ext_fullpath(ext.name)).unlink(missing_ok=True)  # if it is not whole, it looks new
         super().build_extension(ext)
 
     def compile_module(self, module):
-        (compiled,) = self.compiler.object_filenames(module.sources, output_dir=self.build_temp)
-        if self.force or newer_group([*module.sources, *module.depends, "setup.py"], compiled):
-            self.compiler.compile(
+        (compiled,) = self.compiler.object_filenames(module.sources)
+        headers = headers_of(module.sources[0]).union(INCLUDED_FIRST, *map(headers_of, INCLUDED_FIRST))
+        if self.force or newer_group([*module.sources, *module.depends, *headers], compiled):
+            (made,) = self.compiler.compile(
                 module.sources,
-                output_dir=self.build_temp,
+                output_dir=f"{BUILD}/unfinished",
                 macros=module.define_macros,
                 include_dirs=module.include_dirs,
                 debug=self.debug,
                 extra_postargs=module.extra_compile_args,
             )
+            os.replace(made, compiled)
         return compiled
 
 
 if __name__ == "__main__":  # cythonize() starts processes, which read this file as well
-    TABLE.parent.mkdir(exist_ok=True)
-    if not TABLE.exists() or TABLE.read_text() != ENTRIES:
-        TABLE.write_text(ENTRIES)
     shared_object = Extension(
         IMPORTER,
         [],
@@ -145,7 +204,4 @@ if __name__ == "__main__":  # cythonize() starts processes, which read this file
         library_dirs=[str(Path(np.get_include()).parents[1] / "random/lib")],  # as NumPy's manual says where it is
         extra_link_args=LINK_ARGS + os.environ.get("TENSIX_LDFLAGS", "").split(),
     )
-    shared_object.modules = cythonize(
-        modules, compiler_directives=DIRECTIVES, emit_linenums=DEBUG, nthreads=os.cpu_count() or 1
-    )
-    setup(cmdclass={"build_ext": BuildExt}, ext_modules=[shared_object])
+    setup(cmdclass={"build_ext": BuildExt, "build_py": BuildPy}, ext_modules=[shared_object])

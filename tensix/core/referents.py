@@ -3,7 +3,7 @@
 import gc
 from types import ModuleType
 
-__all__ = ["attributes_of_module", "referents_of"]
+__all__ = []
 
 attributes_of_module = ModuleType.__dict__["__dict__"].__get__  # what a class of modules may override
 

@@ -108,19 +108,16 @@ def has_fused_multiplication():
 @pytest.mark.skipif(not has_fused_multiplication(), reason="this processor rounds twice in any case")
 def test_arange_is_the_same_whatever_the_processor_can(tmp_path, monkeypatch):
     """Built for all that the processor has, and for the rest as setup.py says."""
-    captured = {}
     monkeypatch.chdir(SETUP.parent)
     with monkeypatch.context() as patched:
         patched.setenv("TENSIX_CFLAGS", "-march=native")
-        patched.setattr(Cython.Build, "cythonize", lambda modules, **options: captured.update(options, modules=modules))
-        patched.setattr(setuptools, "setup", lambda **_: None)
-        runpy.run_path(str(SETUP), run_name="__main__")
-    (module,) = [module for module in captured["modules"] if module.name.endswith("kernels.creation")]
+        names = runpy.run_path(str(SETUP), run_name="setup")
+    (module,) = [module for module in names["modules"] if module.name.endswith("kernels.creation")]
     module.sources = [shutil.copy(SETUP.parent / module.sources[0], tmp_path)]
     # In a file of its own.
     module.define_macros = [(name, value) for name, value in module.define_macros if "pyinit" not in name.lower()]
     made = Cython.Build.cythonize(
-        [module], include_path=[str(SETUP.parent)], compiler_directives=captured["compiler_directives"], quiet=True
+        [module], include_path=[str(SETUP.parent)], compiler_directives=names["DIRECTIVES"], quiet=True
     )
     command = build_ext(setuptools.Distribution({"ext_modules": made}))
     command.build_lib = command.build_temp = str(tmp_path)
