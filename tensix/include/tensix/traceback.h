@@ -1,7 +1,8 @@
 /* Tracebacks that show where a call came in and where it failed, and not each C function between.
  *
  * Cython enters every function that an exception passes into the traceback. Included before all else in each module,
- * this takes those out again that have one of tensix's own on both sides. A debug build shows them all.
+ * this takes those out again that have one of tensix's own on both sides. A debug build shows them all. What failed
+ * without an exception gets one.
  */
 #ifndef TENSIX_TRACEBACK_H
 #define TENSIX_TRACEBACK_H
@@ -9,7 +10,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#if !defined(TENSIX_DEBUG) && !defined(PYPY_VERSION)
+#if !defined(PYPY_VERSION)
 #include <frameobject.h>
 #include <string.h>
 
@@ -25,9 +26,13 @@ static inline int tx_is_compiled(PyTracebackObject *entry)
 
 static inline int tx_traceback_here(PyFrameObject *frame)
 {
+    int status;
+    /* Functions of NumPy fail without an exception where Python has no memory, of which CPython 3.12 and later crash. */
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "error return without exception set");
+    status = PyTraceBack_Here(frame);
+#if !defined(TENSIX_DEBUG)
     PyObject *type, *value, *traceback;
     PyTracebackObject *first, *second, *third;
-    const int status = PyTraceBack_Here(frame);
     if (status != 0) return status;
     PyErr_Fetch(&type, &value, &traceback);
     first = (PyTracebackObject *)traceback;
@@ -39,7 +44,8 @@ static inline int tx_traceback_here(PyFrameObject *frame)
         Py_DECREF(second);
     }
     PyErr_Restore(type, value, traceback);
-    return 0;
+#endif
+    return status;
 }
 
 #define PyTraceBack_Here tx_traceback_here
