@@ -34,7 +34,7 @@ from types import SimpleNamespace
 
 import numpy as np
 from calls import CALLS
-from fronts import FRONTS
+from fronts import FRONTS, TEMPORARY
 
 import tensix
 from tensix import memory
@@ -152,7 +152,7 @@ if sys.version_info[:2] in {(3, 12), (3, 13)}:  # seen in 3.12.1 and 3.13.0, wit
     OF_OTHERS += [
         (r"CallSites|DeleteTracker|FailureCallbackAdaptor|FunctionSchema|Library|MappedAllocator|TensorFile"
          r"|TrackingAdaptor|assert_no_leaks|copies|fft\.i?fftshift|from_file|load \.(np[yz]|safetensors)|memory_summary"
-         r"|pad|profile", "ended with -(6|11)", "CPython drops code and name of a function twice if it cannot be made"),
+         r"|pad|profile", "ended with -(6|11)|Traceback", "CPython drops a lambda's code twice"),
     ]  # fmt: skip
 # An __array_ufunc__ that raises in these loses a reference to the tensor, also without tensix.
 SERVED_OF_OTHERS = [("numpy.(add reduce|multiply accumulate)", LEFT, "NumPy's calls of __array_ufunc__")]
@@ -269,6 +269,7 @@ def in_a_process(name, kind):
     process = os.fork()
     if process == 0:
         os.close(reading)
+        TEMPORARY._finalizer.detach()  # it is the parent's, even if this process goes astray
         signal.alarm(SECONDS)
         with open(writing, "wb") as answer:
             answer.write(pickle.dumps(sweep(name, kind, moment)))
