@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from tensix._tensor import Tensor
 from tensix.core import Device
+from tensix.core.loaded_later import no_attribute
 from tensix.dispatch import native_functions
 from tensix.dispatch.tensor_function import function
 from tensix.functions.creation import options_of
@@ -22,7 +23,7 @@ def __dir__():
 
 
 def __getattr__(name):
-    raise AttributeError(advice(__name__, name) or f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name, __all__, advice)
 
 
 _Norm = Literal["backward", "ortho", "forward"]
