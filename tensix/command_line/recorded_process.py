@@ -8,12 +8,21 @@ finalizers of `multiprocessing.util`; that forgets those of the parent when a wo
 to be called after a fork. ``Pool.__exit__`` terminates its workers by a signal, which may come while they leave, and
 hold the locks that writing takes. What ends otherwise cannot say so: therefore a thread writes the file now and then,
 so seldom that it takes at most a fiftieth of the time.
+
+Note [Memory of a recording]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+A program that makes a million arrays would need more memory for their records than for anything else. So records of
+freed blocks are kept in a file (Note [The tape] in ``memory/recorder.pyx``), and the snapshot is never in memory as a
+whole: its columns are written a part after the other, each to a file without a name, and these are joined.
 """
 
 import atexit
+import json
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import threading
 import time
 
@@ -59,6 +68,7 @@ class RecordedProcess:
             recording = record(resident=True, **self.options)
         except ValueError:  # the command found all packages; this process is of another program, which lacks one
             recording = record(resident=True, **self.options | {"through": None})
+        recording._keep_in(tempfile.TemporaryFile(dir=self.folder, buffering=0))  # noqa: SIM115 - the recording closes it
         self.recording = recording.start()
         self.write(holders=False, ended=False)
         self.pause_ended = threading.Event()
@@ -117,11 +127,16 @@ class RecordedProcess:
     def write(self, holders, ended):
         """Write the file, or say why that is not possible and let the program go on."""
         try:
-            snapshot = self.recording.snapshot(holders=holders)
+            columns = ColumnFiles(self.folder)
+            snapshot = self.recording._snapshot_in_parts(columns.take, holders=holders)
             snapshot |= {
                 "pid": self.pid, "name": name_of_process(), "started_ns": self.started_ns, "ended": ended,
             }  # fmt: skip
-            snapshot.save(self.path + ".json")
+            with open(self.path + ".part", "w", encoding="ascii") as file:
+                file.write(json.dumps(snapshot)[:-1] + ', "blocks": {')
+                columns.write(file)
+                file.write("}}")
+            os.replace(self.path + ".part", self.path + ".json")
         except FileNotFoundError:  # the folder is gone: this process outlives the program, and no one waits for it
             pass
         except (OSError, MemoryError) as error:
@@ -138,6 +153,36 @@ class RecordedProcess:
             os.close(os.open(self.path + FAILED, os.O_CREAT | os.O_WRONLY))
         except OSError as error:
             print(f"tensix: nor could that be noted: {error}.", file=sys.stderr)
+
+
+class ColumnFiles:
+    """Columns of a snapshot, each in a file. See Note [Memory of a recording].
+
+    Parameters
+    ----------
+    folder : str
+        Where the files are, without names.
+    """
+
+    def __init__(self, folder):
+        self.folder, self.files = folder, {}
+
+    def take(self, columns):
+        """Add a part to the columns."""
+        for name, values in columns.items():
+            if name not in self.files:
+                self.files[name] = tempfile.TemporaryFile("w+", dir=self.folder, encoding="ascii")  # noqa: SIM115
+            if values:
+                self.files[name].write("," * (self.files[name].tell() > 0) + json.dumps(values)[1:-1])
+
+    def write(self, target):
+        """Write the columns as what is between the braces of a JSON object, and close their files."""
+        for number, (name, file) in enumerate(self.files.items()):
+            target.write(f"{', ' * (number > 0)}{json.dumps(name)}: [")
+            file.seek(0)
+            shutil.copyfileobj(file, target)
+            target.write("]")
+            file.close()
 
 
 def end_process(number):

@@ -51,9 +51,10 @@ class Timeline:
         happened[order[: position + 1]] = True
         self.at_peak = happened[:count] & ~happened[count:]
 
-    def most_until(self, end):
-        """Return the most bytes alive up to a time."""
-        return int(self.live[: np.searchsorted(self.times, end, side="right")].max(initial=0))
+    def most_between(self, begin, end):
+        """Return the most bytes alive from one time to another."""
+        first = max(np.searchsorted(self.times, begin, side="right") - 1, 0)
+        return int(self.live[first : np.searchsorted(self.times, end, side="right")].max(initial=0))
 
 
 def column_of(snapshot, key):
@@ -84,8 +85,9 @@ def lines_of_summary(snapshot, paper):
     if len(snapshots) > 1:
         rows[0] = *rows[0][:2], f"{rows[0][2]}, in {count_of(len(snapshots), 'process')} together"
     elif snapshot.get("resident", {}).get("nbytes"):
-        resident, other = resident_peak(snapshot, timeline)
-        rows.append(("resident", resident, f"at most; {format_size(other)} of it are no blocks"))
+        resident, kept, other = resident_peak(snapshot, timeline)
+        words = f"at most; {format_size(other)} are outside arrays, {format_size(kept)} are kept by tensix"
+        rows.append(("resident", resident, words))
     copied, refused = ([event["nbytes"] for one in snapshots for event in one[key]] for key in ("copies", "failures"))
     if copied:
         rows.append(("copied", sum(copied), f"at {count_of(len(copied), 'first write')}"))
@@ -107,30 +109,34 @@ def lines_of_summary(snapshot, paper):
 
 
 def resident_peak(snapshot, timeline):
-    """Return the most resident bytes of a process, and how many of them no block accounts for.
+    """Return the most resident bytes of a process, how many of them tensix keeps, and how many are outside arrays.
 
-    A block that was freed may be kept for reuse, and stays resident: what counts is the most that was alive until then.
+    tensix keeps freed blocks for reuse, and the recording. A peak between two samples is in the later one, so what
+    counts of the arrays is the most that was alive since the sample before.
     """
-    times, nbytes = (np.array(snapshot["resident"][key], float) for key in ("time_ns", "nbytes"))
-    position = int(np.argmax(nbytes))
-    blocks = timeline.most_until(times[position] + snapshot.get("offset_ns", 0))
-    return int(nbytes[position]), max(int(nbytes[position]) - blocks, 0)
+    columns = {name: np.array(column, float) for name, column in snapshot["resident"].items()}
+    position = int(np.argmax(columns["nbytes"]))
+    times = columns["time_ns"] + snapshot.get("offset_ns", 0)
+    arrays = timeline.most_between(times[position - 1] if position else 0, times[position])
+    nbytes = int(columns["nbytes"][position])
+    kept = min(int(columns["cached"][position] + columns["recording"][position]), max(nbytes - arrays, 0))
+    return nbytes, kept, max(nbytes - arrays - kept, 0)
 
 
 def lines_of_processes(snapshots, paper):
     """Yield a table of processes, each with its own peak."""
-    yield f"{'peak':>12} {'total':>12} {'blocks':>9} {'resident':>12} {'no blocks':>12}   process"
+    yield f"{'peak':>12} {'total':>12} {'blocks':>9} {'resident':>12} {'kept':>12} {'outside':>12}   process"
     for number, snapshot in enumerate(snapshots):
         timeline = Timeline([snapshot])
         sizes = [timeline.peak, int(timeline.nbytes.sum())]
-        resident = ["", ""]
+        resident = ["", "", ""]
         if snapshot.get("resident", {}).get("nbytes"):
             resident = map(format_size, resident_peak(snapshot, timeline))
         words = [*map(format_size, sizes), f"{len(timeline.nbytes):,}", *resident]
         name = printable(snapshot["name"]) if number else "the program itself"
         killed = "" if snapshot.get("ended", True) else paper.warm(", killed")
         where = f"{snapshot['pid']} {name}" if "pid" in snapshot else name
-        yield "{:>12} {:>12} {:>9} {:>12} {:>12}   {}{}".format(*words, where, killed)
+        yield "{:>12} {:>12} {:>9} {:>12} {:>12} {:>12}   {}{}".format(*words, where, killed)
 
 
 def lines_of_sites(snapshots, timeline):

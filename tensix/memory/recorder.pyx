@@ -10,6 +10,10 @@ is taken, for that may run Python.
 The tape is bounded. When it is full, blocks that are freed already are forgotten, the oldest first, up to half of the
 tape; if too few are freed, new blocks are not recorded. What was lost either way is counted.
 
+The recording of a program must not take the memory that it is to show. So a tape may have a file (`record._keep_in`):
+records of freed blocks, which nothing changes any more, go there once there are `SPILL_COUNT`. The file has a place for
+half of all records, and begins again at its start when it is full. A snapshot of such a tape is made part by part.
+
 Note [Uses on the tape]
 ~~~~~~~~~~~~~~~~~~~~~~~
 A recording watches uses (Note [Watching uses] in ``memory_reports.pyx``), and of each block keeps the last: when, by
@@ -58,6 +62,7 @@ from tensix.core.python_reference cimport (
     save_exception,
 )
 from tensix.memory.block_table cimport (
+    block_entry_t,
     block_table_clear,
     block_table_find,
     block_table_hash,
@@ -77,6 +82,10 @@ __all__ = ["record", "snapshot"]
 cdef extern from "tensix/clock.h" nogil:
     int64_t tx_now_ns()
 
+cdef extern from "tensix/file_at.h" nogil:
+    int tx_write_at(int file, const void* data, size_t nbytes, uint64_t position)
+    int tx_read_at(int file, void* data, size_t nbytes, uint64_t position)
+
 cdef extern from "Python.h":
     bint PyGC_Disable()
     bint PyGC_Enable()
@@ -89,6 +98,8 @@ cdef enum:
     NEVER = -1            # in place of that of a write
     GUESSES = 256
     WORTH_FORGETTING = 16  # part of the tape that has to be freed blocks, so that forgetting pays
+    SPILL_COUNT = 32768   # records in memory before the first ones go to the file
+    PART_COUNT = 1024     # records that are read at once
 
 
 cdef struct block_record_t:
@@ -134,6 +145,9 @@ cdef struct tape_t:
     size_t max_count
     size_t dropped
     uint64_t numbers         # of blocks given
+    int file                 # for records of freed blocks, -1 if there is none
+    size_t file_capacity     # in records
+    size_t file_total        # that were written, the oldest of them over by newer ones
     block_table_t living     # address -> position of its record
     uint32_t guesses[256]    # GUESSES; where the records of blocks may be, by their addresses
     events_t copies
@@ -196,6 +210,7 @@ cdef class record(MemoryListener):
     cdef CallSites sites
     cdef object started         # None before start()
     cdef object resident        # the samples, or None
+    cdef object file            # of the tape, or None
     cdef int64_t duration_ns    # of what was stopped
     cdef list allocators        # allocators and threads by their numbers on the tape
     cdef dict threads
@@ -210,7 +225,7 @@ cdef class record(MemoryListener):
     def __cinit__(self, *args, **kwargs):
         self.needs_lock = self.watches_uses = True
         self.sites = CallSites()
-        self.tape.max_count = DEFAULT_MAX_EVENTS
+        self.tape.max_count, self.tape.file = DEFAULT_MAX_EVENTS, -1
         self.allocators, self.threads, self.numbers = [], {}, {}
         self.operators, self.operator_numbers = [], {}
 
@@ -220,7 +235,8 @@ cdef class record(MemoryListener):
         self.sites = CallSites(depth, through)
         self.tape.max_count = max_events
         if resident is not False:  # its module loads what few programs need
-            self.resident = import_module("tensix.memory.resident").ResidentMemory(resident)
+            module = import_module("tensix.memory.resident")
+            self.resident = module.ResidentMemory(resident, self._recording_bytes)
 
     def __dealloc__(self):
         stop_listening(self)
@@ -280,7 +296,30 @@ cdef class record(MemoryListener):
         """
         if self.started is None:
             raise RuntimeError("there is nothing to show: the recording was not started.")
-        return snapshot_of(self, holders)
+        blocks = {}
+
+        def take(columns):
+            for name, values in columns.items():
+                blocks.setdefault(name, []).extend(values)
+
+        made = snapshot_of(self, holders, take)
+        made["blocks"] = blocks
+        return made
+
+    def _keep_in(self, file):
+        """Put records of freed blocks into an open file, which the recording keeps; before it starts."""
+        self.file, self.tape.file = file, file.fileno()
+        self.tape.file_capacity = self.tape.max_count // 2
+        self.tape.max_count -= self.tape.file_capacity
+
+    def _snapshot_in_parts(self, take, *, holders=True):
+        """Return a snapshot without its blocks, whose columns are given to `take`, a part after the other."""
+        return snapshot_of(self, holders, take)
+
+    def _recording_bytes(self):
+        """Return how many bytes the recording takes: records of blocks, and the table of those that live."""
+        cdef size_t entries = self.tape.living.capacity * sizeof(block_entry_t)
+        return self.tape.count * sizeof(block_record_t) + entries
 
     def __enter__(self):
         return self.start()
@@ -495,6 +534,9 @@ cdef bint reserve_record(tape_t* tape) noexcept nogil:
     cdef size_t capacity
     if tape.count < tape.capacity:
         return True
+    if tape.file >= 0 and tape.count >= SPILL_COUNT and tape.count - tape.living.count >= tape.count // 4:
+        if spill_freed(tape):
+            return True
     if tape.capacity < tape.max_count:
         capacity = min(2 * tape.capacity + 1024, tape.max_count)
         larger = realloc(tape.records, capacity * sizeof(block_record_t))
@@ -524,57 +566,123 @@ cdef void forget_freed(tape_t* tape) noexcept nogil:
     tape.count = kept
 
 
-cdef object snapshot_of(record self, bint wants_holders):
-    cdef tape_t* tape = &self.tape
-    cdef block_record_t* records
-    cdef block_record_t* one
-    cdef size_t i, count, dropped
-    duration = tx_now_ns() - tape.started_ns if self.is_listening else self.duration_ns
+cdef bint spill_freed(tape_t* tape) noexcept nogil:
+    """Move the records of freed blocks to the file; return whether that made space. See Note [The tape]."""
+    cdef block_record_t buffer[256]
+    cdef size_t kept = 0, filled = 0, i
+    for i in range(tape.count):
+        if tape.records[i].freed_ns != STILL_ALIVE:
+            buffer[filled] = tape.records[i]
+            filled += 1
+            if filled == 256:
+                write_records(tape, buffer, filled)
+                filled = 0
+            continue
+        if kept != i:
+            tape.records[kept] = tape.records[i]
+            block_table_put(&tape.living, tape.records[kept].data, kept)
+        kept += 1
+    write_records(tape, buffer, filled)
+    tape.count = kept
+    return tape.count < tape.capacity
+
+
+cdef void write_records(tape_t* tape, const block_record_t* records, size_t count) noexcept nogil:
+    """Write records to the file, each in its place; those that cannot be written, and those below, are lost."""
+    cdef size_t i = 0, place, run
+    while i < count:
+        place = tape.file_total % tape.file_capacity
+        run = min(count - i, tape.file_capacity - place)
+        if tx_write_at(tape.file, &records[i], run * sizeof(block_record_t), place * sizeof(block_record_t)) != 0:
+            tape.dropped += count - i
+            return
+        if tape.file_total >= tape.file_capacity:  # over older ones
+            tape.dropped += run
+        tape.file_total += run
+        i += run
+
+
+@cython.final
+cdef class TapeReader:
+    """Read the records of this moment, those in the file first, a part at a time.
+
+    What is in memory is copied at once: it moves when the program goes on.
+    """
+
+    cdef block_record_t* copy
+    cdef size_t copied, in_file, dropped
+    cdef int file
+    cdef block_record_t part[1024]  # PART_COUNT
+
+    def __cinit__(self):
+        self.copy = NULL
+
+    def __dealloc__(self):
+        free(self.copy)
+
+    cdef size_t count(self) noexcept:
+        return self.in_file + self.copied
+
+    cdef const block_record_t* read(self, size_t first, size_t* count) except NULL:
+        """Return records from a position on, and how many there are in a row."""
+        if first >= self.in_file:
+            count[0] = min(<size_t>PART_COUNT, self.count() - first)
+            return &self.copy[first - self.in_file]
+        count[0] = min(<size_t>PART_COUNT, self.in_file - first)
+        if tx_read_at(self.file, self.part, count[0] * sizeof(block_record_t), first * sizeof(block_record_t)) != 0:
+            raise OSError("the file of a recording cannot be read: was it cut off, or is its disk gone?")
+        return self.part
+
+
+cdef TapeReader reader_of(tape_t* tape):
+    cdef TapeReader reader = TapeReader()
     lock_listeners()  # a copy of this moment: frees without the GIL may go on
-    count, dropped = tape.count, tape.dropped
-    records = <block_record_t*>malloc(max(count, <size_t>1) * sizeof(block_record_t))
-    if records != NULL and count:
-        memcpy(records, tape.records, count * sizeof(block_record_t))
+    reader.copied, reader.dropped, reader.file = tape.count, tape.dropped, tape.file
+    reader.in_file = min(tape.file_total, tape.file_capacity)
+    reader.copy = <block_record_t*>malloc(max(tape.count, <size_t>1) * sizeof(block_record_t))
+    if reader.copy != NULL and tape.count:
+        memcpy(reader.copy, tape.records, tape.count * sizeof(block_record_t))
     unlock_listeners()
-    if records == NULL:
-        raise MemoryError(f"no memory for a snapshot of {count:,} blocks.")
+    if reader.copy == NULL:
+        raise MemoryError(f"no memory for a snapshot of {reader.copied:,} blocks.")
+    return reader
+
+
+cdef object snapshot_of(record self, bint wants_holders, object take):
+    """Return a snapshot without its blocks; `take` gets them as columns, a part after the other."""
+    cdef tape_t* tape = &self.tape
+    cdef const block_record_t* records
+    cdef size_t i, first = 0, count = 0
+    duration = tx_now_ns() - tape.started_ns if self.is_listening else self.duration_ns
+    cdef TapeReader reader = reader_of(tape)
     numbering = StackNumbering(self.sites)
     threads = {thread: position for position, thread in enumerate(self.threads)}
-    address, nbytes, allocated, freed, stack, thread, allocator, is_array = [], [], [], [], [], [], [], []
+    operators = [operator.schema.qualified_name for operator in self.operators]
+    clones = {number for number, operator in enumerate(self.operators, 1) if operator.schema.name == "clone"}
+    positions = positions_of_sources(reader, clones)
     living = {}
-    uses = UsesOfBlocks(self.operators)
-    try:
+    take(empty_columns())
+    while first < reader.count():
+        records = reader.read(first, &count)
+        columns = empty_columns()
         for i in range(count):
-            one = &records[i]
-            address.append(<uintptr_t>one.data)
-            nbytes.append(one.nbytes)
-            allocated.append(one.allocated_ns)
-            freed.append(None if one.freed_ns == STILL_ALIVE else one.freed_ns)
-            stack.append(numbering.stack(one.stack))
-            thread.append(threads[one.thread])
-            allocator.append(one.allocator)
-            is_array.append(bool(one.is_array))
-            add_uses(uses, one, numbering)
-            if one.freed_ns == STILL_ALIVE:
-                living[<uintptr_t>one.data] = i
-    finally:
-        free(records)
+            add_to_columns(columns, &records[i], numbering, threads, clones, positions)
+            if wants_holders and records[i].freed_ns == STILL_ALIVE:
+                living[<uintptr_t>records[i].data] = first + i
+        take(columns)
+        first += count
     holders, left_out = holders_of(living) if wants_holders else ([], 0)
     made = Snapshot({
         "format": FORMAT, "version": VERSION, "tensix": __version__,
         "program": " ".join(sys.argv) or "python",
-        "started": self.started, "duration_ns": duration, "dropped": dropped,
+        "started": self.started, "duration_ns": duration, "dropped": reader.dropped,
         "copies": events_of(&tape.copies, numbering), "failures": events_of(&tape.failures, numbering),
         "frames": [frame_with_source(*frame) for frame in numbering.frames],
         "stacks": [list(frames) for frames in numbering.stacks],
         "call_sites": numbering.call_sites,
         "allocators": list(map(repr_of, self.allocators)),
         "threads": list(self.threads.values()),
-        "operators": uses.names,
-        "blocks": {
-            "address": address, "nbytes": nbytes, "allocated_ns": allocated, "freed_ns": freed, "stack": stack,
-            "thread": thread, "allocator": allocator, "numpy": is_array, **uses.columns(),
-        },
+        "operators": operators,
         "holders": [{"block": living[found], "text": text} for found, text in holders],
         "left_out": left_out,
     })
@@ -583,52 +691,57 @@ cdef object snapshot_of(record self, bint wants_holders):
     return made
 
 
-cdef int add_uses(object uses, const block_record_t* one, object numbering) except -1:
-    """Add what was seen of a block."""
+cdef dict empty_columns():
+    names = ("address", "nbytes", "allocated_ns", "freed_ns", "stack", "thread", "allocator", "numpy", "operator",
+             "last_used_ns", "last_use_stack", "last_written_ns", "copy_of")  # fmt: skip
+    return {name: [] for name in names}
+
+
+cdef int add_to_columns(
+        dict columns, const block_record_t* one, object numbering, dict threads, set clones, dict positions) except -1:
+    """Add a block, with what was seen of its uses. See Note [Uses on the tape]."""
     cdef bint is_known = one.is_owned and not one.is_out_of_sight and one.exports == 0
-    uses.add(
-        one.number,
-        one.operator - 1 if one.operator else None,
-        (one.last_used_ns, numbering.stack(one.last_use_stack)) if is_known else (None, None),
-        one.last_written_ns if is_known and one.last_written_ns != NEVER else None,
-        one.source if is_known and not one.is_rewritten else 0,
-    )
+    cdef uint64_t source = source_of(one, clones)
+    columns["address"].append(<uintptr_t>one.data)
+    columns["nbytes"].append(one.nbytes)
+    columns["allocated_ns"].append(one.allocated_ns)
+    columns["freed_ns"].append(None if one.freed_ns == STILL_ALIVE else one.freed_ns)
+    columns["stack"].append(numbering.stack(one.stack))
+    columns["thread"].append(threads[one.thread])
+    columns["allocator"].append(one.allocator)
+    columns["numpy"].append(bool(one.is_array))
+    columns["operator"].append(one.operator - 1 if one.operator else None)
+    columns["last_used_ns"].append(one.last_used_ns if is_known else None)
+    columns["last_use_stack"].append(numbering.stack(one.last_use_stack) if is_known else None)
+    columns["last_written_ns"].append(one.last_written_ns if is_known and one.last_written_ns != NEVER else None)
+    columns["copy_of"].append(positions.get(source))
     return 0
 
 
-@cython.binding(True)
-class UsesOfBlocks:
-    """Collect what was seen of the blocks on a tape. See Note [Uses on the tape].
+cdef uint64_t source_of(const block_record_t* one, set clones) except? 0:
+    """Return the number of the block that this one is still a copy of; 0 if it is none."""
+    cdef bint is_known = one.is_owned and not one.is_out_of_sight and one.exports == 0
+    return one.source if is_known and not one.is_rewritten and one.operator in clones else 0
 
-    Parameters
-    ----------
-    operators : list of OperatorTable
-        By their numbers.
-    """
 
-    def __init__(self, operators):
-        self.names = [operator.schema.qualified_name for operator in operators]
-        self.clones = {number for number, operator in enumerate(operators) if operator.schema.name == "clone"}
-        self.positions = {}  # of blocks by their numbers
-        self.operator, self.last_used, self.stack, self.last_written = [], [], [], []
-        self.sources = []
-
-    def add(self, number, operator, last_use, last_written, source):
-        """Add the next block."""
-        self.positions[number] = len(self.positions)
-        self.operator.append(operator)
-        self.last_used.append(last_use[0])
-        self.stack.append(last_use[1])
-        self.last_written.append(last_written)
-        self.sources.append(source if operator in self.clones else 0)
-
-    def columns(self):
-        """Return the columns of a snapshot's blocks."""
-        return {
-            "operator": self.operator, "last_used_ns": self.last_used, "last_use_stack": self.stack,
-            "last_written_ns": self.last_written,
-            "copy_of": [self.positions.get(source) for source in self.sources],
-        }
+cdef dict positions_of_sources(TapeReader reader, set clones):
+    """Return the positions of the blocks of which others are copies, by their numbers."""
+    cdef const block_record_t* records
+    cdef size_t i, first, count = 0
+    positions = {}
+    for wants in (True, False):
+        first = 0
+        while first < reader.count():
+            records = reader.read(first, &count)
+            for i in range(count):
+                if wants and source_of(&records[i], clones) != 0:
+                    positions[records[i].source] = None
+                elif not wants and records[i].number in positions:
+                    positions[records[i].number] = first + i
+            first += count
+        if not positions:
+            break
+    return positions
 
 
 cdef list events_of(const events_t* events, object numbering):

@@ -6,9 +6,13 @@ import threading
 import time
 from importlib import import_module
 
+from tensix.memory.caching_allocator import cached_bytes
+
 __all__ = ["ResidentMemory"]
 
 DEFAULT_INTERVAL = 0.02  # seconds
+# Nanoseconds from the start; bytes that are resident, that caches keep, that the recording takes.
+COLUMNS = ("time_ns", "nbytes", "cached", "recording")
 MOST_SAMPLES = 4096
 
 
@@ -19,6 +23,8 @@ class ResidentMemory:
     ----------
     interval : float or True
         Seconds between samples; True means `DEFAULT_INTERVAL`.
+    recording_bytes : callable
+        Returns the bytes that the recording takes itself.
 
     Notes
     -----
@@ -28,13 +34,14 @@ class ResidentMemory:
     The samples are bounded: of two that stand next to each other the larger is kept, as often as necessary.
     """
 
-    def __init__(self, interval):
+    def __init__(self, interval, recording_bytes):
         if interval is True:
             interval = DEFAULT_INTERVAL
         if not interval > 0:
             raise ValueError(f"resident memory is sampled every so many seconds, more than 0; found {interval}.")
         self.interval = interval
-        self.rows = []  # (nanoseconds from the start, bytes); exchanged as a whole
+        self.recording_bytes = recording_bytes
+        self.rows = []  # a tuple of COLUMNS each; exchanged as a whole
         self.count, self.per_row = 0, 1
         self.highest = 0
         self.ended = threading.Event()
@@ -77,9 +84,10 @@ class ResidentMemory:
             self.per_row *= 2
 
     def sample(self):
-        """Return the time and what is resident: the highest since the last sample, if that is the highest of all."""
+        """Return a row; what is resident is the highest since the last sample, if that is the highest of all."""
         now, highest = resident_nbytes()
-        return time.monotonic_ns() - self.started_ns, highest if highest > self.highest else now
+        nbytes = highest if highest > self.highest else now
+        return time.monotonic_ns() - self.started_ns, nbytes, cached_bytes(), self.recording_bytes()
 
     def rows_until_now(self):
         """Return the samples, with one of this moment if they go on."""
@@ -88,7 +96,7 @@ class ResidentMemory:
     def columns(self):
         """Return the samples up to now as a snapshot has them."""
         rows = self.rows_until_now()
-        return {"time_ns": [time for time, _ in rows], "nbytes": [nbytes for _, nbytes in rows]}
+        return {name: [row[position] for row in rows] for position, name in enumerate(COLUMNS)}
 
 
 def resident_nbytes():

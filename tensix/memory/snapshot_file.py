@@ -246,10 +246,13 @@ def damage_of_resident(resident):
     """Return what is wrong with the samples of resident memory, which a snapshot may lack."""
     if resident is None:
         return None
-    columns = [resident.get(key) for key in ("time_ns", "nbytes")] if isinstance(resident, dict) else [None]
+    names = ("time_ns", "nbytes", "cached", "recording")
+    columns = [resident.get(name) for name in names] if isinstance(resident, dict) else [None]
     if not all(isinstance(column, list) and all(map(is_count, column)) for column in columns):
         return "its resident memory is no columns of numbers"
-    return None if len(columns[0]) == len(columns[1]) else "the columns of its resident memory differ in length"
+    if len(set(map(len, columns))) != 1:
+        return "the columns of its resident memory differ in length"
+    return None
 
 
 def damage_of_processes(processes):

@@ -15,11 +15,15 @@ def two_processes(recording):
     child.allocate(3 * MIB, "/h/main.py:3 <module>", after=0)
     child_snapshot = child.snapshot() | {"duration_ns": 40_000, "offset_ns": 40_000, "pid": 4242, "name": "Worker-1"}
     child_snapshot["blocks"]["allocated_ns"][1] = 10_000
-    child_snapshot["resident"] = {"time_ns": [0, 20_000], "nbytes": [20 * MIB, 30 * MIB]}
+    child_snapshot["resident"] = {
+        "time_ns": [0, 20_000], "nbytes": [20 * MIB, 30 * MIB], "cached": [0, 5 * MIB], "recording": [MIB, MIB],
+    }  # fmt: skip
     main = recording("main.py")
     main.allocate(10 * MIB, "/h/main.py:3 <module>", after=1000)
     snapshot = main.snapshot() | {"duration_ns": 100_000, "processes": [child_snapshot]}
-    snapshot["resident"] = {"time_ns": [0, 50_000], "nbytes": [40 * MIB, 50 * MIB]}
+    snapshot["resident"] = {
+        "time_ns": [0, 50_000], "nbytes": [40 * MIB, 50 * MIB], "cached": [0, 2 * MIB], "recording": [MIB, MIB],
+    }  # fmt: skip
     return snapshot
 
 
@@ -68,10 +72,12 @@ def test_resident_memory(two_processes, show):
     page = show(two_processes)
     resident = page.run("page.snapshot.facts.resident")
     assert resident == {"time_ns": [0, 40_000, 50_000, 60_000, 80_000],
-                        "nbytes": [40 * MIB, 60 * MIB, 70 * MIB, 80 * MIB, 50 * MIB]}  # fmt: skip
+                        "nbytes": [40 * MIB, 60 * MIB, 70 * MIB, 80 * MIB, 50 * MIB],
+                        "cached": [0, 0, 2 * MIB, 7 * MIB, 2 * MIB],
+                        "recording": [MIB, 2 * MIB, 2 * MIB, 2 * MIB, MIB]}  # fmt: skip
     assert page.texts("#figures dt")[1] == "Peak resident"
     assert page.texts("#figures .value")[1] == "80.00 MiB"
-    assert page.texts("#figures .note")[1] == "63.00 MiB in no array"
+    assert page.texts("#figures .note")[1] == "54.00 MiB outside arrays, 9.00 MiB kept by tensix"
     assert "above this picture" in page.texts("#legend .resident")[0]
     use(page, "program")
     assert page.texts("#figures .value")[1] == "50.00 MiB"
@@ -82,7 +88,9 @@ def test_resident_memory(two_processes, show):
 
 def test_the_line_of_resident_memory_is_drawn(training, show):
     plain = show(training).screenshot()
-    training["resident"] = {"time_ns": [0, 10**6], "nbytes": [100 * MIB, 170 * MIB]}
+    training["resident"] = {
+        "time_ns": [0, 10**6], "nbytes": [100 * MIB, 170 * MIB], "cached": [0, 0], "recording": [0, 0],
+    }  # fmt: skip
     page = show(training)
     y = round(page.run("page.timeline.yOf(170 * 2 ** 20) + MARGIN.top"))
     assert any(page.pixels("marksCanvas", 500, y - 1, 1, 3)) and page.screenshot() != plain

@@ -25,12 +25,13 @@ def test_the_peak_of_blocks_that_come_and_go():
     timeline = Timeline([snapshot_of([(10, 0, 5), (20, 5, 9), (4, 6, None)])])
     assert timeline.peak == 30  # of one moment allocations first: what is freed was there
     assert timeline.at_peak.tolist() == [True, True, False] and timeline.at_end.tolist() == [False, False, True]
-    assert [timeline.most_until(time) for time in (-1, 4, 5, 20)] == [0, 10, 30, 30]
+    between = [(-2, -1), (0, 4), (4, 5), (-1, 20), (6, 20), (9, 20)]
+    assert [timeline.most_between(*times) for times in between] == [0, 10, 30, 30, 24, 4]
 
 
 def test_no_blocks_at_all():
     timeline = Timeline([snapshot_of([])])
-    assert timeline.peak == 0 and timeline.at_peak.tolist() == [] and timeline.most_until(9) == 0
+    assert timeline.peak == 0 and timeline.at_peak.tolist() == [] and timeline.most_between(0, 9) == 0
     assert words_of(snapshot_of([]))[:2] == ["memory of prog.py", "peak 0 bytes 0 blocks"]
 
 
@@ -45,25 +46,30 @@ def test_processes_add_up_where_they_overlap():
         "peak 90 bytes 2 blocks, in 3 processes together", "total 180 bytes 4 blocks", "at the end 0 bytes 0 blocks"
     ]  # fmt: skip
     assert words[5:9] == [
-        "peak total blocks resident no blocks process", "40 bytes 70 bytes 2 1 the program itself",
+        "peak total blocks resident kept outside process", "40 bytes 70 bytes 2 1 the program itself",
         "50 bytes 50 bytes 1 2 worker-1", "60 bytes 60 bytes 1 3 worker-2, killed",
     ]  # fmt: skip
     assert words[-1] == "90 bytes 180 bytes 4 prog.py:3 f"
 
 
 @pytest.mark.parametrize("offset", [0, 70])
-def test_what_no_block_accounts_for(offset):
-    """At the highest sample, less what was alive at most until then: what was freed may be kept, and resident."""
-    resident = {"time_ns": [0, 100, 200], "nbytes": [500, 900, 800]}
-    snapshot = snapshot_of([(300, 20, 60), (100, 120, 150)], resident=resident, offset_ns=offset)
-    assert "resident 900 bytes at most; 600 bytes of it are no blocks" in words_of(snapshot)
+def test_what_is_kept_by_tensix_and_what_is_outside_arrays(offset):
+    """At the highest sample, with the most that was alive since the sample before."""
+    resident = {
+        "time_ns": [0, 100, 200], "nbytes": [500, 900, 800], "cached": [0, 150, 400], "recording": [10, 50, 60],
+    }  # fmt: skip
+    snapshot = snapshot_of([(999, 2, 5), (300, 20, 60), (100, 120, 150)], resident=resident, offset_ns=offset)
+    resident["time_ns"][0] = 10
+    assert "resident 900 bytes at most; 400 bytes are outside arrays, 200 bytes are kept by tensix" in words_of(snapshot)
     process = snapshot | {"pid": 2, "name": "worker"}
-    assert words_of(snapshot_of([], processes=[process]))[7] == "300 bytes 400 bytes 2 900 bytes 600 bytes 2 worker"
+    words = words_of(snapshot_of([], processes=[process]))
+    assert words[7] == "999 bytes 1.37 KiB 3 900 bytes 200 bytes 400 bytes 2 worker"
 
 
 def test_blocks_without_pages_leave_nothing_over():
-    snapshot = snapshot_of([(3000, 0, None)], resident={"time_ns": [0, 5], "nbytes": [500, 900]})
-    assert "resident 900 bytes at most; 0 bytes of it are no blocks" in words_of(snapshot)
+    resident = {"time_ns": [0, 5], "nbytes": [500, 900], "cached": [0, 70], "recording": [0, 0]}
+    snapshot = snapshot_of([(3000, 0, None)], resident=resident)
+    assert "resident 900 bytes at most; 0 bytes are outside arrays, 0 bytes are kept by tensix" in words_of(snapshot)
 
 
 def test_a_program_that_was_killed():

@@ -241,3 +241,63 @@ def test_every_allocator_has_its_number():
                 tensix.ones(3)
     data = recording.snapshot()
     assert data["blocks"]["allocator"] == list(range(50)) == list(range(len(data["allocators"])))
+
+
+def test_records_in_a_file_and_in_memory_make_one_snapshot(tmp_path):
+    """Records of freed blocks go to the file; each block is there once, with all that is known of it."""
+    recording = record(max_events=200_000)
+    with open(tmp_path / "records", "w+b", buffering=0) as file:
+        recording._keep_in(file)
+        with recording:
+            held = []
+            for n in range(100_000):
+                x = Storage(1 + n % 1000)
+                if n % 1000 == 0:
+                    held.append(x)
+            del x
+            source = tensix.ones(7)
+            copy = source.clone()
+        columns = {}
+
+        def take(part):
+            for name, values in part.items():
+                columns.setdefault(name, []).extend(values)
+
+        snapshot = recording._snapshot_in_parts(take)
+        assert os.path.getsize(tmp_path / "records") > 5_000_000
+    assert snapshot["dropped"] == 0 and "blocks" not in snapshot
+    assert sorted(columns["nbytes"]) == sorted([1 + n % 1000 for n in range(100_000)] + [28, 28])
+    alive = [n for n, freed in zip(columns["nbytes"], columns["freed_ns"], strict=True) if freed is None]
+    assert sorted(alive) == [1] * 100 + [28, 28]
+    [(cloned, of)] = [(n, of) for n, of in enumerate(columns["copy_of"]) if of is not None]
+    assert columns["nbytes"][cloned] == columns["nbytes"][of] == 28 and of != cloned
+    assert len({len(values) for values in columns.values()}) == 1
+    assert {holder["block"] for holder in snapshot["holders"]} == {
+        n for n, freed in enumerate(columns["freed_ns"]) if freed is None
+    }
+    del held, copy
+
+
+def test_a_full_file_drops_the_oldest_records(tmp_path):
+    recording = record(max_events=80_000)
+    with open(tmp_path / "records", "w+b", buffering=0) as file:
+        recording._keep_in(file)
+        with recording:
+            for n in range(200_000):
+                Storage(1 + n)
+        blocks = recording.snapshot()["blocks"]
+    count = len(blocks["nbytes"])
+    assert 40_000 <= count <= 80_000
+    assert sorted(blocks["nbytes"]) == list(range(200_001 - count, 200_001))
+
+
+def test_a_file_that_cannot_be_written_loses_records_and_says_how_many(tmp_path):
+    recording = record(max_events=80_000)
+    (tmp_path / "records").touch()
+    with open(tmp_path / "records", "rb", buffering=0) as file:
+        recording._keep_in(file)
+        with recording:
+            for n in range(100_000):
+                Storage(1 + n)
+        snapshot = recording.snapshot()
+    assert len(snapshot["blocks"]["nbytes"]) + snapshot["dropped"] == 100_000 and snapshot["dropped"] > 50_000

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from tensix.memory import record, resident
+from tensix.memory import CachingAllocator, record, resident
 from tensix.memory.resident import ResidentMemory
 
 MIB = 1 << 20
@@ -56,12 +56,12 @@ def test_samples_are_bounded_and_peaks_kept(monkeypatch):
     monkeypatch.setattr(resident, "MOST_SAMPLES", 8)
     values = iter(range(100, 200))
     monkeypatch.setattr(resident, "resident_nbytes", lambda: (next(values), 0))
-    samples = ResidentMemory(True)
+    samples = ResidentMemory(True, lambda: 0)
     samples.started_ns = 0
     for _ in range(37):
         samples.take()
     assert len(samples.rows) < 8 and samples.per_row == 8
-    assert [nbytes for _, nbytes in samples.rows] == [107, 115, 123, 131, 136]
+    assert [nbytes for _, nbytes, *_ in samples.rows] == [107, 115, 123, 131, 136]
 
 
 def test_systems_that_tell_less(monkeypatch):
@@ -72,4 +72,16 @@ def test_systems_that_tell_less(monkeypatch):
     monkeypatch.setattr(resident, "import_module", lambda _: (_ for _ in ()).throw(ImportError))
     with record(resident=True) as recording:
         pass
-    assert recording.snapshot()["resident"] == {"time_ns": [], "nbytes": []} and threads() == []
+    assert recording.snapshot()["resident"] == {"time_ns": [], "nbytes": [], "cached": [], "recording": []} and threads() == []
+
+
+def test_what_tensix_holds_itself_is_beside():
+    """What caches keep, and the recording."""
+    allocator = CachingAllocator(max_idle=60)
+    with record(resident=3600) as recording:
+        first = recording.snapshot()["resident"]
+        allocator.allocate(64 * MIB).clear()
+        blocks = [allocator.allocate(64) for _ in range(30_000)]
+        second = recording.snapshot()["resident"]
+    assert second["cached"][-1] - first["cached"][-1] > 60 * MIB
+    assert second["recording"][-1] - first["recording"][-1] > 100 * len(blocks)

@@ -28,7 +28,7 @@ def recorded():
 @pytest.fixture
 def with_processes(recorded):
     """Return a snapshot that has all that one may have: resident memory, and another process."""
-    resident = {"time_ns": [0, 5], "nbytes": [1000, 2000]}
+    resident = {"time_ns": [0, 5], "nbytes": [1000, 2000], "cached": [0, 7], "recording": [9, 9]}
     other = recorded | {"pid": 3, "name": "worker", "offset_ns": 7, "ended": False, "resident": resident}
     return Snapshot(recorded | {"resident": resident, "processes": [other]})
 

@@ -71,7 +71,7 @@ class Page {
     const sum = (moments) => formatSize(moments.reduce((bytes, moment) => bytes + moment.nbytes, 0));
     const tiles = [
       ["Peak", formatSize(snapshot.peak), `at ${formatTime(snapshot.peakTime)}`],
-      ...(snapshot.residentPeak ? [["Peak resident", formatSize(snapshot.residentPeak), `${formatSize(snapshot.unexplained)} in no array`]] : []),
+      ...(snapshot.residentPeak ? [["Peak resident", formatSize(snapshot.residentPeak), `${formatSize(snapshot.unexplained)} outside arrays, ${formatSize(snapshot.kept)} kept by tensix`]] : []),
       ["Live at the end", formatSize(snapshot.liveAtEnd), plural(this.#alive().length, "block")],
       ["Allocated in total", formatSize(snapshot.total), plural(snapshot.count, "block")],
       ["Call sites", formatCount(snapshot.sites.length), plural(facts.allocators.length, "allocator")],

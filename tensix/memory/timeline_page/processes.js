@@ -69,17 +69,21 @@ function joined(parts) {
 
 /** Return the resident memory of processes together, at every moment at which one of them was asked. */
 function residentOfAll(parts) {
+  const columns = ["nbytes", "cached", "recording"];
   const samples = parts.flatMap(({ resident, offset_ns: shift = 0, duration_ns: duration }, process) => (resident ? [
-    ...resident.time_ns.map((time, sample) => [time + shift, process, resident.nbytes[sample]]),
-    ...(process ? [[shift + duration, process, 0]] : []), // a child that ended has none
+    ...resident.time_ns.map((time, sample) => [time + shift, process, columns.map((name) => resident[name][sample])]),
+    ...(process ? [[shift + duration, process, columns.map(() => 0)]] : []), // a child that ended has none
   ] : [])).sort(([one], [other]) => one - other);
   if (!samples.length) return undefined;
-  const latest = new Array(parts.length).fill(0);
-  let sum = 0;
-  const nbytes = samples.map(([, process, bytes]) => {
-    sum += bytes - latest[process];
-    latest[process] = bytes;
-    return sum;
-  });
-  return { time_ns: samples.map(([time]) => time), nbytes };
+  const latest = parts.map(() => columns.map(() => 0));
+  const sums = columns.map(() => 0);
+  const all = { time_ns: samples.map(([time]) => time), nbytes: [], cached: [], recording: [] };
+  for (const [, process, values] of samples) {
+    columns.forEach((name, column) => {
+      sums[column] += values[column] - latest[process][column];
+      all[name].push(sums[column]);
+    });
+    latest[process] = values;
+  }
+  return all;
 }

@@ -67,17 +67,19 @@ class Snapshot {
     this.peakTime = this.peakEvent < 0 ? 0 : this.eventTime[this.peakEvent];
   }
 
-  /** Find the largest sample of resident memory, if there are any, and what of it no block until then explains. What is
-   * freed may be kept for reuse, and stays resident. */
+  /** Find the largest sample of resident memory, if there are any, what tensix keeps of it, and what is outside arrays.
+   * A peak between two samples is in the later one, so the most that was alive since the one before counts. */
   #followResident() {
-    const { time_ns: times = [], nbytes = [] } = this.facts.resident ?? {};
+    const { time_ns: times = [], nbytes = [], cached = [], recording = [] } = this.facts.resident ?? {};
     this.residentPeak = nbytes.reduce((most, bytes) => Math.max(most, bytes), 0);
     const sample = nbytes.indexOf(this.residentPeak);
     if (sample < 0) return;
     const end = this.firstEventFrom(times[sample] + 1);
-    let live = 0;
-    for (let event = 0; event < end; event++) live = Math.max(live, this.live[event]);
-    this.unexplained = Math.max(0, this.residentPeak - live);
+    const begin = sample ? this.firstEventFrom(times[sample - 1] + 1) : 0;
+    let live = begin ? this.live[begin - 1] : 0;
+    for (let event = begin; event < end; event++) live = Math.max(live, this.live[event]);
+    this.kept = Math.min(cached[sample] + recording[sample], Math.max(0, this.residentPeak - live));
+    this.unexplained = Math.max(0, this.residentPeak - live - this.kept);
   }
 
   /** Add up blocks by stack; a stack knows its line, which is the call site of its blocks. */
