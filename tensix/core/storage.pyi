@@ -12,7 +12,8 @@ __all__ = ["NullError", "Storage", "get_storage_impl_create", "make_storage_impl
 
 _Factory: TypeAlias = Callable[[int, DataPtr | None, Allocator | None, bool], StorageImpl]
 
-class NullError(RuntimeError, AttributeError): ...
+class NullError(RuntimeError, AttributeError):
+    def __init__(self, message: str) -> None: ...
 
 @final
 class Storage:

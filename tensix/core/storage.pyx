@@ -39,6 +39,7 @@ from tensix.core.storage_impl cimport (
 __all__ = ["NullError", "Storage", "get_storage_impl_create", "make_storage_impl", "set_storage_impl_create"]
 
 
+@cython.binding(True)
 class NullError(RuntimeError, AttributeError):
     """A null storage or an undefined tensor was asked for what it does not have, such as a device.
 
@@ -53,6 +54,9 @@ class NullError(RuntimeError, AttributeError):
     """
 
     __module__ = "tensix"  # See Note [Modules of classes]
+
+    def __init__(self, message):  # for its signature: inspect finds none of CPython's exceptions
+        super().__init__(message)
 
 
 @cython.final

@@ -60,7 +60,8 @@ def test_what_is_kept_by_tensix_and_what_is_outside_arrays(offset):
     }  # fmt: skip
     snapshot = snapshot_of([(999, 2, 5), (300, 20, 60), (100, 120, 150)], resident=resident, offset_ns=offset)
     resident["time_ns"][0] = 10
-    assert "resident 900 bytes at most; 400 bytes are outside arrays, 200 bytes are kept by tensix" in words_of(snapshot)
+    text = "resident 900 bytes at most; 400 bytes are outside arrays, 200 bytes are kept by tensix"
+    assert text in words_of(snapshot)
     process = snapshot | {"pid": 2, "name": "worker"}
     words = words_of(snapshot_of([], processes=[process]))
     assert words[7] == "999 bytes 1.37 KiB 3 900 bytes 200 bytes 400 bytes 2 worker"

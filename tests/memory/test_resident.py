@@ -72,7 +72,8 @@ def test_systems_that_tell_less(monkeypatch):
     monkeypatch.setattr(resident, "import_module", lambda _: (_ for _ in ()).throw(ImportError))
     with record(resident=True) as recording:
         pass
-    assert recording.snapshot()["resident"] == {"time_ns": [], "nbytes": [], "cached": [], "recording": []} and threads() == []
+    nothing = {name: [] for name in ("time_ns", "nbytes", "cached", "recording")}
+    assert recording.snapshot()["resident"] == nothing and threads() == []
 
 
 def test_what_tensix_holds_itself_is_beside():
