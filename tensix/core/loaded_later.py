@@ -89,7 +89,7 @@ class Suggestion:
         self.text, self.name, self.names = text, name, names
 
     def __str__(self):
-        near = import_module("difflib").get_close_matches(self.name, self.names, 1, 0.7)
+        near = import_module("difflib").get_close_matches(self.name, self.names, 1)
         return f"{self.text}. Did you mean: {near[0]!r}?" if near else self.text
 
     def __repr__(self):

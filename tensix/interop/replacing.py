@@ -126,7 +126,7 @@ def keep(old, descriptor, target):
         os.fchmod(descriptor, mode)
     if lost:
         text = f"{target} is replaced by a file that does not keep of the old one: {', '.join(lost)}."
-        warnings.warn(text, RuntimeWarning, stacklevel=6)  # of save()
+        warnings.warn(text, RuntimeWarning, stacklevel=7)  # of save(), which checks its arguments first
 
 
 def attributes_of(file):

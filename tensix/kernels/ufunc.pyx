@@ -441,7 +441,7 @@ cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1:
     kind = dtype_of_code(code).kind
     if self.promotes and kind in "biu":
         return default_float_code()
-    hint = HINTS.get((self.operator_name, kind == "bool"), "")
+    hint = HINTS.get((self.operator_name, kind == "b"), "")
     raise TypeError(f"{self.operator_name}() is not defined for {dtype_of_code(code).name}.{hint}")
 
 

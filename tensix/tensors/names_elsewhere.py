@@ -217,6 +217,7 @@ FUNCTIONS = {
     "resize": "use `reshape`, or `tile` for more elements",
     "rollaxis": "use `moveaxis`",
     "rot90": "use `flip` and `matrix_transpose`",
+    "rsqrt": "write `x ** -0.5`",
     "saddmm": "write `x + y @ z`: one of `y` and `z` may be sparse",
     "savetxt": "write `numpy.savetxt(path, x)`",
     "savez": "use `save(\"name.npz\", {\"x\": x})`",

@@ -238,5 +238,6 @@ def test_a_kernel_of_a_device_gets_the_options():
 
     with tensix.Library("tensix") as library:
         library.impl("empty.memory_format", make, "PrivateUse1")
-        tensix.empty(2, device="privateuseone", pin_memory=True, layout=tensix.strided)
+        with pytest.raises(ValueError, match="registered for PrivateUse1"):  # for it returns a tensor on the CPU
+            tensix.empty(2, device="privateuseone", pin_memory=True, layout=tensix.strided)
     assert seen == {"layout": tensix.strided, "pin_memory": True, "device": "privateuseone"}

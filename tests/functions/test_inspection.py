@@ -56,13 +56,13 @@ def test_constants():
 
 
 @pytest.mark.parametrize("name, signature", {
-    "arange": "(start, /, stop=None, step=1, *, dtype=None, device=None)",
+    "arange": "(start, /, stop=None, step=1, *, dtype=None, device=None, layout=None, pin_memory=None)",
     "asarray": "(obj, /, *, dtype=None, device=None, copy=None)",
     "astype": "(x, dtype, /, *, copy=True, device=None)",
-    "eye": "(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None)",
-    "linspace": "(start, stop, /, num, *, dtype=None, device=None, endpoint=True)",
+    "eye": "(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None, layout=None, pin_memory=None)",
+    "linspace": "(start, stop, /, num, *, dtype=None, device=None, endpoint=True, layout=None, pin_memory=None)",
     "meshgrid": "(*arrays, indexing='xy')",
-    "full_like": "(x, /, fill_value, *, dtype=None, device=None)",
+    "full_like": "(x, /, fill_value, *, dtype=None, device=None, layout=None, pin_memory=None)",
     "take": "(x, indices, /, *, axis=None)",
     "concat": "(arrays, /, *, axis=0)",
     "reshape": "(x, /, shape, *, copy=None)",
@@ -73,7 +73,7 @@ def test_constants():
     "linalg.matrix_norm": "(x, /, *, keepdims=False, ord='fro')",
     "linalg.trace": "(x, /, *, offset=0, dtype=None)",
     "fft.fftn": "(x, /, *, s=None, axes=None, norm='backward')",
-    "fft.fftfreq": "(n, /, *, d=1.0, dtype=None, device=None)",
+    "fft.fftfreq": "(n, /, *, d=1.0, dtype=None, device=None, layout=None, pin_memory=None)",
 }.items())  # fmt: skip
 def test_signatures(name, signature):
     function = tensix

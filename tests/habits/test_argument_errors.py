@@ -81,7 +81,8 @@ def has_signature(call):
     return True
 
 
-CALLS = {name: call for name, call in public_calls().items() if has_signature(call)}
+# No arguments make an element type, and its error says so.
+CALLS = {name: call for name, call in public_calls().items() if has_signature(call) and call is not tensix.DType}
 
 
 def test_the_sweep_has_all_kinds():

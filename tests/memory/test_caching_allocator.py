@@ -73,7 +73,7 @@ def test_small_blocks_are_kept_too(fake, nbytes, capacity):
 
 
 def test_of_small_blocks_a_few_of_each_size_are_kept(fake):
-    caching = CachingAllocator(fake)
+    caching = CachingAllocator(fake, max_cached="8GiB")
     for nbytes, most in ((64, 4096), (4096, 64), (65536, 8), (900_000, 8), (MIB - 1, 5000)):
         blocks = [caching.allocate(nbytes) for _ in range(5000)]
         blocks.clear()

@@ -18,7 +18,7 @@ MIB = 1 << 20
 
 
 def test_freed_without_the_gil_blocks_come_back_with_the_next_one_who_has_it(fake):
-    caching = CachingAllocator(fake)
+    caching = CachingAllocator(fake, max_cached="1GiB")
     addresses = set()
     for n in range(3):
         block = caching.allocate(2 * MIB)

@@ -61,8 +61,8 @@ TENSOR = {
     **{name: lambda o, name=name: getattr(o.i, name)(o.i) for name in WHOLE},
     "bitwise_invert": lambda o: o.i.bitwise_invert(),
     **methods([
-        "all", "any", "argmax", "argmin", "argsort", "argwhere", "bool", "clone", "contiguous", "count_nonzero", "cpu",
-        "detach", "diff", "double", "flatten", "flip", "float", "half", "int", "is_contiguous", "lazy_clone", "long",
+        "all", "any", "argmax", "argmin", "argsort", "argwhere", "bool", "clone", "contiguous", "copy", "count_nonzero",
+        "cpu", "detach", "diff", "double", "flatten", "flip", "float", "half", "int", "is_contiguous", "lazy_clone", "long",
         "max", "mean", "median", "min", "nonzero", "normal_", "numpy", "prod", "ravel", "round",
         "sort", "squeeze", "std", "storage", "suggest_memory_format", "sum", "t", "tobytes", "to_sparse", "tolist",
         "tril", "triu", "unbind", "uniform_", "unique", "unstack", "var", "weak", "zero_", "__abs__", "__array__",

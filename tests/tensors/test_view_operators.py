@@ -46,13 +46,13 @@ def test_a_kernel_of_others_gets_what_the_schema_says(x):
 
     def clone(self, *, memory_format=None):
         seen.append(memory_format)
-        return self
+        return self if memory_format is None else tensix.tensor(self.tolist())
 
     with Library("tensix") as library:
         library.impl("select.int", select, "CPU")
         library.impl("clone", clone, "CPU", allow_override=True)
         assert x.select(1, -2).shape == (2, 1)
-        assert x.T.contiguous().stride() == (1, 3) and x.clone() is x
+        assert x.T.contiguous().stride() == (2, 1) and x.clone() is x
     assert seen == [(1, -2), tensix.contiguous_format, None] and x.select(1, -2).shape == (2,)
 
 
