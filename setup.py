@@ -158,7 +158,8 @@ class BuildExt(build_ext):
     def run(self):
         if not SETTINGS.exists() or SETTINGS.read_text(encoding="utf-8") != MADE_WITH:
             shutil.rmtree(BUILD, ignore_errors=True)
-            # A copy, because an isolated build has NumPy's declarations in a new place each time.
+            # Copies, because an isolated build has Cython's and NumPy's declarations in a new place each time.
+            shutil.copytree(Path(Cython.__file__).parent / "Includes", BUILD, dirs_exist_ok=True)
             for path in Path(np.__file__).parent.glob("*.pxd"):
                 Path(BUILD, "numpy").mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, Path(BUILD, "numpy", path.name))

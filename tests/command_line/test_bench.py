@@ -26,8 +26,8 @@ WITHOUT_A_ROW = {
     "makes what another row makes": "bool cpu double float half int long "
     "expand_as flatten movedim numel reshape_as t view_as unflatten",
     "a fact of the body, read as ndim is": "allocator body_address data_ptr defined impl is_alias_of is_contiguous "
-    "is_cow is_shared is_sparse layout mutable_data_ptr readonly storage storage_offset suggest_memory_format use_count "
-    "version weak weak_use_count from_impl from_storage set_",
+    "is_cow is_shared is_sparse layout mutable_data_ptr readonly storage storage_offset suggest_memory_format "
+    "use_count version weak weak_use_count from_impl from_storage set_",
     "of storages, or for memory that is kept": "resize_",
     "of sparse tensors": "coalesce indices is_coalesced nnz to_dense to_sparse values",
     "of random numbers, as rand and randn": "normal_ uniform_",

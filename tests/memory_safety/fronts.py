@@ -62,8 +62,8 @@ TENSOR = {
     "bitwise_invert": lambda o: o.i.bitwise_invert(),
     **methods([
         "all", "any", "argmax", "argmin", "argsort", "argwhere", "bool", "clone", "contiguous", "copy", "count_nonzero",
-        "cpu", "detach", "diff", "double", "flatten", "flip", "float", "half", "int", "is_contiguous", "lazy_clone", "long",
-        "max", "mean", "median", "min", "nonzero", "normal_", "numpy", "prod", "ravel", "round",
+        "cpu", "detach", "diff", "double", "flatten", "flip", "float", "half", "int", "is_contiguous", "lazy_clone",
+        "long", "max", "mean", "median", "min", "nonzero", "normal_", "numpy", "prod", "ravel", "round",
         "sort", "squeeze", "std", "storage", "suggest_memory_format", "sum", "t", "tobytes", "to_sparse", "tolist",
         "tril", "triu", "unbind", "uniform_", "unique", "unstack", "var", "weak", "zero_", "__abs__", "__array__",
         "__copy__", "__dlpack__", "__neg__", "__pos__", "__repr__", "__round__", "__sizeof__", "_repr_html_",
