@@ -427,6 +427,8 @@ def parts_of(ordered: Tensor, parts: Any, along: int) -> Tensor:
     """Return what lies between ordered elements at a part of the way, or at each of several."""
     if isinstance(parts, (list, tuple)):
         return stack([parts_of(ordered, part, along) for part in parts or [0]])[: len(parts)]
+    if isinstance(parts, Tensor):
+        parts = parts.item()
     if not 0 <= parts <= 1:
         raise ValueError(f"quantile() takes parts from 0 to 1, found {parts}.")
     if ordered.shape[along] == 0:

@@ -244,3 +244,12 @@ def test_print_options():
         np.set_printoptions(**before)
         tensix.set_printoptions(precision=4)
     assert repr(tensix.tensor([1 / 3])) == "tensor([0.3333])"
+
+
+def test_parts_may_be_tensors_of_one_element():
+    x = tensix.tensor([1.0, 2.0, 3.0])
+    assert tensix.quantile(x, [tensix.tensor(0.5), 1.0]).tolist() == [2.0, 3.0]
+    with pytest.raises(ValueError, match="one element"):
+        tensix.quantile(x, [x])
+    with pytest.raises(ValueError, match=r"parts from 0 to 1, found 2\.0"):
+        tensix.quantile(x, [tensix.tensor(2.0)])
