@@ -34,7 +34,7 @@ class Environment:
         self.site_packages = next(folder.glob("lib/python*/site-packages"))
         places = {str(distribution(name).locate_file("")) for name in BORROWED}
         # As code, in ASCII: CPython 3.11 cannot read a path with an umlaut from a .pth file where the locale is C.
-        lines = [f"import sys; sys.path.append({ascii(place)})" for place in sorted(places)]
+        lines = [f"import sys; sys.path.append({place!a})" for place in sorted(places)]
         self.site_packages.joinpath("borrowed.pth").write_text("\n".join(lines))
 
     def run(self, *command, folder=None, status=0):
