@@ -26,9 +26,9 @@ What is kept must not cost the machine, or the process, more memory than the pro
   can do that: ``ticker.h``. It starts when the first block is kept that is not small, counts ticks, by which blocks are
   stamped, and ends when nothing is left. Before a fork everything goes back and the thread ends: the child would hold
   pages that it has no use for, and CPython warns of forks in processes with threads.
-* A block that comes from upstream replaces kept blocks: those may fill `SLACK_BYTES`, and half of what is missing to the
-  most that was ever in use. So the peak of the process is that of the program. Half, because what is outside arrays,
-  such as the buffers of BLAS, may have grown since then.
+* A block that comes from upstream replaces kept blocks, so that in use and kept together never exceed the most that
+  was ever in use, but for `SLACK_BYTES`. So the peak of the process is that of the program, unless what is outside
+  arrays, such as the buffers of BLAS, grew after the peak of the arrays.
 * Everything goes back when the machine, or a control group that the process is in, is short of memory, which every
   tick checks. Upstream allocators with a limit are short when they refuse.
 * The default bound is divided by the number of the user's processes that keep blocks at the time.
@@ -409,7 +409,7 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity, bi
         raise MemoryError("no memory to keep track of a block.")
     kept.reports = self.is_over_cpu
     if kept.reports and cache.cached > SLACK_BYTES:
-        evict(cache, SLACK_BYTES + spare_below_peak(capacity) // 2)
+        evict(cache, SLACK_BYTES + spare_below_peak(capacity))
     try:
         try:
             reserve(self.upstream, capacity, zeroed, kept)

@@ -18,17 +18,17 @@ def threads():
 
 def test_samples_show_what_goes_on():
     with record(resident=0.001) as recording:
-        before = recording.snapshot()["resident"]["nbytes"][-1]
+        before = recording.snapshot(holders=False)["resident"]["nbytes"][-1]
         x = np.ones(64 * MIB, np.uint8)
-        during = recording.snapshot()["resident"]["nbytes"][-1]
+        during = recording.snapshot(holders=False)["resident"]["nbytes"][-1]
         time.sleep(0.05)
         del x
-    resident = recording.snapshot()["resident"]
+    resident = recording.snapshot(holders=False)["resident"]
     assert during - before > 60 * MIB
     assert len(resident["nbytes"]) > 5 and max(resident["nbytes"]) >= during
     assert resident["time_ns"] == sorted(resident["time_ns"]) and resident["time_ns"][0] >= 0
-    assert resident["time_ns"][-1] <= recording.snapshot()["duration_ns"]
-    assert recording.snapshot()["resident"] == resident and threads() == []
+    assert resident["time_ns"][-1] <= recording.snapshot(holders=False)["duration_ns"]
+    assert recording.snapshot(holders=False)["resident"] == resident and threads() == []
 
 
 def test_a_peak_between_two_samples_is_seen():
@@ -38,12 +38,12 @@ def test_a_peak_between_two_samples_is_seen():
     _, highest = resident.resident_nbytes()
     with record(resident=3600) as recording:
         bytearray(b"x") * (highest + 64 * MIB)
-    assert max(recording.snapshot()["resident"]["nbytes"]) > highest + 60 * MIB
+    assert max(recording.snapshot(holders=False)["resident"]["nbytes"]) > highest + 60 * MIB
 
 
 def test_no_samples_unless_asked_for():
     with record() as recording:
-        assert "resident" not in recording.snapshot() and threads() == []
+        assert "resident" not in recording.snapshot(holders=False) and threads() == []
 
 
 @pytest.mark.parametrize("interval", [0, -1.0, float("nan")])
@@ -73,16 +73,16 @@ def test_systems_that_tell_less(monkeypatch):
     with record(resident=True) as recording:
         pass
     nothing = {name: [] for name in ("time_ns", "nbytes", "cached", "recording")}
-    assert recording.snapshot()["resident"] == nothing and threads() == []
+    assert recording.snapshot(holders=False)["resident"] == nothing and threads() == []
 
 
 def test_what_tensix_holds_itself_is_beside():
     """What caches keep, and the recording."""
     allocator = CachingAllocator(max_idle=60)
     with record(resident=3600) as recording:
-        first = recording.snapshot()["resident"]
+        first = recording.snapshot(holders=False)["resident"]
         allocator.allocate(64 * MIB).clear()
         blocks = [allocator.allocate(64) for _ in range(30_000)]
-        second = recording.snapshot()["resident"]
+        second = recording.snapshot(holders=False)["resident"]
     assert second["cached"][-1] - first["cached"][-1] > 60 * MIB
     assert second["recording"][-1] - first["recording"][-1] > 100 * len(blocks)

@@ -1,5 +1,6 @@
 """Snapshots in files."""
 
+import copy
 import errno
 import json
 import linecache
@@ -14,8 +15,9 @@ from tensix.memory import Snapshot, load_snapshot, record
 from tensix.memory.snapshot_file import frame_with_source
 
 
-@pytest.fixture
-def recorded():
+@pytest.fixture(scope="module")
+def recorded_once():
+    """Return a snapshot, for which the search for holders walks over the whole heap."""
     with record() as recording:
         x = tensix.ones(1000)
         y = x.lazy_clone()
@@ -23,6 +25,11 @@ def recorded():
         with pytest.raises(OutOfMemoryError):
             Storage(1 << 60, CPUAllocator())
         return recording.snapshot()
+
+
+@pytest.fixture
+def recorded(recorded_once):
+    return copy.deepcopy(recorded_once)
 
 
 @pytest.fixture
