@@ -2,6 +2,7 @@
 
 import json
 import platform
+import shlex
 import subprocess
 import sys
 
@@ -78,7 +79,7 @@ def test_help_names_each_command(capsys):
     "info", "info --json", "trace rand(3)", "explain rand(3)", "run -c pass", "memory -c pass", "--version",
 ])  # fmt: skip
 def test_a_closed_output_is_no_error(words):
-    command = f"exec {sys.executable} -m tensix {words.replace('(', chr(92) + '(').replace(')', chr(92) + ')')} >&-"
+    command = f"exec {shlex.join([sys.executable, '-m', 'tensix', *words.split()])} >&-"
     finished = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
     assert finished.returncode == 0 and "Traceback" not in finished.stderr
 

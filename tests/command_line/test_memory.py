@@ -45,7 +45,7 @@ sys.exit(int(sys.argv[1]))
 FORMS = {"script": ["prog.py"], "module": ["-m", "prog"], "code": ["-c", PROGRAM], "folder": ["folder"]}
 
 PROCESSES = """
-import multiprocessing, os, signal, sys, threading
+import multiprocessing, os, shlex, signal, sys, threading
 from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 
@@ -68,7 +68,7 @@ if __name__ == "__main__":
     process = multiprocessing.get_context("fork").Process(target=die, args=(4_000_000,), name="killed")
     process.start()
     process.join()
-    os.system(sys.executable + " -c 'import numpy as np; np.ones(5_000_000, np.uint8)'")
+    os.system(shlex.quote(sys.executable) + " -c 'import numpy as np; np.ones(5_000_000, np.uint8)'")
     pid = os.fork()
     if pid == 0:
         work(6_000_000)

@@ -1,5 +1,6 @@
 """The linters have nothing to say: those of the hooks before a commit, on all files."""
 
+import os
 import re
 import subprocess
 import sys
@@ -16,7 +17,9 @@ FOLDERS = {"ruff": ["."], "cython-lint": ["asv_bench", "examples", "tensix", "te
 def test_linter_finds_nothing(hook):
     entry = re.search(rf"- id: {hook}\n.*\n +entry: python (.+)", HOOKS)[1]
     command = [sys.executable, *entry.split(), *FOLDERS[hook]]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
+    # cython-lint starts pycodestyle by its name, which is on the path only where the environment is activated.
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"PATH": path})
     assert found.returncode == 0, found.stdout + found.stderr
 
 
