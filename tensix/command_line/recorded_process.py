@@ -146,7 +146,6 @@ class RecordedProcess:
                       "folder it is kept while the program runs.", file=sys.stderr)  # fmt: skip
             self.has_failed = True
 
-
     def mark_as_failed(self):
         """Leave an empty file, for which there is space where there is none for bytes."""
         try:
