@@ -535,8 +535,8 @@ cdef bint reserve_record(tape_t* tape) noexcept nogil:
     if tape.count < tape.capacity:
         return True
     if tape.file >= 0 and tape.count >= SPILL_COUNT and tape.count - tape.living.count >= tape.count // 4:
-        if spill_freed(tape):
-            return True
+        remove_freed(tape)
+        return True
     if tape.capacity < tape.max_count:
         capacity = min(2 * tape.capacity + 1024, tape.max_count)
         larger = realloc(tape.records, capacity * sizeof(block_record_t))
@@ -545,33 +545,21 @@ cdef bint reserve_record(tape_t* tape) noexcept nogil:
             return True
     if tape.count - tape.living.count < max(<size_t>1, tape.count // WORTH_FORGETTING):
         return False
-    forget_freed(tape)
+    remove_freed(tape)
     return tape.count < tape.capacity
 
 
-cdef void forget_freed(tape_t* tape) noexcept nogil:
-    """Take freed blocks off the tape, the oldest first, at most half of it. See Note [The tape]."""
-    cdef size_t excess = (tape.count + 1) // 2
-    cdef size_t kept = 0, i
+cdef void remove_freed(tape_t* tape) noexcept nogil:
+    """Take freed blocks off the tape: all of them to its file, else the oldest, at most half of it. See Note [The tape]."""
+    cdef block_record_t buffer[256]
+    cdef size_t excess = tape.count if tape.file >= 0 else (tape.count + 1) // 2
+    cdef size_t kept = 0, filled = 0, i
     for i in range(tape.count):
         if excess and tape.records[i].freed_ns != STILL_ALIVE:
             excess -= 1
-            tape.dropped += 1
-            continue
-        if kept != i:
-            tape.records[kept] = tape.records[i]
-            if tape.records[kept].freed_ns == STILL_ALIVE:
-                block_table_put(&tape.living, tape.records[kept].data, kept)
-        kept += 1
-    tape.count = kept
-
-
-cdef bint spill_freed(tape_t* tape) noexcept nogil:
-    """Move the records of freed blocks to the file; return whether that made space. See Note [The tape]."""
-    cdef block_record_t buffer[256]
-    cdef size_t kept = 0, filled = 0, i
-    for i in range(tape.count):
-        if tape.records[i].freed_ns != STILL_ALIVE:
+            if tape.file < 0:
+                tape.dropped += 1
+                continue
             buffer[filled] = tape.records[i]
             filled += 1
             if filled == 256:
@@ -580,11 +568,11 @@ cdef bint spill_freed(tape_t* tape) noexcept nogil:
             continue
         if kept != i:
             tape.records[kept] = tape.records[i]
-            block_table_put(&tape.living, tape.records[kept].data, kept)
+            if tape.records[kept].freed_ns == STILL_ALIVE:
+                block_table_put(&tape.living, tape.records[kept].data, kept)
         kept += 1
     write_records(tape, buffer, filled)
     tape.count = kept
-    return tape.count < tape.capacity
 
 
 cdef void write_records(tape_t* tape, const block_record_t* records, size_t count) noexcept nogil:
