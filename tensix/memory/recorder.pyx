@@ -550,7 +550,7 @@ cdef bint reserve_record(tape_t* tape) noexcept nogil:
 
 
 cdef void remove_freed(tape_t* tape) noexcept nogil:
-    """Take freed blocks off the tape: all of them to its file, else the oldest, at most half of it. See Note [The tape]."""
+    """Take freed blocks off the tape: all to its file, else the oldest, at most half of it. See Note [The tape]."""
     cdef block_record_t buffer[256]
     cdef size_t excess = tape.count if tape.file >= 0 else (tape.count + 1) // 2
     cdef size_t kept = 0, filled = 0, i
