@@ -26,9 +26,9 @@ What is kept must not cost the machine, or the process, more memory than the pro
   can do that: ``ticker.h``. It starts when the first block is kept that is not small, counts ticks, by which blocks are
   stamped, and ends when nothing is left. Before a fork everything goes back and the thread ends: the child would hold
   pages that it has no use for, and CPython warns of forks in processes with threads.
-* A block that comes from upstream replaces kept blocks, so that in use and kept together never exceed the most that
-  was ever in use, but for `SLACK_BYTES`. So the peak of the process is that of the program, unless what is outside
-  arrays, such as the buffers of BLAS, grew after the peak of the arrays.
+* A block that comes from upstream replaces kept blocks, so that the process does not grow beyond the peak that it had
+  without what is kept, but for `SLACK_BYTES`. What is outside arrays, such as the buffers of BLAS, is looked at when
+  the block is large, and at every tick.
 * Everything goes back when the machine, or a control group that the process is in, is short of memory, which every
   tick checks. Upstream allocators with a limit are short when they refuse.
 * The default bound is divided by the number of the user's processes that keep blocks at the time.
@@ -116,6 +116,7 @@ cdef extern from "tensix/machine.h" nogil:
         uint64_t limit
         uint64_t available
     tx_memory_t tx_machine_memory(const char* root)
+    uint64_t tx_process_bytes()
     int tx_count_cachers(bint is_cacher)
 
 cdef extern from "tensix/ticker.h":
@@ -131,6 +132,7 @@ cdef enum:
     SLACK_BYTES = 16777216    # see Note [Unused blocks]
     SPARE_SHARE = 16          # memory is short when less than a sixteenth of it, and what is kept, is available
     NEVER = 0xFFFFFFFF
+    UNKNOWN = -1 << 62
 
 DEFAULT_SHARE = 4  # a quarter of the machine's memory at most is kept
 DEFAULT_MAX_IDLE = 1.0  # seconds
@@ -138,6 +140,9 @@ DEFAULT_MAX_IDLE = 1.0  # seconds
 cdef cache_t* caches = NULL     # of all allocators that live; with the GIL
 cdef uint32_t ticks = 0
 cdef bint may_tick = True       # until the process exits
+cdef int64_t outside = UNKNOWN  # bytes of the process that are neither in use nor kept, at the last look
+cdef int64_t seen_peak = 0      # of bytes in use, at the last look
+cdef int64_t peak_of_both = 0   # of bytes in use and those outside
 cdef bytes machine_root = b""   # in front of the paths of files that tell of memory
 
 cdef struct block_list_t:
@@ -206,8 +211,7 @@ cdef class CachingAllocator(Allocator):
     -----
     Of blocks below 1 MiB a few of each size are kept. If upstream has no memory, what is kept is given back and
     upstream is asked once more. Everything kept is given back before a fork, and when the machine or the control group
-    is short of memory. Over a `CPUAllocator`, what is in use and kept together stays within 16 MiB of the most that was
-    ever in use.
+    is short of memory. Over a `CPUAllocator`, kept blocks raise the peak of the process by no more than 16 MiB.
 
     A thread without Python code gives unused blocks back; it runs only while something is kept. Upstream's
     deallocation may be called in it.
@@ -408,6 +412,8 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity, bi
     if kept == NULL:
         raise MemoryError("no memory to keep track of a block.")
     kept.reports = self.is_over_cpu
+    if kept.reports and (capacity >= MIN_LARGE_BYTES or outside == UNKNOWN):
+        look_outside()
     if kept.reports and cache.cached > SLACK_BYTES:
         evict(cache, SLACK_BYTES + spare_below_peak(capacity))
     try:
@@ -433,10 +439,29 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity, bi
     return kept
 
 
+cdef void look_outside() noexcept:
+    """Find out how much of the process is in main memory but neither in use nor kept."""
+    global outside, peak_of_both
+    cdef int64_t in_use = bytes_given_out(CPU)
+    cdef int64_t resident = <int64_t>tx_process_bytes()
+    cdef int64_t now = resident - in_use - <int64_t>bytes_kept(True) if resident != 0 else 0
+    note_peak(now if outside == UNKNOWN else min(outside, now))  # what came after the peak does not raise it
+    peak_of_both = max(peak_of_both, in_use + now)
+    outside = now
+
+
+cdef void note_peak(int64_t outside_then) noexcept:
+    """Add what was outside at the time to the peak of what is in use, if that has passed since the last call."""
+    global seen_peak, peak_of_both
+    if given_out[<int>CPU].peak != seen_peak:
+        seen_peak = given_out[<int>CPU].peak
+        peak_of_both = max(peak_of_both, seen_peak + outside_then)
+
+
 cdef size_t spare_below_peak(size_t nbytes) noexcept:
-    """Return by how much the bytes in use stay below their peak if a block of so many bytes is added."""
-    cdef int64_t spare = given_out[<int>CPU].peak - <int64_t>bytes_given_out(CPU) - <int64_t>nbytes
-    return <size_t>max(spare, 0)
+    """Return by how much the process stays below its peak without what is kept if so many bytes are added."""
+    note_peak(outside)
+    return <size_t>max(peak_of_both - outside - <int64_t>bytes_given_out(CPU) - <int64_t>nbytes, 0)
 
 
 cdef int reserve(Allocator upstream, size_t capacity, bint zeroed, kept_block_t* kept) except -1:
@@ -640,6 +665,7 @@ cdef int tick() noexcept:
     cdef cache_t* cache = caches
     ticks += 1
     share_bounds()
+    look_outside()
     while cache != NULL:  # nothing here runs code of others
         take_returned(cache, &gone)
         take_oldest(cache, 0 if is_short else cache.max_cached, &gone)
@@ -647,12 +673,12 @@ cdef int tick() noexcept:
         cache = cache.next_cache
     with nogil:
         block_list_let_go(&gone)
-    if bytes_kept() != 0:
+    if bytes_kept(False) != 0:
         return True
     with nogil:
         tx_count_cachers(False)
         tx_trim_heap()
-    return bytes_kept() != 0
+    return bytes_kept(False) != 0
 
 
 cdef void take_unused(cache_t* cache, block_list_t* gone) noexcept:
@@ -671,7 +697,7 @@ cdef void take_unused(cache_t* cache, block_list_t* gone) noexcept:
 
 cdef bint memory_is_short() noexcept:
     """Return whether there is less memory available than a part of all of it, and what is kept here."""
-    cdef uint64_t kept = bytes_kept()
+    cdef uint64_t kept = bytes_kept(False)
     cdef tx_memory_t memory
     if kept <= SLACK_BYTES:
         return False
@@ -679,12 +705,12 @@ cdef bint memory_is_short() noexcept:
     return memory.available < kept + memory.limit // SPARE_SHARE
 
 
-cdef uint64_t bytes_kept() noexcept:
-    """Return what all caches of this process that give back by themselves keep, in bytes."""
+cdef uint64_t bytes_kept(bint for_ever) noexcept:
+    """Return what all caches of this process keep, in bytes; without those of `max_idle=inf` if not asked for."""
     cdef uint64_t nbytes = 0
     cdef cache_t* cache = caches
     while cache != NULL:
-        if cache.max_idle_ticks != NEVER:
+        if for_ever or cache.max_idle_ticks != NEVER:
             nbytes += cache.cached + tx_load_relaxed(&cache.returned_bytes)
         cache = cache.next_cache
     return nbytes
@@ -819,12 +845,7 @@ def set_machine_root(root):
 
 def cached_bytes():
     """Return what all caches of this process keep, in bytes."""
-    cdef uint64_t nbytes = 0
-    cdef cache_t* cache = caches
-    while cache != NULL:
-        nbytes += cache.cached + tx_load_relaxed(&cache.returned_bytes)
-        cache = cache.next_cache
-    return nbytes
+    return bytes_kept(True)
 
 
 atexit.register(end_ticker_at_exit)

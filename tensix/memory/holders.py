@@ -110,7 +110,7 @@ class Search:
         self.steps = 0
         self.handles = [getattr(sys.modules[name], cls) for name, cls in HANDLES.items() if name in sys.modules]
         self.kinds = {}  # id of a type -> (the type, the class of handles that it is or derives from, or None)
-        self.found = {}  # id of a holder -> (holder, address, text), None for one on another block
+        self.found = {}  # id of a holder -> (holder, address, text)
         self.places = {}  # id of a holder -> where it is held: containers, and words
         self.looked_into = set()  # ids of containers that the collector passes over
         self.wanted = {}  # ids of what is to be named next
@@ -199,9 +199,12 @@ class Search:
         handle = self.kinds[id(kind)][1]
         if handle is None:
             return False
-        if id(value) not in self.found:
-            self.found[id(value)] = self.entry_of(value, handle)
-        return self.found[id(value)] is not None
+        if id(value) in self.found:
+            return True
+        entry = self.entry_of(value, handle)
+        if entry is not None:
+            self.found[id(value)] = entry
+        return entry is not None
 
     def entry_of(self, holder, handle):
         """Return holder, address and text; None if it is on no block that matters."""
@@ -255,7 +258,7 @@ class Search:
 
     def find_parents(self):
         """Find what holds the places that have no name of their own, and what holds those, up to some levels."""
-        holders = [entry[0] for entry in self.found.values() if entry is not None]
+        holders = [holder for holder, _, _ in self.found.values()]
         held = [(one, place) for one in holders for place in self.places.get(id(one), ()) if type(place) is not str]
         for level in range(MOST_LEVELS):
             self.find_owners([place for _, place in held])
@@ -348,7 +351,7 @@ class Search:
         self.find_parents()
         self.wanted, self.names = self.found.keys() | self.parents.keys(), {}
         found = []
-        for holder, address, text in filter(None, self.found.values()):
+        for holder, address, text in self.found.values():
             places = dict.fromkeys(self.name_of(holder, place) for place in self.places.get(id(holder), ()))
             found.append((address, ", ".join([text, *list(places)[:MOST_PLACES]])))
         return found

@@ -11,8 +11,8 @@ The tape is bounded. When it is full, blocks that are freed already are forgotte
 tape; if too few are freed, new blocks are not recorded. What was lost either way is counted.
 
 The recording of a program must not take the memory that it is to show. So a tape may have a file (`record._keep_in`):
-records of freed blocks, which nothing changes any more, go there once there are `SPILL_COUNT`. The file has a place for
-half of all records, and begins again at its start when it is full. A snapshot of such a tape is made part by part.
+records of freed blocks, which nothing changes any more, go there once there are `SPILL_COUNT`. The file has places for
+as many records as the tape, and begins again at its start when it is full. A snapshot of such a tape is made part by part.
 
 Note [Uses on the tape]
 ~~~~~~~~~~~~~~~~~~~~~~~
@@ -25,6 +25,7 @@ of others, or was out of sight at any time. Two more facts are noted while they 
 
 The stack is taken once in a call: it is that of the call, wherever in it a block is used.
 """
+import heapq
 import sys
 import threading
 import time
@@ -92,13 +93,14 @@ cdef extern from "Python.h":
 
 DEFAULT_MAX_EVENTS = 1_000_000
 DEFAULT_DEPTH = 32
+MOST_HELD = 1024  # living blocks whose holders are looked for, the largest
 
 cdef enum:
     STILL_ALIVE = -1      # in place of the time of a free
     NEVER = -1            # in place of that of a write
     GUESSES = 256
     WORTH_FORGETTING = 16  # part of the tape that has to be freed blocks, so that forgetting pays
-    SPILL_COUNT = 32768   # records in memory before the first ones go to the file
+    SPILL_COUNT = 8192    # records in memory before the first ones go to the file
     PART_COUNT = 1024     # records that are read at once
 
 
@@ -283,7 +285,8 @@ cdef class record(MemoryListener):
         holders : bool, optional
             Look for who holds the living blocks, which walks over every object that Python's collector knows. It ends
             early after 30 seconds, or before it takes more than a quarter of the process' resident memory or 64 MiB,
-            whichever is larger; ``"left_out"`` counts the objects that were not asked.
+            whichever is larger; ``"left_out"`` counts the objects that were not asked. It looks for the holders of the
+            1,024 largest blocks; ``"blocks_left_out"`` counts the others.
 
         Returns
         -------
@@ -309,8 +312,7 @@ cdef class record(MemoryListener):
     def _keep_in(self, file):
         """Put records of freed blocks into an open file, which the recording keeps; before it starts."""
         self.file, self.tape.file = file, file.fileno()
-        self.tape.file_capacity = self.tape.max_count // 2
-        self.tape.max_count -= self.tape.file_capacity
+        self.tape.file_capacity = self.tape.max_count
 
     def _snapshot_in_parts(self, take, *, holders=True):
         """Return a snapshot without its blocks, whose columns are given to `take`, a part after the other."""
@@ -625,6 +627,8 @@ cdef class TapeReader:
 cdef TapeReader reader_of(tape_t* tape):
     cdef TapeReader reader = TapeReader()
     lock_listeners()  # a copy of this moment: frees without the GIL may go on
+    if tape.file >= 0:
+        remove_freed(tape)
     reader.copied, reader.dropped, reader.file = tape.count, tape.dropped, tape.file
     reader.in_file = min(tape.file_total, tape.file_capacity)
     reader.copy = <block_record_t*>malloc(max(tape.count, <size_t>1) * sizeof(block_record_t))
@@ -648,7 +652,7 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
     operators = [operator.schema.qualified_name for operator in self.operators]
     clones = {number for number, operator in enumerate(self.operators, 1) if operator.schema.name == "clone"}
     positions = positions_of_sources(reader, clones)
-    living = {}
+    living, blocks_left_out = {}, 0  # address -> bytes and position
     take(empty_columns())
     while first < reader.count():
         records = reader.read(first, &count)
@@ -656,14 +660,19 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
         for i in range(count):
             add_to_columns(columns, &records[i], numbering, threads, clones, positions)
             if wants_holders and records[i].freed_ns == STILL_ALIVE:
-                living[<uintptr_t>records[i].data] = first + i
+                living[<uintptr_t>records[i].data] = records[i].nbytes, first + i
         take(columns)
         first += count
+        if len(living) > MOST_HELD:
+            blocks_left_out += len(living) - MOST_HELD
+            living = dict(heapq.nlargest(MOST_HELD, living.items(), key=lambda item: item[1][0]))
+    dropped = reader.dropped
+    reader = None  # it takes memory
     holders, left_out = holders_of(living) if wants_holders else ([], 0)
     made = Snapshot({
         "format": FORMAT, "version": VERSION, "tensix": __version__,
         "program": " ".join(sys.argv) or "python",
-        "started": self.started, "duration_ns": duration, "dropped": reader.dropped,
+        "started": self.started, "duration_ns": duration, "dropped": dropped,
         "copies": events_of(&tape.copies, numbering), "failures": events_of(&tape.failures, numbering),
         "frames": [frame_with_source(*frame) for frame in numbering.frames],
         "stacks": [list(frames) for frames in numbering.stacks],
@@ -671,8 +680,9 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
         "allocators": list(map(repr_of, self.allocators)),
         "threads": list(self.threads.values()),
         "operators": operators,
-        "holders": [{"block": living[found], "text": text} for found, text in holders],
+        "holders": [{"block": living[found][1], "text": text} for found, text in holders],
         "left_out": left_out,
+        "blocks_left_out": blocks_left_out,
     })
     if self.resident is not None:
         made["resident"] = self.resident.columns()

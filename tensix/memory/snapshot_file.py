@@ -231,8 +231,9 @@ def damage_of(data):
             return f"a {name} is named that is not among its {table}"
     if not all(isinstance(text, str) for text in texts) or not all(map(is_count, numbers)):
         return "an entry is of the wrong kind"
-    if not is_count(data.get("left_out", 0)):
-        return "left_out is not a number"
+    for name in ("left_out", "blocks_left_out"):
+        if not is_count(data.get(name, 0)):
+            return f"{name} is not a number"
     if "call_sites" in data and not are_call_sites(data["call_sites"], data["stacks"]):
         return "its call sites are not one frame of each stack"
     return (

@@ -13,7 +13,7 @@ import pytest
 
 import tensix
 from tensix.core import Storage
-from tensix.memory import holders, record
+from tensix.memory import holders, record, recorder
 
 GLOBAL = None
 
@@ -333,14 +333,30 @@ MANY = [list, lambda tensors: dict(enumerate(tensors)), lambda tensors: [{1: x} 
 
 
 @pytest.mark.parametrize("make", MANY, ids=["list", "dict", "dicts"])
-def test_many_in_one_place_and_in_many(make):
+def test_many_in_one_place_and_in_many(monkeypatch, make):
     """Where a holder is was looked for once for each of them: that took minutes."""
+    monkeypatch.setattr(recorder, "MOST_HELD", 30_000)
     with record() as recording:
         kept = make([tensix.ones(1) for _ in range(30_000)])
         texts = [one["text"] for one in recording.snapshot()["holders"]]
     assert len(texts) == 30_000 == len(kept)
     place = "item 29999 of a list" if make is list else "value of"
     assert any(place in text for text in texts)
+
+
+def test_holders_are_looked_for_of_the_largest_blocks(tmp_path):
+    with record() as recording:
+        kept = [tensix.ones(number) for number in range(1, 1501)]
+        snapshot = recording.snapshot()
+    sizes = {snapshot["blocks"]["nbytes"][one["block"]] for one in snapshot["holders"]}
+    assert sizes == {4 * number for number in range(477, 1501)} and snapshot["blocks_left_out"] == 476
+    snapshot.save(tmp_path / "left_out.json")
+    assert tensix.memory.load_snapshot(tmp_path / "left_out.json") == snapshot
+    snapshot["blocks_left_out"] = "all"
+    snapshot.save(tmp_path / "wrong.json")
+    with pytest.raises(ValueError, match="blocks_left_out is not a number"):
+        tensix.memory.load_snapshot(tmp_path / "wrong.json")
+    assert len(kept) == 1500
 
 
 def test_owners_of_dicts_of_attributes():

@@ -127,16 +127,31 @@ def test_an_upstream_in_python_gets_its_blocks_back_in_the_thread():
 def test_in_use_and_kept_stay_below_the_peak_of_what_was_in_use():
     """Sizes that never recur: without the rule the process would hold all of them."""
     printed = run("""
-caching = CachingAllocator(max_idle=float("inf"))
+caching = tensix.get_allocator()
+caching.max_idle = float("inf")
 for n in range(20, 100):
-    caching.allocate(n * MIB).clear()
+    tensix.ones(n * MIB, dtype="uint8")
     assert caching.stats().cached <= (n + n / 8 + 16) * MIB
 for n in range(100, 20, -1):  # below the peak, what was kept stays
-    caching.allocate(n * MIB).clear()
+    tensix.ones(n * MIB, dtype="uint8")
 stats = caching.stats()
 print(64 * MIB < stats.cached <= 130 * MIB)
 """)
     assert printed == "True\n"
+
+
+@needs_proc
+def test_what_grows_outside_arrays_after_their_peak_replaces_kept_blocks():
+    run("""
+tensix.get_allocator().max_idle = float("inf")
+tensix.ones(50 * MIB)  # 200 MiB
+peak = resident()
+assert tensix.get_allocator().stats().cached >= 200 * MIB
+outside = b"1" * (150 * MIB)
+for n in range(5, 10):
+    tensix.ones(n * MIB)
+    assert resident() < peak + 20 * MIB
+""")
 
 
 def test_sizes_that_recur_below_the_peak_keep_their_blocks():

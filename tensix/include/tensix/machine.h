@@ -19,6 +19,7 @@ static __inline tx_memory_t tx_machine_memory(const char *root)
     (void)root;
     return memory;
 }
+static __inline uint64_t tx_process_bytes(void) { return 0; }
 static __inline int tx_count_cachers(int is_cacher) { (void)is_cacher; return 1; }
 #else
 
@@ -113,6 +114,15 @@ static tx_memory_t tx_machine_memory(const char *root)
         }
     }
     return memory;
+}
+
+/* Return how many bytes of this process are in main memory; 0 where the system does not say. */
+static uint64_t tx_process_bytes(void)
+{
+    char text[TX_FILE_BYTES], *second; /* pages of addresses, pages in memory, ... */
+    tx_read_text("", "/proc/self/statm", "", text);
+    second = strchr(text, ' ');
+    return second == NULL ? 0 : strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /* Enter this process in a list of those that keep blocks, or take it out, and return how many of this user do, at least 1.

@@ -135,7 +135,8 @@ function holdersOf(snapshot, block) {
   const holders = snapshot.holders.get(block);
   if (holders) return make("div", {}, ...holders.map((text) => make("div", {}, text)));
   if (snapshot.freed[block] !== Infinity) return "nothing, it was freed";
-  const leftOut = snapshot.facts.left_out;
+  const { left_out: leftOut, blocks_left_out: blocksLeftOut } = snapshot.facts;
+  if (blocksLeftOut) return `nothing that was found: the search left ${plural(blocksLeftOut, "block")} out, the smallest`;
   return leftOut ? `nothing that was found: the search left ${plural(leftOut, "object")} out` : "nothing that Python can see";
 }
 

@@ -20,7 +20,7 @@ function joined(parts) {
   const main = parts[0][1];
   const blocks = { process: [] };
   const all = { ...main, blocks, frames: [], stacks: [], call_sites: [], allocators: [], threads: [], holders: [], copies: [], failures: [],
-    advice: [], dropped: 0, left_out: 0, processNames: parts.map(([name]) => name) };
+    advice: [], dropped: 0, left_out: 0, blocks_left_out: 0, processNames: parts.map(([name]) => name) };
   const numbers = new Map();
   const numberOf = (list, value) => {
     const text = JSON.stringify(value);
@@ -61,6 +61,7 @@ function joined(parts) {
     for (const one of part.advice ?? []) all.advice.push({ ...one, blocks: one.blocks.map((block) => block + first.block) });
     all.dropped += part.dropped;
     all.left_out += part.left_out ?? 0;
+    all.blocks_left_out += part.blocks_left_out ?? 0;
   });
   if (!parts.some(([, part]) => part.advice)) delete all.advice;
   all.resident = residentOfAll(parts.map(([, part]) => part));
