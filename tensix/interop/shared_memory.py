@@ -1,8 +1,8 @@
-"""Tensors in shared memory, handed to other processes by `multiprocessing` without copying.
+"""Tensors in shared memory, handed to other processes by `multiprocessing` and joblib without copying.
 
-Importing this module, which the first `SharedMemoryAllocator` does, teaches `multiprocessing` to send a tensor whose
-storage such an allocator made as a file descriptor and an offset; `share` teaches joblib's `loky` the same, if that is
-loaded. All other tensors are pickled with their bytes, as everywhere.
+Importing this module, which the first `SharedMemoryAllocator` does, has `multiprocessing`, joblib and `loky` send a
+tensor whose storage such an allocator made as a file descriptor and an offset. All other tensors are pickled with their
+bytes, as everywhere.
 
 Note [Descriptors on their way]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -10,6 +10,15 @@ A `SharedFile` stands for a descriptor in a pickle, one per segment: pickle find
 message need one descriptor. `multiprocessing` carries it: to a process that is being started by inheritance, to others
 by a socket, for which it keeps a duplicate until the message is read. The receiver maps the file once per message;
 then the descriptor that came is closed, for the mapping has its own.
+
+Note [Pickles for workers]
+~~~~~~~~~~~~~~~~~~~~~~~~~~
+A reducer is registered with those who pickle messages, not with pickle: a descriptor means nothing in a file, and only
+a message is read once. `multiprocessing` and `loky` have a registry. The pools of joblib's backend "multiprocessing"
+have none, and what `joblib.wrap_non_picklable_objects` returns is pickled by `cloudpickle.dumps`, whose registry is that
+of every program. Both would copy silently, so a name in two modules of joblib is replaced: the pickler by a subclass
+that registers tensors, and `dumps` by that of `loky`. joblib may be imported after the first tensor is shared. So a
+finder waits for it, as importing it here would cost 0.1 s of a program without it.
 """
 
 import os
@@ -41,8 +50,8 @@ def share(x: Tensor) -> Tensor:
     Returns
     -------
     Tensor
-        Sent to another process by `multiprocessing` or by joblib's default workers, it is the same memory there: each
-        sees the other's writes.
+        Sent to another process by `multiprocessing`, joblib or `loky`, it is the same memory there: each sees the
+        other's writes.
 
     Notes
     -----
@@ -59,7 +68,6 @@ def share(x: Tensor) -> Tensor:
     >>> share(x) is x
     True
     """
-    register_reducers()
     if SharedMemoryAllocator.locate(x.data_ptr()) is not None:
         return x  # sent as it is, whatever its strides
     with use_allocator(ALLOCATOR):
@@ -130,11 +138,54 @@ def reduce_tensor(x: Tensor):
     return receive_tensor, (file, x.readonly, start, storage_offset, x.shape, x.stride(), x.dtype)
 
 
-def register_reducers() -> None:
-    """Have tensors reduced by `reduce_tensor` in messages between processes, of loky only if that is loaded."""
-    for name in ("multiprocessing.reduction", "joblib.externals.loky.backend.reduction", "loky.backend.reduction"):
-        if name in sys.modules:
-            sys.modules[name].register(Tensor, reduce_tensor)
+def register_in(package: str) -> None:
+    """Have an imported package reduce tensors by `reduce_tensor` in messages. See Note [Pickles for workers]."""
+    if package == "multiprocessing":
+        reduction.register(Tensor, reduce_tensor)
+        return
+    loky = "joblib.externals.loky" if package == "joblib" else package
+    pickling, wrapping, pool = map(
+        sys.modules.get, (f"{loky}.backend.reduction", f"{loky}.cloudpickle_wrapper", f"{package}.pool")
+    )
+    if pickling is not None:
+        pickling.register(Tensor, reduce_tensor)
+        if wrapping is not None:
+            wrapping.dumps = lambda wrapped: bytes(pickling.dumps(wrapped))
+    if pool is not None:
+
+        class TensorPickler(pool.CustomizablePickler):
+            def __init__(self, *args, **kwargs):
+                super().__init__(*args, **kwargs)
+                self.register(Tensor, reduce_tensor)
+
+        pool.CustomizablePickler = TensorPickler
 
 
-register_reducers()
+class RegisterAfterImport:
+    """A finder that calls `register_in` once a package is imported."""
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        """Return what the other finders return, and have the loader register tensors when it is done."""
+        if name not in PACKAGES:
+            return None
+        found = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not cls)
+        spec = next(filter(None, found), None)
+        if spec is not None:
+            execute = spec.loader.exec_module
+
+            def execute_and_register(module):
+                execute(module)
+                if module.__name__ == name:  # one loader may serve all modules of a ZIP file
+                    register_in(name)
+
+            spec.loader.exec_module = execute_and_register
+        return spec
+
+
+PACKAGES = ("joblib", "loky")
+register_in("multiprocessing")
+for package in PACKAGES:
+    if package in sys.modules:
+        register_in(package)
+sys.meta_path.insert(0, RegisterAfterImport)

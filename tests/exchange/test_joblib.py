@@ -1,8 +1,11 @@
 """Tensors handed to workers of joblib."""
 
+import subprocess
+import sys
+
 import joblib
 import pytest
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, wrap_non_picklable_objects
 from joblib.externals.loky import get_reusable_executor
 
 import tensix
@@ -19,26 +22,102 @@ def workers():
 
 def add_one(x, i):
     x[i] += 1
-    return tensix.memory.SharedMemoryAllocator.locate(x.data_ptr()) is not None
+    return SharedMemoryAllocator.locate(x.data_ptr()) is not None
 
 
-def test_workers_have_the_same_memory():
+def add_one_inside(found, i):
+    return add_one(found["some"][0], i)
+
+
+# Python warns when a process with threads forks, which joblib's backend "multiprocessing" does.
+every_backend = pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
+forks = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+
+
+@every_backend
+@forks
+def test_workers_have_the_same_memory(backend):
     x = share(tensix.zeros(4))
     for part in (x, x[::2], x[1:]):
-        assert Parallel(n_jobs=2)(delayed(add_one)(part, i) for i in range(part.numel())) == [True] * part.numel()
+        found = Parallel(n_jobs=2, backend=backend)(delayed(add_one)(part, i) for i in range(part.numel()))
+        assert found == [True] * part.numel()
     assert x.tolist() == [2, 2, 3, 2]
 
 
-def test_results_of_workers_are_shared_too():
+@every_backend
+@forks
+def test_tensors_in_other_objects_are_shared(backend):
+    x = share(tensix.zeros(3))
+    found = Parallel(n_jobs=2, backend=backend)(delayed(add_one_inside)({"some": [x]}, i) for i in range(3))
+    assert found == [True] * 3
+    assert x.tolist() == [1, 1, 1]
+
+
+@every_backend
+@forks
+def test_tensors_of_closures_are_shared(backend):
+    x = share(tensix.zeros(3))
+    closures = [wrap_non_picklable_objects(lambda i: add_one(x, i))]
+    if backend != "multiprocessing":  # which pickles functions by their names
+        closures.append(lambda i: add_one(x, i))
+    for closure in closures:
+        assert Parallel(n_jobs=2, backend=backend)(delayed(closure)(i) for i in range(3)) == [True] * 3
+    assert x.tolist() == [len(closures)] * 3
+
+
+@every_backend
+@pytest.mark.parametrize("mode", [None, "r", "r+", "c"])
+@forks
+def test_memory_maps_of_joblib_change_nothing(backend, mode):
+    x = share(tensix.zeros(1000))
+    with Parallel(n_jobs=2, backend=backend, mmap_mode=mode, max_nbytes=1) as parallel:
+        assert parallel(delayed(add_one)(x, i) for i in range(2)) == [True] * 2
+    assert x[:3].tolist() == [1, 1, 0]
+
+
+def part_of(x):
+    return x[1:]
+
+
+@every_backend
+@forks
+def test_results_of_workers_are_shared_too(backend):
     x = share(tensix.zeros(2))
-    (found,) = Parallel(n_jobs=2)([delayed(lambda x: x[1:])(x)])
+    (found,) = Parallel(n_jobs=2, backend=backend)([delayed(part_of)(x)])
     found += 5
     assert x.tolist() == [0, 5]
 
 
-def test_ordinary_memory_is_copied():
+SCRIPT = """
+import multiprocessing, sys
+import tensix
+from tensix.interop.shared_memory import share
+
+def add_one(x, i):
+    x[i] += 1
+
+if __name__ == "__main__":
+    x = share(tensix.zeros(3))
+    assert not {"joblib", "loky"} & {*sys.modules}
+    from joblib import Parallel, delayed
+    for backend in ("loky", "multiprocessing", multiprocessing.get_context("spawn")):
+        Parallel(n_jobs=2, backend=backend)(delayed(add_one)(x, i) for i in range(3))
+    print(x.tolist())
+"""
+
+
+def test_joblib_may_be_imported_after_a_tensor_is_shared(tmp_path):
+    """And a pool may start its workers by running the program again."""
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=100)
+    assert done.stdout == "[3.0, 3.0, 3.0]\n", done.stderr
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+@forks
+def test_ordinary_memory_is_copied(backend):
     x = tensix.zeros(2)
-    assert Parallel(n_jobs=2)([delayed(add_one)(x, 0)]) == [False]
+    assert Parallel(n_jobs=2, backend=backend)([delayed(add_one)(x, 0)]) == [False]
     assert x.tolist() == [0, 0]
 
 
