@@ -1456,7 +1456,13 @@ def size_in_memory(tensor: TensorBase):
     if impl.storage is None or impl.device_type == META:
         return own
     held = cython.cast(StorageImpl, impl.storage).size_bytes
-    return own + (held if use_count(impl.storage) == 1 else min(held, tensor.nbytes))
+    if use_count(impl.storage) == 1:
+        return own + held
+    distinct = tensor.itemsize  # elements that expand() repeats are the same memory
+    for size, stride in zip(tensor.shape, tensor.stride(), strict=True):
+        if stride or not size:
+            distinct *= size
+    return own + min(held, distinct)
 
 
 @cython.cfunc

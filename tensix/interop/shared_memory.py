@@ -15,8 +15,8 @@ Note [Pickles for workers]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~
 A reducer is registered with those who pickle messages, not with pickle: a descriptor means nothing in a file, and only
 a message is read once. `multiprocessing` and `loky` have a registry. The pools of joblib's backend "multiprocessing"
-have none, and what `joblib.wrap_non_picklable_objects` returns is pickled by `cloudpickle.dumps`, whose registry is that
-of every program. Both would copy silently, so a name in two modules of joblib is replaced: the pickler by a subclass
+have none, and what `joblib.wrap_non_picklable_objects` returns is pickled by `cloudpickle.dumps`, whose registry other
+programs use too. Both would copy silently, so a name in two modules of joblib is replaced: the pickler by a subclass
 that registers tensors, and `dumps` by that of `loky`. joblib may be imported after the first tensor is shared. So a
 finder waits for it, as importing it here would cost 0.1 s of a program without it.
 """

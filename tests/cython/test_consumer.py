@@ -135,6 +135,6 @@ def test_the_wheel_holds_what_others_compile_against(wheel):
         assert wanted - held == set()
     made = [name for name in held if name.endswith((".c", ".cpp", ".html")) and "/timeline_page/" not in name]
     assert made == []  # what Cython writes
-    # The plugin for pytest lies beside the package, for a session that uses none of it must not import tensix.
-    places = ("tensix", "pytest_tensix.py", f"tensix-{tensix.__version__}.dist-info")
+    # What pytest and Dask load lies beside the package, for a session that uses none of it must not import tensix.
+    places = ("tensix", "dask_tensix.py", "pytest_tensix.py", f"tensix-{tensix.__version__}.dist-info")
     assert [name for name in held if name.partition("/")[0] not in places] == []

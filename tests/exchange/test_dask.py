@@ -1,5 +1,8 @@
 """Tensors as chunks of Dask arrays."""
 
+import subprocess
+import sys
+
 import dask
 import dask.array as da
 import distributed
@@ -179,10 +182,24 @@ def test_chunks_made_where_they_are_used():
 
 
 def test_dask_counts_the_memory_of_tensors():
+    """By tensix's entry point, which imports nothing until a tensor is there."""
     x = tensix.ones(1000, 1000)
-    assert 0 <= sizeof(x) - x.nbytes < 1000
-    assert 0 <= sizeof(x[0]) - 4000 < 1000
-    assert sizeof([x, x.storage()]) > 2 * x.nbytes
+    storage = x.storage()
+    view = x[::2]
+    for some, nbytes in ((storage, x.nbytes), (view, x.nbytes // 2), (x[0], 4000), (x[0].expand(9, 1000), 4000)):
+        assert 0 <= sizeof(some) - nbytes < 1000
+    assert sizeof.dispatch(tensix.Tensor) is sizeof.dispatch(tensix.Storage) is not sizeof.dispatch(object)
+    total = x.nbytes + 4000
+    for several in ([x, x[0]], (x, x[0]), {"a": x, "b": [x[0]]}):
+        assert 0 <= sizeof(several) - total < 2000
+    many = [tensix.ones(1000) for _ in range(100)]  # of which Dask looks at ten
+    assert 0 <= sizeof(many) - 400_000 < 100_000
+
+
+def test_dask_loads_no_tensix_by_itself():
+    program = "import sys, dask.sizeof; print([name in sys.modules for name in ('dask_tensix', 'tensix')])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=True)
+    assert done.stdout == "[True, False]\n"
 
 
 def test_between_processes():

@@ -10,7 +10,8 @@ SUFFIXES = {".h", ".md", ".pxd", ".py", ".pyi", ".pyx", ".rst"}
 TEXTS = sorted(
     path
     for place in (
-        "tensix", "pytest_tensix.py", "docs", "examples", "asv_bench", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"
+        "tensix", "dask_tensix.py", "pytest_tensix.py", "docs", "examples", "asv_bench", "README.md", "CONTRIBUTING.md",
+        "CHANGELOG.md",
     )
     for path in ((ROOT / place).rglob("*") if (ROOT / place).is_dir() else [ROOT / place])
     if path.suffix in SUFFIXES and not {"_build", "env", "results", "html"} & set(path.relative_to(ROOT).parts)

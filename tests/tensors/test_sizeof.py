@@ -34,6 +34,8 @@ def test_a_view_counts_what_it_refers_to():
 def test_elements_that_are_the_same_count_once():
     one = tensix.ones(1)
     assert sys.getsizeof(one.expand(10**12)) < SMALL
+    x = tensix.ones(1000, 1000)
+    assert 0 <= sys.getsizeof(x[0].expand(9, 1000)) - 4000 < SMALL
 
 
 @pytest.mark.parametrize("make", [

@@ -411,7 +411,7 @@ def test_marks_are_declared(run):
 def test_an_installation_makes_it_known():
     metadata = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert metadata["project"]["entry-points"]["pytest11"] == {"pytest_tensix": "pytest_tensix"}
-    assert metadata["tool"]["setuptools"]["py-modules"] == ["pytest_tensix"]
+    assert metadata["tool"]["setuptools"]["py-modules"] == ["dask_tensix", "pytest_tensix"]
 
 
 def test_the_module_imports_pytest_alone():
