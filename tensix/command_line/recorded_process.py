@@ -17,6 +17,7 @@ whole: its columns are written a part after the other, each to a file without a 
 """
 
 import atexit
+import contextlib
 import json
 import os
 import shutil
@@ -127,15 +128,15 @@ class RecordedProcess:
     def write(self, holders, ended):
         """Write the file, or say why that is not possible and let the program go on."""
         try:
-            columns = ColumnFiles(self.folder)
-            snapshot = self.recording._snapshot_in_parts(columns.take, holders=holders)
-            snapshot |= {
-                "pid": self.pid, "name": name_of_process(), "started_ns": self.started_ns, "ended": ended,
-            }  # fmt: skip
-            with open(self.path + ".part", "w", encoding="ascii") as file:
-                file.write(json.dumps(snapshot)[:-1] + ', "blocks": {')
-                columns.write(file)
-                file.write("}}")
+            with ColumnFiles(self.folder) as columns:
+                snapshot = self.recording._snapshot_in_parts(columns.take, holders=holders)
+                snapshot |= {
+                    "pid": self.pid, "name": name_of_process(), "started_ns": self.started_ns, "ended": ended,
+                }  # fmt: skip
+                with open(self.path + ".part", "w", encoding="ascii") as file:
+                    file.write(json.dumps(snapshot)[:-1] + ', "blocks": {')
+                    columns.write(file)
+                    file.write("}}")
             os.replace(self.path + ".part", self.path + ".json")
         except FileNotFoundError:  # the folder is gone: this process outlives the program, and no one waits for it
             pass
@@ -154,8 +155,8 @@ class RecordedProcess:
             print(f"tensix: nor could that be noted: {error}.", file=sys.stderr)
 
 
-class ColumnFiles:
-    """Columns of a snapshot, each in a file. See Note [Memory of a recording].
+class ColumnFiles(contextlib.ExitStack):
+    """Columns of a snapshot, each in a file, which the scope closes. See Note [Memory of a recording].
 
     Parameters
     ----------
@@ -164,24 +165,25 @@ class ColumnFiles:
     """
 
     def __init__(self, folder):
+        super().__init__()
         self.folder, self.files = folder, {}
 
     def take(self, columns):
         """Add a part to the columns."""
         for name, values in columns.items():
             if name not in self.files:
-                self.files[name] = tempfile.TemporaryFile("w+", dir=self.folder, encoding="ascii")  # noqa: SIM115
+                file = tempfile.TemporaryFile("w+", dir=self.folder, encoding="ascii")  # noqa: SIM115
+                self.files[name] = self.enter_context(file)
             if values:
                 self.files[name].write("," * (self.files[name].tell() > 0) + json.dumps(values)[1:-1])
 
     def write(self, target):
-        """Write the columns as what is between the braces of a JSON object, and close their files."""
+        """Write the columns as what is between the braces of a JSON object."""
         for number, (name, file) in enumerate(self.files.items()):
             target.write(f"{', ' * (number > 0)}{json.dumps(name)}: [")
             file.seek(0)
             shutil.copyfileobj(file, target)
             target.write("]")
-            file.close()
 
 
 def end_process(number):

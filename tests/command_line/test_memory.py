@@ -14,7 +14,7 @@ import pytest
 
 from tensix.__main__ import main
 from tensix.command_line import program
-from tensix.command_line.recorded_process import name_of_process
+from tensix.command_line.recorded_process import ColumnFiles, name_of_process
 from tensix.memory import advice, load_snapshot
 
 ALLOCATES = """
@@ -318,6 +318,14 @@ def test_a_process_without_space_for_its_recording(folder, capfd):
     assert re.match(r"tensix: the memory of process \d+ could not be written: .*\. TMPDIR says", line)
     assert "the process was killed, or could not write what it did last: that is not known" in captured.out
     assert not load_snapshot("out.json")["ended"]
+
+
+def test_files_of_columns_are_closed_when_writing_fails(tmp_path):
+    with pytest.raises(OSError, match="no space"), ColumnFiles(tmp_path) as columns:
+        columns.take({"nbytes": [1], "line": [2]})
+        files = [*columns.files.values()]
+        raise OSError("no space")
+    assert len(files) == 2 and all(file.closed for file in files)
 
 
 def test_a_program_without_any_recording_says_why(folder):
