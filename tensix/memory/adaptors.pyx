@@ -141,7 +141,9 @@ cdef class Adaptor(Allocator):
     cdef adapted_block_t* spare_nodes
 
     def __cinit__(self, *args, **kwargs):
-        self.upstream = current_allocator(CPU)
+        upstream = current_allocator(CPU)
+        check_upstream(self, upstream)
+        self.upstream = upstream
 
     def __dealloc__(self):
         cdef adapted_block_t* node = self.spare_nodes

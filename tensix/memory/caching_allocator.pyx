@@ -56,6 +56,7 @@ GIL on when it imports this package.
 """
 import atexit
 import os
+import weakref
 from typing import NamedTuple
 
 cimport cython
@@ -388,6 +389,11 @@ cdef bint CachingAllocator_is_simple(CachingAllocator self, const data_ptr_t* po
     return Allocator_is_simple(self.upstream, &kept.block)
 
 
+# Those that have others above them. What is below an allocator does not change once it was checked: so no chain grows
+# longer by a new upstream of one in its midst.
+UPSTREAMS = weakref.WeakSet()
+
+
 def check_upstream(above, upstream):
     """Check that an allocator will not ask itself for memory, nor so many below it that the stack overflows."""
     cdef int depth = 0
@@ -402,6 +408,9 @@ def check_upstream(above, upstream):
                 "next one, and the stack is limited."
             )
         one = getattr(one, "upstream", None)
+    if above in UPSTREAMS:
+        raise ValueError(f"{type(above).__name__}() cannot get another upstream: other allocators lie above it already.")
+    UPSTREAMS.add(upstream)
 
 
 cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity, bint zeroed) except NULL:

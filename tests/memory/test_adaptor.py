@@ -1,5 +1,6 @@
 """Adaptors stand between a storage and its allocator: blocks, errors and copy-on-write go through them."""
 
+import contextlib
 import ctypes
 import gc
 import io
@@ -280,6 +281,18 @@ def test_only_so_many_lie_above_each_other(cls):
         x = tensix.ones(1000)
     assert x.sum().item() == 1000 and repr(top).count("CPUAllocator") == 1 and str(tensix.explain(x))
     del x
+
+
+def test_chains_do_not_grow_in_their_midst():
+    """Neither by a second `__init__` nor by adaptors over the current allocator."""
+    bottom = StatisticsAdaptor()
+    top = StatisticsAdaptor(bottom)
+    with pytest.raises(ValueError, match="other allocators lie above it already"):
+        bottom.__init__(StatisticsAdaptor())
+    with contextlib.ExitStack() as scopes, pytest.raises(ValueError, match="more than 100"):
+        for _ in range(1000):
+            scopes.enter_context(tensix.use_allocator(top))
+            top = StatisticsAdaptor()
 
 
 def test_an_upstream_that_names_itself_is_refused():
