@@ -409,7 +409,7 @@ def check_upstream(above, upstream):
             )
         one = getattr(one, "upstream", None)
     if above in UPSTREAMS:
-        raise ValueError(f"{type(above).__name__}() cannot get another upstream: other allocators lie above it already.")
+        raise ValueError(f"{type(above).__name__}() cannot get another upstream: others lie above it already.")
     UPSTREAMS.add(upstream)
 
 

@@ -287,7 +287,7 @@ def test_chains_do_not_grow_in_their_midst():
     """Neither by a second `__init__` nor by adaptors over the current allocator."""
     bottom = StatisticsAdaptor()
     top = StatisticsAdaptor(bottom)
-    with pytest.raises(ValueError, match="other allocators lie above it already"):
+    with pytest.raises(ValueError, match="others lie above it already"):
         bottom.__init__(StatisticsAdaptor())
     with contextlib.ExitStack() as scopes, pytest.raises(ValueError, match="more than 100"):
         for _ in range(1000):
