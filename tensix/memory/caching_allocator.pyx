@@ -27,8 +27,8 @@ What is kept must not cost the machine, or the process, more memory than the pro
   stamped, and ends when nothing is left. Before a fork everything goes back and the thread ends: the child would hold
   pages that it has no use for, and CPython warns of forks in processes with threads.
 * A block that comes from upstream replaces kept blocks, so that the process does not grow beyond the peak that it had
-  without what is kept, but for `SLACK_BYTES`. What is outside arrays, such as the buffers of BLAS, is looked at when
-  the block is large, and at every tick.
+  without what is kept, but for `SLACK_BYTES`. Memory outside arrays, such as the buffers of BLAS, is measured
+  when the block is large, and at every tick.
 * Everything goes back when the machine, or a control group that the process is in, is short of memory, which every
   tick checks. Upstream allocators with a limit are short when they refuse.
 * The default bound is divided by the number of the user's processes that keep blocks at the time.
@@ -141,8 +141,8 @@ DEFAULT_MAX_IDLE = 1.0  # seconds
 cdef cache_t* caches = NULL     # of all allocators that live; with the GIL
 cdef uint32_t ticks = 0
 cdef bint may_tick = True       # until the process exits
-cdef int64_t outside = UNKNOWN  # bytes of the process that are neither in use nor kept, at the last look
-cdef int64_t seen_peak = 0      # of bytes in use, at the last look
+cdef int64_t outside = UNKNOWN  # bytes of the process that are neither in use nor kept, when last measured
+cdef int64_t seen_peak = 0      # of bytes in use, when last measured
 cdef int64_t peak_of_both = 0   # of bytes in use and those outside
 cdef bytes machine_root = b""   # in front of the paths of files that tell of memory
 
@@ -422,7 +422,7 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity, bi
         raise MemoryError("no memory to keep track of a block.")
     kept.reports = self.is_over_cpu
     if kept.reports and (capacity >= MIN_LARGE_BYTES or outside == UNKNOWN):
-        look_outside()
+        measure_outside()
     if kept.reports and cache.cached > SLACK_BYTES:
         evict(cache, SLACK_BYTES + spare_below_peak(capacity))
     try:
@@ -448,7 +448,7 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity, bi
     return kept
 
 
-cdef void look_outside() noexcept:
+cdef void measure_outside() noexcept:
     """Find out how much of the process is in main memory but neither in use nor kept."""
     global outside, peak_of_both
     cdef int64_t in_use = bytes_given_out(CPU)
@@ -674,7 +674,7 @@ cdef int tick() noexcept:
     cdef cache_t* cache = caches
     ticks += 1
     share_bounds()
-    look_outside()
+    measure_outside()
     while cache != NULL:  # nothing here runs code of others
         take_returned(cache, &gone)
         take_oldest(cache, 0 if is_short else cache.max_cached, &gone)

@@ -12,7 +12,8 @@ tape; if too few are freed, new blocks are not recorded. What was lost either wa
 
 The recording of a program must not take the memory that it is to show. So a tape may have a file (`record._keep_in`):
 records of freed blocks, which nothing changes any more, go there once there are `SPILL_COUNT`. The file has places for
-as many records as the tape, and begins again at its start when it is full. A snapshot of such a tape is made part by part.
+as many records as the tape, and begins again at its start when it is full. A snapshot of such a tape is made part by
+part, and not in the order of allocation, in which `load_snapshot` puts the blocks.
 
 Note [Uses on the tape]
 ~~~~~~~~~~~~~~~~~~~~~~~
@@ -315,7 +316,10 @@ cdef class record(MemoryListener):
         self.tape.file_capacity = self.tape.max_count
 
     def _snapshot_in_parts(self, take, *, holders=True):
-        """Return a snapshot without its blocks, whose columns are given to `take`, a part after the other."""
+        """Return a snapshot without its blocks, whose columns are given to `take`, a part after the other.
+
+        If the tape has a file, blocks are in no order.
+        """
         return snapshot_of(self, holders, take)
 
     def _recording_bytes(self):

@@ -152,7 +152,26 @@ def load_snapshot(path):
     for one in (data, *data.get("processes", ())):
         if "call_sites" not in one:  # it is of a time when every block belonged to the innermost frame
             one["call_sites"] = [stack[0] if stack else None for stack in one["stacks"]]
+        sort_blocks(one)
     return Snapshot(data)
+
+
+def sort_blocks(data):
+    """Put the blocks of a snapshot in the order of allocation, which a file need not have."""
+    blocks = data["blocks"]
+    times = blocks["allocated_ns"]
+    order = sorted(range(len(times)), key=times.__getitem__)
+    if order == list(range(len(times))):
+        return
+    positions = {number: position for position, number in enumerate(order)} | {None: None}
+    for name, values in blocks.items():
+        blocks[name] = [values[number] for number in order]
+    if "copy_of" in blocks:
+        blocks["copy_of"] = [positions[source] for source in blocks["copy_of"]]
+    for holder in data["holders"]:
+        holder["block"] = positions[holder["block"]]
+    for advice in data.get("advice", ()):
+        advice["blocks"] = [positions[block] for block in advice["blocks"]]
 
 
 def late_import(name):
@@ -313,7 +332,8 @@ def damage_of_uses(data):
     last_uses = zip(blocks["last_used_ns"], blocks["last_use_stack"], strict=True)
     if any((time is None) != (stack is None) for time, stack in last_uses):
         return "a last use lacks its time or its stack"
-    if any(other is not None and other >= one for one, other in enumerate(blocks["copy_of"])):
+    times = blocks["allocated_ns"]
+    if any(other is not None and times[other] >= times[one] for one, other in enumerate(blocks["copy_of"])):
         return "a block is a copy of a later one"
     return None
 

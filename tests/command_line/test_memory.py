@@ -135,6 +135,18 @@ def test_numbers(memory):
     assert lines[-1].startswith("wrote out.json, ")
 
 
+def test_blocks_are_in_the_order_of_allocation_though_freed_ones_were_in_a_file(memory):
+    program = "import tensix\nx = tensix.ones(5000)\nfor _ in range(9000): tensix.ones(1)\ny = x.clone()\ny = x.clone()"
+    _, _, snapshot = memory(program)
+    blocks, holders = snapshot["blocks"], {one["text"]: one["block"] for one in snapshot["holders"]}
+    assert blocks["allocated_ns"] == sorted(blocks["allocated_ns"]) and len(blocks["nbytes"]) > 9000
+    [x], [y] = [[block for text, block in holders.items() if f", {name} in" in text] for name in "xy"]
+    assert blocks["nbytes"][x] == blocks["nbytes"][y] == 20_000
+    assert blocks["freed_ns"][x] is None is blocks["freed_ns"][y] and x < y == len(blocks["nbytes"]) - 1
+    freed = next(block for block, source in enumerate(blocks["copy_of"]) if source == x and block != y)
+    assert blocks["freed_ns"][freed] is not None and blocks["copy_of"][y] == x
+
+
 def test_without_numpy(memory):
     _, _, snapshot = memory(ALLOCATES, options=["--no-numpy"])
     assert snapshot["blocks"]["nbytes"] == [1000]
