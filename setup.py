@@ -13,6 +13,7 @@ found_missing = missing(BUILD)
 if found_missing:
     sys.exit(found_missing)
 
+import hashlib
 import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -22,10 +23,11 @@ from pathlib import Path
 import Cython
 import numpy as np
 from Cython.Build import cythonize
+from Cython.Build.Dependencies import create_dependency_tree
+from Cython.Compiler.Main import CompilationOptions, Context
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
-from setuptools.modified import newer_group
 
 # A .pyx is Cython; a .py that imports cython is plain Python, and compiled by Cython's pure Python mode.
 PURE = [path for path in Path("tensix").rglob("*.py") if "\nimport cython\n" in path.read_text()]
@@ -124,17 +126,35 @@ modules = [
 # What everything that is compiled depends on. If it changes, all is made again.
 SETTINGS = Path(BUILD, "settings")
 MADE_WITH = "\n".join(map(str, [
-    Cython.__version__, np.__version__, *map(os.environ.get, ("CC", "CFLAGS")), DIRECTIVES,
+    sys.version, Cython.__version__, np.__version__, *map(os.environ.get, ("CC", "CFLAGS")), DIRECTIVES,
     COMPILE_ARGS, FURTHER_ARGS, MACROS, os.environ.get("TENSIX_CFLAGS"), DEBUG,
 ]))  # fmt: skip
 
 
+#
+# Note [Made of]
+# ~~~~~~~~~~~~~~
+# A C file is kept if the .pyx or .py that it was made of, and what that cimports, have the same contents; an object
+# file, if tensix's headers have as well. Times say nothing of files that were deleted, unpacked with their old times,
+# or not written to the end. A C file ends with a fingerprint of what it was made of, which is added when Cython is
+# done. An object file has one in its name, and gets that name when the compiler is done.
 @cache
 def headers_of(path):
-    """Return the headers of tensix that a file includes, directly or not."""
+    """Return the headers of tensix that a file names, directly or not."""
     text = Path(path).read_text(encoding="utf-8")
-    found = {f"tensix/include/{name}" for name in re.findall(r'^ *# *include [<"](tensix/\w+\.h)', text, re.MULTILINE)}
+    found = {f"tensix/include/{name}" for name in re.findall(r'[<"](tensix/\w+\.h)[">]', text)}
     return found.union(*map(headers_of, found))
+
+
+@cache
+def digest(path):
+    """Return a hash of a file's contents."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def fingerprint(paths):
+    """Return a text that differs if files have other names or contents."""
+    return hashlib.sha256("".join(path + digest(path) for path in sorted(paths)).encode()).hexdigest()[:32]
 
 
 class BuildPy(build_py):
@@ -157,6 +177,7 @@ class BuildExt(build_ext):
 
     def run(self):
         if not SETTINGS.exists() or SETTINGS.read_text(encoding="utf-8") != MADE_WITH:
+            SETTINGS.unlink(missing_ok=True)  # first, because what follows may be interrupted
             shutil.rmtree(BUILD, ignore_errors=True)
             # Copies, because an isolated build has Cython's and NumPy's declarations in a new place each time.
             shutil.copytree(Path(Cython.__file__).parent / "Includes", BUILD, dirs_exist_ok=True)
@@ -166,25 +187,50 @@ class BuildExt(build_ext):
             SETTINGS.write_text(MADE_WITH, encoding="utf-8")
         if not TABLE.exists() or TABLE.read_text(encoding="utf-8") != ENTRIES:
             TABLE.write_text(ENTRIES, encoding="utf-8")
-        for path in Path(BUILD, "tensix").rglob("*.c"):
-            if b"Code section: end" not in path.read_bytes()[-100:]:
-                path.unlink()  # the build was interrupted while Cython wrote it
-        self.extensions[0].modules = cythonize(
-            modules, compiler_directives=DIRECTIVES, emit_linenums=DEBUG, nthreads=os.cpu_count() or 1,
-            build_dir=BUILD, include_path=[".", BUILD],
-        )  # fmt: skip
+        self.extensions[0].modules = self.make_c_files()
         super().run()
+
+    def copy_extensions_to_source(self):
+        for path in Path("tensix").rglob(f"*{self.get_ext_filename('')}"):
+            path.unlink()  # of modules that an earlier version had in files of their own
+        super().copy_extensions_to_source()
+
+    def make_c_files(self):
+        """Let Cython compile what changed; return the modules with their C files as sources. See Note [Made of]."""
+        places = [".", BUILD]
+        tree = create_dependency_tree(Context.from_options(CompilationOptions(include_path=places)), quiet=True)
+        ends, self.made_of = {}, {}
+        for module in modules:
+            (source,) = module.sources
+            files = tree.all_dependencies(source)
+            headers = set(INCLUDED_FIRST).union(*map(headers_of, [*files, *INCLUDED_FIRST]))
+            self.made_of[module.name] = fingerprint({*files, *headers, *module.depends})
+            c_file = Path(BUILD, source).with_suffix(".c")
+            ends[c_file] = f"/* made of {fingerprint(files)} */\n".encode()
+            if c_file.exists() and not c_file.read_bytes().endswith(ends[c_file]):
+                c_file.unlink()
+        made = cythonize(
+            modules, compiler_directives=DIRECTIVES, emit_linenums=DEBUG, nthreads=os.cpu_count() or 1,
+            build_dir=BUILD, include_path=places,
+        )  # fmt: skip
+        for c_file, end in ends.items():
+            if not c_file.read_bytes().endswith(end):
+                with c_file.open("ab") as file:
+                    file.write(end)
+        return made
 
     def build_extension(self, ext):
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             ext.extra_objects = list(pool.map(self.compile_module, ext.modules))
+        for path in {*map(str, Path(BUILD).rglob("*.*.o*"))} - {*ext.extra_objects}:
+            os.unlink(path)
         Path(self.get_ext_fullpath(ext.name)).unlink(missing_ok=True)  # if it is not whole, it looks new
         super().build_extension(ext)
 
     def compile_module(self, module):
-        (compiled,) = self.compiler.object_filenames(module.sources)
-        headers = headers_of(module.sources[0]).union(INCLUDED_FIRST, *map(headers_of, INCLUDED_FIRST))
-        if self.force or newer_group([*module.sources, *module.depends, *headers], compiled):
+        stem, extension = Path(module.sources[0]).with_suffix(""), self.compiler.obj_extension
+        path = f"{stem}.{self.made_of[module.name]}{extension}"
+        if self.force or not os.path.exists(path):
             (made,) = self.compiler.compile(
                 module.sources,
                 output_dir=f"{BUILD}/unfinished",
@@ -193,8 +239,8 @@ class BuildExt(build_ext):
                 debug=self.debug,
                 extra_postargs=module.extra_compile_args,
             )
-            os.replace(made, compiled)
-        return compiled
+            os.replace(made, path)
+        return path
 
 
 if __name__ == "__main__":  # cythonize() starts processes, which read this file as well

@@ -9,6 +9,7 @@ import sysconfig
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -119,6 +120,10 @@ finally:
 # ---- what changed
 
 
+MODULE = 'cdef extern from "tensix/outer.h":\n    int NUMBER, TWICE\nprint(NUMBER, TWICE)\n'
+SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
+
+
 class Checkout:
     """A package of one compiled module, which is built as tensix is."""
 
@@ -133,8 +138,7 @@ class Checkout:
         self.write("tensix/__init__.py", "import tensix._modules\n")
         self.write("tensix/include/tensix/outer.h", '#include "tensix/inner.h"\n')
         self.set_number(1)
-        module = 'cdef extern from "tensix/outer.h":\n    int NUMBER, TWICE\nprint(NUMBER, TWICE)\n'
-        self.write("tensix/number.pyx", module)
+        self.write("tensix/number.pyx", MODULE)
 
     def write(self, name, text):
         (self.folder / name).write_text(text)
@@ -173,7 +177,7 @@ def checkout(tmp_path):
 def test_second_build_makes_what_changed(checkout):
     checkout.build()
     assert checkout.numbers() == "1 2"
-    made = [checkout.made("*/tensix/number.c"), checkout.made("*/tensix/number.o")]
+    made = [checkout.made("*/tensix/number.c"), checkout.made("*/tensix/number.*.o")]
     times = [path.stat().st_mtime_ns for path in made]
     checkout.build()
     assert times == [path.stat().st_mtime_ns for path in made]
@@ -185,7 +189,61 @@ def test_second_build_makes_what_changed(checkout):
     assert checkout.numbers() == "7 14"
 
 
-@pytest.mark.parametrize("pattern", ["*/tensix/number.c", "lib*/tensix/_modules.*.so"])
+def test_files_with_their_old_times_are_built(checkout):
+    """As rsync and tar write them."""
+    checkout.build()
+    checkout.set_number(7)
+    checkout.write("tensix/number.pyx", MODULE + "print('new')\n")
+    for name in ("include/tensix/inner.h", "number.pyx"):
+        os.utime(checkout.folder / "tensix" / name, (1, 1))
+    checkout.build()
+    assert checkout.numbers() == "7 2\nnew"
+
+
+def test_an_isolated_build_compiles_nothing_again(checkout, tmp_path):
+    """NumPy's headers are new files in a new folder each time."""
+    include = Path(numpy.get_include())
+    header = 'cdef extern from "numpy/numpyconfig.h":\n    int NPY_FEATURE_VERSION\n'
+    checkout.write("tensix/number.pyx", MODULE + header)
+    checkout.build()
+    made = checkout.made("*/tensix/number.*.o")
+    time = made.stat().st_mtime_ns
+    for folder in (include, include.parents[1] / "random/lib"):
+        shutil.copytree(folder, tmp_path / folder.relative_to(include.parents[1]), copy_function=shutil.copyfile)
+    moved = tmp_path / include.relative_to(include.parents[1])
+    (tmp_path / "sitecustomize.py").write_text(f"import numpy\nnumpy.get_include = lambda: {str(moved)!r}\n")
+    checkout.environment["PYTHONPATH"] = str(tmp_path)
+    checkout.build()
+    assert made.stat().st_mtime_ns == time
+    with open(tmp_path / "sitecustomize.py", "a") as file:
+        file.write("numpy.__version__ = '99'\n")
+    checkout.build()
+    assert made.stat().st_mtime_ns > time
+
+
+def test_deleted_declarations_are_not_built_in(checkout):
+    checkout.write("tensix/number.pyx", "")
+    checkout.write("tensix/pure.py", "\nimport cython\n\nclass Pure: pass\nprint('__dict__' in dir(Pure()))\n")
+    checkout.write("tensix/pure.pxd", "cdef class Pure: pass\n")
+    checkout.build()
+    assert checkout.run("-c", "import tensix.pure") == "False\n"
+    (checkout.folder / "tensix/pure.pxd").unlink()
+    checkout.build()
+    assert checkout.run("-c", "import tensix.pure") == "True\n"
+
+
+def test_deleted_modules_are_not_imported(checkout):
+    checkout.build()
+    shutil.copy(checkout.made("lib*/tensix/_modules.*.so"), checkout.folder / f"tensix/number{SUFFIX}")
+    (checkout.folder / "tensix/number.pyx").rename(checkout.folder / "tensix/renamed.pyx")
+    checkout.write("tensix/number.py", "print('plain Python')\n")
+    checkout.build()
+    assert checkout.numbers() == "plain Python"
+    assert checkout.run("-c", "import tensix.renamed") == "1 2\n"
+    assert not list(checkout.folder.glob("build/*/tensix/number.*.o"))
+
+
+@pytest.mark.parametrize("pattern", ["*/tensix/number.c", "*/settings", "lib*/tensix/_modules.*.so"])
 def test_build_goes_on_after_an_interruption(checkout, pattern):
     checkout.build()
     path = checkout.made(pattern)
