@@ -1,5 +1,6 @@
 """The resident memory of the process over time: all that has pages, blocks or not."""
 
+import os
 import re
 import sys
 import threading
@@ -14,6 +15,10 @@ DEFAULT_INTERVAL = 0.02  # seconds
 # Nanoseconds from the start; bytes that are resident, that caches keep, that the recording takes.
 COLUMNS = ("time_ns", "nbytes", "cached", "recording")
 MOST_SAMPLES = 4096
+
+# Those that go on. Their threads end before a fork and begin again after it, in both processes: CPython warns of forks
+# in processes with threads.
+SAMPLING = []
 
 
 class ResidentMemory:
@@ -44,7 +49,6 @@ class ResidentMemory:
         self.rows = []  # a tuple of COLUMNS each; exchanged as a whole
         self.count, self.per_row = 0, 1
         self.highest = 0
-        self.ended = threading.Event()
 
     def start(self):
         """Begin with the first sample."""
@@ -53,20 +57,32 @@ class ResidentMemory:
         if found is not None:
             self.highest = found[1]  # before the start, which is not shown
             self.take()
-            self.thread = threading.Thread(target=self.run, name="tensix resident memory", daemon=True)
-            self.thread.start()
+            SAMPLING.append(self)
+            self.start_thread()
         return self
+
+    def start_thread(self):
+        """Go on with samples."""
+        ended = threading.Event()
+        thread = threading.Thread(target=self.run, args=(ended,), name="tensix resident memory", daemon=True)
+        thread.start()
+        self.ended, self.thread = ended, thread
+
+    def end_thread(self):
+        """Take no more samples, and wait until none is being taken."""
+        self.ended.set()
+        self.thread.join()
 
     def stop(self):
         """End with a last sample."""
-        if self.rows and not self.ended.is_set():
-            self.ended.set()
-            self.thread.join()
+        if self in SAMPLING:
+            SAMPLING.remove(self)
+            self.end_thread()
             self.rows.append(self.sample())
 
-    def run(self):
+    def run(self, ended):
         """Sample until the end."""
-        while not self.ended.wait(self.interval):
+        while not ended.wait(self.interval) and self in SAMPLING:
             self.take()
 
     def take(self):
@@ -91,12 +107,29 @@ class ResidentMemory:
 
     def rows_until_now(self):
         """Return the samples, with one of this moment if they go on."""
-        return self.rows if self.ended.is_set() or not self.rows else [*self.rows, self.sample()]
+        return [*self.rows, self.sample()] if self in SAMPLING else self.rows
 
     def columns(self):
         """Return the samples up to now as a snapshot has them."""
         rows = self.rows_until_now()
         return {name: [row[position] for row in rows] for position, name in enumerate(COLUMNS)}
+
+
+def end_threads():
+    """End the threads before a fork, with a sample: forks may follow each other faster than samples."""
+    for sampler in SAMPLING.copy():
+        sampler.end_thread()
+        sampler.take()
+
+
+def start_threads():
+    """Start the threads again after a fork."""
+    for sampler in SAMPLING.copy():
+        sampler.start_thread()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=end_threads, after_in_parent=start_threads, after_in_child=start_threads)
 
 
 def resident_nbytes():

@@ -88,11 +88,11 @@ def folder(tmp_path, monkeypatch):
 def memory(folder, capfd):
     """Return a function that writes a script, runs it and returns status, output and snapshot."""
 
-    def run(code, *words, options=(), warning=""):
+    def run(code, *words, options=()):
         (folder / "script.py").write_text(code)
         status = main(["memory", "--output", "out.json", *options, "script.py", *words])
         captured = capfd.readouterr()
-        assert re.fullmatch(warning, captured.err)
+        assert captured.err == ""
         return status, captured.out, load_snapshot("out.json")
 
     return run
@@ -247,9 +247,7 @@ def test_whose_line_it_was(memory, folder):
 
 
 def test_processes_record_too(memory):
-    # Of the thread that samples resident memory.
-    warning = r".*script.py:26: DeprecationWarning: This process \(pid=\d+\) is multi-threaded, .*\n.*\n"
-    _, text, snapshot = memory(PROCESSES, warning=warning if sys.version_info >= (3, 12) else "")
+    _, text, snapshot = memory(PROCESSES)
     assert text.startswith("[1000000, 2000000]\n[3000000]\n" * 2)
     by_largest = {max(one["blocks"]["nbytes"], default=0): one for one in snapshot["processes"]}
     names = {nbytes: one["name"] for nbytes, one in by_largest.items()}

@@ -1,5 +1,8 @@
 """Resident memory beside a recording."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -86,3 +89,35 @@ def test_what_tensix_holds_itself_is_beside():
         second = recording.snapshot(holders=False)["resident"]
     assert second["cached"][-1] - first["cached"][-1] > 60 * MIB
     assert second["recording"][-1] - first["recording"][-1] > 100 * len(blocks)
+
+
+FORKS = """
+import os, threading
+import tensix
+
+def samples():
+    return len(recording.snapshot(holders=False)["resident"]["nbytes"])
+
+def wait_for_more():
+    least = samples() + 3
+    while samples() < least:
+        pass
+
+with tensix.memory.record(resident=0.001) as recording:
+    for _ in range(5):
+        pid = os.fork()
+        wait_for_more()
+        if pid == 0:
+            recording.stop()
+            os._exit(threading.active_count())
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
+assert threading.active_count() == 1
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_samples_go_on_after_a_fork_without_a_warning():
+    """CPython warns from 3.12 on if the process has threads."""
+    command = [sys.executable, "-W", "error::DeprecationWarning", "-c", FORKS]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert (finished.returncode, finished.stderr) == (0, "")
