@@ -50,7 +50,7 @@ def test_an_update_of_a_dict_keeps_what_its_iterator_has(x):
 
 def test_a_sign_that_is_a_partial_keeps_its_argument(x):
     class Total:
-        __add__ = functools.partial(operator.add, x * 1)
+        __add__ = staticmethod(functools.partial(operator.add, x * 1))
 
     total = Total()
     assert firsts([total + 2.0, total + 3.0, total + 4.0]) == [3, 4, 5]
