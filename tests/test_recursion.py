@@ -1,5 +1,6 @@
 """What contains itself, or calls itself, raises RecursionError. Each case runs in an interpreter of its own."""
 
+import re
 import subprocess
 import sys
 
@@ -59,8 +60,8 @@ def run(code):
 def test_nested_lists_in_functions_of_numpy(nested):
     lines = run("\n".join([NESTED[nested], *[f"attempt('', lambda: {call})" for call in OF_NUMPY]]))
     assert len(lines) == len(OF_NUMPY)
-    said = "RecursionError maximum recursion depth exceeded in the lists among the arguments of a function of NumPy"
-    assert {line.strip() for line in lines} == {said}
+    for line in lines:  # CPython says how deep it is, or how large the stack
+        assert re.fullmatch(" RecursionError .* in the lists among the arguments of a function of NumPy", line)
 
 
 @pytest.mark.parametrize("nested", NESTED)
@@ -108,6 +109,7 @@ with tensix.use_allocator(adaptor):
     attempt("", lambda: {call})
 """,
 }
+LIMITS_CALLS_IN_C = sys.version_info[:2] in {(3, 12), (3, 13)}  # by a number of CPython's own, which is never larger
 CALLS = {"add.Tensor": "x + x", "take": "tensix.take(m, i)", "matmul": "m @ m"}
 
 
@@ -119,7 +121,7 @@ def test_what_calls_itself(what, limit):
         code = ITSELF[what].format(operator=operator, call=call)
         [line] = run(f"sys.setrecursionlimit({limit})\n{code}")
         assert line.startswith(" RecursionError"), (call, line)
-        if limit > 1000:
+        if limit > 1000 and not (LIMITS_CALLS_IN_C and "maximum recursion depth exceeded" in line):
             assert line == f" RecursionError the stack of this thread is nearly full: {what} calls itself.", call
 
 

@@ -76,7 +76,7 @@ def place_of_output(function):
     try:
         parameters = inspect.signature(function).parameters
     except ValueError:  # before NumPy 2.4 those in C have none: of them dot and concatenate have an `out`
-        return 2
+        return 2 if function in {np.dot, np.concatenate} else sys.maxsize
     if "out" not in parameters or parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY:
         return sys.maxsize
     return list(parameters).index("out")

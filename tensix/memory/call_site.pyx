@@ -223,8 +223,8 @@ cdef class CallSites:
         'work'
         >>> with concurrent.futures.ThreadPoolExecutor() as pool:
         ...     site = pool.submit(sites.capture).result()
-        >>> sites.place(site).function
-        '_WorkItem.run'
+        >>> sites.place(site).file.endswith("concurrent/futures/thread.py")
+        True
         """
         if site == 0:
             return NOWHERE

@@ -154,6 +154,8 @@ def find_dtype(dtype):
         return None
     if isinstance(dtype, str) and dtype in BY_NAME:
         return BY_NAME[dtype]
+    if isinstance(getattr(dtype, "dtype", None), DType):  # a tensor, which NumPy before 2.3 takes for its type
+        return None
     with contextlib.suppress(TypeError, ValueError):  # NumPy's own text speaks of its types, ours follows
         numpy_dtype = np.dtype(dtype)
         return BY_NUMPY.get(numpy_dtype) or dtype_of_extension(numpy_dtype)

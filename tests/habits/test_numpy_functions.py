@@ -29,6 +29,7 @@ CALLS = {
     "outer": lambda x, a: np.multiply.outer(x[0], a[1]),
     "where=": lambda x, a: np.add(x, a, where=x > 3, out=np.zeros((3, 4), "f4")),
     "where": lambda x, a: np.where(x > 3, x, -a),
+    "bincount": lambda x, a: np.bincount([1, 2, 2, 0], x[0], 5),
     "clip": lambda x, a: np.clip(x, 2, 5),
     "dot": lambda x, a: np.dot(x, a.T),
     "concatenate": lambda x, a: np.concatenate([x, a, x]),

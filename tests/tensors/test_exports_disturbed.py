@@ -100,7 +100,7 @@ def test_read_only_from_now_on_may_still_be_written_by_who_looks(export):
     look = export(x)
     x.storage().readonly = True
     y = x.lazy_clone()
-    if isinstance(look, np.ndarray):
+    if isinstance(look, np.ndarray) and look.flags.writeable:  # before NumPy 2.3 none by DLPack is
         look[0] = 5
     assert y.tolist() == [0] * 4 and not y.is_cow()
 
