@@ -43,7 +43,7 @@ from tensix.testing import FailingAllocator, assert_no_leaks
 ALL = {**CALLS, **FRONTS}
 SIZES = (5, 200)  # with the GIL kept, and given up
 MOST = 2000  # failures in one call
-SECONDS = 120  # of processor time for one call
+SECONDS = 60  # of processor time for one call
 
 
 def operands(n):

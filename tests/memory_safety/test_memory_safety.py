@@ -1,4 +1,4 @@
-"""Slices of the programs of this folder, which take minutes or hours: see ``docs/proof.rst``."""
+"""Slices of the programs of this folder, which take minutes, or an hour: see ``docs/proof.rst``."""
 
 import importlib
 import os
