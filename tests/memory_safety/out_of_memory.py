@@ -43,7 +43,7 @@ from tensix.testing import FailingAllocator, assert_no_leaks
 ALL = {**CALLS, **FRONTS}
 SIZES = (5, 200)  # with the GIL kept, and given up
 MOST = 2000  # failures in one call
-SECONDS = 60  # of processor time for one call
+SECONDS = 20  # of processor time for one failure
 
 
 def operands(n):
@@ -173,6 +173,8 @@ class Sweep:
             expected = self.succeeds(operands(n))
             for moment in range(1, MOST):
                 struct.pack_into("q", moment_in_parent, 0, moment)
+                signal.setitimer(signal.ITIMER_PROF, SECONDS)
+                signal.alarm(20 * SECONDS)  # should it wait
                 if not self.fails_at(moment, n, expected):
                     break
                 self.points += 1
@@ -270,8 +272,6 @@ def in_a_process(name, kind):
     if process == 0:
         os.close(reading)
         TEMPORARY._finalizer.detach()  # it is the parent's, even if this process goes astray
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)
-        signal.alarm(10 * SECONDS)  # should it wait
         with open(writing, "wb") as answer:
             answer.write(pickle.dumps(sweep(name, kind, moment)))
             answer.flush()
