@@ -191,7 +191,7 @@ CALLS = {
         "squeeze": Call("x[None], axis=0", torch="xp.squeeze(x[None], 0)"),
         "stack": Call("[x, y]"),
         "tile": Call("x, (1, 2)"),
-        "unstack": Call("x", torch="xp.unbind(x)"),
+        "unstack": Call("x", numpy="tuple(x)", torch="xp.unbind(x)"),  # np.unstack: from NumPy 2.1
     },
     "searching": {
         "argwhere": Call("b"),
