@@ -67,6 +67,22 @@ def test_one_process_has_no_choice(training, show):
     assert "process" not in page.run("[...document.querySelectorAll('#colour option')].map((one) => one.value)")
 
 
+def test_what_the_search_for_holders_left_out(two_processes, show):
+    """The texts of both processes' blocks name the sum of what their searches left out."""
+
+    def holders():
+        page = show(two_processes)
+        page.run("page.timeline.choose({ block: 0 })")
+        return dict(zip(page.texts("#details dt"), page.texts("#details dd"), strict=True))["held by"]
+
+    child = two_processes["processes"][0]
+    assert holders() == "nothing that Python can see"
+    two_processes["left_out"], child["left_out"] = 40, 2
+    assert holders() == "nothing that was found: the search left 42 objects out"
+    two_processes["blocks_left_out"], child["blocks_left_out"] = 1, 6
+    assert holders() == "nothing that was found: the search left 7 blocks out, the smallest"
+
+
 def test_resident_memory(two_processes, show):
     """Beside the peak of the blocks the peak of the process, and what of it is in no block."""
     page = show(two_processes)
