@@ -207,7 +207,7 @@ TO_SPARSE = cython.declare(OperatorTable, native_functions.TO_SPARSE)
 @cython.no_gc  # as its base: nothing that a tensor holds can lead back to it
 @cython.cclass
 class Tensor(TensorBase):
-    """Tensor(*args)\n--\n
+    """Tensor()\n--\n
     Hold a tensor: a typed, shaped view on a storage.
 
     ``Tensor()`` is undefined, the null of tensors; use `tensor`, `empty`, `rand`, … to make one.
@@ -232,9 +232,9 @@ class Tensor(TensorBase):
     __dlpack_c_exchange_api__ = exchange_api_capsule()
     __array_priority__ = 1000.0  # above NumPy's: where Dask has chunks of both it calls what serves tensors
 
-    def __init__(self, *args):
-        if args:
-            raise TypeError("Tensor() takes nothing and is undefined: use tensor() to make one of numbers.")
+    def __init__(self, *args, **kwargs):
+        if args or kwargs:
+            raise TypeError("Tensor() takes no arguments: Tensor(). Use tensor() to make one of numbers.")
 
     @staticmethod
     @cython.binding(True)

@@ -30,7 +30,7 @@ _Values: TypeAlias = Tensor | _Number | npt.NDArray[Any] | list[Any] | tuple[Any
 
 class Tensor:
     # `int` and others are methods here, so Python's types have their full names.
-    def __init__(self, *args: Never) -> None: ...
+    def __init__(self) -> None: ...
     __dlpack_c_exchange_api__: CapsuleType
     __array_priority__: float
     @property

@@ -4,6 +4,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
+from tensix.core.argument_errors import names_signature
 from tensix.dispatch import DispatchKey, OperatorTable, dispatcher
 from tensix.dispatch.kernel import Kernel
 
@@ -41,6 +42,7 @@ class Library:
     tensor([2., 2.])
     """
 
+    @names_signature
     def __init__(self, namespace: str) -> None:
         if not isinstance(namespace, str) or not namespace.isidentifier():
             raise ValueError(f"a namespace is a Python identifier, found {namespace!r}.")

@@ -14,8 +14,12 @@ from typing import ParamSpec, TypeVar
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
+HEAP_TYPE = 1 << 9  # the flag of a class that is made by a statement of Python
+
 # Words of Cython and CPython -> the package's.
 WORDS = {
+    r"takes 0 positional arguments? but (\d+) .*": r"takes no arguments, found \1",
+    r"takes from 0 to (.*? arguments?) but (\d+) .*": r"takes at most \1, found \2",
     r"takes (?:exactly )?(.*? arguments?) (?:but |\()(\d+) .*": r"takes \1, found \2",
     r"missing \d+ required .*?: (.*)": r"needs \1",
     r"needs keyword-only argument (.*)": r"needs '\1' by name",
@@ -58,6 +62,9 @@ def with_signature(text, name, function):
         The function, or the class that is called.
     """
     said = text.partition("() ")[2]
+    if said.startswith("takes") and counts_self(function):
+        said = re.sub(r"\d+", lambda number: str(int(number[0]) - 1), said)
+        said = re.sub(r"\b1 positional arguments", "1 positional argument", said)
     for words, replacement in WORDS.items():
         if found := re.fullmatch(words, said):
             try:
@@ -66,6 +73,20 @@ def with_signature(text, name, function):
                 return f"{name}() {found.expand(replacement)}."
             return f"{name}() {found.expand(replacement)}: {name}{signature}."
     return text
+
+
+def counts_self(function):
+    """Return whether a count of the arguments includes `self`: of classes in Python, and of their ``__init__``."""
+    return function.__flags__ & HEAP_TYPE if isinstance(function, type) else function.__name__ == "__init__"
+
+
+def error_of_arguments(cls, args, kwargs):
+    """Return the error for arguments that a compiled class does not take.
+
+    Of a class that takes nothing by name, Cython says neither what it is called nor its signature.
+    """
+    said = f"takes no arguments, found {len(args)}" if args else f"has no argument {next(iter(kwargs))!r}"
+    return TypeError(f"{cls.__name__}() {said}: {cls.__name__}{signature_of(cls)}.")
 
 
 def with_signature_of(text, name):
@@ -89,7 +110,10 @@ def with_signature_of(text, name):
 
 
 def names_signature(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Let a function in Python say its signature, too, when it is called with arguments that do not fit."""
+    """Let a function in Python say its signature, too, when it is called with arguments that do not fit.
+
+    An ``__init__`` says that of its class.
+    """
 
     @functools.wraps(function)
     def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
@@ -98,6 +122,7 @@ def names_signature(function: Callable[Arguments, Result]) -> Callable[Arguments
         except TypeError as error:
             if error.__traceback__.tb_next is not None:  # raised in its body
                 raise
-            raise TypeError(with_signature(str(error), function.__name__, function)) from None
+            name = function.__qualname__.removesuffix(".__init__")
+            raise TypeError(with_signature(str(error), name, function)) from None
 
     return call

@@ -1,5 +1,7 @@
 """A count that remembers its peak and its totals."""
 
+from tensix.core.argument_errors import names_signature
+
 __all__ = ["Stat"]
 
 
@@ -25,6 +27,7 @@ class Stat:
 
     __module__ = "tensix"  # See Note [Modules of classes]
 
+    @names_signature
     def __init__(self, current: int = 0, peak: int = 0, allocated: int = 0, freed: int = 0) -> None:
         self.current, self.peak, self.allocated, self.freed = current, peak, allocated, freed
 

@@ -8,6 +8,8 @@ from tensix.core.memory_reports cimport call_when_watched
 from tensix.core.public_module cimport set_module
 from tensix.tensors.dispatch_key cimport BACKEND_BITS, bits_of_key
 
+from importlib import import_module
+
 __all__ = ["exclude_keys", "include_keys"]
 
 cdef extern from *:
@@ -47,7 +49,9 @@ cdef class Guard:
     cdef uint64_t wanted
     cdef list changed  # bits that were absent before, one entry per scope that is open
 
-    def __init__(self, *keys):
+    def __init__(self, *keys, **kwargs):
+        if kwargs:
+            raise import_module("tensix.core.argument_errors").error_of_arguments(type(self), (), kwargs)
         self.changed = []
         for key in keys:
             self.wanted |= bits_of_key(key)
@@ -107,7 +111,9 @@ cdef class exclude_keys(Guard):
     Thread-safety: as for `include_keys`.
     """
 
-    def __init__(self, *keys):
+    def __init__(self, *keys, **kwargs):
+        if kwargs:
+            raise import_module("tensix.core.argument_errors").error_of_arguments(type(self), (), kwargs)
         super().__init__(*keys)
         self.wanted = self.wanted >> BACKEND_BITS << BACKEND_BITS
 

@@ -72,6 +72,7 @@ class Explanation:
 
     __module__ = "tensix"  # See Note [Modules of classes]
 
+    @names_signature
     def __init__(self, chain: Link):
         self._chain = chain
 

@@ -1,5 +1,7 @@
 """What is raised for files that are not as their format wants them."""
 
+from tensix.core.argument_errors import names_signature
+
 __all__ = ["FileFormatError"]
 
 PARSER_ERRORS = (
@@ -26,6 +28,7 @@ class FileFormatError(ValueError):
 
     __module__ = "tensix"  # See Note [Modules of classes]
 
+    @names_signature
     def __init__(self, message: str) -> None:  # for its signature: inspect finds none of ValueError
         super().__init__(message)
 

@@ -35,7 +35,8 @@ cdef dict KINDS = {"r": TX_MAP_READ_ONLY, "c": TX_MAP_PRIVATE, "r+": TX_MAP_SHAR
 @cython.no_gc  # it holds no objects
 @cython.final
 cdef class FileMap:
-    """Map an open file into memory, and lend parts of it to storages.
+    """FileMap(descriptor, nbytes, mode="r")\n--\n
+    Map an open file into memory, and lend parts of it to storages.
 
     Parameters
     ----------

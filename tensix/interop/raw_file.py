@@ -21,6 +21,7 @@ import numpy as np
 
 from tensix._tensor import Tensor
 from tensix.core import format_size
+from tensix.core.argument_errors import names_signature
 from tensix.functions.creation import empty
 from tensix.interop.file_format_error import FileFormatError
 from tensix.interop.file_map import FileMap
@@ -99,6 +100,7 @@ class RawFile:
     _descriptor = None
     _map = None
 
+    @names_signature
     def __init__(self, path: str | os.PathLike[str], mmap_mode: str | None = "r") -> None:
         if mmap_mode not in MODES:
             raise ValueError(f"mmap_mode is one of {', '.join(map(repr, MODES))}, found {mmap_mode!r}.")

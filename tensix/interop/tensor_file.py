@@ -4,6 +4,7 @@ from collections.abc import Iterator, MutableMapping
 from typing import Any, Self
 
 from tensix._tensor import Tensor
+from tensix.core.argument_errors import names_signature
 from tensix.interop.raw_file import Entry, RawFile
 
 __all__ = ["TensorFile"]
@@ -43,6 +44,7 @@ class TensorFile(dict[str, Tensor]):
 
     __module__ = "tensix"  # See Note [Modules of classes]
 
+    @names_signature
     def __init__(self, raw: RawFile, waiting: dict[str, Any], metadata: dict[str, str] | None = None):
         self._raw = raw
         self._taken: dict[str, Any] = {}  # name -> what was waiting in the place of the tensor that is there now

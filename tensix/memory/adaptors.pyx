@@ -809,6 +809,9 @@ cdef class StatisticsAdaptor(Adaptor):
         self.operations = &statistics_operations
         self.state = &self.statistics
 
+    def __init__(self, upstream=None):  # for errors of arguments that do not fit: they name the class that has it
+        Adaptor.__init__(self, upstream)
+
     @property
     def current_bytes(self):
         """Bytes in use."""

@@ -6,6 +6,7 @@ import importlib
 from numpy._core import _exceptions as numpy_exceptions
 
 from tensix.core.allocator import Allocator
+from tensix.core.argument_errors import names_signature
 from tensix.memory.numpy_memory import failure_of, serve
 
 __all__ = ["serve_numpy"]
@@ -58,6 +59,7 @@ class serve_numpy:  # noqa: N801 - it reads as what it does
 
     __module__ = "tensix"  # See Note [Modules of classes]
 
+    @names_signature
     def __init__(self, allocator=None):
         if allocator is not None and not isinstance(allocator, Allocator):
             raise TypeError(

@@ -105,7 +105,9 @@ cdef class SharedMemoryAllocator(Allocator):
     tensor([7., 7., 7., 7.])
     """
 
-    def __init__(self):
+    def __init__(self, *args, **kwargs):
+        if args or kwargs:
+            raise import_module("tensix.core.argument_errors").error_of_arguments(type(self), args, kwargs)
         teach_multiprocessing()
 
     @property

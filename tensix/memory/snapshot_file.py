@@ -41,6 +41,7 @@ class Snapshot(dict):
 
     __module__ = "tensix"  # See Note [Modules of classes]
 
+    @names_signature
     def __init__(self, data=()):  # for its signature: inspect finds none of dict
         super().__init__(data)
 

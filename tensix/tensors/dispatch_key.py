@@ -7,6 +7,7 @@ functionalities of use to PyTorch alone are left out.
 """
 
 import enum
+from importlib import import_module
 
 import cython
 from cython.cimports.libc.stdint import uint64_t
@@ -148,7 +149,9 @@ class DispatchKeySet:
     'AutogradCPU'
     """
 
-    def __init__(self, *keys):
+    def __init__(self, *keys, **kwargs):
+        if kwargs:
+            raise import_module("tensix.core.argument_errors").error_of_arguments(type(self), (), kwargs)
         for key in keys:
             self.bits |= bits_of_key(key)
 

@@ -14,6 +14,7 @@ import builtins
 import operator
 import sys
 import threading
+from importlib import import_module
 
 import cython
 import numpy as np
@@ -61,8 +62,10 @@ class TypeIdentifier:
     TypeIdentifier(0)
     """
 
-    def __init__(self):
+    def __init__(self, *args, **kwargs):
         """Be uninitialized; `TypeMeta.id` gives the others."""
+        if args or kwargs:
+            raise import_module("tensix.core.argument_errors").error_of_arguments(type(self), args, kwargs)
 
     def __eq__(self, other):
         if not isinstance(other, TypeIdentifier):
@@ -104,8 +107,10 @@ class TypeMeta:
     def __cinit__(self):
         self.index = UNDEFINED
 
-    def __init__(self):
+    def __init__(self, *args, **kwargs):
         """Be undefined; `make` gives the others."""
+        if args or kwargs:
+            raise import_module("tensix.core.argument_errors").error_of_arguments(type(self), args, kwargs)
 
     @staticmethod
     @cython.binding(True)

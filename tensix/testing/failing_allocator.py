@@ -3,6 +3,7 @@
 from threading import RLock
 
 from tensix.core import Allocator, DataPtr, OutOfMemoryError, get_allocator
+from tensix.core.argument_errors import names_signature
 
 __all__ = ["FailingAllocator"]
 
@@ -49,6 +50,7 @@ class FailingAllocator(Allocator):
 
     __module__ = "tensix"  # See Note [Modules of classes]
 
+    @names_signature
     def __init__(self, upstream: Allocator | None = None, fail_at: int | None = None):
         if fail_at is not None and fail_at < 1:
             raise ValueError(f"fail_at counts allocations from 1, found {fail_at}.")

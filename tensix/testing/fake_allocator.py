@@ -3,6 +3,7 @@
 from threading import RLock
 
 from tensix.core import Allocator, DataPtr, OutOfMemoryError
+from tensix.core.argument_errors import names_signature
 
 __all__ = ["FakeAllocator"]
 
@@ -59,6 +60,7 @@ class FakeAllocator(Allocator):
 
     __module__ = "tensix"  # See Note [Modules of classes]
 
+    @names_signature
     def __init__(self, alignment: int = 64, capacity: int | None = None):
         if alignment < 1 or alignment & (alignment - 1):
             raise ValueError(f"alignment must be a power of two, found {alignment}.")

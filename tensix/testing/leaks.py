@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 from tensix.core import IntrusiveTarget, StorageImpl, format_size, raw
+from tensix.core.argument_errors import names_signature
 from tensix.core.births import Births
 from tensix.core.memory_facts import facts_of_storage
 from tensix.memory.profiler import check_runs_to_its_end
@@ -58,6 +59,7 @@ class assert_no_leaks:  # noqa: N801 - it reads as what it does
 
     __module__ = "tensix"  # See Note [Modules of classes]
 
+    @names_signature
     def __init__(self) -> None:
         self._open: list[Births] = []
 

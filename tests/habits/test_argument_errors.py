@@ -1,5 +1,6 @@
 """Arguments that do not fit the signature: the error names the function and shows its signature."""
 
+import enum
 import inspect
 import re
 import subprocess
@@ -13,8 +14,11 @@ from tensix.core.argument_errors import with_signature_of
 
 X = tensix.ones(3)
 NAMESPACES = [tensix, linalg, fft, core, memory, dispatch, interop, testing, library, raw, cow]
-# Functions that are loaded with the package and have CPython's words, and bases whose subclasses take what they like.
-LEFT_OUT = {"format_size", "parse_size", "Allocator", "IntrusiveTarget", "MemoryReporter", "TensorImpl"}
+# What is loaded with the package, or is made by __new__, has CPython's words; subclasses of bases take what they like.
+LEFT_OUT = {
+    "format_size", "parse_size", "FunctionSchema", "Layout", "DeleteTracker",
+    "Allocator", "IntrusiveTarget", "MemoryReporter", "TensorImpl",
+}  # fmt: skip
 
 
 def instances():
@@ -41,7 +45,7 @@ def public_calls():
     for namespace in NAMESPACES:
         for name in namespace.__all__ if hasattr(namespace, "__all__") else ():
             found = getattr(namespace, name)
-            if callable(found) and name not in LEFT_OUT and not name.startswith("__") and not is_python_class(found):
+            if callable(found) and name not in LEFT_OUT and not name.startswith("__") and not has_pythons_words(found):
                 calls[f"{namespace.__name__}.{name}"] = found
     for instance in instances():
         cls = type(instance)
@@ -51,9 +55,9 @@ def public_calls():
     return calls
 
 
-def is_python_class(found):
-    """Return whether CPython checks the arguments of a class, and has its own words."""
-    return isinstance(found, type) and found.__flags__ & 1 << 9 and found is not tensix.use_allocator  # in Cython
+def has_pythons_words(found):
+    """Return whether a class is made by CPython: of named tuples and enumerations."""
+    return isinstance(found, enum.EnumType) or (isinstance(found, type) and hasattr(found, "_fields"))
 
 
 def misfits(call):
@@ -97,8 +101,9 @@ def test_the_signature_is_shown(name):
         with pytest.raises(TypeError) as caught:
             CALLS[name](*args, **kwargs)
         text = str(caught.value)
-        shown = re.search(r"\(\) (takes|needs|has) .+: [\w.]+\(.*\)\.", text)
-        assert shown or re.search(r"get_num_threads\(\) takes no (keyword )?arguments", text), text
+        shown = re.match(r"([\w.]+)\(\) (takes|needs|has) .+: \1\(.*\)\.", text)
+        assert shown or re.match(r"tensix\.get_num_threads\(\) takes no (keyword )?arguments", text), text
+        assert "__init__" not in text and text.partition("(")[0].rpartition(".")[2] == CALLS[name].__name__, text
 
 
 @pytest.mark.parametrize(("call", "text"), [
@@ -117,6 +122,18 @@ def test_the_signature_is_shown(name):
     (lambda: tensix.empty_like(X, X), r"^empty_like\(\) takes 1 positional argument, found 2: empty_like\(x, /"),
     (lambda: tensix.einsum(x=3), r"^einsum\(\) has no argument 'x': einsum\(subscripts, /, \*operands\)\.$"),
     (lambda: tensix.add(X), r"^add\(\) takes 2 positional arguments, found 1: add\(x1, x2, /"),
+    (lambda: tensix.TypeMeta(3), r"^TypeMeta\(\) takes no arguments, found 1: TypeMeta\(\)\.$"),
+    (lambda: tensix.TypeIdentifier(x=3), r"^TypeIdentifier\(\) has no argument 'x': TypeIdentifier\(\)\.$"),
+    (lambda: memory.SharedMemoryAllocator(1), r"^SharedMemoryAllocator\(\) takes no arguments, found 1: Shared"),
+    (lambda: dispatch.include_keys("CPU", x=3), r"^include_keys\(\) has no argument 'x': include_keys\(\*keys\)\.$"),
+    (lambda: memory.StatisticsAdaptor(x=3), r"^StatisticsAdaptor\(\) has no argument 'x': StatisticsAdaptor\(ups"),
+    (lambda: interop.FileMap(1), r"^FileMap\(\) .*: FileMap\(descriptor, nbytes, mode='r'\)\.$"),
+    (lambda: tensix.Tensor(x=3), r"^Tensor\(\) takes no arguments: Tensor\(\)\. Use tensor\(\)"),
+    (lambda: core.Stat(1, 2, 3, 4, 5), r"^Stat\(\) takes at most 4 positional arguments, found 5: Stat\(current=0"),
+    (lambda: tensix.library.Library("a", "b"), r"^Library\(\) takes 1 positional argument, found 2: Library\(names"),
+    (lambda: tensix.library.Library(), r"^Library\(\) needs 'namespace': Library\(namespace\)\.$"),
+    (lambda: testing.assert_no_leaks(1), r"^assert_no_leaks\(\) takes no arguments, found 1: assert_no_leaks\(\)\.$"),
+    (lambda: core.use_allocator(1, 2, 3), r"^use_allocator\(\) takes at most 2 positional arguments, found 3: use_"),
     (lambda: tensix.sin(X, X), r"^sin\(\) takes 1 positional argument, found 2: sin\(x, /"),
 ])  # fmt: skip
 def test_what_is_said(call, text):
