@@ -27,8 +27,8 @@ What is kept must not cost the machine, or the process, more memory than the pro
   stamped, and ends when nothing is left. Before a fork everything goes back and the thread ends: the child would hold
   pages that it has no use for, and CPython warns of forks in processes with threads.
 * A block that comes from upstream replaces kept blocks, so that the process does not grow beyond the peak that it had
-  without what is kept, but for `SLACK_BYTES`. Memory outside arrays, such as the buffers of BLAS, is measured
-  when the block is large, and at every tick.
+  without what is kept, but for `SLACK_BYTES`. Memory outside arrays, such as the buffers of BLAS, is measured when the
+  block is large, and at every tick: by what it grows in between, the peak may rise.
 * Everything goes back when the machine, or a control group that the process is in, is short of memory, which every
   tick checks. Upstream allocators with a limit are short when they refuse.
 * The default bound is divided by the number of the user's processes that keep blocks at the time.
@@ -133,7 +133,6 @@ cdef enum:
     SLACK_BYTES = 16777216    # see Note [Unused blocks]
     SPARE_SHARE = 16          # memory is short when less than a sixteenth of it, and what is kept, is available
     NEVER = 0xFFFFFFFF
-    UNKNOWN = -1 << 62
 
 DEFAULT_SHARE = 4  # a quarter of the machine's memory at most is kept
 DEFAULT_MAX_IDLE = 1.0  # seconds
@@ -141,7 +140,7 @@ DEFAULT_MAX_IDLE = 1.0  # seconds
 cdef cache_t* caches = NULL     # of all allocators that live; with the GIL
 cdef uint32_t ticks = 0
 cdef bint may_tick = True       # until the process exits
-cdef int64_t outside = UNKNOWN  # bytes of the process that are neither in use nor kept, when last measured
+cdef int64_t outside = 0        # bytes of the process that are neither in use nor kept, when last measured
 cdef int64_t seen_peak = 0      # of bytes in use, when last measured
 cdef int64_t peak_of_both = 0   # of bytes in use and those outside
 cdef bytes machine_root = b""   # in front of the paths of files that tell of memory
@@ -212,7 +211,8 @@ cdef class CachingAllocator(Allocator):
     -----
     Of blocks below 1 MiB a few of each size are kept. If upstream has no memory, what is kept is given back and
     upstream is asked once more. Everything kept is given back before a fork, and when the machine or the control group
-    is short of memory. Over a `CPUAllocator`, kept blocks raise the peak of the process by no more than 16 MiB.
+    is short of memory. Over a `CPUAllocator`, a new block replaces kept ones, so that the process stays within 16 MiB
+    of the peak that it had without what is kept.
 
     A thread without Python code gives unused blocks back; it runs only while something is kept. Upstream's
     deallocation may be called in it.
@@ -240,6 +240,7 @@ cdef class CachingAllocator(Allocator):
         self.cache.owners, self.cache.allocator = 1, <PyObject*>self
         set_bounds(self.cache)
         enter_cache(self.cache)
+        measure_outside()
         self.upstream = CPUAllocator(huge_pages=True)
         self.is_over_cpu = True
 
@@ -389,9 +390,9 @@ cdef bint CachingAllocator_is_simple(CachingAllocator self, const data_ptr_t* po
     return Allocator_is_simple(self.upstream, &kept.block)
 
 
-# Those that have others above them. What is below an allocator does not change once it was checked: so no chain grows
-# longer by a new upstream of one in its midst.
-UPSTREAMS = weakref.WeakSet()
+# Those that have others above them, by their ids: a class in Python may compare its allocators as it likes. What is
+# below an allocator does not change once it was checked, so no chain grows by a new upstream of one in its midst.
+UPSTREAMS = weakref.WeakValueDictionary()
 
 
 def check_upstream(above, upstream):
@@ -408,9 +409,9 @@ def check_upstream(above, upstream):
                 "next one, and the stack is limited."
             )
         one = getattr(one, "upstream", None)
-    if above in UPSTREAMS:
+    if UPSTREAMS.get(id(above)) is above:
         raise ValueError(f"{type(above).__name__}() cannot get another upstream: others lie above it already.")
-    UPSTREAMS.add(upstream)
+    UPSTREAMS[id(upstream)] = upstream
 
 
 cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity, bint zeroed) except NULL:
@@ -421,7 +422,7 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity, bi
     if kept == NULL:
         raise MemoryError("no memory to keep track of a block.")
     kept.reports = self.is_over_cpu
-    if kept.reports and (capacity >= MIN_LARGE_BYTES or outside == UNKNOWN):
+    if kept.reports and capacity >= MIN_LARGE_BYTES:
         measure_outside()
     if kept.reports and cache.cached > SLACK_BYTES:
         evict(cache, SLACK_BYTES + spare_below_peak(capacity))
@@ -454,7 +455,7 @@ cdef void measure_outside() noexcept:
     cdef int64_t in_use = bytes_given_out(CPU)
     cdef int64_t resident = <int64_t>tx_process_bytes()
     cdef int64_t now = resident - in_use - <int64_t>bytes_kept(True) if resident != 0 else 0
-    note_peak(now if outside == UNKNOWN else min(outside, now))  # what came after the peak does not raise it
+    note_peak(min(outside, now))  # what came after the peak does not raise it
     peak_of_both = max(peak_of_both, in_use + now)
     outside = now
 
@@ -763,7 +764,7 @@ def forget_ticker():
 
 
 def end_ticker_at_exit():
-    """End the thread for good: what is kept goes with the process."""
+    """End the thread and start no other: what is kept goes with the process."""
     global may_tick
     may_tick = False
     tx_ticker_end()

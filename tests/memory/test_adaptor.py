@@ -295,6 +295,18 @@ def test_chains_do_not_grow_in_their_midst():
             top = StatisticsAdaptor()
 
 
+@pytest.mark.parametrize("cls", [StatisticsAdaptor, CachingAllocator])
+def test_an_upstream_may_compare_as_it_likes(cls):
+    class Equal(Allocator):
+        def __eq__(self, other):
+            return True
+
+        def allocate(self, nbytes):
+            return tensix.CPUAllocator().allocate(nbytes)
+
+    assert cls(Equal()).allocate(10).get()
+
+
 def test_an_upstream_that_names_itself_is_refused():
     class Loop(Allocator):
         upstream = property(lambda self: self)
