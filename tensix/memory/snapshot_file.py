@@ -136,7 +136,7 @@ def load_snapshot(path):
         try:
             data = late_import("json").load(file)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"{path} is no JSON, or was cut off: {error}. Save the snapshot anew.") from None
+            raise ValueError(f"{path} is no JSON, or was cut off: {error}. Save the snapshot again.") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"{path} is no memory snapshot: it does not say 'format': {FORMAT!r}.")
     version = data.get("version")
@@ -149,7 +149,7 @@ def load_snapshot(path):
         )
     damage = damage_of(data)
     if damage:
-        raise ValueError(f"{path} is damaged: {damage}. Save the snapshot anew.")
+        raise ValueError(f"{path} is damaged: {damage}. Save the snapshot again.")
     for one in (data, *data.get("processes", ())):
         if "call_sites" not in one:  # it is of a time when every block belonged to the innermost frame
             one["call_sites"] = [stack[0] if stack else None for stack in one["stacks"]]
@@ -165,8 +165,8 @@ def sort_blocks(data):
     if order == list(range(len(times))):
         return
     positions = {number: position for position, number in enumerate(order)} | {None: None}
-    for name, values in blocks.items():
-        blocks[name] = [values[number] for number in order]
+    for name in blocks.keys() & {*COLUMNS, *USES, "numpy"}:
+        blocks[name] = [blocks[name][number] for number in order]
     if "copy_of" in blocks:
         blocks["copy_of"] = [positions[source] for source in blocks["copy_of"]]
     for holder in data["holders"]:
@@ -199,7 +199,7 @@ def lines_of_source(file, is_fresh=False):
     file : str
         Its name.
     is_fresh : bool, optional
-        Whether it is read anew if it has changed.
+        Whether it is read again if it has changed.
     """
     linecache = late_import("linecache")
     try:
@@ -333,8 +333,8 @@ def damage_of_uses(data):
     last_uses = zip(blocks["last_used_ns"], blocks["last_use_stack"], strict=True)
     if any((time is None) != (stack is None) for time, stack in last_uses):
         return "a last use lacks its time or its stack"
-    times = blocks["allocated_ns"]
-    if any(other is not None and times[other] >= times[one] for one, other in enumerate(blocks["copy_of"])):
+    moments = [*zip(blocks["allocated_ns"], range(len(blocks["allocated_ns"])), strict=True)]
+    if any(other is not None and moments[other] >= moments[one] for one, other in enumerate(blocks["copy_of"])):
         return "a block is a copy of a later one"
     return None
 

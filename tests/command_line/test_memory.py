@@ -147,6 +147,18 @@ def test_blocks_are_in_the_order_of_allocation_though_freed_ones_were_in_a_file(
     assert blocks["freed_ns"][freed] is not None and blocks["copy_of"][y] == x
 
 
+def test_columns_that_are_not_known_do_not_matter_to_the_order(memory, folder):
+    _, _, snapshot = memory(ALLOCATES)
+    expected = [*snapshot["blocks"]["nbytes"]]
+    for name in ("copies", "holders"):
+        snapshot[name].clear()
+    for values in snapshot["blocks"].values():
+        values.reverse()
+    snapshot["blocks"] |= {"more": [], "copy_of": [None] * len(expected)}
+    snapshot.save("reversed.json")
+    assert load_snapshot("reversed.json")["blocks"]["nbytes"] == expected
+
+
 def test_without_numpy(memory):
     _, _, snapshot = memory(ALLOCATES, options=["--no-numpy"])
     assert snapshot["blocks"]["nbytes"] == [1000]
