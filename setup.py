@@ -130,14 +130,14 @@ MADE_WITH = "\n".join(map(str, [
     COMPILE_ARGS, FURTHER_ARGS, MACROS, os.environ.get("TENSIX_CFLAGS"), DEBUG,
 ]))  # fmt: skip
 
-
-#
 # Note [Made of]
 # ~~~~~~~~~~~~~~
 # A C file is kept if the .pyx or .py that it was made of, and what that cimports, have the same contents; an object
 # file, if tensix's headers have as well. Times say nothing of files that were deleted, unpacked with their old times,
 # or not written to the end. A C file ends with a fingerprint of what it was made of, which is added when Cython is
 # done. An object file has one in its name, and gets that name when the compiler is done.
+
+
 @cache
 def headers_of(path):
     """Return the headers of tensix that a file names, directly or not."""

@@ -112,9 +112,7 @@ cdef class exclude_keys(Guard):
     """
 
     def __init__(self, *keys, **kwargs):
-        if kwargs:
-            raise import_module("tensix.core.argument_errors").error_of_arguments(type(self), (), kwargs)
-        super().__init__(*keys)
+        super().__init__(*keys, **kwargs)
         self.wanted = self.wanted >> BACKEND_BITS << BACKEND_BITS
 
     cdef uint64_t* state(self) noexcept:
