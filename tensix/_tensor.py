@@ -475,7 +475,7 @@ class Tensor(TensorBase):
         Parameters
         ----------
         device : str or Device
-            Where the elements shall be.
+            Where the elements are put.
         stream : None, optional
             No device of tensix has streams.
 
@@ -507,7 +507,7 @@ class Tensor(TensorBase):
         dtype : DType, optional
             The element type.
         device : str or Device, optional
-            Where the elements shall be.
+            Where the elements are put.
         copy : bool, optional
             Whether to copy even if nothing changes.
 
@@ -717,7 +717,7 @@ class Tensor(TensorBase):
         Parameters
         ----------
         *shape : int, or one sequence of int, or one DType
-            The sizes, one of which may be -1. A type reads the same bytes anew; where its item size is another, the
+            The sizes, one of which may be -1. A type reads the same bytes again; where its item size is another, the
             last dimension becomes longer or shorter.
 
         Raises
@@ -1343,7 +1343,7 @@ class Tensor(TensorBase):
         return reduce_tensor(self)
 
     def __array__(self, dtype=None, copy=None):
-        """Be an array for NumPy: a view on the same memory, unless it needs another type or asks for a copy."""
+        """Return an array for NumPy: a view on the same memory, unless it needs another type or asks for a copy."""
         return np.array(exported_ndarray_of_impl(self.impl), dtype, copy=copy)
 
     @property
@@ -1353,7 +1353,7 @@ class Tensor(TensorBase):
         Notes
         -----
         Lifetime: the caller keeps the tensor while it uses the address. As it does not say when that ends, the memory
-        counts as handed out for good from the moment that ``"data"`` is asked for, and not before: it cannot be
+        counts as handed out permanently from the moment that ``"data"`` is asked for, and not before: it cannot be
         resized, and `lazy_clone` copies at once.
         """
         impl = self.impl
@@ -1697,7 +1697,7 @@ def assign(target: TensorBase, value) -> cython.int:
 
 @cython.cfunc
 def assignable(target: TensorBase, value) -> TensorBase:
-    """Return what shall be written as a tensor: numbers and lists of the target's type, arrays of their own."""
+    """Return what is to be written as a tensor: numbers and lists of the target's type, arrays of their own."""
     if isinstance(value, Tensor):
         return value
     if value is None or isinstance(value, (str, bytes)):

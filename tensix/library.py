@@ -47,7 +47,7 @@ class Library:
         if not isinstance(namespace, str) or not namespace.isidentifier():
             raise ValueError(f"a namespace is a Python identifier, found {namespace!r}.")
         self.namespace = namespace
-        self._owner = repr(self)  # one string, by which what this library registers is told from others'
+        self._owner = repr(self)  # one string, by which what this library registers is distinguished from others'
         self._undo: list[Callable[[], object]] = []  # callables, in the order of registration
         self.close = weakref.finalize(self, undo_all, self._undo)
         self.close.atexit = False

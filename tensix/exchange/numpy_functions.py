@@ -194,7 +194,7 @@ class ArrayInterface(dict):
     def __missing__(self, key):
         if key != "data":
             raise KeyError(key)
-        self.update(self.facts_with_address())  # all anew: to make an address may run Python code
+        self.update(self.facts_with_address())  # all again: to make an address may run Python code
         return self["data"]
 
     def get(self, key, default=None):

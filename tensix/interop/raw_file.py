@@ -32,7 +32,7 @@ __all__ = ["RawFile"]
 
 MODES = ("r", "c", "r+", None)
 MOST_DIMENSIONS = 64
-CHUNK = 1 << 24  # bytes, where the system cannot read into memory of ours at an offset
+CHUNK = 1 << 24  # bytes, where the system cannot read into our memory at an offset
 
 
 class Entry(NamedTuple):
@@ -299,7 +299,7 @@ class Descriptor:
 
 
 class Window(io.RawIOBase):
-    """Be a stream over a `RawFile`, for parsers that take streams."""
+    """Read a `RawFile` as a stream, for parsers that take streams."""
 
     def __init__(self, raw):
         super().__init__()

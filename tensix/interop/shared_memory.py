@@ -6,7 +6,7 @@ bytes, as everywhere.
 
 Note [Descriptors on their way]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-A `SharedFile` stands for a descriptor in a pickle, one per segment: pickle finds it again, so many small tensors of a
+A `SharedFile` represents a descriptor in a pickle, one per segment: pickle finds it again, so many small tensors of a
 message need one descriptor. `multiprocessing` carries it: to a process that is being started by inheritance, to others
 by a socket, for which it keeps a duplicate until the message is read. The receiver maps the file once per message;
 then the descriptor that came is closed, for the mapping has its own.
@@ -36,7 +36,7 @@ from tensix.tensors.layout import strided
 __all__ = ["share"]
 
 ALLOCATOR = SharedMemoryAllocator()
-FILES: weakref.WeakValueDictionary[int, "SharedFile"] = weakref.WeakValueDictionary()  # descriptor -> who stands for it
+FILES: weakref.WeakValueDictionary[int, "SharedFile"] = weakref.WeakValueDictionary()  # descriptor -> its SharedFile
 
 
 def share(x: Tensor) -> Tensor:
@@ -108,12 +108,12 @@ class SharedFile:
 
 
 def receive_file(duplicate):
-    """Return what stands for a file in the process that reads the message."""
+    """Return what represents a file in the process that reads the message."""
     return SharedFile(duplicate.detach())
 
 
 def file_of(fd: int, storage: Storage) -> SharedFile:
-    """Return what stands for a descriptor, the same one as long as a pickle holds it."""
+    """Return what represents a descriptor, the same one as long as a pickle holds it."""
     found = FILES.get(fd)
     if found is None:
         FILES[fd] = found = SharedFile(fd, storage)

@@ -179,7 +179,7 @@ class TensorFile(dict[str, Tensor]):
         ------
         BufferError
             If a tensor that is also held elsewhere still refers to the map. The file stays open then, and what is asked
-            for is taken from it anew.
+            for is taken from it again.
         """
         self._put_back()
         while True:
@@ -193,7 +193,7 @@ class TensorFile(dict[str, Tensor]):
         self.clear()
 
     def _put_back(self) -> None:
-        """Let go of the tensors that were taken; what is asked for is taken anew."""
+        """Let go of the tensors that were taken; what is asked for is taken again."""
         for name in list(self._taken):
             waiting = self._taken.pop(name, None)
             if waiting is not None:

@@ -681,7 +681,7 @@ cdef class LoggingAdaptor(Adaptor):
     upstream : Allocator or None
         Who makes the blocks; None means the allocator that serves the CPU now.
     file : str, path or text file
-        Where to write. A path is written anew, line by line, and closed with the last block; a file stays open.
+        Where to write. A path is overwritten, line by line, and closed with the last block; a file stays open.
 
     Raises
     ------

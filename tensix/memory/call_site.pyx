@@ -110,7 +110,7 @@ cdef class CallSites:
         them.
     through : list of str or path-like, optional
         Packages whose lines are not the user's, by the names that they are imported by, or folders;
-        ``"site-packages"`` stands for all that are installed. By default ``["site-packages"]``. tensix, NumPy and the
+        ``"site-packages"`` means all that are installed. By default ``["site-packages"]``. tensix, NumPy and the
         standard library never are the user's.
 
     Raises

@@ -15,7 +15,7 @@ SCOPES = []  # those that are open, the newest last
 
 
 def load_globals():
-    """Import the modules of NumPy that make arrays for good, and that else the first call of a scope might import."""
+    """Import the modules of NumPy that make lasting arrays: else the first call in a scope might import them."""
     importlib.import_module("numpy.ma")  # masked
     importlib.import_module("numpy.polynomial")
 

@@ -18,7 +18,7 @@ part, and not in the order of allocation, in which `load_snapshot` puts the bloc
 Note [Uses on the tape]
 ~~~~~~~~~~~~~~~~~~~~~~~
 A recording watches uses (Note [Watching uses] in ``memory_reports.pyx``), and of each block keeps the last: when, by
-which line, in which operator call. Nothing is said of a block that no storage of ours had alone, that is in the hands
+which line, in which operator call. Nothing is said of a block that no storage of tensix had alone, that is in the hands
 of others, or was out of sight at any time. Two more facts are noted while they can be seen:
 
 * which block was read first in the call that allocated this one; of a clone that is what it is a copy of;
@@ -759,7 +759,7 @@ cdef list events_of(const events_t* events, object numbering):
 
 @cython.binding(True)
 class StackNumbering:
-    """Number frames and stacks anew: what differs only inside tensix is one stack to a user.
+    """Number frames and stacks: what differs only inside tensix is one stack to a user.
 
     Attributes
     ----------
@@ -773,7 +773,7 @@ class StackNumbering:
         self.sites, self.frames, self.stacks, self.call_sites, self.known = sites, {}, {}, [], {}
 
     def stack(self, site):
-        """Return the number of the stack that a call site stands for."""
+        """Return the number of the stack of a call site."""
         number = self.known.get(site)
         if number is None:
             frames = tuple(self.frames.setdefault(frame, len(self.frames)) for frame in self.sites.frames(site))

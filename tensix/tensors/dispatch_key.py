@@ -63,7 +63,7 @@ def dispatch_keys():
     global KEYS
     if KEYS is None:
         made = enum.IntEnum("DispatchKey", SLOT_OF_NAME, module="tensix")  # See Note [Modules of classes]
-        made.__doc__ = """Name a slot of an operator's table, or an alias that stands for many of them."""
+        made.__doc__ = """Name a slot of an operator's table, or an alias of many of them."""
         if KEYS is None:  # else another thread was faster
             KEYS = made
     return KEYS

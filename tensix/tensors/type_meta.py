@@ -63,7 +63,7 @@ class TypeIdentifier:
     """
 
     def __init__(self, *args, **kwargs):
-        """Be uninitialized; `TypeMeta.id` gives the others."""
+        """Make an uninitialized one; `TypeMeta.id` returns the others."""
         if args or kwargs:
             raise import_module("tensix.core.argument_errors").error_of_arguments(type(self), args, kwargs)
 
@@ -108,7 +108,7 @@ class TypeMeta:
         self.index = UNDEFINED
 
     def __init__(self, *args, **kwargs):
-        """Be undefined; `make` gives the others."""
+        """Make an undefined one; `make` returns the others."""
         if args or kwargs:
             raise import_module("tensix.core.argument_errors").error_of_arguments(type(self), args, kwargs)
 

@@ -98,7 +98,7 @@ class FakeAllocator(Allocator):
         self.freed.append((address, self.blocks.pop(address)))
 
     def is_simple_data_ptr(self, data_ptr: DataPtr) -> bool:
-        """Return whether the block is one of ours: then nothing but the block is behind it."""
+        """Return whether this allocator made the block: then nothing but the block is behind it."""
         return data_ptr.get() in self.blocks
 
     def copy_data(self, dst: int, src: int, nbytes: int) -> None:

@@ -29,7 +29,7 @@ class assert_no_leaks:  # noqa: N801 - it reads as what it does
         If one is, after Python's collector ran. The text names the classes, sizes of storages, and cycles of strong
         pointers with their members.
     TypeError
-        If it shall decorate a generator or coroutine function, of which a call returns before the body runs.
+        If it decorates a generator or coroutine function, of which a call returns before the body runs.
 
     Notes
     -----
