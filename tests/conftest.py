@@ -1,5 +1,6 @@
 """What several folders share."""
 
+import gc
 import sys
 from pathlib import Path
 
@@ -15,6 +16,11 @@ def pytest_ignore_collect(collection_path, config):
     arguments = [Path(argument.partition("::")[0]).resolve() for argument in config.args]
     is_named = any(path.is_relative_to(collection_path) for path in arguments)
     return True if collection_path in ONLY_BY_NAME and not is_named else None
+
+
+def pytest_collection_finish():
+    """Keep the collector from going through the tests that wait to be run, each time that one of them calls it."""
+    gc.freeze()
 
 
 @pytest.fixture

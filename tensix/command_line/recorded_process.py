@@ -7,8 +7,7 @@ interpreter calls `atexit`. Workers of `multiprocessing`, and of what stands on 
 finalizers of `multiprocessing.util`; that forgets those of the parent when a worker begins, and then calls what asked
 to be called after a fork. ``Pool.__exit__`` terminates its workers by a signal, which may come while they leave, and
 hold the locks that writing takes. What ends otherwise cannot say so: therefore a thread writes the file now and then,
-so seldom that it takes at most a fiftieth of the time. It ends before a fork, because CPython warns of forks in
-processes with threads, and begins again after it.
+so seldom that it takes at most a fiftieth of the time.
 
 Note [Memory of a recording]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -29,6 +28,7 @@ import threading
 import time
 
 from tensix.memory import record
+from tensix.memory.background_thread import BackgroundThread
 
 __all__ = ["FAILED", "RecordedProcess"]
 
@@ -58,9 +58,7 @@ class RecordedProcess:
     def begin(self):
         """Record this process, and each that it forks."""
         self.start()
-        os.register_at_fork(
-            before=self.end_writer, after_in_parent=self.start_writer, after_in_child=self.start_in_fork
-        )
+        os.register_at_fork(after_in_child=self.start_in_fork)
         self.write_at_end()
 
     def start(self):
@@ -74,24 +72,8 @@ class RecordedProcess:
             recording = record(resident=True, **self.options | {"through": None})
         recording._keep_in(tempfile.TemporaryFile(dir=self.folder, buffering=0))  # noqa: SIM115 - the recording closes it
         self.recording = recording.start()
-        self.write(holders=False, ended=False)
-        self.next_write = time.monotonic() + SHORTEST_PAUSE
-        self.start_writer()
-
-    def start_writer(self):
-        """Start the thread that writes the file now and then, unless the recording ends."""
-        if self.state == RUNNING:
-            ended = threading.Event()
-            writer = threading.Thread(
-                target=self.write_now_and_then, args=(ended,), name="tensix snapshots", daemon=True
-            )
-            writer.start()
-            self.writer_ended, self.writer = ended, writer
-
-    def end_writer(self):
-        """End that thread, after what it is writing."""
-        self.writer_ended.set()
-        self.writer.join()
+        pause = self.write_now()
+        self.writer = BackgroundThread("tensix snapshots", self.write_now, pause, in_child=False).start()
 
     def start_in_fork(self):
         """Leave what the parent recorded to the parent, and begin a recording of this process."""
@@ -114,19 +96,17 @@ class RecordedProcess:
         self.write(holders=False, ended=False)
         sys.modules["multiprocessing.util"].Finalize(None, self.end, exitpriority=FINALIZED_LAST)
 
-    def write_now_and_then(self, ended):
-        """Write the file, for the case that the process is killed."""
-        while not ended.wait(max(0, self.next_write - time.monotonic())):
-            began = time.monotonic()
-            self.write(holders=False, ended=False)
-            now = time.monotonic()
-            self.next_write = now + max(SHORTEST_PAUSE, PAUSE_PER_COST * (now - began))
+    def write_now(self):
+        """Write the file, for the case that the process is killed; return the seconds until the next time."""
+        began = time.monotonic()
+        self.write(holders=False, ended=False)
+        return max(SHORTEST_PAUSE, PAUSE_PER_COST * (time.monotonic() - began))
 
     def end(self, holders=True):
         """Write the file, with all there is to say."""
         if self.pid == os.getpid() and self.state == RUNNING:
             self.state = ENDING
-            self.end_writer()
+            self.writer.end()
             self.write(holders, ended=True)
             self.recording.stop()
             self.state = ENDED

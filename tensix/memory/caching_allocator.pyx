@@ -28,7 +28,8 @@ What is kept must not cost the machine, or the process, more memory than the pro
   pages that it has no use for, and CPython warns of forks in processes with threads.
 * A block that comes from upstream replaces kept blocks, so that the process does not grow beyond the peak that it had
   without what is kept, but for `SLACK_BYTES`. Memory outside arrays, such as the buffers of BLAS, is measured when the
-  block is large, and at every tick: by what it grows in between, the peak may rise.
+  block is large, and at every tick. What it grows by in between has a quarter of the space below the peak; if it needs
+  more, the peak rises.
 * Everything goes back when the machine, or a control group that the process is in, is short of memory, which every
   tick checks. Upstream allocators with a limit are short when they refuse.
 * The default bound is divided by the number of the user's processes that keep blocks at the time.
@@ -124,6 +125,7 @@ cdef extern from "tensix/ticker.h":
     void* tx_ticker
     int tx_ticker_start(int (*tick)() noexcept) nogil  # with the GIL; so says who calls
     void tx_ticker_end()
+    void tx_wait_for_exit(long native_id) nogil
     enum:
         TX_TICK_MICROSECONDS
 
@@ -469,9 +471,11 @@ cdef void note_peak(int64_t outside_then) noexcept:
 
 
 cdef size_t spare_below_peak(size_t nbytes) noexcept:
-    """Return by how much the process stays below its peak without what is kept if so many bytes are added."""
+    """Return three quarters of what lacks to the process's peak without what is kept if so many bytes are added."""
+    cdef int64_t spare
     note_peak(outside)
-    return <size_t>max(peak_of_both - outside - <int64_t>bytes_given_out(CPU) - <int64_t>nbytes, 0)
+    spare = peak_of_both - outside - <int64_t>bytes_given_out(CPU) - <int64_t>nbytes
+    return <size_t>max(spare - spare // 4, 0)
 
 
 cdef int reserve(Allocator upstream, size_t capacity, bint zeroed, kept_block_t* kept) except -1:
@@ -761,6 +765,12 @@ def forget_ticker():
     """Do without the thread in the child of a fork, until it is needed again."""
     global tx_ticker
     tx_ticker = NULL
+
+
+def wait_for_exit(long native_id):
+    """Wait until the system does not count a thread, which was joined, as one of this process any more."""
+    with nogil:
+        tx_wait_for_exit(native_id)
 
 
 def end_ticker_at_exit():

@@ -1,12 +1,11 @@
 """The resident memory of the process over time: all that has pages, blocks or not."""
 
-import os
 import re
 import sys
-import threading
 import time
 from importlib import import_module
 
+from tensix.memory.background_thread import BackgroundThread
 from tensix.memory.caching_allocator import cached_bytes
 
 __all__ = ["ResidentMemory"]
@@ -15,10 +14,6 @@ DEFAULT_INTERVAL = 0.02  # seconds
 # Nanoseconds from the start; bytes that are resident, that caches keep, that the recording takes.
 COLUMNS = ("time_ns", "nbytes", "cached", "recording")
 MOST_SAMPLES = 4096
-
-# Those that go on. Their threads end before a fork and begin again after it, in both processes: CPython warns of forks
-# in processes with threads.
-SAMPLING = []
 
 
 class ResidentMemory:
@@ -49,6 +44,7 @@ class ResidentMemory:
         self.rows = []  # a tuple of COLUMNS each; exchanged as a whole
         self.count, self.per_row = 0, 1
         self.highest = 0
+        self.thread = None
 
     def start(self):
         """Begin with the first sample."""
@@ -56,37 +52,19 @@ class ResidentMemory:
         found = resident_nbytes()
         if found is not None:
             self.highest = found[1]  # before the start, which is not shown
-            self.take()
-            SAMPLING.append(self)
-            self.start_thread()
+            pause = self.take()
+            self.thread = BackgroundThread("tensix resident memory", self.take, pause, in_child=True).start()
         return self
-
-    def start_thread(self):
-        """Go on with samples."""
-        ended = threading.Event()
-        thread = threading.Thread(target=self.run, args=(ended,), name="tensix resident memory", daemon=True)
-        thread.start()
-        self.ended, self.thread = ended, thread
-
-    def end_thread(self):
-        """Take no more samples, and wait until none is being taken."""
-        self.ended.set()
-        self.thread.join()
 
     def stop(self):
         """End with a last sample."""
-        if self in SAMPLING:
-            SAMPLING.remove(self)
-            self.end_thread()
+        if self.thread is not None:
+            self.thread.end()
+            self.thread = None
             self.rows.append(self.sample())
 
-    def run(self, ended):
-        """Sample until the end."""
-        while not ended.wait(self.interval) and self in SAMPLING:
-            self.take()
-
     def take(self):
-        """Take one sample."""
+        """Take one sample, and return the seconds until the next."""
         row = self.sample()
         self.highest = max(self.highest, row[1])
         if self.count % self.per_row == 0:
@@ -98,6 +76,7 @@ class ResidentMemory:
             pairs = zip(self.rows[::2], self.rows[1::2], strict=True)
             self.rows = [max(pair, key=lambda row: row[1]) for pair in pairs]
             self.per_row *= 2
+        return self.interval
 
     def sample(self):
         """Return a row; what is resident is the highest since the last sample, if that is the highest of all."""
@@ -107,29 +86,12 @@ class ResidentMemory:
 
     def rows_until_now(self):
         """Return the samples, with one of this moment if they go on."""
-        return [*self.rows, self.sample()] if self in SAMPLING else self.rows
+        return [*self.rows, self.sample()] if self.thread is not None else self.rows
 
     def columns(self):
         """Return the samples up to now as a snapshot has them."""
         rows = self.rows_until_now()
         return {name: [row[position] for row in rows] for position, name in enumerate(COLUMNS)}
-
-
-def end_threads():
-    """End the threads before a fork, with a sample: forks may follow each other faster than samples."""
-    for sampler in SAMPLING.copy():
-        sampler.end_thread()
-        sampler.take()
-
-
-def start_threads():
-    """Start the threads again after a fork."""
-    for sampler in SAMPLING.copy():
-        sampler.start_thread()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=end_threads, after_in_parent=start_threads, after_in_child=start_threads)
 
 
 def resident_nbytes():

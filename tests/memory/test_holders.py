@@ -44,6 +44,15 @@ def test_local_variable_says_where():
     assert holder == {"block": 0, "text": f"Tensor float32 (3, 4), storage use count 1, {place}"}
 
 
+@pytest.fixture
+def thawed():
+    """Let the collector see what this module had when the tests were collected."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
+
+
+@pytest.mark.usefixtures("thawed")
 def test_all_kinds_of_places():
     global GLOBAL
     model, slotted, module = Model(), Slotted(), types.ModuleType("some_module")
@@ -106,6 +115,7 @@ def places_of(make):
     (keep_in_closure, "item 0 of a list: kept of keep_in_closure.<locals>.<lambda>"),
     (lambda x: [keep := keep_in_generator(x), next(keep)], "item 0 of a list: a variable of keep_in_generator"),
 ], ids=["list in a dict", "deque", "class", "class itself", "closure", "generator"])  # fmt: skip
+@pytest.mark.usefixtures("thawed")
 def test_whose_container_it_is(make, place):
     try:
         assert places_of(make).endswith(place)

@@ -237,7 +237,7 @@ def test_texts_of_lines():
     """They are read when the snapshot is taken; a line that is nowhere has none, one that is long its beginning."""
     assert frame_with_source(__file__, 1, "f")["source"] == '"""Snapshots in files."""'
     assert all("source" not in frame_with_source(__file__, line, "f") for line in (2, 10**6))
-    for file in ("<string>", "no/such.py", "a\0b", "caf\udce9.py"):
+    for file in ("<nowhere>", "no/such.py", "a\0b", "caf\udce9.py"):
         assert frame_with_source(file, 1, "f") == {"file": file, "line": 1, "function": "f"}
     linecache.cache["<long>"] = (999, None, ["  " + "x" * 999], "<long>")
     try:

@@ -13,6 +13,10 @@
 #include <pthread.h>
 #include <signal.h>
 #endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #define TX_TICK_MICROSECONDS 250000
 
@@ -23,6 +27,7 @@ typedef struct {
 #if !defined(_WIN32)
     pthread_t thread;
 #endif
+    long native_id;         /* of the thread, as the system has it; 0 where that is not known */
 } tx_ticker_t;
 
 static tx_ticker_t *tx_ticker = NULL; /* the thread that runs, NULL while there is none */
@@ -33,11 +38,26 @@ static void tx_ticker_free(tx_ticker_t *self)
     free(self);
 }
 
+/* Wait until a thread that was joined is not counted as one of the process any more: that can take some time, and who
+ * forks meanwhile is warned of threads. A tenth of a second at most. */
+static void tx_wait_for_exit(long native_id)
+{
+#if defined(__linux__)
+    int tries = 0;
+    while (native_id > 0 && tries++ < 1000 && syscall(SYS_tgkill, getpid(), native_id, 0) == 0) usleep(100);
+#else
+    (void)native_id;
+#endif
+}
+
 static void *tx_ticker_run(void *argument)
 {
     tx_ticker_t *self = (tx_ticker_t *)argument;
     PyThreadState *state = NULL;
     int ends_by_itself = 0;
+#if defined(__linux__)
+    self->native_id = syscall(SYS_gettid);
+#endif
     while (!ends_by_itself && PyThread_acquire_lock_timed(self->end, TX_TICK_MICROSECONDS, 0) != PY_LOCK_ACQUIRED) {
         if (state == NULL) state = PyThreadState_New(self->interpreter);
         if (state == NULL) continue; /* no memory: try again at the next tick */
@@ -109,6 +129,7 @@ static void tx_ticker_end(void)
 #if !defined(_WIN32)
     Py_BEGIN_ALLOW_THREADS
     pthread_join(self->thread, NULL);
+    tx_wait_for_exit(self->native_id);
     Py_END_ALLOW_THREADS
     tx_ticker_free(self);
 #endif

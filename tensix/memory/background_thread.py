@@ -1,0 +1,91 @@
+"""Threads in Python that work now and then, and rest while the process forks."""
+
+import os
+import threading
+import time
+
+from tensix.memory.caching_allocator import wait_for_exit
+
+__all__ = ["BackgroundThread"]
+
+RUNNING = []
+
+
+class BackgroundThread:
+    """Call a function now and then, in a daemon thread, from `start` to `end`.
+
+    The thread ends before a fork and begins again after it: CPython warns of forks in processes with threads. Work that
+    is due then is done before the fork, so that forks may follow each other faster than the work.
+
+    Parameters
+    ----------
+    name : str
+        Of the thread.
+    work : callable
+        Takes nothing and returns the pause after it in seconds.
+    pause : float, seconds
+        Before the function is called first.
+    in_child : bool
+        Whether it goes on in the child of a fork.
+    """
+
+    def __init__(self, name, work, pause, in_child):
+        self.name, self.work, self.in_child = name, work, in_child
+        self.due = time.monotonic() + pause
+
+    def start(self):
+        """Begin."""
+        RUNNING.append(self)
+        self.resume()
+        return self
+
+    def end(self):
+        """Wait until the function has returned, if it is running, and call it no more."""
+        RUNNING.remove(self)
+        self.rest()
+
+    def resume(self):
+        """Make the thread."""
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.run, args=(self.ended,), name=self.name, daemon=True)
+        self.thread.start()
+
+    def rest(self):
+        """End the thread."""
+        self.ended.set()
+        self.thread.join()
+        wait_for_exit(self.thread.native_id)
+
+    def run(self, ended):
+        """Work until the end."""
+        while not ended.wait(max(0, self.due - time.monotonic())):
+            self.work_once()
+
+    def work_once(self):
+        """Call the function, and find out when to do it again."""
+        pause = self.work()
+        self.due = time.monotonic() + pause
+
+
+def rest_all():
+    """End the threads before a fork."""
+    for thread in RUNNING.copy():
+        thread.rest()
+        if time.monotonic() >= thread.due:
+            thread.work_once()
+
+
+def resume_in_parent():
+    """Make the threads again after a fork."""
+    for thread in RUNNING.copy():
+        thread.resume()
+
+
+def resume_in_child():
+    """Make those again that go on in a child."""
+    RUNNING[:] = [thread for thread in RUNNING if thread.in_child]
+    resume_in_parent()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=rest_all, after_in_parent=resume_in_parent, after_in_child=resume_in_child)
