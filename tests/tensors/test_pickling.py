@@ -254,7 +254,7 @@ def test_public_functions_and_classes_say_where_users_find_them(package):
             assert getattr(sys.modules[one.__module__], one.__name__) is one
 
 
-@pytest.mark.parametrize("one", [tensix.Tensor, *{type(obj) for obj in objects()[:7]}, tensix.CachingStats])
+@pytest.mark.parametrize("one", [tensix.Tensor, *dict.fromkeys(map(type, objects()[:7])), tensix.CachingStats])
 def test_classes_say_that_they_are_from_the_package(one):
     """Compiled or not, loaded at once or later."""
     assert (one.__module__, one.__name__) == ("tensix", one.__qualname__)
