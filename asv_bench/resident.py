@@ -71,10 +71,10 @@ for i in range(200_000):
 
 
 def measured(program, *command):
-    """Return the peak and the last value of a program's resident memory, in MiB."""
+    """Return the peak and the last value of a program's resident memory, in KiB."""
     done = subprocess.run([sys.executable, *command, program], capture_output=True, text=True, check=True)
     [line] = [line for line in done.stderr.splitlines() if line.startswith("resident ")]
-    return [int(kib) // 1024 for kib in line.split()[1:]]
+    return [int(kib) for kib in line.split()[1:]]
 
 
 def main():
@@ -89,9 +89,9 @@ def main():
                 column: measured(program, *command, *([str(Path(folder, "page.html"))] if column == "memory" else []))
                 for column, command in columns.items()
             }
-            bound = int(1.05 * found["plain"][0] + 20)
-            cells = "".join(f"{peak:>8}, {end:>4}" for peak, end in found.values())
-            print(f"{name:<44}{cells}   {bound}", flush=True)
+            bound = 1.05 * found["plain"][0] + 20 * 1024
+            cells = "".join(f"{peak / 1024:>7.1f},{end / 1024:>6.1f}" for peak, end in found.values())
+            print(f"{name:<44}{cells}   {bound / 1024:.1f}", flush=True)
 
 
 if __name__ == "__main__":
