@@ -22,9 +22,9 @@ from benchmarks.served import SIZES as SERVED_SIZES
 from benchmarks.served import TEMPORARIES, programs
 from benchmarks.storage import touched
 from benchmarks.watching import SCOPES, allocate_inside, nested
+from race import Work, best_times, statement
 
 import tensix
-from tensix.command_line.bench.race import Work, best_times, statement
 from tensix.core import IntrusiveTarget, Storage, make_intrusive
 from tensix.memory import CachingAllocator, CallSites, StatisticsAdaptor, TrackingAdaptor, serve_numpy
 

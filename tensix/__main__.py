@@ -13,7 +13,6 @@ COMMANDS = {
     "explain": ("explain", "say who owns the memory of what an expression gives"),
     "memory": ("memory", "run a program and picture its memory over time"),
     "run": ("run", "run a program whose NumPy arrays lie in tensix's memory"),
-    "bench": ("bench", "measure every public call against NumPy and PyTorch"),
     "inspect": ("inspect_file", "say what is in a .npy, .npz or .safetensors file"),
     "info": ("info", "say what this tensix is"),
 }

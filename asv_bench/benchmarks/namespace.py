@@ -1,8 +1,8 @@
-"""Every public call, as ``python -m tensix bench`` measures it, here by commit."""
+"""Every public call, as ``speed_map.py`` measures it, here by commit."""
 
 from timeit import Timer
 
-from tensix.command_line.bench.rows import all_rows, operands
+from benchmarks.public_calls import all_rows, operands
 
 ROWS = {row.name: row.tensix for row in all_rows()}
 SIZES = ("3x4", "64x64", "1024x1024")

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.public_calls import operands
 
 import tensix
-from tensix.command_line.bench.rows import operands
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

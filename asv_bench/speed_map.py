@@ -1,4 +1,4 @@
-"""``python -m tensix bench``: how long every public call takes, beside the same call of NumPy and PyTorch."""
+"""Measure every public call of tensix against the same call of NumPy and PyTorch; ``-h`` shows the options."""
 
 import argparse
 import importlib.util
@@ -12,25 +12,23 @@ from pathlib import Path
 from statistics import geometric_mean
 
 import numpy as np
+from benchmarks.public_calls import all_rows
+from heat_map import heat_map
 
 import tensix
-from tensix.command_line.bench.heat_map import heat_map
-from tensix.command_line.bench.rows import all_rows
 from tensix.command_line.paper import Paper
 from tensix.command_line.progress import Progress
-
-__all__ = ["fill"]
 
 SIZES = ((3, 4), (64, 64), (1024, 1024))
 SLOWER = 1.05  # times the neighbour: below that, two runs differ by as much
 
 
-def fill(parser):
-    """Describe this command and its options to its parser."""
-    parser.description = (
-        "Measure every public function, operator, form of indexing and protocol against the same call of NumPy and, if "
-        "it is installed, of PyTorch. The libraries take turns in one process; each is judged by its best round. "
-        "Ratios are times of tensix over times of the other: below 1 tensix is faster."
+def make_parser():
+    """Return the parser of the command line."""
+    parser = argparse.ArgumentParser(
+        description="Measure every public function, operator, form of indexing and protocol against the same call of "
+        "NumPy and, if it is installed, of PyTorch. The libraries take turns in one process; each is judged by its "
+        "best round. Ratios are times of tensix over times of the other: below 1 tensix is faster."
     )
     options = parser.add_argument
     only = "rows or chapters of this name, such as sort, 'linalg.*' or indexing; may be repeated"
@@ -41,7 +39,7 @@ def fill(parser):
     options("--worst", type=int, default=12, metavar="N", help="rows to name per size and library; 12 by default")
     options("--json", action="store_true", help="print JSON for a machine instead of text for a person")
     options("--plot", metavar="FILE", help="draw a heat map of all rows into an SVG file as well")
-    parser.set_defaults(run=run)
+    return parser
 
 
 def sizes(text):
@@ -52,14 +50,16 @@ def sizes(text):
             return found
     except ValueError:
         pass
-    raise argparse.ArgumentTypeError(f"{text!r} are no shapes: write rows x columns, at least 3x4, such as 3x4,64x64")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a list of shapes: at least 3x4 each, such as 3x4,64x64")
 
 
-def run(arguments):
-    """Measure, and print what was found."""
+def main(words=None):
+    """Measure, and print the ratios."""
+    parser = make_parser()
+    arguments = parser.parse_args(words)
     rows = [row for row in all_rows() if not arguments.only or matches(row, arguments.only)]
     if not rows:
-        raise ValueError(f"no row matches {', '.join(arguments.only)}. --json without --only names all of them")
+        parser.error(f"no row matches {', '.join(arguments.only)}. --json without --only names all of them")
     against = ["numpy", *(["torch"] if importlib.util.find_spec("torch") else [])]
     measured = list(measure(rows, against, arguments))
     if arguments.plot:
@@ -67,9 +67,8 @@ def run(arguments):
     if arguments.json:
         versions = {"tensix": tensix.__version__, "numpy": np.__version__, "python": platform.python_version()}
         print(json.dumps({"versions": versions, "threads": arguments.threads, "rows": measured}, indent=1))
-        return 0
-    print_summary(measured, against, arguments.worst)
-    return 0
+    else:
+        print_summary(measured, against, arguments.worst)
 
 
 def matches(row, patterns):
@@ -78,13 +77,13 @@ def matches(row, patterns):
 
 
 def measure(rows, against, arguments):
-    """Yield what a process of its own measures, row by row."""
+    """Yield what another process measures, row by row."""
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), str(arguments.threads))
     asked = {
         "rows": [row.name for row in rows], "against": against, "sizes": arguments.sizes, "rounds": arguments.rounds,
         "threads": arguments.threads,
     }  # fmt: skip
-    command = [sys.executable, "-m", "tensix.command_line.bench.race"]
+    command = [sys.executable, Path(__file__).with_name("race.py")]
     total = len(rows) * len(arguments.sizes)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": os.environ | threads}
     with Progress() as progress, subprocess.Popen(command, **pipes) as process:
@@ -95,7 +94,7 @@ def measure(rows, against, arguments):
             progress.say(f"{done} of {total}: {found['name']}, {shown(found['size'])}")
             yield found
     if process.returncode:
-        raise ValueError(f"the measuring process ended with status {process.returncode}; what it said stands above")
+        sys.exit(f"the measuring process ended with status {process.returncode}; its messages stand above")
 
 
 def shown(size):
@@ -120,3 +119,7 @@ def print_summary(measured, against, worst):
             for name in slower[:worst]:
                 print(f"    {paper.warm(f'{ratios[name]:6.2f}')}  {name}")
     print("Times of tensix over times of the other, one process, best round of each: below 1 tensix is faster.")
+
+
+if __name__ == "__main__":
+    main()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 from timeit import Timer
 
-from tensix.command_line.bench.rows import LIBRARIES, all_rows, operands
+from benchmarks.public_calls import LIBRARIES, all_rows, operands
 
 __all__ = ["Work", "best_times", "statement"]
 
