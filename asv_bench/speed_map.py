@@ -16,8 +16,8 @@ from benchmarks.public_calls import all_rows
 from heat_map import heat_map
 
 import tensix
-from tensix.command_line.paper import Paper
 from tensix.command_line.progress import Progress
+from tensix.command_line.terminal import Terminal
 
 SIZES = ((3, 4), (64, 64), (1024, 1024))
 SLOWER = 1.05  # times the neighbour: below that, two runs differ by as much
@@ -104,7 +104,7 @@ def shown(size):
 
 def print_summary(measured, against, worst):
     """Print geometric means, how many rows are slower, and the slowest of them."""
-    paper = Paper()
+    paper = Terminal()
     for size in dict.fromkeys(tuple(row["size"]) for row in measured):
         print(paper.strong(shown(size)))
         rows = [row for row in measured if tuple(row["size"]) == size]

@@ -3,13 +3,13 @@
 The classes are opaque: use the functions. See docs/cython.rst for what each does and what is promised.
 """
 from tensix.abi cimport (
-    Allocator_2 as Allocator,
-    IntrusivePtr_2 as IntrusivePtr,
-    IntrusiveTarget_2 as IntrusiveTarget,
-    Storage_2 as Storage,
-    StrongCount_2 as StrongCount,
-    Tensor_2 as Tensor,
-    WeakIntrusivePtr_2 as WeakIntrusivePtr,
+    Allocator_1 as Allocator,
+    IntrusivePtr_1 as IntrusivePtr,
+    IntrusiveTarget_1 as IntrusiveTarget,
+    Storage_1 as Storage,
+    StrongCount_1 as StrongCount,
+    Tensor_1 as Tensor,
+    WeakIntrusivePtr_1 as WeakIntrusivePtr,
     data_ptr_t,
     deleter_t,
 )

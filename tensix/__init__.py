@@ -7,7 +7,7 @@ from types import FunctionType as _FunctionType
 from typing import TYPE_CHECKING
 
 # `python -m tensix run` replaces this process by the program, which imports what it needs: import nothing else here.
-# See Note [A program with tensix inside]. While Python looks for the module that it is to run, sys.argv[0] is "-m".
+# See Note [How a program is set up]. While Python looks for the module that it is to run, sys.argv[0] is "-m".
 if getattr(_sys, "argv", [])[:2] == ["-m", "run"] and _sys.orig_argv[-len(_sys.argv)] == "tensix":
     _sys.exit(_import_module("tensix.__main__").main())
 

@@ -5,16 +5,16 @@ import sys
 from importlib import import_module
 
 from tensix._version import __version__
-from tensix.command_line.paper import printable
+from tensix.command_line.terminal import printable
 
 # Command -> its module in ``command_line``, and what it does. The module of the one that is asked for is imported.
 COMMANDS = {
-    "trace": ("trace", "run an expression and tell the life of its tensors"),
-    "explain": ("explain", "say who owns the memory of what an expression gives"),
-    "memory": ("memory", "run a program and picture its memory over time"),
-    "run": ("run", "run a program whose NumPy arrays lie in tensix's memory"),
-    "inspect": ("inspect_file", "say what is in a .npy, .npz or .safetensors file"),
-    "info": ("info", "say what this tensix is"),
+    "trace": ("trace", "run an expression and print its calls, blocks and owners"),
+    "explain": ("explain", "print who owns the memory of an expression's result"),
+    "memory": ("memory", "run a program and draw its memory over time"),
+    "run": ("run", "run a program with NumPy's arrays in tensix's memory"),
+    "inspect": ("inspect_file", "list what is in a .npy, .npz or .safetensors file"),
+    "info": ("info", "print the version, the processor and the settings"),
 }
 
 

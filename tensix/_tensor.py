@@ -32,7 +32,7 @@ from cython.cimports.tensix.core.storage_impl import (
     StorageImpl_report_use,
 )
 from cython.cimports.tensix.dispatch.kernel import Kernel, kernel_function_t
-from cython.cimports.tensix.dispatch.local_state import interventions
+from cython.cimports.tensix.dispatch.local_state import active_hooks
 from cython.cimports.tensix.dispatch.operands import (
     call_in_place,
     call_operator,
@@ -618,7 +618,7 @@ class Tensor(TensorBase):
         Raises
         ------
         ValueError
-            If `low` is above `high`, or the distance is no finite number.
+            If `low` is above `high`, or the distance is not a finite number.
 
         Examples
         --------
@@ -1602,7 +1602,7 @@ def interface_facts(tensor: TensorBase) -> dict:
 
 @cython.cfunc
 def address_for_good(tensor: TensorBase) -> dict:
-    """Return the facts with the address, for somebody who will not say when he is done with it."""
+    """Return the facts with the address, for a consumer that does not report when it is done."""
     address = tensor.data_ptr() if tensor.readonly else tensor.mutable_data_ptr()  # may run Python code
     storage = cython.cast(StorageImpl, tensor.impl.storage)
     storage.has_escaped = True
@@ -1648,7 +1648,7 @@ def writes_element(tensor: TensorBase, index, value) -> cython.bint:
     if (
         not is_plain_number(value)
         or not finds_element(impl, index, cython.address(offset))
-        or interventions
+        or active_hooks
         or impl.storage is None
         or impl.device_type != CPU
     ):

@@ -21,7 +21,7 @@ cdef struct data_ptr_t:
     const void* operations  # what tensix knows of a deleter of its own; NULL with any other
 
 
-cdef class IntrusiveTarget_2:
+cdef class IntrusiveTarget_1:
     cdef uint64_t combined_refcount
     cdef int32_t handle_count
     cdef int32_t weak_handle_count
@@ -29,18 +29,18 @@ cdef class IntrusiveTarget_2:
     cpdef release_resources(self)
 
 
-cdef class StrongCount_2:
+cdef class StrongCount_1:
     cdef PyObject* target
     cdef PyObject* get(self) noexcept nogil
     cdef PyObject* release(self) noexcept nogil
     cdef void reset(self) noexcept nogil
-    cdef void reclaim(self, IntrusiveTarget_2 target) noexcept nogil
-    cdef void reclaim_copy(self, IntrusiveTarget_2 target) noexcept nogil
-    cdef void swap(self, StrongCount_2 other) noexcept nogil
+    cdef void reclaim(self, IntrusiveTarget_1 target) noexcept nogil
+    cdef void reclaim_copy(self, IntrusiveTarget_1 target) noexcept nogil
+    cdef void swap(self, StrongCount_1 other) noexcept nogil
     cdef uint32_t use_count(self) noexcept nogil
 
 
-cdef class Allocator_2:
+cdef class Allocator_1:
     cdef object __weakref__
     cdef dict __dict__
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1
@@ -51,20 +51,20 @@ cdef class Allocator_2:
 # Of these only the size is laid down. They are final for Cython alone: a class over them could not take part in how
 # their objects are recycled.
 @cython.final
-cdef class IntrusivePtr_2:
+cdef class IntrusivePtr_1:
     cdef void* _private
 
 
 @cython.final
-cdef class WeakIntrusivePtr_2:
+cdef class WeakIntrusivePtr_1:
     cdef void* _private
 
 
 @cython.final
-cdef class Storage_2:
+cdef class Storage_1:
     cdef void* _private
 
 
 @cython.final
-cdef class Tensor_2:
+cdef class Tensor_1:
     cdef void* _private[2]

@@ -1,11 +1,11 @@
 """The functions of ``from tensix cimport ...``. What each promises stands in ``docs/cython.rst``."""
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from tensix.abi cimport (
-    Allocator_2 as Allocator,
-    IntrusivePtr_2 as IntrusivePtr,
-    IntrusiveTarget_2 as IntrusiveTarget,
-    Storage_2 as Storage,
-    Tensor_2 as Tensor,
+    Allocator_1 as Allocator,
+    IntrusivePtr_1 as IntrusivePtr,
+    IntrusiveTarget_1 as IntrusiveTarget,
+    Storage_1 as Storage,
+    Tensor_1 as Tensor,
     data_ptr_t,
     deleter_t,
 )

@@ -178,7 +178,7 @@ cdef uintptr_t storage_const_address(object storage) except? 0:
 
 
 cdef void* address_or_null(PyObject* owner, address_t ask) noexcept nogil:
-    """Take the GIL and ask for an address that may be refused, or cost a copy; NULL is how a refusal is told."""
+    """Take the GIL and return an address, which may need a copy; NULL if it is refused."""
     cdef pending_exception_t pending
     cdef void* address = NULL
     if may_run_python():
@@ -192,7 +192,7 @@ cdef void* address_or_null(PyObject* owner, address_t ask) noexcept nogil:
 cdef void* ask_for_address(object owner, address_t ask) noexcept:
     try:
         return <void*>ask(owner)
-    except Exception:  # what is no error, such as KeyboardInterrupt, goes to sys.unraisablehook
+    except Exception:  # what is not an error, such as KeyboardInterrupt, goes to sys.unraisablehook
         return NULL
 
 

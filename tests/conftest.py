@@ -1,6 +1,7 @@
 """What several folders share."""
 
 import gc
+import subprocess
 import sys
 from pathlib import Path
 
@@ -21,6 +22,21 @@ def pytest_ignore_collect(collection_path, config):
 def pytest_collection_finish():
     """Keep the collector from going through the tests that wait to be run, each time that one of them calls it."""
     gc.freeze()
+
+
+THREAD_AFTER_FORK = """
+import os, threading, time
+os.register_at_fork(after_in_parent=threading.Thread(target=time.sleep, args=(0.1,)).start)
+if os.fork() == 0:
+    os._exit(0)
+"""
+
+
+@pytest.fixture(scope="session")
+def counts_threads_after_forks():
+    """Return whether CPython warns of threads that hooks start after a fork: 3.13.0 does, 3.12 and 3.14 do not."""
+    command = [sys.executable, "-W", "always", "-c", THREAD_AFTER_FORK]
+    return "multi-threaded" in subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stderr
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import os
 
-from tensix.command_line.paper import printable
 from tensix.command_line.summary import Timeline
+from tensix.command_line.terminal import printable
 from tensix.core import format_size
 
 __all__ = ["lines_of_comparison"]

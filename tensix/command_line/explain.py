@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import tensix
-from tensix.command_line.paper import Paper
+from tensix.command_line.terminal import Terminal
 from tensix.command_line.trace import execute, text_of
 
 __all__ = ["fill"]
@@ -31,7 +31,7 @@ def run(arguments):
         for statement in ast.parse(arguments.code.strip(), "<string>").body:
             value = execute(statement, namespace)
     except Exception as error:
-        print(Paper().bad(text_of(error)))
+        print(Terminal().bad(text_of(error)))
         return 1
     explanation = tensix.explain(value)  # the names are still there, and so are their tensors
     if arguments.svg:

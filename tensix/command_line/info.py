@@ -6,7 +6,7 @@ import platform
 import numpy as np
 
 import tensix
-from tensix.command_line.paper import Paper
+from tensix.command_line.terminal import Terminal
 from tensix.core import CPUAllocator, format_size, get_allocator
 from tensix.dispatch import dispatcher
 
@@ -34,9 +34,9 @@ def run(arguments):
     if arguments.json:
         print(json.dumps(facts, indent=2))
         return 0
-    paper = Paper()
+    terminal = Terminal()
     facts["bytes in use"] = format_size(facts["bytes in use"])
     facts["operators"] = f"{len(facts['operators'])}, named by --json"
     for name, value in facts.items():
-        print(f"{paper.strong(f'{name:<14}')} {value}")
+        print(f"{terminal.strong(f'{name:<14}')} {value}")
     return 0

@@ -4,7 +4,7 @@ import json
 import math
 import os
 
-from tensix.command_line.paper import Paper, printable
+from tensix.command_line.terminal import Terminal, printable
 from tensix.core import format_size
 from tensix.interop.files import load
 
@@ -30,7 +30,7 @@ def run(arguments):
     for number, facts in enumerate(every):
         if number:
             print()
-        (print_file if "tensors" in facts else print_tensor)(Paper(), facts)
+        (print_file if "tensors" in facts else print_tensor)(Terminal(), facts)
     return 0
 
 
@@ -61,7 +61,7 @@ def facts_of_tensor(tensor):
 
 
 def number_or_text(value):
-    """Return a value as JSON has it: complex numbers, infinities and what is no number are texts there."""
+    """Return a value as JSON has it: complex numbers, infinities and what is not a number are texts there."""
     return value if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)) else str(value)
 
 
@@ -75,10 +75,10 @@ def first_values(tensor):
     return row[:FIRST_VALUES]
 
 
-def print_tensor(paper, facts):
+def print_tensor(terminal, facts):
     more = ", ..." if facts["elements"] > FIRST_VALUES else ""
     copied = "no, its bytes are in the other order or not aligned" if facts["elements"] else "no, it has no elements"
-    print_facts(paper, facts | {
+    print_facts(terminal, facts | {
         "bytes": format_size(facts["bytes"]),
         "alignment": f"{facts['alignment']} bytes",
         "strides": f"{facts['strides']} elements",
@@ -87,8 +87,8 @@ def print_tensor(paper, facts):
     })  # fmt: skip
 
 
-def print_facts(paper, facts):
-    print(paper.strong(facts["file"]))
+def print_facts(terminal, facts):
+    print(terminal.strong(facts["file"]))
     for name, value in facts.items():
         if name != "file":
             print(f"    {name.replace('_', ' '):<13} {value}")
@@ -123,10 +123,10 @@ def facts_of_entry(file, name):
     }
 
 
-def print_file(paper, facts):
+def print_file(terminal, facts):
     said = {printable(name): printable(text) for name, text in facts["metadata"].items()}
     tensors = facts["tensors"]
-    print_facts(paper, {
+    print_facts(terminal, {
         "file": facts["file"],
         "format": facts["format"],
         "tensors": len(tensors),

@@ -9,11 +9,11 @@ from importlib import import_module
 from pathlib import Path
 
 from tensix.command_line.comparison import lines_of_comparison
-from tensix.command_line.paper import Paper, printable
 from tensix.command_line.program import add_program, folder_of, name_of, run_and_wait, words_of
 from tensix.command_line.progress import Progress
 from tensix.command_line.recorded_process import FAILED
 from tensix.command_line.summary import lines_of_summary
+from tensix.command_line.terminal import Terminal, printable
 from tensix.core import format_size
 from tensix.memory import Snapshot, load_snapshot, record
 from tensix.memory.advice import findings_of, summary_of
@@ -149,12 +149,12 @@ def gather(folder, pid, nothing, began_ns):
 def show(snapshot, other, output, arguments):
     """Print the summary and write the file, a page with what it is compared with."""
     processes = [snapshot, *snapshot.get("processes", ())]
-    paper = Paper()
+    terminal = Terminal()
     with Progress() as progress:
         progress.say(f"reading {sum(len(one['blocks']['nbytes']) for one in processes):,} blocks")
         findings = findings_of(snapshot)  # for the summary and for the page
     if not arguments.quiet:
-        print_summary(snapshot, other, findings, paper)
+        print_summary(snapshot, other, findings, terminal)
     with Progress() as progress:  # last: if there is no space for the file, what can be said is said
         progress.say(f"writing {output}")
         if output.suffix == ".html":
@@ -163,14 +163,14 @@ def show(snapshot, other, output, arguments):
         else:
             snapshot.save(output)
     if not arguments.quiet:
-        print(paper.good(f"wrote {output}, {format_size(output.stat().st_size)}"))
+        print(terminal.good(f"wrote {output}, {format_size(output.stat().st_size)}"))
     if arguments.open and not import_module("webbrowser").open(output.absolute().as_uri()):
         print(f"tensix: there is no browser to show {str(output)!r} in.", file=sys.stderr)
 
 
-def print_summary(snapshot, other, findings, paper):
+def print_summary(snapshot, other, findings, terminal):
     """Print what happened, what could be better, and how it differs from another snapshot, if there is one."""
-    for line in lines_of_summary(snapshot, paper):
+    for line in lines_of_summary(snapshot, terminal):
         print(line)
     for line in summary_of(findings):
         print(printable(line))

@@ -7,8 +7,8 @@ from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 
-from tensix.command_line.paper import Paper
 from tensix.command_line.summary import lines_of_summary
+from tensix.command_line.terminal import Terminal
 from tensix.core import format_size
 from tensix.memory import record, serve_numpy
 from tensix.memory.timeline import html_of_snapshot
@@ -63,7 +63,7 @@ class Parser(argparse.ArgumentParser):
 
 def show(snapshot, options):
     """Print the summary, and show the page or write the file."""
-    for line in lines_of_summary(snapshot, Paper()):
+    for line in lines_of_summary(snapshot, Terminal()):
         print(line)
     output = options.output
     if output is None:

@@ -1,16 +1,16 @@
-"""Run somebody's program with tensix inside.
+"""Run a program whose processes tensix sets up.
 
-Note [A program with tensix inside]
-~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+Note [How a program is set up]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 Python itself runs the program, as if it had been started without tensix: a script, a module, a folder, with threads,
-processes and exit status. Only its environment is another one. ``PYTHONPATH`` begins with the folder ``at_startup``,
-whose ``sitecustomize`` every Python imports when it starts, and ``TENSIX_PROGRAM`` has what to do, as a dict. This is
-done when the process imports NumPy, by ``inside.py``. A process that the program starts inherits the environment, so
-that it does the same; a fork, which does not start anew, goes on by ``os.register_at_fork``.
+processes and exit status. Only its environment differs. ``PYTHONPATH`` begins with the folder ``at_startup``, whose
+``sitecustomize`` every Python imports when it starts, and ``TENSIX_PROGRAM`` says what to do, as a dict.
+``program_setup.py`` does it when the process imports NumPy. A process that the program starts inherits the environment
+and does the same; a fork, which starts no interpreter, goes on by ``os.register_at_fork``.
 
 So Python starts twice, for ``run`` and for the program. To run the program in the same interpreter would save one
-start, but tracebacks, the stack and ``__main__`` would differ from those of the program by itself. The first start is
-kept short instead: ``tensix/__init__.py`` calls ``run`` before it imports anything else, such as NumPy.
+start, but tracebacks, the stack and ``__main__`` would differ from those of the program by itself. Instead the first
+start is kept short: ``tensix/__init__.py`` calls ``run`` before it imports anything else, such as NumPy.
 """
 
 import argparse
@@ -89,7 +89,7 @@ def folder_of(words):
 
 
 def environment_of(settings):
-    """Return the environment of a program with tensix inside."""
+    """Return the environment of a program that tensix sets up."""
     if sys.flags.ignore_environment or sys.flags.no_site:
         raise ValueError("Python's options -I, -E and -S turn off PYTHONPATH, by which tensix gets inside a program: "
                          "leave them out.")  # fmt: skip

@@ -1,4 +1,4 @@
-"""What goes on, for who waits at a terminal."""
+"""Progress on a terminal."""
 
 import sys
 
@@ -6,7 +6,7 @@ __all__ = ["Progress"]
 
 
 class Progress:
-    """One line on the standard error that is gone when the work is done; nothing where that is no terminal."""
+    """One line on the standard error, removed when the work is done; nothing if that is not a terminal."""
 
     def __enter__(self):
         self._is_shown = sys.stderr is not None and sys.stderr.isatty()

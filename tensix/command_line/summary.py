@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tensix.command_line.paper import printable
+from tensix.command_line.terminal import printable
 from tensix.core import format_size
 
 __all__ = ["lines_of_summary"]
@@ -64,14 +64,14 @@ def column_of(snapshot, key):
     return offset + np.array([end if value is None else value for value in snapshot["blocks"][key]], float)
 
 
-def lines_of_summary(snapshot, paper):
+def lines_of_summary(snapshot, terminal):
     """Yield the peak, the total, the resident memory, the processes and the call sites that matter most.
 
     Parameters
     ----------
     snapshot : Snapshot
         Perhaps with ``"resident"`` and ``"processes"``.
-    paper : Paper
+    terminal : Terminal
         Which dresses the words.
     """
     snapshots = [snapshot, *snapshot.get("processes", ())]
@@ -93,17 +93,17 @@ def lines_of_summary(snapshot, paper):
         rows.append(("copied", sum(copied), f"at {count_of(len(copied), 'first write')}"))
     if refused:
         rows.append(("refused", max(refused), f"the largest of {count_of(len(refused), 'failure')}"))
-    yield paper.strong(f"memory of {printable(snapshot['program'])}")
+    yield terminal.strong(f"memory of {printable(snapshot['program'])}")
     for name, nbytes, words in rows:
         yield f"    {name:<10} {format_size(nbytes):>12}   {words}"
     dropped = sum(one["dropped"] for one in snapshots)
     if dropped:
-        yield paper.warm(f"    {count_of(dropped, 'event')} not kept: give a larger --max-events")
+        yield terminal.warm(f"    {count_of(dropped, 'event')} not kept: give a larger --max-events")
     if not snapshot.get("ended", True):
-        yield paper.warm("    the process was killed, or could not write what it did last: that is not known")
+        yield terminal.warm("    the process was killed, or could not write what it did last: that is not known")
     yield ""
     if len(snapshots) > 1:
-        yield from lines_of_processes(snapshots, paper)
+        yield from lines_of_processes(snapshots, terminal)
         yield ""
     yield from lines_of_sites(snapshots, timeline)
 
@@ -123,7 +123,7 @@ def resident_peak(snapshot, timeline):
     return nbytes, kept, max(nbytes - arrays - kept, 0)
 
 
-def lines_of_processes(snapshots, paper):
+def lines_of_processes(snapshots, terminal):
     """Yield a table of processes, each with its own peak."""
     yield f"{'peak':>12} {'total':>12} {'blocks':>9} {'resident':>12} {'kept':>12} {'outside':>12}   process"
     for number, snapshot in enumerate(snapshots):
@@ -134,7 +134,7 @@ def lines_of_processes(snapshots, paper):
             resident = map(format_size, resident_peak(snapshot, timeline))
         words = [*map(format_size, sizes), f"{len(timeline.nbytes):,}", *resident]
         name = printable(snapshot["name"]) if number else "the program itself"
-        killed = "" if snapshot.get("ended", True) else paper.warm(", killed")
+        killed = "" if snapshot.get("ended", True) else terminal.warm(", killed")
         where = f"{snapshot['pid']} {name}" if "pid" in snapshot else name
         yield "{:>12} {:>12} {:>9} {:>12} {:>12} {:>12}   {}{}".format(*words, where, killed)
 

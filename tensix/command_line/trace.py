@@ -1,4 +1,4 @@
-"""``python -m tensix trace``: run an expression and tell the life of its tensors, step by step."""
+"""``python -m tensix trace``: run an expression and print the calls and blocks of its tensors, step by step."""
 
 import argparse
 import ast
@@ -9,8 +9,8 @@ import traceback
 
 import tensix
 from tensix._tensor import Tensor
-from tensix.command_line.life import Life
-from tensix.command_line.paper import Paper
+from tensix.command_line.terminal import Terminal
+from tensix.command_line.trace_listener import TraceListener
 from tensix.core import format_size
 
 __all__ = ["fill"]
@@ -61,16 +61,16 @@ def trace(code):
     namespace = {name: value for name, value in vars(tensix).items() if not name.startswith("_")}
     namespace["tensix"] = tensix
     known = dict(namespace)
-    life = Life()
+    listener = TraceListener()
     try:
         statements = ast.parse(code, "<string>").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         report["error"] = text_of(error)
         statements = []
-    with life:
+    with listener:
         for number, statement in enumerate(statements):
-            life.events = []
-            entry = {"source": ast.get_source_segment(code, statement), "events": life.events}
+            listener.events = []
+            entry = {"source": ast.get_source_segment(code, statement), "events": listener.events}
             report["statements"].append(entry)
             try:
                 value = execute(statement, namespace)
@@ -79,11 +79,11 @@ def trace(code):
                 break
             if value is not None:
                 entry["result"] = repr(value)
-                entry["result_tensor"] = life.name_of(value) if isinstance(value, Tensor) else None
+                entry["result_tensor"] = listener.name_of(value) if isinstance(value, Tensor) else None
                 if number == len(statements) - 1:
                     namespace["the result"] = value
             del value  # a statement's value dies with it, unless it is the last: then it is the result
-        report["balance"] = balance(life, {k: v for k, v in namespace.items() if known.get(k) is not v})
+        report["balance"] = balance(listener, {k: v for k, v in namespace.items() if known.get(k) is not v})
     return report
 
 
@@ -100,20 +100,20 @@ def text_of(error):
     return "".join(traceback.format_exception_only(error)).rstrip()
 
 
-def balance(life, variables):
+def balance(listener, variables):
     """Return what was allocated and freed, and who holds what is left."""
     alive = []
-    for block in life.blocks.values():
+    for block in listener.blocks.values():
         holders = [
-            name for name, value in variables.items() if isinstance(value, Tensor) and life.block_of(value) is block
+            name for name, value in variables.items() if isinstance(value, Tensor) and listener.block_of(value) is block
         ]
         alive.append({"block": block["name"], "nbytes": block["nbytes"], "held_by": holders})
     return {
-        "blocks_allocated": life.blocks_made,
-        "bytes_allocated": life.stat.allocated,
-        "blocks_freed": life.blocks_freed,
-        "bytes_freed": life.stat.freed,
-        "peak_bytes": life.stat.peak,
+        "blocks_allocated": listener.blocks_made,
+        "bytes_allocated": listener.stat.allocated,
+        "blocks_freed": listener.blocks_freed,
+        "bytes_freed": listener.stat.freed,
+        "peak_bytes": listener.stat.peak,
         "alive": alive,
     }
 
@@ -123,47 +123,47 @@ def balance(life, variables):
 
 def render(report):
     """Yield the lines of a report."""
-    paper = Paper()
+    terminal = Terminal()
     step = 0
     for entry in report["statements"]:
-        yield paper.strong(f">>> {entry['source']}")
+        yield terminal.strong(f">>> {entry['source']}")
         for event in entry["events"]:
             if event["kind"] == "call":
                 step += 1
-                yield from render_call(paper, event, str(step), 0)
+                yield from render_call(terminal, event, str(step), 0)
             else:
-                yield "    " + render_memory(paper, event)
+                yield "    " + render_memory(terminal, event)
         if "result" in entry:
             yield from entry["result"].splitlines()
         yield ""
     if report["error"]:
-        yield paper.bad(report["error"])
+        yield terminal.bad(report["error"])
         yield ""
     if "balance" in report:
-        yield from render_balance(paper, report["balance"])
+        yield from render_balance(terminal, report["balance"])
 
 
-def render_call(paper, call, number, depth):
+def render_call(terminal, call, number, depth):
     """Yield the lines of one call and of what happened inside it."""
     indent = "    " * depth
     arguments = ", ".join(call["arguments"])
     name = call["operator"].partition("::")[2]
-    yield f"{indent}{paper.accent(number + '.')} {paper.strong(name)}({arguments})"
+    yield f"{indent}{terminal.accent(number + '.')} {terminal.strong(name)}({arguments})"
     indent += "    "
-    yield paper.faint(f"{indent}schema  {call['schema']}")
+    yield terminal.faint(f"{indent}schema  {call['schema']}")
     dtype = call["result"]["dtype"] if "result" in call else "none"
     yield f"{indent}chosen  key {call['key']}, kernel {call['kernel']}, dtype {dtype}"
     inner = 0
     for event in call["events"]:
         if event["kind"] == "call":
             inner += 1
-            yield from render_call(paper, event, f"{number}.{inner}", depth + 1)
+            yield from render_call(terminal, event, f"{number}.{inner}", depth + 1)
         else:
-            yield indent + render_memory(paper, event)
+            yield indent + render_memory(terminal, event)
     if call.get("failed"):
-        yield indent + paper.bad("raised")
+        yield indent + terminal.bad("raised")
     elif "result" in call:
-        yield f"{indent}gives   {render_result(paper, call['result'])}"
+        yield f"{indent}gives   {render_result(terminal, call['result'])}"
         owners = [
             f"{name} {call['owners_before'].get(name, 0)} -> {after}" for name, after in call["owners_after"].items()
         ]
@@ -171,35 +171,35 @@ def render_call(paper, call, number, depth):
             yield f"{indent}owners  of the storage of {', '.join(owners)}"
 
 
-def render_memory(paper, event):
+def render_memory(terminal, event):
     """Return the line of one event of memory."""
     size = format_size(event["nbytes"])
     if event["kind"] == "allocate":
         maker = f", by {event['allocator']}" if "allocator" in event else ""
-        return paper.good(f"alloc   block {event['block']}: {size}, aligned to {event['aligned']}{maker}")
+        return terminal.good(f"alloc   block {event['block']}: {size}, aligned to {event['aligned']}{maker}")
     if event["kind"] == "free":
-        return paper.warm(f"freed   block {event['block']}: {size}")
-    return paper.bad(f"failed  {size} could not be had")
+        return terminal.warm(f"freed   block {event['block']}: {size}")
+    return terminal.bad(f"failed  {size} could not be had")
 
 
-def render_result(paper, result):
+def render_result(terminal, result):
     """Return what a call gave, in words."""
-    name = paper.strong(result["tensor"])
+    name = terminal.strong(result["tensor"])
     where = f"shape {result['shape']}, stride {result['stride']}, offset {result['storage_offset']}"
     block = f"block {result['block']}" if result["block"] else "memory from outside"
     if result["in_place"]:
         return f"{name} again, written in place ({block})"
     if result["view_of"]:
-        return f"{name}: {where}; {paper.accent('a view of ' + result['view_of'])} on {block}"
+        return f"{name}: {where}; {terminal.accent('a view of ' + result['view_of'])} on {block}"
     if result["copy_on_write_of"]:
-        sharing = paper.accent(f"shares {block} with {result['copy_on_write_of']}")
+        sharing = terminal.accent(f"shares {block} with {result['copy_on_write_of']}")
         return f"{name}: {where}; {sharing} until a write"
     return f"{name}: {where}; on {block}"
 
 
-def render_balance(paper, facts):
+def render_balance(terminal, facts):
     """Yield the lines of the balance."""
-    yield paper.strong("balance")
+    yield terminal.strong("balance")
     for word, which in (("allocated", "allocated"), ("freed", "freed")):
         yield f"    {word:<10} {facts['blocks_' + which]:>3} blocks {format_size(facts['bytes_' + which]):>12}"
     yield f"    {'peak':<21}{format_size(facts['peak_bytes']):>12}"

@@ -55,7 +55,7 @@ cdef bint scopes_were_used    # until the first scope is made, no call pays for 
 
 
 cdef inline Allocator current_allocator(int8_t device_type):
-    """Return who serves a request that is made now."""
+    """Return the current allocator of a device type."""
     if scopes_were_used or serving[device_type] == NULL:
         return allocator_in_scope(device_type)
     return <Allocator>serving[device_type]

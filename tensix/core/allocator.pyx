@@ -9,7 +9,7 @@ Note [Who is asked]
 An allocator has most methods twice, for Python and in C, and either may be overridden: in Cython usually the one in C,
 in Python the other, also in a class over one of Cython. So tensix calls neither but `Allocator_allocate` and its
 siblings. They ask the public method if a Python class overrides it, else the one in C, whose default asks the public
-one. No allocator need look for those who derive from it.
+one. No allocator need search its subclasses.
 """
 from contextvars import ContextVar
 
@@ -52,7 +52,7 @@ class OutOfMemoryError(MemoryError):
     in_use : int or None
         Bytes that the allocator had given out and not yet got back.
     limit : int or None
-        The bound that was reached, if it was one of ours rather than the system's.
+        The limit that was reached, if tensix set it and not the system.
     cached : int or None
         Bytes that a cache below the allocator keeps for reuse, if there is one.
 
@@ -332,7 +332,7 @@ SCOPED = ContextVar("tensix_allocators", default={})
 
 
 cdef Allocator allocator_in_scope(int8_t device_type):
-    """Return who serves a device type, looking for the innermost scope of this context."""
+    """Return the allocator of a device type, by the innermost scope of this context."""
     if scopes_were_used:
         scoped = <tuple>(<dict>SCOPED.get()).get(device_type)
         if scoped:

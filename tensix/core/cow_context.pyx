@@ -66,7 +66,7 @@ cdef void cow_readonly_deleter(void* ctx) noexcept nogil:
     shared_context_decrement(<shared_context_t*>ctx)
 
 
-# With the GIL it frees by the same function: a share alone is no link of a long chain, which is 30 instructions less.
+# With the GIL it frees by the same function: a share is not a link of a long chain, which saves 30 instructions.
 cdef data_ptr_operations_t cow_operations = data_ptr_operations_t(
     cow_deleter, cow_deleter, b"cow_deleter", b"copy-on-write context", shared_context_facts)
 cdef data_ptr_operations_t cow_readonly_operations = data_ptr_operations_t(

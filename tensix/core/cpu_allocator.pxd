@@ -58,7 +58,7 @@ cdef inline void CPUBlock_set_keeper(void* data, void* keeper) noexcept nogil:
     header_of(data).base |= IS_KEPT
 
 cdef inline void* CPUBlock_keeper(void* data) noexcept nogil:
-    """Return who keeps a block, NULL if it is no block that is kept; the 32 bytes in front of it can be read."""
+    """Return who keeps a block, NULL if it is not a block that is kept; the 32 bytes in front of it can be read."""
     cdef block_header_t* header = header_of(data)
     return <void*>header.stamp if tx_word_at(&header.seal) == seal_of(data) and header.base & IS_KEPT else NULL
 

@@ -83,7 +83,7 @@ cdef class CPUAllocator(Allocator):
     Raises
     ------
     ValueError
-        If the alignment is no power of two in its range, or both fills are asked for.
+        If the alignment is not a power of two in its range, or both fills are asked for.
 
     Notes
     -----
@@ -291,8 +291,8 @@ cdef bint read_header(void* data, block_header_t* header) noexcept nogil:
 cdef void CPUBlock_zero(void* data, size_t nbytes) noexcept nogil:
     """Make all bytes of any block zero.
 
-    A large CPU block gives its pages back instead: who touches one gets a new one, which the system has zeroed. So
-    does the C library, whose own bound this is.
+    A large CPU block gives its pages back instead: the next access to one gets a new page, which the system has zeroed.
+    The C library does the same, from this size on.
     """
     cdef block_header_t header
     if nbytes < MIN_DISCARDED_BYTES or not read_header(data, &header) or tx_discard_pages(data, nbytes) != 0:

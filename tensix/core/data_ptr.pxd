@@ -53,7 +53,7 @@ cdef inline void data_ptr_own(data_ptr_t* self, void* ctx, const data_ptr_operat
 
 
 cdef inline const data_ptr_operations_t* data_ptr_operations(const data_ptr_t* self) noexcept nogil:
-    """Return what is known of a block's kind; NULL if nothing is or no context is left, which who asks wants to read.
+    """Return what is known of a block's kind; NULL if nothing is, or if no context is left to read.
 
     See Note [Operations of a block].
     """

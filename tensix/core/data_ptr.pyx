@@ -2,23 +2,23 @@
 
 ``data`` is the address of the bytes and is not owned. ``ctx`` is owned and handed to ``deleter``, a plain C
 function, when the owner dies. The two may differ: guard zones, parts of larger blocks, Python objects, shared
-contexts. The facts are those of PyTorch's ``UniqueVoidPtr`` and ``DataPtr``, save that a moved-from pointer here
+contexts. The facts are those of PyTorch's ``UniqueVoidPtr`` and ``DataPtr``, except that a moved-from pointer here
 reads as empty.
 
 Note [Operations of a block]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-A deleter is an address; who wrote it knows more. All that is known of a kind of block stands in one static struct, to
+A deleter is an address; its author knows more. All that is known of a kind of block stands in one static struct, to
 which its blocks point, as objects point to their type: its deleter, what that is called, what the contexts are and
 what can be seen in one. Two blocks are of one kind if they have the same operations.
 
 A deleter whose structures the GIL protects has to find out whether it holds it, which takes CPython 3.11 longer than
-the rest of its work. Nearly all who free a block know that they do. They free by `data_ptr_destroy_with_gil`, which
-calls what does the same for them, if there is such a function and a GIL.
+the rest of its work. Nearly all code that frees a block knows that it does. It frees by `data_ptr_destroy_with_gil`,
+which calls the operation for that case, if there is one and a GIL.
 
-Other packages know deleters only. One that puts its own deleter into a block of ours leaves our operations behind, so
-these count only while they are the deleter's: ask `data_ptr_operations`. A block that is put together from addresses
-has none. It is freed as any other, but its context is never read: it may be any number. Of deleters without operations,
-the system's loader knows exported functions by name, and of the rest the library.
+Other packages know deleters only. A package that sets its own deleter on one of our blocks leaves our operations in
+place, so they count only while they belong to the deleter: ask `data_ptr_operations`. A block that is made of addresses
+has none. It is freed as any other, but its context is never read: it may be any number. Of deleters without operations
+the system's loader knows the name, if they are exported, or else the library.
 
 Note [Long chains]
 ~~~~~~~~~~~~~~~~~~
@@ -458,7 +458,7 @@ cdef void* c_function_from_any(object function, str role, str hint) except? NULL
     if function is None:
         return NULL
     name = f"tensix.{role}".encode()
-    ctypes = sys.modules.get("ctypes")  # who has not loaded it has no function of it, and need not pay for it
+    ctypes = sys.modules.get("ctypes")  # without it there are no functions of it, and it need not be loaded
     if ctypes is not None and isinstance(function, ctypes._CFuncPtr):
         # The function's address is the object's one word; ctypes.cast() would leave a reference cycle behind.
         return (<void**><uintptr_t>ctypes.addressof(function))[0]

@@ -11,8 +11,8 @@ owner, with a strong count and a Python reference, and is counted besides, under
 Operations of tensix that write a block without the GIL export it as well. See Note [Storages in use].
 
 The Python reference keeps adapted storages, whose counts own none. An address that is given out without a way to give
-it back (``__array_interface__``) makes the two rules hold for good (`has_escaped`). That somebody outside has had the
-block before tensix saw it is another matter: `is_foreign`.
+it back (``__array_interface__``) makes the two rules hold permanently (`has_escaped`). A block that others had before
+tensix saw it is another matter: `is_foreign`.
 """
 from cpython.ref cimport Py_INCREF, PyObject
 from tensix.core.assertions cimport TX_ASSERT

@@ -12,7 +12,7 @@ from tensix.core.combined_refcount cimport (
     strong_of,
     unique_word,
 )
-from tensix.core.intrusive_target cimport IntrusiveTarget, IntrusiveTarget_on_death, birth_listener
+from tensix.core.intrusive_target cimport IntrusiveTarget, IntrusiveTarget_on_death, first_owner_listener
 from tensix.core.python_reference cimport drop_python_reference
 
 
@@ -21,8 +21,8 @@ cdef inline void own_new(IntrusiveTarget target) noexcept:
     TX_ASSERT(target.combined_refcount == 0, "a target that never had an owner", target.combined_refcount)
     tx_store_relaxed(&target.combined_refcount, unique_word())
     Py_INCREF(target)
-    if birth_listener != NULL:
-        birth_listener(target)
+    if first_owner_listener != NULL:
+        first_owner_listener(target)
 
 
 cdef inline void retain(IntrusiveTarget target) noexcept:

@@ -33,6 +33,6 @@ cdef str IntrusiveTarget_describe(IntrusiveTarget self)
 cdef bint compare_addresses(uintptr_t a, uintptr_t b, int op) noexcept
 
 # Private to tensix: told of every target that gets its first owner; NULL while there is no watcher.
-# See Note [Births of targets].
-ctypedef void (*birth_listener_t)(IntrusiveTarget) noexcept
-cdef birth_listener_t birth_listener
+# See Note [Watching targets].
+ctypedef void (*first_owner_listener_t)(IntrusiveTarget) noexcept
+cdef first_owner_listener_t first_owner_listener

@@ -190,7 +190,7 @@ cdef void weak_decref(IntrusiveTarget target) noexcept nogil:
         IntrusiveTarget_on_death(target, death, False)
 
 
-cdef birth_listener_t birth_listener = NULL
+cdef first_owner_listener_t first_owner_listener = NULL
 
 
 cdef int IntrusiveTarget_start_unique(IntrusiveTarget self) except -1:
@@ -202,8 +202,8 @@ cdef int IntrusiveTarget_start_unique(IntrusiveTarget self) except -1:
     TX_ASSERT_GIL()
     tx_store_relaxed(&self.combined_refcount, unique_word())
     Py_INCREF(self)
-    if birth_listener != NULL:
-        birth_listener(self)
+    if first_owner_listener != NULL:
+        first_owner_listener(self)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What memory is made of: the facts behind a storage, for those who explain it."""
+"""What memory is made of: the facts behind a storage, for `explain`."""
 from libc.stdint cimport uint64_t
 from tensix.core.atomics cimport tx_load_relaxed
 from tensix.core.combined_refcount cimport is_dead, strong_of, weak_of

@@ -1,7 +1,7 @@
 """Private: the one place where an allocation, a free, a failure and a copy are counted and told to the listeners."""
 from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint32_t, uint64_t
-from tensix.core.tally cimport high_water_add, high_water_remove, high_water_t
+from tensix.core.usage cimport high_water_add, high_water_remove, high_water_t
 
 
 cdef struct new_block_t:
@@ -30,12 +30,12 @@ cdef struct operation_t:    # the operator call in which a thread is
 ctypedef void (*switch_t)(bint on) noexcept
 
 
-# The base of those who listen in C. See Note [Listening].
+# The base class of listeners in C. See Note [Listening].
 cdef class MemoryListener:
     cdef uint64_t since         # the epoch that began with it, 0 before
     cdef bint is_listening
     cdef bint needs_lock        # whether freed() asks for the lock also where the GIL is held; set before it listens
-    cdef bint watches_uses      # whether it is told of uses; set before it listens
+    cdef bint watches_uses      # whether it is called for uses; set before it listens
     # What a subclass overrides: what it does about each event, and what it says if it is to begin a second time.
     cdef void allocated(self, const new_block_t* block) noexcept
     cdef void freed(self, void* data, size_t nbytes, uint64_t stamp, bint has_gil) noexcept nogil

@@ -17,7 +17,7 @@ allocation it heard of, and may ask which thread allocated them, without a table
 
 Note [Listening]
 ~~~~~~~~~~~~~~~~
-A `MemoryListener` is told by calls of its C methods. Allocations happen with the GIL, and so do nearly all frees.
+The C methods of a `MemoryListener` are called. Allocations happen with the GIL, and so do nearly all frees.
 Listeners come and go with the GIL and the lock of this module both held; hence code that holds one of the two may
 walk over them. A free without the GIL takes the lock. One with the GIL does so only if a listener needs it
 (`needs_lock`): one with a table, which a free without the GIL must not find half changed, and which `allocated`
@@ -27,7 +27,7 @@ finds it free.
 
 `allocated`, `failed` and `copied` run with the GIL and may run Python. Their listener is kept alive meanwhile; the list
 may change under them, so slots are emptied, not closed up. Otherwise a listener is not kept alive: it stops with its
-object, and is told nothing that runs Python once its reference count is zero, when what it has is being taken apart.
+object, and gets no call that runs Python once its reference count is zero, while its fields are being cleared.
 What `freed` uses goes after `stop_listening`: a ``__dealloc__`` that frees it calls that first.
 
 The Python listeners, `MemoryReporter`, are told last and with the GIL.
@@ -66,7 +66,7 @@ from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.device cimport DEVICE_TYPE_COUNT, Device_get, device_type_from_any
 from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport decref_with_gil, may_run_python
-from tensix.core.tally cimport high_water_current, high_water_move, high_water_t
+from tensix.core.usage cimport high_water_current, high_water_move, high_water_t
 
 __all__ = ["MemoryReporter", "max_memory_allocated", "memory_allocated", "reset_peak_memory_stats"]
 
@@ -242,7 +242,7 @@ cdef void report_copy(size_t nbytes) noexcept:
 
 
 cdef uint64_t bytes_given_out(int8_t device_type) noexcept:
-    """Return the bytes of a device type that all who report have given out and not got back."""
+    """Return the bytes of a device type that are allocated and not freed, by all reports."""
     return <uint64_t>high_water_current(&given_out[device_type])
 
 
@@ -332,7 +332,7 @@ def reset_peak_memory_stats(device="cpu"):
 
 
 cdef uint64_t tell_allocation(void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept:
-    """See whether there is a new peak, tell who listens, and return the block's stamp."""
+    """Update the peak, call the listeners, and return the block's stamp."""
     cdef high_water_t* counted = &given_out[device_type]
     if counted.below < 0:
         high_water_move(counted, max(counted.peak, high_water_current(counted)))

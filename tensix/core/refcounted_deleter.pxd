@@ -1,4 +1,4 @@
-"""Private: blocks that several storages share for good, writes included."""
+"""Private: blocks that several storages share permanently, writes included."""
 from tensix.core.data_ptr cimport data_ptr_t
 from tensix.core.storage_impl cimport StorageImpl
 

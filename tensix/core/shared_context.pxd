@@ -57,6 +57,6 @@ cdef inline bint shared_context_is_unique(shared_context_t* self) noexcept nogil
 
 
 cdef inline dict shared_context_facts(void* ctx):
-    """Say who shares what. See Note [Operations of a block]."""
+    """Return the facts of a shared context. See Note [Operations of a block]."""
     cdef shared_context_t* self = <shared_context_t*>ctx
     return {"sharers": tx_load_acquire(&self.count), "block": data_ptr_facts(&self.original)}

@@ -284,7 +284,7 @@ cdef class Storage:
         return module is not None and module.SharedMemoryAllocator.locate(address) is not None
 
     def is_alias_of(self, Storage other not None):
-        """Return whether a write to one is seen by the other; copy-on-write sharers are no aliases."""
+        """Return whether a write to one is seen by the other; copy-on-write sharers are not aliases."""
         if self.target is None or other.target is None:
             return False
         return self.target is other.target or refcounted_is_shared_alias(self.target, other.target)

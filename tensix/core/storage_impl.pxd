@@ -27,14 +27,14 @@ cdef class StorageImpl(IntrusiveTarget):
     cdef uint8_t throw_on_mutable
     cdef uint8_t throw_on_immutable
     cdef uint8_t warn_on_mutable    # once
-    cdef uint8_t is_foreign         # somebody else has the block too, for good: bytes may change behind our back
-    cdef uint8_t has_escaped      # its address is out for good; see Note [Exports]
+    cdef uint8_t is_foreign         # others own the block too, permanently: they may change its bytes at any time
+    cdef uint8_t has_escaped      # its address was handed out; see Note [Exports]
     cdef uint32_t uses              # how many operations read the block now; see Note [Storages in use]
     cdef uint32_t exports           # how many others view the block now; see Note [Exports]
     cdef uint32_t version           # how often the bytes were written in place, by tensix
     cdef Allocator owner            # the allocator, or None
     cdef materializer_t materializer
-    cdef str access_error           # text for those who access the data although they must not, or None
+    cdef str access_error           # text of the error if the data must not be accessed, or None
     cdef retired_t* retired         # freed with the last use; see Note [Storages in use]
 
 

@@ -92,7 +92,7 @@ cdef class StorageImpl(IntrusiveTarget):
     Raises
     ------
     ValueError
-        If it shall be resizable without an allocator.
+        If it is to be resizable but has no allocator.
     RuntimeError
         From every method, once the last owner is gone.
 
@@ -262,7 +262,7 @@ cdef class StorageImpl(IntrusiveTarget):
         StorageImpl_check_movable(other, "exchange")
         StorageImpl_mutable_data(self)
         StorageImpl_mutable_data(other)
-        while self.materializer != NULL or other.materializer != NULL:  # cloned anew while the other one copied
+        while self.materializer != NULL or other.materializer != NULL:  # cloned again while the other one copied
             StorageImpl_mutable_data(self)
             StorageImpl_mutable_data(other)
         StorageImpl_check_movable(self, "exchange")
@@ -437,7 +437,7 @@ cdef int StorageImpl_pass_read_guards(StorageImpl self) except -1:
 
 
 cdef void StorageImpl_report_use(StorageImpl self, use_t use) noexcept:
-    """Tell who watches the storage, if anybody does, of a use. See Note [Watching uses]."""
+    """Report a use of the storage to its watcher, if there is one. See Note [Watching uses]."""
     if not self.is_watched:
         return
     if use_watchers == 0:
@@ -552,7 +552,7 @@ cdef int swap_in(StorageImpl self, DataPtr data_ptr, data_ptr_t* old) except -1:
     """Move the contents of `data_ptr` in and the old block out."""
     cdef data_ptr_t new
     DataPtr_move_out(data_ptr, &new)
-    StorageImpl_report_use(self, OUT_OF_SIGHT)  # who gets it may do anything
+    StorageImpl_report_use(self, OUT_OF_SIGHT)  # its receiver may do anything
     data_ptr_move(old, &self.block)
     data_ptr_move(&self.block, &new)
     return 0

@@ -23,7 +23,7 @@ class Dispatcher:
     def __init__(self):
         self._tables = {}
         self._owners = {}
-        self._operators = {}  # namespace::name -> Operator; those that are gone stay, for who holds them
+        self._operators = {}  # namespace::name -> Operator; deleted ones stay, for code that holds them
         self._namespaces = {}  # name -> module of operators, without those that are gone
         self._listeners = ()
 

@@ -100,14 +100,14 @@ cdef str signature_of(ElementwiseFunction self):
 
 
 cdef object call_one(PyObject* self, PyObject** args, Py_ssize_t count, PyObject* names):
-    """Be a function of one tensor."""
+    """Call the function of one tensor."""
     if count == 1 and names == NULL and isinstance(<object>args[0], TensorBase):
         return (<ElementwiseFunction>self).table.call1(<TensorBase>args[0])
     return call_with_options(<ElementwiseFunction>self, args, count, names)
 
 
 cdef object call_two(PyObject* self, PyObject** args, Py_ssize_t count, PyObject* names):
-    """Be a function of two tensors, one of which may be a number."""
+    """Call the function of two tensors, one of which may be a number."""
     if count == 2 and names == NULL:
         if isinstance(<object>args[0], TensorBase) and isinstance(<object>args[1], TensorBase):
             return (<ElementwiseFunction>self).table.call2(<TensorBase>args[0], <TensorBase>args[1])

@@ -20,18 +20,18 @@ cdef extern from *:
     uint64_t tx_included
     uint64_t tx_excluded
 
-interventions = 0
+active_hooks = 0
 
 
-cdef void intervene(int change) noexcept:
+cdef void count_hooks(int change) noexcept:
     """Count a guard or listener that comes or goes."""
-    global interventions
-    interventions += change
+    global active_hooks
+    active_hooks += change
 
 
 cdef void watch_calls(bint on) noexcept:
     """Have calls pass where they are noted. See Note [Watching uses]."""
-    intervene(1 if on else -1)
+    count_hooks(1 if on else -1)
 
 call_when_watched(watch_calls)
 
@@ -64,13 +64,13 @@ cdef class Guard:
         cdef uint64_t absent = self.wanted & ~state[0]
         self.changed.append(absent)
         state[0] |= absent
-        intervene(1)
+        count_hooks(1)
         return self
 
     def __exit__(self, *exc_info):
         cdef uint64_t absent = self.changed.pop()
         self.state()[0] &= ~absent
-        intervene(-1)
+        count_hooks(-1)
 
 
 cdef class include_keys(Guard):

@@ -30,7 +30,7 @@ from cython.cimports.libc.stdint import (
 from cython.cimports.numpy import ndarray
 from cython.cimports.tensix.core.device import CPU
 from cython.cimports.tensix.dispatch.kernel import Kernel
-from cython.cimports.tensix.dispatch.local_state import interventions
+from cython.cimports.tensix.dispatch.local_state import active_hooks
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable, OperatorTable_slot, kernel_p
 from cython.cimports.tensix.tensors.dtype import (
     BOOL,
@@ -201,7 +201,7 @@ def call_with_number(table: OperatorTable, tensor: TensorBase, number, is_left: 
     kernel: kernel_p = table.slots[OperatorTable_slot(table, impl.key_set)]
     if (
         cython.cast(Kernel, kernel).number_function != cython.NULL
-        and not interventions
+        and not active_hooks
         and keeps_type(impl.dtype_code, number)
         and write_number(impl.dtype_code, element, number)
     ):

@@ -20,7 +20,7 @@ class Operator:
 
     Notes
     -----
-    Lifetime: an operator stays itself when libraries close and declare it anew.
+    Lifetime: an operator stays the same object when libraries close and declare it again.
 
     Thread-safety: it may be called while overloads come and go; a call sees those of its beginning.
 

@@ -19,7 +19,7 @@ Note [Kernels that are unregistered while they run]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 Slots are borrowed references, and a call takes none, which saves eight instructions and two stores in each. So a kernel
 may go while it runs, if it or another thread unregisters it. One that runs a Python callable holds itself. One that is
-written in C, of a few words, is kept for good: a call may still be in it.
+written in C, of a few words, is never freed: a call may still be in it.
 
 Note [What comes back from Python]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -44,7 +44,7 @@ from cython.cimports.tensix.core.memory_reports import begin_operation, end_oper
 from cython.cimports.tensix.core.public_module import set_module
 from cython.cimports.tensix.dispatch.argument_parser import ArgumentParser
 from cython.cimports.tensix.dispatch.kernel import Kernel, argument_t, arguments_t
-from cython.cimports.tensix.dispatch.local_state import intervene, interventions, local_keys
+from cython.cimports.tensix.dispatch.local_state import active_hooks, count_hooks, local_keys
 from cython.cimports.tensix.tensors.dispatch_key import (
     BACKEND_BITS,
     BACKEND_MASK,
@@ -95,7 +95,7 @@ def run_python(self, table, args):
 
 
 class FallbackKernel(Kernel):
-    """Run a fallback, a Python callable that serves any operator and is told which."""
+    """Run a fallback: a Python callable that serves any operator and gets its name."""
 
     def __init__(self, function):
         self.function_object = function
@@ -409,7 +409,7 @@ class OperatorTable:
         args: argument_t[6]  # STACK_ARGUMENTS
         keys: uint64_t = a.impl.key_set
         args[0] = cython.cast(argument_t, a)
-        if interventions or self.count > STACK_ARGUMENTS:
+        if active_hooks or self.count > STACK_ARGUMENTS:
             return call_by_tuple(self, args, 1, keys)
         memcpy(args + 1, self.defaults + 1, (STACK_ARGUMENTS - 1) * cython.sizeof(argument_t))
         return run(self, keys, args)
@@ -418,7 +418,7 @@ class OperatorTable:
         args: argument_t[6]  # STACK_ARGUMENTS
         keys: uint64_t = a.impl.key_set | b.impl.key_set
         args[0], args[1] = cython.cast(argument_t, a), cython.cast(argument_t, b)
-        if interventions or self.count > STACK_ARGUMENTS:
+        if active_hooks or self.count > STACK_ARGUMENTS:
             return call_by_tuple(self, args, 2, keys)
         memcpy(args + 2, self.defaults + 2, (STACK_ARGUMENTS - 2) * cython.sizeof(argument_t))
         return run(self, keys, args)
@@ -427,21 +427,21 @@ class OperatorTable:
         args: argument_t[6]  # STACK_ARGUMENTS
         keys: uint64_t = a.impl.key_set
         args[0], args[1] = cython.cast(argument_t, a), cython.cast(argument_t, argument)
-        if interventions or self.count > STACK_ARGUMENTS:
+        if active_hooks or self.count > STACK_ARGUMENTS:
             return call_by_tuple(self, args, 2, keys)
         memcpy(args + 2, self.defaults + 2, (STACK_ARGUMENTS - 2) * cython.sizeof(argument_t))
         return run(self, keys, args)
 
     def call_complete(self, args, keys):
         """Call with a value for every argument that is declared, in that order, also for those that go by name."""
-        if interventions or self.count == UNREAD:
+        if active_hooks or self.count == UNREAD:
             return call_by_tuple(self, PySequence_Fast_ITEMS(args), len(args), keys)
         return run(self, keys, PySequence_Fast_ITEMS(args))
 
     def call_empty(self, ndim, sizes, dtype_code, device_type, device_index):
         keys: uint64_t = dense_keys_of_device(device_type)
         kernel: kernel_p = self.slots[OperatorTable_slot(self, keys)]
-        if interventions or cython.cast(Kernel, kernel).empty_function == cython.NULL:
+        if active_hooks or cython.cast(Kernel, kernel).empty_function == cython.NULL:
             options = {}
             if dtype_code != default_float_code():
                 options["dtype"] = dtype_of_code(dtype_code)
@@ -457,14 +457,14 @@ class OperatorTable:
         return self.call_slot(OperatorTable_slot(self, local_keys(keys)), args, kwargs)
 
     def call_slot(self, slot, args, kwargs):
-        """Run the kernel in a slot; who listens or watches is told."""
+        """Run the kernel in a slot, and call listeners and watchers."""
         kernel = cython.cast(Kernel, self.slots[slot])
         every: tuple = args
         if kwargs or len(args) != self.count:
             every = OperatorTable_parser(self).fill(args, kwargs)
             if every is None:
                 self.schema.bind(args, kwargs or {})  # says what does not fit
-        if not interventions:
+        if not active_hooks:
             return kernel.function(kernel, self, PySequence_Fast_ITEMS(every))
         return call_told(self, kernel, slot, every, args, kwargs)
 
@@ -666,7 +666,7 @@ def keys_of(values):
 def set_listeners(listeners):
     """Tell these, in place of those before, of every call."""
     global LISTENERS
-    intervene(len(listeners) - len(LISTENERS))
+    count_hooks(len(listeners) - len(LISTENERS))
     LISTENERS = listeners
 
 

@@ -104,7 +104,7 @@ class FunctionSchema:
 
     @property
     def has_device(self) -> bool:
-        """Whether a call says where its result shall be."""
+        """Whether a call takes an output argument."""
         return "device" in [argument.name for argument in self.arguments]
 
     def bind(self, args, kwargs):
@@ -248,11 +248,12 @@ def check_default(argument, schema):
         fits = ArgumentParser([argument]).problem_of((), {argument.name: default}) is None
     if not fits:
         raise ValueError(
-            f"the schema {schema!r} gives '{argument.name}' the default {default!r}, which is no {argument.type}."
+            f"the schema {schema!r} gives '{argument.name}' the default {default!r}, which is not of type "
+            f"{argument.type}."
         )
 
 
-@cache  # most operators have the same few; to read them anew took a good part of the import
+@cache  # most operators have the same few; reading them each time took a good part of the import
 def parse_argument(text, keyword_only):
     """Return the argument that a text such as ``Tensor(a!)? out=None`` describes, or None."""
     declared, equals, default = text.partition("=")

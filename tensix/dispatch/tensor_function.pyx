@@ -65,7 +65,7 @@ cdef TypeObject* known_class = NULL
 
 
 cdef class TensorFunction:
-    """Be a function of tensors, and a method of theirs. See Note [Functions as methods].
+    """Function of tensors that is also their method. See Note [Functions as methods].
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ cdef PyObject* call(PyObject* function, PyObject** args, size_t flagged, PyObjec
 
 
 cdef inline bint is_tensor(PyObject* found) noexcept:
-    """Return whether an argument is a tensor; the class of the last one, if it lives for good, needs no search."""
+    """Return whether an argument is a tensor; the class of the last one is remembered, if it is static."""
     global known_class
     if Py_TYPE(<object>found) == known_class:
         return True
@@ -263,7 +263,7 @@ cdef str signature_of(TensorFunction self):
 
 
 cdef int refuse_first(TensorFunction self, found, Py_ssize_t count) except -1:
-    """Say that the first argument is no tensor."""
+    """Say that the first argument is not a tensor."""
     if count == 0:
         raise TypeError(f"{self.__name__}() needs a tensor, found no arguments: {signature_of(self)}.")
     raise TypeError(f"{self.__name__}() takes a tensor, {found_no_tensor(found)}")

@@ -110,7 +110,7 @@ cdef int fill_buffer(TensorImpl impl, Py_buffer* view, int flags) except -1:
     view.len = impl.numel * itemsize
     view.itemsize = itemsize
     view.readonly = storage.is_readonly
-    view.ndim = ndim if flags & PyBUF_ND else 1  # who asks for no sizes sees bytes, one after the other
+    view.ndim = ndim if flags & PyBUF_ND else 1  # a consumer that asks for no sizes sees bytes, one after the other
     view.format = <char*>format if flags & PyBUF_FORMAT else NULL  # alive as long as FORMATS, and so this module
     view.shape = dims
     view.strides = dims + ndim if has_strides and ndim else NULL

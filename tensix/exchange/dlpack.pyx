@@ -11,7 +11,7 @@ the GIL, so it is held for the call; and as they may be Python, none is called a
 memory is left to the operating system.
 
 An error on the way in leaves the tensor to the capsule, which then calls the deleter itself. Without a capsule, in the
-C exchange, the one who took the tensor over does.
+C exchange, the consumer of the tensor does.
 
 Note [The short way and the long way]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -100,7 +100,7 @@ fill_codes()
 cdef TensorImpl impl_of_dlpack(object producer, object dl_device, object copy):
     """Return a body without owners over the memory of anything that speaks DLPack.
 
-    If its storage is not `is_foreign`, the producer has made a copy for us. `dl_device`: where the elements shall be;
+    If its storage is not `is_foreign`, the producer has made a copy for us. `dl_device`: the device asked for;
     None: where they are. See Note [The short way and the long way].
     """
     cdef DLPackExchangeAPI* api

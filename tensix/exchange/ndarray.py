@@ -137,7 +137,7 @@ def widened(bits):
 
 
 def readable_of_impl(impl):
-    """Return an array to read the elements of: a view, save that bfloat16 is copied to float32.
+    """Return an array to read the elements of: a view; bfloat16 is copied to float32.
 
     See Note [bfloat16 and NumPy].
     """

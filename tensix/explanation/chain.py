@@ -85,7 +85,7 @@ def link_of_target(target: IntrusiveTarget) -> Link:
 
 
 def owners_text(counts: dict[str, Any]) -> str:
-    """Return how many own a target; of what is no tensor's body, who."""
+    """Return how many own a target, and the owners if it is not a tensor's body."""
     if counts["strong"] == 0 and not counts["is_expired"]:
         return "none yet"
     return f"{counts['strong']} strong, {counts['weak']} weak"
@@ -133,7 +133,7 @@ def describe_storage(link: Link, impl: StorageImpl) -> Link:
         exports = plural(facts["exports"], "export")
         link.say("exported", facts["exports"], f"{exports} now: lazy_clone() copies at once, the block stays")
     if facts["has_escaped"]:
-        link.say("escaped", True, "its address is out for good: lazy_clone() copies at once, the block stays")
+        link.say("escaped", True, "its address was handed out: lazy_clone() copies at once, the block stays")
     if facts["is_foreign"]:
         link.say("foreign", True, "others had the block first and may write it: lazy_clone() copies at once")
     link.say("next write", *next_write(facts))

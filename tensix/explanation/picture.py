@@ -39,7 +39,7 @@ ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"} 
 
 
 def picture_of(chain: Link, text: str) -> str:
-    """Return the text of an SVG file of a chain; `text` is for those who cannot see it."""
+    """Return the text of an SVG file of a chain; `text` is its description."""
     root = Card(chain)
     root.measure()
     root.place(MARGIN, MARGIN)
@@ -82,7 +82,7 @@ def variables(is_dark: bool) -> str:
 
 
 class Card:
-    """Be a link on paper, with all that stands below it and beside it.
+    """Draw a link with everything below it and at its sides.
 
     Parameters
     ----------

@@ -95,7 +95,8 @@ def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None, alignme
     ------
     ValueError
         If a size is negative, the bytes cannot be counted in 63 bits, the memory format is for another number of
-        dimensions, the alignment is no power of two in its range, the layout is another one, or `pin_memory` is True.
+        dimensions, the alignment is not a power of two in its range, the layout is another one, or `pin_memory` is
+        True.
     OutOfMemoryError
         If there is no memory.
 
@@ -926,7 +927,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
     x : object
         With the method ``__dlpack__``; a tensor and an array of NumPy are taken as they are.
     device : str or Device, optional
-        Where the elements shall be; where they are if not given.
+        Device of the result; the current one if not given.
     copy : bool, optional
         True: always copy; False: never. If not given, memory is shared if it can be.
 
@@ -1047,7 +1048,7 @@ def from_blob(address, shape, *, stride=None, dtype, deleter=None, device="cpu")
     cdef data_ptr_t block
     cdef DataPtr owner = None
     if element.itemsize == 0:
-        raise TypeError("undefined is no element type, and there are no elements of it. Name another one.")
+        raise TypeError("undefined is not an element type, and there are no elements of it. Name another one.")
     dims = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
     steps = dims if stride is None else tuple(stride)
     if len(dims) > 64:

@@ -80,7 +80,7 @@ def astype(Tensor x not None, dtype, /, *, copy=True, device=None):
     copy : bool, optional
         Whether to copy even if neither type nor device change; if False, `x` itself is returned then.
     device : str or Device, optional
-        Where the elements shall be; where `x` is if not given.
+        Device of the result; that of `x` if not given.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def can_cast(from_, to, /):
     Parameters
     ----------
     from_ : DType or Tensor
-        What shall be cast.
+        What is cast.
     to : DType
         The element type to cast to.
 

@@ -219,7 +219,7 @@ def steps_of(subscripts: str, shapes: tuple[tuple[int, ...], ...]) -> list[Step]
 
 
 class Plan:
-    """Be a list of steps in the making, for dimensions of these sizes."""
+    """Collect the steps of a contraction, for dimensions of these sizes."""
 
     def __init__(self, sizes: dict[str, int], count: int) -> None:
         self.sizes, self.count, self.steps = sizes, count, list[Step]()

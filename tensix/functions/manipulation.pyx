@@ -157,7 +157,7 @@ def moveaxis(Tensor x not None, source, destination, /):
     x : Tensor
         The tensor.
     source, destination : int or tuple of int
-        Where the dimensions are, and where they shall be.
+        Positions of the dimensions before and after.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def sparse_coo_tensor(
     dtype : DType, optional
         The element type; that of the values if not given.
     device : str or Device, optional
-        Where indices and values shall be; where they are if not given.
+        Device of indices and values; their current one if not given.
 
     Returns
     -------

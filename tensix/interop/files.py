@@ -151,7 +151,7 @@ def from_file(
     FileFormatError
         If the file is too short and not shared.
     ValueError
-        If the shape is not given and the bytes are no whole number of elements, or the offset does not suit the type
+        If the shape is not given and the bytes are not a whole number of elements, or the offset does not suit the type
         of a shared tensor.
     OSError
         If the file cannot be opened or made long enough.
@@ -179,8 +179,8 @@ def from_file(
             shape, rest = divmod(max(0, raw.nbytes - entry.offset), entry.dtype.itemsize)
             if rest:
                 raise ValueError(
-                    f"{raw.path} has {raw.nbytes - entry.offset:,} bytes from byte {entry.offset:,} on: "
-                    f"no whole number of {entry.type_name}."
+                    f"{raw.path} has {raw.nbytes - entry.offset:,} bytes from byte {entry.offset:,} on, not a "
+                    f"whole number of {entry.type_name}."
                 )
         return raw.tensor(shape, dtype, offset)
 

@@ -7,9 +7,9 @@ import tokenize
 from numpy.lib import format as npy_format
 
 from tensix._tensor import Tensor
+from tensix.interop.atomic_write import atomic_write
 from tensix.interop.file_format_error import FileFormatError, blaming
 from tensix.interop.raw_file import Entry, RawFile, nbytes_of
-from tensix.interop.replacing import replacing
 from tensix.interop.tensor_bytes import bytes_to_save
 from tensix.tensors.dtype import dtype_from_any
 
@@ -67,7 +67,7 @@ def save_npy(path: str | os.PathLike[str], x: Tensor):
     TypeError
         If NumPy's files have no such element type: bfloat16. Use ``.safetensors``.
     """
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         for part in parts_of(x):
             file.write(part)
 

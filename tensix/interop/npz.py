@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from threading import RLock
 from typing import Any
 
+from tensix.interop.atomic_write import atomic_write
 from tensix.interop.file_format_error import blaming
 from tensix.interop.npy import parts_of, read_entry
 from tensix.interop.raw_file import RawFile
-from tensix.interop.replacing import replacing
 from tensix.interop.tensor_file import TensorFile
 
 __all__ = ["load_npz", "save_npz"]
@@ -63,7 +63,7 @@ class NpzFile(TensorFile):
         entry, stream = self._opened(waiting)
         if entry.dtype is None:
             place = f"{waiting.filename} in {self._raw.path}"
-            raise TypeError(f"{entry.type_name} of {place} is no element type of tensix.")
+            raise TypeError(f"{entry.type_name} of {place} is not an element type of tensix.")
         if waiting.compress_type == zipfile.ZIP_STORED and self._raw.obstacle(entry) is None:
             return self._raw.take(entry)
         return self._raw.filled(entry, lambda buffer: self._inflate(waiting, stream, buffer))
@@ -77,7 +77,7 @@ class NpzFile(TensorFile):
             if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise ValueError("it is neither stored nor deflated.")
             if info.compress_type == zipfile.ZIP_STORED and info.file_size != info.compress_size:
-                raise ValueError(f"it is stored, yet {info.compress_size:,} bytes shall be {info.file_size:,}.")
+                raise ValueError(f"it is stored with {info.compress_size:,} bytes, but its size is {info.file_size:,}.")
             if info.file_size > MOST_INFLATION * (info.compress_size + 1):
                 raise ValueError(f"{info.compress_size:,} bytes cannot inflate to {info.file_size:,}.")
             start = self._start_of(info)
@@ -123,7 +123,7 @@ def load_npz(path: str | os.PathLike[str], mmap_mode: str | None = "r") -> Tenso
     Raises
     ------
     FileFormatError
-        If this is no archive. What is wrong with a member is found out when it is asked for.
+        If this is not an archive. What is wrong with a member is found out when it is asked for.
     """
     if mmap_mode == "r+":
         raise ValueError('an archive cannot be written through a map: mmap_mode="r+" is for .npy and .safetensors.')
@@ -153,7 +153,7 @@ def save_npz(path: str | os.PathLike[str], tensors: Mapping[str, Any], *, compre
             raise ValueError(f"a name in an archive has no null byte, found {name!r}.")
         if len(f"{name}.npy".encode()) > 0xFFFF:
             raise ValueError(f"a name in an archive has at most 65,535 bytes, found {len(name):,} letters.")
-    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+    with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, x in tensors.items():
             info = zipfile.ZipInfo(f"{name}.npy")  # of 1980: the same tensors give the same file
             is_large = x.nbytes >= zipfile.ZIP64_LIMIT // 2

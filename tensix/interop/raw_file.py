@@ -70,7 +70,7 @@ class RawFile:
     Raises
     ------
     ValueError
-        If this is no regular file, or the mode is unknown.
+        If this is not a regular file, or the mode is unknown.
     OSError
         If it cannot be opened or mapped.
 
@@ -175,7 +175,7 @@ class RawFile:
         if entry.dtype is None:
             hint = f' To have its bits: from_file(path, {entry.nbytes}, dtype="uint8", offset={entry.offset}).'
             raise TypeError(
-                f"{entry.type_name} in {self.path} is no element type of tensix.{hint if entry.nbytes else ''}"
+                f"{entry.type_name} in {self.path} is not an element type of tensix.{hint if entry.nbytes else ''}"
             )
         end = entry.offset + entry.nbytes
         if end > self.nbytes:
@@ -338,7 +338,7 @@ def open_regular(path, access):
     os.close(descriptor)
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(f"{path} is a directory.")
-    raise ValueError(f"{path} is no regular file: it cannot be mapped.")
+    raise ValueError(f"{path} is not a regular file: it cannot be mapped.")
 
 
 def entry_of(shape, dtype, offset):
@@ -361,7 +361,7 @@ def nbytes_of(shape, itemsize, bits=0):
     if math.prod(max(size, 1) for size in shape) * max(itemsize, 1) >= 1 << 63:  # as strides are computed
         raise ValueError(f"a tensor of shape {shape} has bytes that 63 bits cannot count.")
     if nbits % 8:
-        raise ValueError(f"{nbits} bits of shape {shape} are no whole number of bytes.")
+        raise ValueError(f"{nbits} bits of shape {shape} are not a whole number of bytes.")
     return nbits // 8
 
 

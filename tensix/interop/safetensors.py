@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from tensix.interop.atomic_write import atomic_write
 from tensix.interop.file_format_error import blaming
 from tensix.interop.raw_file import Entry, RawFile, nbytes_of, unit_of
-from tensix.interop.replacing import replacing
 from tensix.interop.tensor_bytes import bytes_to_save
 from tensix.interop.tensor_file import TensorFile
 from tensix.tensors.dtype import dtype_from_any
@@ -99,14 +99,14 @@ def parse_header(raw):
     length = int.from_bytes(raw.read(0, 8), "little")
     start = 8 + length
     if length > MOST_HEADER_BYTES or start > raw.nbytes:
-        raise ValueError(f"its header shall have {length:,} bytes, the file has {raw.nbytes:,}.")
+        raise ValueError(f"header length is {length:,} bytes, but the file has only {raw.nbytes:,}.")
     text = raw.read(8, length)
     if not text.startswith(b"{"):
         raise ValueError("its header does not begin with a brace.")
     header = json.loads(text.decode("utf-8"), object_pairs_hook=unique, parse_constant=refuse_constant)
     metadata = header.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
-        raise ValueError("its metadata is no object of strings.")
+        raise ValueError("its metadata is not an object of strings.")
     "".join([*header, *metadata, *metadata.values()]).encode("utf-8")  # else half a character is left somewhere
     entries = {name: described_entry(name, described, start) for name, described in header.items()}
     check_gapless(entries, start, raw.nbytes)
@@ -130,7 +130,7 @@ def described_entry(name, described, start):
     """Return the checked entry of a tensor."""
     code, shape, (begin, end) = described["dtype"], tuple(described["shape"]), described["data_offsets"]
     if type(described["shape"]) is not list:
-        raise ValueError(f"the shape of {name!r} is no list.")
+        raise ValueError(f"the shape of {name!r} is not a list.")
     dtype = DTYPES.get(code)
     if dtype is None and code not in FOREIGN_BITS:
         raise ValueError(f"the type of {name!r} is unknown: {code!r}.")
@@ -191,7 +191,7 @@ def save_safetensors(
     text += b" " * (-(8 + len(text)) % ALIGNMENT_BYTES)
     if len(text) > MOST_HEADER_BYTES:
         raise ValueError(f"the header would have {len(text):,} bytes, the format allows {MOST_HEADER_BYTES:,}.")
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(len(text).to_bytes(8, "little"))
         file.write(text)
         for name in ordered:

@@ -13,7 +13,7 @@ then the descriptor that came is closed, for the mapping has its own.
 
 Note [Pickles for workers]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~
-A reducer is registered with those who pickle messages, not with pickle: a descriptor means nothing in a file, and only
+A reducer is registered with the picklers of messages, not with pickle: a descriptor means nothing in a file, and only
 a message is read once. `multiprocessing` and `loky` have a registry. The pools of joblib's backend "multiprocessing"
 have none, and what `joblib.wrap_non_picklable_objects` returns is pickled by `cloudpickle.dumps`, whose registry other
 programs use too. Both would copy silently, so a name in two modules of joblib is replaced: the pickler by a subclass

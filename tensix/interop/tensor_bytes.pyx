@@ -1,4 +1,4 @@
-"""The bytes of tensors, for those who read them from files and write them to files."""
+"""The bytes of tensors, for the readers and writers of files."""
 from libc.stdint cimport int64_t
 from tensix.tensors.dtype cimport UINT8, itemsize_of
 from tensix.exchange.ndarray cimport ndarray_of_impl

@@ -121,7 +121,7 @@ cdef void write_block(
 
 
 cdef void conversion_loop(char** data, const npy_intp* count, const npy_intp* steps, void* conversion) noexcept nogil:
-    """Be a loop that converts its first operand to its second."""
+    """Inner loop: convert the first operand to the second."""
     cdef const conversion_t* self = <const conversion_t*>conversion
     cdef sixteen_bytes_t buffer[1024]
     cdef char* source = data[0]
@@ -151,7 +151,7 @@ cdef void converting_loop_init(converting_loop_t* self, inner_loop_t function, v
 
 
 cdef void converting_loop(char** data, const npy_intp* count, const npy_intp* steps, void* wrapped) noexcept nogil:
-    """Be a loop around another. See Note [Conversion in blocks]."""
+    """Inner loop around another one. See Note [Conversion in blocks]."""
     cdef converting_loop_t* self = <converting_loop_t*>wrapped
     cdef sixteen_bytes_t buffers[4][1024]
     cdef char* given[4]

@@ -313,7 +313,7 @@ cdef char[16] ZERO  # bytes of the widest element
 
 
 cdef void zero_loop(char** data, const npy_intp* count, const npy_intp* steps, void* itemsize) noexcept nogil:
-    """Be a loop that writes zeros: the C library knows the fastest way."""
+    """Inner loop: write zeros by the C library."""
     cdef int size = (<int*>itemsize)[0]
     if steps[1] == size:
         memset(data[1], 0, count[0] * size)

@@ -150,7 +150,7 @@ cdef class FactoryKernel(Kernel):
     """Make a tensor without values and fill it by another operator."""
 
     cdef OperatorTable fill
-    cdef object value  # what to fill with; None: the operator knows, and is told a generator
+    cdef object value  # what to fill with; None: random numbers, whose operator gets the generator
 
     def __init__(self, OperatorTable fill, value=None):
         self.fill, self.value, self.name = fill, value, f"empty, then {fill.schema.name}"

@@ -1,4 +1,4 @@
-"""The array API standard's elementwise functions, declared once each: signature, docstring, and who computes them.
+"""The array API standard's elementwise functions, declared once each: signature, docstring and kernel.
 
 Note [Elementwise functions]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -256,7 +256,7 @@ def pow(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
     Raises
     ------
     ValueError
-        If an integer shall be raised to a negative integer power.
+        If an integer is raised to a negative integer power.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """New tensors without values: the device's allocator makes the block, the storage owns it, a body refers to it.
 
-Factories declare the options `layout` and `pin_memory` as PyTorch's do. All of ours make strided tensors in memory that
-is not pinned, so there is one thing to ask for: that is checked here, and kernels are not told of it.
+Factories declare the options `layout` and `pin_memory` as PyTorch's do. Those of tensix make strided tensors in memory
+that is not pinned, so each option has one value: it is checked here, and kernels do not get it.
 """
 from libc.stdint cimport int8_t, int64_t, uint8_t
 from tensix.core.allocator cimport current_allocator
@@ -49,7 +49,7 @@ cdef int give_storage(TensorImpl self, int8_t device_type, int8_t device_index) 
 
 
 cdef int refuse_type() except -1:
-    raise TypeError("undefined is no element type, and there are no elements of it. Name another one.")
+    raise TypeError("undefined is not an element type, and there are no elements of it. Name another one.")
 
 
 cdef int refuse_overflow(TensorImpl self) except -1:

@@ -1,6 +1,6 @@
 """Advanced indexing: tensors, arrays, lists and bools select a copy. See Note [Basic and advanced keys].
 
-Masks and positions, beside each other and among basic keys, are loops of ours. All else NumPy selects, over zero-copy
+Masks and positions, also several of them and among basic keys, have loops here. NumPy selects all else, over zero-copy
 views, so that the meaning of an index is NumPy's. Elements are moved, never interpreted: where NumPy lacks a type,
 another of the same size stands for it.
 
@@ -66,7 +66,7 @@ cdef object index(Kernel self, object table, arguments_t args):
         raise IndexError(in_our_words(error)) from None
     # NumPy gives a number where no dimension is left, and a view if all keys are basic: a call of this operator by
     # name gets the copy that its schema promises.
-    made = take_over(apart(found, source))
+    made = take_over(without_overlap(found, source))
     made.dtype_code = code
     return Tensor_wrap(made)
 
@@ -90,8 +90,8 @@ cdef object index_put_(Kernel kernel, object table, arguments_t args):
         TensorImpl_bump_version(self.impl)
         return self
     target = array_of_bits(self.impl, True)
-    source = apart(array_of_bits(values.impl, False), target)
-    where = tuple([apart(array_of_key(key), target) for key in keys])
+    source = without_overlap(array_of_bits(values.impl, False), target)
+    where = tuple([without_overlap(array_of_key(key), target) for key in keys])
     try:
         call_numpy(setitem, (target, where, source))
     except IndexError as error:
@@ -122,7 +122,7 @@ cdef object plain_key(object key):
     try:
         array = np.asarray(key)
     except ValueError:
-        raise IndexError(f"a {type(key).__name__} whose parts have different lengths is no index.") from None
+        raise IndexError(f"a {type(key).__name__} whose parts have different lengths is not an index.") from None
     if array.size == 0 and not isinstance(key, np.ndarray):
         return array.astype(np.int64)  # an empty list says nothing of its type
     if array.dtype.kind not in "biu":
@@ -161,7 +161,7 @@ cdef object array_of_bits(TensorImpl impl, bint writable):
     return ndarray_of_type(impl, TWO_BYTES if descr is None else descr, writable)
 
 
-cdef object apart(object source, object target):
+cdef object without_overlap(object source, object target):
     """Return what is read, copied if it may lie where will be written."""
     if isinstance(source, np.ndarray) and source.base is not None and np.may_share_memory(source, target):
         return call_numpy(source.copy, ())
@@ -185,7 +185,7 @@ def as_positions(indices):
 
 
 cdef object take(Kernel self, object table, arguments_t args):
-    """Gather; what is no index of that form, or out of bounds, is for NumPy to say."""
+    """Gather; what is not an index of that form, or out of bounds, is for NumPy to say."""
     cdef TensorImpl x = (<TensorBase>args[0]).impl
     cdef object axis = <object>args[2]
     cdef TensorBase found = None

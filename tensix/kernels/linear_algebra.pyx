@@ -208,7 +208,7 @@ cdef TensorImpl product(
     cdef npy_intp itemsize = itemsize_of(code)
     cdef npy_intp step = itemsize
     if core.loop == NULL:
-        raise TypeError(f"there are no products of {dtype_of_code(code).name}.")
+        raise TypeError(f"matmul() and vecdot() are not implemented for {dtype_of_code(code).name}.")
     cdef uint64_t before = set_counts(x, y, y)
     cdef TensorImpl out = empty_impl(ndim, sizes, code, x.device_type, x.device_index)
     check_unchanged(before, x, y, y)

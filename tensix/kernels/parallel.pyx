@@ -109,7 +109,7 @@ cdef void start_helpers(int wanted) noexcept nogil:
 
 
 cdef void help_forever(void* argument) noexcept nogil:
-    """Be a helper: take chunks while there are any, and sleep."""
+    """Run a helper thread: take chunks while there are any, then sleep."""
     cdef helper_t* self = <helper_t*>argument
     while True:
         run_chunks()
@@ -140,7 +140,7 @@ def reset_pool():
     """Forget all helpers: at import, and in the child of a fork, which has none."""
     cdef int i
     for i in range(POOL.started):
-        POOL.helpers[i].wake = NULL  # left behind: who held it in the parent does not exist here
+        POOL.helpers[i].wake = NULL  # never released: the thread that held it does not exist in the child
     POOL.started = 0
     POOL.unclaimed = POOL.unfinished = 0
     POOL.in_use = PyThread_allocate_lock()

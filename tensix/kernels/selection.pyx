@@ -264,7 +264,7 @@ cdef bint copy_rows(selection_t* self, const char* rows, char* out) noexcept nog
 
 cdef bint copy_blocks(selection_t* self, const char* rows, char* out) noexcept nogil:
     cdef int64_t size = self.row_bytes
-    if size == 0:  # there is nothing at an address of ours, but positions may still be wrong
+    if size == 0:  # nothing is read, but positions may still be out of range
         return are_inside(self)
     cdef int64_t i, position
     cdef int64_t found = 0

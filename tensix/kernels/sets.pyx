@@ -215,7 +215,7 @@ cdef tuple unique(arguments_t args, bint wants_inverse, bint wants_indices, bint
 
 
 cdef void* address_of(TensorImpl made) except? NULL:
-    """Return where a tensor of ours is written; NULL if there is none."""
+    """Return the address that a tensor is written to; NULL for None."""
     return NULL if made is None else TensorImpl_mutable_data(made)
 
 

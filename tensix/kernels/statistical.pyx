@@ -103,7 +103,7 @@ cdef dict OPERATIONS = {"sum": TX_SUM, "prod": TX_PROD, "max": TX_MAX, "min": TX
 
 
 cdef class ReductionKernel(Kernel):
-    """Reduce the elements in the type that suits them; by a ufunc's loop where there is none of ours."""
+    """Reduce the elements in their working type; by a ufunc's loop where tensix has none."""
 
     def __init__(
             self, str operator, function, identity, *, working, results=None, has_dtype=False,

@@ -66,7 +66,7 @@ from tensix.dispatch import dispatcher, native_functions
 
 cdef enum:
     SEARCH_ELEMENTS = 2048  # compared at a time at most, where one pair decides
-    SHARED_BYTES = 65536    # below, a copy takes no longer than the context of those who share
+    SHARED_BYTES = 65536    # below, a copy takes no longer than making a shared context
 
 cdef OperatorTable CLONE = native_functions.CLONE
 cdef OperatorTable COPY_ = native_functions.COPY_
@@ -154,7 +154,7 @@ cdef class PowerKernel(UfuncKernel):
             return 0
         if y.numel != 0 and readable_of_impl(y).min() < 0:
             raise ValueError(
-                "Integers to negative integer powers are not allowed: they are no integers. Convert the base to a "
+                "Integers to negative integer powers are not allowed: they are not integers. Convert the base to a "
                 "floating type."
             )
         return 0
@@ -313,7 +313,7 @@ cdef object are_equal(Kernel kernel, object table, arguments_t args):
 
 
 cdef void search_run(char** data, const npy_intp* count, const npy_intp* steps, void* search) noexcept nogil:
-    """Be a loop that compares blocks until a pair differs; then there is nothing left to do, also for other threads."""
+    """Inner loop: compare blocks; stop all threads at the first difference."""
     cdef search_t* self = <search_t*>search
     cdef uint8_t differs[SEARCH_ELEMENTS]
     cdef npy_intp[3] block_steps = [steps[0], steps[1], 1]
@@ -384,7 +384,7 @@ cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, const char* ki
     for i in range(function.ntypes):
         types = <const uint8_t*>types_of_loop(function, i)
         if types[0] != types[function.nin - 1] or CODES[types[0]] < 0 or CODES[types[function.nin]] < 0:
-            continue  # times, objects, long double: no types of ours
+            continue  # times, objects, long double: tensix lacks these types
         loop = &self.loops[CODES[types[0]]]
         if strchr(kinds, KINDS[types[0]]) != NULL and loop.function == NULL:
             loop.function = <inner_loop_t><void*>function.functions[i]  # it needs no GIL
@@ -394,7 +394,7 @@ cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, const char* ki
     return 0
 
 
-cdef int CODES[24]   # by NumPy's numbers of types, of which it has 24, those of ours; -1 for others
+cdef int CODES[24]   # tensix's type codes by NumPy's 24 type numbers; -1 for types that tensix lacks
 cdef char KINDS[24]  # and NumPy's kinds
 
 
@@ -497,8 +497,8 @@ cdef object UfuncKernel_write(UfuncKernel self, TensorBase a, TensorBase b, Tens
         return target
     self.check(x, y)
     TensorImpl_mutable_data(out)  # a copy-on-write output gets its own bytes before anything is compared
-    cdef TensorImpl left = apart(x, out)
-    cdef TensorImpl right = None if y is None else apart(y, out)
+    cdef TensorImpl left = without_overlap(x, out)
+    cdef TensorImpl right = None if y is None else without_overlap(y, out)
     TensorImpl_mutable_data(out)  # once more: it may have been cloned while the operands were copied
     check_unchanged(before, x, out, other)  # nothing runs from here to the loop
     if y is None:
@@ -532,7 +532,7 @@ cdef int check_device(TensorImpl operand, TensorImpl out) except -1:
     return 0
 
 
-cdef TensorImpl apart(TensorImpl operand, TensorImpl out):
+cdef TensorImpl without_overlap(TensorImpl operand, TensorImpl out):
     """Return an operand that stays as it is while the output is written: a copy, if the two overlap.
 
     Lying over each other element by element does no harm: a loop reads an element before it writes there.

@@ -726,7 +726,7 @@ def index_int(
 
 @cython.cfunc
 def index_of(key):
-    """Return an index that is no plain int as one."""
+    """Return an index that is not a plain int as one."""
     if not is_position(key):
         raise IndexError(f"a basic index is made of ints, slices, Ellipsis and None, found {type(key).__name__}.")
     return PyNumber_Index(key)

@@ -11,7 +11,7 @@ A wrapped block is still simple if upstream's is: copy-on-write keeps the whole 
 its own deleter, so that adaptors see the last share go.
 
 Deleters run with or without the GIL and cannot touch objects; what they need of their adaptor is a C struct in it, to
-which the node points. A block of 0 bytes that upstream answers with null is no block: it gets no node. An adaptor
+which the node points. A block of 0 bytes that upstream answers with null is not a block: it gets no node. An adaptor
 keeps a few nodes for its next blocks; the GIL protects them.
 
 Note [Guard bytes]
@@ -22,7 +22,7 @@ Note [Guard bytes]
     |  guard in front ...  |  nbytes bytes ...               |  guard behind ...
 
 Both guards hold one value. The one in front is as long as the alignment asks, so that data stays aligned. Who writes
-the guards' own value into them is not found, nor who writes beyond them or only reads.
+the guards' own value into them is not found, nor one beyond them, nor a read.
 """
 import os
 import threading
@@ -58,7 +58,7 @@ from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_out_of_memory
 from tensix.core.public_module cimport set_module
 from tensix.core.python_reference cimport drop_python_reference, holds_gil, may_run_python
-from tensix.core.tally cimport tally_add, tally_current, tally_remove, tally_t
+from tensix.core.usage cimport usage_add, usage_current, usage_remove, usage_t
 from tensix.memory.call_site cimport CallSites, CallSites_capture
 
 from tensix.core.allocator import OutOfMemoryError
@@ -307,7 +307,7 @@ cdef class AlignmentAdaptor(Adaptor):
     Raises
     ------
     ValueError
-        If the alignment is no power of two in its range.
+        If the alignment is not a power of two in its range.
 
     Notes
     -----
@@ -481,7 +481,7 @@ cdef class GuardAdaptor(Adaptor):
     >>> _ = ctypes.memset(block.get(), 0, 103)
     >>> sys.unraisablehook = lambda unraisable: print(str(unraisable.exc_value).partition(": ")[2])
     >>> block.clear()
-    overrun, 0 bytes behind its end is the nearest changed byte. Look for who wrote to it.
+    overrun, 0 bytes behind its end is the nearest changed byte. Find the code that wrote to it.
     >>> sys.unraisablehook = sys.__unraisablehook__
     """
 
@@ -561,7 +561,7 @@ cdef int report_changed_guards(uintptr_t data, size_t nbytes, size_t below, size
         found.append(f"overrun, {above - 1} bytes behind its end")
     raise RuntimeError(  # noexcept: Cython hands it to sys.unraisablehook
         f"the block at {data:#x} of {nbytes:,} bytes was written outside its bounds: {' and '.join(found)} "
-        "is the nearest changed byte. Look for who wrote to it."
+        "is the nearest changed byte. Find the code that wrote to it."
     )
 
 
@@ -610,12 +610,12 @@ cdef class LimitingAdaptor(Adaptor):
     (800, 1024)
     """
 
-    cdef tally_t tally
+    cdef usage_t usage
     cdef size_t most
 
     def __cinit__(self):
         self.operations = &limiting_operations
-        self.state = &self.tally
+        self.state = &self.usage
 
     def __init__(self, upstream, limit):
         super().__init__(upstream)
@@ -633,23 +633,23 @@ cdef class LimitingAdaptor(Adaptor):
     @property
     def in_use(self):
         """Bytes in use."""
-        return tally_current(&self.tally)
+        return usage_current(&self.usage)
 
     def __repr__(self):
         return f"{type(self).__name__}({self.upstream!r}, '{format_size(self.most)}')"
 
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
         cdef bint is_block = False
-        cdef size_t in_use = tally_current(&self.tally)
+        cdef size_t in_use = usage_current(&self.usage)
         if nbytes != 0 and (in_use > self.most or nbytes > self.most - in_use):
             report_out_of_memory(nbytes, CPU)
             raise OutOfMemoryError(nbytes, self.alignment, in_use, self.most, cached_bytes(self.upstream))
-        tally_add(&self.tally, nbytes)  # before upstream lets other threads run, so that they find what is left
+        usage_add(&self.usage, nbytes)  # before upstream lets other threads run, so that they find what is left
         try:
             is_block = Adaptor_take(self, nbytes, nbytes, out) != NULL
         finally:
             if not is_block:
-                tally_remove(&self.tally, nbytes, True)
+                usage_remove(&self.usage, nbytes, True)
         return 0
 
 
@@ -663,7 +663,7 @@ cdef void limiting_free_with_gil(void* ctx) noexcept nogil:
 
 
 cdef inline void limiting_free_block(adapted_block_t* node, bint has_gil) noexcept nogil:
-    tally_remove(<tally_t*>node.state, node.nbytes, has_gil)
+    usage_remove(<usage_t*>node.state, node.nbytes, has_gil)
     adapted_block_free(node, has_gil)
 
 
@@ -774,8 +774,8 @@ cdef data_ptr_operations_t logging_operations = data_ptr_operations_t(
 
 
 cdef struct statistics_t:
-    tally_t bytes
-    tally_t count
+    usage_t bytes
+    usage_t count
 
 
 cdef class StatisticsAdaptor(Adaptor):
@@ -815,12 +815,12 @@ cdef class StatisticsAdaptor(Adaptor):
     @property
     def current_bytes(self):
         """Bytes in use."""
-        return tally_current(&self.statistics.bytes)
+        return usage_current(&self.statistics.bytes)
 
     @property
     def current_count(self):
         """Blocks in use."""
-        return tally_current(&self.statistics.count)
+        return usage_current(&self.statistics.count)
 
     @property
     def peak_bytes(self):
@@ -835,22 +835,22 @@ cdef class StatisticsAdaptor(Adaptor):
     @property
     def total_bytes(self):
         """Bytes ever allocated."""
-        return self.statistics.bytes.came
+        return self.statistics.bytes.allocated
 
     @property
     def total_count(self):
         """Blocks ever allocated."""
-        return self.statistics.count.came
+        return self.statistics.count.allocated
 
     def reset_peak(self):
         """Let the peaks start from what is in use now."""
-        self.statistics.bytes.peak = tally_current(&self.statistics.bytes)
-        self.statistics.count.peak = tally_current(&self.statistics.count)
+        self.statistics.bytes.peak = usage_current(&self.statistics.bytes)
+        self.statistics.count.peak = usage_current(&self.statistics.count)
 
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
         if Adaptor_take(self, nbytes, nbytes, out) != NULL:
-            tally_add(&self.statistics.bytes, nbytes)
-            tally_add(&self.statistics.count, 1)
+            usage_add(&self.statistics.bytes, nbytes)
+            usage_add(&self.statistics.count, 1)
         return 0
 
 
@@ -865,8 +865,8 @@ cdef void statistics_free_with_gil(void* ctx) noexcept nogil:
 
 cdef inline void statistics_free_block(adapted_block_t* node, bint has_gil) noexcept nogil:
     cdef statistics_t* statistics = <statistics_t*>node.state
-    tally_remove(&statistics.bytes, node.nbytes, has_gil)
-    tally_remove(&statistics.count, 1, has_gil)
+    usage_remove(&statistics.bytes, node.nbytes, has_gil)
+    usage_remove(&statistics.count, 1, has_gil)
     adapted_block_free(node, has_gil)
 
 
@@ -928,7 +928,7 @@ cdef class TrackingAdaptor(Adaptor):
     ValueError
         If the depth is out of range, or a package or folder of `through` is not there.
     TypeError
-        If `through` is no list.
+        If `through` is not a list.
 
     Notes
     -----

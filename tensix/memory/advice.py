@@ -301,7 +301,7 @@ class Uses:
 
 
 def frame_of(entry):
-    """Return a frame of a snapshot without the text of its line, which is read anew."""
+    """Return a frame of a snapshot without the text of its line, which is read again."""
     return Frame(entry["file"], entry["line"], entry["function"])
 
 

@@ -28,7 +28,7 @@ cdef struct kept_block_t:
     size_t capacity         # bytes of it
     size_t nbytes           # bytes asked for, while it is given out
     bint reports            # whether giving it out is reported here, because upstream, a CPUAllocator, does not
-    bint has_header         # whether who has its address may look for the header in front of it
+    bint has_header         # whether the header in front of its address may be read
     uint64_t stamp          # of the report
     uint32_t freed_at       # the tick at which it was kept, if it is not small. See Note [Unused blocks]
     cache_t* cache

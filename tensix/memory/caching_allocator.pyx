@@ -123,7 +123,7 @@ cdef extern from "tensix/machine.h" nogil:
 
 cdef extern from "tensix/ticker.h":
     void* tx_ticker
-    int tx_ticker_start(int (*tick)() noexcept) nogil  # with the GIL; so says who calls
+    int tx_ticker_start(int (*tick)() noexcept) nogil  # with the GIL, which the caller ensures
     void tx_ticker_end()
     void tx_wait_for_exit(long native_id) nogil
     enum:
@@ -643,7 +643,7 @@ cdef void block_list_add(block_list_t* self, kept_block_t* kept) noexcept nogil:
 
 
 cdef void block_list_let_go(block_list_t* self) noexcept nogil:
-    """Return all blocks upstream. They are in no list of a cache: who takes one back may free others meanwhile."""
+    """Return all blocks upstream. They are in no list of a cache: upstream may free others meanwhile."""
     cdef kept_block_t* kept
     while self.first != NULL:
         kept = self.first

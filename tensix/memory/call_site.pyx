@@ -98,7 +98,7 @@ class Frame(NamedTuple):
 NOWHERE = Frame("?", 0, "?")  # what was not called from Python
 
 
-@cython.no_gc_clear  # who listens may still take stacks
+@cython.no_gc_clear  # listeners may still take stacks
 cdef class CallSites:
     """CallSites(depth=32, through=None)\n--\n
     Number the stacks of Python frames from which something is done.
@@ -116,7 +116,7 @@ cdef class CallSites:
     Raises
     ------
     TypeError
-        If `through` is no list of these.
+        If `through` is not a list of these.
     ValueError
         If the depth is out of range, or a package or folder is not there.
 

@@ -3,7 +3,7 @@
 Note [Whose line it was]
 ~~~~~~~~~~~~~~~~~~~~~~~~
 A block belongs to the innermost line of the user's program. Between that line and the allocation there are often some
-of NumPy, of pandas, of a pool of threads. That one of those allocated tells a user little; who called it does. So files
+of NumPy, of pandas, of a pool of threads. That one of those allocated tells a user little; its caller does. So files
 have an order, and of the frames of a stack whose files come first the innermost one counts:
 
 1. the user's program: every file that is none of the following, and code without a file, as in a notebook;
@@ -52,7 +52,7 @@ class CodeOrigins(dict):
     Raises
     ------
     TypeError
-        If that is no list, or holds something else.
+        If that is not a list, or holds something else.
     ValueError
         If a package or folder is not there.
     """

@@ -256,7 +256,7 @@ cdef int ForeignAllocator_allocate(ForeignAllocator self, size_t nbytes, data_pt
             f"{type(self).__name__} got the address {<uintptr_t>data:#x}, which is not a multiple of {self.alignment}. "
             "Return aligned addresses, or state the alignment that there is."
         )
-    data_ptr_init(out, data, block, &foreign_operations)  # last: who fails must leave nothing there to be freed again
+    data_ptr_init(out, data, block, &foreign_operations)  # last: after an error there must be nothing to free again
     block.stamp = report_allocation(data, nbytes, CPU, <PyObject*>self)
     return 0
 

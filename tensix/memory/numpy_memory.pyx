@@ -15,7 +15,7 @@ Where NumPy computes for tensix (``kernels/numpy_results.pyx``), the variable is
 Note [Blocks by address]
 ~~~~~~~~~~~~~~~~~~~~~~~~
 NumPy gives back an address and nothing else. A block that comes straight from a `CachingAllocator` needs no more: its
-header says who keeps it, see Note [CPU block header]. Of all others there is a record, in a table by their address.
+header names the cache that keeps it, see Note [CPU block header]. All others have a record in a table by address.
 The table is asked first, for an adaptor hands out the address of the block below it; it is nearly always empty. Of
 NumPy's own blocks the 32 bytes in front are read only where they are sure to be mapped: on the page of an address that
 is aligned as ours are, and is not the first of its page. So a block of ours that begins a page has a record as well.
@@ -28,8 +28,8 @@ Note [Small arrays]
 NumPy keeps a few freed blocks below 1 KiB itself, at 36 instructions for an allocation and a free of the 2,200 that
 `np.empty(1)` takes. So those are served at once, in two functions that call no other: 96 instructions, where going
 through the allocator's methods took 360. Their shape is what makes them short: what is rare is a call at their end, for
-which no register needs to be saved; who serves is found through `ctx`; and small blocks are in no order, see Note [Size
-classes].
+which no register needs to be saved; the allocator is found through `ctx`; and small blocks are in no order, see Note
+[Size classes].
 
 What an allocator raises cannot pass through NumPy, which raises a MemoryError of its own: it is kept until then, and
 named by that one (``numpy_scope.py``); where NumPy computes for tensix, it is raised in place of that one.
@@ -49,7 +49,7 @@ from tensix.core.data_ptr cimport data_ptr_destroy_with_gil, data_ptr_move, data
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport given_out, listener_count, tell_allocation
 from tensix.core.python_reference cimport decref_with_gil, pending_exception_t, restore_exception, save_exception
-from tensix.core.tally cimport high_water_add, high_water_remove
+from tensix.core.usage cimport high_water_add, high_water_remove
 from tensix.memory.block_table cimport block_table_number, block_table_put, block_table_t, block_table_take
 from tensix.memory.caching_allocator cimport (
     MAX_SMALL_BYTES,
@@ -95,9 +95,9 @@ cdef dict FAILURES = {}                             # thread -> (nbytes, what wa
 cdef PyDataMem_Handler results                      # of arrays that become tensors
 cdef PyDataMem_Handler served                       # of the program's arrays
 cdef PyDataMem_Handler numpys                       # NumPy's own functions
-cdef object SERVER = None                           # who serves arrays; None: the allocator in use
+cdef object SERVER = None                           # the allocator of arrays; None: the current one
 cdef PyObject* server = NULL                        # the same, NULL while NumPy serves itself
-cdef PyObject* in_use = <PyObject*>None             # who serves results: always the allocator in use
+cdef PyObject* in_use = <PyObject*>None             # the allocator of results: always the current one
 
 
 def serve(bint wanted, Allocator allocator=None):
@@ -126,7 +126,7 @@ def failure_of(nbytes):
     return error
 
 
-# ---- what NumPy calls; ctx is where it stands who serves
+# ---- what NumPy calls; ctx points to the allocator
 
 
 cdef void* allocate(void* ctx, size_t size) noexcept:
@@ -198,7 +198,7 @@ cdef void release(void* ctx, void* data, size_t size) noexcept:
 
 
 cdef inline PyObject* asked_for(void* ctx) noexcept:
-    """Return who is asked for a block; NULL if that takes longer to find out, or if NumPy serves itself."""
+    """Return the allocator of a block; NULL if it takes longer to find, or if NumPy's own memory serves."""
     cdef PyObject* asked = (<PyObject**>ctx)[0]
     if asked == <PyObject*>None:
         return NULL if scopes_were_used else serving[<int>CPU]

@@ -140,7 +140,7 @@ cdef class HugePageAllocator(CPUAllocator):
     Notes
     -----
     A huge page is 2 MiB where a page is 4 KiB: one fault and one entry of the processor's table of pages in place of
-    512. Where pages are larger it is larger too, up to 512 MiB. The system may not have any, which is no error. Large
+    512. Where pages are larger it is larger too, up to 512 MiB. If the system has none, that is not an error. Large
     blocks begin at a huge page; smaller ones come from the C library's heap, which the advice never touches, aligned to
     64 bytes. Regions go back to the system when they are freed; put a `CachingAllocator` over it to keep them.
 

@@ -242,8 +242,8 @@ def profile(function=None, *, quiet=False, through=None):
     Raises
     ------
     TypeError
-        If it is no function, or one of generators or coroutines, of which a call returns before the body runs; if
-        `through` is no list.
+        If it is not a function, or one of generators or coroutines, of which a call returns before the body runs; if
+        `through` is not a list.
     ValueError
         If a package or folder of `through` is not there.
 
@@ -398,13 +398,13 @@ cdef class copies(MemoryListener):
     RuntimeError
         If a scope is entered a second time.
     TypeError
-        If `through` is no list.
+        If `through` is not a list.
     ValueError
         If a package or folder of `through` is not there.
 
     Notes
     -----
-    The last one to hold shared bytes takes them without a copy, and ``clone()`` is no lazy clone: neither is here.
+    The last one to hold shared bytes takes them without a copy, and ``clone()`` is not a lazy clone: neither is here.
 
     Thread-safety: copies of all threads are found. The numbers can be read while the scope is open and afterwards.
 

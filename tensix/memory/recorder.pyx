@@ -186,7 +186,7 @@ cdef class record(MemoryListener):
     RuntimeError
         If it is started a second time.
     TypeError
-        If `through` is no list.
+        If `through` is not a list.
     ValueError
         If `depth` or `max_events` is out of range, or a package or folder of `through` is not there.
 

@@ -82,8 +82,8 @@ cdef class SharedMemoryAllocator(Allocator):
     Notes
     -----
     Blocks are multiples of 64 and hold zeros at first. Those up to 64 KiB share files of 1 MiB, so that they need few
-    descriptors; who attaches one could read its neighbours too. `Storage.lazy_clone` copies at once, since others may
-    write at any time.
+    descriptors; a process that attaches one could read its neighbours too. `Storage.lazy_clone` copies at once, since
+    others may write at any time.
 
     Lifetime: a file lives while any process holds or maps it, and nothing is left behind when they end. Blocks may
     outlive the allocator. After a fork, parent and child see each other's writes to the blocks that were there before.
@@ -147,7 +147,7 @@ cdef class SharedMemoryAllocator(Allocator):
         -------
         tuple of int, or None
             The file's descriptor, which is borrowed and lives as long as the block, and the offset in the file; None
-            if it is no shared memory.
+            if it is not shared memory.
         """
         cdef shared_place_t place
         if shared_memory_locate(<void*>address_from_any(address, "address"), &place):

@@ -129,7 +129,7 @@ def load_snapshot(path):
     Raises
     ------
     ValueError
-        If the file is no snapshot, is cut off or damaged, or comes from a newer version of tensix.
+        If the file is not a snapshot, is cut off or damaged, or comes from a newer version of tensix.
     """
     path = os.fspath(path)
     with open(path, encoding="utf-8") as file:
@@ -138,7 +138,7 @@ def load_snapshot(path):
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path} is no JSON, or was cut off: {error}. Save the snapshot again.") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise ValueError(f"{path} is no memory snapshot: it does not say 'format': {FORMAT!r}.")
+        raise ValueError(f"{path} is not a memory snapshot: it does not say 'format': {FORMAT!r}.")
     version = data.get("version")
     if type(version) is not int or version < 1:
         raise ValueError(f"{path} is damaged: its version is {version!r}, not a number from 1.")
@@ -270,7 +270,7 @@ def damage_of_resident(resident):
     names = ("time_ns", "nbytes", "cached", "recording")
     columns = [resident.get(name) for name in names] if isinstance(resident, dict) else [None]
     if not all(isinstance(column, list) and all(map(is_count, column)) for column in columns):
-        return "its resident memory is no columns of numbers"
+        return "its resident memory is not columns of numbers"
     if len(set(map(len, columns))) != 1:
         return "the columns of its resident memory differ in length"
     return None
@@ -279,10 +279,10 @@ def damage_of_resident(resident):
 def damage_of_processes(processes):
     """Return what is wrong with the snapshots of other processes in a snapshot, which it may lack."""
     if not isinstance(processes, list):
-        return "its processes are no list"
+        return "its processes are not a list"
     for process in processes:
         if not isinstance(process, dict) or "processes" in process:
-            return "one of its processes is no snapshot, or has processes of its own"
+            return "one of its processes is not a snapshot, or has processes of its own"
         if not (is_count(process.get("pid")) and is_count(process.get("offset_ns"))):
             return "one of its processes has no number, or does not say when it began"
         if not isinstance(process.get("name"), str) or type(process.get("ended", True)) is not bool:

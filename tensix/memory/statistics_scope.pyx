@@ -8,7 +8,7 @@ from tensix.core.memory_reports cimport (
     thread_of_stamp,
 )
 from tensix.core.public_module cimport set_module
-from tensix.core.tally cimport tally_add, tally_current, tally_remove, tally_t
+from tensix.core.usage cimport usage_add, usage_current, usage_remove, usage_t
 
 from tensix.core.format_size import format_size
 
@@ -61,8 +61,8 @@ cdef class statistics(MemoryListener):
 
     cdef readonly bint this_thread
     cdef uint32_t thread    # whose blocks count; 0: all
-    cdef tally_t bytes
-    cdef tally_t count
+    cdef usage_t bytes
+    cdef usage_t count
 
     def __init__(self, this_thread=False):
         self.this_thread = this_thread
@@ -70,12 +70,12 @@ cdef class statistics(MemoryListener):
     @property
     def current_bytes(self):
         """Bytes of blocks allocated in the scope and not freed yet."""
-        return tally_current(&self.bytes)
+        return usage_current(&self.bytes)
 
     @property
     def current_count(self):
         """Blocks allocated in the scope and not freed yet."""
-        return tally_current(&self.count)
+        return usage_current(&self.count)
 
     @property
     def peak_bytes(self):
@@ -90,12 +90,12 @@ cdef class statistics(MemoryListener):
     @property
     def total_bytes(self):
         """Bytes of all blocks allocated in the scope."""
-        return self.bytes.came
+        return self.bytes.allocated
 
     @property
     def total_count(self):
         """All blocks allocated in the scope."""
-        return self.count.came
+        return self.count.allocated
 
     def __enter__(self):
         start_listening(self)
@@ -114,13 +114,13 @@ cdef class statistics(MemoryListener):
 
     cdef void allocated(self, const new_block_t* block) noexcept:
         if counts(self, block.stamp):
-            tally_add(&self.bytes, block.nbytes)
-            tally_add(&self.count, 1)
+            usage_add(&self.bytes, block.nbytes)
+            usage_add(&self.count, 1)
 
     cdef void freed(self, void* data, size_t nbytes, uint64_t stamp, bint has_gil) noexcept nogil:
         if counts(self, stamp):
-            tally_remove(&self.bytes, nbytes, has_gil)
-            tally_remove(&self.count, 1, has_gil)
+            usage_remove(&self.bytes, nbytes, has_gil)
+            usage_remove(&self.count, 1, has_gil)
 
 
 cdef inline bint counts(statistics self, uint64_t stamp) noexcept nogil:

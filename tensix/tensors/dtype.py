@@ -141,8 +141,8 @@ def dtype_from_any(dtype):
     found = find_dtype(dtype)
     if found is None:
         raise TypeError(
-            f"{dtype!r} is no element type of tensix{reason_of(dtype)}; there are {', '.join(BY_NAME)}, and NumPy's "
-            "names for them, such as 'f4'."
+            f"{dtype!r} is not an element type of tensix{reason_of(dtype)}; there are {', '.join(BY_NAME)}, and "
+            "NumPy's names for them, such as 'f4'."
         )
     return found
 
@@ -164,7 +164,7 @@ def find_dtype(dtype):
 
 @cython.cfunc
 def reason_of(dtype):
-    """Return why NumPy's name of a type, or its type, is none of ours, as part of a sentence."""
+    """Return why tensix lacks a type of NumPy, as part of a sentence."""
     with contextlib.suppress(TypeError, ValueError):
         if (isinstance(dtype, str) or isinstance(dtype, np.dtype)) and not np.dtype(dtype).isnative:
             return ", whose elements have their bytes in the machine's order"

@@ -179,7 +179,7 @@ def count_of(self: ElementAllocator, nbytes: cython.size_t) -> cython.size_t:
         raise RuntimeError("the ElementAllocator is null: it was made without __init__.")
     itemsize: cython.size_t = type_meta_data(self.type_meta.index).itemsize
     if itemsize == 0 or nbytes % itemsize:
-        raise ValueError(f"{nbytes:,} bytes are no whole number of {self.type_meta.name} of {itemsize} bytes each.")
+        raise ValueError(f"{nbytes:,} bytes are not a whole number of {self.type_meta.name} of {itemsize} bytes each.")
     return nbytes // itemsize
 
 

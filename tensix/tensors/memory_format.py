@@ -52,7 +52,7 @@ def memory_format_from_any(memory_format):
         return memory_format
     found = BY_NAME.get(memory_format) if isinstance(memory_format, str) else None
     if found is None:
-        raise TypeError(f"{memory_format!r} is no memory format of tensix; there are {', '.join(BY_NAME)}.")
+        raise TypeError(f"{memory_format!r} is not a memory format of tensix; there are {', '.join(BY_NAME)}.")
     return found
 
 
@@ -95,7 +95,7 @@ def TensorImpl_is_contiguous_in(self, memory_format):
     if memory_format is contiguous_format:
         return self.contiguous
     if memory_format is preserve_format:
-        raise ValueError("preserve_format is no order of elements: nothing can be contiguous in it.")
+        raise ValueError("preserve_format is not an order of elements: nothing can be contiguous in it.")
     if self.ndim != (4 if memory_format is channels_last else 5):
         return False
     expected: int64_t = 1

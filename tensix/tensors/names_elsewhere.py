@@ -471,7 +471,7 @@ def advice_from_numpy(part, name):
 
 
 class AbsentName:
-    """Stand in a class for a name that its objects do not have: who asks for it is told what to use.
+    """Raise an AttributeError that says what to use in place of a name that tensors do not have.
 
     A class whose attributes are found in another way, by ``__getattr__``, would pay for it at each call of a method.
     """

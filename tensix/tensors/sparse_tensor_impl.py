@@ -35,7 +35,7 @@ class SparseTensorImpl(TensorImpl):
 
 
 def SparseTensorImpl_new(shape, indices, values, is_coalesced):
-    """Return a body without owners; who calls has checked that the indices lie inside the shape.
+    """Return a body without owners; the caller has checked that the indices lie inside the shape.
 
     Its strides are those of a row-major tensor of the shape: they number its elements.
     """

@@ -66,7 +66,7 @@ cdef inline bint TensorImpl_same_sizes(TensorImpl a, TensorImpl b) noexcept nogi
 
 
 cdef inline void TensorImpl_refresh_order(TensorImpl self, int64_t numel) noexcept nogil:
-    """Be TensorImpl_refresh where the number of elements is known, as that of a view which only orders them anew."""
+    """Do what TensorImpl_refresh does for a known number of elements, such as that of a view in another order."""
     cdef int64_t expected = 1
     cdef int i = self.ndim - 1
     self.numel = numel

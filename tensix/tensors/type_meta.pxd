@@ -34,7 +34,7 @@ cdef object type_meta_class(uint16_t index)
 cdef TypeMeta TypeMeta_of_index(uint16_t index)
 cdef bint type_meta_is_trivial(type_meta_data_t* data) noexcept nogil
 
-# Elements in memory, for those who own it.
+# Elements in memory, for the owner of the memory.
 ctypedef PyObject** reference_p
 cdef int construct_elements(uint16_t type_index, void* elements, size_t count, size_t* done) except -1
 cdef int check_assignable(uint16_t type_index, void* source, void* target, size_t count) except -1

@@ -319,7 +319,7 @@ def register_type(cls, *, itemsize=None, construct=None, copy=None, destroy=None
     Raises
     ------
     TypeError
-        If it is no class, or a type that tensix has already, such as float.
+        If it is not a class, or a type that tensix has already, such as float.
     RuntimeError
         If it is registered in another way, or the table is full.
 
@@ -341,7 +341,7 @@ def register_type(cls, *, itemsize=None, construct=None, copy=None, destroy=None
         raise TypeError(f"register_type() takes a class, found {type(cls).__name__}.")
     if any([cls is number for number in (builtins.bool, int, float, complex)]) or issubclass(cls, np.generic):
         raise TypeError(f"{class_name(cls)} is a type of numbers, which tensix has already: see TypeMeta.make().")
-    ctypes = sys.modules.get("ctypes")  # who has not loaded it has no struct of it
+    ctypes = sys.modules.get("ctypes")  # without it there are no structs of it
     if itemsize is None and ctypes is not None and issubclass(cls, (ctypes.Structure, ctypes.Union)):
         itemsize = ctypes.sizeof(cls)
     data.construct = cython.cast(placement_new_t, c_function_from_any(construct, "construct", ""))

@@ -112,7 +112,7 @@ class TypedStorage:
     def storage(self):
         """Return a handle on the storage.
 
-        Its bytes can be read, but only through here be written, unless the type is trivial: what is no element must
+        Its bytes can be read, but only through here be written, unless the type is trivial: what is not an element must
         not be destroyed as one.
         """
         check_filled(self)

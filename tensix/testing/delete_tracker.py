@@ -8,7 +8,7 @@ __all__ = ["DeleteTracker"]
 
 
 class DeleteTracker(CFuncPtr):
-    """Be a deleter that records its calls and frees nothing.
+    """Deleter that records its calls and frees nothing.
 
     It is a C function made by `ctypes`, so it goes wherever a deleter goes. It is callable from Python too, so it goes
     to `DataPtr.from_callable`.

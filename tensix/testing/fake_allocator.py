@@ -13,7 +13,7 @@ LAST_ADDRESS = 0x7F00_0000_0000_0000
 
 
 class FakeAllocator(Allocator):
-    """Give out addresses with no memory behind them, and write down who got what.
+    """Give out addresses with no memory behind them, and record them.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class FakeAllocator(Allocator):
         May be set at any time.
     allocated, freed : list of tuple
         Address and bytes of every block that was given out and that came back, in order. A request for 0 bytes gets a
-        null pointer and is no block.
+        null pointer and is not a block.
     blocks : dict
         Bytes of the blocks that are out, by their addresses.
     copied : list of tuple

@@ -7,8 +7,8 @@ from typing import ParamSpec, TypeVar
 
 from tensix.core import IntrusiveTarget, StorageImpl, format_size, raw
 from tensix.core.argument_errors import names_signature
-from tensix.core.births import Births
 from tensix.core.memory_facts import facts_of_storage
+from tensix.core.target_watcher import TargetWatcher
 from tensix.memory.profiler import check_runs_to_its_end
 from tensix.tensors.tensor_impl import TensorImpl
 from tensix.testing.cycles import strong_cycles
@@ -61,19 +61,19 @@ class assert_no_leaks:  # noqa: N801 - it reads as what it does
 
     @names_signature
     def __init__(self) -> None:
-        self._open: list[Births] = []
+        self._open: list[TargetWatcher] = []
 
     def __enter__(self) -> None:
-        births = Births()
-        births.__enter__()
-        self._open.append(births)
+        watcher = TargetWatcher()
+        watcher.__enter__()
+        self._open.append(watcher)
 
     def __exit__(self, kind: type[BaseException] | None, *exc_info: object) -> None:
-        births = self._open.pop()
+        watcher = self._open.pop()
         try:
-            survivors = births.survivors() if kind is None else []
+            survivors = watcher.survivors() if kind is None else []
         finally:
-            births.__exit__(None, None, None)
+            watcher.__exit__(None, None, None)
         if survivors:
             raise AssertionError(describe(survivors))
 

@@ -33,7 +33,7 @@ default_generator.get_state()
 Numbers = dict[str, Any]  # of a profile, or of one line of it
 
 
-# The marks: their names and parameters, and what a test is told to keep to.
+# The marks: their names and parameters, and what they demand of a test.
 
 
 def limit_memory(memory_limit: int | str) -> int:
@@ -140,7 +140,7 @@ class MemoryOfTest:
             yield from self._imports()
 
     def _imports(self) -> Iterator[str]:
-        """Yield a hint if modules were imported: what they made then stays alive and is no leak of what is tested."""
+        """Yield a hint if modules were imported: what they made stays alive, and the test does not leak it."""
         imported = set(sys.modules) - self._modules
         packages = sorted(name for name in imported if name.rpartition(".")[0] not in imported)
         if packages:

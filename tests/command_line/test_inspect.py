@@ -137,10 +137,10 @@ REFUSED = {
     "missing": (lambda path: None, "No such file"),
     "directory": (lambda path: path.mkdir(), "directory"),
     "empty": (lambda path: path.touch(), "no .npy file"),
-    "text": (lambda path: path.write_text("hello, this is no array"), "no .npy file"),
+    "text": (lambda path: path.write_text("hello, this is not an array"), "no .npy file"),
     "truncated": (truncated, "cut short"),
     "objects": (saving(np.array([None])), ""),
-    "structures": (saving(np.zeros(2, [("a", "f4")])), "no element type"),
+    "structures": (saving(np.zeros(2, [("a", "f4")])), "not an element type"),
     "beyond 64 bits": (lambda path: path.write_bytes(HUGE), ""),
     "open bracket": (lambda path: path.write_bytes(OPEN), ""),
 }

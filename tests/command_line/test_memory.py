@@ -258,7 +258,9 @@ def test_whose_line_it_was(memory, folder):
 # ---- its processes
 
 
-def test_processes_record_too(memory):
+def test_processes_record_too(memory, counts_threads_after_forks, monkeypatch):
+    if counts_threads_after_forks:
+        monkeypatch.setenv("PYTHONWARNINGS", "ignore::DeprecationWarning")
     _, text, snapshot = memory(PROCESSES)
     assert text.startswith("[1000000, 2000000]\n[3000000]\n" * 2)
     by_largest = {max(one["blocks"]["nbytes"], default=0): one for one in snapshot["processes"]}

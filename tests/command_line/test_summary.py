@@ -2,8 +2,8 @@
 
 import pytest
 
-from tensix.command_line.paper import Paper
 from tensix.command_line.summary import Timeline, lines_of_summary
+from tensix.command_line.terminal import Terminal
 
 
 def snapshot_of(blocks, **others):
@@ -18,7 +18,7 @@ def snapshot_of(blocks, **others):
 
 def words_of(snapshot):
     """Return the words of each line, by the first."""
-    return [" ".join(line.split()) for line in lines_of_summary(snapshot, Paper())]
+    return [" ".join(line.split()) for line in lines_of_summary(snapshot, Terminal())]
 
 
 def test_the_peak_of_blocks_that_come_and_go():

@@ -1,4 +1,4 @@
-"""``python -m tensix trace``: the life of tensors, for persons and for machines."""
+"""``python -m tensix trace``, as text and as JSON."""
 
 import json
 import subprocess

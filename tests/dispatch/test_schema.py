@@ -107,9 +107,10 @@ def test_default_of_many_quotes_is_read_in_bounded_time(quote):
 
 @pytest.mark.parametrize("text, problem", [
     ("tensro x", "names the type 'tensro'"), ("Tensor x, Foo[] y", "names the type 'Foo'"),
-    ("int n='a'", "gives 'n' the default 'a', which is no int"), ("int n=1.5", "no int"), ("bool b=1", "no bool"),
-    ("int[] n=[1, 'a']", "no int"), ("Tensor x=3", "no Tensor"), ("str s=3", "no str"), ("float f=a", "no float"),
-    ("Device d=3", "no Device"), ("ScalarType t=3", "no ScalarType"), ("int n=None", "no int"),
+    ("int n='a'", "gives 'n' the default 'a', which is not of type int"), ("int n=1.5", "not of type int"),
+    ("bool b=1", "not of type bool"), ("int[] n=[1, 'a']", "not of type int"), ("Tensor x=3", "not of type Tensor"),
+    ("str s=3", "not of type str"), ("float f=a", "not of type float"), ("Device d=3", "not of type Device"),
+    ("ScalarType t=3", "not of type ScalarType"), ("int n=None", "not of type int"),
     ("int n=1, Tensor x", "has 'x' without a default behind one with a default"),
     ("int n=1, int? m, Tensor x", "has 'x' without"), ("Tensor x, *, int n, *, int m", "has two '[*]'"),
 ])

@@ -27,7 +27,7 @@ import tensix
 from tensix import FileFormatError, load, save
 from tensix.__main__ import main
 from tensix.exchange import pickling
-from tensix.interop import replacing
+from tensix.interop import atomic_write
 from tensix.interop.shared_memory import share
 from tensix.memory import CachingAllocator, SharedMemoryAllocator, Snapshot, advice, load_snapshot, record
 
@@ -216,7 +216,7 @@ def test_links_are_followed_and_special_files_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe.npy")
     (tmp_path / "device.npz").symlink_to("/dev/zero")
     for name in ("pipe.npy", "device.npz"):
-        with pytest.raises(ValueError, match="no regular file"):
+        with pytest.raises(ValueError, match="not a regular file"):
             load(tmp_path / name)
 
 
@@ -275,14 +275,14 @@ def test_a_saved_file_never_has_more_rights_than_the_old_one(tmp_path, monkeypat
     save(path, tensix.ones(2))
     path.chmod(0o4640)
     if is_named:
-        monkeypatch.setattr(replacing, "unnamed_file", without_unnamed_files)
-    keep = replacing.keep
+        monkeypatch.setattr(atomic_write, "unnamed_file", without_unnamed_files)
+    keep = atomic_write.keep
 
     def recorded(old, descriptor, target):
         found.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
         keep(old, descriptor, target)
 
-    monkeypatch.setattr(replacing, "keep", recorded)
+    monkeypatch.setattr(atomic_write, "keep", recorded)
     save(path, tensix.ones(3))
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert not is_named or found == [0o600]
@@ -291,7 +291,7 @@ def test_a_saved_file_never_has_more_rights_than_the_old_one(tmp_path, monkeypat
 def test_a_file_beside_is_new_and_has_a_name_of_chance(tmp_path, monkeypatch):
     """So that none that is there already, such as a link to somewhere else, is written."""
     opened = []
-    monkeypatch.setattr(replacing, "unnamed_file", without_unnamed_files)
+    monkeypatch.setattr(atomic_write, "unnamed_file", without_unnamed_files)
     for module, is_new in ((os, lambda flags: flags & os.O_EXCL and flags & os.O_CREAT), (builtins, "xb".__eq__)):
 
         def recorded(path, how, *more, ordinary=module.open, is_new=is_new, **options):

@@ -74,7 +74,7 @@ def test_tuples_and_lists_of_results(run):
 
 
 def test_result_of_no_type_of_ours(run):
-    with pytest.raises(TypeError, match="no element type"):
+    with pytest.raises(TypeError, match="not an element type"):
         run(lambda a: np.array(["a"]), tensix.ones(1))
 
 

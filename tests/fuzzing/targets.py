@@ -96,7 +96,7 @@ def read_file(path, mode):
     except (tensix.FileFormatError, OutOfMemoryError):
         return False
     except TypeError as error:
-        assert "no element type of tensix" in str(error)
+        assert "not an element type of tensix" in str(error)
         return False
     for x in tensors:
         use(x)

@@ -63,7 +63,7 @@ def test_names_are_taken_wherever_a_type_is(name, dtype):
 
 @pytest.mark.parametrize("name", ["string", "U5", object, "M8[s]", 3])
 def test_other_names_are_refused_in_words(name):
-    with pytest.raises(TypeError, match="no element type of tensix"):
+    with pytest.raises(TypeError, match="not an element type of tensix"):
         tensix.zeros(3, dtype=name)
 
 

@@ -268,8 +268,8 @@ def test_what_does_not_stay_is_named(tmp_path, monkeypatch):
 def test_nothing_is_left_of_a_save_that_is_killed(tmp_path):
     script = """
 import os, signal, sys
-from tensix.interop.replacing import replacing
-with replacing(sys.argv[1]) as file:
+from tensix.interop.atomic_write import atomic_write
+with atomic_write(sys.argv[1]) as file:
     file.write(b"half")
     file.flush()
     os.kill(os.getpid(), signal.SIGKILL)
@@ -285,7 +285,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
     with pytest.raises(IsADirectoryError):
         save(tmp_path / "x.npy", 1)
     os.mkfifo(tmp_path / "y.npy")
-    with pytest.raises(ValueError, match="no regular file"):
+    with pytest.raises(ValueError, match="not a regular file"):
         save(tmp_path / "y.npy", 1)
     assert stat.S_ISFIFO((tmp_path / "y.npy").stat().st_mode)
 

@@ -81,7 +81,7 @@ def test_mutated_file(originals, suffix, mode, mutations):
             assert path.name in str(error)
             loaded = {}
         except TypeError as error:
-            assert "no element type of tensix" in str(error)
+            assert "not an element type of tensix" in str(error)
             loaded = {}
         for name in list(loaded) if isinstance(loaded, dict) else [None]:
             try:
@@ -89,7 +89,7 @@ def test_mutated_file(originals, suffix, mode, mutations):
             except (FileFormatError, OutOfMemoryError):
                 pass
             except TypeError as error:
-                assert "no element type of tensix" in str(error)
+                assert "not an element type of tensix" in str(error)
     del loaded
     assert len(os.listdir("/proc/self/fd")) == before
     with open("/proc/self/maps") as maps:

@@ -238,7 +238,7 @@ def test_a_stored_member_that_claims_the_bytes_behind_it(path, mode):
         (size + 16).to_bytes(4, "little") * 2, (size + 16).to_bytes(4, "little") + (size + 160).to_bytes(4, "little"), 1
     )
     path.write_bytes(claimed)
-    with pytest.raises(ValueError, match="it is stored, yet"):
+    with pytest.raises(ValueError, match="it is stored with"):
         tensix.load(path, mmap_mode=mode)["a"]
 
 

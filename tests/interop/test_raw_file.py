@@ -74,7 +74,7 @@ def test_what_is_no_regular_file(tmp_path):
         RawFile(tmp_path)
     os.mkfifo(tmp_path / "pipe")
     for special in (tmp_path / "pipe", "/dev/zero"):
-        with pytest.raises(ValueError, match="no regular file"):
+        with pytest.raises(ValueError, match="not a regular file"):
             RawFile(special)
     with pytest.raises(ValueError, match="null"):
         RawFile("a\0b")
@@ -205,7 +205,7 @@ def test_private(path):
     x.zero_()
     assert np.fromfile(path, "f4")[:4].tolist() == [0.0, 1.0, 2.0, 3.0]
     assert from_file(path, dtype="int16", offset=3996).shape == (2,)
-    with pytest.raises(ValueError, match="no whole number of float64"):
+    with pytest.raises(ValueError, match="not a whole number of float64"):
         from_file(path, dtype="float64", offset=4)
     with pytest.raises(FileNotFoundError):
         from_file(path.with_name("nothing"), 4)

@@ -129,7 +129,7 @@ def test_truncated_anywhere(recorded, tmp_path):
 
 @pytest.mark.parametrize("text", ["[]", "{}", "3", '{"format": "x"}', '{"format": null}', "\x00\x01", "[" * 100000])
 def test_foreign_files(text, tmp_path):
-    with pytest.raises(ValueError, match=r"no memory snapshot|no JSON"):
+    with pytest.raises(ValueError, match=r"not a memory snapshot|no JSON"):
         load_snapshot(saved(tmp_path, text))
 
 
@@ -178,7 +178,7 @@ DAMAGES = {
     "kinds that are none": lambda data: data["blocks"].update(numpy=[1, 0, 1]),
     "advice on no block": lambda data: data.update(advice=[{"text": "", "saves": 1, "peak_after": 1, "blocks": [99]}]),
     "advice without a text": lambda data: data.update(advice=[{"saves": 1, "peak_after": 1, "blocks": []}]),
-    "advice that is no list": lambda data: data.update(advice=3),
+    "advice that is not a list": lambda data: data.update(advice=3),
     "last use without a stack": lambda data: data["blocks"]["last_use_stack"].__setitem__(0, None),
     "operator that is none": lambda data: data["blocks"]["operator"].__setitem__(0, 9),
     "copy of itself": lambda data: data["blocks"]["copy_of"].__setitem__(0, 0),

@@ -222,7 +222,7 @@ def test_undefined_tensor_is_refused_by_name(use):
     lambda x: tensix.empty(2, dtype=x.dtype), lambda x: tensix.astype(tensix.ones(2), x.dtype),
 ])
 def test_nothing_is_made_of_the_undefined_type(make):
-    with pytest.raises(TypeError, match="undefined is no element type"):
+    with pytest.raises(TypeError, match="undefined is not an element type"):
         make(Tensor())
 
 

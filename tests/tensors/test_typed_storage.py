@@ -185,7 +185,7 @@ def test_resizing_keeps_the_first_elements():
     assert len(storage.resize_(40) and things) == 5 and list(things)[:2] == kept[:2]
     del kept
     assert Thing.alive == 5
-    with pytest.raises(ValueError, match="no whole number"):
+    with pytest.raises(ValueError, match="not a whole number"):
         storage.resize_(13)
     assert len(things) == 5
 

@@ -1,6 +1,6 @@
 """Begin what ``python -m tensix memory`` and ``run`` ask for, in every process of their program that has NumPy.
 
-Python's `site` imports this first of all. See Note [A program with tensix inside] in ``command_line/program.py``.
+Python's `site` imports this first of all. See Note [How a program is set up] in ``command_line/program.py``.
 It must do nothing in a Python that tensix was not built for, and cost nothing in a process without NumPy.
 """
 
@@ -40,7 +40,7 @@ def begin():
     """Import tensix and begin, where tensix can be imported."""
     sys.path.append(PACKAGE_HOME)
     try:
-        inside = import_module("tensix.command_line.inside")
+        inside = import_module("tensix.command_line.program_setup")
     except ImportError:  # another version of Python, or of NumPy
         return
     finally:

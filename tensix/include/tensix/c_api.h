@@ -29,7 +29,7 @@ typedef void (*tx_deleter_t)(void *ctx);
 typedef PyObject *(*tx_unary_kernel_t)(PyObject *a);
 typedef PyObject *(*tx_binary_kernel_t)(PyObject *a, PyObject *b);
 
-/* TX_FUNCTION(result, name in `tx`, name in tensix, parameters); version 2 of the ABI. */
+/* TX_FUNCTION(result, name in `tx`, name in tensix, parameters); version 1 of the ABI. */
 #define TX_FUNCTIONS                                                                                              \
     /* without the GIL */                                                                                         \
     TX_FUNCTION(void, incref, "incref_out_of_line", (PyObject *target))                                           \
@@ -69,12 +69,12 @@ typedef PyObject *(*tx_binary_kernel_t)(PyObject *a, PyObject *b);
 
 /* A name that ends in the version: see Note [The version in the names] in tensix/abi.py. */
 #define TX_TYPES                                                                                                  \
-    TX_TYPE(IntrusiveTarget, "IntrusiveTarget_2")                                                                 \
-    TX_TYPE(IntrusivePtr, "IntrusivePtr_2")                                                                       \
-    TX_TYPE(WeakIntrusivePtr, "WeakIntrusivePtr_2")                                                               \
-    TX_TYPE(Allocator, "Allocator_2")                                                                             \
-    TX_TYPE(Storage, "Storage_2")                                                                                 \
-    TX_TYPE(Tensor, "Tensor_2")
+    TX_TYPE(IntrusiveTarget, "IntrusiveTarget_1")                                                                 \
+    TX_TYPE(IntrusivePtr, "IntrusivePtr_1")                                                                       \
+    TX_TYPE(WeakIntrusivePtr, "WeakIntrusivePtr_1")                                                               \
+    TX_TYPE(Allocator, "Allocator_1")                                                                             \
+    TX_TYPE(Storage, "Storage_1")                                                                                 \
+    TX_TYPE(Tensor, "Tensor_1")
 
 typedef struct {
 #define TX_TYPE(type, attribute) PyTypeObject *type;

@@ -1,4 +1,4 @@
-/* What the system says of memory: how much this process may use, how much of that is free, who else keeps blocks. */
+/* What the system says of memory: how much this process may use, how much of that is free, how many processes keep blocks. */
 #ifndef TENSIX_MACHINE_H
 #define TENSIX_MACHINE_H
 

@@ -169,7 +169,7 @@ static inline void tx_trim_heap(void)
 #endif
 }
 
-/* Make private anonymous memory zero by giving its whole pages back: who touches one gets a new one. -1 where the system
+/* Make private anonymous memory zero by giving its whole pages back: the next access to one gets a new page. -1 where the system
  * does not promise that; nothing has changed then.
  */
 static inline int tx_discard_pages(void *address, size_t nbytes)

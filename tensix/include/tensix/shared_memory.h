@@ -43,8 +43,8 @@ static inline void tx_close(int fd)
 
 static inline int tx_process_id(void) { return (int)getpid(); }
 
-/* Return the descriptor of a new file of zeros in memory, -1 if there is none. On Linux its size is sealed, since who
- * reads behind the end of a file that was cut is killed; 2, 1 and F_ADD_SEALS are of <linux/memfd.h> and <fcntl.h>.
+/* Return the descriptor of a new file of zeros in memory, -1 if there is none. On Linux its size is sealed, since a process
+ * that reads behind the end of a file that was cut is killed; 2, 1 and F_ADD_SEALS are of <linux/memfd.h> and <fcntl.h>.
  */
 static inline int tx_shared_file(size_t nbytes)
 {

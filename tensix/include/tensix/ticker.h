@@ -38,8 +38,8 @@ static void tx_ticker_free(tx_ticker_t *self)
     free(self);
 }
 
-/* Wait until a thread that was joined is not counted as one of the process any more: that can take some time, and who
- * forks meanwhile is warned of threads. A tenth of a second at most. */
+/* Wait until the system no longer counts a thread that was joined, a tenth of a second at most: CPython warns of forks
+ * in processes with threads. */
 static void tx_wait_for_exit(long native_id)
 {
 #if defined(__linux__)

@@ -1,7 +1,7 @@
-"""Writing a file so that readers see the old one or the new one, and nothing between.
+"""Write a file so that readers see the old one or the new one, and nothing between.
 
-Where Linux can, the new file has no name until it is whole, so that nothing is left of it when the process is killed.
-A name cannot be given to it over another file, so it gets one beside that first, as it has from the start elsewhere.
+Where Linux allows, the new file has no name until it is complete, so nothing is left of it if the process is killed.
+It cannot be linked over an existing name, so it gets a temporary name first; elsewhere it has that from the start.
 """
 
 import contextlib
@@ -17,13 +17,13 @@ OF_OLD_CONTENT = {"security.capability", "security.evm", "security.ima"}
 
 
 @contextlib.contextmanager
-def replacing(path):
-    """Give a file to write, which takes the place of `path` when the block ends well and vanishes when it does not.
+def atomic_write(path):
+    """Open a file that replaces `path` when the block ends, and is removed if the block raises.
 
-    It is written in the folder of its place, flushed to the disk and renamed. A link stays a link; what it points to is
-    replaced. A file that may not be written is not replaced. Its owner, group, permissions and extended attributes are
-    kept; what the system does not let us keep is named by a warning, before anything is replaced. Maps of the replaced
-    file stay as they were.
+    It is written in the folder of `path`, flushed to the disk and renamed. A symbolic link is followed: its target is
+    replaced. A file that may not be written is not replaced. Owner, group, permissions and extended attributes are
+    kept; a warning names those that the system does not allow to keep, before anything is replaced. Maps of the
+    replaced file do not change.
     """
     target = os.path.realpath(os.fsdecode(path))
     old = old_file(target)
@@ -86,7 +86,7 @@ def old_file(target):
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(f"{target} is a directory.")
     if not stat.S_ISREG(mode):
-        raise ValueError(f"{target} is no regular file: it cannot be replaced.")
+        raise ValueError(f"{target} is not a regular file: it cannot be replaced.")
     descriptor = os.open(target, os.O_WRONLY)
     try:
         return os.fstat(descriptor)

@@ -1,4 +1,4 @@
-"""Record the life of tensors while code runs: calls, blocks, counts."""
+"""Record what happens while code runs: calls of operators, blocks, counts."""
 
 from string import ascii_uppercase
 
@@ -6,10 +6,10 @@ from tensix._tensor import Tensor
 from tensix.core import MemoryReporter, Stat
 from tensix.dispatch import dispatcher
 
-__all__ = ["Life"]
+__all__ = ["TraceListener"]
 
 
-class Life(MemoryReporter):
+class TraceListener(MemoryReporter):
     """Record calls of operators and events of memory while used as a context manager.
 
     Attributes

@@ -1,6 +1,6 @@
-"""What happens inside a program: its memory is served, bounded and recorded, in each of its processes.
+"""Set up a process of a program that ``run`` or ``memory`` starts: the allocator, the limit, the recording.
 
-Called by ``at_startup``; see Note [A program with tensix inside] in ``program.py``. The program waits for what is
+Called by ``at_startup``; see Note [How a program is set up] in ``program.py``. The program waits for what is
 imported here, so each module is imported by what needs it.
 """
 
