@@ -3,9 +3,10 @@
  * Cython checks declared types before the function begins, and has its own texts for what does not fit. Included before
  * all else in each module, this says the same as functions that check for themselves: what is needed, what was found.
  *
- * Of arguments that do not fit the signature Cython says which function has them by its last name alone. It enters the
- * whole name into the traceback next, and there the text is completed, by tensix/core/argument_errors.py. Functions
- * without arguments it does not enter: their whole text is written here.
+ * Of arguments that do not fit the signature Cython says which function has them by its last name alone. Its function
+ * that adds to the traceback has the whole name as a parameter, `funcname`, and there the text is completed, by
+ * tensix/core/argument_errors.py. The name in the frame may be another function's: Cython finds code objects by the
+ * number of a line, in whichever file. Functions without arguments are not added: their whole text is written here.
  */
 #ifndef TENSIX_ARGUMENT_ERRORS_H
 #define TENSIX_ARGUMENT_ERRORS_H
@@ -79,28 +80,25 @@ static inline int tx_begins_with_call(const char *text, const char *name)
 }
 
 /* Return the whole text for an error that a function has just raised, or NULL, also with an error set. */
-static inline PyObject *tx_with_signature(PyFrameObject *frame, PyObject *value)
+static inline PyObject *tx_with_signature(const char *name, PyObject *value)
 {
     PyObject *module, *completed = NULL;
-    PyCodeObject *code = PyFrame_GetCode(frame);
     PyObject *text = PyObject_Str(value);
-    const char *name_text = PyUnicode_AsUTF8(code->co_name);
     const char *value_text = text == NULL ? NULL : PyUnicode_AsUTF8(text);
-    if (name_text != NULL && value_text != NULL && tx_begins_with_call(value_text, name_text)) {
+    if (value_text != NULL && tx_begins_with_call(value_text, name)) {
         module = PyImport_ImportModule("tensix.core.argument_errors");
-        if (module != NULL) completed = PyObject_CallMethod(module, "with_signature_of", "OO", text, code->co_name);
+        if (module != NULL) completed = PyObject_CallMethod(module, "with_signature_of", "Os", text, name);
         Py_XDECREF(module);
     }
     Py_XDECREF(text);
-    Py_DECREF(code);
     return completed;
 }
 
-static inline int tx_traceback_with_signature(PyFrameObject *frame)
+static inline int tx_traceback_with_signature(PyFrameObject *frame, const char *name)
 {
     PyObject *type, *value, *traceback, *completed = NULL;
     PyErr_Fetch(&type, &value, &traceback);
-    if (type == PyExc_TypeError && value != NULL && traceback == NULL) completed = tx_with_signature(frame, value);
+    if (type == PyExc_TypeError && value != NULL && traceback == NULL) completed = tx_with_signature(name, value);
     PyErr_Restore(type, value, traceback); /* what could not be completed is said as it was */
     if (completed != NULL) PyErr_SetObject(PyExc_TypeError, completed);
     Py_XDECREF(completed);
@@ -108,6 +106,6 @@ static inline int tx_traceback_with_signature(PyFrameObject *frame)
 }
 
 #undef PyTraceBack_Here
-#define PyTraceBack_Here tx_traceback_with_signature
+#define PyTraceBack_Here(frame) tx_traceback_with_signature(frame, funcname)
 
 #endif
