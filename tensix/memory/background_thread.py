@@ -36,8 +36,8 @@ class BackgroundThread:
 
     def start(self):
         """Begin."""
-        RUNNING.append(self)
         self.resume()
+        RUNNING.append(self)
         return self
 
     def end(self):
@@ -47,9 +47,10 @@ class BackgroundThread:
 
     def resume(self):
         """Make the thread."""
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self.run, args=(self.ended,), name=self.name, daemon=True)
-        self.thread.start()
+        ended = threading.Event()
+        thread = threading.Thread(target=self.run, args=(ended,), name=self.name, daemon=True)
+        thread.start()  # if it cannot start, the one before, which has ended, stays
+        self.ended, self.thread = ended, thread
 
     def rest(self):
         """End the thread."""
@@ -76,7 +77,7 @@ def rest_all():
             thread.work_once()
 
 
-def resume_in_parent():
+def resume_all():
     """Make the threads again after a fork."""
     for thread in RUNNING.copy():
         thread.resume()
@@ -85,8 +86,8 @@ def resume_in_parent():
 def resume_in_child():
     """Make those again that go on in a child."""
     RUNNING[:] = [thread for thread in RUNNING if thread.in_child]
-    resume_in_parent()
+    resume_all()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=rest_all, after_in_parent=resume_in_parent, after_in_child=resume_in_child)
+    os.register_at_fork(before=rest_all, after_in_parent=resume_all, after_in_child=resume_in_child)
