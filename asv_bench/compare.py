@@ -176,7 +176,7 @@ def small_call_rows():
         yield Race(name, target[1], statement(us, **ours), {"numpy": statement(numpy, **numpys)})
 
 
-# One million float32 lie in the caches of a server, sixteen million in none, and NumPy faults in their pages anew.
+# One million float32 lie in the caches of a server, sixteen million in none, and NumPy faults in their pages each time.
 LARGE = {"1 M": 1024, "16 M": 4096}  # the side of a square
 LARGE_CALLS = (  # where NumPy's spelling differs: (ours, NumPy's)
     ("x + y",), ("x * 2",), ("x / y",), ("-x",), ("x < y",), ("lib.sqrt(x)",), ("lib.exp(x)",), ("lib.where(b, x, y)",),

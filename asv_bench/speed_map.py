@@ -104,9 +104,9 @@ def shown(size):
 
 def print_summary(measured, against, worst):
     """Print geometric means, how many rows are slower, and the slowest of them."""
-    paper = Terminal()
+    terminal = Terminal()
     for size in dict.fromkeys(tuple(row["size"]) for row in measured):
-        print(paper.strong(shown(size)))
+        print(terminal.strong(shown(size)))
         rows = [row for row in measured if tuple(row["size"]) == size]
         for library in against:
             ratios = {row["name"]: row["tensix"] / row[library] for row in rows if row[library]}
@@ -114,10 +114,10 @@ def print_summary(measured, against, worst):
                 continue
             slower = sorted((name for name in ratios if ratios[name] > SLOWER), key=ratios.get, reverse=True)
             twice = sum(ratios[name] > 2 for name in slower)
-            print(f"  {library:<6} geometric mean {paper.accent(f'{geometric_mean(ratios.values()):.2f}')}; of "
+            print(f"  {library:<6} geometric mean {terminal.accent(f'{geometric_mean(ratios.values()):.2f}')}; of "
                   f"{len(ratios)} rows {len(slower)} slower than {SLOWER}, {twice} slower than 2")  # fmt: skip
             for name in slower[:worst]:
-                print(f"    {paper.warm(f'{ratios[name]:6.2f}')}  {name}")
+                print(f"    {terminal.warm(f'{ratios[name]:6.2f}')}  {name}")
     print("Times of tensix over times of the other, one process, best round of each: below 1 tensix is faster.")
 
 

@@ -12,7 +12,7 @@ SIZES = (
     64 * KIB,  # fits the L2 cache; the largest power of two here below glibc's first mmap threshold of 128 KiB
     1 * MIB,  # mapped on first use; glibc then raises its threshold and later blocks come from the heap
     4 * MIB,  # from here NumPy asks for huge pages, two of them
-    32 * MIB,  # where glibc's mmap threshold stops rising: from here each block is mapped and faulted in anew
+    32 * MIB,  # where glibc's mmap threshold stops rising: from here each block is mapped and faulted in each time
     64 * MIB,  # as above, and larger than most caches
 )
 

@@ -44,7 +44,7 @@ class Loops:
 
 
 class Registration:
-    """Fill every slot of a table anew, which is what makes calls cheap."""
+    """Refill every slot of a table, which is what makes calls cheap."""
 
     def time_define_implement_undo(self):
         with Library("bench") as library:

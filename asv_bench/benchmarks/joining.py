@@ -6,7 +6,7 @@ SIDES = (4, 64, 1024)  # the call alone, a block that fits into the first cache,
 
 
 class Matmul:
-    """On one thread of ours; the product itself is BLAS's, which has threads of its own."""
+    """On one thread of tensix; the product itself is BLAS's, which has threads of its own."""
 
     params = (SIDES, ("contiguous", "transposed", "batch", "vector"))
     param_names = ("side", "operand")

@@ -13,7 +13,7 @@ SIZES = (
     64 * KIB,
     1 * MIB,
     16 * MIB,  # below the 32 MiB up to which glibc keeps what is freed
-    64 * MIB,  # above: NumPy's blocks are mapped and faulted in anew
+    64 * MIB,  # above: NumPy's blocks are mapped and faulted in each time
     256 * MIB,
 )
 

@@ -3,7 +3,7 @@
 Note [Functions of NumPy and their loops]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 What `np.linalg` and `np.fft` do in Python takes longer than the work on a small matrix. So the loops of the ufuncs that
-they call are called here, by the pointers that each ufunc carries for all to see; they write into memory of ours. What
+they call are called here, by the pointers that each ufunc carries; they write into memory of tensix. What
 is unusual is left to NumPy's function, as a kernel of `NumpyKernel`: shapes that do not fit, nothing to compute,
 matrices that cannot be decomposed. So its errors and texts are the only ones, and a NumPy whose loops have other types
 or other names is served by its functions alone.

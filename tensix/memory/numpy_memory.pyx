@@ -6,7 +6,7 @@ NumPy asks a handler for the memory of arrays: a struct of four functions, in a 
 its block goes back to whom it came from (NEP 49). Which handler that is stands in a context variable. A thread does
 not inherit the variables of the one that started it (before CPython 3.14), so a handler that is set reaches no other
 thread. What all threads share is the variable's default: the capsule `PyDataMem_DefaultHandler`. Hence `serve_numpy`
-does not set the variable, but lets that capsule point to a struct of ours, for good: arrays that have our blocks keep
+does not set the variable, but lets that capsule point to a struct of tensix, permanently: arrays with its blocks keep
 the same capsule as those that have NumPy's, and may live as long as the process. A block that is not ours is passed on
 to NumPy's own functions, and so is every request while no scope is open (``numpy_scope.py``).
 
@@ -18,7 +18,7 @@ NumPy gives back an address and nothing else. A block that comes straight from a
 header names the cache that keeps it, see Note [CPU block header]. All others have a record in a table by address.
 The table is asked first, for an adaptor hands out the address of the block below it; it is nearly always empty. Of
 NumPy's own blocks the 32 bytes in front are read only where they are sure to be mapped: on the page of an address that
-is aligned as ours are, and is not the first of its page. So a block of ours that begins a page has a record as well.
+is aligned as ours are, and is not the first of its page. So a block that begins a page has a record as well.
 
 NumPy allocates and frees with the GIL held: it reads the handler from its capsule right before, with a function that
 needs it. It reallocates without the GIL where it reads numbers from text, for however many there will be.

@@ -75,7 +75,7 @@ def test_a_file_is_opened(training, earlier, show, tmp_path):
     page.run("new Promise((done) => setTimeout(done, 100))")
     page.settle()
     assert differences_of(page)["load"][0] == "+24.00 MiB"
-    page.run("page.colourBy('thread')")  # the lists are made anew
+    page.run("page.colourBy('thread')")  # the lists are made again
     assert differences_of(page)["load"][0] == "+24.00 MiB"
     page.run("page.colourBy('site')")
     page.run("page.comparison.table.querySelector('tbody button').click()")

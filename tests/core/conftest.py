@@ -10,7 +10,7 @@ from tensix.testing import FailingAllocator
 
 @pytest.fixture
 def failing_allocator():
-    """Return an allocator that fails when it is told to."""
+    """Return an allocator that fails on demand."""
     return FailingAllocator(CPUAllocator())
 
 

@@ -43,7 +43,7 @@ class Guarded(Allocator):
 
 
 class Scripted(Allocator):
-    """Return what it is told to, once the first block has been given out."""
+    """Return a given value, once the first block has been given out."""
 
     answer = staticmethod(UPSTREAM.allocate)
 

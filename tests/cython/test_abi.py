@@ -14,7 +14,7 @@ PACKAGE = Path(tensix.__file__).parent
 HEADER = """\
 # What modules that are compiled against tensix rely on.
 #
-# test_abi.py compares this file with the package. After a change on purpose write it anew,
+# test_abi.py compares this file with the package. After a change on purpose write it again,
 #
 #     python tests/cython/test_abi.py > tests/cython/abi.txt
 #

@@ -1,4 +1,4 @@
-"""An operator never writes to its operands, whoever else has them and whatever calls it."""
+"""An operator never writes to its operands, also if others have them, by whichever call."""
 
 import functools
 import itertools

@@ -9,7 +9,7 @@ import tensix
 
 
 class Foreign:
-    """Be an object of another library that speaks one protocol."""
+    """Object of another library that has one protocol."""
 
     def __init__(self, **protocol):
         self.protocol = protocol

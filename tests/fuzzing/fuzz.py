@@ -4,7 +4,7 @@
 ``python fuzz.py atheris TARGET -runs=100000`` goes on from the corpus by coverage, with libFuzzer's options; of the
 compiled modules too if Clang has built them with ``TENSIX_SANITIZE=fuzzer-no-link`` and ``LD_PRELOAD`` is the
 ``ubsan_with_fuzzer.so`` in the folder that ``atheris.path()`` names;
-``python fuzz.py seeds`` writes the corpus anew. An input that finds a defect is left in a file that is named.
+``python fuzz.py seeds`` writes the corpus again. An input that finds a defect is left in a file that is named.
 """
 
 import argparse

@@ -132,7 +132,7 @@ def snapshot(data):
 
 
 class Unpickler(pickle.Unpickler):
-    """Find what pickles of tensors name, and nothing else: pickle itself would run what it is told."""
+    """Find what pickles of tensors name, and nothing else: pickle itself would run what they name."""
 
     def find_class(self, module, name):
         if f"{module}.{name}" in REDUCERS:

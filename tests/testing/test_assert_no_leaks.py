@@ -170,7 +170,7 @@ def linked(count, is_closed):
 
 @pytest.mark.parametrize("is_closed", [False, True])
 def test_what_every_object_owns_is_asked_once(monkeypatch, is_closed):
-    """It was asked anew for every target: 26 s for 2,000."""
+    """It was asked again for every target: 26 s for 2,000."""
     asked = collections.Counter()
 
     def counted(owner):

@@ -23,7 +23,7 @@ def build_extension(name, source, *, include_path=None, depends=(), **options):
     include_path : Path or None, optional
         Where Cython looks for the ``.pxd`` files of packages.
     depends : iterable of Path, optional
-        What else the result depends on; a change builds anew.
+        What else the result depends on; a change builds again.
     **options
         For `setuptools.Extension`.
     """

@@ -19,7 +19,7 @@ cdef dict MAX_VERSION = {"max_version": (1, 0)}
 
 
 def hand_over_by_table(producer, Py_ssize_t times):
-    """Take a tensor by the table on its type, looked up anew each time as by who gets objects of any type."""
+    """Take a tensor by the table on its type, looked up each time, as by a consumer of objects of any type."""
     cdef DLManagedTensorVersioned* taken
     cdef DLPackExchangeAPI* table
     cdef Py_ssize_t _

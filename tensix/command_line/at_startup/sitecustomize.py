@@ -40,12 +40,12 @@ def begin():
     """Import tensix and begin, where tensix can be imported."""
     sys.path.append(PACKAGE_HOME)
     try:
-        inside = import_module("tensix.command_line.program_setup")
+        setup = import_module("tensix.command_line.program_setup")
     except ImportError:  # another version of Python, or of NumPy
         return
     finally:
         sys.path.remove(PACKAGE_HOME)
-    inside.begin(os.environ["TENSIX_PROGRAM"])
+    setup.begin(os.environ["TENSIX_PROGRAM"])
 
 
 def pass_on():
