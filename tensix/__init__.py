@@ -29,7 +29,6 @@ from tensix.exchange.pickling import _storage_of_bytes, _storage_over  # noqa: F
 from tensix.functions.constants import *  # noqa: F403
 from tensix.functions.creation import *  # noqa: F403
 from tensix.functions.data_types import *  # noqa: F403
-from tensix.functions.elementwise import *  # noqa: F403
 from tensix.functions.familiar import *  # noqa: F403
 from tensix.functions.indexing import *  # noqa: F403
 from tensix.functions.inspection import *  # noqa: F403
@@ -41,6 +40,7 @@ from tensix.functions.sorting import *  # noqa: F403
 from tensix.functions.sparse import *  # noqa: F403
 from tensix.functions.statistical import *  # noqa: F403
 from tensix.functions.utility import *  # noqa: F403
+from tensix.kernels.elementwise import *  # noqa: F403
 from tensix.kernels.parallel import get_num_threads, set_num_threads
 from tensix.kernels.random import Generator, manual_seed
 from tensix.tensors import dtype as _dtype

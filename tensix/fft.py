@@ -1,5 +1,7 @@
 """The array API standard's Fourier transforms, by NumPy."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -7,7 +9,7 @@ from tensix._tensor import Tensor
 from tensix.core import Device
 from tensix.core.loaded_later import no_attribute
 from tensix.dispatch import native_functions
-from tensix.dispatch.tensor_function import function
+from tensix.dispatch.tensor_function import function, operator
 from tensix.functions.creation import options_of
 from tensix.tensors.layout import Layout
 from tensix.tensors.names_elsewhere import advice
@@ -30,7 +32,7 @@ _Norm = Literal["backward", "ortho", "forward"]
 _Axes = int | Sequence[int] | None
 
 
-@function
+@operator(native_functions.FFT, method=False)
 def fft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the discrete Fourier transform along a dimension.
 
@@ -64,10 +66,9 @@ def fft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "ba
     >>> tensix.fft.fft(tensix.ones(4))
     tensor([4.+0.j, 0.+0.j, 0.+0.j, 0.+0.j], dtype=tensix.complex64)
     """
-    return native_functions.FFT(x, n, axis, norm)
 
 
-@function
+@operator(native_functions.IFFT, method=False)
 def ifft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the inverse of `fft`; parameters as for `fft`.
 
@@ -77,10 +78,9 @@ def ifft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "b
     >>> tensix.fft.ifft(tensix.fft.fft(tensix.ones(2)))
     tensor([1.+0.j, 1.+0.j], dtype=tensix.complex64)
     """
-    return native_functions.IFFT(x, n, axis, norm)
 
 
-@function
+@operator(native_functions.RFFT, method=False)
 def rfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the first half of the `fft` of real numbers; the other half mirrors it; parameters as for `fft`.
 
@@ -90,10 +90,9 @@ def rfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "b
     >>> tensix.fft.rfft(tensix.ones(4))
     tensor([4.+0.j, 0.+0.j, 0.+0.j], dtype=tensix.complex64)
     """
-    return native_functions.RFFT(x, n, axis, norm)
 
 
-@function
+@operator(native_functions.IRFFT, method=False)
 def irfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the inverse of `rfft`: so many real numbers; parameters as for `fft`.
 
@@ -103,10 +102,9 @@ def irfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "
     >>> tensix.fft.irfft(tensix.fft.rfft(tensix.ones(4)))
     tensor([1., 1., 1., 1.])
     """
-    return native_functions.IRFFT(x, n, axis, norm)
 
 
-@function
+@operator(native_functions.HFFT, method=False)
 def hfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the `fft`, real, of numbers that mirror each other, given as their first half; parameters as for `fft`.
 
@@ -116,10 +114,9 @@ def hfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "b
     >>> tensix.fft.hfft(tensix.ones(3, dtype=tensix.complex64))
     tensor([4., 0., 0., 0.])
     """
-    return native_functions.HFFT(x, n, axis, norm)
 
 
-@function
+@operator(native_functions.IHFFT, method=False)
 def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the inverse of `hfft`; parameters as for `fft`.
 
@@ -129,10 +126,9 @@ def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "
     >>> tensix.fft.ihfft(tensix.ones(4))
     tensor([1.-0.j, 0.-0.j, 0.-0.j], dtype=tensix.complex64)
     """
-    return native_functions.IHFFT(x, n, axis, norm)
 
 
-@function
+@operator(native_functions.FFTN, method=False)
 def fftn(
     x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
 ) -> Tensor:
@@ -156,12 +152,9 @@ def fftn(
     tensor([[4.+0.j, 0.+0.j],
             [0.+0.j, 0.+0.j]], dtype=tensix.complex64)
     """
-    if s is not None and axes is None:
-        axes = range(-len(s), 0)
-    return native_functions.FFTN(x, s, axes if axes is None else tuple(axes), norm)
 
 
-@function
+@operator(native_functions.IFFTN, method=False)
 def ifftn(
     x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
 ) -> Tensor:
@@ -173,12 +166,9 @@ def ifftn(
     >>> tensix.fft.ifftn(tensix.ones(2, 2)).shape
     (2, 2)
     """
-    if s is not None and axes is None:
-        axes = range(-len(s), 0)
-    return native_functions.IFFTN(x, s, axes if axes is None else tuple(axes), norm)
 
 
-@function
+@operator(native_functions.RFFTN, method=False)
 def rfftn(
     x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
 ) -> Tensor:
@@ -190,12 +180,9 @@ def rfftn(
     >>> tensix.fft.rfftn(tensix.ones(2, 2)).shape
     (2, 2)
     """
-    if s is not None and axes is None:
-        axes = range(-len(s), 0)
-    return native_functions.RFFTN(x, s, axes if axes is None else tuple(axes), norm)
 
 
-@function
+@operator(native_functions.IRFFTN, method=False)
 def irfftn(
     x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
 ) -> Tensor:
@@ -207,12 +194,9 @@ def irfftn(
     >>> tensix.fft.irfftn(tensix.ones(2, 2)).shape
     (2, 2)
     """
-    if s is not None and axes is None:
-        axes = range(-len(s), 0)
-    return native_functions.IRFFTN(x, s, axes if axes is None else tuple(axes), norm)
 
 
-@function
+@operator(native_functions.FFTSHIFT, method=False)
 def fftshift(x: Tensor, /, *, axes: _Axes = None) -> Tensor:
     """Return the elements with the zero frequency moved from the front to the middle, in all dimensions or some.
 
@@ -222,10 +206,9 @@ def fftshift(x: Tensor, /, *, axes: _Axes = None) -> Tensor:
     >>> tensix.fft.fftshift(tensix.arange(5))
     tensor([3, 4, 0, 1, 2])
     """
-    return native_functions.FFTSHIFT(x, axes if axes is None or isinstance(axes, int) else tuple(axes))
 
 
-@function
+@operator(native_functions.IFFTSHIFT, method=False)
 def ifftshift(x: Tensor, /, *, axes: _Axes = None) -> Tensor:
     """Return the elements with the zero frequency moved from the middle to the front, in all dimensions or some.
 
@@ -235,7 +218,6 @@ def ifftshift(x: Tensor, /, *, axes: _Axes = None) -> Tensor:
     >>> tensix.fft.ifftshift(tensix.arange(5))
     tensor([2, 3, 4, 0, 1])
     """
-    return native_functions.IFFTSHIFT(x, axes if axes is None or isinstance(axes, int) else tuple(axes))
 
 
 @function

@@ -3,17 +3,21 @@
 Matrices are the last two dimensions; what stands before them counts matrices.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tensix._tensor import Tensor
 from tensix.core.loaded_later import no_attribute
 from tensix.dispatch import native_functions
-from tensix.dispatch.operands import scalar_like
-from tensix.dispatch.tensor_function import function
+from tensix.dispatch.annotations import Operand
+from tensix.dispatch.tensor_function import function, operator
 from tensix.functions.linear_algebra import matmul, matrix_transpose, outer, tensordot, vecdot
-from tensix.tensors.dtype import dtype_from_any
 from tensix.tensors.names_elsewhere import advice
+
+if TYPE_CHECKING:
+    from tensix.tensors.dtype import _DTypeLike
 
 __all__ = [
     "EigResult", "EighResult", "QRResult", "SVDResult", "SlogdetResult", "cholesky", "cross", "det", "diagonal", "eig",
@@ -66,7 +70,7 @@ class SVDResult(NamedTuple):
     Vh: Tensor
 
 
-@function
+@operator(native_functions.CHOLESKY, method=False)
 def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     """Return the triangular matrix whose product with its conjugate transpose is `x`, which must be positive definite.
 
@@ -82,10 +86,9 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     tensor([[2., 0.],
             [1., 1.]])
     """
-    return native_functions.CHOLESKY(x, upper)
 
 
-@function
+@operator(native_functions.CROSS, method=False)
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     """Return the cross products of vectors of three elements along a dimension.
 
@@ -102,10 +105,9 @@ def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     >>> tensix.linalg.cross(tensix.tensor([1, 0, 0]), tensix.tensor([0, 1, 0]))
     tensor([0, 0, 1])
     """
-    return native_functions.CROSS(x1, x2, axis)
 
 
-@function
+@operator(native_functions.DET, method=False)
 def det(x: Tensor, /) -> Tensor:
     """Return the determinants of square matrices.
 
@@ -115,7 +117,6 @@ def det(x: Tensor, /) -> Tensor:
     >>> tensix.linalg.det(tensix.tensor([[2.0, 0.0], [0.0, 3.0]]))
     tensor(6.)
     """
-    return native_functions.DET(x)
 
 
 @function
@@ -131,7 +132,7 @@ def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     return native_functions.DIAGONAL(x, offset, -2, -1)
 
 
-@function
+@operator(native_functions.EIG, method=False, result_class=EigResult)
 def eig(x: Tensor, /) -> EigResult:
     """Return eigenvalues and eigenvectors of square matrices: a named tuple, complex in any case.
 
@@ -141,10 +142,9 @@ def eig(x: Tensor, /) -> EigResult:
     >>> tensix.linalg.eig(tensix.tensor([[2.0, 0.0], [0.0, 3.0]])).eigenvalues
     tensor([2.+0.j, 3.+0.j], dtype=tensix.complex64)
     """
-    return EigResult(*native_functions.EIG(x))
 
 
-@function
+@operator(native_functions.EIGH, method=False, result_class=EighResult)
 def eigh(x: Tensor, /) -> EighResult:
     """Return real eigenvalues, in ascending order, and eigenvectors of symmetric or Hermitian matrices: a named tuple.
 
@@ -154,10 +154,9 @@ def eigh(x: Tensor, /) -> EighResult:
     >>> tensix.linalg.eigh(tensix.tensor([[3.0, 0.0], [0.0, 2.0]])).eigenvalues
     tensor([2., 3.])
     """
-    return EighResult(*native_functions.EIGH(x))
 
 
-@function
+@operator(native_functions.EIGVALS, method=False)
 def eigvals(x: Tensor, /) -> Tensor:
     """Return the eigenvalues of square matrices, complex in any case.
 
@@ -167,10 +166,9 @@ def eigvals(x: Tensor, /) -> Tensor:
     >>> tensix.linalg.eigvals(tensix.tensor([[2.0, 0.0], [0.0, 3.0]]))
     tensor([2.+0.j, 3.+0.j], dtype=tensix.complex64)
     """
-    return native_functions.EIGVALS(x)
 
 
-@function
+@operator(native_functions.EIGVALSH, method=False)
 def eigvalsh(x: Tensor, /) -> Tensor:
     """Return the real eigenvalues of symmetric or Hermitian matrices in ascending order.
 
@@ -180,10 +178,9 @@ def eigvalsh(x: Tensor, /) -> Tensor:
     >>> tensix.linalg.eigvalsh(tensix.tensor([[3.0, 0.0], [0.0, 2.0]]))
     tensor([2., 3.])
     """
-    return native_functions.EIGVALSH(x)
 
 
-@function
+@operator(native_functions.INV, method=False)
 def inv(x: Tensor, /) -> Tensor:
     """Return the inverses of square matrices.
 
@@ -199,7 +196,6 @@ def inv(x: Tensor, /) -> Tensor:
     tensor([[0.50, 0.00],
             [0.00, 0.25]])
     """
-    return native_functions.INV(x)
 
 
 @function
@@ -229,7 +225,7 @@ def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | Literal["f
     return native_functions.MATRIX_NORM(x, ord, keepdims)
 
 
-@function
+@operator(native_functions.MATRIX_POWER, method=False)
 def matrix_power(x: Tensor, n: int, /) -> Tensor:
     """Return square matrices multiplied with themselves; a negative power inverts them.
 
@@ -240,11 +236,10 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
     tensor([[1, 3],
             [0, 1]])
     """
-    return native_functions.MATRIX_POWER(x, n)
 
 
-@function
-def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
+@operator(native_functions.MATRIX_RANK, method=False)
+def matrix_rank(x: Tensor, /, *, rtol: Operand | None = None) -> Tensor:
     """Return the ranks of matrices: how many singular values are above `rtol` times the largest.
 
     Examples
@@ -253,11 +248,10 @@ def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     >>> tensix.linalg.matrix_rank(tensix.ones(2, 2))
     tensor(1)
     """
-    return native_functions.MATRIX_RANK(x, as_tensor(rtol, x))
 
 
-@function
-def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
+@operator(native_functions.PINV, method=False)
+def pinv(x: Tensor, /, *, rtol: Operand | None = None) -> Tensor:
     """Return the pseudo-inverses of matrices; singular values up to `rtol` times the largest count as zero.
 
     Examples
@@ -266,7 +260,6 @@ def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     >>> tensix.linalg.pinv(tensix.tensor([[2.0], [0.0]]))
     tensor([[0.5, 0.0]])
     """
-    return native_functions.PINV(x, as_tensor(rtol, x))
 
 
 @function
@@ -284,7 +277,7 @@ def qr(x: Tensor, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRR
     return QRResult(*native_functions.QR(x, mode))
 
 
-@function
+@operator(native_functions.SLOGDET, method=False, result_class=SlogdetResult)
 def slogdet(x: Tensor, /) -> SlogdetResult:
     """Return the sign and the logarithm of the absolute value of determinants: a named tuple.
 
@@ -294,10 +287,9 @@ def slogdet(x: Tensor, /) -> SlogdetResult:
     >>> tensix.linalg.slogdet(tensix.tensor([[-1.0]]))
     SlogdetResult(sign=tensor(-1.), logabsdet=tensor(0.))
     """
-    return SlogdetResult(*native_functions.SLOGDET(x))
 
 
-@function
+@operator(native_functions.SOLVE, method=False)
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     """Return what `x1`, square matrices, must be multiplied with to give `x2`; of one dimension that is one vector.
 
@@ -312,10 +304,9 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     >>> tensix.linalg.solve(tensix.tensor([[2.0, 0.0], [0.0, 4.0]]), tensix.tensor([2.0, 2.0]))
     tensor([1.0, 0.5])
     """
-    return native_functions.SOLVE(x1, x2)
 
 
-@function
+@operator(native_functions.SVD, method=False, result_class=SVDResult)
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> SVDResult:
     """Return the singular value decomposition: a named tuple of `U`, `S` in descending order, and `Vh`.
 
@@ -325,10 +316,9 @@ def svd(x: Tensor, /, *, full_matrices: bool = True) -> SVDResult:
     >>> tensix.linalg.svd(tensix.tensor([[3.0, 0.0], [0.0, 4.0]])).S
     tensor([4., 3.])
     """
-    return SVDResult(*native_functions.SVD(x, full_matrices))
 
 
-@function
+@operator(native_functions.SVDVALS, method=False)
 def svdvals(x: Tensor, /) -> Tensor:
     """Return the singular values of matrices in descending order.
 
@@ -338,11 +328,10 @@ def svdvals(x: Tensor, /) -> Tensor:
     >>> tensix.linalg.svdvals(tensix.tensor([[3.0, 0.0], [0.0, 4.0]]))
     tensor([4., 3.])
     """
-    return native_functions.SVDVALS(x)
 
 
-@function
-def trace(x: Tensor, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
+@operator(native_functions.TRACE, method=False)
+def trace(x: Tensor, /, *, offset: int = 0, dtype: _DTypeLike | None = None) -> Tensor:
     """Return the sums along the diagonals of matrices.
 
     Parameters
@@ -360,7 +349,6 @@ def trace(x: Tensor, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
     >>> tensix.linalg.trace(tensix.tensor([[1, 2], [3, 4]]))
     tensor(5)
     """
-    return native_functions.TRACE(x, offset, None if dtype is None else dtype_from_any(dtype))
 
 
 @function
@@ -387,9 +375,3 @@ def vector_norm(
     tensor(5.)
     """
     return native_functions.VECTOR_NORM(x, ord, axis, keepdims)
-
-
-@function
-def as_tensor(tolerance: float | Tensor | None, x: Tensor) -> Tensor | None:
-    """Return a tolerance as a tensor, if there is one."""
-    return tolerance if tolerance is None or isinstance(tolerance, Tensor) else scalar_like(x, tolerance)

@@ -68,7 +68,6 @@ MISUSE = {
     "empty(2, memory_format=5)": "TypeError",
     "table('permute')(x, None)": "TypeError",
     "table('view')(x, None)": "TypeError",
-    "table('squeeze.dims')(x, None)": "TypeError",
     "table('expand')(x, (2,) * 100)": "ValueError",
     "table('view')(x, growing(3)); raise KeyError": "KeyError",
     "table('permute')(x[None], growing(0)); raise KeyError": "KeyError",

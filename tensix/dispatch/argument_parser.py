@@ -166,7 +166,10 @@ class ArgumentParser:
         if kind == ANY_KIND:
             return True
         if trait & MANY and isinstance(value, (tuple, list)):
-            return all(is_of(kind, item) for item in tuple(value))
+            for item in tuple(value):  # noqa: SIM110 - all() would make a generator in every call
+                if not is_of(kind, item):
+                    return False
+            return True
         return is_of(kind, value)
 
 

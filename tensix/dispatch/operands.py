@@ -78,10 +78,20 @@ def scalar_like(tensor, value):
     OverflowError
         If the type cannot hold it.
     """
+    return number_of_type(tensor, tensor.impl.dtype_code, value)
+
+
+def number_as_tensor(tensor, value):
+    """Return a number as a tensor without dimensions, of the type that it has alone, on the device of a tensor."""
+    return number_of_type(tensor, BOOL, value)
+
+
+@cython.cfunc
+def number_of_type(tensor: TensorBase, code: uint8_t, value) -> TensorBase:
+    """Return a number as a tensor of a type, unless its kind is too low for it, on the device of a tensor."""
     impl = tensor.impl
     if impl is UNDEFINED:
         refuse_undefined()
-    code: uint8_t = impl.dtype_code
     if not keeps_type(code, value):  # seldom: what is looked up there need not be
         if isinstance(value, NUMPY_SCALAR):
             code, value = dtype_from_any(value.dtype).code, value.item()

@@ -50,6 +50,7 @@ cdef class OperatorTable:
     cdef object call2(self, TensorBase a, TensorBase b)
     cdef object call_with(self, TensorBase a, object argument)
     cdef object call_complete(self, tuple args, uint64_t keys)
+    cdef object call_array(self, arguments_t args, uint64_t keys)
     cdef object call_empty(
         self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
     cdef object call(self, tuple args, dict kwargs, uint64_t keys)

@@ -434,9 +434,14 @@ class OperatorTable:
 
     def call_complete(self, args, keys):
         """Call with a value for every argument that is declared, in that order, also for those that go by name."""
+        return self.call_array(PySequence_Fast_ITEMS(args), keys)
+
+    def call_array(self, args, keys):
+        """Do the same, where the arguments lie in an array."""
         if active_hooks or self.count == UNREAD:
-            return call_by_tuple(self, PySequence_Fast_ITEMS(args), len(args), keys)
-        return run(self, keys, PySequence_Fast_ITEMS(args))
+            by_position, by_name = OperatorTable_parser(self).unbind(args, False)
+            return self.call(by_position, by_name, keys)
+        return run(self, keys, args)
 
     def call_empty(self, ndim, sizes, dtype_code, device_type, device_index):
         keys: uint64_t = dense_keys_of_device(device_type)

@@ -1,7 +1,9 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["alias", "also_method", "enter", "function", "method"]
+from tensix.dispatch.operator_table import OperatorTable
+
+__all__ = ["alias", "also_method", "enter", "function", "method", "operator"]
 
 _Declaration = TypeVar("_Declaration", bound=Callable[..., Any])
 
@@ -10,3 +12,12 @@ def method(declaration: _Declaration) -> _Declaration: ...
 def also_method(declaration: _Declaration) -> _Declaration: ...
 def alias(name: str, function: _Declaration) -> _Declaration: ...
 def enter(name: str, descriptor: object) -> None: ...
+def operator(
+    table: OperatorTable,
+    *,
+    out: OperatorTable | None = None,
+    in_place: OperatorTable | None = None,
+    method: bool = True,
+    result_class: type | None = None,
+    hint: str | None = None,
+) -> Callable[[_Declaration], _Declaration]: ...

@@ -14,16 +14,31 @@ class that `Tensor` is made of. CPython calls it with the tensor in front, as an
 that of the method shows the other forms.
 
 A call that needs none of this is handed on as it came, on the stack, to the C function that Cython made.
+
+A declaration without a body is that of an operator, see `operator`: it names what the schema declares, in the same
+order. Its calls go to the operator's table, with no function in between. By the types of the schema, tensors are
+checked to be some, what names an element type becomes a `DType`, and one or more ints become a tuple; where the
+annotation is ``Operand``, a number becomes a tensor with the others.
 """
+from cpython.number cimport PyIndex_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
+from libc.stdint cimport uint64_t
+from tensix.dispatch.argument_parser cimport ArgumentParser
+from tensix.dispatch.kernel cimport argument_t
+from tensix.dispatch.operands cimport call_binary, is_number, number_as_tensor, scalar_like
+from tensix.dispatch.operator_table cimport OperatorTable, OperatorTable_parser, keys_of
+from tensix.tensors.dtype cimport dtype_from_any
 from tensix.tensors.tensor_base cimport TensorBase
 
 from importlib import import_module
 
 from tensix.tensors.tensor_base import found_no_tensor
 
-__all__ = ["alias", "also_method", "enter", "function", "method"]
+__all__ = ["alias", "also_method", "enter", "function", "method", "operator"]
+
+cdef enum:
+    MOST_ARGUMENTS = 8
 
 ctypedef void (*any_function_t)() noexcept  # between two types of functions, or compilers warn of the cast
 
@@ -110,7 +125,7 @@ cdef class TensorFunction:
     @property
     def __module__(self):
         declared = self.declaration.__module__
-        return "tensix" if declared.startswith("tensix.functions.") else declared
+        return declared if declared in ("tensix.fft", "tensix.linalg") else "tensix"
 
     @property
     def __doc__(self):
@@ -118,9 +133,9 @@ cdef class TensorFunction:
 
     @property
     def __signature__(self):
-        """What a method takes, other names included. Of a function it is the declaration's."""
+        """What a method takes, other names included. Of a function with a body it is the declaration's."""
         if not self.is_method:
-            raise AttributeError("__signature__")
+            return self.own_signature()
         inspect = import_module("inspect")  # few programs ask
         read_signature(self)
         declared = inspect.signature(self.declaration)
@@ -136,6 +151,9 @@ cdef class TensorFunction:
                     default = None if parameter.default is parameter.empty else parameter.default
                     by_name.append(parameter.replace(name=other, kind=parameter.KEYWORD_ONLY, default=default))
         return declared.replace(parameters=by_place + by_name)
+
+    def own_signature(self):
+        raise AttributeError("__signature__")
 
     def __dir__(self):
         return [name for name in object.__dir__(self) if self.is_method or name != "__signature__"]
@@ -212,15 +230,8 @@ cdef PyObject* call_otherwise(TensorFunction self, PyObject** args, Py_ssize_t c
     """Give the arguments the places and names that the declaration has for them."""
     cdef list by_place = [<object>args[i] for i in range(count)]
     cdef dict by_name = {}
-    cdef Py_ssize_t most = len(self.parameters) - self.is_method
     if count > len(self.parameters):
-        hint = ""
-        if "axis" in self.parameters and all([type(place) is int for place in by_place[1:]]):
-            hint = f" Several dimensions are given as a tuple: axis={tuple(by_place[1:])}."
-        raise TypeError(
-            f"{self.__name__}() takes at most {most} positional argument{'' if most == 1 else 's'}, found "
-            f"{count - self.is_method}: {signature_of(self)}.{hint}"
-        )
+        refuse_count(self, by_place, len(self.parameters))
     for i in range(self.positional, count):
         by_name[self.parameters[i]] = by_place[i]
     del by_place[self.positional :]
@@ -239,6 +250,18 @@ cdef PyObject* call_otherwise(TensorFunction self, PyObject** args, Py_ssize_t c
         raise
     Py_INCREF(found)
     return <PyObject*>found
+
+
+cdef int refuse_count(TensorFunction self, list given, Py_ssize_t most) except -1:
+    """Say that there are more arguments than may be given by position."""
+    most -= self.is_method
+    hint = ""
+    if "axis" in self.parameters and all([type(place) is int for place in given[1:]]):
+        hint = f" Several dimensions are given as a tuple: axis={tuple(given[1:])}."
+    raise TypeError(
+        f"{self.__name__}() takes at most {most} positional argument{'' if most == 1 else 's'}, found "
+        f"{len(given) - self.is_method}: {signature_of(self)}.{hint}"
+    )
 
 
 cdef int read_signature(TensorFunction self) except -1:
@@ -269,6 +292,267 @@ cdef int refuse_first(TensorFunction self, found, Py_ssize_t count) except -1:
     raise TypeError(f"{self.__name__}() takes a tensor, {found_no_tensor(found)}")
 
 
+cdef class OperatorFunction(TensorFunction):
+    """Function of tensors whose declaration has no body. See Note [Functions as methods].
+
+    Attributes
+    ----------
+    table : OperatorTable
+        The operator.
+    out : OperatorTable or None
+        The one that writes to the argument `out`.
+    in_place : OperatorTable or None
+        The one that writes to the first operand.
+    """
+
+    cdef readonly OperatorTable table
+    cdef readonly OperatorTable out
+    cdef readonly OperatorTable in_place
+    cdef int tensors          # so many, one or two, are all that must be given; 0 if that is not so, or not known yet
+    cdef bint takes_numbers   # whether each of them may be a number
+    cdef object result_class  # a named tuple of the results, or None
+    cdef str hint             # what to use if something is missing
+    cdef bytes forms          # of each parameter but `out`, see `read_forms`
+    cdef tuple defaults
+    cdef dict places          # name, or other name -> number of the parameter
+
+    @property
+    def __doc__(self):  # again: the class's own would be found before that of the base
+        return self.declaration.__doc__
+
+    def own_signature(self):
+        inspect = import_module("inspect")
+        declared = inspect.signature(self.declaration)
+        plain = [one.replace(annotation=one.empty) for one in declared.parameters.values()]
+        return declared.replace(parameters=plain, return_annotation=declared.empty)
+
+
+cdef PyObject* call_operator(PyObject* function, PyObject** args, size_t flagged, PyObject* names) except NULL:
+    """Call the table, in the shortest way if nothing but operands is given."""
+    cdef OperatorFunction self = <OperatorFunction>function
+    cdef Py_ssize_t count = PyVectorcall_NARGS(flagged)
+    made = NotImplemented
+    if names == NULL and 0 < count == self.tensors:
+        if count == 1:
+            if is_tensor(args[0]):
+                made = self.table.call1(<TensorBase>args[0])
+        elif is_tensor(args[0]) and is_tensor(args[1]):
+            made = self.table.call2(<TensorBase>args[0], <TensorBase>args[1])
+        elif self.takes_numbers:
+            made = call_binary(self.table, <object>args[0], <object>args[1])
+    if made is NotImplemented:
+        made = call_placed(self, args, count, names)
+    if self.result_class is not None:
+        made = self.result_class(*made)
+    Py_INCREF(made)
+    return <PyObject*>made
+
+
+cdef object call_placed(OperatorFunction self, PyObject** args, Py_ssize_t count, PyObject* names):
+    """Put the arguments where the schema has them, and call the table."""
+    cdef argument_t given[MOST_ARGUMENTS]
+    cdef Py_ssize_t place
+    if self.forms is None:
+        read_forms(self)
+    cdef Py_ssize_t total = len(self.defaults)
+    cdef Py_ssize_t most = total if self.out is None else self.positional  # so that sin(x, y) does not write to y
+    if count > most:
+        refuse_count(self, [<object>args[place] for place in range(count)], most)
+    for place in range(total):
+        given[place] = args[place] if place < count else NULL
+    if names != NULL:
+        for name in <tuple><object>names:
+            found = self.places.get(name)
+            if found is None:
+                raise TypeError(f"{self.__name__}() has no argument {name!r}: {signature_of(self)}.")
+            place = found
+            if given[place] != NULL:
+                raise TypeError(f"{self.__name__}() has {self.parameters[place]!r} twice: {signature_of(self)}.")
+            given[place] = args[count]
+            count += 1
+    for place in range(total):
+        if given[place] == NULL:
+            if self.defaults[place] is self:  # it has none
+                if place == 0 and count == 0:
+                    refuse_first(self, None, 0)
+                hint = "" if self.hint is None else f" {self.hint}"
+                raise TypeError(f"{self.__name__}() needs {self.parameters[place]!r}: {signature_of(self)}.{hint}")
+            given[place] = <PyObject*><object>self.defaults[place]
+    return call_fitted(self, given)
+
+
+cdef object call_fitted(OperatorFunction self, argument_t* given):
+    """Bring each argument into the form that the schema declares, and call the table."""
+    cdef ArgumentParser parser = self.table.parser
+    cdef TensorBase like = None, any_tensor = None
+    cdef tuple made = ()  # holds what `given` points to
+    cdef uint64_t keys = 0
+    cdef Py_ssize_t place, total = len(self.forms)
+    cdef char form
+    cdef bint has_numbers = False
+    out = <object>given[total] if self.out is not None else None
+    for place in range(total):
+        form, value = (<const char*>self.forms)[place], <object>given[place]
+        if form == c"t" or form == c"o" or form == c"m":
+            if is_tensor(given[place]):
+                any_tensor = <TensorBase>value
+                keys |= any_tensor.impl.key_set
+                if form != c"m" and like is None:
+                    like = any_tensor
+            elif value is not None or not parser.accepts(place, None):
+                if form != c"o" or not is_number(value):
+                    refuse_value(self, place, value)
+                has_numbers = True
+        elif form == c"d":
+            if value is not None:
+                made = give(made, given, place, dtype_from_any(value))
+        elif form == c"l":
+            made = give(made, given, place, tensors_of(self, value))
+            keys |= keys_of(<object>given[place])
+        elif form == c" ":
+            continue
+        elif form == c"i" and not isinstance(value, tuple) and value is not None:
+            made = give(made, given, place, ints_of(value, parser.arguments[place].optional))
+        if (form == c"c" or form == c"i") and not parser.accepts(place, <object>given[place]):
+            refuse_value(self, place, value)
+    if has_numbers:
+        if any_tensor is None:
+            refuse_value(self, 0, <object>given[0])
+        for place in range(total):
+            value = <object>given[place]
+            if (<const char*>self.forms)[place] == c"o" and value is not None and not isinstance(value, TensorBase):
+                value = number_as_tensor(any_tensor, value) if like is None else scalar_like(like, value)
+                like = <TensorBase>value if like is None else like
+                keys |= (<TensorBase>value).impl.key_set
+                made = give(made, given, place, value)
+    for place in range(total, len(parser.defaults)):
+        given[place] = <PyObject*><object>parser.defaults[place]
+    if out is None:
+        return self.table.call_array(given, keys)
+    if not isinstance(out, TensorBase):
+        raise TypeError(f"{self.__name__}(): out must be a tensor, found {type(out).__name__}.")
+    given[len(parser.defaults)] = <PyObject*>out
+    return self.out.call_array(given, keys | (<TensorBase>out).impl.key_set)
+
+
+cdef inline tuple give(tuple made, argument_t* given, Py_ssize_t place, value):
+    """Replace an argument, and return what holds the replacements."""
+    given[place] = <PyObject*>value
+    return (made, value)
+
+
+cdef object ints_of(object found, bint one_stays):
+    """Return a sequence as a tuple, and one int too, unless it may stay one: reductions along one are called often."""
+    if PyIndex_Check(found):
+        return found if one_stays else (found,)
+    if isinstance(found, list) or isinstance(found, import_module("collections.abc").Sequence):
+        return tuple(found)
+    return found  # which is refused
+
+
+cdef tuple tensors_of(OperatorFunction self, found):
+    """Return several tensors as a tuple; to ask whether they are a Sequence takes longest."""
+    if isinstance(found, TensorBase) or not (
+        isinstance(found, (tuple, list)) or isinstance(found, import_module("collections.abc").Sequence)
+    ):
+        name = self.__name__
+        raise TypeError(
+            f"{name}() takes a tuple or list of tensors, such as {name}([x, y]), found {type(found).__name__}."
+        )
+    if not found:
+        raise ValueError(f"{self.__name__}() needs at least one tensor, found none.")
+    tensors = <tuple>found if type(found) is tuple else tuple(found)
+    for x in tensors:
+        if not isinstance(x, TensorBase):
+            raise TypeError(f"{self.__name__}() takes tensors only, {found_no_tensor(x, ' among them')}")
+    return tensors
+
+
+cdef int refuse_value(OperatorFunction self, Py_ssize_t place, value) except -1:
+    """Say that an argument is not of the type that the schema declares."""
+    name, form = self.parameters[place], chr(self.forms[place])
+    if form == "o" and self.takes_numbers:
+        raise TypeError(f"{self.__name__}() takes tensors, and a number for one of two, {found_no_tensor(value)}")
+    if form == "o":
+        raise TypeError(f"{self.__name__}(): {name} must be a tensor or a number, {found_no_tensor(value)}")
+    if form in "tm" and place == 0:
+        refuse_first(self, value, 1)
+    if form in "tm":
+        raise TypeError(f"{self.__name__}(): {name} must be a tensor, {found_no_tensor(value)}")
+    type_ = self.table.schema.arguments[place].type
+    raise TypeError(f"{self.__name__}(): {name} must be {type_}, found {type(value).__name__}.")
+
+
+# Type of an argument in the schema -> its form; others are checked by the schema's parser alone.
+FORMS = {"Tensor": "t", "Tensor[]": "l", "ScalarType": "d", "int[]": "i", "bool": " ", "float": " ", "Scalar": " "}
+
+
+cdef int read_forms(OperatorFunction self) except -1:
+    """Read once what the declaration and its schema take: a letter of `FORMS` each.
+
+    In place of ``t`` it is ``o`` where a number may be given, and ``m`` where numbers do not take the tensor's type.
+    """
+    if self.forms is not None:
+        return 0
+    read_signature(self)
+    OperatorTable_parser(self.table)
+    declared = list(import_module("inspect").signature(self.declaration).parameters.values())
+    arguments = self.table.schema.arguments
+    forms = []
+    cdef bint as_declared = True  # whether what is not given is the same in the schema
+    for parameter, argument in zip(declared[: len(declared) - (self.out is not None)], arguments):
+        form, annotation = FORMS.get(argument.type, "c"), str(parameter.annotation)
+        forms.append("o" if form == "t" and "Operand" in annotation else "m" if annotation == "Mask" else form)
+        if parameter.default is not parameter.empty:
+            as_declared = as_declared and argument.has_default and argument.default == parameter.default
+    more = arguments[len(forms) :]
+    fits = len(declared) - len(forms) == (self.out is not None) and len(arguments) < MOST_ARGUMENTS
+    if not fits or not all([one.has_default for one in more]):
+        raise TypeError(f"{self.__name__}() has other parameters than {self.table.schema}.")
+    self.defaults = tuple([self if one.default is one.empty else one.default for one in declared])
+    self.places = {name: self.parameters.index(of) for name, of in self.others.items()}
+    self.places.update([(name, place) for place, name in enumerate(self.parameters)])
+    needed = "".join([form for form, default in zip(forms, self.defaults) if default is self])
+    if as_declared and needed in ("t", "tt", "oo"):
+        self.tensors, self.takes_numbers = len(needed), needed == "oo"
+    self.forms = "".join(forms).encode()
+    return 0
+
+
+def operator(
+        OperatorTable table not None, *, OperatorTable out=None, OperatorTable in_place=None, bint method=True,
+        result_class=None, str hint=None):
+    """Make the function of an operator, of a declaration without a body.
+
+    Parameters
+    ----------
+    table : OperatorTable
+        Whose schema has an argument for each parameter but `out`, in the same order; what follows has defaults.
+    out : OperatorTable, optional
+        Has the same arguments, and `out` behind them; the declaration has it last, too.
+    in_place : OperatorTable, optional
+        Writes to the first operand.
+    method : bool, optional
+        Whether tensors have the function as a method, too.
+    result_class : type, optional
+        The named tuple of several results.
+    hint : str, optional
+        What to use instead, said if an argument is missing.
+    """
+    def make(declaration):
+        if method:
+            enter(declaration.__name__, function_of(declaration, True))
+        return function_of(declaration, False)
+
+    def function_of(declaration, is_method):
+        cdef OperatorFunction self = OperatorFunction(declaration, True, is_method)
+        self.vectorcall = <vectorcallfunc>call_operator
+        self.table, self.out, self.in_place, self.result_class, self.hint = table, out, in_place, result_class, hint
+        return self
+
+    return make
+
+
 def function(declaration):
     """Make the function that users call, of its declaration.
 
@@ -292,7 +576,7 @@ def also_method(declaration):
 
 def alias(str name, TensorFunction function):
     """Give a function, as function and as method, a second name, and return it."""
-    enter(name, TensorFunction(function.declaration, is_method=True))
+    enter(name, getattr(TensorBase, function.__name__))
     return function
 
 
@@ -313,3 +597,4 @@ cdef void make_callable(TypeObject* type_, Py_ssize_t offset) noexcept:
 
 cdef TensorFunction SAMPLE = TensorFunction(enter)
 make_callable(<TypeObject*>TensorFunction, <char*>&SAMPLE.vectorcall - <char*><PyObject*>SAMPLE)
+make_callable(<TypeObject*>OperatorFunction, <char*>&SAMPLE.vectorcall - <char*><PyObject*>SAMPLE)

@@ -176,7 +176,7 @@ def taken(operand, namespace):
 @functools.cache
 def own_ufuncs(namespace):
     """Return our function for each ufunc that has one of the same name."""
-    pairs = [(getattr(np, name, None), getattr(namespace, name)) for name in namespace.functions.elementwise.__all__]
+    pairs = [(getattr(np, name, None), getattr(namespace, name)) for name in namespace.kernels.elementwise.__all__]
     pairs.append((np.matmul, namespace.matmul))
     return {ufunc: function for ufunc, function in pairs if isinstance(ufunc, np.ufunc)}
 

@@ -5,7 +5,6 @@ from tensix.functions import (
     constants,
     creation,
     data_types,
-    elementwise,
     familiar,
     indexing,
     inspection,
@@ -18,6 +17,7 @@ from tensix.functions import (
     statistical,
     utility,
 )
+from tensix.kernels import elementwise
 
 # The modules whose names are names of tensix; `tensix` imports each by a line of its own, which type checkers follow.
 CHAPTERS = (

@@ -20,7 +20,6 @@ from tensix.dispatch import native_functions
 from tensix.dispatch.tensor_function import also_method, function, method
 from tensix.exchange import formatting
 from tensix.functions.creation import asarray, empty, rand
-from tensix.functions.elementwise import isclose, isnan
 from tensix.functions.indexing import take
 from tensix.functions.linear_algebra import matmul, tensordot
 from tensix.functions.manipulation import concat, expand_dims, stack, tensors_only
@@ -29,6 +28,7 @@ from tensix.functions.sets import unique_all
 from tensix.functions.sorting import argsort, sort
 from tensix.functions.statistical import mean
 from tensix.functions.statistical import sum as sum_
+from tensix.kernels.elementwise import isclose, isnan
 from tensix.kernels.random import Generator, random_order
 from tensix.tensors.dtype import float64
 

@@ -1,26 +1,19 @@
-# Annotations say what may be given; the dispatcher says what is wrong with what is not.
-# cython: annotation_typing=False
 """The array API standard's chapter on linear algebra in the main namespace; the rest is in ``tensix.linalg``."""
 
-import operator
-from collections.abc import Sequence
+from __future__ import annotations
 
-import cython
-from cython.cimports.tensix.dispatch.operator_table import OperatorTable
+from collections.abc import Sequence
+from operator import index
 
 from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
-from tensix.dispatch.tensor_function import also_method, function
+from tensix.dispatch.tensor_function import function, operator
 from tensix.functions.manipulation import tensors_only
 
 __all__ = ["matmul", "matrix_transpose", "outer", "tensordot", "vecdot"]
 
-MATMUL = cython.declare(OperatorTable, native_functions.MATMUL)
-MATRIX_TRANSPOSE = cython.declare(OperatorTable, native_functions.MATRIX_TRANSPOSE)
-OUTER = cython.declare(OperatorTable, native_functions.OUTER)
 
-
-@also_method
+@operator(native_functions.MATMUL)
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     """Return the product of matrices, or of stacks of them; a tensor of one dimension is a vector.
 
@@ -35,10 +28,9 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     >>> tensix.matmul(tensix.tensor([[1, 2], [3, 4]]), tensix.tensor([1, 1]))
     tensor([3, 7])
     """
-    return MATMUL(x1, x2)
 
 
-@function
+@operator(native_functions.MATRIX_TRANSPOSE, method=False)
 def matrix_transpose(x: Tensor, /) -> Tensor:
     """Return the view with its last two dimensions exchanged.
 
@@ -48,10 +40,9 @@ def matrix_transpose(x: Tensor, /) -> Tensor:
     >>> tensix.matrix_transpose(tensix.ones(2, 3)).shape
     (3, 2)
     """
-    return MATRIX_TRANSPOSE(x)
 
 
-@also_method
+@operator(native_functions.OUTER)
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
     """Return the products of each element of one vector with each of another.
 
@@ -62,7 +53,6 @@ def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
     tensor([[3, 4],
             [6, 8]])
     """
-    return OUTER(x1, x2)
 
 
 @function
@@ -91,7 +81,7 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Seq
     if isinstance(axes, (tuple, list)):
         first, second = axes
     else:
-        count = operator.index(axes)
+        count = index(axes)
         if not 0 <= count <= min(x1.ndim, x2.ndim):
             raise ValueError(f"tensordot() over {axes} dimensions: shapes {x1.shape} and {x2.shape} have fewer.")
         first, second = range(x1.ndim - count, x1.ndim), range(count)
@@ -103,7 +93,7 @@ def as_axes(axes: int | Sequence[int]) -> tuple[int, ...]:
     return (axes,) if isinstance(axes, int) else tuple(axes)
 
 
-@function
+@operator(native_functions.VECDOT, method=False)
 def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     """Return the sums of products of vectors along a dimension; those of `x1` are conjugated.
 
@@ -125,4 +115,3 @@ def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     >>> tensix.vecdot(tensix.tensor([1, 2]), tensix.tensor([3, 4]))
     tensor(11)
     """
-    return native_functions.VECDOT(x1, x2, axis)

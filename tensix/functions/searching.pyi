@@ -1,10 +1,10 @@
-from typing import Literal, TypeAlias
+# Made of searching.py by tests/typing/stubs.py.
+from typing import Literal
 
-from tensix._tensor import Tensor, _Number
+from tensix._tensor import Tensor
+from tensix.dispatch.annotations import Axes, Mask, Operand
 
-__all__ = ["argmax", "argmin", "argwhere", "count_nonzero", "nonzero", "searchsorted", "where"]
-
-_Axes: TypeAlias = int | tuple[int, ...] | None
+__all__ = ["argmax", "argmin", "argwhere", "count_nonzero", "nonzero", "searchsorted", "where"]  # fmt: skip
 
 def argmax(
     x: Tensor, /, axis: int | None = None, keepdims: bool = False, *, dim: int | None = None, keepdim: bool = False
@@ -14,10 +14,10 @@ def argmin(
 ) -> Tensor: ...
 def argwhere(x: Tensor, /) -> Tensor: ...
 def count_nonzero(
-    x: Tensor, /, axis: _Axes = None, keepdims: bool = False, *, dim: _Axes = None, keepdim: bool = False
+    x: Tensor, /, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None, keepdim: bool = False
 ) -> Tensor: ...
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]: ...
 def searchsorted(
-    x1: Tensor, x2: Tensor | float, /, *, side: Literal["left", "right"] = "left", sorter: Tensor | None = None
+    x1: Tensor, x2: Operand, /, side: Literal["left", "right"] = "left", sorter: Tensor | None = None
 ) -> Tensor: ...
-def where(condition: Tensor, x1: Tensor | _Number, x2: Tensor | _Number, /) -> Tensor: ...
+def where(condition: Mask, x1: Operand, x2: Operand, /) -> Tensor: ...

@@ -3,15 +3,14 @@
 Values come in ascending order. Each not-a-number counts as a value of its own.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
 from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
-from tensix.dispatch.operands import scalar_like
-from tensix.dispatch.tensor_function import function
-from tensix.tensors.tensor_base import found_no_tensor
+from tensix.dispatch.annotations import Operand
+from tensix.dispatch.tensor_function import operator
 
 __all__ = [
     "UniqueAll", "UniqueCounts", "UniqueInverse", "isin", "unique_all", "unique_counts", "unique_inverse",
@@ -48,8 +47,8 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Tensor
 
 
-@function
-def isin(x1: Tensor | complex, x2: Tensor | complex, /, *, invert: bool = False) -> Tensor:
+@operator(native_functions.ISIN, method=False)
+def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Tensor:
     """Return for each element whether it is among the elements of another tensor.
 
     Parameters
@@ -72,17 +71,9 @@ def isin(x1: Tensor | complex, x2: Tensor | complex, /, *, invert: bool = False)
     >>> tensix.isin(tensix.tensor([1, 2, 3]), tensix.tensor([3, 1]))
     tensor([ True, False,  True])
     """
-    for x in (x1, x2):
-        if not isinstance(x, Tensor | int | float | complex | np.generic):
-            raise TypeError(f"isin() takes tensors, and a number for one of two, {found_no_tensor(x)}")
-    if not isinstance(x1, Tensor) and isinstance(x2, Tensor):
-        x1 = scalar_like(x2, x1)
-    elif isinstance(x1, Tensor) and not isinstance(x2, Tensor):
-        x2 = scalar_like(x1, x2)
-    return native_functions.ISIN(x1, x2, invert=invert)
 
 
-@function
+@operator(native_functions.UNIQUE_ALL, method=False, result_class=UniqueAll)
 def unique_all(x: Tensor, /) -> UniqueAll:
     """Return the different values, where each is first, which of them each element is, and how often each is there.
 
@@ -99,10 +90,9 @@ def unique_all(x: Tensor, /) -> UniqueAll:
     >>> values, indices, inverse_indices, counts
     (tensor([1, 3]), tensor([1, 0]), tensor([1, 0, 1]), tensor([1, 2]))
     """
-    return UniqueAll(*native_functions.UNIQUE_ALL(x))
 
 
-@function
+@operator(native_functions.UNIQUE_COUNTS, method=False, result_class=UniqueCounts)
 def unique_counts(x: Tensor, /) -> UniqueCounts:
     """Return the different values, and how often each is there: a named tuple of `values` and `counts`.
 
@@ -112,10 +102,9 @@ def unique_counts(x: Tensor, /) -> UniqueCounts:
     >>> tensix.unique_counts(tensix.tensor([3, 1, 3])).counts
     tensor([1, 2])
     """
-    return UniqueCounts(*native_functions.UNIQUE_COUNTS(x))
 
 
-@function
+@operator(native_functions.UNIQUE_INVERSE, method=False, result_class=UniqueInverse)
 def unique_inverse(x: Tensor, /) -> UniqueInverse:
     """Return the different values, and which each element is: a named tuple of `values` and `inverse_indices`.
 
@@ -125,10 +114,9 @@ def unique_inverse(x: Tensor, /) -> UniqueInverse:
     >>> tensix.unique_inverse(tensix.tensor([3, 1, 3])).inverse_indices
     tensor([1, 0, 1])
     """
-    return UniqueInverse(*native_functions.UNIQUE_INVERSE(x))
 
 
-@function
+@operator(native_functions.UNIQUE_VALUES, method=False)
 def unique_values(x: Tensor, /) -> Tensor:
     """Return the different values.
 
@@ -138,4 +126,3 @@ def unique_values(x: Tensor, /) -> Tensor:
     >>> tensix.unique_values(tensix.tensor([3, 1, 3]))
     tensor([1, 3])
     """
-    return native_functions.UNIQUE_VALUES(x)

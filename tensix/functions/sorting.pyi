@@ -1,6 +1,7 @@
+# Made of sorting.py by tests/typing/stubs.py.
 from tensix._tensor import Tensor
 
-__all__ = ["argsort", "sort"]
+__all__ = ["argsort", "sort"]  # fmt: skip
 
 def argsort(
     x: Tensor, /, axis: int = -1, descending: bool = False, stable: bool = True, *, dim: int = -1

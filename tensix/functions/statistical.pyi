@@ -1,13 +1,11 @@
-from typing import TypeAlias
-
+# Made of statistical.py by tests/typing/stubs.py.
 from tensix._tensor import Tensor
+from tensix.dispatch.annotations import Axes
 from tensix.tensors.dtype import _DTypeLike
 
 __all__ = [
     "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var",
 ]  # fmt: skip
-
-_Axes: TypeAlias = int | tuple[int, ...] | None
 
 def cumulative_prod(
     x: Tensor,
@@ -28,54 +26,54 @@ def cumulative_sum(
     dim: int | None = None,
 ) -> Tensor: ...
 def max(
-    x: Tensor, /, axis: _Axes = None, keepdims: bool = False, *, dim: _Axes = None, keepdim: bool = False
+    x: Tensor, /, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None, keepdim: bool = False
 ) -> Tensor: ...
 def mean(
-    x: Tensor, /, axis: _Axes = None, keepdims: bool = False, *, dim: _Axes = None, keepdim: bool = False
+    x: Tensor, /, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None, keepdim: bool = False
 ) -> Tensor: ...
 def min(
-    x: Tensor, /, axis: _Axes = None, keepdims: bool = False, *, dim: _Axes = None, keepdim: bool = False
+    x: Tensor, /, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None, keepdim: bool = False
 ) -> Tensor: ...
 def prod(
     x: Tensor,
     /,
-    axis: _Axes = None,
+    axis: Axes = None,
     dtype: _DTypeLike | None = None,
     keepdims: bool = False,
     *,
-    dim: _Axes = None,
-    keepdim: bool = False,
-) -> Tensor: ...
-def sum(
-    x: Tensor,
-    /,
-    axis: _Axes = None,
-    dtype: _DTypeLike | None = None,
-    keepdims: bool = False,
-    *,
-    dim: _Axes = None,
+    dim: Axes = None,
     keepdim: bool = False,
 ) -> Tensor: ...
 def std(
     x: Tensor,
     /,
-    axis: _Axes = None,
+    axis: Axes = None,
     correction: float = 0.0,
     keepdims: bool = False,
     *,
-    dim: _Axes = None,
+    dim: Axes = None,
     ddof: float = 0.0,
     unbiased: float = 0.0,
+    keepdim: bool = False,
+) -> Tensor: ...
+def sum(
+    x: Tensor,
+    /,
+    axis: Axes = None,
+    dtype: _DTypeLike | None = None,
+    keepdims: bool = False,
+    *,
+    dim: Axes = None,
     keepdim: bool = False,
 ) -> Tensor: ...
 def var(
     x: Tensor,
     /,
-    axis: _Axes = None,
+    axis: Axes = None,
     correction: float = 0.0,
     keepdims: bool = False,
     *,
-    dim: _Axes = None,
+    dim: Axes = None,
     ddof: float = 0.0,
     unbiased: float = 0.0,
     keepdim: bool = False,

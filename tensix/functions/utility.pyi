@@ -1,16 +1,14 @@
-from typing import TypeAlias
-
+# Made of utility.py by tests/typing/stubs.py.
 from tensix._tensor import Tensor
+from tensix.dispatch.annotations import Axes
 
-__all__ = ["all", "any", "diff"]
-
-_Axes: TypeAlias = int | tuple[int, ...] | None
+__all__ = ["all", "any", "diff"]  # fmt: skip
 
 def all(
-    x: Tensor, /, axis: _Axes = None, keepdims: bool = False, *, dim: _Axes = None, keepdim: bool = False
+    x: Tensor, /, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None, keepdim: bool = False
 ) -> Tensor: ...
 def any(
-    x: Tensor, /, axis: _Axes = None, keepdims: bool = False, *, dim: _Axes = None, keepdim: bool = False
+    x: Tensor, /, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None, keepdim: bool = False
 ) -> Tensor: ...
 def diff(
     x: Tensor,

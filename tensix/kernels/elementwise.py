@@ -17,13 +17,13 @@ name it in ``__all__``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from tensix.dispatch import OperatorTable, native_functions
-from tensix.dispatch.elementwise_function import ElementwiseFunction
-from tensix.dispatch.tensor_function import also_method
+from tensix.dispatch.annotations import Operand
+from tensix.dispatch.tensor_function import alias, operator
 from tensix.kernels.meta import MetaFunctionKernel, MetaUfuncKernel
 from tensix.kernels.numpy_kernel import NumpyKernel
 from tensix.kernels.ufunc import ClipKernel, CopyingOutKernel, IdentityKernel, OutKernel, PowerKernel, UfuncKernel
@@ -35,22 +35,21 @@ if TYPE_CHECKING:
 
 __all__ = [
     "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert",
-    "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "conj", "copysign", "cos",
-    "cosh", "divide", "equal", "exp", "expm1", "floor", "floor_divide", "greater", "greater_equal", "hypot", "imag",
-    "isclose", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log10", "log1p", "log2", "logaddexp",
-    "logical_and", "logical_nor", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply",
-    "negative", "nextafter", "not_equal", "positive", "pow", "real", "reciprocal", "remainder", "round", "sign",
-    "signbit", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc",
+    "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "clamp", "clip", "conj",
+    "copysign", "cos", "cosh", "divide", "equal", "exp", "expm1", "floor", "floor_divide", "greater", "greater_equal",
+    "hypot", "imag", "isclose", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log10", "log1p", "log2",
+    "logaddexp", "logical_and", "logical_nor", "logical_not", "logical_or", "logical_xor", "maximum", "minimum",
+    "multiply", "negative", "nextafter", "not_equal", "positive", "pow", "real", "reciprocal", "remainder", "round",
+    "sign", "signbit", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc",
 ]  # fmt: skip
 
-Operand: TypeAlias = "Tensor | int | float | complex"
 Declaration = TypeVar("Declaration", bound=Callable[..., Any])
 
 SCHEMA_TYPES = {"complex": "Scalar", "float": "float", "int": "int", "bool": "bool"}
 
 
 def elementwise(
-    source: Any = None, *, operator: str | None = None, promotes: bool = False, integers: Any = None,
+    source: Any = None, *, operator_name: str | None = None, promotes: bool = False, integers: Any = None,
     kernel: type[UfuncKernel] = UfuncKernel, in_place: bool = False, alpha: bool = False, method: bool = True,
 ) -> Callable[[Declaration], Declaration]:  # fmt: skip
     """Make an elementwise function of its declaration, a function of one tensor or two and options by name.
@@ -60,7 +59,7 @@ def elementwise(
     source : numpy.ufunc, callable or OperatorTable, optional
         Who computes: the loops of a ufunc; another function of NumPy, on arrays of the operands' common element type;
         an operator that is there already. If not given, the declaration's body, made of other functions.
-    operator : str, optional
+    operator_name : str, optional
         The operator's name; that of the function if not given.
     promotes : bool, optional
         Whether a ufunc's loops for real and complex numbers alone are taken, and integers and bools converted.
@@ -78,23 +77,16 @@ def elementwise(
     Returns
     -------
     callable
-        For the declaration. See Note [Functions made of declarations].
+        For the declaration. See Note [Functions as methods].
     """
 
     def make(declaration):
-        function = function_of(declaration)
-        return also_method(function) if method else function
-
-    def function_of(declaration):
-        code, name = declaration.__code__, operator or declaration.__name__
+        code, name = declaration.__code__, operator_name or declaration.__name__
         inputs, names = code.co_posonlyargcount, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        defaults, options = declaration.__kwdefaults__ or {}, names[inputs:]
-        text = ", ".join([*names[:inputs], "/", *["*"][: len(options)], *[f"{o}={defaults[o]!r}" for o in options]])
-        doc = f"{declaration.__name__}({text})\n--\n\n{declaration.__doc__}"
         if isinstance(source, OperatorTable):
-            return ElementwiseFunction(declaration, doc, inputs, options, source).function
-        own = [o for o in options if o != "out"]
-        types = [SCHEMA_TYPES[declaration.__annotations__[o]] for o in own]
+            return operator(source, method=method)(declaration)
+        defaults, own = declaration.__kwdefaults__, [option for option in names[inputs:] if option != "out"]
+        types = [SCHEMA_TYPES[declaration.__annotations__[option]] for option in own]
         rest = [f"{kind} {o}={defaults[o]!r}" for kind, o in zip(types, own, strict=True)] + ["Scalar alpha=1"][:alpha]
         second, overload = (", Tensor other", ".Tensor") if inputs == 2 else ("", "")
         named = "".join([", *" if rest else "", *[f", {option}" for option in rest]])
@@ -105,7 +97,7 @@ def elementwise(
         if in_place:
             to_self = native_functions.define(f"{name}_{overload}(Tensor(a!) self{second}{named}) -> Tensor(a!)")
         register(declaration, table, out, to_self)
-        return ElementwiseFunction(declaration, doc, inputs, options, table, out, to_self).function
+        return operator(table, out=out, in_place=to_self, method=method)(declaration)
 
     def register(declaration, table, out, to_self):
         if isinstance(source, np.ufunc):
@@ -176,7 +168,7 @@ def add(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
     """
 
 
-@elementwise(np.subtract, operator="sub", in_place=True, alpha=True)
+@elementwise(np.subtract, operator_name="sub", in_place=True, alpha=True)
 def subtract(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
     """Return the difference of each pair of elements.
 
@@ -190,7 +182,7 @@ def subtract(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tenso
     """
 
 
-@elementwise(np.multiply, operator="mul", in_place=True)
+@elementwise(np.multiply, operator_name="mul", in_place=True)
 def multiply(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
     """Return the product of each pair of elements.
 
@@ -204,7 +196,7 @@ def multiply(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tenso
     """
 
 
-@elementwise(np.divide, operator="div", promotes=True, in_place=True)
+@elementwise(np.divide, operator_name="div", promotes=True, in_place=True)
 def divide(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
     """Return the quotient of each pair of elements, a real or complex number.
 
@@ -266,7 +258,7 @@ def pow(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
     """
 
 
-@elementwise(np.negative, operator="neg")
+@elementwise(np.negative, operator_name="neg")
 def negative(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
     """Return each element times -1.
 
@@ -765,7 +757,7 @@ def minimum(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor
 
 
 for _key in ("CompositeImplicitAutograd", "CPU"):
-    _kernel = ClipKernel(maximum.__self__.table, minimum.__self__.table, at_once=_key == "CPU")
+    _kernel = ClipKernel(maximum.table, minimum.table, at_once=_key == "CPU")
     native_functions.CLIP.register(_key, _kernel)
 
 
@@ -972,6 +964,36 @@ def trunc(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
     >>> tensix.trunc(tensix.tensor([1.7, -1.7]))
     tensor([ 1., -1.])
     """
+
+
+@operator(native_functions.CLIP)
+def clip(x: Tensor, /, min: Operand | None = None, max: Operand | None = None) -> Tensor:
+    """Return each element, or the bound that it lies beyond.
+
+    The result's element type is the one that `maximum` and `minimum` give: that of `x` with bounds of its type, or with
+    numbers of its kind.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    min, max : Tensor or number, optional
+        The lower and the upper bound; None means none. Where the lower one is above the upper, the latter holds.
+
+    Returns
+    -------
+    Tensor
+        A copy, also if there are no bounds.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.clip(tensix.tensor([1, 5, 9]), 2, 6)
+    tensor([2, 5, 6])
+    """
+
+
+clamp = alias("clamp", clip)  # in PyTorch
 
 
 # ---- floating-point and complex numbers

@@ -12,6 +12,8 @@ def register_transform(name, *loops, **options):
     """Enter the loops of a transform, and NumPy's of its name, whose parameters are the operator's."""
 
     def transform(self, size, axes, norm):
+        if axes is None and size is not None:
+            axes = tuple(range(-len(size), 0))
         if axes is not None:
             wrapped_axes(as_tuple(axes), self.ndim)
         return getattr(np.fft, name)(self, size, axes, norm)

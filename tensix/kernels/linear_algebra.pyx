@@ -351,8 +351,8 @@ cdef object compose(Kernel kernel, object table, arguments_t args):
     return self.rest.function(self.rest, table, args)
 
 
-cdef OperatorTable MUL = elementwise.multiply.__self__.table
-cdef OperatorTable ABS = elementwise.abs.__self__.table
+cdef OperatorTable MUL = elementwise.multiply.table
+cdef OperatorTable ABS = elementwise.abs.table
 cdef object SUM = native_functions.SUM
 cdef object MAX = native_functions.MAX
 cdef object MIN = native_functions.MIN

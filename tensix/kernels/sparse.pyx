@@ -22,9 +22,9 @@ import numpy as np
 from tensix.dispatch import native_functions
 from tensix.kernels import elementwise
 
-cdef OperatorTable ADD = elementwise.add.__self__.table
-cdef OperatorTable MUL = elementwise.multiply.__self__.table
-cdef OperatorTable NEG = elementwise.negative.__self__.table
+cdef OperatorTable ADD = elementwise.add.table
+cdef OperatorTable MUL = elementwise.multiply.table
+cdef OperatorTable NEG = elementwise.negative.table
 cdef OperatorTable CLONE = native_functions.CLONE
 cdef OperatorTable LAZY_CLONE = native_functions.LAZY_CLONE
 cdef OperatorTable INDEX = native_functions.INDEX
@@ -254,9 +254,9 @@ for _table, _kernel in (
     (native_functions.TO_DENSE, Kernel_of("to_dense", to_dense)),
     (native_functions.TO_SPARSE, Kernel_of("itself", itself)),
     (native_functions.CLONE, Kernel_of("clone", clone)),
-    (elementwise.negative.__self__.table, Kernel_of("sparse neg", neg)),
-    (elementwise.add.__self__.table, Kernel_of("sparse add", add)),
-    (elementwise.multiply.__self__.table, Kernel_of("sparse mul", mul)),
+    (elementwise.negative.table, Kernel_of("sparse neg", neg)),
+    (elementwise.add.table, Kernel_of("sparse add", add)),
+    (elementwise.multiply.table, Kernel_of("sparse mul", mul)),
     (native_functions.MATMUL, Kernel_of("sparse matmul", matmul)),
 ):
     _table.register("SparseCPU", _kernel)

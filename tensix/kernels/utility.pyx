@@ -12,8 +12,8 @@ from tensix.kernels import elementwise
 from tensix.kernels.numpy_kernel import NumpyKernel
 
 cdef OperatorTable INDEX = native_functions.INDEX
-cdef OperatorTable SUB = elementwise.subtract.__self__.table
-cdef OperatorTable NOT_EQUAL = elementwise.not_equal.__self__.table
+cdef OperatorTable SUB = elementwise.subtract.table
+cdef OperatorTable NOT_EQUAL = elementwise.not_equal.table
 cdef slice BEHIND_THE_FIRST = slice(1, None)
 cdef slice BEFORE_THE_LAST = slice(None, -1)
 

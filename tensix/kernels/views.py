@@ -228,6 +228,10 @@ def expand(kernel: Kernel, table, args: arguments_t):
 def squeeze(kernel: Kernel, table, args: arguments_t):
     base = cython.cast(TensorBase, args[0]).impl
     dims = cython.cast(object, args[1])
+    if dims is None:
+        dims = tuple([dim for dim in range(base.ndim) if TensorImpl_sizes(base)[dim] == 1])
+    elif not isinstance(dims, tuple):
+        dims = as_tuple(dims)
     before: uint64_t = set_counts(base, base, base)
     gone: cython.ulonglong = 0
     kept: cython.int = base.ndim
@@ -610,7 +614,11 @@ def diagonal(kernel: Kernel, table, args: arguments_t):
 def flip(kernel: Kernel, table, args: arguments_t):
     """Return the view with negative strides."""
     base = cython.cast(TensorBase, args[0]).impl
-    dims = as_tuple(cython.cast(object, args[1]))
+    dims = cython.cast(object, args[1])
+    if dims is None:
+        dims = tuple(range(base.ndim))
+    elif not isinstance(dims, tuple):
+        dims = as_tuple(dims)
     before: uint64_t = set_counts(base, base, base)
     turned: cython.ulonglong = 0
     for dim in dims:

@@ -115,13 +115,13 @@ def test_the_signature_is_shown(name):
     (lambda: X.numel(other=3), r"^numel\(\) has no argument 'other': numel\(\)\.$"),
     (lambda: tensix.linalg.det(X, 3), r"^det\(\) takes at most 1 positional argument, found 2: det\(x, /\)\.$"),
     (lambda: tensix.linalg.solve(X), r"^solve\(\) needs 'x2': solve\(x1, x2, /\)\.$"),
-    (lambda: tensix.matmul(X), r"^matmul\(\) takes 2 positional arguments, found 1: matmul\(x1, x2, /\)\.$"),
+    (lambda: tensix.matmul(X), r"^matmul\(\) needs 'x2': matmul\(x1, x2, /\)\.$"),
     (lambda: tensix.sum(X, other=3), r"^sum\(\) has no argument 'other': sum\(x, /, \*, axis=None"),
     (lambda: tensix.load(), r"^load\(\) needs 'path': load\(path, mmap_mode='r'\)\.$"),
     (lambda: tensix.from_blob(0, (1,)), r"^from_blob\(\) needs 'dtype' by name: from_blob\(address, shape"),
     (lambda: tensix.empty_like(X, X), r"^empty_like\(\) takes 1 positional argument, found 2: empty_like\(x, /"),
     (lambda: tensix.einsum(x=3), r"^einsum\(\) has no argument 'x': einsum\(subscripts, /, \*operands\)\.$"),
-    (lambda: tensix.add(X), r"^add\(\) takes 2 positional arguments, found 1: add\(x1, x2, /"),
+    (lambda: tensix.add(X), r"^add\(\) needs 'x2': add\(x1, x2, /"),
     (lambda: tensix.TypeMeta(3), r"^TypeMeta\(\) takes no arguments, found 1: TypeMeta\(\)\.$"),
     (lambda: tensix.TypeIdentifier(x=3), r"^TypeIdentifier\(\) has no argument 'x': TypeIdentifier\(\)\.$"),
     (lambda: memory.SharedMemoryAllocator(1), r"^SharedMemoryAllocator\(\) takes no arguments, found 1: Shared"),
@@ -134,7 +134,7 @@ def test_the_signature_is_shown(name):
     (lambda: tensix.library.Library(), r"^Library\(\) needs 'namespace': Library\(namespace\)\.$"),
     (lambda: testing.assert_no_leaks(1), r"^assert_no_leaks\(\) takes no arguments, found 1: assert_no_leaks\(\)\.$"),
     (lambda: core.use_allocator(1, 2, 3), r"^use_allocator\(\) takes at most 2 positional arguments, found 3: use_"),
-    (lambda: tensix.sin(X, X), r"^sin\(\) takes 1 positional argument, found 2: sin\(x, /"),
+    (lambda: tensix.sin(X, X), r"^sin\(\) takes at most 1 positional argument, found 2: sin\(x, /"),
 ])  # fmt: skip
 def test_what_is_said(call, text):
     with pytest.raises(TypeError, match=text):
@@ -142,12 +142,9 @@ def test_what_is_said(call, text):
 
 
 def test_errors_raised_in_the_body_are_left_alone():
-    for call, text in (
-        (lambda: tensix.load(3), "not int"), (lambda: tensix.linalg.solve(X, "a"), "'other' must be Tensor, found str"),
-    ):  # fmt: skip
-        with pytest.raises(TypeError, match=text) as caught:
-            call()
-        assert "load(path" not in str(caught.value) and caught.value.__traceback__.tb_next.tb_next is not None
+    with pytest.raises(TypeError, match="not int") as caught:
+        tensix.load(3)
+    assert "load(path" not in str(caught.value) and caught.value.__traceback__.tb_next.tb_next is not None
 
 
 def test_a_subclass_in_python_has_pythons_words():

@@ -267,7 +267,6 @@ def test_classes_say_that_they_are_from_the_package(one):
         ("tensix.tensors.dtype", "dtype_named", ("float32",), tensix.float32),
         ("tensix.core.device", "Device", ("cpu",), tensix.Device("cpu")),
         ("tensix.core.stat", "Stat", (1, 2, 3, 2), tensix.Stat(1, 2, 3, 2)),
-        ("tensix.dispatch.elementwise_function", "operators_of", ("tensix.kernels.elementwise", "sin"), None),
         ("tensix.exchange.pickling", "on_device", (tensix.ones(1), "cpu"), None),
     ],
 )

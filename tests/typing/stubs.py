@@ -14,26 +14,44 @@ import tensix
 from tensix.dispatch.tensor_function import OTHER_NAMES
 
 PACKAGE = Path(tensix.__file__).parent
-MODULES = [PACKAGE / name for name in ("fft.py", "functions/familiar.py", "functions/linear_algebra.py", "linalg.py")]
+NAMES = (
+    "fft", "functions/familiar", "functions/indexing", "functions/linear_algebra", "functions/manipulation",
+    "functions/searching", "functions/sorting", "functions/statistical", "functions/utility", "kernels/elementwise",
+    "linalg",
+)  # fmt: skip
+MODULES = [PACKAGE / f"{name}.py" for name in NAMES]
 
 
 def stub_of(path):
     """Return the text of a module's stub."""
     source = path.read_text(encoding="utf-8")
-    body = ast.parse(source).body
+    body = [part for outer in ast.parse(source).body for part in (outer.body if is_for_checkers(outer) else [outer])]
     exported = next(part for part in body if isinstance(part, ast.Assign) and names_set_by(part) == {"__all__"})
     public = ast.literal_eval(exported.value)
     kept = [one for part in body if (one := declaration_of(part, public)) is not None]
     aliases = [part for part in body if isinstance(part, ast.Assign) and part is not exported]
     kept = [part for part in aliases if names_set_by(part) & names_in(kept)] + kept  # such as `_Norm`
+    kept += [one for part in aliases if names_set_by(part) <= {*public} for one in second_names(part)]
     used = names_in(kept) | {*public}
     imports = [part for part in body if isinstance(part, (ast.Import, ast.ImportFrom))]
     for part in imports:
+        part.module = getattr(part, "module", None) and part.module.removeprefix("cython.cimports.")
         part.names = [alias for alias in part.names if (alias.asname or alias.name) in used]
     text = [f"# Made of {path.name} by tests/typing/stubs.py."]
     text += [ast.unparse(part) for part in imports if part.names]
     text += [f"{ast.get_source_segment(source, exported)}  # fmt: skip"]
     return formatted("\n".join([*text, *map(ast.unparse, kept)]), path.with_suffix(".pyi"))
+
+
+def is_for_checkers(part):
+    """Return whether a part of a module is a block that type checkers alone read."""
+    return isinstance(part, ast.If) and ast.unparse(part.test) == "TYPE_CHECKING"
+
+
+def second_names(assignment):
+    """Return ``name = function`` for each name of ``name = function`` and ``name = alias("name", function)``."""
+    value = assignment.value.args[1] if isinstance(assignment.value, ast.Call) else assignment.value
+    return [ast.Assign([target], value, lineno=0) for target in assignment.targets]
 
 
 def declaration_of(part, public):
@@ -43,7 +61,8 @@ def declaration_of(part, public):
     if isinstance(part, ast.ClassDef):
         part.body = [line for line in part.body if isinstance(line, ast.AnnAssign)]
         return part
-    if {ast.unparse(decorator) for decorator in part.decorator_list} & {"function", "method"}:
+    decorators = {ast.unparse(decorator).partition("(")[0] for decorator in part.decorator_list}
+    if decorators & {"function", "method", "operator"}:
         add_other_names(part.args)
     part.decorator_list, part.body = [], [ast.Expr(ast.Constant(...))]
     return part

@@ -4,45 +4,39 @@ What strides can describe is a view: `broadcast_arrays`, `broadcast_to`, `expand
 `permute_dims`, `squeeze`, `unstack`, and `reshape` where it can be. All others copy.
 """
 
-from cpython.number cimport PyNumber_Index
-from tensix._tensor cimport Tensor
-from tensix.dispatch.operator_table cimport OperatorTable, keys_of
-from tensix.tensors.tensor_impl cimport TensorImpl_shape
+from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
+
+import cython
+from cython.cimports.tensix._tensor import Tensor
+from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 
 from tensix.dispatch import native_functions
-from tensix.dispatch.tensor_function import function, method
+from tensix.dispatch.annotations import Axes, Dims
+from tensix.dispatch.tensor_function import method, operator
 from tensix.kernels.axes import wrapped_axes
 from tensix.tensors.tensor_base import found_no_tensor
 
 __all__ = [
     "broadcast_arrays", "broadcast_shapes", "broadcast_to", "cat", "concat", "concatenate", "expand_dims", "flip",
     "moveaxis", "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
-]
+]  # fmt: skip
 
-cdef OperatorTable CLONE = native_functions.CLONE
-cdef OperatorTable CONCAT = native_functions.CONCAT
-cdef OperatorTable EXPAND = native_functions.EXPAND
-cdef OperatorTable FLIP = native_functions.FLIP
-cdef OperatorTable MOVEDIM = native_functions.MOVEDIM
-cdef OperatorTable PERMUTE = native_functions.PERMUTE
-cdef OperatorTable REPEAT = native_functions.REPEAT
-cdef OperatorTable REPEAT_TENSOR = native_functions.REPEAT_TENSOR
-cdef OperatorTable RESHAPE = native_functions.RESHAPE
-cdef OperatorTable ROLL = native_functions.ROLL
-cdef OperatorTable SQUEEZE = native_functions.SQUEEZE
-cdef OperatorTable STACK = native_functions.STACK
-cdef OperatorTable TILE = native_functions.TILE
-cdef OperatorTable UNBIND = native_functions.UNBIND
-cdef OperatorTable UNSQUEEZE = native_functions.UNSQUEEZE
-cdef OperatorTable VIEW = native_functions.VIEW
+CLONE = cython.declare(OperatorTable, native_functions.CLONE)
+EXPAND = cython.declare(OperatorTable, native_functions.EXPAND)
+REPEAT = cython.declare(OperatorTable, native_functions.REPEAT)
+REPEAT_TENSOR = cython.declare(OperatorTable, native_functions.REPEAT_TENSOR)
+RESHAPE = cython.declare(OperatorTable, native_functions.RESHAPE)
+UNSQUEEZE = cython.declare(OperatorTable, native_functions.UNSQUEEZE)
+VIEW = cython.declare(OperatorTable, native_functions.VIEW)
 
 
 # ---- views
 
 
-def broadcast_arrays(*arrays):
+def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
     """Return views of several tensors in their common shape.
 
     Raises
@@ -56,12 +50,11 @@ def broadcast_arrays(*arrays):
     >>> [x.shape for x in tensix.broadcast_arrays(tensix.ones(3), tensix.ones(2, 1))]
     [(2, 3), (2, 3)]
     """
-    cdef Tensor x
-    shape = broadcast_shapes(*[TensorImpl_shape((<Tensor>x).impl) for x in tensors_only(arrays, "broadcast_arrays")])
-    return tuple([EXPAND.call_with(x, shape) for x in arrays])
+    shape = broadcast_shapes(*[x.shape for x in tensors_only(arrays, "broadcast_arrays")])
+    return tuple([broadcast_to(x, shape) for x in arrays])
 
 
-def broadcast_shapes(*shapes):
+def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     """Return the shape that several shapes are broadcast to: sizes of 1 and missing leading dimensions are stretched.
 
     Raises
@@ -80,7 +73,7 @@ def broadcast_shapes(*shapes):
     for shape in shapes:
         place = ndim - len(shape)
         for side in shape:
-            size = PyNumber_Index(side)
+            size = index(side)
             if size not in (1, common[place]):
                 if size < 0 or common[place] != 1:
                     raise ValueError(f"shapes {', '.join(map(str, shapes))} cannot be broadcast together.")
@@ -89,7 +82,7 @@ def broadcast_shapes(*shapes):
     return tuple(common)
 
 
-def broadcast_to(Tensor x not None, /, shape):
+def broadcast_to(x: Tensor, /, shape: Sequence[int]) -> Tensor:
     """Return a view in which dimensions of size 1, and new ones in front, are repeated.
 
     Raises
@@ -111,7 +104,7 @@ def broadcast_to(Tensor x not None, /, shape):
     return EXPAND.call_with(x, shape)
 
 
-def expand_dims(Tensor x not None, /, axis):
+def expand_dims(x: Tensor, /, axis: Dims) -> Tensor:
     """Return a view with dimensions of size 1 at the given places.
 
     Raises
@@ -135,8 +128,9 @@ def expand_dims(Tensor x not None, /, axis):
     return x
 
 
-@method
-def flip(Tensor x not None, /, *, axis=None):
+@operator(native_functions.FLIP)
+@cython.binding(True)
+def flip(x: Tensor, /, *, axis: Axes = None) -> Tensor:
     """Return a view with the elements in reverse order along some dimensions, all if none are given.
 
     Examples
@@ -146,10 +140,11 @@ def flip(Tensor x not None, /, *, axis=None):
     tensor([[2, 1],
             [4, 3]])
     """
-    return FLIP.call_with(x, tuple(range(x.impl.ndim)) if axis is None else as_tuple(axis))
 
 
-def moveaxis(Tensor x not None, source, destination, /):
+@operator(native_functions.MOVEDIM, method=False)
+@cython.binding(True)
+def moveaxis(x: Tensor, source: Dims, destination: Dims, /) -> Tensor:
     """Return a view with dimensions moved to other places; the others keep their order.
 
     Parameters
@@ -165,10 +160,11 @@ def moveaxis(Tensor x not None, source, destination, /):
     >>> tensix.moveaxis(tensix.ones(2, 3, 4), 0, -1).shape
     (3, 4, 2)
     """
-    return MOVEDIM.call_complete((x, as_tuple(source), as_tuple(destination)), x.impl.key_set)
 
 
-def permute_dims(Tensor x not None, /, axes):
+@operator(native_functions.PERMUTE, method=False)
+@cython.binding(True)
+def permute_dims(x: Tensor, /, axes: Sequence[int]) -> Tensor:
     """Return a view with the dimensions in the given order.
 
     Examples
@@ -177,10 +173,9 @@ def permute_dims(Tensor x not None, /, axes):
     >>> tensix.permute_dims(tensix.ones(2, 3, 4), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    return PERMUTE.call_with(x, as_tuple(axes))
 
 
-def reshape(Tensor x not None, /, shape, *, copy=None):
+def reshape(x: Tensor, /, shape: Sequence[int], *, copy: bool | None = None) -> Tensor:
     """Return the same elements in another shape.
 
     Parameters
@@ -211,8 +206,9 @@ def reshape(Tensor x not None, /, shape, *, copy=None):
     return RESHAPE.call_with(x, as_tuple(shape))
 
 
-@method
-def squeeze(Tensor x not None, /, axis=None):
+@operator(native_functions.SQUEEZE)
+@cython.binding(True)
+def squeeze(x: Tensor, /, axis: Axes = None) -> Tensor:
     """Return a view without the given dimensions, which must be of size 1; without all of size 1 if none are given.
 
     Raises
@@ -226,13 +222,11 @@ def squeeze(Tensor x not None, /, axis=None):
     >>> tensix.squeeze(tensix.ones(1, 3, 1), axis=(0, 2)).shape
     (3,)
     """
-    if axis is None:
-        axis = tuple([dim for dim, size in enumerate(TensorImpl_shape(x.impl)) if size == 1])
-    return SQUEEZE.call_with(x, as_tuple(axis))
 
 
-@method
-def unstack(Tensor x not None, /, *, axis=0):
+@operator(native_functions.UNBIND)
+@cython.binding(True)
+def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     """Return the views at each position of a dimension.
 
     Examples
@@ -241,14 +235,14 @@ def unstack(Tensor x not None, /, *, axis=0):
     >>> tensix.unstack(tensix.tensor([[1, 2], [3, 4]]), axis=1)
     (tensor([1, 3]), tensor([2, 4]))
     """
-    return UNBIND.call_with(x, axis)
 
 
 # ---- copies
 
 
-@function
-def concat(arrays, /, *, axis=0):
+@operator(native_functions.CONCAT, method=False)
+@cython.binding(True)
+def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
     """Join tensors along a dimension that they have.
 
     Parameters
@@ -269,15 +263,14 @@ def concat(arrays, /, *, axis=0):
     >>> tensix.concat([tensix.tensor([1, 2]), tensix.tensor([3])])
     tensor([1, 2, 3])
     """
-    cdef tuple parts = many(arrays, "concat")
-    return CONCAT.call_complete((parts, axis), keys_of(parts))
 
 
 cat = concatenate = concat  # in PyTorch, in NumPy
 
 
-@function
-def stack(arrays, /, *, axis=0):
+@operator(native_functions.STACK, method=False)
+@cython.binding(True)
+def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
     """Join tensors of one shape along a new dimension.
 
     Parameters
@@ -299,12 +292,10 @@ def stack(arrays, /, *, axis=0):
     tensor([[1, 3],
             [2, 4]])
     """
-    cdef tuple parts = many(arrays, "stack")
-    return STACK.call_complete((parts, axis), keys_of(parts))
 
 
 @method
-def repeat(Tensor x not None, repeats, /, *, axis=None):
+def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> Tensor:
     """Repeat each element.
 
     Parameters
@@ -323,12 +314,15 @@ def repeat(Tensor x not None, repeats, /, *, axis=None):
     tensor([1, 1, 2, 2])
     """
     if isinstance(repeats, Tensor):
-        return REPEAT_TENSOR.call_complete((x, repeats, axis), x.impl.key_set | (<Tensor>repeats).impl.key_set)
+        return REPEAT_TENSOR.call_complete(
+            (x, repeats, axis), x.impl.key_set | cython.cast(Tensor, repeats).impl.key_set
+        )
     return REPEAT.call_complete((x, repeats, axis), x.impl.key_set)
 
 
-@method
-def roll(Tensor x not None, /, shift, *, axis=None):
+@operator(native_functions.ROLL)
+@cython.binding(True)
+def roll(x: Tensor, /, shift: Dims, *, axis: Axes = None) -> Tensor:
     """Shift elements along dimensions; those that leave at one end come in at the other.
 
     Parameters
@@ -346,11 +340,11 @@ def roll(Tensor x not None, /, shift, *, axis=None):
     >>> tensix.roll(tensix.arange(4), 1)
     tensor([3, 0, 1, 2])
     """
-    return ROLL.call_complete((x, shift, axis), x.impl.key_set)
 
 
-@method
-def tile(Tensor x not None, repetitions, /):
+@operator(native_functions.TILE)
+@cython.binding(True)
+def tile(x: Tensor, repetitions: Sequence[int], /) -> Tensor:
     """Repeat the whole tensor along each dimension.
 
     Examples
@@ -360,32 +354,17 @@ def tile(Tensor x not None, repetitions, /):
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    return TILE.call_with(x, as_tuple(repetitions))
 
 
-# ---- arguments
-
-
-cdef tuple as_tuple(object numbers):
+@cython.cfunc
+def as_tuple(numbers: object) -> tuple:
     """Return one or more ints as a tuple."""
-    return tuple(numbers) if isinstance(numbers, (tuple, list)) else (PyNumber_Index(numbers),)
+    return tuple(numbers) if isinstance(numbers, (tuple, list)) else (index(numbers),)
 
 
-cdef tuple many(object arrays, str name):
-    """Return one or more tensors as a tuple."""
-    # To ask Sequence takes longest.
-    if isinstance(arrays, Tensor) or not (isinstance(arrays, (tuple, list)) or isinstance(arrays, Sequence)):
-        raise TypeError(
-            f"{name}() takes a tuple or list of tensors, such as {name}([x, y]), found {type(arrays).__name__}."
-        )
-    if not arrays:
-        raise ValueError(f"{name}() needs at least one tensor, found none.")
-    return tensors_only(arrays, name)
-
-
-cpdef tuple tensors_only(object arrays, str name):
+def tensors_only(arrays: Sequence[Tensor], name: str) -> tuple[Tensor, ...]:
     """Return tensors as a tuple."""
     for x in arrays:
         if not isinstance(x, Tensor):
             raise TypeError(f"{name}() takes tensors only, {found_no_tensor(x, ' among them')}")
-    return <tuple>arrays if type(arrays) is tuple else tuple(arrays)
+    return tuple(arrays)

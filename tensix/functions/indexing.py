@@ -1,18 +1,20 @@
 """The array API standard's chapter on indexing by tensors, beside ``x[...]``."""
-from tensix._tensor cimport Tensor
-from tensix.dispatch.operator_table cimport OperatorTable
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from tensix.dispatch import native_functions
-from tensix.dispatch.tensor_function import method
+from tensix.dispatch.tensor_function import operator
+
+if TYPE_CHECKING:
+    from tensix._tensor import Tensor
 
 __all__ = ["take", "take_along_axis"]
 
-cdef OperatorTable TAKE = native_functions.TAKE
-cdef OperatorTable TAKE_ALONG_AXIS = native_functions.TAKE_ALONG_AXIS
 
-
-@method
-def take(Tensor x not None, Tensor indices not None, /, *, axis=None):
+@operator(native_functions.TAKE)
+def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
     """Return the elements at given positions of a dimension.
 
     Parameters
@@ -38,11 +40,10 @@ def take(Tensor x not None, Tensor indices not None, /, *, axis=None):
     tensor([[3, 1],
             [6, 4]])
     """
-    return TAKE.call_complete((x, indices, axis), x.impl.key_set | indices.impl.key_set)
 
 
-@method
-def take_along_axis(Tensor x not None, Tensor indices not None, /, *, axis=-1):
+@operator(native_functions.TAKE_ALONG_AXIS)
+def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     """Return elements whose positions in one dimension are given for each place of the others.
 
     Parameters
@@ -66,4 +67,3 @@ def take_along_axis(Tensor x not None, Tensor indices not None, /, *, axis=-1):
     >>> tensix.take_along_axis(x, tensix.argsort(x))
     tensor([[1, 2, 3]])
     """
-    return TAKE_ALONG_AXIS.call_complete((x, indices, axis), x.impl.key_set | indices.impl.key_set)

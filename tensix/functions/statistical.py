@@ -2,31 +2,28 @@
 
 NaN is passed on. Sums of floating numbers are made by pairs, so that the error grows with the logarithm of their count.
 """
-from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.functions.reduction cimport reduce, reduce_as, reduce_moment
-from tensix.tensors.dtype cimport dtype_from_any
-from tensix._tensor cimport Tensor
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from tensix.dispatch import native_functions
-from tensix.dispatch.tensor_function import alias, method
+from tensix.dispatch.annotations import Axes
+from tensix.dispatch.tensor_function import alias, operator
+
+if TYPE_CHECKING:
+    from tensix._tensor import Tensor
+    from tensix.tensors.dtype import _DTypeLike
 
 __all__ = [
     "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var",
-]
-
-cdef OperatorTable CUMULATIVE_SUM = native_functions.CUMULATIVE_SUM
-cdef OperatorTable CUMULATIVE_PROD = native_functions.CUMULATIVE_PROD
-cdef OperatorTable MAX = native_functions.MAX
-cdef OperatorTable MEAN = native_functions.MEAN
-cdef OperatorTable MIN = native_functions.MIN
-cdef OperatorTable PROD = native_functions.PROD
-cdef OperatorTable STD = native_functions.STD
-cdef OperatorTable SUM = native_functions.SUM
-cdef OperatorTable VAR = native_functions.VAR
+]  # fmt: skip
 
 
-@method
-def cumulative_prod(Tensor x not None, /, *, axis=None, dtype=None, include_initial=False):
+@operator(native_functions.CUMULATIVE_PROD)
+def cumulative_prod(
+    x: Tensor, /, *, axis: int | None = None, dtype: _DTypeLike | None = None, include_initial: bool = False
+) -> Tensor:
     """Return the products of the first, the first two, and so on up to all elements of an axis.
 
     Parameters
@@ -53,13 +50,12 @@ def cumulative_prod(Tensor x not None, /, *, axis=None, dtype=None, include_init
     >>> tensix.cumulative_prod(tensix.tensor([1, 2, 3]), include_initial=True)
     tensor([1, 1, 2, 6])
     """
-    type_ = None if dtype is None else dtype_from_any(dtype)
-    options = {"axis": axis, "dtype": type_, "include_initial": include_initial}
-    return CUMULATIVE_PROD.call((x,), options, x.impl.key_set)
 
 
-@method
-def cumulative_sum(Tensor x not None, /, *, axis=None, dtype=None, include_initial=False):
+@operator(native_functions.CUMULATIVE_SUM)
+def cumulative_sum(
+    x: Tensor, /, *, axis: int | None = None, dtype: _DTypeLike | None = None, include_initial: bool = False
+) -> Tensor:
     """Return the sums of the first, the first two, and so on up to all elements along an axis.
 
     Parameters
@@ -86,13 +82,10 @@ def cumulative_sum(Tensor x not None, /, *, axis=None, dtype=None, include_initi
     >>> tensix.cumulative_sum(tensix.tensor([1, 2, 3]), include_initial=True)
     tensor([0, 1, 3, 6])
     """
-    type_ = None if dtype is None else dtype_from_any(dtype)
-    options = {"axis": axis, "dtype": type_, "include_initial": include_initial}
-    return CUMULATIVE_SUM.call((x,), options, x.impl.key_set)
 
 
-@method
-def max(Tensor x not None, /, *, axis=None, keepdims=False):
+@operator(native_functions.MAX)
+def max(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the largest elements.
 
     Parameters
@@ -117,11 +110,10 @@ def max(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.max(tensix.tensor([[1, 5], [7, 2]]), axis=1)
     tensor([5, 7])
     """
-    return reduce(MAX, x, axis, keepdims)
 
 
-@method
-def mean(Tensor x not None, /, *, axis=None, keepdims=False):
+@operator(native_functions.MEAN)
+def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the means, of no elements nan.
 
     Parameters
@@ -150,11 +142,10 @@ def mean(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.mean(tensix.tensor([[1.0, 5.0], [7.0, 3.0]]), axis=0)
     tensor([4., 4.])
     """
-    return reduce(MEAN, x, axis, keepdims)
 
 
-@method
-def min(Tensor x not None, /, *, axis=None, keepdims=False):
+@operator(native_functions.MIN)
+def min(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the smallest elements.
 
     Parameters
@@ -179,11 +170,10 @@ def min(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.min(tensix.tensor([[1, 5], [7, 2]]), axis=1)
     tensor([1, 2])
     """
-    return reduce(MIN, x, axis, keepdims)
 
 
-@method
-def prod(Tensor x not None, /, *, axis=None, dtype=None, keepdims=False):
+@operator(native_functions.PROD)
+def prod(x: Tensor, /, *, axis: Axes = None, dtype: _DTypeLike | None = None, keepdims: bool = False) -> Tensor:
     """Return the products, of no elements 1.
 
     Parameters
@@ -210,11 +200,10 @@ def prod(Tensor x not None, /, *, axis=None, dtype=None, keepdims=False):
     >>> tensix.prod(tensix.tensor([[1, 5], [7, 2]]))
     tensor(70)
     """
-    return reduce_as(PROD, x, axis, dtype, keepdims)
 
 
-@method
-def std(Tensor x not None, /, *, axis=None, correction=0.0, keepdims=False):
+@operator(native_functions.STD)
+def std(x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """Return the standard deviations: the square roots of the variances.
 
     Parameters
@@ -241,11 +230,10 @@ def std(Tensor x not None, /, *, axis=None, correction=0.0, keepdims=False):
     >>> tensix.std(tensix.tensor([1.0, 3.0]))
     tensor(1.)
     """
-    return reduce_moment(STD, x, axis, correction, keepdims)
 
 
-@method
-def sum(Tensor x not None, /, *, axis=None, dtype=None, keepdims=False):
+@operator(native_functions.SUM)
+def sum(x: Tensor, /, *, axis: Axes = None, dtype: _DTypeLike | None = None, keepdims: bool = False) -> Tensor:
     """Return the sums, of no elements 0.
 
     Parameters
@@ -272,11 +260,10 @@ def sum(Tensor x not None, /, *, axis=None, dtype=None, keepdims=False):
     >>> tensix.sum(tensix.tensor([[1, 5], [7, 2]]), axis=0, keepdims=True)
     tensor([[8, 7]])
     """
-    return reduce_as(SUM, x, axis, dtype, keepdims)
 
 
-@method
-def var(Tensor x not None, /, *, axis=None, correction=0.0, keepdims=False):
+@operator(native_functions.VAR)
+def var(x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """Return the variances: the means of the squared distances to the mean.
 
     Parameters
@@ -308,7 +295,6 @@ def var(Tensor x not None, /, *, axis=None, correction=0.0, keepdims=False):
     >>> tensix.var(tensix.tensor([1.0, 3.0]), correction=1)
     tensor(2.)
     """
-    return reduce_moment(VAR, x, axis, correction, keepdims)
 
 
 cumprod = alias("cumprod", cumulative_prod)  # in NumPy and PyTorch

@@ -1,31 +1,21 @@
 """The array API standard's chapter on searching: where elements are, how many, and choice among them."""
-cimport cython
-from tensix.dispatch.operands cimport is_number, scalar_like
-from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.functions.reduction cimport reduce
-from tensix.tensors.tensor_base cimport TensorBase
-from tensix._tensor cimport Tensor
 
-import numpy as np
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
 
 from tensix.dispatch import native_functions
-from tensix.dispatch.tensor_function import method
-from tensix.functions.creation import full
-from tensix.tensors.tensor_base import found_no_tensor
+from tensix.dispatch.annotations import Axes, Mask, Operand
+from tensix.dispatch.tensor_function import operator
+
+if TYPE_CHECKING:
+    from tensix._tensor import Tensor
 
 __all__ = ["argmax", "argmin", "argwhere", "count_nonzero", "nonzero", "searchsorted", "where"]
 
-cdef OperatorTable ARGWHERE = native_functions.ARGWHERE
-cdef OperatorTable ARGMAX = native_functions.ARGMAX
-cdef OperatorTable ARGMIN = native_functions.ARGMIN
-cdef OperatorTable COUNT_NONZERO = native_functions.COUNT_NONZERO
-cdef OperatorTable NONZERO = native_functions.NONZERO
-cdef OperatorTable SEARCHSORTED = native_functions.SEARCHSORTED
-cdef OperatorTable WHERE = native_functions.WHERE
 
-
-@method
-def argmax(Tensor x not None, /, *, axis=None, keepdims=False):
+@operator(native_functions.ARGMAX)
+def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Return where the largest element is; the first of several, and NaN before all others.
 
     Parameters
@@ -50,11 +40,10 @@ def argmax(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.argmax(tensix.tensor([[1, 5], [7, 2]]), axis=1)
     tensor([1, 0])
     """
-    return reduce(ARGMAX, x, axis, keepdims)
 
 
-@method
-def argmin(Tensor x not None, /, *, axis=None, keepdims=False):
+@operator(native_functions.ARGMIN)
+def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Return where the smallest element is; the first of several, and NaN before all others.
 
     Parameters
@@ -79,11 +68,10 @@ def argmin(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.argmin(tensix.tensor([[1, 5], [7, 2]]), axis=1)
     tensor([0, 1])
     """
-    return reduce(ARGMIN, x, axis, keepdims)
 
 
-@method
-def argwhere(Tensor x not None, /):
+@operator(native_functions.ARGWHERE)
+def argwhere(x: Tensor, /) -> Tensor:
     """Return the positions of the elements that are not zero as a matrix: a row for each, a column per dimension.
 
     Examples
@@ -93,11 +81,10 @@ def argwhere(Tensor x not None, /):
     tensor([[0, 1],
             [1, 0]])
     """
-    return ARGWHERE.call1(x)
 
 
-@method
-def count_nonzero(Tensor x not None, /, *, axis=None, keepdims=False):
+@operator(native_functions.COUNT_NONZERO)
+def count_nonzero(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return how many elements are not zero.
 
     Parameters
@@ -122,11 +109,10 @@ def count_nonzero(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.count_nonzero(tensix.tensor([[0, 5], [7, 2]]), axis=0)
     tensor([1, 2])
     """
-    return reduce(COUNT_NONZERO, x, axis, keepdims)
 
 
-@method
-def nonzero(Tensor x not None, /):
+@operator(native_functions.NONZERO)
+def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
     """Return the positions of the elements that are not zero: a tensor per dimension, such as may be an index.
 
     Raises
@@ -143,10 +129,12 @@ def nonzero(Tensor x not None, /):
     >>> x[tensix.nonzero(x)]
     tensor([1, 2])
     """
-    return NONZERO.call1(x)
 
 
-def searchsorted(x1, x2, /, *, side="left", sorter=None):
+@operator(native_functions.SEARCHSORTED, method=False)
+def searchsorted(
+    x1: Tensor, x2: Operand, /, *, side: Literal["left", "right"] = "left", sorter: Tensor | None = None
+) -> Tensor:
     """Return the positions where values would have to be put into a sorted tensor for it to stay sorted.
 
     Parameters
@@ -171,22 +159,11 @@ def searchsorted(x1, x2, /, *, side="left", sorter=None):
     >>> tensix.searchsorted(tensix.tensor([1, 3, 5]), tensix.tensor([3, 4]))
     tensor([1, 2])
     """
-    if not isinstance(x2, TensorBase) and isinstance(x1, TensorBase):
-        if not is_number(x2):
-            raise TypeError(f"searchsorted() takes values that are a tensor or a number, {found_no_tensor(x2)}")
-        x2 = scalar_like(x1, x2)
-    if sorter is None and isinstance(x1, TensorBase):
-        keys = (<TensorBase>x1).impl.key_set | (<TensorBase>x2).impl.key_set
-        return SEARCHSORTED.call_complete((x1, x2, side, None), keys)
-    return SEARCHSORTED(x1, x2, side=side, sorter=sorter)
 
 
-@cython.embedsignature(False)  # the last two are optional only for the error to say what serves instead
-def where(condition, x1=None, x2=None, /):
-    """where(condition, x1, x2, /)
---
-
-    Return the elements of one tensor where a condition holds, and of another where it does not.
+@operator(native_functions.WHERE, method=False, hint="nonzero(condition) returns where it holds.")
+def where(condition: Mask, x1: Operand, x2: Operand, /) -> Tensor:
+    """Return the elements of one tensor where a condition holds, and of another where it does not.
 
     Parameters
     ----------
@@ -206,26 +183,3 @@ def where(condition, x1=None, x2=None, /):
     >>> tensix.where(tensix.tensor([True, False]), tensix.tensor([1, 2]), 0)
     tensor([1, 0])
     """
-    if x2 is None:
-        raise TypeError(
-            "where() takes a condition and two to choose from, where(condition, x1, x2); nonzero(condition) says where "
-            "it holds."
-        )
-    if not isinstance(x1, TensorBase):
-        x1 = number_beside(x1, x2, condition)
-    if not isinstance(x2, TensorBase):
-        x2 = number_beside(x2, x1, condition)
-    if not isinstance(condition, TensorBase):
-        raise TypeError(f"where() takes a condition that is a tensor, {found_no_tensor(condition)}")
-    keys = (<TensorBase>condition).impl.key_set | (<TensorBase>x1).impl.key_set | (<TensorBase>x2).impl.key_set
-    return WHERE.call((condition, x1, x2), None, keys)
-
-
-cdef object number_beside(object number, object other, object condition):
-    """Return a number as a tensor, of the type that it has beside another tensor or number."""
-    if not isinstance(number, (int, float, complex)) and not isinstance(number, np.generic):
-        raise TypeError(f"where() chooses from tensors and numbers, {found_no_tensor(number)}")
-    if isinstance(other, TensorBase):
-        return scalar_like(other, number)
-    dtype = number.dtype if isinstance(number, np.generic) else None
-    return full((), number, dtype=dtype, device=condition.device if isinstance(condition, TensorBase) else None)

@@ -1,19 +1,21 @@
 """The array API standard's chapter of utilities: whether all elements, or any, are true, and differences."""
-from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.functions.reduction cimport reduce
-from tensix._tensor cimport Tensor
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from tensix.dispatch import native_functions
-from tensix.dispatch.tensor_function import method
+from tensix.dispatch.annotations import Axes
+from tensix.dispatch.tensor_function import operator
+
+if TYPE_CHECKING:
+    from tensix._tensor import Tensor
 
 __all__ = ["all", "any", "diff"]
 
-cdef OperatorTable ALL = native_functions.ALL
-cdef OperatorTable ANY = native_functions.ANY
 
-
-@method
-def all(Tensor x not None, /, *, axis=None, keepdims=False):
+@operator(native_functions.ALL)
+def all(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return whether all elements are not zero; of no elements, all are.
 
     Parameters
@@ -38,11 +40,10 @@ def all(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.all(tensix.tensor([[0, 5], [7, 2]]), axis=0)
     tensor([False,  True])
     """
-    return reduce(ALL, x, axis, keepdims)
 
 
-@method
-def any(Tensor x not None, /, *, axis=None, keepdims=False):
+@operator(native_functions.ANY)
+def any(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return whether any element is not zero; of no elements, none is.
 
     Parameters
@@ -67,11 +68,12 @@ def any(Tensor x not None, /, *, axis=None, keepdims=False):
     >>> tensix.any(tensix.tensor([[0, 0], [7, 0]]), axis=0)
     tensor([ True, False])
     """
-    return reduce(ANY, x, axis, keepdims)
 
 
-@method
-def diff(x, /, n=1, *, axis=-1, prepend=None, append=None):
+@operator(native_functions.DIFF)
+def diff(
+    x: Tensor, /, n: int = 1, *, axis: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
+) -> Tensor:
     """Return the differences of neighbours along a dimension.
 
     Parameters
@@ -99,4 +101,3 @@ def diff(x, /, n=1, *, axis=-1, prepend=None, append=None):
     >>> tensix.diff(tensix.tensor([1, 4, 9]))
     tensor([3, 5])
     """
-    return native_functions.DIFF(x, n, axis, prepend, append)

@@ -1,18 +1,20 @@
 """The array API standard's chapter on sorting."""
-from tensix._tensor cimport Tensor
-from tensix.dispatch.operator_table cimport OperatorTable
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from tensix.dispatch import native_functions
-from tensix.dispatch.tensor_function import method
+from tensix.dispatch.tensor_function import operator
+
+if TYPE_CHECKING:
+    from tensix._tensor import Tensor
 
 __all__ = ["argsort", "sort"]
 
-cdef OperatorTable ARGSORT = native_functions.ARGSORT
-cdef OperatorTable SORT = native_functions.SORT
 
-
-@method
-def argsort(Tensor x not None, /, *, axis=-1, descending=False, stable=True):
+@operator(native_functions.ARGSORT)
+def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Return the positions that bring the elements of a dimension into order.
 
     Parameters
@@ -38,11 +40,10 @@ def argsort(Tensor x not None, /, *, axis=-1, descending=False, stable=True):
     >>> tensix.argsort(x), tensix.argsort(x, descending=True)
     (tensor([1, 0, 2]), tensor([0, 2, 1]))
     """
-    return ARGSORT.call_complete((x, axis, descending, stable), x.impl.key_set)
 
 
-@method
-def sort(Tensor x not None, /, *, axis=-1, descending=False, stable=True):
+@operator(native_functions.SORT)
+def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Return a copy with the elements of a dimension in order; parameters as for `argsort`.
 
     Not-a-numbers come last, in descending order first.
@@ -53,4 +54,3 @@ def sort(Tensor x not None, /, *, axis=-1, descending=False, stable=True):
     >>> tensix.sort(tensix.tensor([2, 3, 1]), descending=True)
     tensor([3, 2, 1])
     """
-    return SORT.call_complete((x, axis, descending, stable), x.impl.key_set)
