@@ -33,7 +33,7 @@ from setuptools.command.build_py import build_py
 PURE = [path for path in Path("tensix").rglob("*.py") if "\nimport cython\n" in path.read_text()]
 MODULES = sorted(path.as_posix() for path in [*Path("tensix").rglob("*.pyx"), *PURE])
 
-# TENSIX_DEBUG=1 turns on the assertions of include/tensix/assert.h, Cython's own checks, and debug symbols with
+# TENSIX_DEBUG=1 turns on the assertions of tensix/core/assert.h, Cython's own checks, and debug symbols with
 # the lines of Cython files. Build it in a folder of its own, as .ci/debug does: the other build would be lost.
 DEBUG = os.environ.get("TENSIX_DEBUG") == "1"
 # TENSIX_SANITIZE=address,undefined or =thread instruments the modules; .ci/sanitize builds and runs such copies.
@@ -60,7 +60,7 @@ DIRECTIVES = {
     "embedsignature.format": "clinic",  # what inspect.signature reads
     "auto_pickle": False,  # counts and addresses must never be pickled by accident
 }
-INCLUDED_FIRST = ["tensix/include/tensix/traceback.h", "tensix/include/tensix/argument_errors.h"]
+INCLUDED_FIRST = ["tensix/core/traceback.h", "tensix/core/argument_errors.h"]
 if sys.platform == "win32":
     COMPILE_ARGS = ["/O2", "/std:c11", *[f"/FI{header}" for header in INCLUDED_FIRST]]
 else:
@@ -89,12 +89,13 @@ LINK_ARGS = ["-Wl,-z,noseparate-code"] if sys.platform == "linux" else []
 LINK_ARGS += SANITIZE
 # Loops of our own over elements that the compiler can take many at once; GCC does so from -O3 on.
 VECTORISED = (
-    "conversion", "corrected_loops", "finding", "gathering", "gufunc", "manipulation", "searching", "selection", "sets",
-    "sorting", "statistical",
+    "kernels/finding", "kernels/gathering", "kernels/manipulation", "kernels/searching", "kernels/selection",
+    "kernels/sets", "kernels/sorting", "kernels/statistical", "loops/conversion", "loops/corrected_loops",
+    "loops/gufunc",
 )  # fmt: skip
-FURTHER_ARGS = {f"tensix/kernels/{name}.pyx": ["-O3"] for name in VECTORISED}
+FURTHER_ARGS = {f"tensix/{name}.pyx": ["-O3"] for name in VECTORISED}
 # Roots and choices of elementwise functions: only if neither errno nor exceptions of floating point count.
-FURTHER_ARGS["tensix/kernels/corrected_loops.pyx"] += ["-fno-math-errno", "-fno-trapping-math"]
+FURTHER_ARGS["tensix/loops/corrected_loops.pyx"] += ["-fno-math-errno", "-fno-trapping-math"]
 if sys.platform == "win32":
     FURTHER_ARGS = {}
 
@@ -114,7 +115,7 @@ modules = [
     Extension(
         name,
         [path],
-        include_dirs=["tensix/include", TABLE.parent.as_posix(), np.get_include()],
+        include_dirs=[".", "tensix/include", TABLE.parent.as_posix(), np.get_include()],
         define_macros=MACROS + RENAMED.get(name, []) + [("TENSIX_DEBUG", "1")] * DEBUG,
         extra_compile_args=COMPILE_ARGS + FURTHER_ARGS.get(path, []) + os.environ.get("TENSIX_CFLAGS", "").split(),
         depends=[TABLE.as_posix()] if name == IMPORTER else [],
@@ -142,7 +143,8 @@ MADE_WITH = "\n".join(map(str, [
 def headers_of(path):
     """Return the headers of tensix that a file names, directly or not."""
     text = Path(path).read_text(encoding="utf-8")
-    found = {f"tensix/include/{name}" for name in re.findall(r'[<"](tensix/\w+\.h)[">]', text)}
+    found = re.findall(r'[<"](tensix/[\w/]+\.h)[">]', text)
+    found = {name if Path(name).exists() else f"tensix/include/{name}" for name in found}
     return found.union(*map(headers_of, found))
 
 

@@ -41,8 +41,8 @@ from tensix.functions.sparse import *  # noqa: F403
 from tensix.functions.statistical import *  # noqa: F403
 from tensix.functions.utility import *  # noqa: F403
 from tensix.kernels.elementwise import *  # noqa: F403
-from tensix.kernels.parallel import get_num_threads, set_num_threads
 from tensix.kernels.random import Generator, manual_seed
+from tensix.loops.parallel import get_num_threads, set_num_threads
 from tensix.tensors import dtype as _dtype
 from tensix.tensors import memory_format as _memory_format
 from tensix.tensors.dtype import *  # noqa: F403

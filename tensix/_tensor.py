@@ -55,8 +55,8 @@ from cython.cimports.tensix.exchange.ndarray import (
 )
 from cython.cimports.tensix.exchange.numpy_calls import call_ignoring_errors
 from cython.cimports.tensix.exchange.pickling import reduce_tensor
-from cython.cimports.tensix.kernels.copy import fill_ as fill_kernel
 from cython.cimports.tensix.kernels.views import index as index_kernel
+from cython.cimports.tensix.loops.copy import fill_ as fill_kernel
 from cython.cimports.tensix.tensors.dispatch_key import bits_of_key, dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import (
     BFLOAT16,

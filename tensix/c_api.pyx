@@ -39,7 +39,7 @@ from tensix.dispatch.kernel cimport Kernel, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.tensors.dtype cimport dtype_of_code, itemsize_of
 from tensix.exchange.foreign_memory cimport impl_over_memory
-from tensix.kernels.empty cimport empty_impl
+from tensix.loops.empty cimport empty_impl
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,

@@ -10,13 +10,24 @@ import pytest
 HERE = Path(__file__).parent
 # They need what a plain installation lacks: libraries, a browser, assertions. Without it they fail, not skip.
 ONLY_BY_NAME = {HERE / "browser", HERE / "consumers", HERE / "debug", HERE / "exchange"}
+QUICK = {HERE / "core", HERE / "dispatch", HERE / "tensors"}  # what ``-m quick`` runs
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Leave such a folder out, unless an argument of the command line lies in it."""
+    """Leave such a folder out, unless an argument of the command line lies in it; read no test that is not quick."""
+    if config.option.markexpr == "quick" and collection_path.parent == HERE and collection_path not in QUICK:
+        return True
     arguments = [Path(argument.partition("::")[0]).resolve() for argument in config.args]
     is_named = any(path.is_relative_to(collection_path) for path in arguments)
     return True if collection_path in ONLY_BY_NAME and not is_named else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark the tests of `QUICK`, before those without the mark are left out."""
+    for item in items:
+        if any(item.path.is_relative_to(folder) for folder in QUICK):
+            item.add_marker("quick")
 
 
 def pytest_collection_finish():

@@ -16,8 +16,8 @@ from tensix.command_line.summary import lines_of_summary
 from tensix.command_line.terminal import Terminal, printable
 from tensix.core import format_size
 from tensix.memory import Snapshot, load_snapshot, record
-from tensix.memory.advice import findings_of, summary_of
-from tensix.memory.timeline import with_advice
+from tensix.profiling.advice import findings_of, summary_of
+from tensix.profiling.timeline import with_advice
 
 __all__ = ["fill"]
 

@@ -11,7 +11,7 @@ from tensix.command_line.summary import lines_of_summary
 from tensix.command_line.terminal import Terminal
 from tensix.core import format_size
 from tensix.memory import record, serve_numpy
-from tensix.memory.timeline import html_of_snapshot
+from tensix.profiling.timeline import html_of_snapshot
 
 __all__ = ["load_ipython_extension"]
 

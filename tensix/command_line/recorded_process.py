@@ -12,8 +12,8 @@ so seldom that it takes at most a fiftieth of the time.
 Note [Memory of a recording]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 A program that makes a million arrays would need more memory for their records than for anything else. So records of
-freed blocks are kept in a file (Note [The tape] in ``memory/recorder.pyx``), and the snapshot is never in memory as a
-whole: its columns are written a part after the other, each to a file without a name, and these are joined. What the
+freed blocks are kept in a file (Note [The tape] in ``profiling/recorder.pyx``), and the snapshot is never in memory as
+a whole: its columns are written a part after the other, each to a file without a name, and these are joined. What the
 module imports is in the program's memory, too: `tempfile` and `shutil` alone would be 0.9 MiB.
 """
 

@@ -35,7 +35,7 @@ from tensix.core.public_module cimport set_module
 
 __all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "use_allocator"]
 
-cdef extern from "tensix/stack.h":
+cdef extern from "tensix/core/stack.h":
     int tx_check_stack(const char* what) except -1
 
 

@@ -14,6 +14,7 @@ from typing import ParamSpec, TypeVar
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
+SUSPENDS = 0x20 | 0x80 | 0x100 | 0x200  # the flags of a code that is left and entered again, as inspect names them
 HEAP_TYPE = 1 << 9  # the flag of a class that is made by a statement of Python
 
 # Words of Cython and CPython -> the package's.
@@ -126,3 +127,12 @@ def names_signature(function: Callable[Arguments, Result]) -> Callable[Arguments
             raise TypeError(with_signature(str(error), name, function)) from None
 
     return call
+
+
+def check_runs_to_its_end(function: Callable[..., object], scope: str) -> None:
+    """Check that a call of a function runs its body: that of a generator or coroutine is over before."""
+    if getattr(getattr(function, "__code__", None), "co_flags", 0) & SUSPENDS:
+        raise TypeError(
+            f"{scope} cannot decorate {function.__qualname__}(): a call of a generator or coroutine function returns "
+            f"before its body runs. Use `with {scope}():` inside it."
+        )

@@ -1,4 +1,4 @@
-"""Private: the functions of include/tensix/atomics.h. Public .pxd files never cimport this one."""
+"""Private: the functions of tensix/atomics.h. Public .pxd files never cimport this one."""
 from libc.stdint cimport uint64_t
 
 

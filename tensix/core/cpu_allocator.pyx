@@ -40,7 +40,7 @@ from tensix.core.allocator import OutOfMemoryError, set_allocator
 
 __all__ = ["CPUAllocator"]
 
-cdef extern from "tensix/pages.h" nogil:
+cdef extern from "tensix/core/pages.h" nogil:
     void* tx_map_pages(size_t nbytes)
     void tx_unmap_pages(void* address, size_t nbytes)
     bint tx_read_bytes(void* to, const void* source, size_t nbytes)

@@ -50,12 +50,12 @@ from tensix.core.python_reference cimport (
 
 __all__ = ["DataPtr"]
 
-cdef extern from "tensix/gil.h":
+cdef extern from "tensix/core/gil.h":
     bint GIL_EXISTS "TX_GIL_EXISTS"
 
 cdef extern from *:
     """
-    #include "tensix/thread_local.h"
+    #include "tensix/core/thread_local.h"
     typedef struct { int depth; void *aside; } tx_chain_t;
     static tx_chain_t *tx_this_thread(void) { static TX_THREAD_LOCAL tx_chain_t chain; return &chain; }
     """
@@ -64,7 +64,7 @@ cdef extern from *:
         void* aside  # a list of aside_t
     chain_t* this_thread "tx_this_thread"() nogil
 
-cdef extern from "tensix/symbols.h" nogil:
+cdef extern from "tensix/core/symbols.h" nogil:
     void tx_find_symbol(void* address, const char** name, const char** library)
 
 cdef enum:

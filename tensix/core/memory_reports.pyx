@@ -70,7 +70,7 @@ from tensix.core.usage cimport high_water_current, high_water_move, high_water_t
 
 __all__ = ["MemoryReporter", "max_memory_allocated", "memory_allocated", "reset_peak_memory_stats"]
 
-cdef extern from "tensix/at_fork.h":
+cdef extern from "tensix/core/at_fork.h":
     ctypedef void (*fork_hook_t)() noexcept nogil
     int tx_at_fork(fork_hook_t before, fork_hook_t in_parent, fork_hook_t in_child)
 
@@ -80,7 +80,7 @@ cdef extern from "Python.h":
 
 cdef extern from *:
     """
-    #include "tensix/thread_local.h"
+    #include "tensix/core/thread_local.h"
     static TX_THREAD_LOCAL int tx_inside_report = 0;
     static TX_THREAD_LOCAL uint32_t tx_thread_number = 0;
     """

@@ -17,10 +17,10 @@ from cpython.exc cimport PyErr_Fetch, PyErr_Restore, PyErr_SetInterrupt
 from cpython.ref cimport PyObject
 
 
-cdef extern from "tensix/finalization.h" nogil:
+cdef extern from "tensix/core/finalization.h" nogil:
     bint tx_is_finalizing()
 
-cdef extern from "tensix/gil.h" nogil:
+cdef extern from "tensix/core/gil.h" nogil:
     bint holds_gil "tx_holds_gil" ()
     bint holds_gil_at_exit "tx_holds_gil_at_exit" ()
 

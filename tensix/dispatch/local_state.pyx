@@ -14,7 +14,7 @@ __all__ = ["exclude_keys", "include_keys"]
 
 cdef extern from *:
     """
-    #include "tensix/thread_local.h"
+    #include "tensix/core/thread_local.h"
     static TX_THREAD_LOCAL uint64_t tx_included = 0, tx_excluded = 0;
     """
     uint64_t tx_included

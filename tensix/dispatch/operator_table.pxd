@@ -14,7 +14,7 @@ cdef enum:
     UNREAD = 1 << 30
 
 
-cdef extern from "tensix/stack.h":
+cdef extern from "tensix/core/stack.h":
     int tx_check_stack(const char* what) except -1
 
 

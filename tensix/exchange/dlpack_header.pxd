@@ -1,7 +1,7 @@
-"""Private: DLPack's structs, as ``tensix/dlpack.h`` has them."""
+"""Private: DLPack's structs, as ``tensix/exchange/dlpack.h`` has them."""
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-cdef extern from "tensix/dlpack.h" nogil:
+cdef extern from "tensix/exchange/dlpack.h" nogil:
     enum:
         DLPACK_MAJOR_VERSION
         DLPACK_MINOR_VERSION

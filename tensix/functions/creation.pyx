@@ -10,7 +10,7 @@ from tensix.tensors.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.operands cimport is_number
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.creation cimport as_shape, call_factory, tensor_of_numbers
-from tensix.kernels.empty cimport check_strided
+from tensix.loops.empty cimport check_strided
 from tensix.exchange.buffer cimport impl_of_buffer
 from tensix.exchange.dlpack cimport impl_of_dlpack
 from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, FLOAT64, DType, dtype_from_any, is_integer

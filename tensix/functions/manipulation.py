@@ -16,7 +16,7 @@ from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from tensix.dispatch import native_functions
 from tensix.dispatch.annotations import Axes, Dims
 from tensix.dispatch.tensor_function import method, operator
-from tensix.kernels.axes import wrapped_axes
+from tensix.loops.axes import wrapped_axes
 from tensix.tensors.tensor_base import found_no_tensor
 
 __all__ = [

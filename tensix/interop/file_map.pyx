@@ -22,7 +22,7 @@ from tensix.core.storage import Storage
 
 __all__ = ["FileMap"]
 
-cdef extern from "tensix/file_map.h" nogil:
+cdef extern from "tensix/interop/file_map.h" nogil:
     const int TX_MAP_READ_ONLY
     const int TX_MAP_PRIVATE
     const int TX_MAP_SHARED

@@ -1,7 +1,6 @@
 """What operators do: everything that is registered for one. Importing this package registers all of it."""
 
 from tensix.kernels import (  # noqa: F401
-    copy,
     creation,
     elementwise,
     finding,

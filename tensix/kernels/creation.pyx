@@ -24,9 +24,9 @@ from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, Storag
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operands cimport write_fitting
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.kernels.empty cimport check_strided
-from tensix.kernels.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS
-from tensix.kernels.parallel cimport parallel_for
+from tensix.loops.empty cimport check_strided
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS
+from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport (
     BOOL,
     FLOAT32,
@@ -59,9 +59,10 @@ from tensix.tensors.tensor_impl cimport (
 import numpy as np
 
 from tensix.dispatch import native_functions
-from tensix.kernels.empty import StridedKernel
-from tensix.kernels.numpy_kernel import NumpyKernel
-from tensix.kernels.numpy_results import computed
+from tensix.loops import copy, empty
+from tensix.loops.empty import StridedKernel
+from tensix.loops.numpy_kernel import NumpyKernel
+from tensix.loops.numpy_results import computed
 from tensix.tensors.dtype import complex64, float32, int64
 from tensix.tensors.memory_format import contiguous_format
 
@@ -745,6 +746,8 @@ for _table, _kernel in (
     (native_functions.RFFTFREQ, Kernel_of("rfftfreq", rfftfreq)),
 ):
     _table.register("CompositeExplicitAutograd", _kernel)
+for _table, _key, _kernel in copy.KERNELS + empty.KERNELS:
+    _table.register(_key, _kernel)
 native_functions.EMPTY_STRIDED.register(
     "CompositeExplicitAutograd", StridedKernel(empty_strided_kernel))
 native_functions.MESHGRID.register("CPU", Kernel_of("meshgrid", meshgrid))

@@ -25,8 +25,16 @@ from tensix.dispatch import OperatorTable, native_functions
 from tensix.dispatch.annotations import Operand
 from tensix.dispatch.tensor_function import alias, operator
 from tensix.kernels.meta import MetaFunctionKernel, MetaUfuncKernel
-from tensix.kernels.numpy_kernel import NumpyKernel
-from tensix.kernels.ufunc import ClipKernel, CopyingOutKernel, IdentityKernel, OutKernel, PowerKernel, UfuncKernel
+from tensix.loops.numpy_kernel import NumpyKernel
+from tensix.loops.ufunc import (
+    ArrayEqualKernel,
+    ClipKernel,
+    CopyingOutKernel,
+    IdentityKernel,
+    OutKernel,
+    PowerKernel,
+    UfuncKernel,
+)
 from tensix.tensors import promotion
 from tensix.tensors.dtype import float32, float64
 
@@ -759,6 +767,15 @@ def minimum(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor
 for _key in ("CompositeImplicitAutograd", "CPU"):
     _kernel = ClipKernel(maximum.table, minimum.table, at_once=_key == "CPU")
     native_functions.CLIP.register(_key, _kernel)
+
+
+def equal_by_operators(x1, x2):
+    """Compare on any device."""
+    return not native_functions.ANY(not_equal.table(x1, x2))
+
+
+native_functions.ARRAY_EQUAL.register("CPU", ArrayEqualKernel())
+native_functions.ARRAY_EQUAL.register("CompositeExplicitAutograd", equal_by_operators)
 
 
 # ---- logical and bitwise functions

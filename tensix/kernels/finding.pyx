@@ -3,10 +3,10 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from libc.string cimport memset
 from tensix.core.device cimport CPU
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
-from tensix.kernels.copy cimport converted
-from tensix.kernels.empty cimport empty_impl
-from tensix.kernels.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
-from tensix.kernels.parallel cimport parallel_for
+from tensix.loops.copy cimport converted
+from tensix.loops.empty cimport empty_impl
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
+from tensix.loops.parallel cimport parallel_for
 from tensix.kernels.sorting cimport flattened
 from tensix.tensors.dtype cimport (
     BFLOAT16,
@@ -39,7 +39,7 @@ from tensix.tensors.tensor_impl cimport (
 import numpy as np
 
 from tensix.dispatch import native_functions
-from tensix.kernels.numpy_kernel import NumpyKernel
+from tensix.loops.numpy_kernel import NumpyKernel
 
 
 # ---- elements that are not zero

@@ -3,9 +3,9 @@
 import numpy as np
 
 from tensix.dispatch import native_functions
-from tensix.kernels.axes import as_tuple, wrapped_axes
-from tensix.kernels.gufunc import FourierKernel
-from tensix.kernels.numpy_kernel import NumpyKernel
+from tensix.loops.axes import as_tuple, wrapped_axes
+from tensix.loops.gufunc import FourierKernel
+from tensix.loops.numpy_kernel import NumpyKernel
 
 
 def register_transform(name, *loops, **options):

@@ -12,14 +12,14 @@ from libc.stdlib cimport llabs
 from numpy cimport import_array, ndarray
 from tensix.core.device cimport CPU
 from tensix.exchange.ndarray cimport impl_of_ndarray
-from tensix.kernels.conversion cimport copy_strided
-from tensix.kernels.copy cimport converted
-from tensix.kernels.empty cimport empty_impl
+from tensix.loops.conversion cimport copy_strided
+from tensix.loops.copy cimport converted
+from tensix.loops.empty cimport empty_impl
 from tensix.kernels.finding cimport places_of_mask
-from tensix.kernels.item cimport item_t, sixteen_bytes_t
-from tensix.kernels.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
-from tensix.kernels.overlap cimport may_overlap
-from tensix.kernels.parallel cimport parallel_for
+from tensix.loops.item cimport item_t, sixteen_bytes_t
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
+from tensix.loops.overlap cimport may_overlap
+from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (

@@ -13,10 +13,10 @@ it may take its own bytes then, and what is read may be the same tensor.
 from cpython.number cimport PyNumber_Index
 from libc.stdint cimport int64_t, uint64_t
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
-from tensix.kernels.copy cimport converted
+from tensix.loops.copy cimport converted
 from tensix.kernels.gathering cimport gather, gather_along, scatter
-from tensix.kernels.numpy_results cimport call_numpy, take_over
-from tensix.kernels.overlap cimport check_writable_once
+from tensix.loops.numpy_results cimport call_numpy, take_over
+from tensix.loops.overlap cimport check_writable_once
 from tensix.kernels.selection cimport select_rows, write_rows
 from tensix.kernels.sorting cimport flattened, in_order
 from tensix.tensors.dtype cimport INT64, UINT64, dtype_of_code, refuse_undefined
@@ -39,7 +39,7 @@ from operator import getitem, setitem
 import numpy as np
 
 from tensix.dispatch import native_functions
-from tensix.kernels.numpy_kernel import NumpyKernel
+from tensix.loops.numpy_kernel import NumpyKernel
 
 cdef object LARGEST_POSITION = np.iinfo(np.int64).max
 cdef object TWO_BYTES = np.dtype(np.uint16)

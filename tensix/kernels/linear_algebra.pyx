@@ -12,10 +12,10 @@ from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operands cimport scalar_like
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.kernels.copy cimport converted
-from tensix.kernels.empty cimport empty_impl
-from tensix.kernels.gufunc cimport call_t, core_loop
-from tensix.kernels.iterator cimport (
+from tensix.loops.copy cimport converted
+from tensix.loops.empty cimport empty_impl
+from tensix.loops.gufunc cimport call_t, core_loop
+from tensix.loops.iterator cimport (
     GRAIN_ELEMENTS,
     iterator_begin_use,
     iterator_end_use,
@@ -50,9 +50,9 @@ import numpy as np
 
 from tensix.dispatch import native_functions
 from tensix.kernels import elementwise
-from tensix.kernels.axes import as_tuple, wrapped_axes
-from tensix.kernels.gufunc import FactorsKernel, GufuncKernel
-from tensix.kernels.numpy_kernel import NumpyKernel
+from tensix.loops.axes import as_tuple, wrapped_axes
+from tensix.loops.gufunc import FactorsKernel, GufuncKernel
+from tensix.loops.numpy_kernel import NumpyKernel
 from tensix.tensors.dtype import float64
 
 

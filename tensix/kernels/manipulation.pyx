@@ -8,11 +8,11 @@ from cpython.number cimport PyNumber_Index
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
-from tensix.kernels.copy cimport copy_elements
-from tensix.kernels.empty cimport empty_impl, empty_strided_impl, put_in_order
-from tensix.kernels.item cimport item_t, sixteen_bytes_t
-from tensix.kernels.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
-from tensix.kernels.parallel cimport parallel_for
+from tensix.loops.copy cimport copy_elements
+from tensix.loops.empty cimport empty_impl, empty_strided_impl, put_in_order
+from tensix.loops.item cimport item_t, sixteen_bytes_t
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
+from tensix.loops.parallel cimport parallel_for
 from tensix.kernels.sorting cimport flattened, in_order
 from tensix.tensors.dtype cimport INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of, refuse_undefined
 from tensix.tensors.promotion cimport promote_codes
@@ -43,8 +43,8 @@ from tensix.tensors.tensor_impl cimport (
 import numpy as np
 
 from tensix.dispatch import native_functions
-from tensix.kernels.axes import as_tuple
-from tensix.kernels.numpy_kernel import NumpyKernel
+from tensix.loops.axes import as_tuple
+from tensix.loops.numpy_kernel import NumpyKernel
 
 
 cdef object cat(Kernel self, object table, arguments_t args):

@@ -11,11 +11,11 @@ from tensix.core.device cimport CPU, META, Device_get
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_mutable_data
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable, keys_of
-from tensix.kernels.copy cimport fill_element
-from tensix.kernels.empty cimport empty_like_impl
-from tensix.kernels.iterator cimport broadcast_sizes, iterator_add, iterator_start, iterator_t, new_result
-from tensix.kernels.overlap cimport check_writable_once
-from tensix.kernels.ufunc cimport UfuncKernel, UfuncKernel_result_code
+from tensix.loops.copy cimport fill_element
+from tensix.loops.empty cimport empty_like_impl
+from tensix.loops.iterator cimport broadcast_sizes, iterator_add, iterator_start, iterator_t, new_result
+from tensix.loops.overlap cimport check_writable_once
+from tensix.loops.ufunc cimport UfuncKernel, UfuncKernel_result_code
 from tensix.tensors.dtype cimport refuse_undefined
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED

@@ -20,9 +20,9 @@ from tensix.core.export cimport begin_export, end_export
 from tensix.core.public_module cimport set_module
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
-from tensix.kernels.empty cimport empty_impl
-from tensix.kernels.overlap cimport check_writable_once
-from tensix.kernels.iterator cimport GRAIN_ELEMENTS
+from tensix.loops.empty cimport empty_impl
+from tensix.loops.overlap cimport check_writable_once
+from tensix.loops.iterator cimport GRAIN_ELEMENTS
 from tensix.tensors.dtype cimport FLOAT32, FLOAT64, INT64, dtype_of_code
 from tensix.exchange.ndarray cimport ndarray_of_impl
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap

@@ -9,10 +9,10 @@ from numpy cimport PyArray_Descr, import_array, npy_intp
 from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.kernels.copy cimport converted
-from tensix.kernels.empty cimport empty_impl
-from tensix.kernels.item cimport item_t, sixteen_bytes_t
-from tensix.kernels.iterator cimport (
+from tensix.loops.copy cimport converted
+from tensix.loops.empty cimport empty_impl
+from tensix.loops.item cimport item_t, sixteen_bytes_t
+from tensix.loops.iterator cimport (
     CHUNK_ELEMENTS,
     GRAIN_ELEMENTS,
     begin_use,
@@ -23,7 +23,7 @@ from tensix.kernels.iterator cimport (
     iterator_start,
     iterator_t,
 )
-from tensix.kernels.parallel cimport parallel_for
+from tensix.loops.parallel cimport parallel_for
 from tensix.kernels.statistical cimport axes_from_any, check_defined, reduced_impl
 from tensix.kernels.views cimport permuted
 from tensix.tensors.dtype cimport (

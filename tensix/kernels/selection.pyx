@@ -12,11 +12,11 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 from tensix.core.device cimport CPU
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
-from tensix.kernels.empty cimport empty_impl
-from tensix.kernels.item cimport item_t, sixteen_bytes_t
-from tensix.kernels.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS
-from tensix.kernels.overlap cimport may_overlap
-from tensix.kernels.parallel cimport parallel_for
+from tensix.loops.empty cimport empty_impl
+from tensix.loops.item cimport item_t, sixteen_bytes_t
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS
+from tensix.loops.overlap cimport may_overlap
+from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport BOOL, INT64, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (

@@ -8,9 +8,9 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 from tensix.core.device cimport CPU
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
-from tensix.kernels.copy cimport converted
-from tensix.kernels.empty cimport empty_impl
-from tensix.kernels.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
+from tensix.loops.copy cimport converted
+from tensix.loops.empty cimport empty_impl
+from tensix.loops.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
 from tensix.kernels.sorting cimport flattened, ordered
 from tensix.tensors.dtype cimport (
     BFLOAT16,
@@ -45,7 +45,7 @@ from tensix.tensors.tensor_impl cimport (
 import numpy as np
 
 from tensix.dispatch import native_functions
-from tensix.kernels.numpy_kernel import NumpyKernel
+from tensix.loops.numpy_kernel import NumpyKernel
 
 
 ctypedef fused value_t:  # integers of one size are equal if their bits are

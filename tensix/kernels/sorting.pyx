@@ -20,10 +20,10 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from numpy cimport PyArray_Descr, import_array, npy_intp
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
-from tensix.kernels.copy cimport converted, copy_elements
-from tensix.kernels.empty cimport empty_impl, empty_strided_impl
-from tensix.kernels.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
-from tensix.kernels.parallel cimport parallel_for
+from tensix.loops.copy cimport converted, copy_elements
+from tensix.loops.empty cimport empty_impl, empty_strided_impl
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
+from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport (
     BFLOAT16,
     BOOL,

@@ -6,9 +6,9 @@ change afterwards, so tensors share them; values are a tensor's own.
 from libc.stdint cimport uint8_t
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.kernels.copy cimport converted
+from tensix.loops.copy cimport converted
 from tensix.kernels.linear_algebra cimport check_columns
-from tensix.kernels.ufunc cimport scaled
+from tensix.loops.ufunc cimport scaled
 from tensix.tensors.dtype cimport dtype_of_code
 from tensix.exchange.ndarray cimport impl_of_ndarray, ndarray_of_impl
 from tensix.tensors.promotion cimport promote_codes

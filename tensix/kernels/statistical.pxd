@@ -2,11 +2,11 @@
 from libc.stdint cimport uint8_t, uint64_t
 from numpy cimport npy_intp, ufunc
 from tensix.dispatch.kernel cimport Kernel
-from tensix.kernels.iterator cimport inner_loop_t
+from tensix.loops.iterator cimport inner_loop_t
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 
-# Those of tensix/reduce.h
+# Those of tensix/loops/reduce.h
 ctypedef void (*run_t)(const void* x, npy_intp n, void* result, const void* center) noexcept nogil
 ctypedef void (*rows_t)(
     void* result, const void* x, npy_intp n, npy_intp rows, npy_intp row_step, const void* center) noexcept nogil

@@ -1,8 +1,8 @@
 """Statistics: reductions by loops of our own or of a binary ufunc, moments, and running sums.
 
 A reduction is a walk over the tensor in which the result has step 0 along the reduced axes. The result starts as the
-operation's identity. The loops of ``tensix/reduce.h`` serve nearly all operations and types; NumPy's those of float16
-and complex numbers that are left, as they too recognise an operand of step 0 that is read and written.
+operation's identity. The loops of ``tensix/loops/reduce.h`` serve nearly all operations and types; NumPy's those of
+float16 and complex numbers that are left, as they too recognise an operand of step 0 that is read and written.
 
 Mean, variance and standard deviation are sums. Integers are summed in float64, float16 and bfloat16 in float32; the
 result has the type of the elements, of integers the default one. The variance takes two passes, so that a large mean
@@ -21,7 +21,7 @@ from libc.string cimport memcmp, memcpy, memset
 from numpy cimport npy_intp, ufunc
 from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
-from tensix.kernels.conversion cimport (
+from tensix.loops.conversion cimport (
     conversion_init,
     converting_loop,
     converting_loop_init,
@@ -29,10 +29,10 @@ from tensix.kernels.conversion cimport (
     copy_loop,
     copy_strided,
 )
-from tensix.kernels.copy cimport converted, copy_elements
-from tensix.kernels.empty cimport empty_impl
-from tensix.kernels.item cimport sixteen_bytes_t
-from tensix.kernels.iterator cimport (
+from tensix.loops.copy cimport converted, copy_elements
+from tensix.loops.empty cimport empty_impl
+from tensix.loops.item cimport sixteen_bytes_t
+from tensix.loops.iterator cimport (
     CHUNK_ELEMENTS,
     GRAIN_ELEMENTS,
     inner_loop_t,
@@ -49,9 +49,9 @@ from tensix.kernels.iterator cimport (
     iterator_total,
     iterator_walk,
 )
-from tensix.kernels.numpy_results cimport call_numpy, take_over
-from tensix.kernels.parallel cimport parallel_for
-from tensix.kernels.ufunc cimport types_of_loop
+from tensix.loops.numpy_results cimport call_numpy, take_over
+from tensix.loops.parallel cimport parallel_for
+from tensix.loops.ufunc cimport types_of_loop
 from tensix.tensors.dtype cimport (
     BFLOAT16,
     INT64,
@@ -82,7 +82,7 @@ import numpy as np
 from tensix.dispatch import native_functions
 from tensix.tensors.dtype import dtype_named
 
-cdef extern from "tensix/reduce.h" nogil:
+cdef extern from "tensix/loops/reduce.h" nogil:
     ctypedef struct tx_reduction_t:
         run_t run
         rows_t rows
@@ -221,7 +221,7 @@ cdef int take_loop(ufunc function, object dtype, inner_loop_t* found, void** dat
 
 
 cdef int own_loop_init(reduction_loop_t* self, int operation, int source, int result, object identity) except -1:
-    """Set up a loop of `tensix/reduce.h` with its identity; where there is none its place is NULL."""
+    """Set up a loop of `tensix/loops/reduce.h` with its identity; where there is none its place is NULL."""
     dtype = dtype_of_code(result)
     cdef tx_reduction_t found = tx_reduction(operation, source)
     self.run, self.rows = found.run, found.rows

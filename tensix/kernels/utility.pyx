@@ -9,7 +9,7 @@ import numpy as np
 
 from tensix.dispatch import native_functions
 from tensix.kernels import elementwise
-from tensix.kernels.numpy_kernel import NumpyKernel
+from tensix.loops.numpy_kernel import NumpyKernel
 
 cdef OperatorTable INDEX = native_functions.INDEX
 cdef OperatorTable SUB = elementwise.subtract.table

@@ -50,7 +50,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
 )
 
 from tensix.dispatch import native_functions
-from tensix.kernels.axes import as_tuple
+from tensix.loops.axes import as_tuple
 from tensix.tensors.dtype import dtype_named
 from tensix.tensors.memory_format import contiguous_format
 

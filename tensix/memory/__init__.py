@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         TrackedBlock,
         TrackingAdaptor,
     )
-    from tensix.memory.advice import Advice
     from tensix.memory.call_site import CallSites, Frame
     from tensix.memory.counters import (
         max_memory_allocated,
@@ -32,11 +31,12 @@ if TYPE_CHECKING:
     from tensix.memory.function_allocators import CallbackAllocator, FunctionAllocator
     from tensix.memory.numpy_scope import serve_numpy
     from tensix.memory.page_allocators import HugePageAllocator, MappedAllocator
-    from tensix.memory.profiler import CopyRow, Profile, ProfileRow, copies, profile
-    from tensix.memory.recorder import record, snapshot
     from tensix.memory.shared_memory_allocator import SharedMemoryAllocator
-    from tensix.memory.snapshot_file import Snapshot, load_snapshot
     from tensix.memory.statistics_scope import statistics
+    from tensix.profiling.advice import Advice
+    from tensix.profiling.profiler import CopyRow, Profile, ProfileRow, copies, profile
+    from tensix.profiling.recorder import record, snapshot
+    from tensix.profiling.snapshot_file import Snapshot, load_snapshot
 
 __all__ = [
     "Adaptor",
@@ -79,11 +79,11 @@ __all__ = [
 # Name -> the module that has it: no program uses all of them, and most use none.
 LOADED_LATER = {
     "Adaptor": "adaptors",
-    "Advice": "advice",
+    "Advice": ".profiling.advice",
     "AlignmentAdaptor": "adaptors",
     "CallSites": "call_site",
     "CallbackAllocator": "function_allocators",
-    "CopyRow": "profiler",
+    "CopyRow": ".profiling.profiler",
     "FailureCallbackAdaptor": "adaptors",
     "Frame": "call_site",
     "FunctionAllocator": "function_allocators",
@@ -92,24 +92,24 @@ LOADED_LATER = {
     "LimitingAdaptor": "adaptors",
     "LoggingAdaptor": "adaptors",
     "MappedAllocator": "page_allocators",
-    "Profile": "profiler",
-    "ProfileRow": "profiler",
+    "Profile": ".profiling.profiler",
+    "ProfileRow": ".profiling.profiler",
     "SharedMemoryAllocator": "shared_memory_allocator",
-    "Snapshot": "snapshot_file",
+    "Snapshot": ".profiling.snapshot_file",
     "StatisticsAdaptor": "adaptors",
     "TrackedBlock": "adaptors",
     "TrackingAdaptor": "adaptors",
-    "copies": "profiler",
-    "load_snapshot": "snapshot_file",
+    "copies": ".profiling.profiler",
+    "load_snapshot": ".profiling.snapshot_file",
     "max_memory_allocated": "counters",
     "memory_allocated": "counters",
     "memory_reserved": "counters",
     "memory_summary": "counters",
-    "profile": "profiler",
-    "record": "recorder",
+    "profile": ".profiling.profiler",
+    "record": ".profiling.recorder",
     "reset_peak_memory_stats": "counters",
     "serve_numpy": "numpy_scope",
-    "snapshot": "recorder",
+    "snapshot": ".profiling.recorder",
     "statistics": "statistics_scope",
 }
 if not TYPE_CHECKING:  # a checker that knew of __getattr__ would take any name for one of the package
@@ -117,4 +117,4 @@ if not TYPE_CHECKING:  # a checker that knew of __getattr__ would take any name 
 
 set_allocator("cpu", CachingAllocator())
 if os.environ.get("TENSIX_LEAKS") == "1":
-    import_module("tensix.memory.profiler").watch_leaks()
+    import_module("tensix.profiling.profiler").watch_leaks()

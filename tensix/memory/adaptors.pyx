@@ -79,7 +79,7 @@ __all__ = [
     "TrackingAdaptor",
 ]
 
-cdef extern from "tensix/stack.h":
+cdef extern from "tensix/core/stack.h":
     int tx_check_stack(const char* what) except -1
 
 cdef enum:

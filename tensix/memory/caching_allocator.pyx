@@ -109,11 +109,11 @@ __all__ = ["CachingAllocator", "CachingStats"]
 cdef extern from "tensix/bits.h" nogil:
     int tx_highest_bit(uint64_t word)
 
-cdef extern from "tensix/pages.h" nogil:
+cdef extern from "tensix/core/pages.h" nogil:
     size_t tx_resident_bytes(void* address, size_t nbytes)
     void tx_trim_heap()
 
-cdef extern from "tensix/machine.h" nogil:
+cdef extern from "tensix/memory/machine.h" nogil:
     ctypedef struct tx_memory_t:
         uint64_t limit
         uint64_t available
@@ -121,7 +121,7 @@ cdef extern from "tensix/machine.h" nogil:
     uint64_t tx_process_bytes()
     int tx_count_cachers(bint is_cacher)
 
-cdef extern from "tensix/ticker.h":
+cdef extern from "tensix/memory/ticker.h":
     void* tx_ticker
     int tx_ticker_start(int (*tick)() noexcept) nogil  # with the GIL, which the caller ensures
     void tx_ticker_end()

@@ -33,7 +33,7 @@ __all__ = ["CallbackAllocator", "FunctionAllocator"]
 
 ctypedef void* (*malloc_t)(size_t nbytes) noexcept
 
-cdef extern from "tensix/stack.h":
+cdef extern from "tensix/core/stack.h":
     int tx_check_stack(const char* what) except -1
 
 cdef enum:

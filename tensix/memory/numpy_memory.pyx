@@ -10,7 +10,7 @@ does not set the variable, but lets that capsule point to a struct of tensix, pe
 the same capsule as those that have NumPy's, and may live as long as the process. A block that is not ours is passed on
 to NumPy's own functions, and so is every request while no scope is open (``numpy_scope.py``).
 
-Where NumPy computes for tensix (``kernels/numpy_results.pyx``), the variable is set to a capsule of our own.
+Where NumPy computes for tensix (``loops/numpy_results.pyx``), the variable is set to a capsule of our own.
 
 Note [Blocks by address]
 ~~~~~~~~~~~~~~~~~~~~~~~~

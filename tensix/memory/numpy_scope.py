@@ -90,7 +90,7 @@ class serve_numpy:  # noqa: N801 - it reads as what it does
     def __call__(self, function):
         """Return a function that does the same and is served at every call; the scope itself ends."""
         self.close()
-        importlib.import_module("tensix.memory.profiler").check_runs_to_its_end(function, "serve_numpy")
+        importlib.import_module("tensix.core.argument_errors").check_runs_to_its_end(function, "serve_numpy")
 
         @functools.wraps(function)
         def call(*args, **kwargs):

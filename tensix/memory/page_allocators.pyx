@@ -25,13 +25,13 @@ from tensix.core.allocator import OutOfMemoryError
 
 __all__ = ["HugePageAllocator", "MappedAllocator"]
 
-cdef extern from "tensix/pages.h" nogil:
+cdef extern from "tensix/core/pages.h" nogil:
     void* tx_map_pages(size_t nbytes)
     void tx_unmap_pages(void* address, size_t nbytes)
     int tx_populate(void* address, size_t nbytes)
     size_t tx_page_bytes()
 
-cdef extern from "tensix/shared_memory.h" nogil:
+cdef extern from "tensix/memory/shared_memory.h" nogil:
     void* tx_map_segment(int fd, size_t offset, size_t nbytes, bint readonly)
 
 

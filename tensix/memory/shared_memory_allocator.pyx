@@ -31,7 +31,7 @@ from tensix.core.cpu_allocator import CPUAllocator
 
 __all__ = ["SharedMemoryAllocator"]
 
-cdef extern from "tensix/shared_memory.h" nogil:
+cdef extern from "tensix/memory/shared_memory.h" nogil:
     int tx_shared_file(size_t nbytes)
     int tx_duplicate(int fd)
     int64_t tx_file_bytes(int fd)
@@ -40,7 +40,7 @@ cdef extern from "tensix/shared_memory.h" nogil:
     void tx_close(int fd)
     int tx_process_id()
 
-cdef extern from "tensix/pages.h" nogil:
+cdef extern from "tensix/core/pages.h" nogil:
     size_t tx_page_bytes()
 
 cdef enum:

@@ -18,7 +18,7 @@ import numpy.polynomial  # noqa: F401
 from tensix.core import format_size, parse_size
 from tensix.kernels.random import default_generator
 from tensix.memory import serve_numpy
-from tensix.memory.profiler import Profile
+from tensix.profiling.profiler import Profile
 from tensix.testing.leaks import assert_no_leaks
 
 __all__ = []

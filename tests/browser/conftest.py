@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from tensix.memory.timeline import html_of_snapshot
+from tensix.profiling.timeline import html_of_snapshot
 
 BLOCK_COLUMNS = ("address", "nbytes", "allocated_ns", "freed_ns", "stack", "thread", "allocator")
 COMMANDS = ("chromium", "chromium-browser", "google-chrome", "chrome")

@@ -15,7 +15,8 @@ import pytest
 from tensix.__main__ import main
 from tensix.command_line import program
 from tensix.command_line.recorded_process import ColumnFiles, name_of_process
-from tensix.memory import advice, load_snapshot
+from tensix.memory import load_snapshot
+from tensix.profiling import advice
 
 ALLOCATES = """
 import numpy as np

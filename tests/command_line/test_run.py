@@ -56,7 +56,7 @@ def test_a_program_that_imports_tensix_gets_all_of_it(tmp_path):
 
 def test_a_process_that_is_served_imports_what_that_needs():
     """And what NumPy does, on CPython 3.14 ``threading``."""
-    watched = {"numpy.ma", "numpy.polynomial", "threading", "json", "tensix.memory.recorder"}
+    watched = {"numpy.ma", "numpy.polynomial", "threading", "json", "tensix.profiling.recorder"}
     code = f"import numpy, sys; print({watched!r} & {{*sys.modules}})"
     plain = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     done = run("-c", code)

@@ -149,7 +149,7 @@ ASKS_FOR_HUGE_PAGES = """
 #include <unistd.h>
 static long pages_of(int what) { (void)what; return PAGE; }
 #define sysconf pages_of
-#include "tensix/pages.h"
+#include "tensix/core/pages.h"
 int main(void) { printf("%zu", tx_huge_page_bytes()); return 0; }
 """
 
@@ -165,7 +165,7 @@ def test_size_of_huge_pages(tmp_path, page, said, expected):
     if said is not None:
         (tmp_path / "said").write_text(said)
     (tmp_path / "asks.c").write_text(ASKS_FOR_HUGE_PAGES)
-    include = Path(tensix.__file__).parent / "include"
+    include = Path(tensix.__file__).parents[1]
     options = [f"-I{include}", f"-DPAGE={page}", f'-DTX_HUGE_PAGE_FILE="{tmp_path / "said"}"', "-D_GNU_SOURCE"]
     subprocess.run(["cc", *options, tmp_path / "asks.c", "-o", tmp_path / "asks"], check=True, timeout=60)
     asked = subprocess.run([tmp_path / "asks"], capture_output=True, text=True, check=True, timeout=60)

@@ -11,7 +11,7 @@ from setuptools.command.build_ext import build_ext
 
 import tensix
 
-HEADER = Path(tensix.__file__).parent / "include/tensix/traceback.h"
+HEADER = Path(tensix.__file__).parent / "core/traceback.h"
 SOURCE = '''
 cdef extern from *:
     """

@@ -15,7 +15,7 @@ from tensix.core.free_list cimport free_list_t, free_list_take
 from tensix.core.handle cimport drop, own_new, retain
 from tensix.core.intrusive_target cimport IntrusiveTarget, decref
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_end_use, StorageImpl_mutable_data
-from tensix.kernels.iterator cimport iterator_add, iterator_start, iterator_t
+from tensix.loops.iterator cimport iterator_add, iterator_start, iterator_t
 from tensix.tensors.dtype cimport itemsize_of
 from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_copy_dims, TensorImpl_const_data, TensorImpl_sizes
 

@@ -1,4 +1,4 @@
-"""In a debug build a broken invariant ends the process and says which; see ``include/tensix/assert.h``."""
+"""In a debug build a broken invariant ends the process and says which; see ``tensix/core/assert.h``."""
 
 import re
 import shutil
@@ -27,7 +27,7 @@ def broken(tmp_path_factory):
     folder = tmp_path_factory.mktemp("broken")
     extension = Extension(
         "broken", [str(shutil.copy(HERE / "broken.pyx", folder))], define_macros=[("TENSIX_DEBUG", "1")],
-        include_dirs=[tensix.get_include(), np.get_include()],
+        include_dirs=[str(Path(tensix.__file__).parents[1]), tensix.get_include(), np.get_include()],
     )  # fmt: skip
     modules = cythonize([extension], include_path=[str(ROOT)], language_level=3, quiet=True, emit_linenums=True)
     command = build_ext(Distribution({"name": "broken", "ext_modules": modules}))

@@ -6,8 +6,8 @@ import pytest
 import tensix
 from tensix.dispatch import DispatchKeySet, dispatcher, include_keys
 from tensix.dispatch.dispatcher import Dispatcher
-from tensix.kernels.numpy_kernel import NumpyKernel
 from tensix.library import Library
+from tensix.loops.numpy_kernel import NumpyKernel
 
 FALSE = {
     "NoneType": None, "int": 7, "str": "text", "tuple": (), "NotImplementedType": NotImplemented,

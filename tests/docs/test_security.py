@@ -29,7 +29,8 @@ from tensix.__main__ import main
 from tensix.exchange import pickling
 from tensix.interop import atomic_write
 from tensix.interop.shared_memory import share
-from tensix.memory import CachingAllocator, SharedMemoryAllocator, Snapshot, advice, load_snapshot, record
+from tensix.memory import CachingAllocator, SharedMemoryAllocator, Snapshot, load_snapshot, record
+from tensix.profiling import advice
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "security.rst").read_text(encoding="utf-8")
@@ -74,7 +75,7 @@ def run(code, *arguments):
 
 WATCHED = """
 import os, sys
-import tensix, tensix.__main__, tensix.memory.advice, tensix.memory.timeline
+import tensix, tensix.__main__, tensix.profiling.advice, tensix.profiling.timeline
 from tensix.memory import load_snapshot
 folder, files = sys.argv[1], sys.argv[2:]
 events = []
@@ -521,7 +522,7 @@ def test_shared_memory_has_no_name_in_a_file_system():
 
 
 NAMED = """
-#include "tensix/shared_memory.h"
+#include "tensix/memory/shared_memory.h"
 int shared_file(void) { return tx_shared_file(4096); }
 """
 
@@ -531,7 +532,7 @@ def test_shared_memory_where_it_needs_a_name(tmp_path):
     """The code for other systems, which Linux can run: the name is new, the user's alone, and gone."""
     source, made = tmp_path / "named.c", tmp_path / "named.so"
     source.write_text(NAMED)
-    options = ["-U__linux__", "-D_GNU_SOURCE", "-shared", "-fPIC", f"-I{Path(tensix.__file__).parent / 'include'}"]
+    options = ["-U__linux__", "-D_GNU_SOURCE", "-shared", "-fPIC", f"-I{Path(tensix.__file__).parents[1]}"]
     subprocess.run(["gcc", *options, source, "-o", made], check=True)
     before, umask = os.listdir("/dev/shm"), os.umask(0)
     try:
@@ -541,11 +542,8 @@ def test_shared_memory_where_it_needs_a_name(tmp_path):
     found = os.fstat(fd)
     assert stat.S_IMODE(found.st_mode) == 0o600 and found.st_nlink == 0 and not os.get_inheritable(fd)
     assert re.fullmatch(r"/dev/shm/tensix-\d+-\d+ \(deleted\)", os.readlink(f"/proc/self/fd/{fd}"))
-    assert (
-        os.listdir("/dev/shm") == before
-        and "O_CREAT | O_EXCL, 0600"
-        in (Path(tensix.__file__).parent / "include" / "tensix" / "shared_memory.h").read_text()
-    )
+    header = Path(tensix.__file__).parent / "memory/shared_memory.h"
+    assert os.listdir("/dev/shm") == before and "O_CREAT | O_EXCL, 0600" in header.read_text()
     os.close(fd)
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import tensix
-from tensix.kernels.numpy_kernel import NumpyKernel
 from tensix.library import Library
+from tensix.loops.numpy_kernel import NumpyKernel
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-/* The pool of threads that share the work of a loop: Note [Threads] in tensix/kernels/parallel.pyx.
+/* The pool of threads that share the work of a loop: Note [Threads] in tensix/loops/parallel.pyx.
  *
  * Models parallel_for, help_forever, run_chunks and take. One thread runs two loops, or two threads run one each, with
  * one or two helpers; or the thread that publishes does no chunk itself, so that the helper must.

@@ -13,6 +13,7 @@ import numpy
 import pytest
 
 ROOT = Path(__file__).parents[2]
+INCLUDED_FIRST = ("tensix/core/traceback.h", "tensix/core/argument_errors.h")  # by setup.py, in every module
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a compiler that takes GCC's options")
 
 
@@ -129,9 +130,9 @@ class Checkout:
 
     def __init__(self, folder):
         self.folder, self.environment = folder, os.environ | {"TENSIX_CFLAGS": ""}
-        for name in ("setup.py", "build_check.py", "tensix/_modules.pyx", "tensix/include"):
+        for name in ("setup.py", "build_check.py", "tensix/_modules.pyx", "tensix/include", *INCLUDED_FIRST):
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             copy(ROOT / name, folder / name)
         project = '[project]\nname = "tensix"\nversion = "1"\n[tool.setuptools]\npackages = ["tensix"]\n'
         self.write("pyproject.toml", project)

@@ -148,9 +148,10 @@ def test_a_build_for_32_bits_is_refused(tmp_path, bits):
 @pytest.mark.parametrize("options, is_cloned", [([], True), (["-U__x86_64__"], False), (["-U__GLIBC__"], False)])
 def test_clones_for_instruction_sets_are_made_where_they_can_be_chosen(tmp_path, options, is_cloned):
     """For x86-64 with the GNU C library; for ARM and other C libraries there is one version."""
-    lines = ["#include <limits.h>", *(f"#undef {one[2:]}" for one in options), '#include "tensix/target_clones.h"']
+    header = '#include "tensix/loops/target_clones.h"'
+    lines = ["#include <limits.h>", *(f"#undef {one[2:]}" for one in options), header]
     (tmp_path / "x.c").write_text("\n".join([*lines, "TX_TARGET_CLONES int f(void);"]))
-    command = ["gcc", "-E", "-P", f"-I{ROOT / 'tensix/include'}", tmp_path / "x.c"]
+    command = ["gcc", "-E", "-P", f"-I{ROOT}", tmp_path / "x.c"]
     made = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
     assert ("target_clones" in made, "int f(void);" in made) == (is_cloned, True)
 

@@ -12,7 +12,8 @@ from .build import HERE, import_extension
 PACKAGE = Path(tensix.__file__).parent
 
 DECLARATIONS = {"include_path": PACKAGE.parent, "depends": sorted(PACKAGE.rglob("*.pxd"))}
-HEADERS = {"include_dirs": [tensix.get_include(), np.get_include()]}
+# Private headers lie in the package, beside the files that need them.
+HEADERS = {"include_dirs": [str(PACKAGE.parent), tensix.get_include(), np.get_include()]}
 loops = import_extension("loops", HERE / "loops.pyx", **HEADERS, **DECLARATIONS)
 exchange_loops = import_extension("exchange_loops", HERE / "exchange_loops.pyx", **HEADERS, **DECLARATIONS)
 dispatch_loops = import_extension("dispatch_loops", HERE / "dispatch_loops.pyx", **HEADERS, **DECLARATIONS)

@@ -2,7 +2,7 @@
 """A tensor handed to a library in C by DLPack, which drops it at once."""
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_SetName
 
-cdef extern from "tensix/dlpack.h":
+cdef extern from "tensix/exchange/dlpack.h":
     ctypedef struct DLManagedTensorVersioned:
         void (*deleter)(DLManagedTensorVersioned*) noexcept
 

@@ -1,11 +1,8 @@
-// Every C header from C++, and one function of each kind.
+// Every public header from C++, and one function of each kind.
 #include <Python.h>
 #include <tensix/atomics.h>
 #include <tensix/bits.h>
 #include <tensix/c_api.h>
-#include <tensix/convert.h>
-#include <tensix/finalization.h>
-#include <tensix/pages.h>
 
 #include <utility>
 #include <vector>

@@ -1,0 +1,1 @@
+"""What kernels are made of: walking over elements, conversion, copies, threads, the inner loops of NumPy."""

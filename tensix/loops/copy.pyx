@@ -1,0 +1,368 @@
+"""Copying elements: clone, lazy clone, copy_ and fill_.
+
+All of them are a walk of the iterator with a loop that copies or converts.
+"""
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+from numpy cimport PyArray_DATA, import_array, ndarray, npy_intp
+from tensix.core.device cimport CPU, META, Device_from_any
+from tensix.core.handle cimport own_new
+from tensix.core.storage cimport StorageImpl_lazy_clone
+from tensix.core.storage_impl cimport StorageImpl
+from libc.string cimport memcmp, memset
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
+from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.loops.conversion cimport conversion_init, conversion_loop, conversion_t, copy_loop, copy_tile
+from tensix.loops.empty cimport empty_impl, empty_like_impl
+from tensix.loops.iterator cimport (
+    GRAIN_ELEMENTS,
+    inner_loop_t,
+    iterator_add,
+    iterator_add_element,
+    iterator_run,
+    iterator_start,
+    iterator_t,
+    new_result,
+    rows_loop_t,
+)
+from tensix.loops.overlap cimport check_writable_once, is_same_view, may_overlap
+from tensix.tensors.dtype cimport (
+    BFLOAT16,
+    BOOL,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    dtype_from_any,
+    dtype_of_code,
+    itemsize_of,
+    refuse_undefined,
+)
+from tensix.dispatch.operands cimport is_plain_number, write_number
+from tensix.exchange.numpy_calls cimport call_ignoring_errors
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
+from tensix.tensors.tensor_impl cimport (
+    INLINE_DIMS,
+    TensorImpl,
+    TensorImpl_adopt,
+    TensorImpl_bump_version,
+    TensorImpl_check_bounds,
+    TensorImpl_const_data,
+    TensorImpl_shallow_copy,
+    TensorImpl_mutable_data,
+    TensorImpl_same_sizes,
+    TensorImpl_sizes,
+    TensorImpl_strides,
+    check_unchanged,
+    set_counts,
+)
+
+import numpy as np
+
+from tensix.dispatch import native_functions
+
+import_array()
+
+cdef enum:
+    FEW_ELEMENTS = 2048  # of 8 bytes they fit into the nearest cache, twice
+
+cdef OperatorTable EMPTY = native_functions.EMPTY
+cdef OperatorTable COPY_ = native_functions.COPY_
+
+
+cdef int copy_elements(TensorImpl target, TensorImpl source) except -1:
+    """Write the elements of `source`, broadcast and converted, to `target`, which must not overlap it."""
+    cdef uint64_t before = set_counts(target, source, source)
+    cdef void* data = TensorImpl_mutable_data(target)
+    check_unchanged(before, target, source, source)
+    if (
+        target.dtype_code == source.dtype_code and target.contiguous and source.contiguous
+        and 0 < target.numel < GRAIN_ELEMENTS and TensorImpl_same_sizes(source, target)
+    ):
+        memcpy(data, TensorImpl_const_data(source), target.numel * itemsize_of(target.dtype_code))
+        return 0
+    return walk(target, data, source)
+
+
+cdef int walk(TensorImpl target, void* data, TensorImpl source) except -1:
+    """Copy or convert run by run; `data` is the target's mutable address."""
+    cdef iterator_t iterator
+    cdef conversion_t conversion
+    cdef int itemsize = itemsize_of(target.dtype_code)
+    cdef inner_loop_t loop = copy_loop(itemsize)
+    cdef void* loop_data = &itemsize
+    cdef rows_loop_t tile_loop = copy_tile
+    if target.dtype_code != source.dtype_code:
+        check_cast(dtype_of_code(source.dtype_code).kind, target)
+        conversion_init(&conversion, source.dtype_code, target.dtype_code)
+        loop, loop_data, tile_loop = conversion_loop, &conversion, NULL
+    iterator_start(&iterator, target.ndim, TensorImpl_sizes(target))
+    iterator_add(&iterator, source, <void*>TensorImpl_const_data(source))
+    iterator_add(&iterator, target, data)
+    iterator.tile_loop = tile_loop
+    iterator_run(&iterator, loop, loop_data)
+    return 0
+
+
+cdef TensorImpl converted(TensorImpl source, uint8_t code):
+    """Return the tensor in another element type; itself if it has that."""
+    if source.dtype_code == code:
+        return source
+    cdef uint64_t before = set_counts(source, source, source)
+    cdef TensorImpl target = empty_impl(
+        source.ndim, TensorImpl_sizes(source), code, source.device_type, source.device_index)
+    check_unchanged(before, source, source, source)
+    if source.device_type != META:
+        copy_elements(target, source)
+    return target
+
+
+cdef int check_cast(str kind, TensorImpl target) except -1:
+    """Check that numbers of a kind can be written to a tensor: all but complex numbers to what is not complex."""
+    if kind == "c" and dtype_of_code(target.dtype_code).kind != kind:
+        raise TypeError(
+            f"complex numbers can't be cast to the desired output type {dtype_of_code(target.dtype_code)}: their "
+            "imaginary parts would be lost."
+        )
+    return 0
+
+
+cdef object clone(Kernel self, object table, arguments_t args):
+    return cloned((<TensorBase>args[0]).impl, <object>args[1])
+
+
+cdef object cloned(TensorImpl source, object memory_format):
+    """Copy at once; unless a memory format is asked for, dense strides are kept."""
+    cdef uint64_t before = set_counts(source, source, source)
+    cdef TensorImpl target = empty_like_impl(source, memory_format)
+    made = Tensor_wrap(target)
+    check_unchanged(before, source, source, source)
+    if (
+        target.contiguous and not source.contiguous and 1 < source.ndim <= INLINE_DIMS
+        and 0 < source.numel <= FEW_ELEMENTS and itemsize_of(source.dtype_code) <= 8
+    ):
+        gather(target, source)
+    else:
+        copy_elements(target, source)
+    return made
+
+
+cdef int gather(TensorImpl target, TensorImpl source) except -1:
+    """Write a few elements of any strides one after the other: for so few, sorting dimensions is not worth it."""
+    cdef char* data = <char*>TensorImpl_const_data(source)
+    cdef void* to = TensorImpl_mutable_data(target)
+    cdef int itemsize = itemsize_of(source.dtype_code)
+    if itemsize == 1:
+        gather_items(<uint8_t*>to, data, source)
+    elif itemsize == 2:
+        gather_items(<uint16_t*>to, data, source)
+    elif itemsize == 4:
+        gather_items(<uint32_t*>to, data, source)
+    else:
+        gather_items(<uint64_t*>to, data, source)
+    return 0
+
+
+ctypedef fused item_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+cdef void gather_items(item_t* to, const char* data, TensorImpl source) noexcept:
+    """Walk over planes of the two innermost dimensions."""
+    cdef const item_t* items = <const item_t*>data
+    cdef const item_t* row
+    cdef int64_t* sizes = TensorImpl_sizes(source)
+    cdef int64_t* strides = TensorImpl_strides(source)
+    cdef int outer = source.ndim - 2
+    cdef int64_t rows = sizes[outer]
+    cdef int64_t columns = sizes[outer + 1]
+    cdef int64_t row_stride = strides[outer]
+    cdef int64_t column_stride = strides[outer + 1]
+    cdef int64_t position[5]
+    cdef int64_t j
+    cdef int i
+    for i in range(outer):
+        position[i] = 0
+    while True:
+        row = items
+        for _ in range(rows):
+            for j in range(columns):
+                to[j] = row[j * column_stride]
+            to += columns
+            row += row_stride
+        i = outer - 1
+        while i >= 0:
+            position[i] += 1
+            items += strides[i]
+            if position[i] < sizes[i]:
+                break
+            items -= strides[i] * sizes[i]
+            position[i] = 0
+            i -= 1
+        if i < 0:
+            return
+
+
+cdef object lazy_clone(Kernel self, object table, arguments_t args):
+    """Return the same view of a storage that shares the bytes until the first write."""
+    cdef TensorImpl source = (<TensorBase>args[0]).impl
+    if source.storage is None:
+        raise RuntimeError("the tensor has no storage that could be shared.")
+    cdef uint64_t before = set_counts(source, source, source)
+    if (<StorageImpl>source.storage).was_shrunk:
+        TensorImpl_check_bounds(source)
+    cdef StorageImpl storage = StorageImpl_lazy_clone(<StorageImpl>source.storage)
+    check_unchanged(before, source, source, source)
+    cdef TensorImpl target = TensorImpl_shallow_copy(source)
+    own_new(storage)
+    TensorImpl_adopt(target, storage)
+    return Tensor_wrap(target)
+
+
+cdef object to_copy(Kernel self, object table, arguments_t args):
+    """Copy to a device, in row-major order: whichever of the two is no CPU has the kernel that copies."""
+    cdef TensorBase source = <TensorBase>args[0]
+    cdef TensorImpl impl = source.impl
+    if impl is UNDEFINED:
+        refuse_undefined()
+    where = Device_from_any(<object>args[1])
+    made = EMPTY.call_empty(impl.ndim, TensorImpl_sizes(impl), impl.dtype_code, where.type_code, where.index)
+    return COPY_.call2(made, source)
+
+
+cdef object to_dtype(Kernel self, object table, arguments_t args):
+    """Convert, and keep dense strides as a clone does; what has the type already is returned as it is."""
+    cdef TensorBase source = <TensorBase>args[0]
+    cdef TensorImpl impl = source.impl
+    cdef uint8_t code = dtype_from_any(<object>args[1]).code
+    if impl is UNDEFINED:
+        refuse_undefined()
+    if impl.dtype_code == code:
+        return source
+    if impl.contiguous or impl.device_type != CPU:
+        made = EMPTY.call_empty(impl.ndim, TensorImpl_sizes(impl), code, impl.device_type, impl.device_index)
+    else:
+        made = Tensor_wrap(new_result(impl.ndim, TensorImpl_sizes(impl), code, impl, impl))
+    return COPY_.call2(made, source)
+
+
+cdef object copy_(Kernel self, object table, arguments_t args):
+    """Write another tensor's elements; a source whose memory overlaps the target's is copied first."""
+    cdef TensorBase target = <TensorBase>args[0]
+    cdef TensorBase source = <TensorBase>args[1]
+    cdef TensorBase origin = source
+    cdef uint64_t before = set_counts(target.impl, source.impl, source.impl)
+    check_writable_once(target.impl)
+    TensorImpl_mutable_data(target.impl)  # a copy-on-write target gets its own bytes before anything is compared
+    cdef bint overlaps = may_overlap(source.impl, target.impl)
+    # Onto itself nothing is copied, and no memory is needed: x[1:] += y ends so, when the sum is written already.
+    if not (overlaps and is_same_view(source.impl, target.impl)):
+        if overlaps:
+            origin = cloned(source.impl, None)
+        check_unchanged(before, target.impl, source.impl, source.impl)
+        copy_elements(target.impl, origin.impl)
+    TensorImpl_bump_version(target.impl)
+    return target
+
+
+cdef object fill_(Kernel self, object table, arguments_t args):
+    """Write one value everywhere."""
+    # Before any address is taken: converting may run the value's own code, which may do anything.
+    cdef iterator_t iterator
+    cdef TensorBase target = <TensorBase>args[0]
+    cdef object value = <object>args[1]
+    cdef TensorImpl impl = target.impl
+    cdef uint64_t before = set_counts(impl, impl, impl)
+    cdef ndarray array
+    cdef double[2] buffer  # for one element of the widest type
+    cdef double[2] converted_buffer
+    cdef void* element = buffer
+    check_writable_once(impl)
+    cdef uint8_t code = element_code(impl.dtype_code)
+    if code == BOOL and type(value) in (int, float):
+        value = value != 0
+    if not (is_plain_number(value) and write_number(code, element, value)):
+        array = fill_element(impl, value)
+        element = PyArray_DATA(array)
+    cdef void* data = TensorImpl_mutable_data(impl)
+    check_unchanged(before, impl, impl, impl)
+    if impl.dtype_code != code:
+        convert_element(code, element, impl.dtype_code, converted_buffer)
+        element = converted_buffer
+    cdef int itemsize = itemsize_of(impl.dtype_code)
+    cdef inner_loop_t loop = zero_loop if memcmp(element, ZERO, itemsize) == 0 else copy_loop(itemsize)
+    cdef npy_intp count = impl.numel
+    cdef npy_intp[2] steps = [0, itemsize]
+    cdef (char*)[2] ends = [<char*>element, <char*>data]
+    if impl.contiguous and count < GRAIN_ELEMENTS:
+        if count != 0:
+            loop(ends, &count, steps, &itemsize)
+    else:
+        iterator_start(&iterator, impl.ndim, TensorImpl_sizes(impl))
+        iterator_add_element(&iterator, element)
+        iterator_add(&iterator, impl, data)
+        iterator.tile_loop = copy_tile
+        iterator_run(&iterator, loop, &itemsize)
+    TensorImpl_bump_version(impl)
+    return target
+
+
+cdef char[16] ZERO  # bytes of the widest element
+
+
+cdef void zero_loop(char** data, const npy_intp* count, const npy_intp* steps, void* itemsize) noexcept nogil:
+    """Inner loop: write zeros by the C library."""
+    cdef int size = (<int*>itemsize)[0]
+    if steps[1] == size:
+        memset(data[1], 0, count[0] * size)
+    else:
+        copy_loop(size)(data, count, steps, NULL)
+
+
+cdef int convert_element(uint8_t source_code, void* source, uint8_t target_code, void* target) except -1:
+    cdef conversion_t conversion
+    cdef char* data[2]
+    cdef npy_intp[2] steps = [0, 0]
+    cdef npy_intp count = 1
+    data[0], data[1] = <char*>source, <char*>target
+    conversion_init(&conversion, source_code, target_code)
+    conversion_loop(data, &count, steps, &conversion)
+    return 0
+
+
+cdef inline uint8_t element_code(uint8_t code) noexcept:
+    """Return the type to write a number in; of float16 and bfloat16 the one that their conversion starts from."""
+    return FLOAT64 if code == FLOAT16 else FLOAT32 if code == BFLOAT16 else code
+
+
+cdef bint is_complex_tensor(object value):
+    """Return whether it is a tensor or an array of complex numbers: written as others they only make NumPy warn."""
+    if isinstance(value, TensorBase):
+        return dtype_of_code((<TensorBase>value).impl.dtype_code).kind == "c"
+    return isinstance(value, np.ndarray) and value.dtype.kind == "c"
+
+
+cdef object fill_element(TensorImpl target, object value):
+    """Return the value to write as an array of the type to write it in, if it can be written to the target."""
+    check_writable_once(target)
+    if value is None or isinstance(value, (str, bytes)):
+        raise TypeError(f"fill_() writes one number, found {type(value).__name__}.")
+    if isinstance(value, complex) or isinstance(value, np.complexfloating) or is_complex_tensor(value):
+        check_cast("c", target)
+    element = call_ignoring_errors(np.array, (value, dtype_of_code(element_code(target.dtype_code)).numpy))
+    if element.ndim != 0:
+        raise ValueError(f"fill_() writes one number, found {type(value).__name__} of shape {element.shape}.")
+    return element
+
+
+# Operator, key and kernel; `tensix.kernels.creation` registers them.
+KERNELS = (
+    (native_functions.CLONE, "CPU", Kernel_of("clone", clone)),
+    (native_functions.LAZY_CLONE, "CompositeExplicitAutograd", Kernel_of("lazy_clone", lazy_clone)),
+    (native_functions.TO_COPY, "CompositeExplicitAutograd", Kernel_of("to_copy", to_copy)),
+    (native_functions.ASTYPE, "CompositeExplicitAutograd", Kernel_of("to_dtype", to_dtype)),
+    (native_functions.COPY_, "CPU", Kernel_of("copy_", copy_)),
+    (native_functions.FILL_, "CPU", Kernel_of("fill_", fill_)),
+)

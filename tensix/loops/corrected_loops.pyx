@@ -1,0 +1,228 @@
+"""Inner loops that run in the place of NumPy's: faster ones, and ones that correct its results.
+
+The faster ones are those of tensix/loops/elementwise.h, and for `positive` and `conj` of real numbers a copy. The
+others are written here, where NumPy is wrong or the array API standard wants other results. One of them checks the
+operands first. Runs of ordinary ones go to NumPy's loop, which it finds behind its `loop_data`; the rest is computed
+here. An operand is read before the result is written at its place, so the result may overlap it, as with NumPy's loops.
+
+- `floor_divide`: infinite operands give what the quotient gives, not a number in two cases more than in the standard;
+  in float32 and float64 it is a faster loop that does so.
+- complex `expm1`: NumPy leaves infinite parts to the C library, which forms products of infinity and zero.
+- complex `tanh` of infinite real parts: the sign of a vanishing imaginary part.
+- complex `sign` of zeros: positive zeros.
+- `nextafter` of bfloat16 has no loop of NumPy at all, and its neighbours are not those of float32.
+- `isnan`, `isinf`, `isfinite`, `signbit` and `neg`: where results do not lie side by side, vectorised loops of
+  NumPy 2.4 put or find values in wrong places, for truths always, for `neg` if operands of four bytes lie 16
+  bytes apart, or of eight 64.
+"""
+from libc.math cimport INFINITY, NAN, copysign, cos, isfinite, isinf, isnan, sin
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+from numpy cimport npy_intp
+from tensix.loops.conversion cimport copy_loop
+from tensix.tensors.dtype cimport dtype_of_code, itemsize_of
+
+cdef extern from "tensix/loops/elementwise.h":
+    const inner_loop_t* tx_elementwise_loops(const char* name)
+
+ctypedef fused real_t:
+    float
+    double
+
+
+cdef void run_original(
+        original_loop_t* original, int operands, char** data, const npy_intp* steps, npy_intp start,
+        npy_intp stop) noexcept nogil:
+    """Run NumPy's loop over a stretch."""
+    cdef char* stretch[3]
+    cdef npy_intp count = stop - start
+    cdef int k
+    if count > 0:
+        for k in range(operands):
+            stretch[k] = data[k] + start * steps[k]
+        original.function(stretch, &count, steps, original.data)
+
+
+cdef void floor_divide_half(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    """Find what is infinite by its bits: they are 0x7C00, and what lies above is not a number."""
+    cdef npy_intp i, start = 0
+    cdef uint16_t x, y, sign
+    cdef uint16_t* result
+    for i in range(count[0]):
+        x = (<uint16_t*>(data[0] + i * steps[0]))[0]
+        y = (<uint16_t*>(data[1] + i * steps[1]))[0]
+        sign = (x ^ y) & 0x8000
+        x &= 0x7FFF
+        y &= 0x7FFF
+        if x == 0x7C00 or y == 0x7C00:
+            run_original(<original_loop_t*>original, 3, data, steps, start, i)
+            result = <uint16_t*>(data[2] + i * steps[2])
+            if x > 0x7C00 or y > 0x7C00 or x == y:
+                result[0] = 0x7E00
+            else:
+                result[0] = sign | (0x7C00 if x == 0x7C00 else 0)
+            start = i + 1
+    run_original(<original_loop_t*>original, 3, data, steps, start, count[0])
+
+
+cdef bint expm1_part(double a, double b, double* real, double* imag) noexcept nogil:
+    """Fill in ``expm1(a + bj)`` if it is a case of its own, and return whether it is."""
+    if isfinite(a) and isfinite(b):
+        if a != 0 or b != 0:
+            return False
+        real[0], imag[0] = 0, b
+    elif isinf(a) and a < 0:
+        real[0], imag[0] = -1, 0 * sin(b) if isfinite(b) else 0
+    elif isinf(a):
+        real[0] = INFINITY * cos(b) if isfinite(b) and b != 0 else a
+        imag[0] = b if b == 0 else INFINITY * sin(b) if isfinite(b) else NAN
+    else:  # the real part is not a number, or the imaginary one no finite one
+        real[0], imag[0] = NAN, b if isnan(a) and b == 0 else NAN
+    return True
+
+
+cdef bint tanh_part(double a, double b, double* real, double* imag) noexcept nogil:
+    if not isinf(a):
+        return False
+    real[0], imag[0] = copysign(1, a), copysign(0, b)
+    return True
+
+
+cdef bint sign_part(double a, double b, double* real, double* imag) noexcept nogil:
+    if a != 0 or b != 0:
+        return False
+    real[0] = imag[0] = 0
+    return True
+
+
+ctypedef bint (*part_t)(double a, double b, double* real, double* imag) noexcept nogil
+
+
+cdef void complex_items(
+        real_t* of_type, part_t part, char** data, const npy_intp* count, const npy_intp* steps,
+        original_loop_t* original) noexcept nogil:
+    cdef npy_intp i, start = 0
+    cdef real_t* x
+    cdef double real, imag
+    for i in range(count[0]):
+        x = <real_t*>(data[0] + i * steps[0])
+        if part(x[0], x[1], &real, &imag):
+            run_original(original, 2, data, steps, start, i)
+            x = <real_t*>(data[1] + i * steps[1])
+            x[0], x[1] = <real_t>real, <real_t>imag
+            start = i + 1
+    run_original(original, 2, data, steps, start, count[0])
+
+cdef void expm1_float(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    complex_items(<float*>NULL, expm1_part, data, count, steps, <original_loop_t*>original)
+
+cdef void expm1_double(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    complex_items(<double*>NULL, expm1_part, data, count, steps, <original_loop_t*>original)
+
+cdef void tanh_float(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    complex_items(<float*>NULL, tanh_part, data, count, steps, <original_loop_t*>original)
+
+cdef void tanh_double(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    complex_items(<double*>NULL, tanh_part, data, count, steps, <original_loop_t*>original)
+
+cdef void sign_float(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    complex_items(<float*>NULL, sign_part, data, count, steps, <original_loop_t*>original)
+
+cdef void sign_double(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    complex_items(<double*>NULL, sign_part, data, count, steps, <original_loop_t*>original)
+
+
+cdef inline float widened(uint16_t bits) noexcept nogil:
+    cdef uint32_t wide = <uint32_t>bits << 16
+    cdef float value
+    memcpy(&value, &wide, 4)
+    return value
+
+cdef void nextafter_bfloat16(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    """Step on the bits: their order is that of the values, away from zero."""
+    cdef npy_intp i
+    cdef uint16_t from_bits, to_bits
+    cdef float x, y
+    for i in range(count[0]):
+        from_bits = (<uint16_t*>(data[0] + i * steps[0]))[0]
+        to_bits = (<uint16_t*>(data[1] + i * steps[1]))[0]
+        x, y = widened(from_bits), widened(to_bits)
+        if isnan(x) or isnan(y):
+            to_bits = 0x7FC0
+        elif x == 0 and y != 0:
+            to_bits = (to_bits & 0x8000) | 1
+        elif x != y:
+            to_bits = from_bits + 1 if (x < y) == (x > 0) else from_bits - 1
+        (<uint16_t*>(data[2] + i * steps[2]))[0] = to_bits
+
+
+cdef enum:
+    BLOCK = 512
+
+ctypedef fused result_t:
+    uint8_t
+    uint32_t
+    uint64_t
+
+
+cdef void scatter_items(
+        result_t* of_size, char** data, const npy_intp* count, const npy_intp* steps,
+        original_loop_t* original) noexcept nogil:
+    """Let NumPy's loop write its results side by side, and put them in their places."""
+    cdef result_t results[BLOCK]
+    cdef char* block[2]
+    cdef npy_intp[2] block_steps = [steps[0], sizeof(result_t)]
+    cdef npy_intp i, size, done = 0
+    if steps[1] == sizeof(result_t):
+        original.function(data, count, steps, original.data)
+        return
+    while done < count[0]:
+        size = min(count[0] - done, <npy_intp>BLOCK)
+        block[0], block[1] = data[0] + done * steps[0], <char*>results
+        original.function(block, &size, block_steps, original.data)
+        for i in range(size):
+            (<result_t*>(data[1] + (done + i) * steps[1]))[0] = results[i]
+        done += size
+
+cdef void scatter_bytes(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    scatter_items(<uint8_t*>NULL, data, count, steps, <original_loop_t*>original)
+
+cdef void scatter_words(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    scatter_items(<uint32_t*>NULL, data, count, steps, <original_loop_t*>original)
+
+cdef void scatter_double_words(
+        char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    scatter_items(<uint64_t*>NULL, data, count, steps, <original_loop_t*>original)
+
+
+cdef inner_loop_t corrected_loop(str name, int code):
+    """Return the loop to run in the place of NumPy's for an operator and an element type; NULL if none must be."""
+    if dtype_of_code(code) is None:
+        return NULL
+    cdef str dtype = dtype_of_code(code).name
+    if name == "floor_divide":
+        if dtype == "float16":
+            return floor_divide_half
+    elif dtype == "complex64" or dtype == "complex128":
+        if name == "expm1":
+            return expm1_float if dtype == "complex64" else expm1_double
+        if name == "tanh":
+            return tanh_float if dtype == "complex64" else tanh_double
+        if name == "sign":
+            return sign_float if dtype == "complex64" else sign_double
+    elif name in ("isnan", "isinf", "isfinite", "signbit") and (dtype == "float32" or dtype == "float64"):
+        return scatter_bytes
+    elif name == "neg" and dtype in ("int32", "uint32", "float32"):
+        return scatter_words
+    elif name == "neg" and dtype in ("int64", "uint64", "float64"):
+        return scatter_double_words
+    elif name == "nextafter" and dtype == "bfloat16":
+        return nextafter_bfloat16
+    elif name in ("positive", "conj"):
+        return copy_loop(itemsize_of(code))
+    return NULL
+
+
+cdef const inner_loop_t* faster_loops(str name) except? NULL:
+    """Return our loops for a function, a pointer per element type that is NULL where there is none; NULL if none is."""
+    return tx_elementwise_loops(name.encode())

@@ -1,0 +1,70 @@
+"""Kernels made of NumPy's own inner loops."""
+from libc.stdint cimport uint8_t
+from numpy cimport ufunc
+from tensix.dispatch.kernel cimport Kernel
+from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.loops.corrected_loops cimport original_loop_t
+from tensix.loops.iterator cimport inner_loop_t
+from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.tensor_impl cimport TensorImpl
+
+
+cdef extern from "numpy/ufuncobject.h":
+    ctypedef struct PyUFuncObject:
+        const char* types  # NumPy's own declarations have it in some versions only
+
+
+cdef inline const char* types_of_loop(ufunc function, int loop) noexcept:
+    """Return NumPy's numbers of the types that a loop takes and gives, as many as there are arguments."""
+    return (<PyUFuncObject*>function).types + loop * function.nargs
+
+
+cdef struct typed_loop_t:
+    inner_loop_t function  # NULL: NumPy has none for this type
+    void* data
+    uint8_t code         # of the inputs
+    uint8_t result_code
+    bint keeps_rows      # as in iterator_t: such as exp, which NumPy vectorises for numbers side by side
+
+
+cdef class UfuncKernel(Kernel):
+    cdef str operator_name
+    cdef str source               # NumPy's name
+    cdef int inputs
+    cdef bint has_alpha           # whether the operator has the argument, which scales the second operand
+    cdef bint promotes            # whether integers and bools are computed in the default floating type
+    cdef typed_loop_t loops[47]
+    cdef original_loop_t originals[47]
+    cdef int check(self, TensorImpl x, TensorImpl y) except -1
+
+
+cdef class PowerKernel(UfuncKernel):
+    pass
+
+
+cdef class IdentityKernel(UfuncKernel):
+    cdef bint changes_complex
+
+
+cdef class ArrayEqualKernel(Kernel):
+    cdef UfuncKernel rules
+
+
+cdef class OutKernel(Kernel):
+    cdef UfuncKernel rules
+    cdef bint is_in_place
+
+
+cdef class CopyingOutKernel(Kernel):
+    cdef OperatorTable maker
+
+
+cdef class ClipKernel(Kernel):
+    cdef OperatorTable maximum
+    cdef OperatorTable minimum
+    cdef const inner_loop_t* loops  # by element types, for both bounds at once; NULL: in two steps
+
+
+cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1
+cdef int UfuncKernel_result_code(UfuncKernel self, uint8_t code) except -1
+cdef TensorBase scaled(TensorBase left, TensorBase right, object alpha)

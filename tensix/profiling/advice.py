@@ -1,0 +1,469 @@
+"""What a recording advises: which blocks the peak could do without, and what would be left of it.
+
+Note [Replaying a recording]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+What a change would save is not estimated but replayed: the same blocks come and go in the same order, but for those
+that the change frees earlier, keeps longer or leaves out. Only the moments at which more is in use than just before and
+after are compared, the highest first, until none that follows can be higher than what is found.
+
+A block is idle from the end of the statement that used it last, for no ``del`` can stand before that. The statement is
+one of the function in which both the stack of the allocation and that of the last use pass: there the variable is that
+holds the block. What is allocated while that statement still runs comes before the end.
+"""
+
+import ast
+from bisect import bisect_right
+from collections import defaultdict
+from itertools import accumulate
+from typing import NamedTuple
+
+from tensix.core.format_size import format_size
+from tensix.memory.call_site import Frame
+from tensix.profiling.snapshot_file import lines_of_source
+
+__all__ = ["Advice"]
+
+SMALLEST_PART = 100  # of the peak: what saves less is not worth a line
+MOST_FOLLOWING = 50  # allocations that are read to see how far out a variable lives
+
+
+class Advice(NamedTuple):
+    """Say what would make the peak of a recording lower, and by how much.
+
+    Attributes
+    ----------
+    text : str
+        What to do, in one sentence.
+    kind : str
+        ``"idle"``: a block that is not used again is kept. ``"clone"``: a copy that is never written could have shared
+        its bytes.
+    place : Frame or None
+        The line to change; None if it is not known.
+    blocks : tuple of int
+        The blocks that would go, or go earlier, by their numbers in the snapshot.
+    saves : int
+        How many bytes lower the peak would be.
+    peak_after : int
+        The peak that would be left.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> with tensix.memory.record() as recording:
+    ...     x = tensix.ones(1000)
+    ...     kept = x + 1
+    ...     y = tensix.ones(1000) * 2
+    ...     print(x.sum().item(), y.sum().item())
+    1000.0 2000.0
+    >>> advice = recording.snapshot().advice()[0]
+    >>> advice.kind, advice.saves
+    ('idle', 4000)
+    """
+
+    __module__ = "tensix"  # See Note [Modules of classes]
+
+    text: str
+    kind: str
+    place: Frame | None
+    blocks: tuple[int, ...]
+    saves: int
+    peak_after: int
+
+
+def advice_of(snapshot):
+    """Return what a snapshot advises, what saves most first.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        One without uses, as older versions wrote, advises nothing.
+
+    Returns
+    -------
+    list of Advice
+    """
+    return findings_of(snapshot).advice
+
+
+class Findings(NamedTuple):
+    """Hold what the replay of a recording finds: advice; bytes at the peak, idle ones of them, unseen ones."""
+
+    advice: list[Advice]
+    peak: int = 0
+    idle: int = 0
+    unseen: int = 0
+
+
+def findings_of(snapshot):
+    """Return what the replay of a snapshot finds; of a million blocks that takes seconds."""
+    if "operators" not in snapshot:
+        return Findings([])
+    replay = Replay(snapshot["blocks"])
+    uses = Uses(snapshot, replay)
+    found = [*idle_blocks(uses), *needless_clones(uses)]
+    worth = [advice for advice in found if advice.saves * SMALLEST_PART >= replay.peak and advice.saves > 0]
+    idle = sum(replay.sizes[number] for number in replay.at_peak if uses.is_idle(number))
+    unseen = sum(replay.sizes[number] for number in replay.at_peak if is_numpys(uses.blocks, number))
+    return Findings(sorted(worth, key=lambda advice: -advice.saves), replay.peak, idle, unseen)
+
+
+def summary_of(findings, most=3):
+    """Yield the lines of a summary: how much of the peak was idle, the best advice, and of what nothing is known.
+
+    Parameters
+    ----------
+    findings : Findings
+        Of the snapshot.
+    most : int, optional
+        How many pieces of advice.
+    """
+    advice, peak, idle, unseen = findings
+    if advice:
+        yield f"peak {format_size(peak)}, {format_size(idle)} of it not used again:"
+        yield from (f"    {one.text}" for one in advice[:most])
+    if unseen * SMALLEST_PART > peak:
+        yield f"{format_size(unseen)} of the peak are arrays of NumPy, whose uses cannot be seen: no advice about them"
+
+
+def is_numpys(blocks, number):
+    """Whether a block was given to NumPy, which reads it without our knowing."""
+    return "numpy" in blocks and bool(blocks["numpy"][number])
+
+
+class Replay:
+    """Play the allocations and frees of a recording again, with changes. See Note [Replaying a recording].
+
+    Parameters
+    ----------
+    blocks : dict of str to list
+        Of a snapshot.
+
+    Attributes
+    ----------
+    born, gone : list of int
+        The position of each block's allocation and free among all these events.
+    peak : int
+        The most bytes in use.
+    at_peak : list of int
+        The blocks in use then.
+    """
+
+    def __init__(self, blocks):
+        self.sizes = sizes = blocks["nbytes"]
+        events = [(time, 0, number) for number, time in enumerate(blocks["allocated_ns"])]
+        events += [(time, 1, number) for number, time in enumerate(blocks["freed_ns"]) if time is not None]
+        events.sort()  # of one moment allocations first: what is freed was there
+        self.times = [time for time, _, _ in events]
+        self.born, self.gone = [0] * len(sizes), [len(events)] * len(sizes)
+        self.heights = []  # bytes in use and the position where these are more than just before and after
+        live = self.peak = peak_at = 0
+        was_free = True
+        for position, (_, is_free, number) in enumerate(events):
+            (self.gone if is_free else self.born)[number] = position
+            live += -sizes[number] if is_free else sizes[number]
+            if not is_free and not was_free:
+                self.heights.pop()
+            if not is_free:
+                self.heights.append((live, position))
+            was_free = is_free
+            if live > self.peak:
+                self.peak, peak_at = live, position
+        self.peak_at = peak_at
+        self.heights.sort(reverse=True)
+        self.at_peak = [n for n in range(len(sizes)) if self.born[n] <= peak_at < self.gone[n]]
+
+    def position_after(self, time):
+        """Return the position of the first event after a time."""
+        return bisect_right(self.times, time)
+
+    def is_at_peak(self, number):
+        """Whether a block is in use at the peak."""
+        return self.born[number] <= self.peak_at < self.gone[number]
+
+    def peak_with(self, ends):
+        """Return the peak if blocks ended elsewhere.
+
+        Parameters
+        ----------
+        ends : dict of int to int
+            Where the blocks go that do not go as they did; where one is allocated if it is left out.
+        """
+        changes = []  # position, bytes from there on
+        for number, end in ends.items():
+            if end != self.gone[number]:
+                sign = 1 if end > self.gone[number] else -1
+                first, last = sorted((end, self.gone[number]))
+                changes += [(first, sign * self.sizes[number]), (last, -sign * self.sizes[number])]
+        changes.sort()
+        positions = [position for position, _ in changes]
+        sums = list(accumulate((nbytes for _, nbytes in changes), initial=0))
+        best, most = 0, max(sums)
+        for live, position in self.heights:
+            if live + most <= best:
+                break
+            best = max(best, live + sums[bisect_right(positions, position)])
+        return best
+
+
+class Uses:
+    """Find where blocks are let go of, or could be.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        With uses.
+    replay : Replay
+        Of it.
+    """
+
+    def __init__(self, snapshot, replay):
+        self.snapshot, self.replay, self.blocks = snapshot, replay, snapshot["blocks"]
+        self.paths, self.known_levels, self.known_lines, self.known_source = {}, {}, {}, {}
+
+    def path(self, stack):
+        """Return the frames of a stack, outermost first, as far as the program's own line."""
+        if stack not in self.paths:
+            numbers = self.snapshot["stacks"][stack]
+            site = self.snapshot["call_sites"][stack]
+            if site is not None:
+                numbers = numbers[numbers.index(site) :]
+            self.paths[stack] = [frame_of(self.snapshot["frames"][number]) for number in reversed(numbers)]
+        return self.paths[stack]
+
+    def place(self, number):
+        """Return the line that allocated a block, None if it is not known."""
+        path = self.path(self.blocks["stack"][number])
+        return path[-1] if path else None
+
+    def is_known(self, number):
+        """Whether all uses of a block were seen."""
+        return self.blocks["last_used_ns"][number] is not None and not is_numpys(self.blocks, number)
+
+    def is_idle(self, number):
+        """Whether a block is in use at the peak, and is not used again."""
+        return (
+            self.is_known(number)
+            and self.replay.is_at_peak(number)
+            and self.end_of_use(number)[0] <= self.replay.peak_at
+        )
+
+    def levels(self, number):
+        """Return the functions that both the allocation and the last use of a block pass, innermost first.
+
+        Returns
+        -------
+        list of Level
+        """
+        stacks = self.blocks["stack"][number], self.blocks["last_use_stack"][number]
+        if stacks not in self.known_levels:
+            self.known_levels[stacks] = list(levels_of(*map(self.path, stacks)))
+        return self.known_levels[stacks]
+
+    def end_of_use(self, number):
+        """Return the position of the event before which a block could have been freed, and in which function."""
+        end = self.replay.position_after(self.blocks["last_used_ns"][number])
+        *inner, level = self.levels(number) or [None]
+        for one in inner:  # where it is returned by a function, its variable is further out
+            if all(self.line_in(one, other) is not None for other in self.allocated_after(number)):
+                level = one
+                break
+        lines = self.source_of(level.used, lines_of_statement) if level else ()
+        for other in self.allocated_after(number):
+            if not level or self.line_in(level, other) not in lines:
+                break
+            end = self.replay.born[other] + 1
+        return min(end, self.replay.gone[number]), level
+
+    def source_of(self, frame, function):
+        """Return what a function reads in the source of a frame; many blocks are of one."""
+        key = frame, function
+        if key not in self.known_source:
+            self.known_source[key] = function(frame)
+        return self.known_source[key]
+
+    def line_in(self, level, number):
+        """Return the line at which the allocation of a block passes a call, None if it does not."""
+        stack = self.blocks["stack"][number]
+        key = id(level), stack
+        if key not in self.known_lines:
+            self.known_lines[key] = level.line_in(self.path(stack))
+        return self.known_lines[key]
+
+    def allocated_after(self, number):
+        """Yield the first blocks that the thread of a block allocates between its last use and its free."""
+        blocks, born, left = self.blocks, self.replay.born, MOST_FOLLOWING
+        for other in range(bisect_right(blocks["allocated_ns"], blocks["last_used_ns"][number]), len(born)):
+            if left == 0 or born[other] >= self.replay.gone[number]:
+                break
+            if blocks["thread"][other] == blocks["thread"][number]:
+                left -= 1
+                yield other
+
+
+def frame_of(entry):
+    """Return a frame of a snapshot without the text of its line, which is read again."""
+    return Frame(entry["file"], entry["line"], entry["function"])
+
+
+class Level(NamedTuple):
+    """Say in which call of a function a block was allocated and used last.
+
+    Attributes
+    ----------
+    made, used : Frame
+        The lines of that function.
+    callers : list of Frame
+        From where it was called, outermost first; a stack that is cut off lacks the outermost.
+    """
+
+    made: Frame
+    used: Frame
+    callers: list[Frame]
+
+    def line_in(self, path):
+        """Return the line at which a stack passes this call, None if it does not."""
+        for position in reversed(range(len(path))):
+            if is_same_function(path[position], self.used) and is_same_end(path[:position], self.callers):
+                return path[position].line
+        return None
+
+
+def levels_of(made, used):
+    """Yield the calls that two stacks pass, innermost first."""
+    pairs = ((i, j) for i in reversed(range(len(made))) for j in reversed(range(len(used))))
+    for i, j in pairs:
+        if is_same_function(made[i], used[j]) and is_same_end(made[:i], used[:j]):
+            for out in range(min(i, j) + 1):
+                yield Level(made[i - out], used[j - out], max(made[: i - out], used[: j - out], key=len))
+            return
+
+
+def is_same_end(one, other):
+    """Whether two stacks, outermost first, end with the same calls; the longer one may have more before."""
+    length = min(len(one), len(other))
+    return one[len(one) - length :] == other[len(other) - length :]
+
+
+def is_same_function(one, other):
+    return one.file == other.file and one.function == other.function
+
+
+# ---- the source
+
+
+def statement_of(frame):
+    """Return the innermost statement of a line as a node of `ast`, None if the source cannot be read."""
+    tree = tree_of(frame.file)
+    found = None
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.stmt) and node.lineno <= frame.line <= node.end_lineno:
+            found = node  # walked from outside to inside
+    return found
+
+
+def tree_of(file):
+    """Return the parsed source of a file, None if there is none."""
+    lines = tuple(lines_of_source(file))
+    if file not in TREES or TREES[file][0] != lines:
+        try:
+            tree = ast.parse("".join(lines)) if lines else None
+        except (SyntaxError, ValueError, RecursionError):
+            tree = None
+        TREES[file] = lines, tree
+    return TREES[file][1]
+
+
+TREES = {}
+
+
+def lines_of_statement(frame):
+    """Return the lines of a simple statement; of one that holds others, and where there is no source, one line."""
+    statement = statement_of(frame)
+    if statement is None or hasattr(statement, "body"):
+        return range(frame.line, frame.line + 1)
+    return range(statement.lineno, statement.end_lineno + 1)
+
+
+def target_of(frame):
+    """Return the name that the statement of a line gives to its value, None if it gives none or several."""
+    statement = statement_of(frame)
+    targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
+    is_one = isinstance(statement, (ast.Assign, ast.AnnAssign)) and len(targets) == 1
+    return ast.unparse(targets[0]) if is_one and isinstance(targets[0], (ast.Name, ast.Attribute)) else None
+
+
+def where(frame):
+    """Return a line in words."""
+    return f"{frame.file.replace(chr(92), '/').rpartition('/')[2]}:{frame.line}" if frame else "an unknown line"
+
+
+# ---- the two kinds
+
+
+def idle_blocks(uses):
+    """Yield advice about blocks that are kept, but not used again."""
+    replay, blocks = uses.replay, uses.blocks
+    stacks = {(blocks["stack"][n], blocks["last_use_stack"][n]) for n in replay.at_peak if uses.is_idle(n)}
+    last_uses = defaultdict(set)
+    groups = defaultdict(dict)  # name, line of the last use, line of the allocation -> where each block could end
+    for number in filter(uses.is_known, range(len(blocks["nbytes"]))):
+        last_uses[blocks["stack"][number], blocks["operator"][number]].add(blocks["last_use_stack"][number])
+    for number in filter(uses.is_known, range(len(blocks["nbytes"]))):
+        if (blocks["stack"][number], blocks["last_use_stack"][number]) in stacks:
+            end, level = uses.end_of_use(number)
+            used = uses.path(blocks["last_use_stack"][number])
+            place = level.used if level else used[-1] if used else None
+            is_one = len(last_uses[blocks["stack"][number], blocks["operator"][number]]) == 1
+            name = uses.source_of(level.made, target_of) if level and is_one else None
+            groups[name, place, uses.place(number) if name is None else None][number] = end
+    for (name, place, made), ends in groups.items():
+        changed = tuple(number for number, end in ends.items() if end < replay.gone[number])
+        after = replay.peak_with(ends)
+        what = f"`del {name}`" if name else f"to let go of what {where(made)} allocated"
+        reused = reused_by(uses, changed)
+        text = f"{what} after {where(place)} would make the peak {format_size(after)}"
+        if reused is not None:
+            text += f"; or let {where(reused)} write into it"
+        if any(blocks["freed_ns"][number] is None for number in changed):
+            text += ", if it is not needed after the recording"
+        yield Advice(text, "idle", place, changed, replay.peak - after, after)
+
+
+def reused_by(uses, idle):
+    """Return the line that allocates a block of the size of the first idle one while that is idle, or None."""
+    if not idle:
+        return None
+    replay, first = uses.replay, idle[0]
+    end, _ = uses.end_of_use(first)
+    for other in uses.allocated_after(first):
+        if replay.sizes[other] == replay.sizes[first] and replay.born[other] >= end:
+            return uses.place(other)
+    return None
+
+
+def needless_clones(uses):
+    """Yield advice about clones that were never written, of what was not written either."""
+    replay, blocks = uses.replay, uses.blocks
+    groups = defaultdict(list)
+    for number, source in enumerate(blocks["copy_of"]):
+        if source is None or not uses.is_known(number) or not uses.is_known(source):
+            continue
+        written = blocks["last_written_ns"][source]
+        if written is None or written <= blocks["allocated_ns"][number]:
+            groups[blocks["stack"][number]].append((number, source))
+    for pairs in groups.values():
+        ends = {}
+        for clone, source in pairs:  # a source may be a clone that is left out itself
+            ends[clone] = replay.born[clone]
+            root = source
+            while root in ends and ends[root] == replay.born[root]:
+                root = blocks["copy_of"][root]
+            ends[root] = max(ends.get(root, replay.gone[root]), replay.gone[clone])
+        after = replay.peak_with(ends)
+        clone, source = pairs[0]
+        place = uses.place(clone)
+        text = (
+            f"the clone at {where(place)} is never written, nor is what it copies: lazy_clone() there would make the "
+            f"peak {format_size(after)}"
+        )
+        yield Advice(text, "clone", place, tuple(clone for clone, _ in pairs), replay.peak - after, after)

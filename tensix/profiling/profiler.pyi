@@ -1,0 +1,62 @@
+from collections.abc import Callable, Collection
+from os import PathLike
+from typing import Any, NamedTuple, ParamSpec, Protocol, Self, TypeAlias, TypeVar, overload
+
+from typing_extensions import disjoint_base
+
+from tensix.memory.call_site import Frame
+
+__all__ = ["CopyRow", "Profile", "ProfileRow", "copies", "profile"]
+
+_P = ParamSpec("_P")
+_R_co = TypeVar("_R_co", covariant=True)
+_Packages: TypeAlias = Collection[str | PathLike[str]]
+
+class ProfileRow(NamedTuple):
+    place: Frame
+    peak_bytes: int
+    total_bytes: int
+    total_count: int
+    current_bytes: int
+    current_count: int
+
+class CopyRow(NamedTuple):
+    place: Frame
+    nbytes: int
+    times: int
+
+class _Profiled(Protocol[_P, _R_co]):
+    last_profile: Profile
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R_co: ...
+
+@disjoint_base
+class Profile:
+    def __init__(self, quiet: bool = False, through: _Packages | None = None) -> None: ...
+    @property
+    def quiet(self) -> bool: ...
+    @property
+    def rows(self) -> list[ProfileRow]: ...
+    def as_dict(self) -> dict[str, Any]: ...
+    def _repr_html_(self) -> str: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exc_info: object) -> None: ...
+    def __call__(self, function: Callable[_P, _R_co]) -> _Profiled[_P, _R_co]: ...
+
+@overload
+def profile(function: None = None, *, quiet: bool = False, through: _Packages | None = None) -> Profile: ...
+@overload
+def profile(
+    function: Callable[_P, _R_co], *, quiet: bool = False, through: _Packages | None = None
+) -> _Profiled[_P, _R_co]: ...
+
+@disjoint_base
+class copies:
+    def __init__(self, through: _Packages | None = None) -> None: ...
+    @property
+    def rows(self) -> list[CopyRow]: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def count(self) -> int: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exc_info: object) -> None: ...

@@ -1,0 +1,786 @@
+"""Recording what happens to memory: every block with its times, stack, thread and allocator.
+
+Note [The tape]
+~~~~~~~~~~~~~~~
+A record per block, in the order of allocation, in one array that grows; a table says where the records of living blocks
+are. Both are written by allocations, which have the GIL, and by frees, which may not, so all of it happens under the
+listeners' lock: Note [Listening] in ``memory_reports.pyx``. Stack, thread and allocator are found before the lock
+is taken, for that may run Python.
+
+The tape is bounded. When it is full, blocks that are freed already are forgotten, the oldest first, up to half of the
+tape; if too few are freed, new blocks are not recorded. What was lost either way is counted.
+
+The recording of a program must not take the memory that it is to show. So a tape may have a file (`record._keep_in`):
+records of freed blocks, which nothing changes any more, go there once there are `SPILL_COUNT`. The file has places for
+as many records as the tape, and begins again at its start when it is full. A snapshot of such a tape is made part by
+part, and not in the order of allocation, in which `load_snapshot` puts the blocks.
+
+Note [Uses on the tape]
+~~~~~~~~~~~~~~~~~~~~~~~
+A recording watches uses (Note [Watching uses] in ``memory_reports.pyx``), and of each block keeps the last: when, by
+which line, in which operator call. Nothing is said of a block that no storage of tensix had alone, that is in the hands
+of others, or was out of sight at any time. Two more facts are noted while they can be seen:
+
+* which block was read first in the call that allocated this one; of a clone that is what it is a copy of;
+* whether it was written after that call.
+
+The stack is taken once in a call: it is that of the call, wherever in it a block is used.
+"""
+import heapq
+import sys
+import threading
+import time
+from importlib import import_module
+
+cimport cython
+from cpython.ref cimport PyObject
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, memset
+from tensix.core.memory_reports cimport (
+    EXPORTED,
+    MemoryListener,
+    OUT_OF_SIGHT,
+    OWNED,
+    READ,
+    RETURNED,
+    WRITTEN,
+    current_operation,
+    lock_listeners,
+    new_block_t,
+    operation_t,
+    start_listening,
+    stop_listening,
+    thread_of_stamp,
+    unlock_listeners,
+    use_t,
+)
+from tensix.core.public_module cimport set_module
+from tensix.core.python_reference cimport (
+    restore_exception,
+    may_run_python,
+    pass_on,
+    pending_exception_t,
+    save_exception,
+)
+from tensix.memory.block_table cimport (
+    block_entry_t,
+    block_table_clear,
+    block_table_find,
+    block_table_hash,
+    block_table_put,
+    block_table_t,
+    block_table_take,
+)
+from tensix.memory.call_site cimport CallSites, CallSites_capture
+from tensix.memory.numpy_memory cimport allocates_array
+
+from tensix._version import __version__
+from tensix.profiling.holders import holders_of, repr_of
+from tensix.profiling.snapshot_file import FORMAT, VERSION, Snapshot, frame_with_source
+
+__all__ = ["record", "snapshot"]
+
+cdef extern from "tensix/profiling/clock.h" nogil:
+    int64_t tx_now_ns()
+
+cdef extern from "tensix/profiling/file_at.h" nogil:
+    int tx_write_at(int file, const void* data, size_t nbytes, uint64_t position)
+    int tx_read_at(int file, void* data, size_t nbytes, uint64_t position)
+
+cdef extern from "Python.h":
+    bint PyGC_Disable()
+    bint PyGC_Enable()
+
+DEFAULT_MAX_EVENTS = 1_000_000
+DEFAULT_DEPTH = 32
+MOST_HELD = 1024  # living blocks whose holders are looked for, the largest
+
+cdef enum:
+    STILL_ALIVE = -1      # in place of the time of a free
+    NEVER = -1            # in place of that of a write
+    GUESSES = 256
+    WORTH_FORGETTING = 16  # part of the tape that has to be freed blocks, so that forgetting pays
+    SPILL_COUNT = 8192    # records in memory before the first ones go to the file
+    PART_COUNT = 1024     # records that are read at once
+
+
+cdef struct block_record_t:
+    void* data
+    uint64_t nbytes
+    int64_t allocated_ns
+    int64_t freed_ns
+    uint32_t stack
+    uint32_t thread
+    uint32_t allocator
+    uint32_t operator           # in which it was allocated, from 1; 0 for none
+    uint64_t number             # of the block, from 1 in the order of allocation
+    # What is seen of its uses. See Note [Uses on the tape].
+    int64_t last_used_ns
+    int64_t last_written_ns     # or NEVER
+    uint64_t call               # in which it was allocated, 0 for none
+    uint64_t source             # number of the first block read in `call`, 0 for none
+    uint32_t last_use_stack
+    uint32_t exports
+    uint8_t is_owned
+    uint8_t is_out_of_sight
+    uint8_t is_rewritten        # after `call`
+    uint8_t is_array            # of the program, not of tensix
+
+
+cdef struct event_record_t:  # a copy or a failure
+    uint64_t nbytes
+    int64_t time_ns
+    uint32_t stack
+
+
+cdef struct events_t:
+    event_record_t* records
+    size_t count
+    size_t capacity
+
+
+cdef struct tape_t:
+    int64_t started_ns
+    block_record_t* records
+    size_t count
+    size_t capacity
+    size_t max_count
+    size_t dropped
+    uint64_t numbers         # of blocks given
+    int file                 # for records of freed blocks, -1 if there is none
+    size_t file_capacity     # in records
+    size_t file_total        # that were written, the oldest of them over by newer ones
+    block_table_t living     # address -> position of its record
+    uint32_t guesses[256]    # GUESSES; where the records of blocks may be, by their addresses
+    events_t copies
+    events_t failures
+
+
+@cython.no_gc_clear  # until it is deallocated it listens
+cdef class record(MemoryListener):
+    """record(depth=32, max_events=1000000, through=None, resident=False)\n--\n
+    Record every block that is allocated while it runs, in all threads.
+
+    Parameters
+    ----------
+    depth : int, 1 to 64, optional
+        The most frames of a stack to take, from the innermost; more, up to 256, while the user's program is not among
+        them.
+    max_events : int, 16 to 2**32, optional
+        The most blocks to remember, and the most copies and failures. Beyond that freed blocks are forgotten, the
+        oldest first; if nearly all are alive, new ones are not recorded. ``"dropped"`` in the snapshot says how many.
+    through : list of str or path-like, optional
+        Packages whose lines are not the user's, as of `CallSites`; by default all that are installed. The snapshot
+        keeps their frames, too.
+    resident : bool or float, optional
+        Sample the resident memory of the process beside the blocks, every so many seconds; True means 0.02.
+
+    Attributes
+    ----------
+    is_running : bool
+        Whether it was started and not stopped.
+
+    Raises
+    ------
+    RuntimeError
+        If it is started a second time.
+    TypeError
+        If `through` is not a list.
+    ValueError
+        If `depth` or `max_events` is out of range, or a package or folder of `through` is not there.
+
+    Notes
+    -----
+    Use it as a context manager, or call `start` and `stop`. Blocks that are older than the recording are not in it.
+
+    Lifetime: a recording keeps no block and no tensor alive, but the allocators that it met, with what caches among
+    them keep (`CachingAllocator.trim` gives that back), and the code of the functions. A block takes 112 bytes of the
+    recording.
+
+    Thread-safety: any thread may allocate, free and ask for a snapshot. The child of a fork goes on with a copy.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> with tensix.memory.record() as recording:
+    ...     x = tensix.ones(1000)
+    >>> recording.snapshot()["blocks"]["nbytes"]
+    [4000]
+    """
+
+    cdef tape_t tape
+    cdef CallSites sites
+    cdef object started         # None before start()
+    cdef object resident        # the samples, or None
+    cdef object file            # of the tape, or None
+    cdef int64_t duration_ns    # of what was stopped
+    cdef list allocators        # allocators and threads by their numbers on the tape
+    cdef dict threads
+    cdef dict numbers           # of allocators, by their addresses, which stay theirs: the list keeps them
+    cdef list operators         # by their numbers on the tape less one
+    cdef dict operator_numbers
+    cdef uint64_t call          # the latest of which the stack was taken
+    cdef uint32_t call_stack
+    cdef void* made             # the latest block, while nothing was read in the call that allocated it
+    cdef uint64_t made_in
+
+    def __cinit__(self, *args, **kwargs):
+        self.needs_lock = self.watches_uses = True
+        self.sites = CallSites()
+        self.tape.max_count, self.tape.file = DEFAULT_MAX_EVENTS, -1
+        self.allocators, self.threads, self.numbers = [], {}, {}
+        self.operators, self.operator_numbers = [], {}
+
+    def __init__(self, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS, through=None, resident=False):
+        if not 16 <= max_events <= 1 << 32:
+            raise ValueError(f"max_events must be from 16 to 2**32, found {max_events}.")
+        self.sites = CallSites(depth, through)
+        self.tape.max_count = max_events
+        if resident is not False:  # its module loads what few programs need
+            module = import_module("tensix.memory.resident")
+            self.resident = module.ResidentMemory(resident, self._recording_bytes)
+
+    def __dealloc__(self):
+        stop_listening(self)
+        free(self.tape.records)
+        free(self.tape.copies.records)
+        free(self.tape.failures.records)
+        block_table_clear(&self.tape.living)
+
+    @property
+    def is_running(self):
+        """Whether it was started and not stopped."""
+        return bool(self.is_listening)
+
+    def start(self):
+        """Begin to record.
+
+        Returns
+        -------
+        record
+            Itself.
+        """
+        started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        start_listening(self)
+        self.started, self.tape.started_ns = started, tx_now_ns()
+        RUNNING.append(self)
+        if self.resident is not None:
+            self.resident.start()
+        return self
+
+    def stop(self):
+        """End the recording; harmless if it has ended. What is freed later still counts as alive in it."""
+        if self.is_listening:
+            if self.resident is not None:
+                self.resident.stop()
+            stop_listening(self)
+            self.duration_ns = tx_now_ns() - self.tape.started_ns
+            RUNNING.remove(self)
+
+    def snapshot(self, *, holders=True):
+        """Return what is recorded so far.
+
+        Parameters
+        ----------
+        holders : bool, optional
+            Look for who holds the living blocks, which walks over every object that Python's collector knows. It ends
+            early after 30 seconds, or before it takes more than a quarter of the process' resident memory or 64 MiB,
+            whichever is larger; ``"left_out"`` counts the objects that were not asked. It looks for the holders of the
+            1,024 largest blocks; ``"blocks_left_out"`` counts the others.
+
+        Returns
+        -------
+        Snapshot
+
+        Raises
+        ------
+        RuntimeError
+            If the recording has not begun.
+        """
+        if self.started is None:
+            raise RuntimeError("there is nothing to show: the recording was not started.")
+        blocks = {}
+
+        def take(columns):
+            for name, values in columns.items():
+                blocks.setdefault(name, []).extend(values)
+
+        made = snapshot_of(self, holders, take)
+        made["blocks"] = blocks
+        return made
+
+    def _keep_in(self, file):
+        """Put records of freed blocks into an open file, which the recording keeps; before it starts."""
+        self.file, self.tape.file = file, file.fileno()
+        self.tape.file_capacity = self.tape.max_count
+
+    def _snapshot_in_parts(self, take, *, holders=True):
+        """Return a snapshot without its blocks, whose columns are given to `take`, a part after the other.
+
+        If the tape has a file, blocks are in no order.
+        """
+        return snapshot_of(self, holders, take)
+
+    def _recording_bytes(self):
+        """Return how many bytes the recording takes: records of blocks, and the table of those that live."""
+        cdef size_t entries = self.tape.living.capacity * sizeof(block_entry_t)
+        return self.tape.count * sizeof(block_record_t) + entries
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *exc_info):
+        self.stop()
+
+    def __repr__(self):
+        state = "not started" if self.started is None else "running" if self.is_listening else "stopped"
+        return f"record(blocks={self.tape.count}, {state})"
+
+    cdef str only_once(self):
+        return "a recording is started once: call record() again for another one."
+
+    cdef void allocated(self, const new_block_t* block) noexcept:
+        cdef block_record_t made
+        cdef const operation_t* operation = current_operation()
+        memset(&made, 0, sizeof(block_record_t))
+        made.data, made.nbytes, made.freed_ns = block.data, block.nbytes, STILL_ALIVE
+        made.last_written_ns = NEVER
+        made.is_array = allocates_array
+        made.stack = CallSites_capture(self.sites)
+        if operation.number != 0:
+            made.operator, made.call = number_of_operator(self, operation.operator), operation.number
+            self.call, self.call_stack = operation.number, made.stack
+            self.made, self.made_in = block.data, operation.number
+        made.allocator = number_of_allocator(self, block.allocator)
+        made.thread = thread_of_stamp(block.stamp)
+        if <object>made.thread not in self.threads:
+            note_thread(self, made.thread)
+        lock_listeners()
+        tape_append(&self.tape, &made)
+        unlock_listeners()
+
+    cdef void used(self, void* data, use_t use) noexcept:
+        cdef uint64_t call = current_operation().number
+        cdef block_record_t* one = record_of(&self.tape, data)
+        if one != NULL:
+            note_use(self, one, use, call, stack_of_use(self, call))
+
+    cdef void freed(self, void* data, size_t nbytes, uint64_t stamp, bint has_gil) noexcept nogil:
+        cdef uint64_t position
+        if block_table_take(&self.tape.living, data, &position):
+            self.tape.records[position].freed_ns = tx_now_ns() - self.tape.started_ns
+
+    cdef void failed(self, size_t nbytes) noexcept:
+        add_event(self, &self.tape.failures, nbytes)
+
+    cdef void copied(self, size_t nbytes) noexcept:
+        add_event(self, &self.tape.copies, nbytes)
+
+
+RUNNING = []  # recordings, the latest last
+
+
+def snapshot(*, holders=True):
+    """Return what the latest recording that still runs has recorded so far.
+
+    Parameters
+    ----------
+    holders : bool, optional
+        Look for who holds the living blocks.
+
+    Returns
+    -------
+    Snapshot
+
+    Raises
+    ------
+    RuntimeError
+        If nothing is being recorded.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> with tensix.memory.record():
+    ...     x = tensix.ones(1000)
+    ...     print(tensix.memory.snapshot())
+    Snapshot(blocks=1, alive=3.91 KiB in 1, copies=0, failures=0)
+    """
+    if not RUNNING:
+        raise RuntimeError("nothing is being recorded: begin with tensix.memory.record().start().")
+    return RUNNING[len(RUNNING) - 1].snapshot(holders=holders)
+
+
+cdef void add_event(record self, events_t* events, size_t nbytes) noexcept:
+    """Note a copy or a failure; these happen with the GIL, which guards them."""
+    cdef tape_t* tape = &self.tape
+    cdef uint32_t stack = CallSites_capture(self.sites)
+    cdef void* larger
+    if events.count == events.capacity:
+        larger = NULL
+        if events.count < tape.max_count:
+            larger = realloc(events.records, (2 * events.capacity + 64) * sizeof(event_record_t))
+        if larger == NULL:
+            tape.dropped += 1
+            return
+        events.records, events.capacity = <event_record_t*>larger, 2 * events.capacity + 64
+    events.records[events.count] = event_record_t(nbytes, tx_now_ns() - tape.started_ns, stack)
+    events.count += 1
+
+
+cdef uint32_t stack_of_use(record self, uint64_t call) noexcept:
+    """Return the stack of an operator call, or of what is done outside of one. See Note [Uses on the tape]."""
+    cdef bint collects
+    cdef uint32_t stack
+    if call != 0 and call == self.call:
+        return self.call_stack
+    collects = PyGC_Disable()
+    stack = CallSites_capture(self.sites)
+    if collects:
+        PyGC_Enable()
+    if call != 0:
+        self.call, self.call_stack = call, stack
+    return stack
+
+
+cdef block_record_t* record_of(tape_t* tape, void* data) noexcept:
+    """Return the record of a block that cannot be freed now, NULL if it has none; with the GIL.
+
+    Records move with the GIL only, and of living blocks no two have one address. So one that is guessed right needs no
+    lock, which would take longer than all the rest.
+    """
+    cdef uint32_t* guess = &tape.guesses[block_table_hash(data) % GUESSES]
+    cdef uint64_t position = guess[0]
+    cdef bint is_found
+    if position < tape.count and tape.records[position].data == data:
+        if tape.records[position].freed_ns == STILL_ALIVE:
+            return &tape.records[position]
+    lock_listeners()
+    is_found = block_table_find(&tape.living, data, &position)
+    unlock_listeners()
+    if not is_found:
+        return NULL
+    guess[0] = <uint32_t>position
+    return &tape.records[position]
+
+
+cdef void note_use(record self, block_record_t* one, use_t use, uint64_t call, uint32_t stack) noexcept:
+    """Write a use on the tape. See Note [Uses on the tape]."""
+    cdef block_record_t* made
+    cdef bint writes = use == WRITTEN or use == RETURNED
+    one.last_used_ns = tx_now_ns() - self.tape.started_ns
+    one.last_use_stack = stack
+    if use == OWNED:
+        one.is_owned = True
+    elif use == OUT_OF_SIGHT:
+        one.is_out_of_sight = True
+    elif use == EXPORTED:
+        one.exports += 1
+    elif use == RETURNED:
+        one.exports -= one.exports != 0
+    elif use == READ and call != 0 and call == self.made_in and one.data != self.made:
+        self.made_in = 0
+        made = record_of(&self.tape, self.made)
+        if made != NULL and made.call == call:
+            made.source = one.number
+    if writes:
+        one.last_written_ns = one.last_used_ns
+        one.is_rewritten |= call == 0 or call != one.call
+
+
+cdef uint32_t number_of_operator(record self, PyObject* operator) noexcept:
+    """Return the number of an operator, from 1."""
+    number = self.operator_numbers.get(<uintptr_t>operator)
+    if number is None:
+        self.operators.append(<object>operator)
+        number = self.operator_numbers[<uintptr_t>operator] = len(self.operators)
+    return number
+
+
+cdef uint32_t number_of_allocator(record self, PyObject* allocator) noexcept:
+    """Return the position of an allocator among those that were met."""
+    number = self.numbers.get(<uintptr_t>allocator)
+    if number is None:
+        number = self.numbers[<uintptr_t>allocator] = len(self.allocators)
+        self.allocators.append(<object>allocator)
+    return number
+
+
+cdef int note_thread(record self, uint32_t thread) noexcept:
+    """Remember the name of this thread, without giving one to a thread that Python does not know."""
+    cdef pending_exception_t pending = save_exception()
+    try:
+        ident = threading.get_ident()
+        self.threads[thread] = f"thread {ident}"
+        names = [known.name for known in threading.enumerate() if known.ident == ident] if may_run_python() else []
+        if names:
+            self.threads[thread] = names[0]
+    except BaseException as error:
+        pass_on(error)
+    restore_exception(pending)
+    return 0
+
+
+cdef void tape_append(tape_t* tape, block_record_t* made) noexcept nogil:
+    """Put a new block on the tape, if there is memory. See Note [The tape]."""
+    made.allocated_ns = tx_now_ns() - tape.started_ns
+    tape.numbers += 1
+    made.number = tape.numbers
+    if reserve_record(tape) and block_table_put(&tape.living, made.data, tape.count):
+        tape.records[tape.count] = made[0]
+        tape.guesses[block_table_hash(made.data) % GUESSES] = <uint32_t>tape.count
+        tape.count += 1
+    else:
+        tape.dropped += 1
+
+
+cdef bint reserve_record(tape_t* tape) noexcept nogil:
+    """Make space for one more record, forgetting freed blocks if there must be; return whether there is."""
+    cdef void* larger
+    cdef size_t capacity
+    if tape.count < tape.capacity:
+        return True
+    if tape.file >= 0 and tape.count >= SPILL_COUNT and tape.count - tape.living.count >= tape.count // 4:
+        remove_freed(tape)
+        return True
+    if tape.capacity < tape.max_count:
+        capacity = min(2 * tape.capacity + 1024, tape.max_count)
+        larger = realloc(tape.records, capacity * sizeof(block_record_t))
+        if larger != NULL:
+            tape.records, tape.capacity = <block_record_t*>larger, capacity
+            return True
+    if tape.count - tape.living.count < max(<size_t>1, tape.count // WORTH_FORGETTING):
+        return False
+    remove_freed(tape)
+    return tape.count < tape.capacity
+
+
+cdef void remove_freed(tape_t* tape) noexcept nogil:
+    """Take freed blocks off the tape: all to its file, else the oldest, at most half of it. See Note [The tape]."""
+    cdef block_record_t buffer[256]
+    cdef size_t excess = tape.count if tape.file >= 0 else (tape.count + 1) // 2
+    cdef size_t kept = 0, filled = 0, i
+    for i in range(tape.count):
+        if excess and tape.records[i].freed_ns != STILL_ALIVE:
+            excess -= 1
+            if tape.file < 0:
+                tape.dropped += 1
+                continue
+            buffer[filled] = tape.records[i]
+            filled += 1
+            if filled == 256:
+                write_records(tape, buffer, filled)
+                filled = 0
+            continue
+        if kept != i:
+            tape.records[kept] = tape.records[i]
+            if tape.records[kept].freed_ns == STILL_ALIVE:
+                block_table_put(&tape.living, tape.records[kept].data, kept)
+        kept += 1
+    write_records(tape, buffer, filled)
+    tape.count = kept
+
+
+cdef void write_records(tape_t* tape, const block_record_t* records, size_t count) noexcept nogil:
+    """Write records to the file, each in its place; those that cannot be written, and those below, are lost."""
+    cdef size_t i = 0, place, run
+    while i < count:
+        place = tape.file_total % tape.file_capacity
+        run = min(count - i, tape.file_capacity - place)
+        if tx_write_at(tape.file, &records[i], run * sizeof(block_record_t), place * sizeof(block_record_t)) != 0:
+            tape.dropped += count - i
+            return
+        if tape.file_total >= tape.file_capacity:  # over older ones
+            tape.dropped += run
+        tape.file_total += run
+        i += run
+
+
+@cython.final
+cdef class TapeReader:
+    """Read the records of this moment, those in the file first, a part at a time.
+
+    What is in memory is copied at once: it moves when the program goes on.
+    """
+
+    cdef block_record_t* copy
+    cdef size_t copied, in_file, dropped
+    cdef int file
+    cdef block_record_t part[1024]  # PART_COUNT
+
+    def __cinit__(self):
+        self.copy = NULL
+
+    def __dealloc__(self):
+        free(self.copy)
+
+    cdef size_t count(self) noexcept:
+        return self.in_file + self.copied
+
+    cdef const block_record_t* read(self, size_t first, size_t* count) except NULL:
+        """Return records from a position on, and how many there are in a row."""
+        if first >= self.in_file:
+            count[0] = min(<size_t>PART_COUNT, self.count() - first)
+            return &self.copy[first - self.in_file]
+        count[0] = min(<size_t>PART_COUNT, self.in_file - first)
+        if tx_read_at(self.file, self.part, count[0] * sizeof(block_record_t), first * sizeof(block_record_t)) != 0:
+            raise OSError("the file of a recording cannot be read: was it cut off, or is its disk gone?")
+        return self.part
+
+
+cdef TapeReader reader_of(tape_t* tape):
+    cdef TapeReader reader = TapeReader()
+    lock_listeners()  # a copy of this moment: frees without the GIL may go on
+    if tape.file >= 0:
+        remove_freed(tape)
+    reader.copied, reader.dropped, reader.file = tape.count, tape.dropped, tape.file
+    reader.in_file = min(tape.file_total, tape.file_capacity)
+    reader.copy = <block_record_t*>malloc(max(tape.count, <size_t>1) * sizeof(block_record_t))
+    if reader.copy != NULL and tape.count:
+        memcpy(reader.copy, tape.records, tape.count * sizeof(block_record_t))
+    unlock_listeners()
+    if reader.copy == NULL:
+        raise MemoryError(f"no memory for a snapshot of {reader.copied:,} blocks.")
+    return reader
+
+
+cdef object snapshot_of(record self, bint wants_holders, object take):
+    """Return a snapshot without its blocks; `take` gets them as columns, a part after the other."""
+    cdef tape_t* tape = &self.tape
+    cdef const block_record_t* records
+    cdef size_t i, first = 0, count = 0
+    duration = tx_now_ns() - tape.started_ns if self.is_listening else self.duration_ns
+    cdef TapeReader reader = reader_of(tape)
+    numbering = StackNumbering(self.sites)
+    threads = {thread: position for position, thread in enumerate(self.threads)}
+    operators = [operator.schema.qualified_name for operator in self.operators]
+    clones = {number for number, operator in enumerate(self.operators, 1) if operator.schema.name == "clone"}
+    positions = positions_of_sources(reader, clones)
+    living, blocks_left_out = {}, 0  # address -> bytes and position
+    take(empty_columns())
+    while first < reader.count():
+        records = reader.read(first, &count)
+        columns = empty_columns()
+        for i in range(count):
+            add_to_columns(columns, &records[i], numbering, threads, clones, positions)
+            if wants_holders and records[i].freed_ns == STILL_ALIVE:
+                living[<uintptr_t>records[i].data] = records[i].nbytes, first + i
+        take(columns)
+        first += count
+        if len(living) > MOST_HELD:
+            blocks_left_out += len(living) - MOST_HELD
+            living = dict(heapq.nlargest(MOST_HELD, living.items(), key=lambda item: item[1][0]))
+    dropped = reader.dropped
+    reader = None  # it takes memory
+    holders, left_out = holders_of(living) if wants_holders else ([], 0)
+    made = Snapshot({
+        "format": FORMAT, "version": VERSION, "tensix": __version__,
+        "program": " ".join(sys.argv) or "python",
+        "started": self.started, "duration_ns": duration, "dropped": dropped,
+        "copies": events_of(&tape.copies, numbering), "failures": events_of(&tape.failures, numbering),
+        "frames": [frame_with_source(*frame) for frame in numbering.frames],
+        "stacks": [list(frames) for frames in numbering.stacks],
+        "call_sites": numbering.call_sites,
+        "allocators": list(map(repr_of, self.allocators)),
+        "threads": list(self.threads.values()),
+        "operators": operators,
+        "holders": [{"block": living[found][1], "text": text} for found, text in holders],
+        "left_out": left_out,
+        "blocks_left_out": blocks_left_out,
+    })
+    if self.resident is not None:
+        made["resident"] = self.resident.columns()
+    return made
+
+
+cdef dict empty_columns():
+    names = ("address", "nbytes", "allocated_ns", "freed_ns", "stack", "thread", "allocator", "numpy", "operator",
+             "last_used_ns", "last_use_stack", "last_written_ns", "copy_of")  # fmt: skip
+    return {name: [] for name in names}
+
+
+cdef int add_to_columns(
+        dict columns, const block_record_t* one, object numbering, dict threads, set clones, dict positions) except -1:
+    """Add a block, with what was seen of its uses. See Note [Uses on the tape]."""
+    cdef bint is_known = one.is_owned and not one.is_out_of_sight and one.exports == 0
+    cdef uint64_t source = source_of(one, clones)
+    columns["address"].append(<uintptr_t>one.data)
+    columns["nbytes"].append(one.nbytes)
+    columns["allocated_ns"].append(one.allocated_ns)
+    columns["freed_ns"].append(None if one.freed_ns == STILL_ALIVE else one.freed_ns)
+    columns["stack"].append(numbering.stack(one.stack))
+    columns["thread"].append(threads[one.thread])
+    columns["allocator"].append(one.allocator)
+    columns["numpy"].append(bool(one.is_array))
+    columns["operator"].append(one.operator - 1 if one.operator else None)
+    columns["last_used_ns"].append(one.last_used_ns if is_known else None)
+    columns["last_use_stack"].append(numbering.stack(one.last_use_stack) if is_known else None)
+    columns["last_written_ns"].append(one.last_written_ns if is_known and one.last_written_ns != NEVER else None)
+    columns["copy_of"].append(positions.get(source))
+    return 0
+
+
+cdef uint64_t source_of(const block_record_t* one, set clones) except? 0:
+    """Return the number of the block that this one is still a copy of; 0 if it is none."""
+    cdef bint is_known = one.is_owned and not one.is_out_of_sight and one.exports == 0
+    return one.source if is_known and not one.is_rewritten and one.operator in clones else 0
+
+
+cdef dict positions_of_sources(TapeReader reader, set clones):
+    """Return the positions of the blocks of which others are copies, by their numbers."""
+    cdef const block_record_t* records
+    cdef size_t i, first, count = 0
+    positions = {}
+    for wants in (True, False):
+        first = 0
+        while first < reader.count():
+            records = reader.read(first, &count)
+            for i in range(count):
+                if wants and source_of(&records[i], clones) != 0:
+                    positions[records[i].source] = None
+                elif not wants and records[i].number in positions:
+                    positions[records[i].number] = first + i
+            first += count
+        if not positions:
+            break
+    return positions
+
+
+cdef list events_of(const events_t* events, object numbering):
+    cdef size_t i
+    return [
+        {
+            "time_ns": events.records[i].time_ns, "nbytes": events.records[i].nbytes,
+            "stack": numbering.stack(events.records[i].stack),
+        }
+        for i in range(events.count)
+    ]
+
+
+@cython.binding(True)
+class StackNumbering:
+    """Number frames and stacks: what differs only inside tensix is one stack to a user.
+
+    Attributes
+    ----------
+    frames, stacks : dict
+        Frames, and tuples of their numbers, in the order of theirs.
+    call_sites : list
+        For each stack the number of the frame that its blocks belong to; None if it has no frames.
+    """
+
+    def __init__(self, sites):
+        self.sites, self.frames, self.stacks, self.call_sites, self.known = sites, {}, {}, [], {}
+
+    def stack(self, site):
+        """Return the number of the stack of a call site."""
+        number = self.known.get(site)
+        if number is None:
+            frames = tuple(self.frames.setdefault(frame, len(self.frames)) for frame in self.sites.frames(site))
+            number = self.known[site] = self.stacks.setdefault(frames, len(self.stacks))
+            if number == len(self.call_sites):  # it is new
+                self.call_sites.append(self.frames[self.sites.place(site)] if frames else None)
+        return number
+
+
+set_module("tensix", (record,))  # See Note [Modules of classes]

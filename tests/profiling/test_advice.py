@@ -1,0 +1,291 @@
+"""What a recording advises, checked by doing it: the peak that is left is the one that was predicted."""
+
+import json
+import threading
+
+import numpy as np
+import pytest
+
+import tensix
+from tensix.memory import load_snapshot, record
+from tensix.profiling.advice import Replay, findings_of, summary_of
+
+ROWS = 500
+
+
+def recorded(function, *arguments):
+    with record() as recording:
+        function(*arguments)
+    return recording.snapshot(holders=False)
+
+
+def peak_of(snapshot):
+    return Replay(snapshot["blocks"]).peak
+
+
+def only(advice, kind, word=""):
+    found = [one for one in advice if one.kind == kind and word in one.text]
+    assert len(found) == 1, advice
+    return found[0]
+
+
+def line_of(function, text):
+    """Return the number of the only line of a function that contains a text."""
+    code = function.__code__
+    with open(code.co_filename, encoding="utf-8") as file:
+        lines = file.read().splitlines()[code.co_firstlineno - 1 :]
+    return code.co_firstlineno + next(number for number, line in enumerate(lines) if text in line)
+
+
+# ---- blocks that are not used again
+
+
+def forward(drops):
+    x = tensix.ones(ROWS, 64)
+    w = tensix.ones(64, 64)
+    hidden = x @ w
+    score = hidden.sum()
+    if drops == "hidden":
+        del hidden
+    second = x @ w
+    third = second @ w
+    return (x.sum() + w.sum() + second.sum() + third.sum() + score).item()
+
+
+def test_a_hidden_activation_that_is_kept():
+    snapshot = recorded(forward, "")
+    advice = only(snapshot.advice(), "idle", "`del hidden`")
+    assert (advice.place.line, advice.place.function) == (line_of(forward, "hidden.sum"), "forward")
+    assert [snapshot["blocks"]["nbytes"][number] for number in advice.blocks] == [ROWS * 64 * 4]
+    assert advice.saves == peak_of(snapshot) - advice.peak_after > 0
+    assert peak_of(recorded(forward, "hidden")) == advice.peak_after
+    assert advice.text.startswith(f"`del hidden` after test_advice.py:{advice.place.line} would make the peak")
+
+
+def deep(drops):
+    kept = []
+    x, w = tensix.ones(ROWS, 8), tensix.ones(8, 8)
+    for _ in range(6):
+        x = x @ w
+        kept.append(x)
+        if drops:
+            kept.pop()
+    return (x.sum() + w.sum()).item()
+
+
+def test_activations_in_a_list():
+    snapshot = recorded(deep, False)
+    advice = only(snapshot.advice(), "idle", f"{line_of(deep, 'x @ w')} allocated")
+    assert len(advice.blocks) == 5  # all but the last one
+    assert advice.place.line == line_of(deep, "x @ w")
+    assert peak_of(recorded(deep, True)) == advice.peak_after
+
+
+def returns():
+    x = tensix.ones(ROWS)
+    x.sum()
+    return x
+
+
+def caller(drops):
+    made = returns()
+    if drops:
+        del made
+    y = tensix.ones(2 * ROWS)
+    return y.sum().item()
+
+
+def test_the_variable_of_what_a_function_returns_is_the_callers():
+    advice = only(recorded(caller, False).advice(), "idle", "`del made`")
+    assert advice.place.line == line_of(caller, "returns()")
+    assert peak_of(recorded(caller, True)) == advice.peak_after
+
+
+def several_lines(drops):
+    first = tensix.ones(ROWS)
+    total = tensix.concat([
+        first,
+        tensix.ones(3 * ROWS),
+    ])  # fmt: skip
+    if drops:
+        del first
+    other = tensix.ones(5 * ROWS)
+    return (total.sum() + other.sum()).item()
+
+
+def test_a_statement_frees_nothing_before_it_ends():
+    advice = only(recorded(several_lines, False).advice(), "idle", "`del first`")
+    assert peak_of(recorded(several_lines, True)) == advice.peak_after
+
+
+def tight():
+    x = tensix.ones(ROWS)
+    for _ in range(3):
+        x += 1
+    y = x @ tensix.ones(ROWS, ROWS)
+    return (x.sum() + y.sum()).item()
+
+
+def test_a_tight_program_gets_no_advice():
+    snapshot = recorded(tight)
+    assert snapshot.advice() == [] and list(summary_of(findings_of(snapshot))) == []
+
+
+def views():
+    x = tensix.ones(ROWS, 2)
+    y = tensix.ones(ROWS, ROWS)
+    return (x.T[0][0] + y[0, 0]).item()
+
+
+def test_elements_read_through_a_view_are_a_use():
+    blocks = recorded(views)["blocks"]
+    x, y = blocks["nbytes"].index(ROWS * 8), blocks["nbytes"].index(ROWS * ROWS * 4)
+    assert blocks["last_used_ns"][x] > blocks["allocated_ns"][y]
+
+
+def only_views():
+    x = tensix.ones(ROWS, 2)
+    y = tensix.ones(ROWS)
+    x.T[0].reshape(5, -1)
+    return y
+
+
+def test_making_a_view_is_no_use():
+    blocks = recorded(only_views)["blocks"]
+    assert blocks["last_used_ns"][0] < blocks["allocated_ns"][1]
+
+
+def test_other_threads():
+    def work():
+        first = tensix.ones(ROWS)
+        first.sum()
+        second = tensix.ones(ROWS)
+        second.sum()
+
+    def run():
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    snapshot = recorded(run)
+    blocks = snapshot["blocks"]
+    made = [number for number, nbytes in enumerate(blocks["nbytes"]) if nbytes == ROWS * 4]
+    assert len(made) == 16
+    names = {snapshot["frames"][snapshot["stacks"][blocks["last_use_stack"][n]][0]]["function"] for n in made}
+    assert len(names) == 1 and names.pop().endswith("work")
+    for advice in snapshot.advice():
+        assert 0 < advice.peak_after < peak_of(snapshot)
+
+
+# ---- what nobody sees
+
+
+EXPORTS = {
+    "array": lambda x: np.asarray(x),
+    "buffer": lambda x: memoryview(x),
+    "DLPack": lambda x: np.from_dlpack(x),
+    "address": lambda x: x.__array_interface__["data"] and None,
+}
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_nothing_is_said_of_what_others_have(name):
+    def run():
+        x = tensix.ones(ROWS)
+        view = EXPORTS[name](x)
+        y = tensix.ones(ROWS)
+        return y.sum().item(), view, x
+
+    with record() as recording:
+        kept = run()
+        snapshot = recording.snapshot(holders=False)
+    blocks = snapshot["blocks"]
+    assert blocks["last_used_ns"][0] is blocks["last_written_ns"][0] is blocks["last_use_stack"][0] is None
+    assert [advice for advice in snapshot.advice() if 0 in advice.blocks] == []
+    del kept
+
+
+def test_an_export_that_ends_was_a_use():
+    with record() as recording:
+        x = tensix.ones(ROWS)
+        view = np.asarray(x)
+        y = tensix.ones(ROWS)
+        del view
+    blocks = recording.snapshot(holders=False)["blocks"]
+    assert blocks["last_used_ns"][0] > blocks["allocated_ns"][1]
+    assert blocks["last_written_ns"][0] == blocks["last_used_ns"][0]  # that it was not cannot be known
+    assert x[0] == y[0]
+
+
+def test_a_block_without_a_storage():
+    with record() as recording:
+        block = tensix.CPUAllocator().allocate(1000)
+    assert recording.snapshot(holders=False)["blocks"]["last_used_ns"] == [None]
+    del block
+
+
+def test_arrays_of_numpy():
+    snapshot = recorded(forward, "")
+    snapshot["blocks"]["numpy"] = [True] * len(snapshot["blocks"]["nbytes"])
+    assert snapshot.advice() == []
+    [line] = summary_of(findings_of(snapshot))
+    assert line.endswith("arrays of NumPy, whose uses cannot be seen: no advice about them")
+
+
+# ---- clones
+
+
+def cloning(lazily, writes):
+    x = tensix.ones(ROWS)
+    copy = x.lazy_clone() if lazily else x.clone()
+    if writes:
+        writes = copy if writes == "copy" else x
+        writes[0] = 2
+    return (copy.sum() + x.sum()).item()
+
+
+def test_a_clone_that_is_never_written():
+    advice = only(recorded(cloning, False, "").advice(), "clone")
+    assert advice.place.line == line_of(cloning, "x.clone()") and "lazy_clone()" in advice.text
+    assert peak_of(recorded(cloning, True, "")) == advice.peak_after
+
+
+@pytest.mark.parametrize("written", ["copy", "source"])
+def test_a_clone_that_is_needed(written):
+    assert [one for one in recorded(cloning, False, written).advice() if one.kind == "clone"] == []
+
+
+# ---- with a saved snapshot
+
+
+def test_a_saved_snapshot_advises_the_same(tmp_path):
+    snapshot = recorded(forward, "")
+    snapshot.save(tmp_path / "snapshot.json")
+    assert load_snapshot(tmp_path / "snapshot.json").advice() == snapshot.advice() != []
+
+
+def test_an_older_snapshot_advises_nothing(tmp_path):
+    snapshot = recorded(forward, "")
+    del snapshot["operators"]
+    for column in ("last_used_ns", "last_written_ns", "last_use_stack", "operator", "copy_of"):
+        del snapshot["blocks"][column]
+    (tmp_path / "snapshot.json").write_text(json.dumps(snapshot), encoding="utf-8")
+    loaded = load_snapshot(tmp_path / "snapshot.json")
+    assert loaded.advice() == [] and list(summary_of(findings_of(loaded))) == []
+
+
+def test_a_recording_leaves_nothing_behind():
+    with record():
+        x, y = tensix.ones(ROWS), tensix.ones(ROWS)
+    x += y
+    copy = x.lazy_clone()
+    copy[0] = 5
+    assert (x[0].item(), copy[0].item(), x.sum().item()) == (2, 5, 2 * ROWS)
+    with record() as recording:
+        x += y
+        z = x + y
+    blocks = recording.snapshot(holders=False)["blocks"]
+    assert blocks["nbytes"] == [ROWS * 4] and blocks["last_used_ns"][0] is not None
+    assert z[0].item() == 4
