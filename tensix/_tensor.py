@@ -352,7 +352,7 @@ class Tensor(TensorBase):
 
     @property
     def allocator(self):
-        """Who made the memory, or None for memory from outside."""
+        """The allocator that made the memory, or None for memory from outside."""
         return None if self.impl.storage is None else cython.cast(StorageImpl, self.impl.storage).owner
 
     def numel(self):
@@ -613,7 +613,7 @@ class Tensor(TensorBase):
         low, high : float, optional
             The least number, and the bound; where the type has no number between, rounding may reach the bound.
         generator : Generator, optional
-            Who makes them; the default generator if not given.
+            The generator of the numbers; the default one if not given.
 
         Raises
         ------
@@ -639,7 +639,7 @@ class Tensor(TensorBase):
         mean, std : float, optional
             Their mean, and their standard deviation.
         generator : Generator, optional
-            Who makes them; the default generator if not given.
+            The generator of the numbers; the default one if not given.
 
         Raises
         ------

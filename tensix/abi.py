@@ -35,7 +35,7 @@ def get_include() -> str:
     Returns
     -------
     str
-        A path, for ``include_dirs``. Who cimports tensix from Cython does not need it.
+        A path, for ``include_dirs``. Code that cimports tensix does not need it.
 
     Examples
     --------

@@ -243,7 +243,7 @@ class use_allocator:
     Parameters
     ----------
     allocator : Allocator
-        Who serves, instead of the registered one.
+        The allocator that serves instead of the registered one.
     device : str or Device, optional
         The device type served.
 

@@ -1,5 +1,5 @@
 /* Whether this thread holds the GIL, so that what the GIL protects may be touched. Unlike PyGILState_Check this is
- * right with subinterpreters too: where it is in doubt the answer is no. Without a GIL it protects nothing.
+ * right with subinterpreters too: where in doubt the answer is 0. Without a GIL it protects nothing.
  */
 #ifndef TENSIX_GIL_H
 #define TENSIX_GIL_H

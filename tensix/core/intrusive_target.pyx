@@ -124,7 +124,7 @@ cdef class IntrusiveTarget:
     """
 
     cdef void destroy(self, bint holds_gil) noexcept nogil:
-        """Be the destructor: free what C owns. Called once, after release_resources() if that ran at all.
+        """Free what C owns, as the destructor. Called once, after release_resources() if that ran at all.
 
         `holds_gil` says that the GIL is held for certain; without it, take the GIL for what needs it.
         """

@@ -11,7 +11,7 @@ Counts, deleters and contexts die on whatever thread drops them last, with or wi
   apart. From then on no Python callable is run and a reference is dropped only by the thread that already
   holds the GIL; otherwise it is left to the operating system.
 
-Who runs Python code while something dies sets a pending exception aside: deallocation must not lose it.
+Code that runs Python code while something dies sets a pending exception aside: deallocation must not lose it.
 """
 from cpython.exc cimport PyErr_Fetch, PyErr_Restore, PyErr_SetInterrupt
 from cpython.ref cimport PyObject

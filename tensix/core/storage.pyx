@@ -71,7 +71,7 @@ cdef class Storage:
     nbytes : int, optional
         Size in bytes.
     allocator : Allocator or None, optional
-        Who makes the block; None means the current CPU allocator.
+        The allocator that makes the block; None means the current CPU allocator.
     resizable : bool, optional
         Whether `resize_` is allowed.
 
@@ -125,7 +125,7 @@ cdef class Storage:
         data_ptr : DataPtr
             The block; empty afterwards.
         allocator : Allocator or None, optional
-            Who resizes the block and makes its copies.
+            The allocator that resizes the block and makes its copies.
         resizable : bool, optional
             Whether `resize_` is allowed; needs an allocator.
         """
@@ -157,7 +157,7 @@ cdef class Storage:
 
     @property
     def allocator(self):
-        """Who makes and resizes the block, or None."""
+        """The allocator that makes and resizes the block, or None."""
         return owned(self).allocator
 
     @property

@@ -85,7 +85,7 @@ cdef class StorageImpl(IntrusiveTarget):
     data_ptr : DataPtr or None, optional
         The block, moved in; None asks the allocator for one.
     allocator : Allocator or None, optional
-        Who makes and resizes the block; None with no `data_ptr` means the current CPU allocator.
+        The allocator that makes and resizes the block; None with no `data_ptr` means the current CPU allocator.
     resizable : bool, optional
         Whether `Storage.resize_` may change the size; needs an allocator.
 
@@ -150,7 +150,7 @@ cdef class StorageImpl(IntrusiveTarget):
 
     @property
     def allocator(self):
-        """Who makes and resizes the block, or None."""
+        """The allocator that makes and resizes the block, or None."""
         check_alive(self)
         return self.owner
 
@@ -353,7 +353,7 @@ cdef class StorageImpl(IntrusiveTarget):
 cdef free_list_t FREE
 
 cdef void deallocate(PyObject* dead) noexcept:
-    """Be the type's tp_dealloc. See Note [Free lists]."""
+    """Deallocate an instance, as the type's tp_dealloc. See Note [Free lists]."""
     if free_list_accepts(&FREE, dead):
         strip(<StorageImpl>dead)
         free_list_keep(&FREE, dead)

@@ -161,7 +161,7 @@ def write_number(code, data, value):
 
 
 def write_fitting(code, data, value):
-    """Be `write_number`, with the compiler's words for what does not fit."""
+    """Do what `write_number` does, with the compiler's words for what does not fit."""
     real: cython.double
     imag: cython.double
     if code == FLOAT32:

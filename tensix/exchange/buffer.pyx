@@ -254,7 +254,7 @@ cdef uint8_t code_of_format(Py_buffer* view) except? 255:
 
 
 cdef void give_back(void* view) noexcept nogil:
-    """Be the deleter of a storage over a buffer. See Note [GIL and finalisation]."""
+    """Release the buffer under a storage, as its deleter. See Note [GIL and finalisation]."""
     if may_run_python():
         with gil:
             PyBuffer_Release(<Py_buffer*>view)

@@ -138,7 +138,7 @@ cdef int refuse_negated(object producer) except -1:
 
 
 cdef object capsule_of(object producer, object dl_device, object copy):
-    """Ask for a capsule; of whom does not know an option yet, without it."""
+    """Ask for a capsule; of a producer that does not know an option yet, without it."""
     options = {"max_version": MAX_VERSION}
     if dl_device is not None:
         options["dl_device"] = dl_device
@@ -237,7 +237,7 @@ cdef uint8_t code_of(DLDataType dtype) noexcept:
 
 
 cdef void delete_foreign_versioned(void* ctx) noexcept nogil:
-    """Be the deleter of what came in. See Note [Who calls a DLPack deleter]."""
+    """Delete an imported tensor, by its producer's deleter. See Note [Who calls a DLPack deleter]."""
     managed = <DLManagedTensorVersioned*>ctx
     if may_run_python() and managed.deleter != NULL:
         with gil:

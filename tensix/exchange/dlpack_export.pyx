@@ -284,7 +284,7 @@ cdef inline void describe_elements(TensorImpl impl, void* data, DLTensor* out) n
 
 
 cdef void delete_versioned(DLManagedTensorVersioned* self) noexcept nogil:
-    """Be the deleter of what went out. See Note [Who calls a DLPack deleter]."""
+    """Delete an exported tensor, as the consumer asks. See Note [Who calls a DLPack deleter]."""
     if self != NULL:
         end_export_anywhere(<StorageImpl>self.manager_ctx)
         give_slot_back(self)

@@ -60,7 +60,7 @@ def use_of(storage: StorageImpl, is_export: cython.bint):
 @cython.freelist(16)
 @cython.cclass
 class Use:
-    """Be the base of an array: of one that an operation reads, or of one that somebody may write.
+    """Base of an array over a tensor: of one that an operation reads, or of one that may be written.
 
     See Note [Storages in use] and Note [Exports].
     """

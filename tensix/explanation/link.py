@@ -6,7 +6,7 @@ __all__ = []
 
 
 class Link:
-    """Be one owner: what it is, the facts about it, and what it owns.
+    """One owner in a chain: what it is, the facts about it, and what it owns.
 
     Parameters
     ----------

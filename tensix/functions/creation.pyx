@@ -401,7 +401,7 @@ def rand(shape=(), *sizes, dtype=None, device=None, generator=None, layout=None,
     device : str or Device, optional
         Where the elements are.
     generator : Generator, optional
-        Who makes them; the default generator if not given.
+        The generator of the numbers; the default one if not given.
     layout, pin_memory : optional
         As for `empty`.
 
@@ -448,7 +448,7 @@ def randint(low=0, high=None, size=None, *, dtype=None, device=None, generator=N
     device : str or Device, optional
         Where the elements are.
     generator : Generator, optional
-        Who makes them; the default generator if not given.
+        The generator of the numbers; the default one if not given.
     layout, pin_memory : optional
         As for `empty`.
 

@@ -573,7 +573,7 @@ def randperm(
     device : str or Device, optional
         Where the elements are; the CPU if not given.
     generator : Generator, optional
-        Who makes the order; the default generator if not given.
+        The generator that makes the order; the default one if not given.
 
     Examples
     --------

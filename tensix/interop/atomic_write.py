@@ -145,7 +145,7 @@ def flush_folder(folder):
         return
     try:
         descriptor = os.open(folder, os.O_RDONLY)
-    except PermissionError:  # who may write in a folder need not be allowed to list it
+    except PermissionError:  # one who may write in a folder need not be allowed to list it
         return
     try:
         os.fsync(descriptor)

@@ -60,4 +60,4 @@ class blaming:  # noqa: N801  it reads as a word of a with statement
     def __exit__(self, _: object, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, self.errors) and not isinstance(error, FileFormatError):
             reason = str(error).partition("\n")[0][:MOST_REASON] or type(error).__name__
-            raise FileFormatError(f"{self.path} is no {self.kind} file that can be read: {reason}") from None
+            raise FileFormatError(f"{self.path} is not a {self.kind} file that can be read: {reason}") from None

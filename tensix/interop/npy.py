@@ -37,7 +37,7 @@ def load_npy(path: str | os.PathLike[str], mmap_mode: str | None = "r") -> Tenso
     Raises
     ------
     FileFormatError
-        If this is no ``.npy`` file, or it is shorter than its header says.
+        If this is not a ``.npy`` file, or it is shorter than its header says.
     TypeError
         If tensix has no such element type. Objects are never read: they are pickles, and those run code.
 

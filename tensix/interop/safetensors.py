@@ -123,7 +123,7 @@ def unique(pairs):
 
 
 def refuse_constant(name):
-    raise ValueError(f"{name} is no JSON.")
+    raise ValueError(f"{name} is not JSON.")
 
 
 def described_entry(name, described, start):

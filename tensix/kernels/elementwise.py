@@ -65,7 +65,7 @@ def elementwise(
     Parameters
     ----------
     source : numpy.ufunc, callable or OperatorTable, optional
-        Who computes: the loops of a ufunc; another function of NumPy, on arrays of the operands' common element type;
+        What computes: the loops of a ufunc; another function of NumPy, on arrays of the operands' common element type;
         an operator that is there already. If not given, the declaration's body, made of other functions.
     operator_name : str, optional
         The operator's name; that of the function if not given.

@@ -280,13 +280,13 @@ def complex_of(array):
 
 
 def eig_kernel(self):
-    """Be complex also where NumPy finds no imaginary parts."""
+    """Return complex results also where NumPy finds no imaginary parts."""
     values, vectors = np.linalg.eig(self)
     return values.astype(complex_of(values), copy=False), vectors.astype(complex_of(vectors), copy=False)
 
 
 def eigvals_kernel(self):
-    """Be complex also where NumPy finds no imaginary parts."""
+    """Return complex results also where NumPy finds no imaginary parts."""
     values = np.linalg.eigvals(self)
     return values.astype(complex_of(values), copy=False)
 

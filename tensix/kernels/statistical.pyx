@@ -627,7 +627,7 @@ cdef uint8_t working_code(TensorImpl x) except? 255:
 
 
 cdef uint8_t result_code(TensorImpl x) except? 255:
-    """Return the type of a mean: that of the elements, the default one if they are no floating ones."""
+    """Return the type of a mean: that of the elements, the default one if they are not floating."""
     return x.dtype_code if dtype_of_code(x.dtype_code).name in WORKING else default_float_code()
 
 

@@ -97,7 +97,7 @@ static inline double tx_double_of_half(uint16_t half)
     M(u8, uint8_t, F, FROM) M(i8, int8_t, F, FROM) M(i16, int16_t, F, FROM) M(i32, int32_t, F, FROM)             \
     M(i64, int64_t, F, FROM) M(u16, uint16_t, F, FROM) M(u32, uint32_t, F, FROM) M(u64, uint64_t, F, FROM)
 
-/* What is no 0 is true, and counts once: files and other libraries hold other bytes than 0 and 1. */
+/* What is not 0 is true, and counts once: files and other libraries hold other bytes than 0 and 1. */
 #define TX_VALUE_b(x) ((x) != 0)
 #define TX_VALUE_u8(x) (x)
 #define TX_VALUE_i8(x) (x)

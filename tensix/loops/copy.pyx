@@ -222,7 +222,7 @@ cdef object lazy_clone(Kernel self, object table, arguments_t args):
 
 
 cdef object to_copy(Kernel self, object table, arguments_t args):
-    """Copy to a device, in row-major order: whichever of the two is no CPU has the kernel that copies."""
+    """Copy to a device, in row-major order: the one of the two that is not the CPU has the kernel that copies."""
     cdef TensorBase source = <TensorBase>args[0]
     cdef TensorImpl impl = source.impl
     if impl is UNDEFINED:

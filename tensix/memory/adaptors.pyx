@@ -105,12 +105,12 @@ cdef class Adaptor(Allocator):
     Parameters
     ----------
     upstream : Allocator or None, optional
-        Who makes the blocks; None means the allocator that serves the CPU now.
+        The allocator that makes the blocks; None means the allocator that serves the CPU now.
 
     Attributes
     ----------
     upstream : Allocator
-        Who makes the blocks.
+        The allocator that makes the blocks.
 
     Raises
     ------
@@ -300,7 +300,7 @@ cdef class AlignmentAdaptor(Adaptor):
     Parameters
     ----------
     upstream : Allocator or None
-        Who makes the blocks, a little larger than asked for; None means the allocator that serves the CPU now.
+        The allocator that makes the blocks, a little larger than asked for; None means the one that serves the CPU now.
     alignment : int, bytes, a power of two from 1 to 2**30
         Every block's address is a multiple of it.
 
@@ -395,7 +395,7 @@ cdef class FailureCallbackAdaptor(Adaptor):
     Parameters
     ----------
     upstream : Allocator or None
-        Who makes the blocks; None means the allocator that serves the CPU now.
+        The allocator that makes the blocks; None means the allocator that serves the CPU now.
     callback : callable
         Called as ``callback(nbytes)`` for every `MemoryError` of upstream. What it returns says whether to try again:
         as often as it returns true. What it raises is raised.
@@ -455,7 +455,7 @@ cdef class GuardAdaptor(Adaptor):
     Parameters
     ----------
     upstream : Allocator or None, optional
-        Who makes the blocks; None means the allocator that serves the CPU now.
+        The allocator that makes the blocks; None means the allocator that serves the CPU now.
     guard_bytes : int, 1 to 2**30, optional
         How many bytes are guarded behind each block, and at least how many in front of it.
 
@@ -576,7 +576,7 @@ cdef class LimitingAdaptor(Adaptor):
     Parameters
     ----------
     upstream : Allocator or None
-        Who makes the blocks; None means the allocator that serves the CPU now.
+        The allocator that makes the blocks; None means the allocator that serves the CPU now.
     limit : int or str
         The most bytes in use at once, such as ``"1GiB"``.
 
@@ -679,7 +679,7 @@ cdef class LoggingAdaptor(Adaptor):
     Parameters
     ----------
     upstream : Allocator or None
-        Who makes the blocks; None means the allocator that serves the CPU now.
+        The allocator that makes the blocks; None means the allocator that serves the CPU now.
     file : str, path or text file
         Where to write. A path is overwritten, line by line, and closed with the last block; a file stays open.
 
@@ -784,7 +784,7 @@ cdef class StatisticsAdaptor(Adaptor):
     Parameters
     ----------
     upstream : Allocator or None, optional
-        Who makes the blocks; None means the allocator that serves the CPU now.
+        The allocator that makes the blocks; None means the allocator that serves the CPU now.
 
     Notes
     -----
@@ -912,7 +912,7 @@ cdef class TrackingAdaptor(Adaptor):
     Parameters
     ----------
     upstream : Allocator or None, optional
-        Who makes the blocks; None means the allocator that serves the CPU now.
+        The allocator that makes the blocks; None means the allocator that serves the CPU now.
     depth : int, 1 to 64, optional
         The most frames to remember of each call, as of `CallSites`.
     through : list of str or path-like, optional

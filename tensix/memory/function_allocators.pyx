@@ -181,7 +181,7 @@ cdef class FunctionAllocator(ForeignAllocator):
     Raises
     ------
     TypeError
-        If one of the two is no C function in any of these forms.
+        If one of the two is not a C function in any of these forms.
     ValueError
         If one of the two is null, or the alignment out of range.
     RuntimeError

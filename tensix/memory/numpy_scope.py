@@ -32,7 +32,7 @@ class serve_numpy:  # noqa: N801 - it reads as what it does
     Raises
     ------
     TypeError
-        If it is no `Allocator`.
+        If it is not an `Allocator`.
 
     Notes
     -----

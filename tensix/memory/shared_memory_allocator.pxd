@@ -1,6 +1,6 @@
 """Memory that other processes can attach.
 
-Who hands a tensor to another process asks `shared_memory_locate` for the file behind any address in it, sends the
+Code that hands a tensor to another process asks `shared_memory_locate` for the file behind any address in it, sends the
 descriptor and the offset, and calls `shared_memory_attach` on the other side.
 """
 from tensix.core.allocator cimport Allocator

@@ -136,7 +136,7 @@ def load_snapshot(path):
         try:
             data = late_import("json").load(file)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"{path} is no JSON, or was cut off: {error}. Save the snapshot again.") from None
+            raise ValueError(f"{path} is not JSON, or was cut off: {error}. Save the snapshot again.") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"{path} is not a memory snapshot: it does not say 'format': {FORMAT!r}.")
     version = data.get("version")

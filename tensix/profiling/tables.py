@@ -2,6 +2,7 @@
 
 from tensix.core.format_size import format_size
 from tensix.core.html_table import html_table
+from tensix.profiling.advice import Replay
 
 __all__ = []
 
@@ -38,23 +39,12 @@ def more(rows):
 
 def peak_of(snapshot):
     """Return how many bytes were alive at most, and of how many each frame was the origin."""
-    blocks = snapshot["blocks"]
-    events = []
-    for number, (made, freed) in enumerate(zip(blocks["allocated_ns"], blocks["freed_ns"], strict=True)):
-        events.append((made, 1, number))
-        if freed is not None:
-            events.append((freed, 0 if freed > made else 2, number))  # before what is allocated in the same moment
-    nbytes, alive, peak, when = blocks["nbytes"], 0, 0, -1
-    events.sort()
-    for position, (_, kind, number) in enumerate(events):
-        alive += nbytes[number] if kind == 1 else -nbytes[number]
-        if alive > peak:
-            peak, when = alive, position
-    weights = {}
-    for _, kind, number in events[: when + 1]:
+    blocks, weights = snapshot["blocks"], {}
+    replay = Replay(blocks)
+    for number in replay.at_peak:
         frame = snapshot["call_sites"][blocks["stack"][number]]
-        weights[frame] = weights.get(frame, 0) + (nbytes[number] if kind == 1 else -nbytes[number])
-    return peak, {frame: weight for frame, weight in weights.items() if weight}
+        weights[frame] = weights.get(frame, 0) + blocks["nbytes"][number]
+    return replay.peak, {frame: weight for frame, weight in weights.items() if weight}
 
 
 def place_of(snapshot, frame):

@@ -59,14 +59,14 @@ class ElementAllocator(Allocator):
     type_meta : TypeMeta
         Of the elements.
     upstream : Allocator or None, optional
-        Who makes the memory, on the CPU; None means the current CPU allocator.
+        The allocator that makes the memory, on the CPU; None means the current CPU allocator.
 
     Attributes
     ----------
     type_meta : TypeMeta
         Of the elements.
     upstream : Allocator
-        Who makes the memory.
+        The allocator that makes the memory.
 
     Notes
     -----

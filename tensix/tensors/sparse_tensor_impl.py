@@ -22,7 +22,7 @@ SPARSE_CPU = cython.declare(cython.ulonglong, bits_of_key("SparseCPU"))
 @cython.no_gc  # as its base
 @cython.cclass
 class SparseTensorImpl(TensorImpl):
-    """Be the body of a sparse tensor; keeps the tensors of its indices and values alive."""
+    """Body of a sparse tensor; keeps the tensors of its indices and values alive."""
 
     def destroy(self, holds_gil):
         with cython.gil:

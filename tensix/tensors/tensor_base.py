@@ -81,7 +81,7 @@ def found_no_tensor(value, place=""):
 @cython.cfunc
 @cython.exceptval(check=False)
 def deallocate(dead: cython.pointer(PyObject)) -> cython.void:
-    """Be the type's tp_dealloc. See Note [Free lists]."""
+    """Deallocate an instance, as the type's tp_dealloc. See Note [Free lists]."""
     if free_list_accepts(cython.address(FREE), dead):
         drop_body(cython.cast(TensorBase, dead))
         free_list_keep(cython.address(FREE), dead)

@@ -20,9 +20,9 @@ Bodies that it has made itself, and not yet handed out, cannot be changed by any
 
 Note [The storage of a body]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-A body's storage is a `StorageImpl`. The field is declared by the base class, since who cimports bodies would otherwise
-compile the fields of storages in, and be compiled again with each change of them. Modules that read those fields are
-few: they cast, ``<StorageImpl>impl.storage``. Others call functions of this module.
+A body's storage is a `StorageImpl`. The field is declared by the base class, since modules that cimport bodies would
+otherwise compile the fields of storages in, and be compiled again with each change of them. Modules that read those
+fields are few: they cast, ``<StorageImpl>impl.storage``. Others call functions of this module.
 """
 
 import cython
@@ -57,7 +57,7 @@ UNDEFINED_CODE = cython.declare(cython.int, 46)
 @cython.no_gc  # holds a storage, which holds no Python objects that could lead back
 @cython.cclass
 class TensorImpl:
-    """Be the body of a tensor; made by tensix, owned by `Tensor` handles.
+    """Hold what a tensor is: its storage, shape, strides and type; made by tensix, owned by `Tensor` handles.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ FREE = cython.declare(free_list_t)
 @cython.cfunc
 @cython.exceptval(check=False)
 def deallocate(dead: cython.pointer(PyObject)) -> cython.void:
-    """Be the type's tp_dealloc. See Note [Free lists]."""
+    """Deallocate an instance, as the type's tp_dealloc. See Note [Free lists]."""
     if free_list_accepts(cython.address(FREE), dead):
         strip(cython.cast(TensorImpl, dead))
         free_list_keep(cython.address(FREE), dead)
@@ -467,7 +467,7 @@ def TensorImpl_const_data(self):
 
 
 def TensorImpl_no_data(self):
-    """Be null for a tensor without elements, an error for one with."""
+    """Return NULL for a tensor without elements; raise for one with elements."""
     if self.numel == 0:
         return cython.NULL
     if self.device_type == META:

@@ -49,7 +49,7 @@ class TypedStorage:
     count : int
         How many elements to construct.
     allocator : Allocator or None, optional
-        Who makes the memory; None means the current CPU allocator.
+        The allocator that makes the memory; None means the current CPU allocator.
 
     Attributes
     ----------

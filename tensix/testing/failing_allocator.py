@@ -14,14 +14,14 @@ class FailingAllocator(Allocator):
     Parameters
     ----------
     upstream : Allocator or None, optional
-        Who makes the blocks; None means the allocator that serves the CPU now.
+        The allocator that makes the blocks; None means the allocator that serves the CPU now.
     fail_at : int, 1 or more, or None, optional
         Which allocation fails, counted from 1; None, or one that has passed, means that none does.
 
     Attributes
     ----------
     upstream : Allocator
-        Who makes the blocks.
+        The allocator that makes the blocks.
     fail_at : int or None
         May be set at any time.
     calls : int

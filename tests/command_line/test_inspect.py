@@ -94,7 +94,7 @@ def test_members_of_every_fate(tmp_path, capsys):
     rows = [line.split() for line in out.splitlines()[-4:]]
     assert rows[0] == ["good", "float64", "(3,)", "24", "bytes", "copied:", "deflated"]
     assert all("no element type of tensix" in line for line in out.splitlines()[-3:-1])
-    assert "'\\x1b[31mred'" in out and "\x1b" not in out and "no .npy file" in out and err == ""
+    assert "'\\x1b[31mred'" in out and "\x1b" not in out and "not a .npy file" in out and err == ""
 
 
 def test_types_that_tensix_lacks(tmp_path, capsys):

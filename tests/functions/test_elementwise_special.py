@@ -35,7 +35,7 @@ def scattered(numbers, dtype, step):
 
 
 def floor_quotient(x, y):
-    """Be the standard's table for infinite operands, and NumPy else."""
+    """Return what the standard's table has for infinite operands, else NumPy's result."""
     if math.isnan(x) or math.isnan(y) or (math.isinf(x) and math.isinf(y)):
         return nan
     if math.isinf(y):

@@ -123,19 +123,19 @@ def test_newer_version(recorded, tmp_path):
 def test_truncated_anywhere(recorded, tmp_path):
     text = json.dumps(recorded)
     for length in (0, 1, len(text) // 3, len(text) // 2, len(text) - 1):
-        with pytest.raises(ValueError, match="no JSON, or was cut off"):
+        with pytest.raises(ValueError, match="not JSON, or was cut off"):
             load_snapshot(saved(tmp_path, text[:length]))
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "3", '{"format": "x"}', '{"format": null}', "\x00\x01", "[" * 100000])
 def test_foreign_files(text, tmp_path):
-    with pytest.raises(ValueError, match=r"not a memory snapshot|no JSON"):
+    with pytest.raises(ValueError, match=r"not a memory snapshot|not JSON"):
         load_snapshot(saved(tmp_path, text))
 
 
 def test_binary_and_missing_files(tmp_path):
     (tmp_path / "x.json").write_bytes(b"\x93NUMPY\xff\xfe")
-    with pytest.raises(ValueError, match="no JSON"):
+    with pytest.raises(ValueError, match="not JSON"):
         load_snapshot(tmp_path / "x.json")
     with pytest.raises(FileNotFoundError):
         load_snapshot(tmp_path / "missing.json")

@@ -49,7 +49,7 @@ def begin():
 
 
 def pass_on():
-    """Be no more in the way of the next module of this name, which the user may have."""
+    """Make way for the next module of this name, which the user may have."""
     sys.path[:] = [path for path in sys.path if path != HERE]
     spec = PathFinder.find_spec("sitecustomize")
     if spec is not None:
