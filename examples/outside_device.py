@@ -87,7 +87,7 @@ def copy_(target, source):
 
 
 def run_on_cpu(op, *args, **kwargs):
-    """Be the fallback: run any operator on copies of its arguments and bring back what it gives."""
+    """Run any operator, as the fallback, on copies of its arguments and bring back what it gives."""
     print(f"    fallback: {op.schema.qualified_name} on the CPU")
     result = op(*[arg.cpu() if isinstance(arg, tensix.Tensor) else arg for arg in args], **kwargs)
     if op.schema.arguments[0].is_write:  # an operator in place: its first argument is what changes

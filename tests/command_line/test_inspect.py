@@ -136,8 +136,8 @@ OPEN = (b"\x93NUMPY\x01\x00\x76\x00" + b"{'descr': (").ljust(127) + b"\n"
 REFUSED = {
     "missing": (lambda path: None, "No such file"),
     "directory": (lambda path: path.mkdir(), "directory"),
-    "empty": (lambda path: path.touch(), "no .npy file"),
-    "text": (lambda path: path.write_text("hello, this is not an array"), "no .npy file"),
+    "empty": (lambda path: path.touch(), "not a .npy file"),
+    "text": (lambda path: path.write_text("hello, this is not an array"), "not a .npy file"),
     "truncated": (truncated, "cut short"),
     "objects": (saving(np.array([None])), ""),
     "structures": (saving(np.zeros(2, [("a", "f4")])), "not an element type"),
