@@ -152,7 +152,7 @@ cdef class TensorFunction:
                     by_name.append(parameter.replace(name=other, kind=parameter.KEYWORD_ONLY, default=default))
         return declared.replace(parameters=by_place + by_name)
 
-    def own_signature(self):
+    cdef object own_signature(self):
         raise AttributeError("__signature__")
 
     def __dir__(self):
@@ -320,7 +320,7 @@ cdef class OperatorFunction(TensorFunction):
     def __doc__(self):  # again: the class's own would be found before that of the base
         return self.declaration.__doc__
 
-    def own_signature(self):
+    cdef object own_signature(self):
         inspect = import_module("inspect")
         declared = inspect.signature(self.declaration)
         plain = [one.replace(annotation=one.empty) for one in declared.parameters.values()]
@@ -352,8 +352,7 @@ cdef object call_placed(OperatorFunction self, PyObject** args, Py_ssize_t count
     """Put the arguments where the schema has them, and call the table."""
     cdef argument_t given[MOST_ARGUMENTS]
     cdef Py_ssize_t place
-    if self.forms is None:
-        read_forms(self)
+    read_forms(self)
     cdef Py_ssize_t total = len(self.defaults)
     cdef Py_ssize_t most = total if self.out is None else self.positional  # so that sin(x, y) does not write to y
     if count > most:
@@ -396,7 +395,6 @@ cdef object call_fitted(OperatorFunction self, argument_t* given):
         if form == c"t" or form == c"o" or form == c"m":
             if is_tensor(given[place]):
                 any_tensor = <TensorBase>value
-                keys |= any_tensor.impl.key_set
                 if form != c"m" and like is None:
                     like = any_tensor
             elif value is not None or not parser.accepts(place, None):
@@ -408,7 +406,6 @@ cdef object call_fitted(OperatorFunction self, argument_t* given):
                 made = give(made, given, place, dtype_from_any(value))
         elif form == c"l":
             made = give(made, given, place, tensors_of(self, value))
-            keys |= keys_of(<object>given[place])
         elif form == c" ":
             continue
         elif form == c"i" and not isinstance(value, tuple) and value is not None:
@@ -423,8 +420,13 @@ cdef object call_fitted(OperatorFunction self, argument_t* given):
             if (<const char*>self.forms)[place] == c"o" and value is not None and not isinstance(value, TensorBase):
                 value = number_as_tensor(any_tensor, value) if like is None else scalar_like(like, value)
                 like = <TensorBase>value if like is None else like
-                keys |= (<TensorBase>value).impl.key_set
                 made = give(made, given, place, value)
+    for place in range(total):  # last: what was converted above may have run other code, which changed a tensor
+        form = (<const char*>self.forms)[place]
+        if form == c"l":
+            keys |= keys_of(<object>given[place])
+        elif (form == c"t" or form == c"o" or form == c"m") and is_tensor(given[place]):
+            keys |= (<TensorBase>given[place]).impl.key_set
     for place in range(total, len(parser.defaults)):
         given[place] = <PyObject*><object>parser.defaults[place]
     if out is None:
