@@ -1,9 +1,9 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from tensix.dispatch.operator_table import OperatorTable
 
-__all__ = ["alias", "also_method", "enter", "function", "method", "operator"]
+__all__ = ["alias", "also_method", "enter", "function", "method", "operator", "tensors_only"]
 
 _Declaration = TypeVar("_Declaration", bound=Callable[..., Any])
 
@@ -21,3 +21,4 @@ def operator(
     result_class: type | None = None,
     hint: str | None = None,
 ) -> Callable[[_Declaration], _Declaration]: ...
+def tensors_only(arrays: Iterable[Any], name: str) -> tuple[Any, ...]: ...

@@ -35,7 +35,7 @@ from importlib import import_module
 
 from tensix.tensors.tensor_base import found_no_tensor
 
-__all__ = ["alias", "also_method", "enter", "function", "method", "operator"]
+__all__ = ["alias", "also_method", "enter", "function", "method", "operator", "tensors_only"]
 
 cdef enum:
     MOST_ARGUMENTS = 8
@@ -463,10 +463,15 @@ cdef tuple tensors_of(OperatorFunction self, found):
         )
     if not found:
         raise ValueError(f"{self.__name__}() needs at least one tensor, found none.")
-    tensors = <tuple>found if type(found) is tuple else tuple(found)
+    return tensors_only(found, self.__name__)
+
+
+cpdef tuple tensors_only(object arrays, str name):
+    """Return several tensors as a tuple; raise an error of the function of a name if one is something else."""
+    cdef tuple tensors = <tuple>arrays if type(arrays) is tuple else tuple(arrays)
     for x in tensors:
         if not isinstance(x, TensorBase):
-            raise TypeError(f"{self.__name__}() takes tensors only, {found_no_tensor(x, ' among them')}")
+            raise TypeError(f"{name}() takes tensors only, {found_no_tensor(x, ' among them')}")
     return tensors
 
 

@@ -17,12 +17,12 @@ import numpy as np
 from tensix._tensor import Tensor
 from tensix.core import Device
 from tensix.dispatch import native_functions
-from tensix.dispatch.tensor_function import also_method, function, method
+from tensix.dispatch.tensor_function import also_method, function, method, tensors_only
 from tensix.exchange import formatting
 from tensix.functions.creation import asarray, empty, rand
 from tensix.functions.indexing import take
 from tensix.functions.linear_algebra import matmul, tensordot
-from tensix.functions.manipulation import concat, expand_dims, stack, tensors_only
+from tensix.functions.manipulation import concat, expand_dims, stack
 from tensix.functions.searching import where
 from tensix.functions.sets import unique_all
 from tensix.functions.sorting import argsort, sort

@@ -7,8 +7,7 @@ from operator import index
 
 from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
-from tensix.dispatch.tensor_function import function, operator
-from tensix.functions.manipulation import tensors_only
+from tensix.dispatch.tensor_function import function, operator, tensors_only
 
 __all__ = ["matmul", "matrix_transpose", "outer", "tensordot", "vecdot"]
 

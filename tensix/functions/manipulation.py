@@ -15,9 +15,8 @@ from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 
 from tensix.dispatch import native_functions
 from tensix.dispatch.annotations import Axes, Dims
-from tensix.dispatch.tensor_function import method, operator
+from tensix.dispatch.tensor_function import method, operator, tensors_only
 from tensix.loops.axes import wrapped_axes
-from tensix.tensors.tensor_base import found_no_tensor
 
 __all__ = [
     "broadcast_arrays", "broadcast_shapes", "broadcast_to", "cat", "concat", "concatenate", "expand_dims", "flip",
@@ -360,11 +359,3 @@ def tile(x: Tensor, repetitions: Sequence[int], /) -> Tensor:
 def as_tuple(numbers: object) -> tuple:
     """Return one or more ints as a tuple."""
     return tuple(numbers) if isinstance(numbers, (tuple, list)) else (index(numbers),)
-
-
-def tensors_only(arrays: Sequence[Tensor], name: str) -> tuple[Tensor, ...]:
-    """Return tensors as a tuple."""
-    for x in arrays:
-        if not isinstance(x, Tensor):
-            raise TypeError(f"{name}() takes tensors only, {found_no_tensor(x, ' among them')}")
-    return tuple(arrays)
