@@ -60,7 +60,7 @@ DIRECTIVES = {
     "embedsignature.format": "clinic",  # what inspect.signature reads
     "auto_pickle": False,  # counts and addresses must never be pickled by accident
 }
-INCLUDED_FIRST = ["tensix/core/traceback.h", "tensix/core/argument_errors.h"]
+INCLUDED_FIRST = ["tensix/core/traceback.h", "tensix/_support/argument_errors.h"]
 if sys.platform == "win32":
     COMPILE_ARGS = ["/O2", "/std:c11", *[f"/FI{header}" for header in INCLUDED_FIRST]]
 else:
@@ -89,9 +89,8 @@ LINK_ARGS = ["-Wl,-z,noseparate-code"] if sys.platform == "linux" else []
 LINK_ARGS += SANITIZE
 # Loops of our own over elements that the compiler can take many at once; GCC does so from -O3 on.
 VECTORISED = (
-    "kernels/finding", "kernels/gathering", "kernels/manipulation", "kernels/searching", "kernels/selection",
-    "kernels/sets", "kernels/sorting", "kernels/statistical", "loops/conversion", "loops/corrected_loops",
-    "loops/gufunc",
+    "kernels/index_by_one", "kernels/index_by_several", "kernels/manipulation", "kernels/searching", "kernels/sets",
+    "kernels/sorting", "kernels/statistical", "loops/conversion", "loops/corrected_loops", "loops/gufunc",
 )  # fmt: skip
 FURTHER_ARGS = {f"tensix/{name}.pyx": ["-O3"] for name in VECTORISED}
 # Roots and choices of elementwise functions: only if neither errno nor exceptions of floating point count.

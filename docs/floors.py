@@ -11,6 +11,7 @@ import tensix
 FLOORS = [
     (["_version"], "The build reads the version before anything is compiled."),
     (["_modules"], "All compiled modules lie in the shared object of this one, which imports them."),
+    (["_support"], "Text, tables for notebooks, late imports and argument errors know nothing of memory."),
     (["core"], "Bytes have owners whether or not they are elements of a tensor, so nothing here knows of tensors."),
     (["memory"], "Allocators and those who watch them deal in blocks; code that asks for a block need not know them."),
     (["profiling"], "What becomes of what was watched; programs that watch nothing load none of it."),
@@ -22,7 +23,7 @@ FLOORS = [
     (["_tensor"], "The one class of tensors: its protocols call exchange, its other methods call operators."),
     (["functions"], "What users call checks its arguments and calls operators; it takes and returns the class."),
     (
-        ["c_api", "abi", "explanation", "fft", "interop", "library", "linalg", "ops", "testing"],
+        ["c_api", "abi", "explanation", "fft", "files", "library", "linalg", "ops", "testing"],
         "These only use tensors and operators, each for a purpose of its own.",
     ),
     (["__init__"], "The package gives out the names of all floors."),

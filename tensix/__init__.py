@@ -22,9 +22,9 @@ except ImportError as error:
         ) from error
     raise
 from tensix import core, dispatch, functions, memory
+from tensix._support.loaded_later import loaded_later
 from tensix._tensor import Tensor
 from tensix._version import __version__
-from tensix.core.loaded_later import loaded_later
 from tensix.exchange.pickling import _storage_of_bytes, _storage_over  # noqa: F401 - pickles name them
 from tensix.functions.constants import *  # noqa: F403
 from tensix.functions.creation import *  # noqa: F403
@@ -54,12 +54,12 @@ from tensix.tensors.tensor_impl import TensorImpl
 if TYPE_CHECKING:
     from tensix import abi as abi
     from tensix import explanation as explanation
-    from tensix import fft, interop, library, linalg, ops, testing
+    from tensix import fft, files, library, linalg, ops, testing
     from tensix.abi import get_include
     from tensix.core import *  # noqa: F403
     from tensix.dispatch import *  # noqa: F403
     from tensix.explanation import Explanation, explain
-    from tensix.interop.files import FileFormatError, TensorFile, from_file, load, save
+    from tensix.files.formats import FileFormatError, TensorFile, from_file, load, save
     from tensix.library import Library
     from tensix.memory import *  # noqa: F403
     from tensix.tensors.type_meta import TypeIdentifier, TypeMeta, register_type
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DeleteTracker", "Explanation", "FailingAllocator", "FakeAllocator", "FileFormatError", "Generator", "Layout",
     "Library", "Tensor", "TensorFile", "TensorImpl", "TypeIdentifier", "TypeMeta", "TypedStorage", "__version__",
-    "assert_no_leaks", "core", "dispatch", "explain", "fft", "from_file", "get_include", "get_num_threads", "interop",
+    "assert_no_leaks", "core", "dispatch", "explain", "fft", "files", "from_file", "get_include", "get_num_threads",
     "library", "linalg", "load", "manual_seed", "memory", "ops", "register_type", "save", "set_num_threads",
     "sparse_coo", "strided", "testing",
 ]  # fmt: skip
@@ -92,10 +92,10 @@ for _name in __all__:
 LOADED_LATER = {
     "Explanation": "explanation", "explain": "explanation", "Library": "library", "get_include": "abi",
     "TypedStorage": "tensors.typed_storage",
-    **dict.fromkeys(("abi", "explanation", "fft", "interop", "library", "linalg", "ops", "testing")),
+    **dict.fromkeys(("abi", "explanation", "fft", "files", "library", "linalg", "ops", "testing")),
     **dict.fromkeys(core.__all__, "core"),
     **dict.fromkeys(dispatch.__all__, "dispatch"),
-    **dict.fromkeys(("FileFormatError", "TensorFile", "from_file", "load", "save"), "interop.files"),
+    **dict.fromkeys(("FileFormatError", "TensorFile", "from_file", "load", "save"), "files.formats"),
     "load_ipython_extension": "command_line.notebook",
     **dict.fromkeys(memory.__all__, "memory"),
     **dict.fromkeys(("TypeIdentifier", "TypeMeta", "register_type"), "tensors.type_meta"),

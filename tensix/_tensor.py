@@ -17,13 +17,13 @@ from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
 from cython.cimports.cpython.number import PyIndex_Check
 from cython.cimports.libc.stdint import int64_t, uint8_t, uint64_t, uintptr_t
 from cython.cimports.libc.string import memcpy
+from cython.cimports.tensix._support.public_module import set_module
 from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.device import CPU, META, Device, Device_from_any, Device_get
 from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.intrusive_ptr import IntrusivePtr
 from cython.cimports.tensix.core.intrusive_target import use_count, weak_use_count
 from cython.cimports.tensix.core.memory_reports import OUT_OF_SIGHT
-from cython.cimports.tensix.core.public_module import set_module
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
 from cython.cimports.tensix.core.storage_impl import (
     StorageImpl,

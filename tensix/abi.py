@@ -12,10 +12,10 @@ release to the next.
 
 import os
 
+from tensix._support.argument_errors import names_signature
 from tensix._tensor import Tensor
 from tensix._version import __version__
 from tensix.core import Allocator, IntrusivePtr, IntrusiveTarget, Storage, WeakIntrusivePtr
-from tensix.core.argument_errors import names_signature
 from tensix.core.raw import StrongCount
 
 __all__ = ["ABI_VERSION", "get_include"]

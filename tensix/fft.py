@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from tensix._support.loaded_later import no_attribute
 from tensix._tensor import Tensor
 from tensix.core import Device
-from tensix.core.loaded_later import no_attribute
 from tensix.dispatch import native_functions
 from tensix.dispatch.tensor_function import function, operator
 from tensix.functions.creation import options_of

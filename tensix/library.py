@@ -4,7 +4,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
-from tensix.core.argument_errors import names_signature
+from tensix._support.argument_errors import names_signature
 from tensix.dispatch import DispatchKey, OperatorTable, dispatcher
 from tensix.dispatch.kernel import Kernel
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from tensix._support.loaded_later import no_attribute
 from tensix._tensor import Tensor
-from tensix.core.loaded_later import no_attribute
 from tensix.dispatch import native_functions
 from tensix.dispatch.annotations import Operand
 from tensix.dispatch.tensor_function import function, operator

@@ -6,7 +6,7 @@ import os
 
 from tensix.command_line.terminal import Terminal, printable
 from tensix.core import format_size
-from tensix.interop.files import load
+from tensix.files.formats import load
 
 __all__ = ["fill"]
 

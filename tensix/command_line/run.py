@@ -48,7 +48,7 @@ def run(arguments):
 def limit_of(text):
     """Return the limit in bytes. A small number without a unit is refused: somebody left the unit out."""
     import_module("tensix._modules")  # which a run without a limit does without
-    limit = import_module("tensix.core.format_size").parse_size(text)
+    limit = import_module("tensix._support.format_size").parse_size(text)
     if text.strip()[-1].isdecimal() and limit < LEAST_BARE_LIMIT:
         raise ValueError(f"--limit {text} is a limit of {limit} bytes: give the unit too, such as {text.strip()}M for "
                          f"mebibytes, or write {text.strip()}B.")  # fmt: skip

@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from tensix._support.format_size import format_size, parse_size
+from tensix._support.loaded_later import loaded_later
 from tensix.core.allocator import Allocator, OutOfMemoryError, get_allocator, set_allocator, use_allocator
 from tensix.core.cpu_allocator import CPUAllocator
 from tensix.core.data_ptr import DataPtr
 from tensix.core.device import Device, rename_privateuse1_backend
-from tensix.core.format_size import format_size, parse_size
 from tensix.core.intrusive_ptr import IntrusivePtr, make_intrusive
 from tensix.core.intrusive_target import IntrusiveTarget
-from tensix.core.loaded_later import loaded_later
 from tensix.core.memory_reports import MemoryReporter
 from tensix.core.storage import (
     NullError,

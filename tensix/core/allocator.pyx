@@ -31,7 +31,7 @@ from tensix.core.data_ptr cimport (
     function_of,
 )
 from tensix.core.device cimport CPU, DEVICE_TYPE_COUNT, device_type_from_any, device_type_name
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 
 __all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "use_allocator"]
 

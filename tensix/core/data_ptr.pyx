@@ -39,7 +39,7 @@ from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
 from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
 from tensix.core.device cimport Device, Device_from_any, Device_get
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
     restore_exception,
     drop_python_reference,

@@ -1,7 +1,7 @@
 """Devices: a type such as ``cpu`` and an index, -1 where none is given."""
 cimport cython
 from libc.stdint cimport int8_t
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 
 __all__ = ["Device", "rename_privateuse1_backend"]
 

@@ -17,7 +17,7 @@ from tensix.core.intrusive_target cimport (
     use_count,
     weak_use_count,
 )
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 
 __all__ = ["IntrusivePtr", "make_intrusive"]
 

@@ -80,7 +80,7 @@ from tensix.core.combined_refcount cimport (
     weak_incref_word,
     weak_of,
 )
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
     restore_exception,
     drop_python_reference,

@@ -64,7 +64,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.device cimport DEVICE_TYPE_COUNT, Device_get, device_type_from_any
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport decref_with_gil, may_run_python
 from tensix.core.usage cimport high_water_current, high_water_move, high_water_t
 

@@ -1,6 +1,6 @@
 """A count that remembers its peak and its totals."""
 
-from tensix.core.argument_errors import names_signature
+from tensix._support.argument_errors import names_signature
 
 __all__ = ["Stat"]
 

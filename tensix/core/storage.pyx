@@ -18,7 +18,7 @@ from tensix.core.handle cimport drop, retain
 from tensix.core.intrusive_ptr cimport IntrusivePtr
 from tensix.core.intrusive_target cimport IntrusiveTarget_start_unique, use_count, weak_use_count
 from tensix.core.memory_reports cimport report_copy
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 from tensix.core.weak_intrusive_ptr cimport WeakIntrusivePtr
 from tensix.core.refcounted_deleter cimport refcounted_alias, refcounted_apply, refcounted_is_shared_alias
 from tensix.core.storage_impl cimport (

@@ -62,7 +62,7 @@ from tensix.core.memory_reports cimport (
     use_t,
     use_watchers,
 )
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
     restore_exception,
     pending_exception,

@@ -16,7 +16,7 @@ from tensix.core.intrusive_target cimport (
     weak_decref,
     weak_use_count,
 )
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 
 __all__ = ["WeakIntrusivePtr"]
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tensix.core.loaded_later import loaded_later
+from tensix._support.loaded_later import loaded_later
 from tensix.dispatch.dispatcher import dispatcher
 from tensix.dispatch.kernel import fallthrough
 from tensix.dispatch.local_state import exclude_keys, include_keys

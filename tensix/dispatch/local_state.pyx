@@ -5,7 +5,7 @@ functionalities away and leaves the backends, for without its own a tensor would
 """
 from libc.stdint cimport uint64_t
 from tensix.core.memory_reports cimport call_when_watched
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 from tensix.tensors.dispatch_key cimport BACKEND_BITS, bits_of_key
 
 from importlib import import_module
@@ -51,7 +51,7 @@ cdef class Guard:
 
     def __init__(self, *keys, **kwargs):
         if kwargs:
-            raise import_module("tensix.core.argument_errors").error_of_arguments(type(self), (), kwargs)
+            raise import_module("tensix._support.argument_errors").error_of_arguments(type(self), (), kwargs)
         self.changed = []
         for key in keys:
             self.wanted |= bits_of_key(key)

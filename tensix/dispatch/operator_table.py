@@ -39,9 +39,9 @@ one for all; here the one that is safe is enough.) Implicit kernels call operato
 import cython
 from cython.cimports.libc.stdint import uint64_t
 from cython.cimports.libc.string import memcpy
+from cython.cimports.tensix._support.public_module import set_module
 from cython.cimports.tensix.core.device import CPU, Device_from_any, Device_get
 from cython.cimports.tensix.core.memory_reports import begin_operation, end_operation
-from cython.cimports.tensix.core.public_module import set_module
 from cython.cimports.tensix.dispatch.argument_parser import ArgumentParser
 from cython.cimports.tensix.dispatch.kernel import Kernel, argument_t, arguments_t
 from cython.cimports.tensix.dispatch.local_state import active_hooks, count_hooks, local_keys

@@ -215,7 +215,7 @@ cdef int name_signature(TensorFunction self, error) except -1:
     """Raise what CPython says of arguments that do not fit a function in Python with the signature."""
     if error.__traceback__.tb_next is not None:  # raised in its body
         return 0
-    with_signature = import_module("tensix.core.argument_errors").with_signature  # few programs ask
+    with_signature = import_module("tensix._support.argument_errors").with_signature  # few programs ask
     raise TypeError(with_signature(str(error), self.__name__, self)) from None
 
 
@@ -282,7 +282,7 @@ cdef int read_signature(TensorFunction self) except -1:
 
 
 cdef str signature_of(TensorFunction self):
-    return f"{self.__name__}{import_module('tensix.core.argument_errors').signature_of(self)}"
+    return f"{self.__name__}{import_module('tensix._support.argument_errors').signature_of(self)}"
 
 
 cdef int refuse_first(TensorFunction self, found, Py_ssize_t count) except -1:

@@ -3,7 +3,7 @@
 Nothing is imported here: each part is for one protocol, copies and NumPy's functions are loaded when first asked for.
 """
 
-from tensix.core.loaded_later import loaded_later
+from tensix._support.loaded_later import loaded_later
 
 __all__ = []
 

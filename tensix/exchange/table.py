@@ -6,8 +6,8 @@ dimensions it shows the first matrix, of a sparse tensor its entries. Only eleme
 
 import numpy as np
 
-from tensix.core.format_size import format_size
-from tensix.core.html_table import html_table
+from tensix._support.format_size import format_size
+from tensix._support.html_table import html_table
 from tensix.exchange.formatting import options
 
 __all__ = ["table_of_tensor"]

@@ -4,7 +4,7 @@ from base64 import b64encode
 from html import escape
 from typing import Any
 
-from tensix.core.argument_errors import names_signature
+from tensix._support.argument_errors import names_signature
 from tensix.explanation.chain import link_of
 from tensix.explanation.link import Link
 from tensix.explanation.picture import picture_of

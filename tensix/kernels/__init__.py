@@ -3,7 +3,6 @@
 from tensix.kernels import (  # noqa: F401
     creation,
     elementwise,
-    finding,
     fourier,
     indexing,
     linear_algebra,

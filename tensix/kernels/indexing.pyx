@@ -14,10 +14,10 @@ from cpython.number cimport PyNumber_Index
 from libc.stdint cimport int64_t, uint64_t
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.loops.copy cimport converted
-from tensix.kernels.gathering cimport gather, gather_along, scatter
+from tensix.kernels.index_by_several cimport gather, gather_along, scatter
 from tensix.loops.numpy_results cimport call_numpy, take_over
 from tensix.loops.overlap cimport check_writable_once
-from tensix.kernels.selection cimport select_rows, write_rows
+from tensix.kernels.index_by_one cimport select_rows, write_rows
 from tensix.kernels.sorting cimport flattened, in_order
 from tensix.tensors.dtype cimport INT64, UINT64, dtype_of_code, refuse_undefined
 from tensix.tensors.index_key cimport is_position

@@ -17,7 +17,7 @@ from cpython.pythread cimport (
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from tensix.core.device cimport CPU, META
 from tensix.core.export cimport begin_export, end_export
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.loops.empty cimport empty_impl

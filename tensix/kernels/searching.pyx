@@ -1,14 +1,17 @@
-"""Searching: where the largest and least elements are, how many are not zero, and choice among them.
+"""Searching: where elements are, how many are not zero, and choice among them.
 
 NumPy's functions for the place of an element go along the lines of a contiguous tensor. Choice is one walk over a mask
 and two tensors that copies items by their size, whatever their type.
 """
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdint cimport int16_t, int32_t, int64_t, int8_t, uint16_t, uint32_t, uint64_t, uint8_t
+from libc.string cimport memcpy, memset
 from numpy cimport PyArray_Descr, import_array, npy_intp
-from tensix.core.device cimport META
+from tensix.core.device cimport CPU, META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.kernels.sorting cimport flattened
+from tensix.kernels.statistical cimport axes_from_any, check_defined, reduced_impl
+from tensix.kernels.views cimport permuted
 from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.item cimport item_t, sixteen_bytes_t
@@ -24,22 +27,22 @@ from tensix.loops.iterator cimport (
     iterator_t,
 )
 from tensix.loops.parallel cimport parallel_for
-from tensix.kernels.statistical cimport axes_from_any, check_defined, reduced_impl
-from tensix.kernels.views cimport permuted
 from tensix.tensors.dtype cimport (
+    BFLOAT16,
     BOOL,
-    COMPLEX64,
     COMPLEX128,
+    COMPLEX64,
+    FLOAT16,
     FLOAT32,
     FLOAT64,
-    INT8,
     INT16,
     INT32,
     INT64,
-    UINT8,
+    INT8,
     UINT16,
     UINT32,
     UINT64,
+    UINT8,
     dtype_of_code,
     itemsize_of,
     refuse_undefined,
@@ -57,8 +60,11 @@ from tensix.tensors.tensor_impl cimport (
     wrap_dim,
 )
 
+import numpy as np
+
 from tensix.dispatch import native_functions
-from tensix.kernels.statistical import TRUTH, ReductionKernel
+from tensix.kernels.statistical import ReductionKernel, TRUTH
+from tensix.loops.numpy_kernel import NumpyKernel
 
 import_array()
 
@@ -291,6 +297,346 @@ cdef int take_sizes(TensorImpl operand, int ndim, int64_t* sizes) except -1:
     return 0
 
 
+# ---- elements that are not zero
+
+
+ctypedef fused tested_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+    float
+    double
+    float complex
+    double complex
+
+
+cdef enum:
+    NONZERO_PARTS = 64  # of the elements, for threads to share
+
+
+cdef struct places_t:
+    const void* elements
+    int code                # their type
+    int64_t count           # of elements
+    int64_t part            # of elements in each of the parts, but for the last
+    int64_t found[NONZERO_PARTS]    # up to the end of a part, of those that are not zero
+    int ndim
+    int64_t sizes[64]
+    int64_t* columns[64]    # where the positions in each dimension are written
+    int64_t step            # from one to the next
+    uint64_t bits           # of an integer, those that tell it from zero
+
+
+cdef int64_t count_places(tested_t* elements, const places_t* self, int64_t start, int64_t stop) noexcept nogil:
+    cdef int64_t found = 0
+    cdef int64_t i
+    for i in range(start, stop):
+        found += is_set(elements[i], self.bits)
+    return found
+
+
+cdef void write_places(tested_t* elements, const places_t* self, int64_t start, int64_t stop, int64_t found,
+                       int64_t end) noexcept nogil:
+    """Write positions row by row, from so many that are found to an end. See Note [Choosing without branches]."""
+    cdef int last = self.ndim - 1
+    cdef int64_t step = self.step
+    cdef int64_t* column = self.columns[last]
+    cdef int64_t position[64]
+    cdef int64_t first, i, behind
+    cdef uint64_t bits = self.bits
+    cdef int dim = last
+    elements += start
+    i = start
+    while dim >= 0:
+        position[dim] = i % self.sizes[dim]
+        i //= self.sizes[dim]
+        dim -= 1
+    while start < stop:
+        first = found
+        behind = min(self.sizes[last], position[last] + stop - start)
+        elements -= position[last]
+        for i in range(position[last], behind):
+            if found == end:
+                break
+            column[found * step] = i
+            found += is_set(elements[i], bits)
+        elements += behind
+        start += behind - position[last]
+        position[last] = 0
+        for dim in range(last):
+            for i in range(first, found):
+                self.columns[dim][i * step] = position[dim]
+        dim = last - 1
+        while dim >= 0:
+            position[dim] += 1
+            if position[dim] < self.sizes[dim]:
+                break
+            position[dim] = 0
+            dim -= 1
+    for dim in range(self.ndim):
+        for i in range(found, end):  # another thread has written zeros since they were counted
+            self.columns[dim][i * step] = 0
+
+
+cdef inline bint is_set(tested_t element, uint64_t bits) noexcept nogil:
+    if tested_t is uint8_t or tested_t is uint16_t or tested_t is uint32_t or tested_t is uint64_t:
+        return (element & bits) != 0
+    else:
+        return element != 0
+
+
+cdef void go_through(places_t* self, int64_t part, bint counts) noexcept nogil:
+    if self.code == FLOAT32:
+        go_through_typed(<float*>self.elements, self, part, counts)
+    elif self.code == FLOAT64:
+        go_through_typed(<double*>self.elements, self, part, counts)
+    elif self.code == COMPLEX64:
+        go_through_typed(<float complex*>self.elements, self, part, counts)
+    elif self.code == COMPLEX128:
+        go_through_typed(<double complex*>self.elements, self, part, counts)
+    elif itemsize_of(self.code) == 1:
+        go_through_typed(<uint8_t*>self.elements, self, part, counts)
+    elif itemsize_of(self.code) == 2:
+        go_through_typed(<uint16_t*>self.elements, self, part, counts)
+    elif itemsize_of(self.code) == 4:
+        go_through_typed(<uint32_t*>self.elements, self, part, counts)
+    else:
+        go_through_typed(<uint64_t*>self.elements, self, part, counts)
+
+
+cdef void go_through_typed(tested_t* elements, places_t* self, int64_t part, bint counts) noexcept nogil:
+    cdef int64_t start = part * self.part
+    cdef int64_t stop = min(start + self.part, self.count)
+    if counts:
+        self.found[part] = count_places(elements, self, start, stop)
+    else:
+        write_places(elements, self, start, stop, self.found[part - 1] if part else 0, self.found[part])
+
+
+cdef void count_part(void* places, int64_t part) noexcept nogil:
+    go_through(<places_t*>places, part, True)
+
+
+cdef void write_part(void* places, int64_t part) noexcept nogil:
+    go_through(<places_t*>places, part, False)
+
+
+cdef int go(places_t* self, TensorImpl flat, bint counts) except -1:
+    """Go through all elements, many without the GIL. See Note [Storages in use]."""
+    cdef uint64_t before = set_counts(flat, flat, flat)
+    if flat.numel == 0:
+        return 0
+    self.elements = TensorImpl_const_data(flat)
+    check_unchanged(before, flat, flat, flat)
+    if flat.numel < GRAIN_ELEMENTS:
+        go_through(self, 0, counts)
+        return 0
+    used_flat = begin_use(flat)
+    with nogil:
+        parallel_for((self.count + self.part - 1) // self.part, count_part if counts else write_part, self)
+    end_use(used_flat)
+    return 0
+
+
+cdef TensorImpl start_places(places_t* self, TensorImpl x):
+    """Count the elements that are not zero, up to the end of each part; return all in row-major order."""
+    cdef int part
+    cdef uint64_t before = set_counts(x, x, x)
+    cdef TensorImpl flat
+    if x is UNDEFINED:
+        refuse_undefined()
+    flat = flattened(x)
+    check_unchanged(before, x, x, x)
+    self.code, self.count, self.ndim = x.dtype_code, x.numel, x.ndim
+    self.part = max((x.numel + NONZERO_PARTS - 1) // NONZERO_PARTS, <int64_t>CHUNK_ELEMENTS)
+    memset(self.found, 0, sizeof(self.found))
+    self.bits = 0x7FFF if x.dtype_code == FLOAT16 or x.dtype_code == BFLOAT16 else <uint64_t>-1
+    for i in range(x.ndim):
+        self.sizes[i] = TensorImpl_sizes(x)[i]
+    go(self, flat, True)
+    for part in range(1, NONZERO_PARTS):
+        self.found[part] += self.found[part - 1]
+    return flat
+
+
+cdef list places_of_mask(TensorImpl x):
+    """Return a body of positions per dimension."""
+    cdef places_t places
+    cdef TensorImpl flat, column
+    cdef list found = []
+    flat = start_places(&places, x)
+    places.step = 1
+    for i in range(places.ndim):
+        column = empty_impl(1, &places.found[NONZERO_PARTS - 1], INT64, CPU, -1)
+        found.append(column)
+        places.columns[i] = <int64_t*>TensorImpl_mutable_data(column)
+    if places.found[NONZERO_PARTS - 1]:
+        go(&places, flat, False)
+    return found
+
+
+cdef object nonzero(Kernel self, object table, arguments_t args):
+    """Return positions; without dimensions there are none to tell."""
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    if x.ndim == 0 and x is not UNDEFINED:
+        raise ValueError("nonzero() needs a tensor with dimensions. Give it one with reshape(x, (1,)).")
+    return tuple([Tensor_wrap(column) for column in places_of_mask(x)])
+
+
+cdef object argwhere(Kernel self, object table, arguments_t args):
+    """Return positions in the columns of a matrix."""
+    cdef places_t places
+    cdef int64_t sizes[2]
+    cdef TensorImpl flat, made
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    flat = start_places(&places, x)
+    sizes[0], sizes[1] = places.found[NONZERO_PARTS - 1], places.ndim
+    made = empty_impl(2, sizes, INT64, CPU, -1)
+    result = Tensor_wrap(made)
+    if sizes[0] and places.ndim:
+        places.step = places.ndim
+        for i in range(places.ndim):
+            places.columns[i] = <int64_t*>TensorImpl_mutable_data(made) + i
+        go(&places, flat, False)
+    return result
+
+
+# ---- values in a tensor that is in order
+
+
+ctypedef fused ordered_t:
+    uint8_t
+    int8_t
+    uint16_t
+    int16_t
+    uint32_t
+    int32_t
+    uint64_t
+    int64_t
+    float
+    double
+
+
+cdef struct search_t:
+    int code
+    const void* ordered
+    int64_t length
+    const void* values
+    int64_t count
+    int64_t* out
+    bint from_right
+
+
+cdef inline bint is_less(ordered_t a, ordered_t b) noexcept nogil:
+    """Compare as sorting does, which puts not-a-numbers last."""
+    if ordered_t is float or ordered_t is double:
+        return a < b or (b != b and a == a)
+    else:
+        return a < b
+
+
+cdef void search(ordered_t* ordered, const search_t* self, int64_t start) noexcept nogil:
+    """Halve what is left without branches: which half it is cannot be foreseen."""
+    cdef const ordered_t* values = <const ordered_t*>self.values
+    cdef const ordered_t* first
+    cdef ordered_t value
+    cdef int64_t i, left, half
+    for i in range(start, min(start + CHUNK_ELEMENTS, self.count)):
+        value = values[i]
+        first, left = ordered, self.length
+        if self.from_right:
+            while left > 1:
+                half = left // 2
+                first += 0 if is_less(value, first[half - 1]) else half
+                left -= half
+            self.out[i] = first - ordered + (left == 1 and not is_less(value, first[0]))
+        else:
+            while left > 1:
+                half = left // 2
+                first += half if is_less(first[half - 1], value) else 0
+                left -= half
+            self.out[i] = first - ordered + (left == 1 and is_less(first[0], value))
+
+
+cdef void search_chunk(void* context, int64_t chunk) noexcept nogil:
+    cdef const search_t* self = <const search_t*>context
+    cdef int64_t start = chunk * CHUNK_ELEMENTS
+    cdef int code = self.code
+    if code == FLOAT32:
+        search(<float*>self.ordered, self, start)
+    elif code == FLOAT64:
+        search(<double*>self.ordered, self, start)
+    elif code == BOOL or code == UINT8:
+        search(<uint8_t*>self.ordered, self, start)
+    elif code == INT8:
+        search(<int8_t*>self.ordered, self, start)
+    elif code == UINT16:
+        search(<uint16_t*>self.ordered, self, start)
+    elif code == INT16:
+        search(<int16_t*>self.ordered, self, start)
+    elif code == UINT32:
+        search(<uint32_t*>self.ordered, self, start)
+    elif code == INT32:
+        search(<int32_t*>self.ordered, self, start)
+    elif code == INT64:
+        search(<int64_t*>self.ordered, self, start)
+    else:
+        search(<uint64_t*>self.ordered, self, start)
+
+
+cdef object searchsorted(Kernel self, object table, arguments_t args):
+    """Search for values of the same type; what has to be converted or put into order first NumPy does."""
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef TensorImpl y = (<TensorBase>args[1]).impl
+    cdef TensorImpl ordered, values, out
+    cdef search_t search
+    cdef object side = <object>args[2]
+    cdef uint64_t before = set_counts(x, y, y)
+    cdef uint8_t code = x.dtype_code
+    if x is UNDEFINED or y is UNDEFINED:
+        refuse_undefined()
+    if x.ndim != 1:
+        raise ValueError(f"searchsorted() needs a tensor of one dimension to search in, found {x.ndim}.")
+    if <object>args[3] is not None or y.dtype_code != code or code == COMPLEX64 or code == COMPLEX128 or (
+            side != "left" and side != "right"):
+        return SEARCH_BY_NUMPY.function(SEARCH_BY_NUMPY, table, args)
+    if code == FLOAT16 or code == BFLOAT16:
+        code = FLOAT32
+    ordered, values = flattened(converted(x, code)), flattened(converted(y, code))
+    out = empty_impl(y.ndim, TensorImpl_sizes(y), INT64, CPU, -1)
+    result = Tensor_wrap(out)
+    check_unchanged(before, x, y, y)
+    if out.numel == 0:
+        return result
+    search.code, search.from_right = code, side == "right"
+    search.out = <int64_t*>TensorImpl_mutable_data(out)
+    search.ordered = NULL
+    if ordered.numel != 0:
+        search.ordered = TensorImpl_const_data(ordered)
+    search.values = TensorImpl_const_data(values)
+    search.length, search.count = ordered.numel, values.numel
+    check_unchanged(before, x, y, y)
+    if out.numel < GRAIN_ELEMENTS:
+        search_chunk(&search, 0)
+        return result
+    used_ordered = begin_use(ordered)
+    used_values = begin_use(values)
+    with nogil:
+        parallel_for((search.count + CHUNK_ELEMENTS - 1) // CHUNK_ELEMENTS, search_chunk, &search)
+    end_use(used_values)
+    end_use(used_ordered)
+    return result
+
+
+def searchsorted_kernel(sorted, self, *, side, sorter):
+    """Search by NumPy."""
+    return np.searchsorted(sorted, self, side, sorter)
+
+
+cdef Kernel SEARCH_BY_NUMPY = NumpyKernel(searchsorted_kernel, widens=True)
+
+
 for _table, _kernel in (
     (native_functions.ARGMAX, Kernel_of("argmax", argmax)),
     (native_functions.ARGMIN, Kernel_of("argmin", argmin)),
@@ -300,3 +646,9 @@ for _table, _kernel in (
     _table.register("CPU", _kernel)
     _table.register("Meta", _kernel)
 native_functions.WHERE.register("CPU", Kernel_of("where", where))
+for _table, _kernel in (
+    (native_functions.ARGWHERE, Kernel_of("argwhere", argwhere)),
+    (native_functions.NONZERO, Kernel_of("nonzero", nonzero)),
+    (native_functions.SEARCHSORTED, Kernel_of("searchsorted", searchsorted)),
+):
+    _table.register("CPU", _kernel)

@@ -4,8 +4,8 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from tensix._support.loaded_later import loaded_later
 from tensix.core import set_allocator
-from tensix.core.loaded_later import loaded_later
 from tensix.memory.caching_allocator import CachingAllocator, CachingStats
 
 if TYPE_CHECKING:

@@ -56,14 +56,14 @@ from tensix.core.data_ptr cimport (
 )
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_out_of_memory
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport drop_python_reference, holds_gil, may_run_python
 from tensix.core.usage cimport usage_add, usage_current, usage_remove, usage_t
 from tensix.memory.call_site cimport CallSites, CallSites_capture
 
 from tensix.core.allocator import OutOfMemoryError
 from tensix.core.cpu_allocator import CPUAllocator
-from tensix.core.format_size import format_size, parse_size
+from tensix._support.format_size import format_size, parse_size
 from tensix.memory.caching_allocator import CachingAllocator, check_upstream
 from tensix.memory.call_site import Frame
 

@@ -98,11 +98,11 @@ from tensix.core.data_ptr cimport (
 )
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport bytes_given_out, given_out
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil
 
 from tensix.core.allocator import OutOfMemoryError
-from tensix.core.format_size import parse_size
+from tensix._support.format_size import parse_size
 
 __all__ = ["CachingAllocator", "CachingStats"]
 

@@ -29,7 +29,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int32_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
     may_run_python,
     pass_on,

@@ -5,8 +5,8 @@ import importlib
 
 from numpy._core import _exceptions as numpy_exceptions
 
+from tensix._support.argument_errors import names_signature
 from tensix.core.allocator import Allocator
-from tensix.core.argument_errors import names_signature
 from tensix.memory.numpy_memory import failure_of, serve
 
 __all__ = ["serve_numpy"]
@@ -90,7 +90,7 @@ class serve_numpy:  # noqa: N801 - it reads as what it does
     def __call__(self, function):
         """Return a function that does the same and is served at every call; the scope itself ends."""
         self.close()
-        importlib.import_module("tensix.core.argument_errors").check_runs_to_its_end(function, "serve_numpy")
+        importlib.import_module("tensix._support.argument_errors").check_runs_to_its_end(function, "serve_numpy")
 
         @functools.wraps(function)
         def call(*args, **kwargs):

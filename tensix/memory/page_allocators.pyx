@@ -18,7 +18,7 @@ from tensix.core.data_ptr cimport (
 )
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil
 
 from tensix.core.allocator import OutOfMemoryError

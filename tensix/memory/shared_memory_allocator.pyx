@@ -20,7 +20,7 @@ from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_operations_t, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil, holds_gil_at_exit, may_run_python
 
 import os
@@ -107,7 +107,7 @@ cdef class SharedMemoryAllocator(Allocator):
 
     def __init__(self, *args, **kwargs):
         if args or kwargs:
-            raise import_module("tensix.core.argument_errors").error_of_arguments(type(self), args, kwargs)
+            raise import_module("tensix._support.argument_errors").error_of_arguments(type(self), args, kwargs)
         teach_multiprocessing()
 
     @property
@@ -206,7 +206,7 @@ cdef class SharedMemoryAllocator(Allocator):
 
 cdef int teach_multiprocessing() except -1:
     """Load what sends tensors to other processes, before there is one in shared memory: by value it would be a copy."""
-    import_module(f"{__name__.partition('.')[0]}.interop.shared_memory")  # a floor above, as soon as it is there
+    import_module(f"{__name__.partition('.')[0]}.files.shared_memory")  # a floor above, as soon as it is there
     return 0
 
 

@@ -7,10 +7,10 @@ from tensix.core.memory_reports cimport (
     start_listening,
     thread_of_stamp,
 )
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 from tensix.core.usage cimport usage_add, usage_current, usage_remove, usage_t
 
-from tensix.core.format_size import format_size
+from tensix._support.format_size import format_size
 
 __all__ = ["statistics"]
 

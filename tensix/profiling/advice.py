@@ -17,7 +17,7 @@ from collections import defaultdict
 from itertools import accumulate
 from typing import NamedTuple
 
-from tensix.core.format_size import format_size
+from tensix._support.format_size import format_size
 from tensix.memory.call_site import Frame
 from tensix.profiling.snapshot_file import lines_of_source
 

@@ -31,7 +31,7 @@ from tensix.core.memory_reports cimport (
     stop_listening,
     unlock_listeners,
 )
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
     restore_exception,
     pass_on,
@@ -41,7 +41,7 @@ from tensix.core.python_reference cimport (
 from tensix.memory.block_table cimport block_table_clear, block_table_put, block_table_t, block_table_take
 from tensix.memory.call_site cimport CallSites, CallSites_capture
 
-from tensix.core.format_size import format_size
+from tensix._support.format_size import format_size
 from tensix.memory.call_site import NOWHERE
 
 __all__ = ["CopyRow", "Profile", "ProfileRow", "copies", "profile"]
@@ -270,7 +270,7 @@ def profiled(function, quiet, through):
     """Return a function that is profiled at every call."""
     if not callable(function):
         raise TypeError(f"profile() needs a function, found {type(function).__name__}.")
-    import_module("tensix.core.argument_errors").check_runs_to_its_end(function, "profile")  # few programs ask
+    import_module("tensix._support.argument_errors").check_runs_to_its_end(function, "profile")  # few programs ask
     inside = set()  # threads
 
     @cython.binding(True)  # a function that can have the name of another

@@ -55,7 +55,7 @@ from tensix.core.memory_reports cimport (
     unlock_listeners,
     use_t,
 )
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
     restore_exception,
     may_run_python,

@@ -4,8 +4,8 @@ import errno
 import importlib
 import os
 
-from tensix.core.argument_errors import names_signature
-from tensix.core.format_size import format_size
+from tensix._support.argument_errors import names_signature
+from tensix._support.format_size import format_size
 
 __all__ = ["Snapshot", "load_snapshot"]
 

@@ -1,7 +1,7 @@
 """What notebooks show of profiles and snapshots: the peak, and the lines that it is made of."""
 
-from tensix.core.format_size import format_size
-from tensix.core.html_table import html_table
+from tensix._support.format_size import format_size
+from tensix._support.html_table import html_table
 from tensix.profiling.advice import Replay
 
 __all__ = []

@@ -11,8 +11,8 @@ from importlib import import_module
 
 import cython
 from cython.cimports.libc.stdint import uint64_t
+from cython.cimports.tensix._support.public_module import set_module
 from cython.cimports.tensix.core.device import device_type_name
-from cython.cimports.tensix.core.public_module import set_module
 
 __all__ = ["DispatchKey", "DispatchKeySet"]  # noqa: F822 - `__getattr__` gives the first
 
@@ -151,7 +151,7 @@ class DispatchKeySet:
 
     def __init__(self, *keys, **kwargs):
         if kwargs:
-            raise import_module("tensix.core.argument_errors").error_of_arguments(type(self), (), kwargs)
+            raise import_module("tensix._support.argument_errors").error_of_arguments(type(self), (), kwargs)
         for key in keys:
             self.bits |= bits_of_key(key)
 

@@ -16,7 +16,7 @@ import importlib
 
 import cython
 import numpy as np
-from cython.cimports.tensix.core.public_module import set_module
+from cython.cimports.tensix._support.public_module import set_module
 
 from tensix.core.storage import NullError
 

@@ -33,6 +33,7 @@ from cython.cimports.cpython.ref import Py_INCREF
 from cython.cimports.cpython.tuple import PyTuple_New, PyTuple_SET_ITEM
 from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t, uintptr_t
 from cython.cimports.libc.stdlib import free, malloc
+from cython.cimports.tensix._support.public_module import set_module
 from cython.cimports.tensix.core.assertions import TX_ASSERT
 from cython.cimports.tensix.core.combined_refcount import is_dead
 from cython.cimports.tensix.core.data_ptr import destroy_reference
@@ -45,7 +46,6 @@ from cython.cimports.tensix.core.free_list import (
     free_list_take,
 )
 from cython.cimports.tensix.core.handle import drop, drop_nogil, retain
-from cython.cimports.tensix.core.public_module import set_module
 from cython.cimports.tensix.core.storage_impl import StorageImpl, StorageImpl_const_data, StorageImpl_pass_guards
 from cython.cimports.tensix.tensors.dtype import dtype_of_code, itemsize_of, refuse_undefined
 

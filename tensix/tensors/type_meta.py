@@ -23,9 +23,9 @@ from cython.cimports.cpython.ref import Py_INCREF
 from cython.cimports.libc.stdint import uint16_t
 from cython.cimports.libc.stdlib import free, malloc
 from cython.cimports.libc.string import memcpy
+from cython.cimports.tensix._support.public_module import set_module
 from cython.cimports.tensix.core.allocator import nbytes_from_any
 from cython.cimports.tensix.core.data_ptr import address_from_any, c_function_from_any
-from cython.cimports.tensix.core.public_module import set_module
 from cython.cimports.tensix.core.python_reference import decref_with_gil, holds_gil_at_exit, may_run_python
 from cython.cimports.tensix.tensors.dtype import UNDEFINED, DType, dtype_from_any, dtype_of_code
 
@@ -65,7 +65,7 @@ class TypeIdentifier:
     def __init__(self, *args, **kwargs):
         """Make an uninitialized one; `TypeMeta.id` returns the others."""
         if args or kwargs:
-            raise import_module("tensix.core.argument_errors").error_of_arguments(type(self), args, kwargs)
+            raise import_module("tensix._support.argument_errors").error_of_arguments(type(self), args, kwargs)
 
     def __eq__(self, other):
         if not isinstance(other, TypeIdentifier):
@@ -110,7 +110,7 @@ class TypeMeta:
     def __init__(self, *args, **kwargs):
         """Make an undefined one; `make` returns the others."""
         if args or kwargs:
-            raise import_module("tensix.core.argument_errors").error_of_arguments(type(self), args, kwargs)
+            raise import_module("tensix._support.argument_errors").error_of_arguments(type(self), args, kwargs)
 
     @staticmethod
     @cython.binding(True)

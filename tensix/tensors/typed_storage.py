@@ -5,10 +5,10 @@ import operator
 import cython
 from cython.cimports.cpython.bytes import PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cython.cimports.cpython.object import PyObject
+from cython.cimports.tensix._support.public_module import set_module
 from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.memory_reports import OUT_OF_SIGHT
-from cython.cimports.tensix.core.public_module import set_module
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
 from cython.cimports.tensix.core.storage_impl import (
     StorageImpl_check_readable,

@@ -2,8 +2,8 @@
 
 from threading import RLock
 
+from tensix._support.argument_errors import names_signature
 from tensix.core import Allocator, DataPtr, OutOfMemoryError, get_allocator
-from tensix.core.argument_errors import names_signature
 
 __all__ = ["FailingAllocator"]
 

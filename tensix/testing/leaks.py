@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
+from tensix._support.argument_errors import check_runs_to_its_end, names_signature
 from tensix.core import IntrusiveTarget, StorageImpl, format_size, raw
-from tensix.core.argument_errors import check_runs_to_its_end, names_signature
 from tensix.core.memory_facts import facts_of_storage
 from tensix.core.target_watcher import TargetWatcher
 from tensix.tensors.tensor_impl import TensorImpl

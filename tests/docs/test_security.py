@@ -27,8 +27,8 @@ import tensix
 from tensix import FileFormatError, load, save
 from tensix.__main__ import main
 from tensix.exchange import pickling
-from tensix.interop import atomic_write
-from tensix.interop.shared_memory import share
+from tensix.files import atomic_write
+from tensix.files.shared_memory import share
 from tensix.memory import CachingAllocator, SharedMemoryAllocator, Snapshot, load_snapshot, record
 from tensix.profiling import advice
 

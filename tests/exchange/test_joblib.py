@@ -9,7 +9,7 @@ from joblib import Parallel, delayed, wrap_non_picklable_objects
 from joblib.externals.loky import get_reusable_executor
 
 import tensix
-from tensix.interop.shared_memory import share
+from tensix.files.shared_memory import share
 from tensix.memory import SharedMemoryAllocator
 
 
@@ -91,7 +91,7 @@ def test_results_of_workers_are_shared_too(backend):
 SCRIPT = """
 import multiprocessing, sys
 import tensix
-from tensix.interop.shared_memory import share
+from tensix.files.shared_memory import share
 
 def add_one(x, i):
     x[i] += 1

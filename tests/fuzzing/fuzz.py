@@ -19,7 +19,7 @@ import warnings
 from pathlib import Path
 
 LOADED_LATER = (
-    "interop.files", "interop.npy", "interop.npz", "interop.safetensors", "interop.raw_file", "interop.tensor_file",
+    "files.formats", "files.npy", "files.npz", "files.safetensors", "files.raw_file", "files.tensor_file",
     "memory.snapshot_file", "memory.advice", "memory.timeline",
 )  # fmt: skip
 CORPUS = Path(__file__).parent / "corpus"

@@ -9,11 +9,11 @@ import sys
 import pytest
 
 import tensix
-from tensix import core, cow, dispatch, fft, interop, library, linalg, memory, raw, testing
-from tensix.core.argument_errors import with_signature_of
+from tensix import core, cow, dispatch, fft, files, library, linalg, memory, raw, testing
+from tensix._support.argument_errors import with_signature_of
 
 X = tensix.ones(3)
-NAMESPACES = [tensix, linalg, fft, core, memory, dispatch, interop, testing, library, raw, cow]
+NAMESPACES = [tensix, linalg, fft, core, memory, dispatch, files, testing, library, raw, cow]
 # What is loaded with the package, or is made by __new__, has CPython's words; subclasses of bases take what they like.
 LEFT_OUT = {
     "format_size", "parse_size", "FunctionSchema", "Layout", "DeleteTracker",
@@ -127,7 +127,7 @@ def test_the_signature_is_shown(name):
     (lambda: memory.SharedMemoryAllocator(1), r"^SharedMemoryAllocator\(\) takes no arguments, found 1: Shared"),
     (lambda: dispatch.include_keys("CPU", x=3), r"^include_keys\(\) has no argument 'x': include_keys\(\*keys\)\.$"),
     (lambda: memory.StatisticsAdaptor(x=3), r"^StatisticsAdaptor\(\) has no argument 'x': StatisticsAdaptor\(ups"),
-    (lambda: interop.FileMap(1), r"^FileMap\(\) .*: FileMap\(descriptor, nbytes, mode='r'\)\.$"),
+    (lambda: files.FileMap(1), r"^FileMap\(\) .*: FileMap\(descriptor, nbytes, mode='r'\)\.$"),
     (lambda: tensix.Tensor(x=3), r"^Tensor\(\) takes no arguments: Tensor\(\)\. Use tensor\(\)"),
     (lambda: core.Stat(1, 2, 3, 4, 5), r"^Stat\(\) takes at most 4 positional arguments, found 5: Stat\(current=0"),
     (lambda: tensix.library.Library("a", "b"), r"^Library\(\) takes 1 positional argument, found 2: Library\(names"),

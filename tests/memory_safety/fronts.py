@@ -17,9 +17,9 @@ import numpy as np
 from calls import CALLS, INPUTS
 
 import tensix
-from tensix import interop, linalg, memory
+from tensix import files, linalg, memory
 from tensix.dispatch.schema import parse_schema
-from tensix.interop.shared_memory import share
+from tensix.files.shared_memory import share
 from tensix.testing import DeleteTracker, FailingAllocator, FakeAllocator, assert_no_leaks
 
 TEMPORARY = tempfile.TemporaryDirectory()
@@ -274,7 +274,7 @@ FILES = {
     },
     "from_file": lambda o: tensix.from_file(FOLDER / "raw", (3, 4), dtype="float32", shared=True) + 1,
     "TensorFile": lambda o: [dict(file) for file in [tensix.load(file_of(o, ".npz"))]],
-    "interop.RawFile": lambda o: interop.RawFile(file_of(o, ".npy")).close(),
+    "files.RawFile": lambda o: files.RawFile(file_of(o, ".npy")).close(),
     "share": lambda o: share(o.x),
     "share of strides": lambda o: share(o.x[:, ::2]) + 1,
 }  # fmt: skip

@@ -144,7 +144,7 @@ OF_OTHERS = [
     ("load .np|TensorFile", "FileFormatError: .*(without exception|with an exception) set", "CPython's frames"),
     ("Generator|repr|Tensor.__?repr_.*|Tensor.__setitem__ of tensors|fill_|share|sparse_coo|tensor|use_allocator",
      "ended with -11", "CPython's PyContextVar_Set drops a token that it could not make"),
-    ("Library|TensorFile|from_file|interop.RawFile|load|save|pad", "ended with -27",
+    ("Library|TensorFile|from_file|files.RawFile|load|save|pad", "ended with -27",
      "CPython's handlers of exceptions, which need an int, try for ever"),
     ("explain|save|record|snapshot|load .npy", "ended with -11", "CPython's iterators of dicts, NumPy's hash of types"),
 ]  # fmt: skip

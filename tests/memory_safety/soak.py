@@ -22,7 +22,7 @@ import numpy as np
 
 import tensix
 from tensix import memory
-from tensix.interop.shared_memory import share
+from tensix.files.shared_memory import share
 from tensix.testing import assert_no_leaks
 
 ROOM = 96 << 20  # bytes: how much larger than in the first tenth of the time the process may become

@@ -377,7 +377,7 @@ AT_EXIT = """
 import mmap, os, sys, tempfile, threading, time
 import numpy as np, tensix
 from tensix import memory
-from tensix.interop.shared_memory import share
+from tensix.files.shared_memory import share
 recording = memory.record().start()
 served = memory.serve_numpy()
 whole = memory.statistics(); whole.__enter__()

@@ -13,7 +13,7 @@ import numpy
 import pytest
 
 ROOT = Path(__file__).parents[2]
-INCLUDED_FIRST = ("tensix/core/traceback.h", "tensix/core/argument_errors.h")  # by setup.py, in every module
+INCLUDED_FIRST = ("tensix/core/traceback.h", "tensix/_support/argument_errors.h")  # by setup.py, in every module
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a compiler that takes GCC's options")
 
 

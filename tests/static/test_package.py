@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import tensix
-from tensix import _modules, abi, core, dispatch, exchange, explanation, fft, interop, library, linalg, memory, testing
+from tensix import _modules, abi, core, dispatch, exchange, explanation, fft, files, library, linalg, memory, testing
 from tensix._version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +50,7 @@ def test_the_package_has_the_names_of_its_floors(floor):
         assert getattr(tensix, name) is getattr(floor, name)
 
 
-PACKAGES = [tensix, abi, core, dispatch, explanation, fft, interop, library, linalg, memory, testing]
+PACKAGES = [tensix, abi, core, dispatch, explanation, fft, files, library, linalg, memory, testing]
 
 
 @pytest.mark.parametrize("module", PACKAGES, ids=lambda one: one.__name__)

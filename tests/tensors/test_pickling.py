@@ -232,7 +232,7 @@ def objects():
     return types + tensors + functions + results + counts + [tensix.Device("cpu"), tensix.DispatchKey.CPU]
 
 
-PUBLIC = {"tensix", "tensix.fft", "tensix.linalg", "tensix.library", "tensix.interop", "tensix.testing"}
+PUBLIC = {"tensix", "tensix.fft", "tensix.linalg", "tensix.library", "tensix.files", "tensix.testing"}
 
 
 @pytest.mark.parametrize("protocol", range(2, 6))

@@ -1,4 +1,4 @@
-/** Sizes and times for a person's eyes, the sizes as `tensix.core.format_size` writes them. */
+/** Sizes and times for a person's eyes, the sizes as `tensix._support.format_size` writes them. */
 
 function formatSize(bytes) {
   if (Math.abs(bytes) <= 1024) return `${bytes} bytes`;

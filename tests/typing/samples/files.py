@@ -8,7 +8,7 @@ from typing import assert_type
 import tensix
 from tensix import FileFormatError, Tensor, TensorFile
 from tensix.core import Storage
-from tensix.interop import FileMap, RawFile
+from tensix.files import FileMap, RawFile
 
 folder = Path(tempfile.mkdtemp())
 tensix.save(folder / "x.npy", tensix.ones(3))

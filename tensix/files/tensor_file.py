@@ -3,9 +3,9 @@
 from collections.abc import Iterator, MutableMapping
 from typing import Any, Self
 
+from tensix._support.argument_errors import names_signature
 from tensix._tensor import Tensor
-from tensix.core.argument_errors import names_signature
-from tensix.interop.raw_file import Entry, RawFile
+from tensix.files.raw_file import Entry, RawFile
 
 __all__ = ["TensorFile"]
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import tensix
-from tensix.interop.shared_memory import share
+from tensix.files.shared_memory import share
 from tensix.memory import SharedMemoryAllocator
 
 # What workers do stands in a module that they can import: a file of its own.
@@ -47,7 +47,7 @@ import multiprocessing, os, signal, sys
 sys.path.insert(0, {folder!r})
 import workers
 import tensix
-from tensix.interop.shared_memory import share
+from tensix.files.shared_memory import share
 from tensix.memory import SharedMemoryAllocator
 
 def descriptors():

@@ -11,7 +11,7 @@ from numpy.lib import format as npy_format
 
 import tensix
 from tensix import CPUAllocator
-from tensix.interop.npy import load_npy
+from tensix.files.npy import load_npy
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 import tensix
 from tensix import Storage, Tensor
-from tensix.interop import FileMap
+from tensix.files import FileMap
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -185,7 +185,7 @@ def test_a_fork_keeps_its_own_map(path, maps_of):
 def test_the_interpreter_ends_quietly(path):
     code = f"""
 import sys, tensix, threading
-from tensix.interop import FileMap, RawFile
+from tensix.files import FileMap, RawFile
 with open({str(path)!r}, "rb") as file:
     sys.kept = FileMap(file.fileno(), 100).storage(0, 10)
 sys.raw = RawFile({str(path)!r})

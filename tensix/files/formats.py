@@ -6,12 +6,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from tensix._support.argument_errors import names_signature
 from tensix._tensor import Tensor
-from tensix.core.argument_errors import names_signature
+from tensix.files.file_format_error import FileFormatError
+from tensix.files.raw_file import RawFile, entry_of, unit_of
+from tensix.files.tensor_file import TensorFile
 from tensix.functions.creation import asarray
-from tensix.interop.file_format_error import FileFormatError
-from tensix.interop.raw_file import RawFile, entry_of, unit_of
-from tensix.interop.tensor_file import TensorFile
 from tensix.tensors.layout import strided
 
 __all__ = ["FileFormatError", "TensorFile", "from_file", "load", "save"]

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from tensix.interop.atomic_write import atomic_write
-from tensix.interop.file_format_error import blaming
-from tensix.interop.raw_file import Entry, RawFile, nbytes_of, unit_of
-from tensix.interop.tensor_bytes import bytes_to_save
-from tensix.interop.tensor_file import TensorFile
+from tensix.files.atomic_write import atomic_write
+from tensix.files.file_format_error import blaming
+from tensix.files.raw_file import Entry, RawFile, nbytes_of, unit_of
+from tensix.files.tensor_bytes import bytes_to_save
+from tensix.files.tensor_file import TensorFile
 from tensix.tensors.dtype import dtype_from_any
 
 __all__ = ["load_safetensors", "save_safetensors"]

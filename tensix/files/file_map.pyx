@@ -6,7 +6,7 @@ from cpython.exc cimport PyErr_SetFromErrno
 from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_init, data_ptr_operations_t, data_ptr_t
-from tensix.core.public_module cimport set_module
+from tensix._support.public_module cimport set_module
 from tensix.core.shared_context cimport (
     shared_context_decrement,
     shared_context_facts,
@@ -17,12 +17,12 @@ from tensix.core.shared_context cimport (
     shared_context_wrap,
 )
 
-from tensix.core.format_size import format_size
+from tensix._support.format_size import format_size
 from tensix.core.storage import Storage
 
 __all__ = ["FileMap"]
 
-cdef extern from "tensix/interop/file_map.h" nogil:
+cdef extern from "tensix/files/file_map.h" nogil:
     const int TX_MAP_READ_ONLY
     const int TX_MAP_PRIVATE
     const int TX_MAP_SHARED
@@ -64,7 +64,7 @@ cdef class FileMap:
     Examples
     --------
     >>> import tempfile
-    >>> from tensix.interop import FileMap
+    >>> from tensix.files import FileMap
     >>> with tempfile.TemporaryFile() as file:
     ...     _ = file.write(b"Ithaca")
     ...     file.flush()
@@ -216,4 +216,4 @@ cdef data_ptr_operations_t pages_operations = data_ptr_operations_t(
     unmap_pages, NULL, b"unmap_pages", b"mapped pages", pages_facts)
 
 
-set_module("tensix.interop", (FileMap,))  # See Note [Modules of classes]
+set_module("tensix.files", (FileMap,))  # See Note [Modules of classes]

@@ -15,7 +15,7 @@ from tensix.exchange.ndarray cimport impl_of_ndarray
 from tensix.loops.conversion cimport copy_strided
 from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
-from tensix.kernels.finding cimport places_of_mask
+from tensix.kernels.searching cimport places_of_mask
 from tensix.loops.item cimport item_t, sixteen_bytes_t
 from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
 from tensix.loops.overlap cimport may_overlap

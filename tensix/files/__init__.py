@@ -1,7 +1,7 @@
 """Files, one format per module, and memory that processes share."""
 
-from tensix.interop.file_map import FileMap
-from tensix.interop.raw_file import RawFile
+from tensix.files.file_map import FileMap
+from tensix.files.raw_file import RawFile
 
 __all__ = ["FileMap", "RawFile"]
 

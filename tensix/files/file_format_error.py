@@ -1,6 +1,6 @@
 """What is raised for files that are not as their format wants them."""
 
-from tensix.core.argument_errors import names_signature
+from tensix._support.argument_errors import names_signature
 
 __all__ = ["FileFormatError"]
 

@@ -7,10 +7,10 @@ import tokenize
 from numpy.lib import format as npy_format
 
 from tensix._tensor import Tensor
-from tensix.interop.atomic_write import atomic_write
-from tensix.interop.file_format_error import FileFormatError, blaming
-from tensix.interop.raw_file import Entry, RawFile, nbytes_of
-from tensix.interop.tensor_bytes import bytes_to_save
+from tensix.files.atomic_write import atomic_write
+from tensix.files.file_format_error import FileFormatError, blaming
+from tensix.files.raw_file import Entry, RawFile, nbytes_of
+from tensix.files.tensor_bytes import bytes_to_save
 from tensix.tensors.dtype import dtype_from_any
 
 __all__ = ["load_npy", "save_npy"]
@@ -49,7 +49,7 @@ def load_npy(path: str | os.PathLike[str], mmap_mode: str | None = "r") -> Tenso
     Examples
     --------
     >>> import numpy, pathlib, tempfile
-    >>> from tensix.interop.npy import load_npy
+    >>> from tensix.files.npy import load_npy
     >>> path = pathlib.Path(tempfile.mkdtemp(), "x.npy")
     >>> numpy.save(path, numpy.arange(3))
     >>> load_npy(path)

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from tensix._support.argument_errors import names_signature
 from tensix._tensor import Tensor
 from tensix.core import format_size
-from tensix.core.argument_errors import names_signature
+from tensix.files.file_format_error import FileFormatError
+from tensix.files.file_map import FileMap
+from tensix.files.tensor_bytes import bytes_to_fill
 from tensix.functions.creation import empty
-from tensix.interop.file_format_error import FileFormatError
-from tensix.interop.file_map import FileMap
-from tensix.interop.tensor_bytes import bytes_to_fill
 from tensix.tensors.dtype import DType, dtype_from_any
 
 __all__ = ["RawFile"]
@@ -85,7 +85,7 @@ class RawFile:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from tensix.interop import RawFile
+    >>> from tensix.files import RawFile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "raw")
     >>> _ = path.write_bytes(bytes(range(8)))
     >>> with RawFile(path) as file:
@@ -95,7 +95,7 @@ class RawFile:
             [6, 7]], dtype=tensix.uint8, readonly=True)
     """
 
-    __module__ = "tensix.interop"  # See Note [Modules of classes]
+    __module__ = "tensix.files"  # See Note [Modules of classes]
 
     _descriptor = None
     _map = None

@@ -7,7 +7,7 @@ import pytest
 
 import tensix
 from tensix import FileFormatError, load, save
-from tensix.interop import safetensors
+from tensix.files import safetensors
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 

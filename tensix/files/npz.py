@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from threading import RLock
 from typing import Any
 
-from tensix.interop.atomic_write import atomic_write
-from tensix.interop.file_format_error import blaming
-from tensix.interop.npy import parts_of, read_entry
-from tensix.interop.raw_file import RawFile
-from tensix.interop.tensor_file import TensorFile
+from tensix.files.atomic_write import atomic_write
+from tensix.files.file_format_error import blaming
+from tensix.files.npy import parts_of, read_entry
+from tensix.files.raw_file import RawFile
+from tensix.files.tensor_file import TensorFile
 
 __all__ = ["load_npz", "save_npz"]
 

@@ -63,7 +63,7 @@ def share(x: Tensor) -> Tensor:
     Examples
     --------
     >>> import tensix
-    >>> from tensix.interop.shared_memory import share
+    >>> from tensix.files.shared_memory import share
     >>> x = share(tensix.ones(3))
     >>> share(x) is x
     True

@@ -27,7 +27,7 @@ assert ASKED is not None and NAME in sys.modules
 @pytest.mark.parametrize("name, asked", [
     ("tensix.linalg", "tensix.linalg.det"), ("tensix.core.stat", "tensix.core.Stat"),
     ("tensix.profiling.recorder", "tensix.memory.record"), ("tensix.profiling.snapshot_file", "tensix.memory.record"),
-    ("tensix.interop.file_map", "tensix.load"),
+    ("tensix.files.file_map", "tensix.load"),
 ])  # fmt: skip
 def test_an_interrupted_load_is_done_again(name, asked):
     program = INTERRUPTED.replace("NAME", repr(name)).replace("ASKED", asked)

@@ -10,7 +10,7 @@ import pytest
 
 import tensix
 from tensix import FileFormatError, from_file
-from tensix.interop import RawFile
+from tensix.files import RawFile
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -253,7 +253,7 @@ def test_a_failure_leaves_no_new_file(path, monkeypatch, broken):
     def refuses(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(os if broken == "posix_fallocate" else tensix.interop.raw_file, broken, refuses)
+    monkeypatch.setattr(os if broken == "posix_fallocate" else tensix.files.raw_file, broken, refuses)
     new, link = path.with_name("new"), path.with_name("link")
     link.symlink_to("new")
     for name in (new, link, path):

@@ -5,7 +5,7 @@
  *
  * Of arguments that do not fit the signature Cython says which function has them by its last name alone. Its function
  * that adds to the traceback has the whole name as a parameter, `funcname`, and there the text is completed, by
- * tensix/core/argument_errors.py. The name in the frame may be another function's: Cython finds code objects by the
+ * tensix/_support/argument_errors.py. The name in the frame may be another function's: Cython finds code objects by the
  * number of a line, in whichever file. Functions without arguments are not added: their whole text is written here.
  */
 #ifndef TENSIX_ARGUMENT_ERRORS_H
@@ -86,7 +86,7 @@ static inline PyObject *tx_with_signature(const char *name, PyObject *value)
     PyObject *text = PyObject_Str(value);
     const char *value_text = text == NULL ? NULL : PyUnicode_AsUTF8(text);
     if (value_text != NULL && tx_begins_with_call(value_text, name)) {
-        module = PyImport_ImportModule("tensix.core.argument_errors");
+        module = PyImport_ImportModule("tensix._support.argument_errors");
         if (module != NULL) completed = PyObject_CallMethod(module, "with_signature_of", "Os", text, name);
         Py_XDECREF(module);
     }
