@@ -92,9 +92,7 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_sizes,
     TensorImpl_stride,
     TensorImpl_strides,
-    check_unchanged,
     int64_of,
-    set_counts,
     tx_multiply_overflows,
     wrap_dim,
 )
@@ -489,7 +487,7 @@ class Tensor(TensorBase):
         where = Device_from_any(device)
         if where.type_code == self.impl.device_type and where.index in (-1, self.impl.device_index):
             return self
-        return TO_COPY.call((self,), {"device": where}, self.impl.key_set)
+        return TO_COPY.call((self,), {"device": where})
 
     def cpu(self):
         """Return the tensor on the CPU, as `to_device` does."""
@@ -577,7 +575,7 @@ class Tensor(TensorBase):
     def __getitem__(self, index):
         if is_basic(index):
             return INDEX.call_with(self, index)
-        return INDEX_TENSOR.call((self, index), None, keys_with(self, index))
+        return INDEX_TENSOR.call((self, index), None)
 
     def __setitem__(self, index, value):
         if writes_element(self, index, value):
@@ -586,7 +584,7 @@ class Tensor(TensorBase):
             assign(self if index is Ellipsis else INDEX.call_with(self, index), value)
         else:
             values: TensorBase = assignable(self, value)
-            INDEX_PUT_.call((self, index, values), None, keys_with(self, index) | values.impl.key_set)
+            INDEX_PUT_.call((self, index, values), None)
 
     def __delitem__(self, index):
         raise TypeError("elements of a tensor cannot be deleted; an index of those to keep makes a smaller tensor.")
@@ -765,11 +763,11 @@ class Tensor(TensorBase):
 
     def flatten(self, start_dim=0, end_dim=-1):
         """Return the elements with a run of dimensions merged into one: a view where strides allow it, else a copy."""
-        return FLATTEN.call((self, start_dim, end_dim), None, self.impl.key_set)
+        return FLATTEN.call((self, start_dim, end_dim), None)
 
     def unflatten(self, dim, sizes):
         """Return the view with one dimension split into many; one of the sizes may be -1."""
-        return UNFLATTEN.call((self, dim, sizes), None, self.impl.key_set)
+        return UNFLATTEN.call((self, dim, sizes), None)
 
     # ---- dimensions of size 1
 
@@ -829,7 +827,7 @@ class Tensor(TensorBase):
         ((3, 2, 4), (4, 2, 3), (4, 3, 2))
         """
         if dim1 is not None and not dims:
-            return TRANSPOSE.call((self, dim0, dim1), None, self.impl.key_set)
+            return TRANSPOSE.call((self, dim0, dim1), None)
         if dim0 is None and dim1 is None and not dims:
             return REVERSE_DIMS.call1(self) if self.impl.storage is not None else attribute_by(REVERSE_DIMS, self, "T")
         if dim1 is None and PyIndex_Check(dim0):
@@ -841,13 +839,13 @@ class Tensor(TensorBase):
 
     def movedim(self, source, destination):
         """Return the view with dimensions, one or a tuple, moved to other places; the others keep their order."""
-        return MOVEDIM.call((self, source, destination), None, self.impl.key_set)
+        return MOVEDIM.call((self, source, destination), None)
 
     # ---- parts
 
     def select(self, dim, index):
         """Return the view at one index of a dimension, which goes away."""
-        return SELECT.call_complete((self, dim, index), self.impl.key_set)
+        return SELECT.call((self, dim, index), None)
 
     def narrow(self, dim, start, length):
         """Return the view on a stretch of one dimension.
@@ -864,7 +862,7 @@ class Tensor(TensorBase):
         IndexError
             If they are not all there.
         """
-        return NARROW.call((self, dim, start, length), None, self.impl.key_set)
+        return NARROW.call((self, dim, start, length), None)
 
     def diagonal(self, offset=0, dim1=0, dim2=1):
         """Return the view on a diagonal, which becomes the last dimension.
@@ -882,7 +880,7 @@ class Tensor(TensorBase):
         >>> tensix.tensor([[1, 2], [3, 4]]).diagonal()
         tensor([1, 4])
         """
-        return DIAGONAL.call_complete((self, offset, dim1, dim2), self.impl.key_set)
+        return DIAGONAL.call((self, offset, dim1, dim2), None)
 
     def unfold(self, dimension, size, step):
         """Return the view on windows over a dimension; what is in a window becomes the last dimension.
@@ -906,7 +904,7 @@ class Tensor(TensorBase):
         tensor([[1, 2, 3],
                 [2, 3, 4]])
         """
-        return UNFOLD.call((self, dimension, size, step), None, self.impl.key_set)
+        return UNFOLD.call((self, dimension, size, step), None)
 
     def as_strided(self, size, stride, storage_offset=None):
         """Return a view on any elements of the storage, this tensor's own or not.
@@ -930,13 +928,13 @@ class Tensor(TensorBase):
         tensor([[4, 2],
                 [3, 1]])
         """
-        return AS_STRIDED.call((self, size, stride, storage_offset), None, self.impl.key_set)
+        return AS_STRIDED.call((self, size, stride, storage_offset), None)
 
     # ---- many parts
 
     def unbind(self, dim=0):
         """Return the views at each index of a dimension, a tuple."""
-        return UNBIND.call((self, dim), None, self.impl.key_set)
+        return UNBIND.call((self, dim), None)
 
     def split(self, split_size_or_sections, dim=0):
         """Return the views on consecutive parts of a dimension, a tuple.
@@ -944,11 +942,11 @@ class Tensor(TensorBase):
         An int is the size of each part, of which the last may be smaller; a sequence gives the size of each.
         """
         table = SPLIT_WITH_SIZES if isinstance(split_size_or_sections, (tuple, list)) else SPLIT
-        return table.call((self, split_size_or_sections, dim), None, self.impl.key_set)
+        return table.call((self, split_size_or_sections, dim), None)
 
     def chunk(self, chunks, dim=0):
         """Return the views on so many equal parts of a dimension, or on fewer; the last may be smaller."""
-        return CHUNK.call((self, chunks, dim), None, self.impl.key_set)
+        return CHUNK.call((self, chunks, dim), None)
 
     # ---- comparisons, element by element; the hash is that of the object
 
@@ -1442,7 +1440,7 @@ def attribute_by(table: OperatorTable, tensor: TensorBase, name: str):
 @cython.cfunc
 def filled_with_bool(tensor: TensorBase, value):
     """Return what comparing every element with None gives."""
-    return FULL_LIKE.call((tensor, value), {"dtype": dtypes.bool}, tensor.impl.key_set)
+    return FULL_LIKE.call((tensor, value), {"dtype": dtypes.bool})
 
 
 @cython.cfunc
@@ -1504,7 +1502,7 @@ def in_place(table: OperatorTable, target: TensorBase, other, alpha):
     if isinstance(alpha, int) and alpha == 1:
         return call_in_place(table, target, other)
     b = other if isinstance(other, TensorBase) else scalar_like(target, other)
-    return table.call((target, b), {"alpha": alpha}, target.impl.key_set | b.impl.key_set)
+    return table.call((target, b), {"alpha": alpha})
 
 
 @cython.cfunc
@@ -1522,7 +1520,7 @@ def matmul_in_place(target: TensorBase, other: TensorBase):
 @cython.cfunc
 def on_cpu(tensor: TensorBase) -> TensorBase:
     """Return the tensor on the CPU, itself if it is there. Hold it in a variable: it may be its body's only owner."""
-    return tensor if tensor.impl.device_type == CPU else TO_COPY.call((tensor,), {"device": "cpu"}, tensor.impl.key_set)
+    return tensor if tensor.impl.device_type == CPU else TO_COPY.call((tensor,), {"device": "cpu"})
 
 
 @cython.cfunc
@@ -1534,9 +1532,7 @@ def number_of(tensor: TensorBase):
             refuse_undefined()
         raise ValueError(f"only a tensor with one element is a number, this one has {impl.numel}.")
     if impl.device_type == CPU and impl.storage is not None:
-        before: uint64_t = set_counts(impl, impl, impl)
         data = TensorImpl_const_data(impl)
-        check_unchanged(before, impl, impl, impl)
         number = read_number(impl.dtype_code, data)
         if number is not None:
             return number
@@ -1558,10 +1554,8 @@ def can_read(tensor: TensorBase, name: str) -> cython.bint:
 def lists_of(impl: TensorImpl):
     """Return the elements as nested lists of Python numbers, of types that `read_number` knows."""
     dims: int64_t[128]
-    ndim = impl.ndim
-    before: uint64_t = set_counts(impl, impl, impl)
     data = cython.cast(cython.p_char, TensorImpl_const_data(impl))
-    check_unchanged(before, impl, impl, impl)
+    ndim = impl.ndim
     for i in range(ndim):
         dims[i], dims[ndim + i] = TensorImpl_sizes(impl)[i], TensorImpl_strides(impl)[i] * itemsize_of(impl.dtype_code)
     storage = cython.cast(StorageImpl, impl.storage)
@@ -1625,16 +1619,6 @@ def fill_scaled(table: OperatorTable, target: Tensor, generator, factor, offset)
     offset = offset if isinstance(offset, TensorBase) else scalar_like(target, offset)
     table.call_with(target, generator)
     return target.mul_(factor).add_(offset)
-
-
-@cython.cfunc
-def keys_with(tensor: TensorBase, index) -> uint64_t:
-    """Unite the dispatch keys of a tensor and of the tensors in an index."""
-    keys = tensor.impl.key_set
-    for key in index if isinstance(index, tuple) else (index,):
-        if isinstance(key, TensorBase):
-            keys |= cython.cast(TensorBase, key).impl.key_set
-    return keys
 
 
 @cython.cfunc

@@ -22,7 +22,7 @@ the GIL. What it writes is exported instead: see Note [Exports]. While a storage
   that it gives up then is retired: it is freed when the last use ends.
 
 Operations that keep the GIL from the moment they take addresses need no use: nothing can happen in between. They take
-shape, type and address together, after the last call that may run other code; see Note [Geometry and address].
+addresses after the last call that may run other code; see Note [Addresses in use] in tensix/tensors/tensor_impl.py.
 """
 cimport cython
 import warnings

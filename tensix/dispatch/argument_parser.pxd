@@ -1,5 +1,6 @@
 """Fitting the arguments of a call to those that an operator declares."""
 from cpython.object cimport PyObject
+from libc.stdint cimport uint8_t
 
 
 cdef class ArgumentParser:
@@ -9,6 +10,12 @@ cdef class ArgumentParser:
     cdef dict places          # name -> number of the argument
     cdef readonly tuple defaults  # of all; None where there is none
     cdef bytes traits         # per argument: what it accepts, and whether it must be given
+    cdef int operand_count    # of arguments that are one tensor
+    cdef uint8_t operands[8]  # MOST_OPERANDS: their places
+    cdef int list_place       # of the argument that is several tensors, or -1
+    cdef int device_place     # of the device, or -1
+    cdef bytes others         # per argument: 1 if it may be, or hold, tensors and is not one of the operands
+    cdef bint has_others
     cpdef tuple bind(self, tuple args, dict kwargs)
     cdef bint takes(self, tuple args) except -1
     cdef tuple fill(self, tuple args, dict kwargs)

@@ -37,6 +37,8 @@ NONE = cython.declare(cython.int, 32)
 NEEDED = cython.declare(cython.int, 64)
 DEFAULT = cython.declare(cython.int, 128)
 
+MOST_OPERANDS = cython.declare(cython.int, 8)  # tensors of an operator of tensix, at most
+
 
 @cython.final
 @cython.cclass
@@ -50,6 +52,18 @@ class ArgumentParser:
         self.places = {name: place for place, name in enumerate(self.names)}
         self.defaults = tuple([argument.default for argument in self.arguments])
         self.traits = bytes([trait_of(argument) for argument in self.arguments])
+        self.list_place, self.device_place = -1, self.places.get("device", -1)
+        others = [0] * len(self.arguments)
+        for place in range(len(self.arguments)):
+            kind, brackets, _ = self.arguments[place].type.partition("[")
+            if kind == "Tensor" and not brackets and self.operand_count < MOST_OPERANDS:
+                self.operands[self.operand_count] = place
+                self.operand_count += 1
+            elif kind in ("Tensor", "Any", "Index"):
+                others[place] = 1
+                if kind == "Tensor" and self.list_place < 0:
+                    self.list_place = place
+        self.others, self.has_others = bytes(others), any(others)
 
     def bind(self, args, kwargs):
         """Return the arguments as a kernel takes them; None if they do not fit."""

@@ -19,6 +19,7 @@ cdef class Kernel:
     cdef number_function_t number_function  # the same
     cdef str name                         # what it prints as
     cdef object schema                    # of the first operator that it was registered for
+    cdef bint is_foreign                  # whether it is in Python, and calls operators for what it does with tensors
     cdef bint serves_any                  # whether it looks up what the arguments are, and so fits every operator
 
 

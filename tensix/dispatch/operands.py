@@ -31,7 +31,13 @@ from cython.cimports.numpy import ndarray
 from cython.cimports.tensix.core.device import CPU
 from cython.cimports.tensix.dispatch.kernel import Kernel
 from cython.cimports.tensix.dispatch.local_state import active_hooks
-from cython.cimports.tensix.dispatch.operator_table import OperatorTable, OperatorTable_slot, kernel_p
+from cython.cimports.tensix.dispatch.operator_table import (
+    OperatorTable,
+    OperatorTable_slot,
+    begin_use_of,
+    end_use_of,
+    kernel_p,
+)
 from cython.cimports.tensix.tensors.dtype import (
     BOOL,
     COMPLEX64,
@@ -215,7 +221,11 @@ def call_with_number(table: OperatorTable, tensor: TensorBase, number, is_left: 
         and keeps_type(impl.dtype_code, number)
         and write_number(impl.dtype_code, element, number)
     ):
-        made = cython.cast(Kernel, kernel).number_function(cython.cast(Kernel, kernel), tensor, element, is_left)
+        begin_use_of(tensor)
+        try:
+            made = cython.cast(Kernel, kernel).number_function(cython.cast(Kernel, kernel), tensor, element, is_left)
+        finally:
+            end_use_of(tensor)
         if made is not None:
             return made
     other = scalar_like(tensor, number)

@@ -1,7 +1,7 @@
 """An operator: its overloads under one name, of which a call takes the first that its arguments fit."""
 
 import cython
-from cython.cimports.tensix.dispatch.operator_table import OperatorTable, OperatorTable_parser, call_with_fitting
+from cython.cimports.tensix.dispatch.operator_table import OperatorTable, OperatorTable_parser
 
 __all__ = ["Operator"]
 
@@ -69,7 +69,7 @@ class Operator:
                 if OperatorTable_parser(table).problem_of(args, kwargs) is None:
                     return table(*args, **kwargs)
             elif OperatorTable_parser(table).takes(args):
-                return call_with_fitting(table, args, None)
+                return table.call(args, None)
         if not tables:
             raise RuntimeError(f"no operator is called {self.name} any more: the Library that declared it was closed.")
         problems = [f"  {table.schema}: {table.schema.parser.problem_of(args, kwargs)}" for table in tables]

@@ -4,7 +4,8 @@ from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
 from tensix.dispatch.argument_parser cimport ArgumentParser
 from tensix.tensors.dispatch_key cimport BACKEND_BITS, slot_of, tx_highest_bit
 from tensix.dispatch.kernel cimport Kernel, argument_t, arguments_t
-from tensix.tensors.tensor_base cimport TensorBase
+from tensix.tensors.dtype cimport refuse_undefined
+from tensix.tensors.tensor_base cimport UNDEFINED, TensorBase
 
 
 ctypedef PyObject* kernel_p  # borrowed
@@ -19,6 +20,7 @@ cdef extern from "tensix/core/stack.h":
 
 
 cdef extern from "Python.h":
+    PyObject* NONE "Py_None"
     arguments_t PySequence_Fast_ITEMS(object)  # of a tuple: its own, borrowed
 
 
@@ -39,7 +41,6 @@ cdef class OperatorTable:
     cdef ArgumentParser parser    # the schema's; this and what follows is read when the operator is first called
     cdef int count                # of the arguments; UNREAD before
     cdef argument_t defaults[6]   # STACK_ARGUMENTS: of the first of them
-    cdef bint has_device
     cdef bint makes_memory        # See Note [What comes back from Python]
     cdef object __weakref__
     cdef dict registered          # slot or alias -> list of (kernel, who registered it), newest first
@@ -49,12 +50,10 @@ cdef class OperatorTable:
     cdef object call1(self, TensorBase a)
     cdef object call2(self, TensorBase a, TensorBase b)
     cdef object call_with(self, TensorBase a, object argument)
-    cdef object call_complete(self, tuple args, uint64_t keys)
-    cdef object call_array(self, arguments_t args, uint64_t keys)
+    cdef object call_array(self, arguments_t args)
     cdef object call_empty(
         self, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
-    cdef object call(self, tuple args, dict kwargs, uint64_t keys)
-    cdef object call_slot(self, int slot, tuple args, dict kwargs)
+    cdef object call(self, tuple args, dict kwargs)
 
 
 cdef inline int OperatorTable_slot(OperatorTable self, uint64_t keys) noexcept nogil:
@@ -65,8 +64,40 @@ cdef inline int OperatorTable_slot(OperatorTable self, uint64_t keys) noexcept n
     return slot_of(keys)
 
 
+# The function of a kernel without Cython's look for errors behind the call: a use is ended before. NULL is an error.
+ctypedef PyObject* (*any_function_t)(PyObject* kernel, PyObject* table, PyObject** args) noexcept
+
+
+cdef extern from *:
+    """
+    #define TX_RESULT(found) (found)
+    """
+    object TX_RESULT(PyObject*)
+
+
+cdef inline PyObject* call_function(kernel_p kernel, OperatorTable table, arguments_t args) noexcept:
+    return (<any_function_t><void*>(<Kernel>kernel).function)(kernel, <PyObject*>table, args)
+
+
+cdef inline bint is_undefined(PyObject* tensor) noexcept:
+    return (<TensorBase>tensor).impl is UNDEFINED
+
+
+cdef inline int begin_use_of(TensorBase tensor) except -1:
+    """Count a use of an operand. See Note [Operands in use] in tensix/tensors/tensor_impl.py."""
+    if tensor.impl is UNDEFINED:
+        refuse_undefined()
+    tensor.impl.uses = tensor.impl.uses + 1
+    return 0
+
+
+cdef inline void end_use_of(TensorBase tensor) noexcept:
+    tensor.impl.uses = tensor.impl.uses - 1
+
+
+cdef Py_ssize_t begin_uses(ArgumentParser parser, arguments_t args) except -1
+cdef void end_uses(ArgumentParser parser, arguments_t args, int operands, Py_ssize_t count) noexcept
 cdef object run_python(Kernel self, object table, arguments_t args)
 cdef int check_returned(Kernel kernel, OperatorTable table, arguments_t args, object result) except -1
-cdef object call_with_fitting(OperatorTable self, tuple args, dict kwargs)
 cdef ArgumentParser OperatorTable_parser(OperatorTable self)
 cdef uint64_t keys_of(object values) except? 0

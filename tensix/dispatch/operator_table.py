@@ -21,6 +21,14 @@ Slots are borrowed references, and a call takes none, which saves eight instruct
 may go while it runs, if it or another thread unregisters it. One that runs a Python callable holds itself. One that is
 written in C, of a few words, is never freed: a call may still be in it.
 
+Note [Calls of a table]
+~~~~~~~~~~~~~~~~~~~~~~~
+Python calls a table. Code in C has all arguments that the schema declares in an array, in its order, and calls
+`call_array`; `call1`, `call2` and `call_with` make that array on the stack, of the one or two arguments that are given
+and the schema's defaults, and `call` makes it of a tuple and a dict. The table reads from the schema which arguments
+are tensors: it unites their keys, and before it runs a kernel in C it refuses those that are undefined and counts a use
+of each. See Note [Operands in use] in tensix/tensors/tensor_impl.py.
+
 Note [What comes back from Python]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 Callers in C take a result for what the schema says, and read its fields. What kernels and fallbacks in Python return is
@@ -77,7 +85,8 @@ class PythonKernel(Kernel):
     """Run a Python callable, and check what it returns. It is not told what is as the schema has it by default."""
 
     def __init__(self, function):
-        self.function_object, self.function, self.serves_any = function, run_python, True
+        self.function_object, self.function = function, run_python
+        self.serves_any = self.is_foreign = True
 
     def __repr__(self):
         name = getattr(self.function_object, "__qualname__", None)
@@ -98,8 +107,7 @@ class FallbackKernel(Kernel):
     """Run a fallback: a Python callable that serves any operator and gets its name."""
 
     def __init__(self, function):
-        self.function_object = function
-        self.function = run_fallback
+        self.function_object, self.function, self.is_foreign = function, run_fallback, True
 
     def __repr__(self):
         return f"fallback {getattr(self.function_object, '__qualname__', type(self.function_object).__name__)}"
@@ -231,17 +239,13 @@ class MissingKernel(Kernel):
     """Say that an operator has no kernel for the keys of a call."""
 
     def __cinit__(self):
-        self.name, self.function = "missing", refuse_keys
+        self.name, self.function, self.is_foreign = "missing", refuse_keys, True
 
 
 @cython.cfunc
 def refuse_keys(self: Kernel, table: object, args: arguments_t):
     operator = cython.cast(OperatorTable, table)
-    by_position, by_name = operator.parser.unbind(args, True)
-    keys = keys_of(by_position) | keys_of(by_name.values())
-    device = by_name.get("device")
-    if device is not None and keys == 0:
-        keys = dense_keys_of_device(Device_from_any(device).type_code)
+    keys = keys_of_call(operator, args)
     if keys == 0:
         raise RuntimeError(
             "There were no tensor arguments to this function, or undefined ones only, but no kernel is registered "
@@ -392,7 +396,7 @@ class OperatorTable:
         if cython.cast(object, self.slots[slot]) is MISSING:
             refuse_slot(self, slot)  # the kernel would ask the arguments for keys; here `keys` alone count
         args, kwargs = OperatorTable_bind(self, args, kwargs)
-        return self.call_slot(slot, args, kwargs)
+        return call_slot(self, slot, OperatorTable_fill(self, args, kwargs), args, kwargs)
 
     def resolve(self):
         """Fill every slot. See Note [How a slot is resolved]."""
@@ -407,41 +411,43 @@ class OperatorTable:
 
     def call1(self, a):
         args: argument_t[6]  # STACK_ARGUMENTS
-        keys: uint64_t = a.impl.key_set
         args[0] = cython.cast(argument_t, a)
         if active_hooks or self.count > STACK_ARGUMENTS:
-            return call_by_tuple(self, args, 1, keys)
+            return call_by_tuple(self, args, 1)
         memcpy(args + 1, self.defaults + 1, (STACK_ARGUMENTS - 1) * cython.sizeof(argument_t))
-        return run(self, keys, args)
+        return run_of_one(self, a, args)
 
     def call2(self, a, b):
         args: argument_t[6]  # STACK_ARGUMENTS
-        keys: uint64_t = a.impl.key_set | b.impl.key_set
         args[0], args[1] = cython.cast(argument_t, a), cython.cast(argument_t, b)
         if active_hooks or self.count > STACK_ARGUMENTS:
-            return call_by_tuple(self, args, 2, keys)
+            return call_by_tuple(self, args, 2)
         memcpy(args + 2, self.defaults + 2, (STACK_ARGUMENTS - 2) * cython.sizeof(argument_t))
-        return run(self, keys, args)
+        kernel: kernel_p = self.slots[OperatorTable_slot(self, a.impl.key_set | b.impl.key_set)]
+        if cython.cast(Kernel, kernel).is_foreign:
+            return TX_RESULT(call_function(kernel, self, args))
+        begin_use_of(a)
+        if b.impl is UNDEFINED:
+            end_use_of(a)
+        begin_use_of(b)
+        found = call_function(kernel, self, args)
+        end_use_of(b)
+        end_use_of(a)
+        return TX_RESULT(found)
 
     def call_with(self, a, argument):
         args: argument_t[6]  # STACK_ARGUMENTS
-        keys: uint64_t = a.impl.key_set
         args[0], args[1] = cython.cast(argument_t, a), cython.cast(argument_t, argument)
         if active_hooks or self.count > STACK_ARGUMENTS:
-            return call_by_tuple(self, args, 2, keys)
+            return call_by_tuple(self, args, 2)
         memcpy(args + 2, self.defaults + 2, (STACK_ARGUMENTS - 2) * cython.sizeof(argument_t))
-        return run(self, keys, args)
+        return run_of_one(self, a, args)
 
-    def call_complete(self, args, keys):
-        """Call with a value for every argument that is declared, in that order, also for those that go by name."""
-        return self.call_array(PySequence_Fast_ITEMS(args), keys)
-
-    def call_array(self, args, keys):
-        """Do the same, where the arguments lie in an array."""
+    def call_array(self, args):
         if active_hooks or self.count == UNREAD:
             by_position, by_name = OperatorTable_parser(self).unbind(args, False)
-            return self.call(by_position, by_name, keys)
-        return run(self, keys, args)
+            return self.call(by_position, by_name)
+        return run(self, OperatorTable_slot(self, keys_of_call(self, args)), args)
 
     def call_empty(self, ndim, sizes, dtype_code, device_type, device_index):
         keys: uint64_t = dense_keys_of_device(device_type)
@@ -452,32 +458,25 @@ class OperatorTable:
                 options["dtype"] = dtype_of_code(dtype_code)
             if device_type != CPU or device_index != -1:
                 options["device"] = Device_get(device_type, device_index)
-            return self.call((tuple([sizes[i] for i in range(ndim)]),), options, keys)
+            return self.call((tuple([sizes[i] for i in range(ndim)]),), options)
         return cython.cast(Kernel, kernel).empty_function(
             cython.cast(Kernel, kernel), ndim, sizes, dtype_code, device_type, device_index
         )
 
-    def call(self, args, kwargs, keys):
-        """Call with any arguments, whose keys are `keys`."""
-        return self.call_slot(OperatorTable_slot(self, local_keys(keys)), args, kwargs)
-
-    def call_slot(self, slot, args, kwargs):
-        """Run the kernel in a slot, and call listeners and watchers."""
-        kernel = cython.cast(Kernel, self.slots[slot])
-        every: tuple = args
-        if kwargs or len(args) != self.count:
-            every = OperatorTable_parser(self).fill(args, kwargs)
-            if every is None:
-                self.schema.bind(args, kwargs or {})  # says what does not fit
-        if not active_hooks:
-            return kernel.function(kernel, self, PySequence_Fast_ITEMS(every))
-        return call_told(self, kernel, slot, every, args, kwargs)
+    def call(self, args, kwargs):
+        """Call with arguments of the declared types by position and by name."""
+        if len(args) == self.count and not active_hooks and not kwargs and self.parser.list_place < 0:
+            given = PySequence_Fast_ITEMS(args)
+            return run(self, OperatorTable_slot(self, keys_of_call(self, given)), given)
+        every = OperatorTable_fill(self, args, kwargs)
+        keys = local_keys(keys_of_call(self, PySequence_Fast_ITEMS(every)))
+        return call_slot(self, OperatorTable_slot(self, keys), every, args, kwargs)
 
     def __call__(self, *args, **kwargs):
         parser = OperatorTable_parser(self)
         if kwargs or not parser.takes(args):
             args, kwargs = OperatorTable_bind(self, args, kwargs)
-        return call_with_fitting(self, args, kwargs)
+        return self.call(args, kwargs)
 
     def __str__(self):
         """Draw the table: for every key the kernel that runs, and why; neighbours that are equal share a row."""
@@ -507,39 +506,36 @@ class OperatorTable:
         return f"OperatorTable({self.schema})"
 
 
-def call_with_fitting(self, args, kwargs):
-    """Call with arguments that fit, whose keys are still to be found."""
-    keys: uint64_t = keys_of(args)
-    if kwargs:
-        keys |= keys_of(kwargs.values())
-    if keys == 0 and self.has_device:
-        device = kwargs.get("device") if kwargs else None
-        keys = dense_keys_of_device(CPU if device is None else Device_from_any(device).type_code)
-    return self.call(args, kwargs, keys)
+@cython.cfunc
+def call_slot(table: OperatorTable, slot: cython.int, every: tuple, args, kwargs):
+    """Run the kernel in a slot, and call listeners and watchers."""
+    if active_hooks:
+        return call_told(table, slot, every, args, kwargs)
+    return run(table, slot, PySequence_Fast_ITEMS(every))
 
 
 @cython.cfunc
-def call_told(table: OperatorTable, kernel: Kernel, slot: cython.int, every: tuple, args, kwargs):
+def call_told(table: OperatorTable, slot: cython.int, every: tuple, args, kwargs):
     """Run a kernel within a note of its operator. See Note [Watching uses]."""
     begin_operation(cython.cast(kernel_p, table))
     try:
         if LISTENERS:
-            return call_listened(table, kernel, slot, every, args, kwargs)
-        return kernel.function(kernel, table, PySequence_Fast_ITEMS(every))
+            return call_listened(table, slot, every, args, kwargs)
+        return run(table, slot, PySequence_Fast_ITEMS(every))
     finally:
         end_operation()
 
 
 @cython.cfunc
-def call_listened(table: OperatorTable, kernel: Kernel, slot: cython.int, every: tuple, args, kwargs):
-    """Run a kernel; listeners are told before and after."""
+def call_listened(table: OperatorTable, slot: cython.int, every: tuple, args, kwargs):
+    """Run a kernel, and call listeners before and after."""
     listeners = LISTENERS
     tx_check_stack(b"a listener")
     key = dispatch_keys()(slot)
     for listener in listeners:
         listener.before_call(table, key, args, kwargs or {})
     try:
-        result = kernel.function(kernel, table, PySequence_Fast_ITEMS(every))
+        result = run(table, slot, PySequence_Fast_ITEMS(every))
     except BaseException:
         for listener in listeners:
             listener.failed_call(table, key)
@@ -554,12 +550,26 @@ def call_listened(table: OperatorTable, kernel: Kernel, slot: cython.int, every:
 def OperatorTable_parser(self):
     """Return the schema's parser; the schema is read when the operator is first called."""
     if self.parser is None:
-        self.has_device = self.schema.has_device
         parser: ArgumentParser = self.schema.parser
         for place in range(min(len(parser.defaults), STACK_ARGUMENTS)):
             self.defaults[place] = PySequence_Fast_ITEMS(parser.defaults)[place]
         self.parser, self.count = parser, len(parser.defaults)
     return self.parser
+
+
+@cython.cfunc
+def OperatorTable_fill(self: OperatorTable, args: tuple, kwargs) -> tuple:
+    """Return all arguments in order, tensors of a list as a tuple: the list may be changed meanwhile."""
+    every: tuple = args
+    parser = OperatorTable_parser(self)
+    if kwargs or len(args) != self.count:
+        every = parser.fill(args, kwargs)
+        if every is None:
+            self.schema.bind(args, kwargs or {})  # says what does not fit
+    place: cython.int = parser.list_place
+    if place >= 0 and type(every[place]) is list:
+        every = (*every[:place], tuple(every[place]), *every[place + 1 :])
+    return every
 
 
 @cython.cfunc
@@ -570,21 +580,106 @@ def OperatorTable_bind(self: OperatorTable, args: tuple, kwargs: dict) -> tuple:
 
 
 @cython.cfunc
-@cython.inline
-@cython.nonecheck(False)
-def run(self: OperatorTable, keys: uint64_t, args: arguments_t):
-    kernel: kernel_p = self.slots[OperatorTable_slot(self, keys)]
-    return cython.cast(Kernel, kernel).function(cython.cast(Kernel, kernel), self, args)
-
-
-@cython.cfunc
-def call_by_tuple(self: OperatorTable, args: arguments_t, given: cython.int, keys: uint64_t):
-    """Call as by name: somebody watches, or the schema is not read yet, or has many arguments."""
+def call_by_tuple(self: OperatorTable, args: arguments_t, given: cython.int):
+    """Call as by name: there are listeners, or the schema is not read yet, or has many arguments."""
     parser = OperatorTable_parser(self)
     stop: cython.int = min(given, parser.positional)
     by_position = tuple([cython.cast(object, args[place]) for place in range(stop)])
     by_name = {parser.names[place]: cython.cast(object, args[place]) for place in range(stop, given)}
-    return self.call(by_position, by_name, keys)
+    return self.call(by_position, by_name)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nonecheck(False)
+def run_of_one(self: OperatorTable, a: TensorBase, args: arguments_t):
+    """Run the kernel for the only tensor among the arguments."""
+    kernel: kernel_p = self.slots[OperatorTable_slot(self, a.impl.key_set)]
+    if cython.cast(Kernel, kernel).is_foreign:
+        return TX_RESULT(call_function(kernel, self, args))
+    begin_use_of(a)
+    found = call_function(kernel, self, args)
+    end_use_of(a)
+    return TX_RESULT(found)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nonecheck(False)
+def run(self: OperatorTable, slot: cython.int, args: arguments_t):
+    """Run the kernel in a slot. See Note [Calls of a table]."""
+    kernel: kernel_p = self.slots[slot]
+    if cython.cast(Kernel, kernel).is_foreign:
+        return TX_RESULT(call_function(kernel, self, args))
+    parser = self.parser
+    items = begin_uses(parser, args)
+    found = call_function(kernel, self, args)
+    end_uses(parser, args, parser.operand_count, items)
+    return TX_RESULT(found)
+
+
+def begin_uses(parser, args):
+    """Count a use of each operand and return how many there are in the list of tensors; raise for one undefined."""
+    count: cython.Py_ssize_t = 0
+    for i in range(parser.operand_count):
+        if args[parser.operands[i]] != NONE:
+            if is_undefined(args[parser.operands[i]]):
+                end_uses(parser, args, i, 0)
+            begin_use_of(cython.cast(TensorBase, args[parser.operands[i]]))
+    if parser.list_place >= 0:
+        tensors = cython.cast(tuple, cython.cast(object, args[parser.list_place]))
+        count = len(tensors)
+        for i in range(count):
+            if is_undefined(PySequence_Fast_ITEMS(tensors)[i]):
+                end_uses(parser, args, parser.operand_count, i)
+            begin_use_of(cython.cast(TensorBase, PySequence_Fast_ITEMS(tensors)[i]))
+    return count
+
+
+def end_uses(parser, args, operands, count):
+    """End a use of so many of the operands, and of so many in the list of tensors."""
+    for i in range(operands):
+        if args[parser.operands[i]] != NONE:
+            end_use_of(cython.cast(TensorBase, args[parser.operands[i]]))
+    for i in range(count):
+        tensors = cython.cast(tuple, cython.cast(object, args[parser.list_place]))
+        end_use_of(cython.cast(TensorBase, PySequence_Fast_ITEMS(tensors)[i]))
+
+
+@cython.cfunc
+@cython.inline
+def keys_of_call(self: OperatorTable, args: arguments_t) -> uint64_t:
+    """Unite the keys of the tensors among all arguments; without any, return those of the device asked for."""
+    parser: ArgumentParser = self.parser
+    keys: uint64_t = 0
+    for i in range(parser.operand_count):
+        if args[parser.operands[i]] != NONE:
+            keys |= cython.cast(TensorBase, args[parser.operands[i]]).impl.key_set
+    if parser.has_others:
+        keys |= keys_of_others(parser, args)
+    if keys == 0 and parser.device_place >= 0:
+        keys = keys_of_device(cython.cast(object, args[parser.device_place]))
+    return keys
+
+
+@cython.cfunc
+def keys_of_others(parser: ArgumentParser, args: arguments_t) -> uint64_t:
+    """Unite the keys of the tensors in arguments that are not one tensor: lists of them, indices, anything."""
+    keys: uint64_t = 0
+    for place in range(len(parser.others)):
+        if cython.cast(cython.p_char, parser.others)[place]:
+            value = cython.cast(object, args[place])
+            if isinstance(value, TensorBase):
+                keys |= cython.cast(TensorBase, value).impl.key_set
+            elif isinstance(value, (list, tuple)):
+                keys |= keys_of(value)
+    return keys
+
+
+@cython.cfunc
+def keys_of_device(device) -> uint64_t:
+    """Return the keys of dense tensors on a device, None for the CPU."""
+    return dense_keys_of_device(CPU if device is None else Device_from_any(device).type_code)
 
 
 @cython.cfunc

@@ -102,11 +102,6 @@ class FunctionSchema:
         self.arguments  # noqa: B018 - reads both
         return self._results
 
-    @property
-    def has_device(self) -> bool:
-        """Whether a call takes an output argument."""
-        return "device" in [argument.name for argument in self.arguments]
-
     def bind(self, args, kwargs):
         """Fit arguments to the schema.
 

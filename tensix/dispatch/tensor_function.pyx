@@ -23,11 +23,10 @@ annotation is ``Operand``, a number becomes a tensor with the others.
 from cpython.number cimport PyIndex_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
-from libc.stdint cimport uint64_t
 from tensix.dispatch.argument_parser cimport ArgumentParser
 from tensix.dispatch.kernel cimport argument_t
 from tensix.dispatch.operands cimport call_binary, is_number, number_as_tensor, scalar_like
-from tensix.dispatch.operator_table cimport OperatorTable, OperatorTable_parser, keys_of
+from tensix.dispatch.operator_table cimport OperatorTable, OperatorTable_parser
 from tensix.tensors.dtype cimport dtype_from_any
 from tensix.tensors.tensor_base cimport TensorBase
 
@@ -385,7 +384,6 @@ cdef object call_fitted(OperatorFunction self, argument_t* given):
     cdef ArgumentParser parser = self.table.parser
     cdef TensorBase like = None, any_tensor = None
     cdef tuple made = ()  # holds what `given` points to
-    cdef uint64_t keys = 0
     cdef Py_ssize_t place, total = len(self.forms)
     cdef char form
     cdef bint has_numbers = False
@@ -421,20 +419,15 @@ cdef object call_fitted(OperatorFunction self, argument_t* given):
                 value = number_as_tensor(any_tensor, value) if like is None else scalar_like(like, value)
                 like = <TensorBase>value if like is None else like
                 made = give(made, given, place, value)
-    for place in range(total):  # last: what was converted above may have run other code, which changed a tensor
-        form = (<const char*>self.forms)[place]
-        if form == c"l":
-            keys |= keys_of(<object>given[place])
-        elif (form == c"t" or form == c"o" or form == c"m") and is_tensor(given[place]):
-            keys |= (<TensorBase>given[place]).impl.key_set
     for place in range(total, len(parser.defaults)):
         given[place] = <PyObject*><object>parser.defaults[place]
     if out is None:
-        return self.table.call_array(given, keys)
+        return self.table.call_array(given)
     if not isinstance(out, TensorBase):
         raise TypeError(f"{self.__name__}(): out must be a tensor, found {type(out).__name__}.")
     given[len(parser.defaults)] = <PyObject*>out
-    return self.out.call_array(given, keys | (<TensorBase>out).impl.key_set)
+    OperatorTable_parser(self.out)
+    return self.out.call_array(given)
 
 
 cdef inline tuple give(tuple made, argument_t* given, Py_ssize_t place, value):

@@ -10,7 +10,6 @@ handles on one body share its copy. Each is entered in the memo under the ``id``
 import copy
 
 import cython
-from cython.cimports.libc.stdint import uint64_t
 from cython.cimports.tensix.core.handle import own_new, retain
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
 from cython.cimports.tensix.core.storage_impl import StorageImpl
@@ -23,8 +22,6 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_check_bounds,
     TensorImpl_shallow_copy,
     TensorImpl_shape,
-    check_unchanged,
-    set_counts,
 )
 
 from tensix.dispatch import native_functions
@@ -94,11 +91,13 @@ def share(handle: TensorBase, body: TensorImpl) -> cython.void:
 @cython.cfunc
 def deep_copy_of_strided(impl: TensorImpl, memo: dict) -> TensorImpl:
     """Return a body without owners over a copy of the storage."""
-    before: uint64_t = set_counts(impl, impl, impl)
     retain(impl.storage)
     source = Storage_from_owned(cython.cast(StorageImpl, impl.storage))
-    storage: Storage = source.__deepcopy__(memo)
-    check_unchanged(before, impl, impl, impl)
+    impl.uses += 1  # See Note [Operands in use]
+    try:
+        storage: Storage = source.__deepcopy__(memo)
+    finally:
+        impl.uses -= 1
     body = TensorImpl_shallow_copy(impl)
     retain(storage.target)
     TensorImpl_adopt(body, storage.target)

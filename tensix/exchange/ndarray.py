@@ -20,8 +20,6 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_mutable_data,
     TensorImpl_sizes,
     TensorImpl_strides,
-    check_unchanged,
-    set_counts,
 )
 
 __all__ = []
@@ -96,9 +94,7 @@ def array_over(impl: TensorImpl, descr, writable: cython.bint):
             f"NumPy cannot read the memory of {Device_get(impl.device_type, impl.device_index)}. Copy the tensor to "
             "the CPU with cpu()."
         )
-    before: uint64_t = set_counts(impl, impl, impl)
     data = TensorImpl_mutable_data(impl) if writable else cython.cast(cython.p_void, TensorImpl_const_data(impl))
-    check_unchanged(before, impl, impl, impl)
     itemsize: int64_t = itemsize_of(impl.dtype_code)
     shape: cnp.npy_intp[64]
     strides: cnp.npy_intp[64]

@@ -183,7 +183,7 @@ def full(shape, fill_value, *, dtype=None, device=None, alignment=None, layout=N
         options = options_of(fill_value.dtype if dtype is None else dtype, device, layout, pin_memory)
         return call_with_options(EMPTY, shape, (), options, device).copy_(fill_value)
     options = options_of(type_of_number(fill_value) if dtype is None else dtype, device, layout, pin_memory)
-    return FULL.call((as_shape(shape), fill_value), options, keys_of_device(device))
+    return FULL.call((as_shape(shape), fill_value), options)
 
 
 cdef object aligned_empty(
@@ -195,10 +195,6 @@ cdef object aligned_empty(
     allocator = memory.AlignmentAdaptor(current_allocator(where.type_code), alignment)
     storage = Storage(like.nbytes, allocator, resizable=True)
     return Tensor.from_storage(storage, 0, like.shape, like.stride(), like.dtype)
-
-
-cdef object keys_of_device(object device):
-    return dense_keys_of_device(0 if device is None else Device_from_any(device).type_code)
 
 
 cpdef dict options_of(object dtype, object device, object layout=None, object pin_memory=None):
@@ -222,7 +218,7 @@ cdef object type_of_number(object value):
 
 cdef object call_with_options(OperatorTable table, object shape, tuple sizes, dict options, object device):
     """Call an operator that makes a tensor of a shape, with the options that were given."""
-    return table.call(((shape, *sizes) if sizes else as_shape(shape),), options, keys_of_device(device))
+    return table.call(((shape, *sizes) if sizes else as_shape(shape),), options)
 
 
 cdef object plain_number(object value):
@@ -237,7 +233,7 @@ cdef object call_of_numbers(OperatorTable table, tuple numbers, dict options, ob
     for number in numbers:
         if type(number) is not int and type(number) is not float:
             return table(*numbers, **options)
-    return table.call(numbers, options, keys_of_device(device))
+    return table.call(numbers, options)
 
 
 # ---- like others, or with strides
@@ -471,8 +467,8 @@ def randint(low=0, high=None, size=None, *, dtype=None, device=None, generator=N
         raise TypeError("randint() needs sizes: randint(low, high, size), or randint(high, size).")
     dtype = None if dtype is None else dtype_from_any(dtype)
     device = None if device is None else Device_from_any(device)
-    return RANDINT.call_complete(
-        (low, high, as_shape(size), generator, dtype, layout, device, pin_memory), keys_of_device(device))
+    return RANDINT.call(
+        (low, high, as_shape(size), generator, dtype, layout, device, pin_memory), None)
 
 
 def rand_like(x, /, *, dtype=None, device=None, generator=None, layout=None, pin_memory=None):
@@ -595,7 +591,7 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None, layout=None,
     """
     start, stop = (0, start) if stop is None else (start, stop)
     if dtype is None and device is None and type(start) is int and type(stop) is int and type(step) is int:
-        return ARANGE.call_complete((start, stop, step, None, layout, None, pin_memory), keys_of_device(None))
+        return ARANGE.call((start, stop, step, None, layout, None, pin_memory), None)
     numbers = (plain_number(start), plain_number(stop), plain_number(step))
     return call_of_numbers(ARANGE, numbers, options_of(dtype, device, layout, pin_memory), device)
 
@@ -664,7 +660,7 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None, layout=None, pi
     if type(k) is int and type(n_rows) is int and type(columns) is int:
         if k != 0:
             options["k"] = k
-        return EYE.call((n_rows, columns), options, keys_of_device(device))
+        return EYE.call((n_rows, columns), options)
     return EYE(n_rows, columns, k=k, **options)
 
 

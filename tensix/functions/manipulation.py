@@ -313,10 +313,8 @@ def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> T
     tensor([1, 1, 2, 2])
     """
     if isinstance(repeats, Tensor):
-        return REPEAT_TENSOR.call_complete(
-            (x, repeats, axis), x.impl.key_set | cython.cast(Tensor, repeats).impl.key_set
-        )
-    return REPEAT.call_complete((x, repeats, axis), x.impl.key_set)
+        return REPEAT_TENSOR.call((x, repeats, axis), None)
+    return REPEAT.call((x, repeats, axis), None)
 
 
 @operator(native_functions.ROLL)

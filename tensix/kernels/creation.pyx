@@ -16,7 +16,7 @@ from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from cpython.number cimport PyIndex_Check
 from cpython.tuple cimport PyTuple_CheckExact
 from libc.math cimport ceil, isfinite, signbit
-from libc.stdint cimport INT64_MAX, INT64_MIN, int8_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT64_MAX, INT64_MIN, int8_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 from tensix.core.device cimport CPU, META, Device, Device_from_any, Device_get
 from tensix.core.export cimport begin_export, end_export
@@ -50,9 +50,7 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_sizes,
     TensorImpl_span,
     TensorImpl_strides,
-    check_unchanged,
     int64_of,
-    set_counts,
     tx_multiply_overflows,
 )
 
@@ -189,7 +187,7 @@ cdef TensorBase empty_as_asked(object size, arguments_t options, object dtype, o
 cdef object randint(Kernel self, object table, arguments_t args):
     made = empty_as_asked(<object>args[2], args + 4, dtype_of_code(INT64), None)
     if PyLong_CheckExact(<object>args[0]) and PyLong_CheckExact(<object>args[1]):
-        return RANDOM_.call_complete((made, <object>args[0], <object>args[1], <object>args[3]), made.impl.key_set)
+        return RANDOM_.call((made, <object>args[0], <object>args[1], <object>args[3]), None)
     return RANDOM_(made, <object>args[0], <object>args[1], generator=<object>args[3])
 
 
@@ -665,7 +663,6 @@ cdef object triangle(Kernel kernel, object table, arguments_t args):
     cdef TensorImpl x = (<TensorBase>args[0]).impl
     cdef int64_t* sizes = TensorImpl_sizes(x)
     cdef object k = <object>args[1]
-    cdef uint64_t before = set_counts(x, x, x)
     cdef TensorBase made = None
     cdef triangles_t triangles
     cdef void* target
@@ -676,7 +673,6 @@ cdef object triangle(Kernel kernel, object table, arguments_t args):
         return self.otherwise.function(self.otherwise, table, args)
     target = TensorImpl_mutable_data(made.impl)
     source = TensorImpl_const_data(x)
-    check_unchanged(before, x, x, x)
     triangles.target, triangles.source = <char*>target, <const char*>source
     triangles.lines = x.numel // sizes[x.ndim - 1] if x.numel else 0
     triangles.rows, triangles.columns, triangles.diagonal = sizes[x.ndim - 2], sizes[x.ndim - 1], k

@@ -29,7 +29,6 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_refresh_order,
     TensorImpl_sizes,
     TensorImpl_strides,
-    refuse_change,
 )
 
 import_array()
@@ -328,15 +327,6 @@ cdef int64_t set_strides(TensorImpl made, int first, int count, int64_t stride) 
     return stride
 
 
-cdef uint64_t counts_of(TensorImpl a, TensorImpl b, list indices) noexcept:
-    """Return how often set_() has changed one of these. See Note [Geometry and address]."""
-    cdef uint64_t count = a.set_count + b.set_count
-    for index in indices:
-        if isinstance(index, TensorImpl):
-            count += (<TensorImpl>index).set_count
-    return count
-
-
 # ---- reading and writing
 
 
@@ -352,7 +342,6 @@ cdef TensorBase gather(TensorImpl source, list keys):
 cdef TensorBase gathered(gather_t* self, TensorImpl source, list indices):
     cdef int64_t sizes[64]
     cdef int64_t few[FEW]
-    cdef uint64_t before = counts_of(source, source, indices)
     cdef TensorImpl made, held
     cdef char* out
     cdef const char* items
@@ -363,16 +352,12 @@ cdef TensorBase gathered(gather_t* self, TensorImpl source, list indices):
     if self.count > FEW:
         held = empty_impl(1, &self.count, INT64, CPU, -1)
         self.distances = <int64_t*>TensorImpl_mutable_data(held)
-    if counts_of(source, source, indices) != before:
-        refuse_change()
     if not take_distances(self, indices):
         return None
     if made.numel == 0:
         return result
     out = <char*>TensorImpl_mutable_data(made)
     items = <const char*>TensorImpl_const_data(source) + self.start
-    if counts_of(source, source, indices) != before:
-        refuse_change()
     if made.numel < GRAIN_ELEMENTS:
         move_any(self, items, out, 1, True)
         return result
@@ -423,7 +408,6 @@ cdef bint scatter(TensorImpl target, list keys, TensorImpl values) except -1:
     cdef int64_t few[FEW]
     cdef list indices = []
     cdef TensorImpl held
-    cdef uint64_t before
     cdef int ndim, i
     cdef char* items
     cdef char* given
@@ -435,13 +419,10 @@ cdef bint scatter(TensorImpl target, list keys, TensorImpl values) except -1:
     for i in range(values.ndim):
         if TensorImpl_sizes(values)[i] != sizes[i]:
             return False
-    before = counts_of(target, values, indices)
     self.distances = few
     if self.count > FEW:
         held = empty_impl(1, &self.count, INT64, CPU, -1)
         self.distances = <int64_t*>TensorImpl_mutable_data(held)
-    if counts_of(target, values, indices) != before:
-        refuse_change()
     if may_overlap(target, values) or not take_distances(&self, indices):
         return False
     for i in range(ndim):
@@ -449,8 +430,6 @@ cdef bint scatter(TensorImpl target, list keys, TensorImpl values) except -1:
             return True
     given = <char*>TensorImpl_const_data(values)
     items = <char*>TensorImpl_mutable_data(target)
-    if counts_of(target, values, indices) != before:
-        refuse_change()
     move_any(&self, items + self.start, given, values.ndim != 0, False)
     return True
 
@@ -558,7 +537,6 @@ cdef TensorBase gather_along(TensorImpl source, TensorImpl index, int dim):
     cdef const int64_t* positions
     cdef char* out
     cdef bint is_done
-    cdef uint64_t before = <uint64_t>source.set_count + index.set_count
     if source.device_type != CPU or index.device_type != CPU or source.storage is None or index.storage is None:
         return None
     self.itemsize, self.ndim = itemsize_of(source.dtype_code), source.ndim
@@ -572,15 +550,11 @@ cdef TensorBase gather_along(TensorImpl source, TensorImpl index, int dim):
     self.step, self.extent = TensorImpl_strides(source)[dim] * self.itemsize, TensorImpl_sizes(source)[dim]
     made = empty_impl(source.ndim, self.sizes, source.dtype_code, CPU, -1)
     result = Tensor_wrap(made)
-    if <uint64_t>source.set_count + index.set_count != before:
-        refuse_change()
     if made.numel == 0 or source.numel == 0:
         return result if made.numel == 0 else None
     out = <char*>TensorImpl_mutable_data(made)
     items = <const char*>TensorImpl_const_data(source)
     positions = <const int64_t*>TensorImpl_const_data(index)
-    if <uint64_t>source.set_count + index.set_count != before:
-        refuse_change()
     if made.numel < GRAIN_ELEMENTS:
         return result if take_any(&self, items, positions, out) else None
     used_source = begin_use(source)

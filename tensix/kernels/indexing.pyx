@@ -11,26 +11,25 @@ So all of them are asked before the first address is taken. What is written is m
 it may take its own bytes then, and what is read may be the same tensor.
 """
 from cpython.number cimport PyNumber_Index
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
+from tensix.dispatch.operator_table cimport begin_use_of, end_use_of
 from tensix.loops.copy cimport converted
 from tensix.kernels.index_by_several cimport gather, gather_along, scatter
 from tensix.loops.numpy_results cimport call_numpy, take_over
 from tensix.loops.overlap cimport check_writable_once
 from tensix.kernels.index_by_one cimport select_rows, write_rows
 from tensix.kernels.sorting cimport flattened, in_order
-from tensix.tensors.dtype cimport INT64, UINT64, dtype_of_code, refuse_undefined
+from tensix.tensors.dtype cimport INT64, UINT64, dtype_of_code
 from tensix.tensors.index_key cimport is_position
 from tensix.exchange.ndarray cimport ndarray_of_type
-from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_bump_version,
     TensorImpl_is_dense,
     TensorImpl_mutable_data,
-    check_unchanged,
     int64_of,
-    set_counts,
     wrap_dim,
 )
 
@@ -47,8 +46,42 @@ cdef object TWO_BYTES = np.dtype(np.uint16)
 
 cdef object index(Kernel self, object table, arguments_t args):
     """Copy the elements that an index selects."""
-    cdef TensorBase a = <TensorBase>args[0]
-    cdef object index = <object>args[1]
+    cdef int count = begin_uses_of_keys(<object>args[1])
+    try:
+        return selected_by(<TensorBase>args[0], <object>args[1])
+    finally:
+        end_uses_of_keys(<object>args[1], count)
+
+
+cdef int begin_uses_of_keys(object index) except -1:
+    """Count a use of each tensor in an index, and return the number of keys. See Note [Operands in use]."""
+    cdef int count = 0
+    if isinstance(index, TensorBase):
+        begin_use_of(<TensorBase>index)
+    elif isinstance(index, tuple):
+        try:
+            for key in <tuple>index:
+                if isinstance(key, TensorBase):
+                    begin_use_of(<TensorBase>key)
+                count += 1
+        except BaseException:
+            end_uses_of_keys(index, count)
+            raise
+    return count
+
+
+cdef int end_uses_of_keys(object index, int count) except -1:
+    cdef int i
+    if isinstance(index, TensorBase):
+        end_use_of(<TensorBase>index)
+    for i in range(count):
+        key = (<tuple>index)[i]
+        if isinstance(key, TensorBase):
+            end_use_of(<TensorBase>key)
+    return 0
+
+
+cdef object selected_by(TensorBase a, object index):
     cdef TensorImpl made
     selected = select_rows(a.impl, index)
     if selected is not None:
@@ -73,19 +106,21 @@ cdef object index(Kernel self, object table, arguments_t args):
 
 cdef object index_put_(Kernel kernel, object table, arguments_t args):
     """Write values, broadcast and converted, to the elements that an index selects."""
-    cdef TensorBase self = <TensorBase>args[0]
-    cdef object index = <object>args[1]
-    cdef TensorBase values = <TensorBase>args[2]
+    cdef int count = begin_uses_of_keys(<object>args[1])
+    try:
+        return write_selected(<TensorBase>args[0], <object>args[1], <TensorBase>args[2])
+    finally:
+        end_uses_of_keys(<object>args[1], count)
+
+
+cdef object write_selected(TensorBase self, object index, TensorBase values):
     cdef list keys = keys_of_index(index)
     check_writable_once(self.impl)
     TensorImpl_mutable_data(self.impl)
-    cdef uint64_t before = set_counts(self.impl, values.impl, values.impl)
-    cdef TensorBase given = values
     if values.impl.dtype_code != self.impl.dtype_code:
         values = Tensor_wrap(converted(values.impl, self.impl.dtype_code))
     if not values.impl.contiguous and TensorImpl_is_dense(values.impl):
         values = Tensor_wrap(in_order(values.impl))
-    check_unchanged(before, self.impl, given.impl, given.impl)
     if write_rows(self.impl, index, values.impl) or scatter(self.impl, keys, values.impl):
         TensorImpl_bump_version(self.impl)
         return self
@@ -189,8 +224,6 @@ cdef object take(Kernel self, object table, arguments_t args):
     cdef TensorImpl x = (<TensorBase>args[0]).impl
     cdef object axis = <object>args[2]
     cdef TensorBase found = None
-    if x is UNDEFINED:
-        refuse_undefined()
     cdef int dim = 0 if axis is None else wrap_dim(int64_of(axis), x.ndim)
     if are_positions((<TensorBase>args[1]).impl):
         found = gather(flattened(x) if axis is None else x, [slice(None)] * dim + [<object>args[1]])
@@ -203,8 +236,6 @@ cdef object take_along_axis(Kernel self, object table, arguments_t args):
     cdef TensorImpl index = (<TensorBase>args[1]).impl
     cdef int64_t axis = int64_of(<object>args[2])
     cdef TensorBase found = None
-    if x is UNDEFINED or index is UNDEFINED:
-        refuse_undefined()
     if index.ndim == x.ndim and are_positions(index):
         found = gather_along(x, converted(index, INT64), wrap_dim(axis, x.ndim))
     return ALONG_BY_NUMPY.function(ALONG_BY_NUMPY, table, args) if found is None else found

@@ -6,7 +6,7 @@ count, and their strides behind the steps from one core to the next. The iterato
 All else are functions of NumPy over zero-copy views; what is narrower than float32 is computed in that.
 """
 from cpython.ref cimport PyObject
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t
 from numpy cimport npy_intp
 from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
@@ -26,7 +26,7 @@ from tensix.loops.iterator cimport (
     iterator_total,
     iterator_walk,
 )
-from tensix.kernels.statistical cimport axes_from_any, check_defined, length_impl, take_loop
+from tensix.kernels.statistical cimport axes_from_any, length_impl, take_loop
 from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, FLOAT64, dtype_of_code, itemsize_of
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
@@ -37,10 +37,8 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_shape,
     TensorImpl_sizes,
     TensorImpl_strides,
-    check_unchanged,
     int64_of,
     refuse_devices,
-    set_counts,
     wrap_dim,
 )
 
@@ -71,14 +69,12 @@ cdef object matmul(Kernel self, object table, arguments_t args):
     cdef TensorBase a = <TensorBase>args[0]
     cdef TensorBase b = <TensorBase>args[1]
     cdef uint8_t code, working
-    cdef uint64_t before = set_counts(a.impl, b.impl, b.impl)
     check_pair(a, b)
     code = promote_codes(a.impl.dtype_code, b.impl.dtype_code)
     check_columns(a, b)
     working = FLOAT32 if code == BFLOAT16 else code
     cdef TensorImpl x = converted(a.impl, working)
     cdef TensorImpl y = converted(b.impl, working)
-    check_unchanged(before, a.impl, b.impl, b.impl)
     cdef call_t core = MATMUL[working]
     cdef operand_t left, right
     cdef int64_t sizes[64]
@@ -118,14 +114,12 @@ cdef object vecdot(Kernel self, object table, arguments_t args):
     cdef TensorBase a = <TensorBase>args[0]
     cdef TensorBase b = <TensorBase>args[1]
     cdef uint8_t code, working
-    cdef uint64_t before = set_counts(a.impl, b.impl, b.impl)
     cdef int64_t axis = int64_of(<object>args[2])
     check_pair(a, b)
     code = promote_codes(a.impl.dtype_code, b.impl.dtype_code)
     working = FLOAT32 if code == BFLOAT16 else code
     cdef TensorImpl x = converted(a.impl, working)
     cdef TensorImpl y = converted(b.impl, working)
-    check_unchanged(before, a.impl, b.impl, b.impl)
     cdef call_t core = VECDOT[working]
     cdef operand_t left, right
     cdef int64_t sizes[64]
@@ -150,8 +144,6 @@ cdef object vecdot(Kernel self, object table, arguments_t args):
 
 
 cdef int check_pair(TensorBase a, TensorBase b) except -1:
-    check_defined(a.impl)
-    check_defined(b.impl)
     if a.impl.device_type != b.impl.device_type:
         refuse_devices(a.impl, b.impl)
     return 0
@@ -209,9 +201,7 @@ cdef TensorImpl product(
     cdef npy_intp step = itemsize
     if core.loop == NULL:
         raise TypeError(f"matmul() and vecdot() are not implemented for {dtype_of_code(code).name}.")
-    cdef uint64_t before = set_counts(x, y, y)
     cdef TensorImpl out = empty_impl(ndim, sizes, code, x.device_type, x.device_index)
-    check_unchanged(before, x, y, y)
     if x.device_type == META or out.numel == 0:
         return out
     iterator_start(&iterator, outer, sizes)

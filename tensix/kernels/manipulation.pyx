@@ -14,9 +14,9 @@ from tensix.loops.item cimport item_t, sixteen_bytes_t
 from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
 from tensix.loops.parallel cimport parallel_for
 from tensix.kernels.sorting cimport flattened, in_order
-from tensix.tensors.dtype cimport INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of, refuse_undefined
+from tensix.tensors.dtype cimport INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of
 from tensix.tensors.promotion cimport promote_codes
-from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_const_data,
@@ -31,11 +31,8 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_sizes,
     TensorImpl_strides,
     TensorImpl_view,
-    check_unchanged,
     contiguous_strides,
     int64_of,
-    refuse_change,
-    set_counts,
     tx_multiply_overflows,
     wrap_dim,
 )
@@ -55,7 +52,6 @@ cdef object cat(Kernel self, object table, arguments_t args):
     cdef object axis = <object>args[1]
     cdef int64_t number = 0 if axis is None else int64_of(axis)
     cdef tuple parts = bodies_of(<object>args[0])
-    cdef uint64_t before = set_counts_of(parts)
     cdef TensorImpl first = parts[0]
     cdef TensorImpl part, out
     cdef int dim = 0
@@ -64,10 +60,9 @@ cdef object cat(Kernel self, object table, arguments_t args):
         for part in parts:
             lengthen(sizes, part.numel)
         out = empty_impl(1, sizes, common_code(parts), first.device_type, first.device_index)
-        check_parts(parts, before)
         for part in parts:
             contiguous_strides(part.ndim, TensorImpl_sizes(part), strides)
-            write(out, part, strides, offset, parts, before)
+            write(out, part, strides, offset)
             offset += part.numel
         return Tensor_wrap(out)
     if first.ndim == 0:
@@ -80,11 +75,10 @@ cdef object cat(Kernel self, object table, arguments_t args):
         check_sizes(part, first, dim)
         lengthen(&sizes[dim], TensorImpl_sizes(part)[dim])
     out = empty_impl(first.ndim, sizes, common_code(parts), first.device_type, first.device_index)
-    check_parts(parts, before)
     if not first.contiguous and TensorImpl_is_dense(first):
         put_in_order(out, TensorImpl_strides(first))
     for part in parts:
-        write(out, part, TensorImpl_strides(out), offset, parts, before)
+        write(out, part, TensorImpl_strides(out), offset)
         offset += TensorImpl_sizes(part)[dim] * TensorImpl_strides(out)[dim]
     return Tensor_wrap(out)
 
@@ -95,7 +89,6 @@ cdef object stack(Kernel self, object table, arguments_t args):
     cdef int64_t strides[64]
     cdef int64_t number = int64_of(<object>args[1])
     cdef tuple parts = bodies_of(<object>args[0])
-    cdef uint64_t before = set_counts_of(parts)
     cdef TensorImpl first = parts[0]
     cdef TensorImpl part, out
     cdef int ndim = first.ndim + 1
@@ -113,13 +106,12 @@ cdef object stack(Kernel self, object table, arguments_t args):
         strides[i + (i >= dim)] = TensorImpl_strides(first)[i]
     sizes[dim], strides[dim] = len(parts), TensorImpl_strides(first)[dim] if dim < first.ndim else 0
     out = empty_impl(ndim, sizes, common_code(parts), first.device_type, first.device_index)
-    check_parts(parts, before)
     if not first.contiguous and TensorImpl_is_dense(first):
         put_in_order(out, strides)
     for i in range(ndim - 1):
         strides[i] = TensorImpl_strides(out)[i + (i >= dim)]
     for i, part in enumerate(parts):
-        write(out, part, strides, i * TensorImpl_strides(out)[dim], parts, before)
+        write(out, part, strides, i * TensorImpl_strides(out)[dim])
     return Tensor_wrap(out)
 
 
@@ -129,25 +121,10 @@ cdef tuple bodies_of(object tensors):
     for x in tensors:
         if not isinstance(x, TensorBase):
             raise TypeError(f"only tensors can be joined, found {type(x).__name__} among them.")
-        if (<TensorBase>x).impl is UNDEFINED:
-            refuse_undefined()
         found.append((<TensorBase>x).impl)
     if not found:
         raise ValueError("at least one tensor is needed, found none.")
     return tuple(found)
-
-
-cdef uint64_t set_counts_of(tuple parts) noexcept:
-    """Return how often set_() has changed one of the parts. See Note [Geometry and address]."""
-    cdef uint64_t count = 0
-    cdef TensorImpl part
-    for part in parts:
-        count += part.set_count
-    return count
-
-
-cdef int check_parts(tuple parts, uint64_t before) except -1:
-    return refuse_change() if set_counts_of(parts) != before else 0
 
 
 cdef int common_code(tuple parts) except -1:
@@ -181,9 +158,7 @@ cdef int lengthen(int64_t* size, int64_t more) except -1:
     return 0
 
 
-cdef int write(
-        TensorImpl out, TensorImpl part, const int64_t* strides, int64_t offset, tuple parts,
-        uint64_t before) except -1:
+cdef int write(TensorImpl out, TensorImpl part, const int64_t* strides, int64_t offset) except -1:
     """Copy a part to where it begins in the result, by strides of the result."""
     cdef int64_t numel = part.numel
     if numel == 0:
@@ -195,8 +170,7 @@ cdef int write(
         TensorImpl_strides(place)[i] = strides[i]
     place.storage_offset = offset
     TensorImpl_refresh_order(place, numel)
-    copy_elements(place, part)
-    return check_parts(parts, before) if numel >= GRAIN_ELEMENTS else 0  # the GIL was given up
+    return copy_elements(place, part)
 
 
 # ---- rolled and tiled
@@ -210,9 +184,6 @@ cdef object roll(Kernel self, object table, arguments_t args):
     cdef int64_t offsets[64]
     cdef int i
     shifts, axes = as_tuple(<object>args[1]), <object>args[2]
-    if x is UNDEFINED:
-        refuse_undefined()
-    cdef uint64_t before = set_counts(x, x, x)
     if axes is None:
         source = flattened(x)
         out = empty_impl(x.ndim, TensorImpl_sizes(x), x.dtype_code, x.device_type, x.device_index)
@@ -226,14 +197,12 @@ cdef object roll(Kernel self, object table, arguments_t args):
         if len(shifts) != 1 and len(axes) != 1:
             raise ValueError(f"roll() needs a dimension for each shift, found {shifts} and {axes}.")
         shifts, axes = shifts * (len(axes) if len(shifts) == 1 else 1), axes * (len(shifts) if len(axes) == 1 else 1)
-    check_unchanged(before, x, x, x)
     for i in range(source.ndim):
         offsets[i] = 0
     for shift, axis in zip(shifts, axes):
         i = wrap_dim(int64_of(axis), source.ndim)
         size = max(TensorImpl_sizes(source)[i], 1)
         offsets[i] = (offsets[i] + <int64_t>(index_of(shift) % size)) % size
-    check_unchanged(before, x, x, x)
     if x.numel != 0:
         roll_from(target, source, offsets, 0)
     return Tensor_wrap(out)
@@ -272,9 +241,6 @@ cdef object tile(Kernel self, object table, arguments_t args):
     cdef int64_t sizes[64]
     cdef int64_t size
     cdef int i, missing, dims, ndim
-    cdef uint64_t before = set_counts(x, x, x)
-    if x is UNDEFINED:
-        refuse_undefined()
     repetitions = as_tuple(<object>args[1])
     ndim = max(len(repetitions), x.ndim)
     if ndim > 64:
@@ -295,10 +261,8 @@ cdef object tile(Kernel self, object table, arguments_t args):
         return TILE_BY_NUMPY.function(TILE_BY_NUMPY, table, args)
     out = empty_impl(ndim, sizes, x.dtype_code, x.device_type, x.device_index)
     result = Tensor_wrap(out)
-    check_unchanged(before, x, x, x)
     if out.numel > x.numel > 0:
         x = in_order(x)  # it is read several times
-        before = set_counts(x, x, x)
     source, target = TensorImpl_view(x, dims), TensorImpl_view(out, dims)
     dims = 0
     for i in range(ndim):
@@ -316,7 +280,6 @@ cdef object tile(Kernel self, object table, arguments_t args):
     TensorImpl_refresh(target)
     if out.numel != 0:
         copy_elements(target, source)
-        check_unchanged(before, x, x, x)
     return result
 
 
@@ -343,12 +306,10 @@ cdef object repeat(Kernel self, object table, arguments_t args):
 cdef object repeat_tensor(Kernel self, object table, arguments_t args):
     """Repeat by counts of one dimension, as many as there are positions; other counts NumPy broadcasts or refuses."""
     cdef TensorImpl counts = (<TensorBase>args[1]).impl
-    cdef uint64_t before = set_counts(counts, counts, counts)
     cdef TensorImpl taken
     if counts.ndim != 1 or counts.dtype_code not in (INT64, INT32, INT16, INT8, UINT8, UINT16, UINT32):
         return REPEAT_BY_NUMPY.function(REPEAT_BY_NUMPY, table, args)
     taken = empty_impl(1, TensorImpl_sizes(counts), INT64, counts.device_type, counts.device_index)
-    check_unchanged(before, counts, counts, counts)
     if taken.numel != 0:
         copy_elements(taken, counts)  # they are summed first, and must be the same when they are read again
     return repeated(table, args, 0, taken)
@@ -362,9 +323,6 @@ cdef object repeated(object table, arguments_t args, int64_t count, TensorImpl c
     cdef int64_t sizes[64]
     cdef int64_t i
     cdef int dim = 0
-    cdef uint64_t before = set_counts(x, x, x)
-    if x is UNDEFINED:
-        refuse_undefined()
     if axis is not None:
         dim = wrap_dim(int64_of(axis), x.ndim)
     source = flattened(x)
@@ -398,7 +356,6 @@ cdef object repeated(object table, arguments_t args, int64_t count, TensorImpl c
         return result
     job.out = <char*>TensorImpl_mutable_data(out)
     job.source = <const char*>TensorImpl_const_data(source)
-    check_unchanged(before, x, x, x)
     job.itemsize, job.share = itemsize_of(x.dtype_code), job.outer * job.length
     if out.numel < GRAIN_ELEMENTS:
         repeat_share(&job, 0)

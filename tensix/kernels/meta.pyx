@@ -10,15 +10,14 @@ from tensix.core.data_ptr cimport DataPtr_wrap, data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU, META, Device_get
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_mutable_data
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
-from tensix.dispatch.operator_table cimport OperatorTable, keys_of
+from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.loops.copy cimport fill_element
 from tensix.loops.empty cimport empty_like_impl
 from tensix.loops.iterator cimport broadcast_sizes, iterator_add, iterator_start, iterator_t, new_result
 from tensix.loops.overlap cimport check_writable_once
 from tensix.loops.ufunc cimport UfuncKernel, UfuncKernel_result_code
-from tensix.tensors.dtype cimport refuse_undefined
 from tensix.tensors.promotion cimport promote_codes
-from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_sizes, refuse_devices
 
 from tensix.core import set_allocator
@@ -94,7 +93,7 @@ cdef object shape_of_function(Kernel self, object table, arguments_t args):
     cdef TensorBase made
     cdef list samples = [EMPTY((0,), dtype=(<object>args[i]).dtype) for i in range(operands)]
     cdef list options = [<object>args[i] for i in range(operands, called.count)]
-    made = called.call((*samples, *options), None, keys_of(samples))
+    made = called.call((*samples, *options), None)
     return broadcast_result((<TensorBase>args[0]).impl, (<TensorBase>args[operands - 1]).impl, made.impl.dtype_code)
 
 
@@ -126,8 +125,6 @@ cdef object copy_(Kernel self, object table, arguments_t args):
             f"cannot copy out of a meta tensor to {target.device}: it has no memory, its device keeps shapes only. "
             f"Make the tensor on {target.device} instead, with empty()."
         )
-    if source.impl is UNDEFINED:
-        refuse_undefined()
     check_writable_once(target.impl)
     StorageImpl_mutable_data(<StorageImpl>target.impl.storage)  # its guards: read-only, copy-on-write
     iterator_start(&iterator, target.impl.ndim, TensorImpl_sizes(target.impl))

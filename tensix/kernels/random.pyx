@@ -30,9 +30,7 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_bump_version,
     TensorImpl_mutable_data,
-    check_unchanged,
     int64_of,
-    set_counts,
 )
 
 import numpy as np
@@ -199,13 +197,12 @@ cdef TensorImpl floating_impl(str name, TensorBase a):
 
 cdef int write(TensorImpl impl, Generator generator, fill_function_t fill, str method) except -1:
     """Fill a tensor; if its elements do not lie one after the other, by a method of NumPy's generator."""
-    cdef uint64_t before = set_counts(impl, impl, impl)
     check_writable_once(impl)
     view = None if impl.contiguous else ndarray_of_impl(impl, True)
     Generator_lock(generator)
     try:
         if view is None:
-            fill_in_order(impl, TensorImpl_mutable_data(impl), generator.bits, fill, before)
+            fill_in_order(impl, TensorImpl_mutable_data(impl), generator.bits, fill)
         else:
             view[...] = getattr(generator.source, method)(view.shape, view.dtype)
     finally:
@@ -213,13 +210,11 @@ cdef int write(TensorImpl impl, Generator generator, fill_function_t fill, str m
     return 0
 
 
-cdef int fill_in_order(
-        TensorImpl impl, void* data, bitgen_t* bits, fill_function_t fill, uint64_t before) except -1:
+cdef int fill_in_order(TensorImpl impl, void* data, bitgen_t* bits, fill_function_t fill) except -1:
     """Fill elements that lie one after the other, from `data` on."""
     cdef bint single = impl.dtype_code == FLOAT32
     cdef Py_ssize_t count = impl.numel
     cdef StorageImpl storage = <StorageImpl>impl.storage
-    check_unchanged(before, impl, impl, impl)
     if count < GRAIN_ELEMENTS:
         fill(bits, data, count, single)
         return 0
@@ -275,13 +270,11 @@ cdef object random_(Kernel kernel, object table, arguments_t args):
 
 cdef int write_integers(TensorImpl impl, Generator generator, int64_t low, uint64_t bound) except -1:
     """Fill elements that lie one after the other with the numbers that NumPy makes of the same bits."""
-    cdef uint64_t before = set_counts(impl, impl, impl)
     cdef int64_t* out
     cdef StorageImpl storage
     Generator_lock(generator)
     try:
         out = <int64_t*>TensorImpl_mutable_data(impl)
-        check_unchanged(before, impl, impl, impl)
         if impl.numel < GRAIN_ELEMENTS:
             fill_integers(generator.bits, out, impl.numel, low, bound)
             return 0

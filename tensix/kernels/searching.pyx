@@ -10,7 +10,7 @@ from tensix.core.device cimport CPU, META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.sorting cimport flattened
-from tensix.kernels.statistical cimport axes_from_any, check_defined, reduced_impl
+from tensix.kernels.statistical cimport axes_from_any, reduced_impl
 from tensix.kernels.views cimport permuted
 from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
@@ -45,18 +45,15 @@ from tensix.tensors.dtype cimport (
     UINT8,
     dtype_of_code,
     itemsize_of,
-    refuse_undefined,
 )
 from tensix.tensors.promotion cimport promote_codes
-from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
     TensorImpl_sizes,
-    check_unchanged,
     int64_of,
-    set_counts,
     wrap_dim,
 )
 
@@ -95,10 +92,8 @@ cdef object position(arguments_t args, const find_function_t* find):
     cdef TensorImpl x = ordered.impl
     cdef TensorImpl made
     cdef uint64_t axes
-    cdef uint64_t before = set_counts(x, x, x)
     cdef bint keepdims = <object>args[2]
     axis = <object>args[1]
-    check_defined(x)
     axis = None if axis is None else wrap_dim(int64_of(axis), x.ndim)
     axes = axes_from_any(axis, x.ndim)
     if x.numel == 0:
@@ -112,7 +107,6 @@ cdef object position(arguments_t args, const find_function_t* find):
     ordered = CONTIGUOUS.call1(ordered)
     if find[x.dtype_code] == NULL:  # of two bytes, whose order is the same in four
         ordered = Tensor_wrap(converted(ordered.impl, FLOAT32))
-    check_unchanged(before, x, x, x)
     find_in_lines(ordered.impl, made, find[ordered.impl.dtype_code])
     return result
 
@@ -138,11 +132,9 @@ cdef int find_in_lines(TensorImpl x, TensorImpl made, find_function_t find) exce
     cdef int64_t found[PARTS]
     cdef npy_intp best = 0
     cdef int64_t i
-    cdef uint64_t before = set_counts(x, made, made)
     cdef bint is_single = made.numel == 1 and x.numel >= 2 * CHUNK_ELEMENTS
     self.places = <int64_t*>TensorImpl_mutable_data(made)
     self.items = <const char*>TensorImpl_const_data(x)
-    check_unchanged(before, x, made, made)
     self.find, self.itemsize, self.lines = find, itemsize_of(x.dtype_code), PARTS if is_single else made.numel
     self.n = x.numel // self.lines
     self.last = x.numel - self.n * (self.lines - 1)
@@ -264,21 +256,16 @@ cdef object where(Kernel self, object table, arguments_t args):
     cdef TensorImpl mask, out
     cdef TensorImpl x = (<TensorBase>args[1]).impl
     cdef TensorImpl y = (<TensorBase>args[2]).impl
-    if condition.impl is UNDEFINED or x is UNDEFINED or y is UNDEFINED:
-        refuse_undefined()
-    cdef uint64_t before = set_counts(condition.impl, x, y)
     code = promote_codes(x.dtype_code, y.dtype_code)
     mask = converted(condition.impl, BOOL)
     cdef TensorImpl left = converted(x, code)
     cdef TensorImpl right = converted(y, code)
-    check_unchanged(before, condition.impl, x, y)
     ndim = max(mask.ndim, left.ndim, right.ndim)
     for i in range(ndim):
         sizes[i] = 1
     for operand in (mask, left, right):
         take_sizes(operand, ndim, sizes)
     out = empty_impl(ndim, sizes, code, x.device_type, x.device_index)
-    check_unchanged(before, condition.impl, x, y)
     iterator_start(&iterator, ndim, sizes)
     iterator_add(&iterator, mask, <void*>TensorImpl_const_data(mask))
     iterator_add(&iterator, left, <void*>TensorImpl_const_data(left))
@@ -424,11 +411,9 @@ cdef void write_part(void* places, int64_t part) noexcept nogil:
 
 cdef int go(places_t* self, TensorImpl flat, bint counts) except -1:
     """Go through all elements, many without the GIL. See Note [Storages in use]."""
-    cdef uint64_t before = set_counts(flat, flat, flat)
     if flat.numel == 0:
         return 0
     self.elements = TensorImpl_const_data(flat)
-    check_unchanged(before, flat, flat, flat)
     if flat.numel < GRAIN_ELEMENTS:
         go_through(self, 0, counts)
         return 0
@@ -442,12 +427,8 @@ cdef int go(places_t* self, TensorImpl flat, bint counts) except -1:
 cdef TensorImpl start_places(places_t* self, TensorImpl x):
     """Count the elements that are not zero, up to the end of each part; return all in row-major order."""
     cdef int part
-    cdef uint64_t before = set_counts(x, x, x)
     cdef TensorImpl flat
-    if x is UNDEFINED:
-        refuse_undefined()
     flat = flattened(x)
-    check_unchanged(before, x, x, x)
     self.code, self.count, self.ndim = x.dtype_code, x.numel, x.ndim
     self.part = max((x.numel + NONZERO_PARTS - 1) // NONZERO_PARTS, <int64_t>CHUNK_ELEMENTS)
     memset(self.found, 0, sizeof(self.found))
@@ -479,7 +460,7 @@ cdef list places_of_mask(TensorImpl x):
 cdef object nonzero(Kernel self, object table, arguments_t args):
     """Return positions; without dimensions there are none to tell."""
     cdef TensorImpl x = (<TensorBase>args[0]).impl
-    if x.ndim == 0 and x is not UNDEFINED:
+    if x.ndim == 0:
         raise ValueError("nonzero() needs a tensor with dimensions. Give it one with reshape(x, (1,)).")
     return tuple([Tensor_wrap(column) for column in places_of_mask(x)])
 
@@ -592,10 +573,7 @@ cdef object searchsorted(Kernel self, object table, arguments_t args):
     cdef TensorImpl ordered, values, out
     cdef search_t search
     cdef object side = <object>args[2]
-    cdef uint64_t before = set_counts(x, y, y)
     cdef uint8_t code = x.dtype_code
-    if x is UNDEFINED or y is UNDEFINED:
-        refuse_undefined()
     if x.ndim != 1:
         raise ValueError(f"searchsorted() needs a tensor of one dimension to search in, found {x.ndim}.")
     if <object>args[3] is not None or y.dtype_code != code or code == COMPLEX64 or code == COMPLEX128 or (
@@ -606,7 +584,6 @@ cdef object searchsorted(Kernel self, object table, arguments_t args):
     ordered, values = flattened(converted(x, code)), flattened(converted(y, code))
     out = empty_impl(y.ndim, TensorImpl_sizes(y), INT64, CPU, -1)
     result = Tensor_wrap(out)
-    check_unchanged(before, x, y, y)
     if out.numel == 0:
         return result
     search.code, search.from_right = code, side == "right"
@@ -616,7 +593,6 @@ cdef object searchsorted(Kernel self, object table, arguments_t args):
         search.ordered = TensorImpl_const_data(ordered)
     search.values = TensorImpl_const_data(values)
     search.length, search.count = ordered.numel, values.numel
-    check_unchanged(before, x, y, y)
     if out.numel < GRAIN_ELEMENTS:
         search_chunk(&search, 0)
         return result

@@ -29,17 +29,14 @@ from tensix.tensors.dtype cimport (
     UINT32,
     UINT64,
     itemsize_of,
-    refuse_undefined,
 )
 from tensix.tensors.promotion cimport promote_codes
-from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_const_data,
     TensorImpl_mutable_data,
     TensorImpl_sizes,
-    check_unchanged,
-    set_counts,
 )
 
 import numpy as np
@@ -168,9 +165,6 @@ cdef tuple unique(arguments_t args, bint wants_inverse, bint wants_indices, bint
     cdef TensorImpl values
     cdef groups_t groups
     cdef int64_t found = 0
-    cdef uint64_t before = set_counts(x, x, x)
-    if x is UNDEFINED:
-        refuse_undefined()
     if x.dtype_code == FLOAT16 or x.dtype_code == BFLOAT16:
         elements = converted(x, FLOAT32)
     elements = flattened(elements)
@@ -187,7 +181,6 @@ cdef tuple unique(arguments_t args, bint wants_inverse, bint wants_indices, bint
         indices = column(count, INT64)
     if wants_counts:
         counts = column(count, INT64)
-    check_unchanged(before, x, x, x)
     if count != 0:
         groups.count = count
         groups.positions = <const int64_t*>address_of(positions)
@@ -196,7 +189,6 @@ cdef tuple unique(arguments_t args, bint wants_inverse, bint wants_indices, bint
         groups.counts = <int64_t*>address_of(counts)
         groups.values = address_of(values)
         groups.elements = TensorImpl_const_data(elements)
-        check_unchanged(before, x, x, x)
         if count < GRAIN_ELEMENTS:
             found = group_any(&groups, elements.dtype_code)
         else:
@@ -340,9 +332,6 @@ cdef object isin(Kernel self, object table, arguments_t args):
     cdef TensorImpl elements, values, out
     cdef membership_t membership
     cdef bint inverted = <object>args[2]
-    cdef uint64_t before = set_counts(x, y, y)
-    if x is UNDEFINED or y is UNDEFINED:
-        refuse_undefined()
     cdef int code = promote_codes(x.dtype_code, y.dtype_code)
     if code == COMPLEX64 or code == COMPLEX128:
         return ISIN_OF_COMPLEX.function(ISIN_OF_COMPLEX, table, args)
@@ -352,14 +341,12 @@ cdef object isin(Kernel self, object table, arguments_t args):
         elements, values = converted(elements, code), converted(values, code)
     elements, values = flattened(elements), flattened(values)
     out = empty_impl(x.ndim, TensorImpl_sizes(x), BOOL, CPU, -1)
-    check_unchanged(before, x, y, y)
     if out.numel == 0:
         return Tensor_wrap(out)
     membership.inverted, membership.out = inverted, <uint8_t*>TensorImpl_mutable_data(out)
     membership.in_order = False
     if not run_look_up(&membership, elements, values):
         values = ordered(values, 0, False, False)
-        check_unchanged(before, x, y, y)
         membership.in_order = True
         run_look_up(&membership, elements, values)
     return Tensor_wrap(out)
@@ -368,12 +355,10 @@ cdef object isin(Kernel self, object table, arguments_t args):
 cdef bint run_look_up(membership_t* membership, TensorImpl elements, TensorImpl values) except -1:
     """Look up all elements, many without the GIL. See Note [Storages in use]."""
     cdef bint is_done
-    cdef uint64_t before = set_counts(elements, values, values)
     membership.values = NULL
     if values.numel != 0:
         membership.values = TensorImpl_const_data(values)
     membership.elements = TensorImpl_const_data(elements)
-    check_unchanged(before, elements, values, values)
     membership.count, membership.value_count = elements.numel, values.numel
     if values.numel == 0 or max(elements.numel, values.numel) < GRAIN_ELEMENTS:
         return look_up_any(membership, elements.dtype_code)

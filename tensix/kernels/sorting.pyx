@@ -42,9 +42,8 @@ from tensix.tensors.dtype cimport (
     UINT64,
     dtype_of_code,
     itemsize_of,
-    refuse_undefined,
 )
-from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_const_data,
@@ -54,9 +53,7 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_sizes,
     TensorImpl_strides,
     TensorImpl_view,
-    check_unchanged,
     int64_of,
-    set_counts,
     wrap_dim,
 )
 
@@ -147,15 +144,12 @@ cdef object along(arguments_t args, bint wants_positions):
     """Every order is stable, whether that is asked for or not."""
     cdef TensorImpl x = (<TensorBase>args[0]).impl
     cdef bint descending = <object>args[2]
-    if x is UNDEFINED:
-        refuse_undefined()
     return Tensor_wrap(ordered(x, wrap_dim(int64_of(<object>args[1]), x.ndim), descending, wants_positions))
 
 
 cdef TensorImpl ordered(TensorImpl x, int dim, bint descending, bint wants_positions):
     """Return the elements of a dimension in order, or the positions that bring them into it."""
     cdef uint8_t narrow = x.dtype_code
-    cdef uint64_t before = set_counts(x, x, x)
     cdef TensorImpl source = x
     cdef TensorImpl out, made
     if narrow == FLOAT16 or narrow == BFLOAT16:
@@ -165,13 +159,10 @@ cdef TensorImpl ordered(TensorImpl x, int dim, bint descending, bint wants_posit
     out = empty_impl(
         source.ndim, TensorImpl_sizes(source), INT64 if wants_positions else source.dtype_code, x.device_type,
         x.device_index)
-    check_unchanged(before, x, x, x)
     if x.numel != 0:
         sort_lines(source, out, descending, wants_positions)
-        check_unchanged(before, x, x, x)
     if dim != x.ndim - 1:
         made = empty_strided_impl(x, out.dtype_code)
-        check_unchanged(before, x, x, x)
         copy_elements(made, moved(out, x.ndim - 1, dim))
         out = made
     return out if wants_positions else converted(out, narrow)
@@ -205,11 +196,9 @@ cdef TensorImpl moved(TensorImpl x, int source, int target):
 cdef TensorImpl in_order(TensorImpl x):
     """Return the elements in row-major order: the tensor itself, or of what has another order, a copy."""
     cdef TensorImpl made
-    cdef uint64_t before = set_counts(x, x, x)
     if x.contiguous:
         return x
     made = empty_impl(x.ndim, TensorImpl_sizes(x), x.dtype_code, x.device_type, x.device_index)
-    check_unchanged(before, x, x, x)
     copy_elements(made, x)
     return made
 
@@ -227,7 +216,6 @@ cdef TensorImpl flattened(TensorImpl x):
 cdef int sort_lines(TensorImpl source, TensorImpl out, bint descending, bint wants_positions) except -1:
     """Sort all lines, large work without the GIL. See Note [Storages in use]."""
     cdef lines_t lines
-    cdef uint64_t before = set_counts(source, out, out)
     cdef int64_t length = TensorImpl_sizes(source)[source.ndim - 1]
     lines.function = line_function(source.dtype_code, wants_positions)
     lines.length, lines.count = length, source.numel // length
@@ -236,7 +224,6 @@ cdef int sort_lines(TensorImpl source, TensorImpl out, bint descending, bint wan
     lines.source_size, lines.out_size = itemsize_of(source.dtype_code), itemsize_of(out.dtype_code)
     lines.out = <char*>TensorImpl_mutable_data(out)
     lines.source = <const char*>TensorImpl_const_data(source)
-    check_unchanged(before, source, out, out)
     if source.numel < GRAIN_ELEMENTS:
         lines.per_chunk = lines.count
         sort_chunk(&lines, 0)

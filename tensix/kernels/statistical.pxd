@@ -34,7 +34,6 @@ cdef class ReductionKernel(Kernel):
     cdef reduction_loop_t loops[47]
 
 
-cdef int check_defined(TensorImpl x) except -1
 cdef int take_loop(ufunc function, object dtype, inner_loop_t* found, void** data) except -1
 cdef uint64_t axes_from_any(object axis, int ndim) except? 0
 cdef TensorImpl reduced_impl(TensorImpl x, uint8_t code, uint64_t axes, bint keepdims)

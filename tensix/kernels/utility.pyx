@@ -1,8 +1,8 @@
 """Differences of neighbours; whether all or any elements are true is a reduction of ``statistical.pyx``."""
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.tensors.dtype cimport BOOL, refuse_undefined
-from tensix.tensors.tensor_base cimport TensorBase, UNDEFINED
+from tensix.tensors.dtype cimport BOOL
+from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport TensorImpl, int64_of, wrap_dim
 
 import numpy as np
@@ -23,8 +23,6 @@ cdef object diff(Kernel self, object table, arguments_t args):
     cdef TensorBase x = <TensorBase>args[0]
     cdef TensorImpl impl = x.impl
     cdef tuple before
-    if impl is UNDEFINED:
-        refuse_undefined()
     is_plain = <object>args[1] == 1 and <object>args[3] is None and <object>args[4] is None
     if not is_plain or impl.ndim == 0:
         return DIFF_BY_NUMPY.function(DIFF_BY_NUMPY, table, args)

@@ -4,7 +4,6 @@ from tensix.dispatch.kernel cimport Kernel, arguments_t
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 
-cdef int check_defined(TensorImpl base) except -1
 cdef int64_t position_of(object number) except? -1
 cdef object selected(TensorImpl base, int dim, int64_t index)
 cdef object permuted(TensorImpl base, tuple order)

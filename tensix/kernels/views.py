@@ -20,13 +20,13 @@ import cython
 from cython.cimports.cpython.long import PyLong_AsLongLongAndOverflow
 from cython.cimports.cpython.number import PyIndex_Check, PyNumber_Index
 from cython.cimports.cpython.slice import PySlice_AdjustIndices, PySlice_Unpack
-from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t
+from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t
 from cython.cimports.tensix.dispatch.kernel import Kernel, Kernel_of, arguments_t
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable
-from cython.cimports.tensix.tensors.dtype import BOOL, DType, dtype_from_any, dtype_of_code, refuse_undefined
+from cython.cimports.tensix.tensors.dtype import BOOL, DType, dtype_from_any, dtype_of_code
 from cython.cimports.tensix.tensors.index_key import finds_element, is_position
 from cython.cimports.tensix.tensors.memory_format import TensorImpl_is_contiguous_in, memory_format_from_any
-from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, Tensor_wrap, TensorBase
+from cython.cimports.tensix.tensors.tensor_base import Tensor_wrap, TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl,
     TensorImpl_check_bounds,
@@ -41,10 +41,8 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl_stride,
     TensorImpl_strides,
     TensorImpl_view,
-    check_unchanged,
     contiguous_strides,
     int64_of,
-    set_counts,
     tx_multiply_overflows,
     wrap_dim,
 )
@@ -59,13 +57,6 @@ CLONE = cython.declare(OperatorTable, native_functions.CLONE)
 EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
 FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
 INDEX = cython.declare(OperatorTable, native_functions.INDEX)
-
-
-def check_defined(base):
-    """Check what making a view would check, for a kernel that may have to make none."""
-    if base is UNDEFINED:
-        refuse_undefined()
-    return 0
 
 
 def position_of(number):
@@ -90,9 +81,7 @@ def detach(kernel: Kernel, table, args: arguments_t):
 @cython.cfunc
 def set_(kernel: Kernel, table, args: arguments_t):
     target, source = cython.cast(TensorBase, args[0]), cython.cast(TensorBase, args[1])
-    check_defined(target.impl)
-    check_defined(source.impl)
-    TensorImpl_shallow_copy_from(target.impl, source.impl)
+    TensorImpl_shallow_copy_from(target.impl, source.impl, 1 + (source.impl is target.impl))
     return target
 
 
@@ -121,7 +110,6 @@ def permute(kernel: Kernel, table, args: arguments_t):
 def permuted(base: TensorImpl, order: tuple):
     if len(order) != base.ndim:
         raise ValueError(f"permute() of {base.ndim} dimensions needs as many, found {order}.")
-    before: uint64_t = set_counts(base, base, base)
     view = TensorImpl_view(base, base.ndim)
     seen: cython.ulonglong = 0
     for i in range(view.ndim):
@@ -129,7 +117,6 @@ def permuted(base: TensorImpl, order: tuple):
         if seen >> source & 1:
             raise ValueError(f"permute() needs each dimension once, found {order}.")
         seen |= cython.cast(cython.ulonglong, 1) << source
-        check_unchanged(before, base, base, base)
         TensorImpl_copy_dims(base, view, source, i, 1)
     TensorImpl_refresh_order(view, base.numel)
     return Tensor_wrap(view)
@@ -138,10 +125,8 @@ def permuted(base: TensorImpl, order: tuple):
 @cython.cfunc
 def transpose(kernel: Kernel, table, args: arguments_t):
     base = cython.cast(TensorBase, args[0]).impl
-    before: uint64_t = set_counts(base, base, base)
     first = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
     second = wrap_dim(int64_of(cython.cast(object, args[2])), base.ndim)
-    check_unchanged(before, base, base, base)
     return exchanged(base, first, second)
 
 
@@ -204,11 +189,9 @@ def expand(kernel: Kernel, table, args: arguments_t):
     new: cython.int = len(shape) - base.ndim
     if new < 0:
         raise ValueError(f"cannot expand shape {TensorImpl_shape(base)} to {shape}: it has fewer dimensions.")
-    before: uint64_t = set_counts(base, base, base)
     view = TensorImpl_view(base, len(shape))
     for i in range(view.ndim):
         TensorImpl_sizes(view)[i] = int64_of(shape[i])
-    check_unchanged(before, base, base, base)
     for i in range(view.ndim):
         extent: int64_t = TensorImpl_sizes(base)[i - new] if i >= new else 1
         wanted = TensorImpl_sizes(view)[i]
@@ -232,7 +215,6 @@ def squeeze(kernel: Kernel, table, args: arguments_t):
         dims = tuple([dim for dim in range(base.ndim) if TensorImpl_sizes(base)[dim] == 1])
     elif not isinstance(dims, tuple):
         dims = as_tuple(dims)
-    before: uint64_t = set_counts(base, base, base)
     gone: cython.ulonglong = 0
     kept: cython.int = base.ndim
     for dim in dims:
@@ -243,7 +225,6 @@ def squeeze(kernel: Kernel, table, args: arguments_t):
             raise ValueError(f"squeeze() needs each dimension once, found {tuple(dims)}.")
         gone |= cython.cast(cython.ulonglong, 1) << where
         kept -= 1
-    check_unchanged(before, base, base, base)
     view = TensorImpl_view(base, kept)
     target: cython.int = 0
     for source in range(base.ndim):
@@ -316,7 +297,6 @@ def contiguous(kernel: Kernel, table, args: arguments_t):
     """Return the very same handle if there is nothing to do."""
     a = cython.cast(TensorBase, args[0])
     memory_format = memory_format_from_any(cython.cast(object, args[1]))
-    check_defined(a.impl)
     if TensorImpl_is_contiguous_in(a.impl, memory_format):
         return a
     return contiguous_copy(a, memory_format)
@@ -345,11 +325,9 @@ def flatten(kernel: Kernel, table, args: arguments_t):
 def unflatten(kernel: Kernel, table, args: arguments_t):
     """Split a dimension; a stride runs through all of it, so this never copies."""
     base = cython.cast(TensorBase, args[0]).impl
-    before: uint64_t = set_counts(base, base, base)
     dim = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
     shape = tuple(cython.cast(object, args[2]))
     count: cython.int = len(shape)
-    check_unchanged(before, base, base, base)
     extent = TensorImpl_sizes(base)[dim]
     if count == 0:
         raise ValueError("unflatten() needs one size at least.")
@@ -359,7 +337,6 @@ def unflatten(kernel: Kernel, table, args: arguments_t):
     if not fill_in_sizes(extent, shape, sizes):
         raise ValueError(f"cannot split dimension {dim} of size {extent} into {shape}.")
     contiguous_strides(count, sizes, strides)
-    check_unchanged(before, base, base, base)
     for i in range(count):
         strides[i] *= TensorImpl_strides(base)[dim]
     TensorImpl_copy_dims(base, view, 0, 0, dim)
@@ -371,13 +348,11 @@ def unflatten(kernel: Kernel, table, args: arguments_t):
 @cython.cfunc
 def view_or_none(base: TensorImpl, shape: tuple):
     """Return the view of another shape, None if the strides do not allow one."""
-    before: uint64_t = set_counts(base, base, base)
     made = TensorImpl_view(base, len(shape))
     sizes = TensorImpl_sizes(made)
     strides = TensorImpl_strides(made)
     if not fill_in_sizes(base.numel, shape, sizes):
         refuse_shape(base, shape)
-    check_unchanged(before, base, base, base)
     if base.contiguous:
         made.numel, made.contiguous = contiguous_strides(made.ndim, sizes, strides), True
     elif strides_of_view(base, made.ndim, sizes, strides):
@@ -531,11 +506,9 @@ def check_aligned(view: TensorImpl, dtype: DType) -> cython.int:
 @cython.cfunc
 def select(kernel: Kernel, table, args: arguments_t):
     base = cython.cast(TensorBase, args[0]).impl
-    before: uint64_t = set_counts(base, base, base)
     dim = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
     key = cython.cast(object, args[2])
     index = position_of(key)
-    check_unchanged(before, base, base, base)
     extent = TensorImpl_sizes(base)[dim]
     if index < 0:
         index += extent
@@ -557,12 +530,10 @@ def selected(base, dim, index):
 @cython.cfunc
 def narrow(kernel: Kernel, table, args: arguments_t):
     base = cython.cast(TensorBase, args[0]).impl
-    before: uint64_t = set_counts(base, base, base)
     dim = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
     from_, count = cython.cast(object, args[2]), cython.cast(object, args[3])
     start = position_of(from_)
     length = position_of(count)
-    check_unchanged(before, base, base, base)
     extent = TensorImpl_sizes(base)[dim]
     if start < 0:
         start += extent
@@ -585,11 +556,9 @@ def narrowed(base, dim, start, length):
 def diagonal(kernel: Kernel, table, args: arguments_t):
     """Step along two dimensions at once; the diagonal comes last."""
     base = cython.cast(TensorBase, args[0]).impl
-    before: uint64_t = set_counts(base, base, base)
     offset = position_of(cython.cast(object, args[1]))
     row = wrap_dim(int64_of(cython.cast(object, args[2])), base.ndim)
     column = wrap_dim(int64_of(cython.cast(object, args[3])), base.ndim)
-    check_unchanged(before, base, base, base)
     if row == column:
         raise ValueError(f"a diagonal runs through two dimensions, found dimension {row} twice.")
     rows = TensorImpl_sizes(base)[row] + (offset if offset < 0 else 0)
@@ -619,14 +588,12 @@ def flip(kernel: Kernel, table, args: arguments_t):
         dims = tuple(range(base.ndim))
     elif not isinstance(dims, tuple):
         dims = as_tuple(dims)
-    before: uint64_t = set_counts(base, base, base)
     turned: cython.ulonglong = 0
     for dim in dims:
         where = wrap_dim(int64_of(dim), base.ndim)
         if turned >> where & 1:
             raise ValueError(f"each dimension may be named once, found {dims}.")
         turned |= cython.cast(cython.ulonglong, 1) << where
-    check_unchanged(before, base, base, base)
     view = TensorImpl_view(base, base.ndim)
     TensorImpl_copy_dims(base, view, 0, 0, base.ndim)
     for i in range(view.ndim):
@@ -646,16 +613,15 @@ def index(kernel: Kernel, table, args: arguments_t):
     """Take ints, slices, Ellipsis and None, alone or in a tuple."""
     base = cython.cast(TensorBase, args[0]).impl
     key = cython.cast(object, args[1])
-    before: uint64_t = set_counts(base, base, base)
     offset: int64_t = 0
     view: TensorImpl
     if type(key) is int and base.ndim != 0:
         view = TensorImpl_view(base, base.ndim - 1)
-        index_int(base, view, 0, 0, key, before)
+        index_int(base, view, 0, 0, key)
         TensorImpl_copy_dims(base, view, 1, 0, base.ndim - 1)
     elif isinstance(key, slice) and base.ndim != 0:
         view = TensorImpl_view(base, base.ndim)
-        index_slice(base, view, 0, 0, key, before)
+        index_slice(base, view, 0, 0, key)
         TensorImpl_copy_dims(base, view, 1, 1, base.ndim - 1)
     elif finds_element(base, key, cython.address(offset)):
         view = TensorImpl_view(base, 0)
@@ -686,14 +652,13 @@ def index_tuple(base: TensorImpl, keys: tuple) -> TensorImpl:
         raise IndexError("an index can only have a single ellipsis ('...').")
     if consumed > base.ndim:
         raise IndexError(f"too many indices for a tensor of {base.ndim} dimensions: found {consumed}.")
-    before: uint64_t = set_counts(base, base, base)
     view = TensorImpl_view(base, base.ndim + added)
     source: cython.int = 0  # the next dimension of base
     target: cython.int = 0  # and of the view
     rest: cython.int = base.ndim - consumed
     for key in keys:
         if isinstance(key, slice):
-            index_slice(base, view, source, target, key, before)
+            index_slice(base, view, source, target, key)
             source += 1
             target += 1
         elif key is None:
@@ -706,7 +671,7 @@ def index_tuple(base: TensorImpl, keys: tuple) -> TensorImpl:
             target += rest
             rest = 0
         else:
-            index_int(base, view, source, target, key, before)
+            index_int(base, view, source, target, key)
             source += 1
     TensorImpl_copy_dims(base, view, source, target, rest)
     return view
@@ -715,12 +680,11 @@ def index_tuple(base: TensorImpl, keys: tuple) -> TensorImpl:
 @cython.cfunc
 @cython.exceptval(-1)
 def index_int(
-    base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key, before: uint64_t
+    base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key
 ) -> cython.int:
     """Move the offset to one index of a dimension."""
     if type(key) is not int:
         key = index_of(key)
-        check_unchanged(before, base, base, base)
     extent = TensorImpl_sizes(base)[source]
     overflow: cython.int = 0
     position = PyLong_AsLongLongAndOverflow(key, cython.address(overflow))
@@ -749,14 +713,13 @@ def refuse_index(key, dim: cython.int, extent: int64_t) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def index_slice(
-    base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key: slice, before: uint64_t
+    base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key: slice
 ) -> cython.int:
     """Fill in one dimension of the view by a slice; a step may be negative."""
     start: cython.Py_ssize_t = 0
     stop: cython.Py_ssize_t = 0
     step: cython.Py_ssize_t = 0
     PySlice_Unpack(key, cython.address(start), cython.address(stop), cython.address(step))
-    check_unchanged(before, base, base, base)
     length = PySlice_AdjustIndices(TensorImpl_sizes(base)[source], cython.address(start), cython.address(stop), step)
     stride = TensorImpl_strides(base)[source]
     if length != 0:  # else the offset stays inside the storage
@@ -772,7 +735,6 @@ def index_slice(
 @cython.cfunc
 def unbind(kernel: Kernel, table, args: arguments_t):
     base = cython.cast(TensorBase, args[0]).impl
-    check_defined(base)
     parts = []  # before the sizes are read: a new list may start a collection, which may run other code
     dim = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
     while len(parts) < TensorImpl_sizes(base)[dim]:
@@ -806,7 +768,6 @@ def split_by(base: TensorImpl, axis: int64_t, size: int64_t):
 @cython.cfunc
 def split_with_sizes(kernel: Kernel, table, args: arguments_t):
     base = cython.cast(TensorBase, args[0]).impl
-    check_defined(base)
     parts = []  # as in unbind()
     sizes = cython.cast(object, args[1])
     lengths = [position_of(size) for size in tuple(sizes)]
@@ -854,12 +815,10 @@ def chunk(kernel: Kernel, table, args: arguments_t):
 def unfold(kernel: Kernel, table, args: arguments_t):
     """Lay windows over a dimension, so many elements apart; their elements become the last dimension."""
     base = cython.cast(TensorBase, args[0]).impl
-    before: uint64_t = set_counts(base, base, base)
     dim = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
     window, distance = cython.cast(object, args[2]), cython.cast(object, args[3])
     size = position_of(window)
     step = position_of(distance)
-    check_unchanged(before, base, base, base)
     extent = TensorImpl_sizes(base)[dim]
     if step <= 0:
         raise ValueError(f"unfold() needs a step of 1 or more, found {distance}.")
@@ -947,8 +906,6 @@ def part_of(a: TensorBase, part: cython.int):
 @cython.cfunc
 @cython.exceptval(-1)
 def check_number(a: TensorBase, name: str) -> cython.int:
-    if a.impl is UNDEFINED:
-        refuse_undefined()
     if a.impl.dtype_code == BOOL:
         raise TypeError(f"{name}() is not defined for bool.")
     return 0

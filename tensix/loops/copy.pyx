@@ -35,11 +35,10 @@ from tensix.tensors.dtype cimport (
     dtype_from_any,
     dtype_of_code,
     itemsize_of,
-    refuse_undefined,
 )
 from tensix.dispatch.operands cimport is_plain_number, write_number
 from tensix.exchange.numpy_calls cimport call_ignoring_errors
-from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     INLINE_DIMS,
     TensorImpl,
@@ -52,8 +51,6 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_same_sizes,
     TensorImpl_sizes,
     TensorImpl_strides,
-    check_unchanged,
-    set_counts,
 )
 
 import numpy as np
@@ -71,9 +68,7 @@ cdef OperatorTable COPY_ = native_functions.COPY_
 
 cdef int copy_elements(TensorImpl target, TensorImpl source) except -1:
     """Write the elements of `source`, broadcast and converted, to `target`, which must not overlap it."""
-    cdef uint64_t before = set_counts(target, source, source)
     cdef void* data = TensorImpl_mutable_data(target)
-    check_unchanged(before, target, source, source)
     if (
         target.dtype_code == source.dtype_code and target.contiguous and source.contiguous
         and 0 < target.numel < GRAIN_ELEMENTS and TensorImpl_same_sizes(source, target)
@@ -107,10 +102,8 @@ cdef TensorImpl converted(TensorImpl source, uint8_t code):
     """Return the tensor in another element type; itself if it has that."""
     if source.dtype_code == code:
         return source
-    cdef uint64_t before = set_counts(source, source, source)
     cdef TensorImpl target = empty_impl(
         source.ndim, TensorImpl_sizes(source), code, source.device_type, source.device_index)
-    check_unchanged(before, source, source, source)
     if source.device_type != META:
         copy_elements(target, source)
     return target
@@ -132,10 +125,8 @@ cdef object clone(Kernel self, object table, arguments_t args):
 
 cdef object cloned(TensorImpl source, object memory_format):
     """Copy at once; unless a memory format is asked for, dense strides are kept."""
-    cdef uint64_t before = set_counts(source, source, source)
     cdef TensorImpl target = empty_like_impl(source, memory_format)
     made = Tensor_wrap(target)
-    check_unchanged(before, source, source, source)
     if (
         target.contiguous and not source.contiguous and 1 < source.ndim <= INLINE_DIMS
         and 0 < source.numel <= FEW_ELEMENTS and itemsize_of(source.dtype_code) <= 8
@@ -210,11 +201,9 @@ cdef object lazy_clone(Kernel self, object table, arguments_t args):
     cdef TensorImpl source = (<TensorBase>args[0]).impl
     if source.storage is None:
         raise RuntimeError("the tensor has no storage that could be shared.")
-    cdef uint64_t before = set_counts(source, source, source)
     if (<StorageImpl>source.storage).was_shrunk:
         TensorImpl_check_bounds(source)
     cdef StorageImpl storage = StorageImpl_lazy_clone(<StorageImpl>source.storage)
-    check_unchanged(before, source, source, source)
     cdef TensorImpl target = TensorImpl_shallow_copy(source)
     own_new(storage)
     TensorImpl_adopt(target, storage)
@@ -225,8 +214,6 @@ cdef object to_copy(Kernel self, object table, arguments_t args):
     """Copy to a device, in row-major order: the one of the two that is not the CPU has the kernel that copies."""
     cdef TensorBase source = <TensorBase>args[0]
     cdef TensorImpl impl = source.impl
-    if impl is UNDEFINED:
-        refuse_undefined()
     where = Device_from_any(<object>args[1])
     made = EMPTY.call_empty(impl.ndim, TensorImpl_sizes(impl), impl.dtype_code, where.type_code, where.index)
     return COPY_.call2(made, source)
@@ -237,8 +224,6 @@ cdef object to_dtype(Kernel self, object table, arguments_t args):
     cdef TensorBase source = <TensorBase>args[0]
     cdef TensorImpl impl = source.impl
     cdef uint8_t code = dtype_from_any(<object>args[1]).code
-    if impl is UNDEFINED:
-        refuse_undefined()
     if impl.dtype_code == code:
         return source
     if impl.contiguous or impl.device_type != CPU:
@@ -253,7 +238,6 @@ cdef object copy_(Kernel self, object table, arguments_t args):
     cdef TensorBase target = <TensorBase>args[0]
     cdef TensorBase source = <TensorBase>args[1]
     cdef TensorBase origin = source
-    cdef uint64_t before = set_counts(target.impl, source.impl, source.impl)
     check_writable_once(target.impl)
     TensorImpl_mutable_data(target.impl)  # a copy-on-write target gets its own bytes before anything is compared
     cdef bint overlaps = may_overlap(source.impl, target.impl)
@@ -261,7 +245,6 @@ cdef object copy_(Kernel self, object table, arguments_t args):
     if not (overlaps and is_same_view(source.impl, target.impl)):
         if overlaps:
             origin = cloned(source.impl, None)
-        check_unchanged(before, target.impl, source.impl, source.impl)
         copy_elements(target.impl, origin.impl)
     TensorImpl_bump_version(target.impl)
     return target
@@ -274,7 +257,6 @@ cdef object fill_(Kernel self, object table, arguments_t args):
     cdef TensorBase target = <TensorBase>args[0]
     cdef object value = <object>args[1]
     cdef TensorImpl impl = target.impl
-    cdef uint64_t before = set_counts(impl, impl, impl)
     cdef ndarray array
     cdef double[2] buffer  # for one element of the widest type
     cdef double[2] converted_buffer
@@ -287,7 +269,6 @@ cdef object fill_(Kernel self, object table, arguments_t args):
         array = fill_element(impl, value)
         element = PyArray_DATA(array)
     cdef void* data = TensorImpl_mutable_data(impl)
-    check_unchanged(before, impl, impl, impl)
     if impl.dtype_code != code:
         convert_element(code, element, impl.dtype_code, converted_buffer)
         element = converted_buffer

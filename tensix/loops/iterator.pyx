@@ -5,7 +5,7 @@ operand that is written comes last, as in NumPy's loops. Large walks run without
 
 Code that writes takes the mutable address before the walk: a copy-on-write tensor must not begin to copy inside it.
 The addresses of operands are taken when they are added, and nothing runs from then on that could change them: see
-Note [Geometry and address]. A walk that gives up the GIL uses their storages until it ends.
+Note [Addresses in use]. A walk that gives up the GIL uses their storages until it ends.
 
 Note [Order of a walk]
 ~~~~~~~~~~~~~~~~~~~~~~

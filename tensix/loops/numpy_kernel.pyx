@@ -17,14 +17,13 @@ from tensix.tensors.dtype cimport (
     DType,
     default_float_code,
     dtype_of_code,
-    itemsize_of,
     numpy_dtype_of,
     refuse_undefined,
 )
 from tensix.exchange.ndarray cimport ndarray_of_impl, ndarray_of_type
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
-from tensix.tensors.tensor_impl cimport TensorImpl, refuse_change
+from tensix.tensors.tensor_impl cimport TensorImpl
 
 import numpy as np
 
@@ -161,8 +160,6 @@ cdef object NumpyKernel_adopt(NumpyKernel self, object found, int code, list arr
         found = call_numpy(found.copy, ())
     impl = take_over(found)
     if self.moves:
-        if itemsize_of(impl.dtype_code) != itemsize_of(code):  # the first was changed before it was viewed
-            refuse_change()
         impl.dtype_code = code
     if self.widens and is_narrow(code) and impl.dtype_code == FLOAT32:
         impl = converted(impl, code)

@@ -6,13 +6,13 @@ are entered into a table per operator, a row per element type: the second stage 
 The kernel that makes a tensor and those that write to `out` or to the first operand share a table.
 """
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memchr, memset, strchr
 from numpy cimport npy_intp, ufunc
 from tensix.core.device cimport CPU, META
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport Kernel, arguments_t, kernel_function_t
-from tensix.dispatch.operator_table cimport OperatorTable, keys_of
+from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.loops.corrected_loops cimport corrected_loop, faster_loops
 from tensix.loops.conversion cimport (
     conversion_init,
@@ -46,7 +46,7 @@ from tensix.tensors.dtype cimport (
 from tensix.exchange.ndarray cimport readable_of_impl
 from tensix.dispatch.operands cimport scalar_like
 from tensix.tensors.promotion cimport check_result_type, promote_codes
-from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
+from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_bump_version,
@@ -55,9 +55,7 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_same_sizes,
     TensorImpl_shape,
     TensorImpl_sizes,
-    check_unchanged,
     refuse_devices,
-    set_counts,
 )
 
 import numpy as np
@@ -262,7 +260,7 @@ cdef object make_and_copy(Kernel kernel, object table, arguments_t args):
     cdef int last = (<OperatorTable>table).count - 1
     cdef TensorBase out = <TensorBase>args[last]
     cdef tuple inputs = tuple([<object>args[i] for i in range(last)])
-    cdef TensorBase made = self.maker.call(inputs, None, keys_of(inputs))
+    cdef TensorBase made = self.maker.call(inputs, None)
     check_result_type(made.impl.dtype_code, out.impl.dtype_code)
     check_output_shape(made.impl, None, out.impl)
     check_device(made.impl, out.impl)
@@ -362,11 +360,9 @@ cdef bint is_bound(TensorBase bound, TensorImpl x):
 cdef object clipped(inner_loop_t loop, TensorImpl x, TensorImpl low, TensorImpl high):
     """Walk over a tensor once, for both bounds."""
     cdef iterator_t iterator
-    cdef uint64_t before = set_counts(x, low, high)
     cdef TensorImpl made = new_result(x.ndim, TensorImpl_sizes(x), x.dtype_code, x, x)
     result = Tensor_wrap(made)
     cdef void* target = TensorImpl_mutable_data(made)
-    check_unchanged(before, x, low, high)
     iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
     iterator_add(&iterator, low, <void*>TensorImpl_const_data(low))
@@ -481,10 +477,6 @@ cdef object UfuncKernel_write(UfuncKernel self, TensorBase a, TensorBase b, Tens
     cdef TensorImpl x = a.impl
     cdef TensorImpl y = None if b is None else b.impl
     cdef TensorImpl out = target.impl
-    if out is UNDEFINED:
-        raise RuntimeError("the tensor to write to is undefined. Make one with empty().")
-    cdef TensorImpl other = x if y is None else y
-    cdef uint64_t before = set_counts(x, out, other)
     common = x.dtype_code if y is None else promote_codes(x.dtype_code, y.dtype_code)
     code = UfuncKernel_code(self, common)
     check_result_type(UfuncKernel_result_code(self, common), out.dtype_code)
@@ -500,7 +492,6 @@ cdef object UfuncKernel_write(UfuncKernel self, TensorBase a, TensorBase b, Tens
     cdef TensorImpl left = without_overlap(x, out)
     cdef TensorImpl right = None if y is None else without_overlap(y, out)
     TensorImpl_mutable_data(out)  # once more: it may have been cloned while the operands were copied
-    check_unchanged(before, x, out, other)  # nothing runs from here to the loop
     if y is None:
         run_unary(&self.loops[code], left, out, out.dtype_code)
     else:
@@ -539,10 +530,8 @@ cdef TensorImpl without_overlap(TensorImpl operand, TensorImpl out):
     """
     if not may_overlap(operand, out) or is_same_view(operand, out):
         return operand
-    cdef uint64_t before = set_counts(operand, operand, operand)
     cdef TensorImpl copy = empty_impl(
         operand.ndim, TensorImpl_sizes(operand), operand.dtype_code, operand.device_type, operand.device_index)
-    check_unchanged(before, operand, operand, operand)
     copy_elements(copy, operand)
     return copy
 
@@ -555,11 +544,9 @@ cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, TensorImpl out, uint
     cdef iterator_t iterator
     cdef converting_loop_t wrapped
     cdef bint fits = x.dtype_code == loop.code and result_code == loop.result_code
-    cdef uint64_t before = set_counts(x, x, x)
     if out is None:
         out = new_result(x.ndim, TensorImpl_sizes(x), result_code, x, x)
     cdef void* target = TensorImpl_mutable_data(out)
-    check_unchanged(before, x, x, x)
     if fits and x.contiguous and out.contiguous and x.numel < GRAIN_ELEMENTS:
         run_flat(loop, x, None, out, target)
         return out
@@ -584,7 +571,6 @@ cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y, Tenso
     cdef int ndim
     cdef TensorImpl like
     cdef void* target
-    cdef uint64_t before = set_counts(x, y, y)
     cdef bint fits = x.dtype_code == loop.code and y.dtype_code == loop.code and result_code == loop.result_code
     if fits and x.contiguous and y.contiguous and (out is None or out.contiguous):
         like = flat_shape(x, y)
@@ -592,14 +578,12 @@ cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y, Tenso
             if out is None:
                 out = empty_impl(like.ndim, TensorImpl_sizes(like), result_code, x.device_type, x.device_index)
             target = TensorImpl_mutable_data(out)
-            check_unchanged(before, x, y, y)
             run_flat(loop, x, y, out, target)
             return out
     ndim = broadcast_sizes(x, y, sizes)
     if out is None:
         out = new_result(ndim, sizes, result_code, x, y)
     target = TensorImpl_mutable_data(out)
-    check_unchanged(before, x, y, y)
     iterator_start(&iterator, ndim, sizes)
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
     iterator_add(&iterator, y, <void*>TensorImpl_const_data(y))
@@ -619,11 +603,9 @@ cdef TensorImpl run_beside_number(typed_loop_t* loop, TensorImpl x, void* number
     cdef npy_intp count
     cdef npy_intp steps[3]
     cdef char* data[3]
-    cdef uint64_t before = set_counts(x, x, x)
     if out is None:
         out = new_result(x.ndim, TensorImpl_sizes(x), loop.result_code, x, x)
     cdef void* target = TensorImpl_mutable_data(out)
-    check_unchanged(before, x, x, x)
     cdef void* source = <void*>TensorImpl_const_data(x)
     if x.contiguous and out.contiguous and x.numel < GRAIN_ELEMENTS:
         count = x.numel

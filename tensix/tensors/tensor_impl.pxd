@@ -28,7 +28,7 @@ cdef class TensorImpl(IntrusiveTarget):
     cdef int8_t device_index
     cdef uint8_t ndim
     cdef uint8_t contiguous      # elements in row-major order without gaps
-    cdef uint32_t set_count      # how often set_() has exchanged all of this; see Note [Geometry and address]
+    cdef uint32_t uses           # by operations that run; set_() is refused meanwhile. See Note [Operands in use]
     cdef void destroy(self, bint holds_gil) noexcept nogil
     cpdef release_resources(self)
 
@@ -85,28 +85,17 @@ cdef inline int TensorImpl_reserve(TensorImpl self, int ndim) except -1:
     return 0
 
 
-cdef inline uint64_t set_counts(TensorImpl a, TensorImpl b, TensorImpl c) noexcept nogil:
-    """Return how often set_() has changed these; name one again if there are fewer. See Note [Geometry and address]."""
-    return <uint64_t>a.set_count + b.set_count + c.set_count
-
-
-cdef inline int check_unchanged(uint64_t before, TensorImpl a, TensorImpl b, TensorImpl c) except -1:
-    """Refuse to go on if set_() has changed one of these since `before`, what `set_counts` returned then."""
-    return refuse_change() if set_counts(a, b, c) != before else 0
-
-
 cdef TensorImpl TensorImpl_new(uint8_t dtype_code, uint64_t key_set, int ndim)
 cdef int TensorImpl_reserve_outline(TensorImpl self, int ndim) except -1
 cdef void TensorImpl_adopt(TensorImpl self, IntrusiveTarget storage) noexcept
 cdef TensorImpl TensorImpl_view(TensorImpl base, int ndim)
 cdef TensorImpl TensorImpl_shallow_copy(TensorImpl base)
-cdef int TensorImpl_shallow_copy_from(TensorImpl self, TensorImpl source) except -1
+cdef int TensorImpl_shallow_copy_from(TensorImpl self, TensorImpl source, uint32_t own_uses) except -1
 cdef int TensorImpl_refresh(TensorImpl self) except -1
 cdef bint TensorImpl_is_dense(TensorImpl self) noexcept nogil
 cdef int64_t contiguous_strides(int ndim, const int64_t* sizes, int64_t* strides) except -1
 cdef bint TensorImpl_span(TensorImpl self, int64_t* first, int64_t* last) noexcept nogil
 cdef int TensorImpl_check_bounds(TensorImpl self) except -1
-cdef int refuse_change() except -1
 cdef int TensorImpl_check_alive(TensorImpl self) except -1
 cdef void TensorImpl_bump_version(TensorImpl self) noexcept
 cdef bint TensorImpl_is_aligned(TensorImpl self, int64_t alignment) noexcept

@@ -4,19 +4,23 @@ Sizes and strides lie inside the object up to five dimensions. Strides and the s
 elements; a stride may be negative. ``TensorImpl_refresh`` must follow every change of the geometry: it recomputes
 the number of elements and the cached flags.
 
-Note [Geometry and address]
-~~~~~~~~~~~~~~~~~~~~~~~~~~~
+Note [Operands in use]
+~~~~~~~~~~~~~~~~~~~~~~
 While an operation allocates its result, copies, or converts an argument, other code may run: an allocator, a finaliser,
-``__index__``, another thread. It may call `set_` on an operand, which exchanges shape, strides, type, device and
-storage, and nothing else does; or it may exchange the block of the operand's storage. So an operation
+``__index__``, another thread. Shape, strides, type, device and storage of a body are exchanged by `set_` alone. So the
+table of an operator counts a use of each operand for as long as a kernel in C runs, and `set_` refuses a body that is
+in use, as `bytearray.append` refuses an array with exports. A kernel plans when it likes. Bodies that it has made
+itself, and not yet handed out, cannot be changed by anybody; those of other arguments, such as the keys of an index,
+it counts itself. Kernels in Python do not count: what they call does.
 
-* reads the ``set_count`` of its operands before it plans, and compares it after the last such moment: what it has
-  planned is then still so, or a RuntimeError;
-* asks for the addresses after that moment, those for writing first, since making a copy-on-write storage writable is
-  such a moment itself. `TensorImpl_const_data` compares with the storage's size if that has ever shrunk;
+Note [Addresses in use]
+~~~~~~~~~~~~~~~~~~~~~~~
+The same code may exchange the block of an operand's storage. So an operation
+
+* asks for the addresses after the last moment at which other code may run, those for writing first, since making a
+  copy-on-write storage writable is such a moment itself. `TensorImpl_const_data` compares with the storage's size if
+  that has ever shrunk;
 * begins a use of the storages if it gives up the GIL from there on. See Note [Storages in use].
-
-Bodies that it has made itself, and not yet handed out, cannot be changed by anybody.
 
 Note [The storage of a body]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -46,7 +50,7 @@ from cython.cimports.tensix.core.free_list import (
     free_list_take,
 )
 from cython.cimports.tensix.core.handle import drop, drop_nogil, retain
-from cython.cimports.tensix.core.storage_impl import StorageImpl, StorageImpl_const_data, StorageImpl_pass_guards
+from cython.cimports.tensix.core.storage_impl import StorageImpl, StorageImpl_pass_guards, StorageImpl_pass_read_guards
 from cython.cimports.tensix.tensors.dtype import dtype_of_code, itemsize_of, refuse_undefined
 
 __all__ = ["TensorImpl"]
@@ -231,24 +235,24 @@ def TensorImpl_shallow_copy(base):
     return self
 
 
-def TensorImpl_shallow_copy_from(self, source):
-    """Refer to the elements of another body; identity, counts and autograd_meta stay. Nothing changes on failure."""
+def TensorImpl_shallow_copy_from(self, source, own_uses):
+    """Refer to the elements of another body; identity, counts and autograd_meta stay. Nothing changes on failure.
+
+    So many uses are the caller's. See Note [Operands in use].
+    """
     twin = TensorImpl_shallow_copy(source)
+    if self.uses > own_uses:
+        raise RuntimeError(
+            "set_() cannot exchange a tensor while an operation uses it: another thread's, or one that runs this code "
+            "as an allocator, a finaliser or for a number. Let only one of them have the tensor at a time."
+        )
     self.dims, twin.dims = twin.dims, self.dims  # the twin takes what was here down with it
     self.ndim, twin.ndim = twin.ndim, self.ndim
     self.storage, twin.storage = twin.storage, self.storage
     self.storage_offset, self.numel, self.contiguous = twin.storage_offset, twin.numel, twin.contiguous
     self.key_set, self.dtype_code = twin.key_set, twin.dtype_code
     self.device_type, self.device_index = twin.device_type, twin.device_index
-    self.set_count += 1
     return 0
-
-
-def refuse_change():
-    raise RuntimeError(
-        "a tensor was changed by set_() while an operation on it was running: by another thread, an allocator or a "
-        "finaliser. Let only one of them have the tensor at a time."
-    )
 
 
 def TensorImpl_reserve_outline(self, ndim):
@@ -459,7 +463,14 @@ def TensorImpl_const_data(self):
     """Return the address of the first element for reading; never materializes."""
     TensorImpl_check_memory(self)
     TX_ASSERT(TensorImpl_is_refreshed(self), "a body that was refreshed after its geometry changed", self.numel)
-    data = cython.cast(cython.p_char, StorageImpl_const_data(cython.cast(StorageImpl, self.storage)))
+    storage = cython.cast(StorageImpl, self.storage)
+    if storage.guarded:
+        self.uses += 1  # what runs meanwhile does not change the body. See Note [Operands in use]
+        try:
+            StorageImpl_pass_read_guards(storage)
+        finally:
+            self.uses -= 1
+    data = cython.cast(cython.p_char, storage.block.data)
     if data == cython.NULL:
         return TensorImpl_no_data(self)
     TX_ASSERT(TensorImpl_is_within(self), "elements inside the storage", self.storage_offset)

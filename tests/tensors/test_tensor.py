@@ -211,14 +211,22 @@ def test_undefined_tensor_is_alias_of_nothing(x, y):
     lambda x: x.mutable_data_ptr(), lambda x: x.tolist(), lambda x: x + tensix.ones(2), lambda x: tensix.ones(2) + x,
     lambda x: tensix.ones(2).copy_(x), lambda x: x.copy_(tensix.ones(2)), lambda x: x.item(), bool, float, np.asarray,
     lambda x: tensix.astype(x, "int64"), lambda x: tensix.tensor([x]),
+    lambda x: tensix.ones(2)[x], lambda x: tensix.ones(2)[None, x], lambda x: tensix.concat([tensix.ones(2), x]),
+    lambda x: tensix.add(tensix.ones(2), 2, out=x),
 ])
 def test_undefined_tensor_is_refused_by_name(use):
     with pytest.raises(RuntimeError, match=r"undefined|no storage"):
         use(Tensor())
 
 
+@pytest.mark.parametrize("make", [tensix.empty_like, tensix.zeros_like])
+def test_nothing_is_made_like_an_undefined_tensor(make):
+    with pytest.raises(tensix.NullError, match="the tensor is undefined"):
+        make(Tensor())
+
+
 @pytest.mark.parametrize("make", [
-    tensix.empty_like, tensix.zeros_like, lambda x: tensix.zeros(2, dtype=x.dtype),
+    lambda x: tensix.zeros(2, dtype=x.dtype),
     lambda x: tensix.empty(2, dtype=x.dtype), lambda x: tensix.astype(tensix.ones(2), x.dtype),
 ])
 def test_nothing_is_made_of_the_undefined_type(make):

@@ -216,6 +216,40 @@ def test_set_lets_the_old_storage_go():
     assert log == ["storage"]
 
 
+def test_set_is_refused_while_an_operation_uses_the_tensor():
+    x = tensix.arange(3)
+
+    class Exchanging:
+        def __index__(self):
+            x.set_(tensix.zeros(5))
+            return 1
+
+    for use in (lambda: x.select(0, Exchanging()), lambda: x[Exchanging()], lambda: x.narrow(0, Exchanging(), 1),
+                lambda: tensix.ops.tensix.roll(x, Exchanging())):  # fmt: skip
+        with pytest.raises(RuntimeError, match="while an operation uses it"):
+            use()
+        assert x.tolist() == [0, 1, 2]
+    x.set_(tensix.zeros(5))
+    assert x.shape == (5,)
+
+
+@pytest.mark.parametrize("fail", [
+    lambda x: x.select(0, 5), lambda x: x + tensix.ones(2), lambda x: tensix.ones(2) + x, lambda x: x + "a",
+    lambda x: tensix.add(x, x, out=tensix.ones(1, dtype="int8")), lambda x: x.add_(tensix.ones(4)), lambda x: x.view(7),
+    lambda x: tensix.concat([x, x, tensix.Tensor()]), lambda x: tensix.concat([x, tensix.ones(2, 2)]),
+    lambda x: tensix.where(x, x, tensix.ones(2)), lambda x: x + tensix.Tensor(), lambda x: tensix.Tensor() + x,
+    lambda x: x[[x, tensix.Tensor()]], lambda x: x[x, x], lambda x: x[x.to("bool"), tensix.Tensor()],
+    lambda x: x.__setitem__((x, tensix.Tensor()), 1), lambda x: tensix.clip(x, x, tensix.ones(2)),
+    lambda x: tensix.matmul(x, tensix.ones(4)), lambda x: x.sum(dim=9), lambda x: tensix.fft.fft(x, n=-1),
+    lambda x: tensix.einsum("i,j,ij", x, x, x),
+])  # fmt: skip
+def test_what_failed_leaves_no_tensor_in_use(fail):
+    x = tensix.zeros(3, dtype="int64")
+    with pytest.raises((RuntimeError, TypeError, IndexError, ValueError)):
+        fail(x)
+    assert x.set_(tensix.ones(5)).shape == (5,)
+
+
 def test_set_needs_two_strided_tensors():
     x = tensix.ones(2)
     for target, source in ((Tensor(), x), (x, Tensor())):
