@@ -90,7 +90,7 @@ LINK_ARGS += SANITIZE
 # Loops of our own over elements that the compiler can take many at once; GCC does so from -O3 on.
 VECTORISED = (
     "kernels/index_by_one", "kernels/index_by_several", "kernels/manipulation", "kernels/searching", "kernels/sets",
-    "kernels/sorting", "kernels/statistical", "loops/conversion", "loops/corrected_loops", "loops/gufunc",
+    "kernels/sorting", "kernels/statistical", "loops/conversion", "loops/corrected_loops",
 )  # fmt: skip
 FURTHER_ARGS = {f"tensix/{name}.pyx": ["-O3"] for name in VECTORISED}
 # Roots and choices of elementwise functions: only if neither errno nor exceptions of floating point count.

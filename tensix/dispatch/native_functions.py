@@ -137,6 +137,7 @@ TILE = define("tile(Tensor self, int[] dims) -> Tensor")
 FLIP = define("flip(Tensor(a) self, int[]? dims=None) -> Tensor(a)")
 
 # linear algebra
+EINSUM = define("einsum(str equation, Tensor[] tensors) -> Tensor")
 TENSORDOT = define("tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor")
 VECDOT = define("linalg_vecdot(Tensor x, Tensor y, int axis=-1) -> Tensor")
 CHOLESKY = define("linalg_cholesky(Tensor self, bool upper=False) -> Tensor")

@@ -5,10 +5,9 @@
 Second names of functions, such as `concatenate` and `cumsum`, stand beside what they name.
 """
 
-import functools
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import cython
@@ -21,13 +20,12 @@ from tensix.dispatch.tensor_function import also_method, function, method, tenso
 from tensix.exchange import formatting
 from tensix.functions.creation import asarray, empty, rand
 from tensix.functions.indexing import take
-from tensix.functions.linear_algebra import matmul, tensordot
+from tensix.functions.linear_algebra import tensordot
 from tensix.functions.manipulation import concat, expand_dims, stack
 from tensix.functions.searching import where
 from tensix.functions.sets import unique_all
 from tensix.functions.sorting import argsort, sort
 from tensix.functions.statistical import mean
-from tensix.functions.statistical import sum as sum_
 from tensix.kernels.elementwise import isclose, isnan
 from tensix.kernels.random import Generator, random_order
 from tensix.tensors.dtype import float64
@@ -36,8 +34,6 @@ __all__ = [
     "allclose", "array_equal", "dot", "einsum", "hstack", "median", "pad", "quantile", "randperm",
     "set_printoptions", "split", "unique", "vstack",
 ]  # fmt: skip
-
-LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 # ---- comparisons whose result is one bool
 
@@ -162,8 +158,7 @@ def einsum(subscripts: str, /, *operands: Tensor) -> Tensor:
 
     Notes
     -----
-    Two tensors at a time are contracted, by products of matrices; of more than two, NumPy's ``einsum_path`` says which
-    first.
+    NumPy's ``einsum`` computes it, for large tensors and for more than two by products of matrices.
 
     Examples
     --------
@@ -175,156 +170,7 @@ def einsum(subscripts: str, /, *operands: Tensor) -> Tensor:
     """
     if not isinstance(subscripts, str):
         raise TypeError(f"einsum() takes subscripts such as 'ij,jk->ik' first, found {type(subscripts).__name__}.")
-    tensors_only(operands, "einsum")
-    tensors: dict[int, Tensor] = dict(enumerate(operands))
-    steps = steps_of(subscripts, tuple([x.shape for x in operands]))
-    for made, (compute, places) in enumerate(steps, len(operands)):
-        tensors[made] = compute(*[tensors.pop(place) for place in places])  # kept no longer than needed
-    return tensors.popitem()[1]
-
-
-Part = tuple[int, str]  # the number of a tensor, and a letter for each of its dimensions
-Step = tuple[Callable[..., Tensor], tuple[int, ...]]  # what makes the next tensor, and of which ones: used only once
-
-
-@functools.lru_cache(maxsize=256)
-def steps_of(subscripts: str, shapes: tuple[tuple[int, ...], ...]) -> list[Step]:
-    """Return what to do with tensors of these shapes. For small ones, to find it out costs more than to do it."""
-    terms, output = read_subscripts(subscripts, shapes)
-    sizes: dict[str, int] = {}
-    for letters, shape in zip(terms, shapes, strict=True):
-        if len(set(zip(letters, shape, strict=True))) > len(set(letters)):
-            raise ValueError(f"einsum({subscripts!r}) takes a diagonal of sizes that are the same, found {shape}.")
-        for letter, size in zip(letters, shape, strict=True):
-            if sizes.setdefault(letter, size) in (1, size):
-                sizes[letter] = size
-            elif size != 1:
-                raise ValueError(f"einsum({subscripts!r}) finds the sizes {sizes[letter]} and {size} for {letter!r}.")
-    plan = Plan(sizes, len(shapes))
-    parts = [plan.prepare((place, letters), shapes[place]) for place, letters in enumerate(terms)]
-    for places in contraction_path(parts, output, sizes):
-        chosen = [parts[place] for place in places]
-        parts = [part for place, part in enumerate(parts) if place not in places]
-        needed = {*output, *(letter for _, letters in parts for letter in letters)}
-        first, *others = [plan.reduce(part, {*needed, *letters_beside(part, chosen)}) for part in chosen]
-        for other in others:
-            first = plan.reduce(plan.contract(first, other, needed), needed)
-        parts.append(first)
-    place, letters = parts[0]
-    missing = [letter for letter in output if letter not in letters]  # of size 1 in every tensor that has it
-    if missing:
-        place = plan.add(operator.itemgetter((None,) * len(missing)), place)
-    plan.permute((place, "".join(missing) + letters), output)
-    return plan.steps
-
-
-class Plan:
-    """Collect the steps of a contraction, for dimensions of these sizes."""
-
-    def __init__(self, sizes: dict[str, int], count: int) -> None:
-        self.sizes, self.count, self.steps = sizes, count, list[Step]()
-
-    def add(self, function: Callable[..., Tensor], *places: int) -> int:
-        """Add a step and return the number of what it makes."""
-        self.steps.append((function, places))
-        self.count += 1
-        return self.count - 1
-
-    def shape_of(self, letters: Sequence[str]) -> tuple[int, ...]:
-        """Return the sizes of dimensions."""
-        return tuple(self.sizes[letter] for letter in letters)
-
-    def prepare(self, part: Part, shape: tuple[int, ...]) -> Part:
-        """Give a tensor each letter once: the diagonal of those that it has twice; none that are broadcast."""
-        place, term = part
-        gone = [size == 1 < self.sizes[letter] for letter, size in zip(term, shape, strict=True)]
-        letters = "".join(letter for letter, is_gone in zip(term, gone, strict=True) if not is_gone)
-        if letters != term:
-            place = self.add(operator.itemgetter(tuple(0 if is_gone else slice(None) for is_gone in gone)), place)
-        for letter in dict.fromkeys(letters):
-            while letters.count(letter) > 1:
-                first, second = letters.index(letter), letters.rindex(letter)
-                place = self.add(operator.methodcaller("diagonal", 0, first, second), place)
-                letters = letters[:first] + letters[first + 1 : second] + letters[second + 1 :] + letter
-        return place, letters
-
-    def reduce(self, part: Part, needed: set[str]) -> Part:
-        """Sum a part over the letters that are no longer needed."""
-        place, letters = part
-        gone = tuple(dim for dim, letter in enumerate(letters) if letter not in needed)
-        if not gone:
-            return part
-        kept = "".join(letter for letter in letters if letter in needed)
-        return self.add(lambda x: sum_(x, axis=gone, dtype=x.dtype), place), kept
-
-    def contract(self, first: Part, second: Part, needed: set[str]) -> Part:
-        """Multiply two parts, summed over what both have and no one needs: a stack of matrix products."""
-        left, right = first[1], second[1]
-        stacked = [letter for letter in left if letter in right and letter in needed]
-        summed = [letter for letter in left if letter in right and letter not in needed]
-        rows = [letter for letter in left if letter not in right]
-        columns = [letter for letter in right if letter not in left]
-        height, depth, width = (math.prod(self.shape_of(letters)) for letters in (rows, summed, columns))
-        stack, made = self.shape_of(stacked), [*stacked, *rows, *columns]
-        x = self.permute(first, [*stacked, *rows, *summed])
-        y = self.permute(second, [*stacked, *summed, *columns])
-        x = self.reshape(x, self.shape_of([*stacked, *rows, *summed]), (*stack, height, depth))
-        y = self.reshape(y, self.shape_of([*stacked, *summed, *columns]), (*stack, depth, width))
-        product = self.add(matmul if summed else operator.mul, x, y)
-        return self.reshape(product, (*stack, height, width), self.shape_of(made)), "".join(made)
-
-    def permute(self, part: Part, order: Sequence[str]) -> int:
-        """Bring dimensions into an order."""
-        place, letters = part
-        if list(letters) == list(order):
-            return place
-        return self.add(operator.methodcaller("permute", tuple(letters.index(letter) for letter in order)), place)
-
-    def reshape(self, place: int, shape: tuple[int, ...], wanted: tuple[int, ...]) -> int:
-        """Give a tensor another shape."""
-        return place if shape == wanted else self.add(operator.methodcaller("reshape", wanted), place)
-
-
-def read_subscripts(subscripts: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[list[str], str]:
-    """Return the letters of each tensor and of the result, with letters for dimensions that are broadcast."""
-    left, arrow, output = subscripts.replace(" ", "").partition("->")
-    terms = left.split(",")
-    if len(terms) != len(shapes):
-        raise ValueError(f"einsum({subscripts!r}) is about {len(terms)} tensors, found {len(shapes)}.")
-    unused = [letter for letter in LETTERS if letter not in subscripts]
-    most = 0
-    for place, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
-        before, dots, behind = term.partition("...")
-        extra = len(shape) - len(before) - len(behind)
-        if extra < 0 or (extra and not dots):
-            raise ValueError(f"einsum({subscripts!r}): {term!r} is about another shape than {shape}.")
-        if not set(before + behind) <= set(LETTERS):
-            raise ValueError(f"einsum({subscripts!r}): {term!r} must be letters, and ... at most once.")
-        most = max(most, extra)
-        terms[place] = before + "".join(unused[:extra][::-1]) + behind  # the last dimension has the first letter
-    broadcast = "".join(unused[:most][::-1])
-    if not arrow:
-        every = "".join(terms)
-        output = "..." + "".join(sorted(c for c in set(every) if every.count(c) == 1 and c not in broadcast))
-    output = output.replace("...", broadcast)
-    if len(set(output)) < len(output) or not set(output) <= set("".join(terms)):
-        raise ValueError(f"einsum({subscripts!r}): the result may have each letter once, of those that tensors have.")
-    return terms, output
-
-
-def contraction_path(parts: list[Part], output: str, sizes: dict[str, int]) -> list[tuple[int, ...]]:
-    """Return which parts are contracted one after the other; what comes of them is put behind the others."""
-    if len(parts) <= 2:
-        return [tuple(range(len(parts)))]
-    shapes = [np.broadcast_to(0, tuple(sizes[letter] for letter in letters)) for _, letters in parts]
-    output = "".join(letter for letter in output if any(letter in letters for _, letters in parts))
-    path, _ = np.einsum_path(f"{','.join(letters for _, letters in parts)}->{output}", *shapes, optimize="greedy")
-    return path[1:]
-
-
-def letters_beside(part: Part, parts: list[Part]) -> set[str]:
-    """Return the letters of all parts but one."""
-    return {letter for other in parts if other is not part for letter in other[1]}
+    return native_functions.EINSUM(subscripts, tensors_only(operands, "einsum"))
 
 
 # ---- order

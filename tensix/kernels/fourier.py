@@ -4,23 +4,21 @@ import numpy as np
 
 from tensix.dispatch import native_functions
 from tensix.loops.axes import as_tuple, wrapped_axes
-from tensix.loops.gufunc import FourierKernel
 from tensix.loops.numpy_kernel import NumpyKernel
 
 
-def register_transform(name, *loops, **options):
-    """Enter the loops of a transform, and NumPy's of its name, whose parameters are the operator's."""
+def register_transform(name):
+    """Register NumPy's transform of a name, whose parameters are the operator's."""
 
     def transform(self, size, axes, norm):
         if axes is None and size is not None:
             axes = tuple(range(-len(size), 0))
-        if axes is not None:
+        if axes is not None and (type(axes) is not int or not -self.ndim <= axes < self.ndim):
             wrapped_axes(as_tuple(axes), self.ndim)
         return getattr(np.fft, name)(self, size, axes, norm)
 
     transform.__qualname__ = name
-    kernel = FourierKernel(NumpyKernel(transform, floats=True, widens=True), *loops, **options)
-    getattr(native_functions, name.upper()).register("CPU", kernel)
+    getattr(native_functions, name.upper()).register("CPU", NumpyKernel(transform, floats=True, widens=True))
 
 
 def register_shift(table, name, sign):
@@ -35,15 +33,7 @@ def register_shift(table, name, sign):
     table.register("CPU", shift)
 
 
-register_transform("fft", "fft", divides="forward")
-register_transform("ifft", "ifft", divides="backward")
-register_transform("rfft", "rfft", divides="forward")
-register_transform("irfft", "irfft", divides="backward")
-register_transform("hfft", "irfft", divides="forward", mirrors=True)
-register_transform("ihfft", "rfft", divides="backward", mirrors=True)
-register_transform("fftn", "fft", "fft", divides="forward")
-register_transform("ifftn", "ifft", "ifft", divides="backward")
-register_transform("rfftn", "rfft", "fft", divides="forward")
-register_transform("irfftn", "irfft", "ifft", divides="backward")
+for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fftn", "ifftn", "rfftn", "irfftn"):
+    register_transform(_name)
 register_shift(native_functions.FFTSHIFT, "fftshift", 1)
 register_shift(native_functions.IFFTSHIFT, "ifftshift", -1)

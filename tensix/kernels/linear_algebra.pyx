@@ -10,13 +10,11 @@ from libc.stdint cimport int64_t, uint8_t
 from numpy cimport npy_intp
 from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
-from tensix.dispatch.operands cimport scalar_like
-from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
-from tensix.loops.gufunc cimport call_t, core_loop
 from tensix.loops.iterator cimport (
     GRAIN_ELEMENTS,
+    inner_loop_t,
     iterator_begin_use,
     iterator_end_use,
     iterator_run,
@@ -42,22 +40,42 @@ from tensix.tensors.tensor_impl cimport (
     wrap_dim,
 )
 
-import math
-
 import numpy as np
 
 from tensix.dispatch import native_functions
-from tensix.kernels import elementwise
-from tensix.loops.axes import as_tuple, wrapped_axes
-from tensix.loops.gufunc import FactorsKernel, GufuncKernel
 from tensix.loops.numpy_kernel import NumpyKernel
-from tensix.tensors.dtype import float64
+
+
+cdef struct call_t:
+    inner_loop_t loop
+    void* data
+    int operands
+    int size_count
+    int step_count
+    npy_intp sizes[4]       # of the cores
+    npy_intp steps[8]       # inside the cores
 
 
 cdef struct operand_t:
     int ndim            # of what stands before the core
     int64_t sizes[64]
     npy_intp steps[64]
+
+
+cdef void core_loop(char** data, const npy_intp* count, const npy_intp* steps, void* context) noexcept nogil:
+    """Call the loop of a generalised ufunc: the count and the steps, then those of the core."""
+    cdef call_t* call = <call_t*>context
+    cdef npy_intp sizes[5]
+    cdef npy_intp all_steps[12]
+    cdef int i
+    sizes[0] = count[0]
+    for i in range(call.size_count):
+        sizes[1 + i] = call.sizes[i]
+    for i in range(call.operands):
+        all_steps[i] = steps[i]
+    for i in range(call.step_count):
+        all_steps[call.operands + i] = call.steps[i]
+    call.loop(data, sizes, all_steps, call.data)
 
 
 cdef call_t MATMUL[47]  # (n, k), (k, m) -> (n, m)
@@ -317,161 +335,45 @@ def vector_norm_kernel(self, ord, axis, keepdims):
     return np.linalg.vector_norm(self, ord=ord, axis=axis, keepdims=keepdims)
 
 
-# ---- by other operators, where they compute the same
+def einsum_kernel(equation, tensors):
+    """Plan the order of contractions, by products of matrices, where that takes less time than it saves."""
+    try:
+        if len(tensors) <= 2 and max([x.size for x in tensors]) < GRAIN_ELEMENTS:
+            return np.einsum(equation, *tensors)
+        return np.einsum(equation, *tensors, optimize=True)
+    except ValueError as error:
+        shapes = ", ".join([str(x.shape) for x in tensors])
+        raise ValueError(f"einsum({equation!r}) of shapes {shapes}: {error}") from None
 
 
-cdef class ComposedKernel(Kernel):
-    """Call a function that calls other operators; if it returns None, another kernel serves the call."""
-
-    cdef object composed
-    cdef Kernel rest
-
-    def __init__(self, composed, Kernel rest not None):
-        self.composed, self.rest, self.function, self.serves_any = composed, rest, compose, True
-        self.name = composed.__name__
+cdef Kernel VECTOR_NORM_BY_NUMPY = NumpyKernel(vector_norm_kernel, floats=True, widens=True)
 
 
-cdef object compose(Kernel kernel, object table, arguments_t args):
-    cdef ComposedKernel self = <ComposedKernel>kernel
+cdef object vector_norm(Kernel self, object table, arguments_t args):
+    """Return the root of the sum of squares without a temporary; other norms are NumPy's."""
     cdef TensorImpl x = (<TensorBase>args[0]).impl
-    if x.numel != 0 and (x.dtype_code == FLOAT32 or x.dtype_code == FLOAT64):
-        found = self.composed(*[<object>args[i] for i in range((<OperatorTable>table).count)])
-        if found is not None:
-            return found
-    return self.rest.function(self.rest, table, args)
+    cdef bint keepdims = <object>args[3]
+    if <object>args[1] != 2 or x.numel == 0 or x.dtype_code != FLOAT32 and x.dtype_code != FLOAT64:
+        return VECTOR_NORM_BY_NUMPY.function(VECTOR_NORM_BY_NUMPY, table, args)
+    return Tensor_wrap(length_impl(x, axes_from_any(<object>args[2], x.ndim), keepdims))
 
 
-cdef OperatorTable MUL = elementwise.multiply.table
-cdef OperatorTable ABS = elementwise.abs.table
-cdef object SUM = native_functions.SUM
-cdef object MAX = native_functions.MAX
-cdef object MIN = native_functions.MIN
-cdef double INFINITY = float("inf")
-
-
-def tensordot_by_operators(TensorBase x, TensorBase y, first, second):
-    """Multiply matrices, if the last dimensions meet the first ones in their order."""
-    cdef int count = len(first)
-    rows, columns = x.shape[:x.ndim - count], y.shape[count:]
-    if (tuple(first) != tuple(range(x.ndim - count, x.ndim)) or tuple(second) != tuple(range(count))
-            or x.shape[x.ndim - count:] != y.shape[:count] or count == 0 or y.impl.numel == 0):
-        return None
-    size = y.impl.numel // max(1, math.prod(columns))
-    left = x if count == 1 and x.ndim <= 2 else x.reshape((-1, size) if rows else (size,))
-    right = y if count == 1 and y.ndim <= 2 else y.reshape((size, -1) if columns else (size,))
-    product = native_functions.MATMUL(left, right)
-    return product if product.shape == rows + columns else product.reshape(rows + columns)
-
-
-def matrix_power_by_operators(TensorBase x, n):
-    """Multiply once or twice."""
-    if n not in (2, 3) or x.ndim < 2 or x.shape[x.ndim - 1] != x.shape[x.ndim - 2]:
-        return None
-    product = native_functions.MATMUL(x, x)
-    return product if n == 2 else native_functions.MATMUL(product, x)
-
-
-def outer_by_operators(TensorBase x, TensorBase y):
-    """Multiply by broadcasting."""
-    return MUL.call2(native_functions.UNSQUEEZE(x, 1), y) if x.ndim == y.ndim == 1 else None
-
-
-def vector_norm_by_operators(TensorBase x, ord, axis, keepdims):
-    """Compute the usual norms."""
-    if axis is not None:
-        try:
-            axis = (axis,) if type(axis) is int and 0 <= axis + x.ndim < 2 * x.ndim else (
-                wrapped_axes(as_tuple(axis), x.ndim))
-        except (IndexError, TypeError, ValueError):
-            return None
-    if ord == 2:
-        return Tensor_wrap(length_impl(x.impl, axes_from_any(axis, x.impl.ndim), keepdims))
-    if ord == 1:
-        return SUM(ABS.call1(x), axis=axis, keepdims=keepdims)
-    return MAX(ABS.call1(x), axis=axis, keepdims=keepdims) if ord == INFINITY else None
-
-
-def matrix_norm_by_operators(TensorBase x, ord, keepdims):
-    """Compute norms of sums, and those of singular values."""
-    if x.ndim < 2:
-        return None
-    if ord is None or ord == "fro":
-        return Tensor_wrap(length_impl(x.impl, axes_from_any((-2, -1), x.impl.ndim), keepdims))
-    if ord in (1, -1, INFINITY, -INFINITY):
-        sums = SUM(ABS.call1(x), axis=(-2 if ord in (1, -1) else -1,), keepdims=True)
-        return (MAX if ord > 0 else MIN)(sums, axis=(-2, -1), keepdims=keepdims)
-    if keepdims or ord not in ("nuc", 2, -2):
-        return None
-    return (SUM if ord == "nuc" else MAX if ord == 2 else MIN)(native_functions.SVDVALS(x), axis=(-1,))
-
-
-def cross_by_operators(TensorBase x, TensorBase y, axis):
-    """Multiply the elements of vectors crosswise."""
-    cdef int i
-    if not (x.impl.dtype_code == y.impl.dtype_code and -min(x.ndim, y.ndim) <= axis < 0 and y.impl.numel != 0
-            and x.shape[axis + x.ndim] == y.shape[axis + y.ndim] == 3):
-        return None
-    a = [native_functions.SELECT(x, axis, i) for i in range(3)]
-    b = [native_functions.SELECT(y, axis, i) for i in range(3)]
-    return native_functions.STACK(
-        [MUL.call2(a[(i + 1) % 3], b[(i + 2) % 3]) - MUL.call2(a[(i + 2) % 3], b[(i + 1) % 3]) for i in range(3)], axis)
-
-
-def pinv_by_operators(TensorBase x, rtol):
-    """Multiply the factors in the other order, with the inverses of the singular values that are large enough."""
-    if rtol is not None or x.ndim < 2:
-        return None
-    u, values, vh = native_functions.SVD(x, False)
-    exact = native_functions.ASTYPE(values, float64)  # the tolerance of NumPy, in which it compares
-    large = exact > MAX(exact, axis=(-1,), keepdims=True) * 1e-15
-    inverses = native_functions.UNSQUEEZE(native_functions.WHERE(large, 1 / values, scalar_like(values, 0)), -1)
-    return native_functions.MATMUL(vh.mT, MUL.call2(inverses, u.mT))
-
-
-def matrix_rank_by_operators(TensorBase x, rtol):
-    """Count singular values."""
-    if rtol is not None or x.ndim < 2:
-        return None
-    tolerance = max(x.shape[x.ndim - 1], x.shape[x.ndim - 2]) * EPSILONS[x.impl.dtype_code]
-    values = native_functions.SVDVALS(x)  # behind what is read of `x`: an allocator may change it here
-    return SUM(values > MAX(values, axis=(-1,), keepdims=True) * tolerance, axis=(-1,))
-
-
-cdef dict EPSILONS = {FLOAT32: float(np.finfo(np.float32).eps), FLOAT64: float(np.finfo(np.float64).eps)}
-
-
-def float_kernel(function):
-    return NumpyKernel(function, floats=True, widens=True)
-
-
-def common_kernel(function):
-    return NumpyKernel(function, promotes=True, widens=True)
-
-
-for _table, _kernel in (
-    (native_functions.TENSORDOT, ComposedKernel(tensordot_by_operators, common_kernel(tensordot_kernel))),
-    (native_functions.CHOLESKY, GufuncKernel(("cholesky_lo", "cholesky_up"), float_kernel(cholesky_kernel))),
-    (native_functions.CROSS, ComposedKernel(cross_by_operators, common_kernel(cross_kernel))),
-    (native_functions.DET, GufuncKernel("det", float_kernel(np.linalg.det), may_fail=False)),
-    (native_functions.EIG, GufuncKernel("eig", float_kernel(eig_kernel), must_be_finite=True)),
-    (native_functions.EIGH, GufuncKernel("eigh_lo", float_kernel(np.linalg.eigh))),
-    (native_functions.EIGVALS, GufuncKernel("eigvals", float_kernel(eigvals_kernel), must_be_finite=True)),
-    (native_functions.EIGVALSH, GufuncKernel("eigvalsh_lo", float_kernel(np.linalg.eigvalsh))),
-    (native_functions.INV, GufuncKernel("inv", float_kernel(np.linalg.inv))),
-    (native_functions.MATRIX_NORM, ComposedKernel(matrix_norm_by_operators, float_kernel(matrix_norm_kernel))),
-    (native_functions.MATRIX_POWER, ComposedKernel(
-        matrix_power_by_operators, NumpyKernel(np.linalg.matrix_power, widens=True))),
-    (native_functions.MATRIX_RANK, ComposedKernel(matrix_rank_by_operators, float_kernel(matrix_rank_kernel))),
-    (native_functions.OUTER, ComposedKernel(outer_by_operators, common_kernel(np.linalg.outer))),
-    (native_functions.PINV, ComposedKernel(pinv_by_operators, float_kernel(pinv_kernel))),
-    (native_functions.QR, FactorsKernel(float_kernel(np.linalg.qr))),
-    (native_functions.SLOGDET, GufuncKernel("slogdet", float_kernel(np.linalg.slogdet), may_fail=False)),
-    (native_functions.SOLVE, GufuncKernel(
-        ("solve", "solve1"), NumpyKernel(np.linalg.solve, promotes=True, floats=True, widens=True))),
-    (native_functions.SVD, GufuncKernel(("svd_s", "svd_f"), float_kernel(np.linalg.svd))),
-    (native_functions.SVDVALS, GufuncKernel("svd", float_kernel(np.linalg.svdvals))),
-    (native_functions.VECTOR_NORM, ComposedKernel(vector_norm_by_operators, float_kernel(vector_norm_kernel))),
+for _table, _function in (
+    (native_functions.CHOLESKY, cholesky_kernel), (native_functions.DET, np.linalg.det),
+    (native_functions.EIG, eig_kernel), (native_functions.EIGH, np.linalg.eigh),
+    (native_functions.EIGVALS, eigvals_kernel), (native_functions.EIGVALSH, np.linalg.eigvalsh),
+    (native_functions.INV, np.linalg.inv), (native_functions.MATRIX_NORM, matrix_norm_kernel),
+    (native_functions.MATRIX_RANK, matrix_rank_kernel), (native_functions.PINV, pinv_kernel),
+    (native_functions.QR, np.linalg.qr), (native_functions.SLOGDET, np.linalg.slogdet),
+    (native_functions.SVD, np.linalg.svd), (native_functions.SVDVALS, np.linalg.svdvals),
 ):
-    _table.register("CPU", _kernel)
-
+    _table.register("CPU", NumpyKernel(_function, floats=True, widens=True))
+for _table, _function in (
+    (native_functions.CROSS, cross_kernel), (native_functions.EINSUM, einsum_kernel),
+    (native_functions.OUTER, np.linalg.outer), (native_functions.TENSORDOT, tensordot_kernel),
+):
+    _table.register("CPU", NumpyKernel(_function, promotes=True, widens=True))
+native_functions.MATRIX_POWER.register("CPU", NumpyKernel(np.linalg.matrix_power, widens=True))
+native_functions.SOLVE.register("CPU", NumpyKernel(np.linalg.solve, promotes=True, floats=True, widens=True))
+native_functions.VECTOR_NORM.register("CPU", Kernel_of("vector_norm", vector_norm))
 native_functions.TRACE.register("CompositeExplicitAutograd", Kernel_of("trace", trace))

@@ -2,4 +2,4 @@
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 cdef object call_numpy(object function, tuple args, dict kwargs=*, bint computes=*)
-cdef TensorImpl take_over(object array)
+cdef TensorImpl take_over(object found)

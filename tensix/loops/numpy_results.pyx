@@ -24,18 +24,28 @@ import numpy as np
 
 import_array()
 
+cdef type NUMBER = np.generic
+
 cdef extern from "numpy/arrayobject.h":
     object PyDataMem_SetHandler(object handler)
+    object PyArray_FromScalar(object number, void* type)
     PyObject* PyArray_HANDLER(ndarray array)
     PyObject* PyArray_BASE(ndarray array)
 
 
 cdef object call_numpy(object function, tuple args, dict kwargs=None, bint computes=False):
-    """Call a function of NumPy with our memory; what computes must not warn. See Note [Memory of NumPy's results]."""
+    """Call a function of NumPy with our memory; what computes must not warn. See Note [Memory of NumPy's results].
+
+    Numbers of NumPy that it returns are arrays without dimensions here.
+    """
     before = PyDataMem_SetHandler(RESULTS_HANDLER)
     found = None
     try:
         found = call_ignoring_errors(function, args, kwargs) if computes else call_checked(function, args, kwargs)
+        if isinstance(found, tuple):
+            found = tuple([array_of(item) for item in <tuple>found])
+        else:
+            found = array_of(found)
     except MemoryError as error:
         failure = take_failure()
         if failure is None:
@@ -44,6 +54,10 @@ cdef object call_numpy(object function, tuple args, dict kwargs=None, bint compu
     finally:
         restore_handler(before)
     return found  # not within `try`: Cython would lose it if `finally` fails
+
+
+cdef object array_of(object found):
+    return PyArray_FromScalar(found, NULL) if isinstance(found, NUMBER) else found
 
 
 cdef int restore_handler(object before) except -1:
@@ -61,7 +75,7 @@ def computed(function, *args):
 
 
 cdef TensorImpl take_over(object found):
-    """Return a body over the elements of an array, or of a number of NumPy, that nothing else refers to."""
+    """Return a body over the elements of an array, or of a number, that nothing else refers to."""
     cdef ndarray array = found if PyArray_Check(found) else call_numpy(np.array, (found,))
     cdef TensorImpl impl = impl_of_ndarray(array, False)
     cdef StorageImpl storage = <StorageImpl>impl.storage

@@ -1,6 +1,7 @@
 """Functions that NumPy and PyTorch have and the standard lacks: they answer as NumPy does."""
 
 import collections
+import re
 
 import numpy as np
 import pytest
@@ -49,14 +50,12 @@ def test_einsum_of_any_letters(data):
     np.testing.assert_array_equal(np.asarray(found), np.einsum(subscripts, *arrays), err_msg=subscripts)
 
 
-@pytest.mark.parametrize(("subscripts", "shapes", "text"), [
-    ("ij,jk", [(2, 3)], "about 2 tensors, found 1"), ("ij", [(2, 3, 4)], "another shape than"),
-    ("ij,jk", [(2, 3), (4, 5)], "the sizes 3 and 4 for 'j'"), ("ij->ijk", [(2, 3)], "each letter once"),
-    ("ii", [(2, 1)], "sizes that are the same"), ("i1", [(2, 3)], "must be letters"),
-    ("ij->ii", [(2, 2)], "each letter once"),
+@pytest.mark.parametrize(("subscripts", "shapes"), [
+    ("ij,jk", [(2, 3)]), ("ij", [(2, 3, 4)]), ("ij,jk", [(2, 3), (4, 5)]), ("ij,jk", [(200, 300), (400, 500)]),
+    ("ij->ijk", [(2, 3)]), ("ii", [(2, 3)]), ("i1", [(2, 3)]), ("ij->ii", [(2, 2)]), ("i,i,i", [(2,), (2,), (3,)]),
 ])  # fmt: skip
-def test_wrong_einsum(subscripts, shapes, text):
-    with pytest.raises(ValueError, match=text):
+def test_wrong_einsum(subscripts, shapes):
+    with pytest.raises(ValueError, match=re.escape(f"einsum({subscripts!r}) of shapes " + ", ".join(map(str, shapes)))):
         tensix.einsum(subscripts, *[tensix.ones(shape) for shape in shapes])
 
 
