@@ -1,6 +1,7 @@
 """The extension modules and how Cython compiles them; everything else is in pyproject.toml."""
 
 import os
+import platform
 import sys
 from sysconfig import get_platform
 
@@ -87,6 +88,9 @@ MACROS += [("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION")]
 # Code and constants in one mapping each: to map and link a module is a good part of what it costs at import.
 LINK_ARGS = ["-Wl,-z,noseparate-code"] if sys.platform == "linux" else []
 LINK_ARGS += SANITIZE
+# See Note [Vector mathematics] in tensix/loops/vector_math.h, which asks for the same.
+HAS_VECTOR_MATH = platform.machine() == "x86_64" and platform.libc_ver()[0] == "glibc" and (
+    tuple(map(int, platform.libc_ver()[1].split("."))) >= (2, 35))
 # Loops of our own over elements that the compiler can take many at once; GCC does so from -O3 on.
 VECTORISED = (
     "kernels/index_by_one", "kernels/index_by_several", "kernels/manipulation", "kernels/searching", "kernels/sets",
@@ -248,7 +252,7 @@ if __name__ == "__main__":  # cythonize() starts processes, which read this file
     shared_object = Extension(
         IMPORTER,
         [],
-        libraries=["npyrandom"] + ["m"] * (sys.platform != "win32"),
+        libraries=["npyrandom"] + ["m"] * (sys.platform != "win32") + ["mvec"] * HAS_VECTOR_MATH,
         library_dirs=[str(Path(np.get_include()).parents[1] / "random/lib")],  # as NumPy's manual says where it is
         extra_link_args=LINK_ARGS + os.environ.get("TENSIX_LDFLAGS", "").split(),
     )

@@ -42,6 +42,7 @@ from tensix.functions.statistical import *  # noqa: F403
 from tensix.functions.utility import *  # noqa: F403
 from tensix.kernels.elementwise import *  # noqa: F403
 from tensix.kernels.random import Generator, manual_seed
+from tensix.loops.corrected_loops import get_math, set_math
 from tensix.loops.parallel import get_num_threads, set_num_threads
 from tensix.tensors import dtype as _dtype
 from tensix.tensors import memory_format as _memory_format
@@ -69,9 +70,9 @@ if TYPE_CHECKING:
 __all__ = [
     "DeleteTracker", "Explanation", "FailingAllocator", "FakeAllocator", "FileFormatError", "Generator", "Layout",
     "Library", "Tensor", "TensorFile", "TensorImpl", "TypeIdentifier", "TypeMeta", "TypedStorage", "__version__",
-    "assert_no_leaks", "core", "dispatch", "explain", "fft", "files", "from_file", "get_include", "get_num_threads",
-    "library", "linalg", "load", "manual_seed", "memory", "ops", "register_type", "save", "set_num_threads",
-    "sparse_coo", "strided", "testing",
+    "assert_no_leaks", "core", "dispatch", "explain", "fft", "files", "from_file", "get_include", "get_math",
+    "get_num_threads", "library", "linalg", "load", "manual_seed", "memory", "ops", "register_type", "save", "set_math",
+    "set_num_threads", "sparse_coo", "strided", "testing",
 ]  # fmt: skip
 __all__ += core.__all__
 __all__ += memory.__all__

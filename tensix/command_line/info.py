@@ -9,6 +9,7 @@ import tensix
 from tensix.command_line.terminal import Terminal
 from tensix.core import CPUAllocator, format_size, get_allocator
 from tensix.dispatch import dispatcher
+from tensix.loops.corrected_loops import math_in_use
 
 __all__ = ["fill"]
 
@@ -27,6 +28,7 @@ def run(arguments):
         "python": platform.python_version(),
         "numpy": np.__version__,
         "platform": platform.platform(),
+        "mathematics": math_in_use(),
         "cpu allocator": repr(get_allocator("cpu")),
         "bytes in use": CPUAllocator.bytes_in_use(),
         "operators": dispatcher.operators(),

@@ -1,9 +1,10 @@
 """Inner loops that run in the place of NumPy's: faster ones, and ones that correct its results.
 
-The faster ones are those of tensix/loops/elementwise.h, and for `positive` and `conj` of real numbers a copy. The
-others are written here, where NumPy is wrong or the array API standard wants other results. One of them checks the
-operands first. Runs of ordinary ones go to NumPy's loop, which it finds behind its `loop_data`; the rest is computed
-here. An operand is read before the result is written at its place, so the result may overlap it, as with NumPy's loops.
+The faster ones are those of tensix/loops/elementwise.h, among them vector functions of the C library (Note [Vector
+mathematics] in vector_math.h), and for `positive` and `conj` of real numbers a copy. The others are written here, where
+NumPy is wrong or the array API standard wants other results. One of them checks the operands first. Runs of ordinary
+ones go to NumPy's loop, which it finds behind its `loop_data`; the rest is computed here. An operand is read before the
+result is written at its place, so the result may overlap it, as with NumPy's loops.
 
 - `floor_divide`: infinite operands give what the quotient gives, not a number in two cases more than in the standard;
   in float32 and float64 it is a faster loop that does so.
@@ -22,8 +23,98 @@ from numpy cimport npy_intp
 from tensix.loops.conversion cimport copy_loop
 from tensix.tensors.dtype cimport dtype_of_code, itemsize_of
 
-cdef extern from "tensix/loops/elementwise.h":
-    const inner_loop_t* tx_elementwise_loops(const char* name)
+import os
+
+cimport cython
+import numpy as np
+
+__all__ = ["get_math", "set_math"]
+
+cdef extern from *:
+    """
+    #include "tensix/loops/elementwise.h"
+    #ifdef TX_VECTOR_MATH
+    #define TX_HAS_VECTOR_MATH 1
+    #else
+    #define TX_HAS_VECTOR_MATH 0
+    #endif
+    """
+    const inner_loop_t* tx_elementwise_loops(const char* name, int* is_math)
+    int tx_math
+    bint TX_HAS_VECTOR_MATH
+
+cdef tuple MATH = ("default", "exact", "fast")  # in the order of the numbers in vector_math.h
+
+
+@cython.binding(True)
+class set_math:
+    """Choose how mathematical functions such as `exp` and `atan2` are computed, for float16 to float64.
+
+    It has an effect at once; used in a ``with`` statement, the choice before is restored at the end. It is of the
+    process: all threads follow. At the start it is the environment variable ``TENSIX_MATH``, or ``"default"``.
+
+    Parameters
+    ----------
+    mode : str
+        ``"default"``: NumPy's loops where they use vectors on this processor; where NumPy calls a function for each
+        element, vector functions of the C library, within 1 unit in the last place for float32 and 4 for float64.
+        ``"exact"``: NumPy's loops, and NumPy's bits. ``"fast"``: the vector functions of each type, within 4 units.
+        Without them, as on macOS, Windows, ARM64 and with other C libraries than glibc 2.35 and newer, all modes are
+        NumPy's loops.
+
+    Raises
+    ------
+    ValueError
+        If there is no such mode.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> with tensix.set_math("exact"):
+    ...     print(tensix.get_math(), tensix.exp(tensix.zeros(2)))
+    exact tensor([1., 1.])
+    >>> tensix.get_math()
+    'default'
+    """
+
+    __module__ = "tensix"  # See Note [Modules of classes]
+
+    def __init__(self, mode, /):
+        global tx_math
+        if not isinstance(mode, str) or mode not in MATH:
+            raise ValueError(f"set_math() takes 'default', 'exact' or 'fast', found {mode!r}.")
+        self._before = tx_math
+        tx_math = MATH.index(mode)
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *exc_info):
+        global tx_math
+        tx_math = self._before
+
+
+def get_math():
+    """Return how mathematical functions are computed: ``"default"``, ``"exact"`` or ``"fast"``."""
+    return MATH[tx_math]
+
+
+def math_in_use():
+    """Return in words whose loops compute mathematical functions."""
+    if not TX_HAS_VECTOR_MATH or get_math() == "exact":
+        return "NumPy's loops"
+    return "vector functions of the C library" + (" and NumPy's loops" if get_math() == "default" else "")
+
+
+def initial_math():
+    """Return what the environment says."""
+    given = os.environ.get("TENSIX_MATH") or "default"
+    if given not in MATH:
+        raise ValueError(f"the environment variable TENSIX_MATH must be 'default', 'exact' or 'fast', found {given!r}.")
+    return given
+
+
+set_math(initial_math())
 
 ctypedef fused real_t:
     float
@@ -223,6 +314,19 @@ cdef inner_loop_t corrected_loop(str name, int code):
     return NULL
 
 
-cdef const inner_loop_t* faster_loops(str name) except? NULL:
-    """Return our loops for a function, a pointer per element type that is NULL where there is none; NULL if none is."""
-    return tx_elementwise_loops(name.encode())
+cdef int level_of_numpy(str name, str types) except -1:
+    """Return the level of instructions that NumPy's loop of some types runs with. See original_loop_t."""
+    current = LOOPS_OF_NUMPY.get(name, {}).get(types, {}).get("current", "")
+    return 3 if "V4" in current or "AVX512" in current else 2 if "V3" in current or "AVX2" in current else 0
+
+
+# What NumPy says of its loops; before version 2.1 it says nothing, and they count as loops of single elements.
+cdef dict LOOPS_OF_NUMPY = getattr(getattr(np.lib, "introspect", None), "opt_func_info", dict)()
+
+
+cdef const inner_loop_t* faster_loops(str name, int* is_math) except? NULL:
+    """Return our loops for a function, a pointer per element type that is NULL where there is none; NULL if none is.
+
+    If `is_math` is set, the loop of float32 serves float16 too.
+    """
+    return tx_elementwise_loops(name.encode(), is_math)

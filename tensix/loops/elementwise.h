@@ -7,9 +7,7 @@
  * operations that IEEE 754 defines are used. Functions that need more are computed in two ways: most elements by a
  * formula that the compiler can take many at once, and those that it says it is not made for by the C library. Which of
  * them serves an element depends on that element alone. `remainder` and `floor_divide` are exact in both, so that they
- * have NumPy's bits. `hypot` and `logaddexp` of float32 are computed in float64 and rounded once, so that the error is
- * half a unit in the last place, of `logaddexp` that of the largest of operands and result. In float64 `hypot` is within
- * one unit, and `logaddexp` within one and a half of the largest of operands and result, as NumPy's is.
+ * have NumPy's bits. Functions of the C library's vector mathematics are in vector_math.h.
  */
 #ifndef TENSIX_ELEMENTWISE_H
 #define TENSIX_ELEMENTWISE_H
@@ -21,7 +19,7 @@
 #include "tensix/loops/target_clones.h"
 
 typedef void (*tx_loop_t)(char **data, const intptr_t *count, const intptr_t *steps, void *original);
-typedef struct { tx_loop_t function; void *data; } tx_original_t; /* NumPy's loop, in the place of which ours runs */
+typedef struct { tx_loop_t function; void *data; int level; } tx_original_t; /* See original_loop_t */
 
 #define TX_BLOCK 256
 #define TX_AT(T, k, i) (*(T *)(data[k] + (i) * steps[k]))
@@ -321,100 +319,7 @@ static inline double tx_divided(int64_t a, int64_t b, double *left, int *rare)
 TX_WHOLE_DIVISION(i32, int32_t)
 TX_WHOLE_DIVISION(i64, int64_t)
 
-/* ---- hypot. The root of float64 is corrected by what the two squares and its own have lost, a step of Newton's. */
-
-TX_BINARY(hypot_f32, float, float,
-          fabsf(x) == INFINITY || fabsf(y) == INFINITY ? INFINITY : (float)sqrt((double)x * x + (double)y * y))
-
-static inline double tx_square(double x, double *lost)
-{
-    const double upper = tx_f64_of_bits((tx_bits_of_f64(x) + 0x4000000) & ~(uint64_t)0x7FFFFFF), lower = x - upper;
-    const double square = x * x;
-    *lost = ((upper * upper - square) + 2 * upper * lower) + lower * lower;
-    return square;
-}
-
-static inline double tx_length_f64(double x, double y, int *rare)
-{
-    const double a = fabs(x), b = fabs(y), more = a > b ? a : b, less = a > b ? b : a;
-    double lost_more, lost_less, lost;
-    const double square = tx_square(more, &lost_more), other = tx_square(less, &lost_less);
-    const double length = sqrt(square + other), again = tx_square(length, &lost);
-    const double rest = ((square - again) + other) + ((lost_more - lost) + lost_less);
-    *rare |= !(more < 0x1p500) | !((less > 0x1p-400) | (less == 0)) | !(more > 0x1p-400);
-    return length + rest / (2 * length);
-}
-TX_IN_BLOCKS(hypot_f64, double, tx_length_f64, hypot)
-
-/* ---- logaddexp: the larger operand plus log1p(exp(-t)), with t the distance of the two. */
-
-#define TX_LOG_2 0.69314718055994530942
-
-/* exp(-t) for t from 0 to 700: 2**-k * exp(r), r within half a log(2), by Taylor's series. */
-static inline double tx_exp_minus(double t, double *lost)
-{
-    const double shifted = t * -1.44269504088896340736 + 0x1.8p52, k = shifted - 0x1.8p52;
-    const double r = (-t - k * 0x1.62e42fefa3800p-1) - k * 0x1.ef35793c76730p-45; /* log(2) in two parts */
-    const double scale = tx_f64_of_bits((tx_bits_of_f64(shifted) + 1023) << 52);
-    double s = 1.0 / 6227020800, part, sum;
-    s = s * r + 1.0 / 479001600; s = s * r + 1.0 / 39916800; s = s * r + 1.0 / 3628800; s = s * r + 1.0 / 362880;
-    s = s * r + 1.0 / 40320; s = s * r + 1.0 / 5040; s = s * r + 1.0 / 720; s = s * r + 1.0 / 120;
-    s = s * r + 1.0 / 24; s = s * r + 1.0 / 6; s = s * r + 0.5;
-    part = r + r * r * s;
-    sum = 1 + part;
-    *lost = scale * ((1 - sum) + part);
-    return scale * sum;
-}
-
-/* u - log1p(u) for u from 0 to 1, by twice the series of the inverse hyperbolic tangent of u / (2 + u), 1/3 at most. */
-static inline double tx_less_by_log1p(double u)
-{
-    const double v = u / (2 + u), w = v * v;
-    double s = 1.0 / 33;
-    s = s * w + 1.0 / 31; s = s * w + 1.0 / 29; s = s * w + 1.0 / 27; s = s * w + 1.0 / 25; s = s * w + 1.0 / 23;
-    s = s * w + 1.0 / 21; s = s * w + 1.0 / 19; s = s * w + 1.0 / 17; s = s * w + 1.0 / 15; s = s * w + 1.0 / 13;
-    s = s * w + 1.0 / 11; s = s * w + 1.0 / 9; s = s * w + 1.0 / 7; s = s * w + 1.0 / 5; s = s * w + 1.0 / 3;
-    return v * (u - 2 * w * s); /* u less 2 * (v + v * w * s) */
-}
-
-/* What u, the logarithm and the sum lose when they are rounded is added in the end: to first order, so the derivative
-   of log1p at u, 1 / (1 + u), is good enough as a line. */
-static inline double tx_log_of_sum(double x, double y, int *rare)
-{
-    const double t = fabs(x - y), more = x > y ? x : y;
-    double lost;
-    const double u = tx_exp_minus(t, &lost), less = tx_less_by_log1p(u), log = u - less, sum = more + log;
-    const double again = sum - more, rest = (more - (sum - again)) + (log - again);
-    *rare |= !(t < 700);
-    return x == y ? x + TX_LOG_2 : sum + (rest + (((u - log) - less) + lost * (1 - 0.5 * u)));
-}
-
-static double tx_rare_log_of_sum(double x, double y)
-{
-    const double t = x - y;
-    if (x == y) return x + TX_LOG_2; /* also of equal infinities, whose distance is not a number */
-    return t > 0 ? x + log1p(exp(-t)) : t <= 0 ? y + log1p(exp(t)) : t;
-}
-
-/* For float32 the same with the terms that its 24 bits need: what is left out is 2**-40 of the result at most. */
-static inline float tx_log_of_sum_f32(float left, float right, int *rare)
-{
-    const double x = left, y = right, t = fabs(x - y), more = x > y ? x : y;
-    const double shifted = t * -1.44269504088896340736 + 0x1.8p52, k = shifted - 0x1.8p52;
-    const double r = -t - k * TX_LOG_2, scale = tx_f64_of_bits((tx_bits_of_f64(shifted) + 1023) << 52);
-    double u = 1.0 / 3628800, v, w, s = 1.0 / 23;
-    u = u * r + 1.0 / 362880; u = u * r + 1.0 / 40320; u = u * r + 1.0 / 5040; u = u * r + 1.0 / 720;
-    u = u * r + 1.0 / 120; u = u * r + 1.0 / 24; u = u * r + 1.0 / 6; u = u * r + 0.5; u = u * r + 1; u = u * r + 1;
-    u *= scale;
-    v = u / (2 + u), w = v * v;
-    s = s * w + 1.0 / 21; s = s * w + 1.0 / 19; s = s * w + 1.0 / 17; s = s * w + 1.0 / 15; s = s * w + 1.0 / 13;
-    s = s * w + 1.0 / 11; s = s * w + 1.0 / 9; s = s * w + 1.0 / 7; s = s * w + 1.0 / 5; s = s * w + 1.0 / 3;
-    *rare |= !(t < 700);
-    return (float)(x == y ? x + TX_LOG_2 : more + 2 * (v + v * w * s));
-}
-static float tx_rare_log_of_sum_f32(float x, float y) { return (float)tx_rare_log_of_sum(x, y); }
-TX_IN_BLOCKS(logaddexp_f32, float, tx_log_of_sum_f32, tx_rare_log_of_sum_f32)
-TX_IN_BLOCKS(logaddexp_f64, double, tx_log_of_sum, tx_rare_log_of_sum)
+#include "tensix/loops/vector_math.h"
 
 /* ---- the table: the loops of a function by the codes of element types, of tensix/tensors/dtype.pxd */
 
@@ -427,19 +332,33 @@ TX_IN_BLOCKS(logaddexp_f64, double, tx_log_of_sum, tx_rare_log_of_sum)
              [4] = tx_##NAME##_i64, [6] = tx_##NAME##_f32, [7] = tx_##NAME##_f64, [27] = tx_##NAME##_u16,   \
              [28] = tx_##NAME##_u32, [29] = tx_##NAME##_u64}}
 
-static const struct { const char *name; tx_loop_t loops[TX_TYPES]; } tx_elementwise_table[] = {
+#define TX_ROW_OF_MATH(NAME) {#NAME, {[6] = tx_##NAME##_f32, [7] = tx_##NAME##_f64}, 1}
+
+static const struct { const char *name; tx_loop_t loops[TX_TYPES]; int is_math; } tx_elementwise_table[] = {
     TX_ROW_OF_REALS(clip), TX_ROW_OF_REALS(maximum), TX_ROW_OF_REALS(minimum), TX_ROW_OF_FLOATS(copysign),
-    TX_ROW_OF_DIVISION(floor_divide), TX_ROW_OF_FLOATS(hypot), TX_ROW_OF_FLOATS(logaddexp),
+    TX_ROW_OF_DIVISION(floor_divide),
     TX_ROW_OF_FLOATS(logical_and), TX_ROW_OF_FLOATS(logical_not), TX_ROW_OF_FLOATS(logical_or),
     TX_ROW_OF_FLOATS(logical_xor), TX_ROW_OF_FLOATS(nextafter), TX_ROW_OF_FLOATS(reciprocal),
     TX_ROW_OF_DIVISION(remainder), TX_ROW_OF_FLOATS(sign),
+#ifdef TX_VECTOR_MATH
+    TX_ROW_OF_MATH(acos), TX_ROW_OF_MATH(acosh), TX_ROW_OF_MATH(asin), TX_ROW_OF_MATH(asinh), TX_ROW_OF_MATH(atan),
+    TX_ROW_OF_MATH(atan2), TX_ROW_OF_MATH(atanh), TX_ROW_OF_MATH(cos), TX_ROW_OF_MATH(cosh), TX_ROW_OF_MATH(exp),
+    TX_ROW_OF_MATH(expm1), TX_ROW_OF_MATH(hypot), TX_ROW_OF_MATH(log), TX_ROW_OF_MATH(log10), TX_ROW_OF_MATH(log1p),
+    TX_ROW_OF_MATH(log2), TX_ROW_OF_MATH(logaddexp), TX_ROW_OF_MATH(pow), TX_ROW_OF_MATH(sin), TX_ROW_OF_MATH(sinh),
+    TX_ROW_OF_MATH(tan), TX_ROW_OF_MATH(tanh),
+#endif
 };
 
-/* Return the loops of a function, by codes, with NULL where there is none; NULL if there are none at all. */
-static inline const tx_loop_t *tx_elementwise_loops(const char *name)
+/* Return the loops of a function, by codes, with NULL where there is none; NULL if there are none at all. If `is_math` is
+   set, those of float32 serve float16 too. */
+static inline const tx_loop_t *tx_elementwise_loops(const char *name, int *is_math)
 {
-    for (size_t i = 0; i < sizeof(tx_elementwise_table) / sizeof(tx_elementwise_table[0]); i++)
-        if (strcmp(tx_elementwise_table[i].name, name) == 0) return tx_elementwise_table[i].loops;
+    for (size_t i = 0; i < sizeof(tx_elementwise_table) / sizeof(tx_elementwise_table[0]); i++) {
+        if (strcmp(tx_elementwise_table[i].name, name) == 0) {
+            *is_math = tx_elementwise_table[i].is_math;
+            return tx_elementwise_table[i].loops;
+        }
+    }
     return NULL;
 }
 

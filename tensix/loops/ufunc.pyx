@@ -13,7 +13,7 @@ from tensix.core.device cimport CPU, META
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport Kernel, arguments_t, kernel_function_t
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.loops.corrected_loops cimport corrected_loop, faster_loops
+from tensix.loops.corrected_loops cimport corrected_loop, faster_loops, level_of_numpy
 from tensix.loops.conversion cimport (
     conversion_init,
     converting_loop,
@@ -36,6 +36,7 @@ from tensix.loops.iterator cimport (
 from tensix.loops.overlap cimport check_writable_once, is_same_view, may_overlap
 from tensix.tensors.dtype cimport (
     BFLOAT16,
+    FLOAT16,
     FLOAT32,
     FLOAT64,
     default_float_code,
@@ -332,7 +333,8 @@ cdef class ClipKernel(Kernel):
 
     def __init__(self, OperatorTable maximum not None, OperatorTable minimum not None, *, at_once=False):
         self.maximum, self.minimum, self.function = maximum, minimum, clip
-        self.loops = faster_loops("clip") if at_once else NULL
+        cdef int is_math
+        self.loops = faster_loops("clip", &is_math) if at_once else NULL
         self.name = "maximum and minimum at once" if at_once else "maximum, then minimum"
 
 
@@ -413,7 +415,8 @@ read_types()
 
 cdef int UfuncKernel_correct(UfuncKernel self) except -1:
     """Put the loops that run in the place of NumPy's in the table; NumPy's are kept, as some of those call them."""
-    cdef const inner_loop_t* faster = faster_loops(self.operator_name)
+    cdef int is_math = False
+    cdef const inner_loop_t* faster = faster_loops(self.operator_name, &is_math)
     cdef inner_loop_t loop
     cdef int code
     for code in range(47):
@@ -422,9 +425,14 @@ cdef int UfuncKernel_correct(UfuncKernel self) except -1:
             loop = faster[code]
         if loop != NULL and (self.loops[code].function != NULL or code == BFLOAT16):  # NumPy does not know bfloat16
             self.originals[code].function, self.originals[code].data = self.loops[code].function, self.loops[code].data
+            if is_math:
+                types = ("f" if code == FLOAT32 else "d") * (self.inputs + 1)
+                self.originals[code].level = level_of_numpy(self.source, types)
             self.loops[code].function, self.loops[code].data = loop, &self.originals[code]
             if self.originals[code].function == NULL:
                 self.loops[code].code = self.loops[code].result_code = code
+    if is_math:
+        self.loops[FLOAT16].function = NULL
     return 0
 
 
@@ -432,8 +440,8 @@ cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1:
     """Return the element type whose loop serves a type: dispatch's second stage."""
     if self.loops[code].function != NULL:
         return code
-    if code == BFLOAT16:  # See Note [bfloat16 and NumPy]
-        return UfuncKernel_code(self, FLOAT32)
+    if (code == BFLOAT16 or code == FLOAT16) and self.loops[FLOAT32].function != NULL:
+        return FLOAT32  # See Note [bfloat16 and NumPy] and Note [Vector mathematics]
     kind = dtype_of_code(code).kind
     if self.promotes and kind in "biu":
         return default_float_code()
@@ -444,7 +452,7 @@ cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1:
 cdef int UfuncKernel_result_code(UfuncKernel self, uint8_t code) except -1:
     """Return the element type of the result for operands of one."""
     cdef int result = self.loops[UfuncKernel_code(self, code)].result_code
-    return BFLOAT16 if code == BFLOAT16 and result == FLOAT32 else result
+    return code if result == FLOAT32 and (code == BFLOAT16 or code == FLOAT16) else result
 
 
 cdef TensorBase scaled(TensorBase left, TensorBase right, object alpha):
