@@ -16,6 +16,7 @@ cdef class ArgumentParser:
     cdef int device_place     # of the device, or -1
     cdef bytes others         # per argument: 1 if it may be, or hold, tensors and is not one of the operands
     cdef bint has_others
+    cdef bint has_one         # whether only the first argument may be a tensor, and must be
     cpdef tuple bind(self, tuple args, dict kwargs)
     cdef bint takes(self, tuple args) except -1
     cdef tuple fill(self, tuple args, dict kwargs)

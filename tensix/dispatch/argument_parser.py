@@ -64,6 +64,9 @@ class ArgumentParser:
                 if kind == "Tensor" and self.list_place < 0:
                     self.list_place = place
         self.others, self.has_others = bytes(others), any(others)
+        self.has_one = (
+            self.operand_count == 1 and not any(others) and self.operands[0] == 0 and not self.arguments[0].optional
+        )
 
     def bind(self, args, kwargs):
         """Return the arguments as a kernel takes them; None if they do not fit."""

@@ -447,7 +447,7 @@ class OperatorTable:
         if active_hooks or self.count == UNREAD:
             by_position, by_name = OperatorTable_parser(self).unbind(args, False)
             return self.call(by_position, by_name)
-        return run(self, OperatorTable_slot(self, keys_of_call(self, args)), args)
+        return run_any(self, args)
 
     def call_empty(self, ndim, sizes, dtype_code, device_type, device_index):
         keys: uint64_t = dense_keys_of_device(device_type)
@@ -466,8 +466,7 @@ class OperatorTable:
     def call(self, args, kwargs):
         """Call with arguments of the declared types by position and by name."""
         if len(args) == self.count and not active_hooks and not kwargs and self.parser.list_place < 0:
-            given = PySequence_Fast_ITEMS(args)
-            return run(self, OperatorTable_slot(self, keys_of_call(self, given)), given)
+            return run_any(self, PySequence_Fast_ITEMS(args))
         every = OperatorTable_fill(self, args, kwargs)
         keys = local_keys(keys_of_call(self, PySequence_Fast_ITEMS(every)))
         return call_slot(self, OperatorTable_slot(self, keys), every, args, kwargs)
@@ -601,6 +600,16 @@ def run_of_one(self: OperatorTable, a: TensorBase, args: arguments_t):
     found = call_function(kernel, self, args)
     end_use_of(a)
     return TX_RESULT(found)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nonecheck(False)
+def run_any(self: OperatorTable, args: arguments_t):
+    """Run the kernel for the tensors among all arguments, which are in order."""
+    if self.parser.has_one:
+        return run_of_one(self, cython.cast(TensorBase, args[0]), args)
+    return run(self, OperatorTable_slot(self, keys_of_call(self, args)), args)
 
 
 @cython.cfunc
