@@ -24,7 +24,7 @@ from tensix.functions.linear_algebra import tensordot
 from tensix.functions.manipulation import concat, expand_dims, stack
 from tensix.functions.searching import where
 from tensix.functions.sets import unique_all
-from tensix.functions.sorting import argsort, sort
+from tensix.functions.sorting import argsort
 from tensix.functions.statistical import mean
 from tensix.kernels.elementwise import isclose, isnan
 from tensix.kernels.random import Generator, random_order
@@ -257,10 +257,13 @@ def quantile(
     tensor([2.5, 3.5])
     """
     along = -1 if axis is None else axis
-    ordered = sort(x.reshape(-1) if axis is None else x, axis=along)
+    parts = q.tolist() if isinstance(q, Tensor) else q
+    lines = x.reshape(-1) if axis is None else x
+    places = sorted(places_of(parts, lines.shape[along]))
+    ordered = native_functions.PARTITION(lines, places, along) if lines.numel() else lines
     if ordered.dtype.kind not in "fc":
         ordered = ordered * 1.0
-    found = parts_of(ordered, q.tolist() if isinstance(q, Tensor) else q, along)
+    found = parts_of(ordered, parts, along)
     if not keepdims:
         return found
     front = found.ndim - (ordered.ndim - 1)  # the dimensions of q
@@ -269,14 +272,23 @@ def quantile(
     return expand_dims(found, axis=front + axis % x.ndim)
 
 
+def places_of(parts: Any, size: int) -> set[int]:
+    """Return the places of the elements, in order, that `parts_of` reads."""
+    if isinstance(parts, (list, tuple)):
+        return {size - 1}.union(*[places_of(part, size) for part in parts])
+    part = parts.item() if isinstance(parts, Tensor) else parts
+    if not 0 <= part <= 1:
+        raise ValueError(f"quantile() takes parts from 0 to 1, found {part}.")
+    place = part * (size - 1)
+    return {math.floor(place), math.ceil(place), size - 1}
+
+
 def parts_of(ordered: Tensor, parts: Any, along: int) -> Tensor:
-    """Return what lies between ordered elements at a part of the way, or at each of several."""
+    """Return what lies between elements at a part of the way, or at each of several; others need not be in order."""
     if isinstance(parts, (list, tuple)):
         return stack([parts_of(ordered, part, along) for part in parts or [0]])[: len(parts)]
     if isinstance(parts, Tensor):
         parts = parts.item()
-    if not 0 <= parts <= 1:
-        raise ValueError(f"quantile() takes parts from 0 to 1, found {parts}.")
     if ordered.shape[along] == 0:
         return mean(ordered, axis=along)  # not a number
     place = parts * (ordered.shape[along] - 1)

@@ -57,7 +57,10 @@ from tensix.tensors.tensor_impl cimport (
     wrap_dim,
 )
 
+import numpy as np
+
 from tensix.dispatch import native_functions
+from tensix.loops.numpy_kernel import NumpyKernel
 
 import_array()
 
@@ -566,3 +569,4 @@ cdef int take_functions() except -1:
 take_functions()
 native_functions.SORT.register("CPU", Kernel_of("sort", sort))
 native_functions.ARGSORT.register("CPU", Kernel_of("argsort", argsort))
+native_functions.PARTITION.register("CPU", NumpyKernel(np.partition, widens=True))
