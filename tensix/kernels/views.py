@@ -48,7 +48,6 @@ from cython.cimports.tensix.tensors.tensor_impl import (
 )
 
 from tensix.dispatch import native_functions
-from tensix.loops.axes import as_tuple
 from tensix.tensors.dtype import dtype_named
 from tensix.tensors.memory_format import contiguous_format
 
@@ -213,8 +212,8 @@ def squeeze(kernel: Kernel, table, args: arguments_t):
     dims = cython.cast(object, args[1])
     if dims is None:
         dims = tuple([dim for dim in range(base.ndim) if TensorImpl_sizes(base)[dim] == 1])
-    elif not isinstance(dims, tuple):
-        dims = as_tuple(dims)
+    elif PyIndex_Check(dims):
+        dims = (dims,)
     gone: cython.ulonglong = 0
     kept: cython.int = base.ndim
     for dim in dims:
@@ -586,8 +585,8 @@ def flip(kernel: Kernel, table, args: arguments_t):
     dims = cython.cast(object, args[1])
     if dims is None:
         dims = tuple(range(base.ndim))
-    elif not isinstance(dims, tuple):
-        dims = as_tuple(dims)
+    elif PyIndex_Check(dims):
+        dims = (dims,)
     turned: cython.ulonglong = 0
     for dim in dims:
         where = wrap_dim(int64_of(dim), base.ndim)
