@@ -2,9 +2,9 @@
 
 import os
 
-from tensix.command_line.summary import Timeline
 from tensix.command_line.terminal import printable
 from tensix.core import format_size
+from tensix.profiling.replay import Replay
 
 __all__ = ["lines_of_comparison"]
 
@@ -54,10 +54,10 @@ def sums_of_sites(snapshot):
     for process in processes:
         sites = [None if line is None else site_of(process["frames"][line]) for line in process["call_sites"]]
         site_of_block += [sites[stack] for stack in process["blocks"]["stack"]]
-    timeline = Timeline(processes)
+    replay = Replay(processes)
     sums = {}
     for site, nbytes, at_peak, at_end in zip(
-        site_of_block, timeline.nbytes.tolist(), timeline.at_peak, timeline.at_end, strict=True
+        site_of_block, replay.nbytes.tolist(), replay.at_peak, replay.at_end, strict=True
     ):
         of_site = sums.setdefault(site, [0, 0, 0])
         of_site[0] += nbytes if at_peak else 0

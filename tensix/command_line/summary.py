@@ -6,62 +6,11 @@ import numpy as np
 
 from tensix.command_line.terminal import printable
 from tensix.core import format_size
+from tensix.profiling.replay import Replay
 
 __all__ = ["lines_of_summary"]
 
 SITES_SHOWN = 8
-
-
-class Timeline:
-    """The blocks of one process or several, on one clock.
-
-    Parameters
-    ----------
-    snapshots : list of Snapshot
-        Those with ``"offset_ns"`` began so much later than the first.
-
-    Attributes
-    ----------
-    nbytes : array
-        Sizes of all blocks, those of the first process first.
-    times, live : array
-        When something happened, and how many bytes were alive then.
-    peak : int
-        The most bytes.
-    at_peak, at_end : array of bool
-        Which blocks were alive then.
-    """
-
-    def __init__(self, snapshots):
-        columns = {
-            key: np.concatenate([column_of(snapshot, key) for snapshot in snapshots])
-            for key in ("nbytes", "allocated_ns", "freed_ns")
-        }
-        self.nbytes, self.at_end = columns["nbytes"].astype(np.int64), np.isinf(columns["freed_ns"])
-        count = len(self.nbytes)
-        times = np.concatenate([columns["allocated_ns"], columns["freed_ns"]])
-        changes = np.concatenate([self.nbytes, -self.nbytes])
-        # Of one moment allocations first: what is freed was there.
-        order = np.lexsort((np.arange(2 * count) >= count, times))
-        order = order[: 2 * count - np.count_nonzero(self.at_end)]
-        self.times, self.live = times[order], np.cumsum(changes[order])
-        position = int(np.argmax(self.live)) if count else -1
-        self.peak = int(self.live[position]) if count else 0
-        happened = np.zeros(2 * count, bool)
-        happened[order[: position + 1]] = True
-        self.at_peak = happened[:count] & ~happened[count:]
-
-    def most_between(self, begin, end):
-        """Return the most bytes alive from one time to another."""
-        first = max(np.searchsorted(self.times, begin, side="right") - 1, 0)
-        return int(self.live[first : np.searchsorted(self.times, end, side="right")].max(initial=0))
-
-
-def column_of(snapshot, key):
-    """Return a column of blocks as an array, times on the clock of the first process."""
-    offset = snapshot.get("offset_ns", 0) if key.endswith("_ns") else 0
-    end = snapshot["duration_ns"] if "offset_ns" in snapshot else np.inf  # what another process has goes when it ends
-    return offset + np.array([end if value is None else value for value in snapshot["blocks"][key]], float)
 
 
 def lines_of_summary(snapshot, terminal):
@@ -75,17 +24,17 @@ def lines_of_summary(snapshot, terminal):
         Which dresses the words.
     """
     snapshots = [snapshot, *snapshot.get("processes", ())]
-    timeline = Timeline(snapshots)
+    replay = Replay(snapshots)
     rows = [
-        (name, int(timeline.nbytes[which].sum()), count_of(np.count_nonzero(which), "block"))
+        (name, int(replay.nbytes[which].sum()), count_of(np.count_nonzero(which), "block"))
         for name, which in (
-            ("peak", timeline.at_peak), ("total", np.ones(len(timeline.nbytes), bool)), ("at the end", timeline.at_end)
+            ("peak", replay.at_peak), ("total", np.ones(len(replay.nbytes), bool)), ("at the end", replay.at_end)
         )
     ]  # fmt: skip
     if len(snapshots) > 1:
         rows[0] = *rows[0][:2], f"{rows[0][2]}, in {count_of(len(snapshots), 'process')} together"
     elif snapshot.get("resident", {}).get("nbytes"):
-        resident, kept, other = resident_peak(snapshot, timeline)
+        resident, kept, other = resident_peak(snapshot, replay)
         words = f"at most; {format_size(other)} are outside arrays, {format_size(kept)} are kept by tensix"
         rows.append(("resident", resident, words))
     copied, refused = ([event["nbytes"] for one in snapshots for event in one[key]] for key in ("copies", "failures"))
@@ -105,10 +54,10 @@ def lines_of_summary(snapshot, terminal):
     if len(snapshots) > 1:
         yield from lines_of_processes(snapshots, terminal)
         yield ""
-    yield from lines_of_sites(snapshots, timeline)
+    yield from lines_of_sites(snapshots, replay)
 
 
-def resident_peak(snapshot, timeline):
+def resident_peak(snapshot, replay):
     """Return the most resident bytes of a process, how many of them tensix keeps, and how many are outside arrays.
 
     tensix keeps freed blocks for reuse, and the recording. A peak between two samples is in the later one, so what
@@ -117,7 +66,7 @@ def resident_peak(snapshot, timeline):
     columns = {name: np.array(column, float) for name, column in snapshot["resident"].items()}
     position = int(np.argmax(columns["nbytes"]))
     times = columns["time_ns"] + snapshot.get("offset_ns", 0)
-    arrays = timeline.most_between(times[position - 1] if position else 0, times[position])
+    arrays = replay.most_between(times[position - 1] if position else 0, times[position])
     nbytes = int(columns["nbytes"][position])
     kept = min(int(columns["cached"][position] + columns["recording"][position]), max(nbytes - arrays, 0))
     return nbytes, kept, max(nbytes - arrays - kept, 0)
@@ -127,19 +76,19 @@ def lines_of_processes(snapshots, terminal):
     """Yield a table of processes, each with its own peak."""
     yield f"{'peak':>12} {'total':>12} {'blocks':>9} {'resident':>12} {'kept':>12} {'outside':>12}   process"
     for number, snapshot in enumerate(snapshots):
-        timeline = Timeline([snapshot])
-        sizes = [timeline.peak, int(timeline.nbytes.sum())]
+        replay = Replay([snapshot])
+        sizes = [replay.peak, int(replay.nbytes.sum())]
         resident = ["", "", ""]
         if snapshot.get("resident", {}).get("nbytes"):
-            resident = map(format_size, resident_peak(snapshot, timeline))
-        words = [*map(format_size, sizes), f"{len(timeline.nbytes):,}", *resident]
+            resident = map(format_size, resident_peak(snapshot, replay))
+        words = [*map(format_size, sizes), f"{len(replay.nbytes):,}", *resident]
         name = printable(snapshot["name"]) if number else "the program itself"
         killed = "" if snapshot.get("ended", True) else terminal.warm(", killed")
         where = f"{snapshot['pid']} {name}" if "pid" in snapshot else name
         yield "{:>12} {:>12} {:>9} {:>12} {:>12} {:>12}   {}{}".format(*words, where, killed)
 
 
-def lines_of_sites(snapshots, timeline):
+def lines_of_sites(snapshots, replay):
     """Yield a table of the call sites with most memory at the peak, the line of the program's own for each block."""
     sites = {}  # innermost frame -> bytes at the peak, bytes in total, blocks
     position = 0
@@ -148,8 +97,8 @@ def lines_of_sites(snapshots, timeline):
         for stack in snapshot["blocks"]["stack"]:
             number = snapshot["call_sites"][stack]
             sums = sites.setdefault(None if number is None else frames[number], [0, 0, 0])
-            nbytes = int(timeline.nbytes[position])
-            sums[0] += nbytes if timeline.at_peak[position] else 0
+            nbytes = int(replay.nbytes[position])
+            sums[0] += nbytes if replay.at_peak[position] else 0
             sums[1] += nbytes
             sums[2] += 1
             position += 1

@@ -1,10 +1,6 @@
 """What a recording advises: which blocks the peak could do without, and what would be left of it.
 
-Note [Replaying a recording]
-~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-What a change would save is not estimated but replayed: the same blocks come and go in the same order, but for those
-that the change frees earlier, keeps longer or leaves out. Only the moments at which more is in use than just before and
-after are compared, the highest first, until none that follows can be higher than what is found.
+What a change would save is replayed: Note [Replaying a recording] in replay.py.
 
 A block is idle from the end of the statement that used it last, for no ``del`` can stand before that. The statement is
 one of the function in which both the stack of the allocation and that of the last use pass: there the variable is that
@@ -14,11 +10,11 @@ holds the block. What is allocated while that statement still runs comes before 
 import ast
 from bisect import bisect_right
 from collections import defaultdict
-from itertools import accumulate
 from typing import NamedTuple
 
 from tensix._support.format_size import format_size
 from tensix.memory.call_site import Frame
+from tensix.profiling.replay import Replay
 from tensix.profiling.snapshot_file import lines_of_source
 
 __all__ = ["Advice"]
@@ -98,12 +94,12 @@ def findings_of(snapshot):
     """Return what the replay of a snapshot finds; of a million blocks that takes seconds."""
     if "operators" not in snapshot:
         return Findings([])
-    replay = Replay(snapshot["blocks"])
+    replay = Replay([snapshot])
     uses = Uses(snapshot, replay)
     found = [*idle_blocks(uses), *needless_clones(uses)]
     worth = [advice for advice in found if advice.saves * SMALLEST_PART >= replay.peak and advice.saves > 0]
-    idle = sum(replay.sizes[number] for number in replay.at_peak if uses.is_idle(number))
-    unseen = sum(replay.sizes[number] for number in replay.at_peak if is_numpys(uses.blocks, number))
+    idle = sum(uses.blocks["nbytes"][number] for number in replay.numbers_at_peak if uses.is_idle(number))
+    unseen = sum(uses.blocks["nbytes"][number] for number in replay.numbers_at_peak if is_numpys(uses.blocks, number))
     return Findings(sorted(worth, key=lambda advice: -advice.saves), replay.peak, idle, unseen)
 
 
@@ -128,81 +124,6 @@ def summary_of(findings, most=3):
 def is_numpys(blocks, number):
     """Whether a block was given to NumPy, which reads it without our knowing."""
     return "numpy" in blocks and bool(blocks["numpy"][number])
-
-
-class Replay:
-    """Play the allocations and frees of a recording again, with changes. See Note [Replaying a recording].
-
-    Parameters
-    ----------
-    blocks : dict of str to list
-        Of a snapshot.
-
-    Attributes
-    ----------
-    born, gone : list of int
-        The position of each block's allocation and free among all these events.
-    peak : int
-        The most bytes in use.
-    at_peak : list of int
-        The blocks in use then.
-    """
-
-    def __init__(self, blocks):
-        self.sizes = sizes = blocks["nbytes"]
-        events = [(time, 0, number) for number, time in enumerate(blocks["allocated_ns"])]
-        events += [(time, 1, number) for number, time in enumerate(blocks["freed_ns"]) if time is not None]
-        events.sort()  # of one moment allocations first: what is freed was there
-        self.times = [time for time, _, _ in events]
-        self.born, self.gone = [0] * len(sizes), [len(events)] * len(sizes)
-        self.heights = []  # bytes in use and the position where these are more than just before and after
-        live = self.peak = peak_at = 0
-        was_free = True
-        for position, (_, is_free, number) in enumerate(events):
-            (self.gone if is_free else self.born)[number] = position
-            live += -sizes[number] if is_free else sizes[number]
-            if not is_free and not was_free:
-                self.heights.pop()
-            if not is_free:
-                self.heights.append((live, position))
-            was_free = is_free
-            if live > self.peak:
-                self.peak, peak_at = live, position
-        self.peak_at = peak_at
-        self.heights.sort(reverse=True)
-        self.at_peak = [n for n in range(len(sizes)) if self.born[n] <= peak_at < self.gone[n]]
-
-    def position_after(self, time):
-        """Return the position of the first event after a time."""
-        return bisect_right(self.times, time)
-
-    def is_at_peak(self, number):
-        """Whether a block is in use at the peak."""
-        return self.born[number] <= self.peak_at < self.gone[number]
-
-    def peak_with(self, ends):
-        """Return the peak if blocks ended elsewhere.
-
-        Parameters
-        ----------
-        ends : dict of int to int
-            Where the blocks go that do not go as they did; where one is allocated if it is left out.
-        """
-        changes = []  # position, bytes from there on
-        for number, end in ends.items():
-            if end != self.gone[number]:
-                sign = 1 if end > self.gone[number] else -1
-                first, last = sorted((end, self.gone[number]))
-                changes += [(first, sign * self.sizes[number]), (last, -sign * self.sizes[number])]
-        changes.sort()
-        positions = [position for position, _ in changes]
-        sums = list(accumulate((nbytes for _, nbytes in changes), initial=0))
-        best, most = 0, max(sums)
-        for live, position in self.heights:
-            if live + most <= best:
-                break
-            best = max(best, live + sums[bisect_right(positions, position)])
-        return best
 
 
 class Uses:
@@ -243,7 +164,7 @@ class Uses:
         """Whether a block is in use at the peak, and is not used again."""
         return (
             self.is_known(number)
-            and self.replay.is_at_peak(number)
+            and self.replay.at_peak[number]
             and self.end_of_use(number)[0] <= self.replay.peak_at
         )
 
@@ -403,7 +324,7 @@ def where(frame):
 def idle_blocks(uses):
     """Yield advice about blocks that are kept, but not used again."""
     replay, blocks = uses.replay, uses.blocks
-    stacks = {(blocks["stack"][n], blocks["last_use_stack"][n]) for n in replay.at_peak if uses.is_idle(n)}
+    stacks = {(blocks["stack"][n], blocks["last_use_stack"][n]) for n in replay.numbers_at_peak if uses.is_idle(n)}
     last_uses = defaultdict(set)
     groups = defaultdict(dict)  # name, line of the last use, line of the allocation -> where each block could end
     for number in filter(uses.is_known, range(len(blocks["nbytes"]))):
@@ -433,10 +354,10 @@ def reused_by(uses, idle):
     """Return the line that allocates a block of the size of the first idle one while that is idle, or None."""
     if not idle:
         return None
-    replay, first = uses.replay, idle[0]
+    replay, sizes, first = uses.replay, uses.blocks["nbytes"], idle[0]
     end, _ = uses.end_of_use(first)
     for other in uses.allocated_after(first):
-        if replay.sizes[other] == replay.sizes[first] and replay.born[other] >= end:
+        if sizes[other] == sizes[first] and replay.born[other] >= end:
             return uses.place(other)
     return None
 

@@ -2,7 +2,7 @@
 
 from tensix._support.format_size import format_size
 from tensix._support.html_table import html_table
-from tensix.profiling.advice import Replay
+from tensix.profiling.replay import Replay
 
 __all__ = []
 
@@ -40,8 +40,8 @@ def more(rows):
 def peak_of(snapshot):
     """Return how many bytes were alive at most, and of how many each frame was the origin."""
     blocks, weights = snapshot["blocks"], {}
-    replay = Replay(blocks)
-    for number in replay.at_peak:
+    replay = Replay([snapshot])
+    for number in replay.numbers_at_peak:
         frame = snapshot["call_sites"][blocks["stack"][number]]
         weights[frame] = weights.get(frame, 0) + blocks["nbytes"][number]
     return replay.peak, {frame: weight for frame, weight in weights.items() if weight}

@@ -2,8 +2,9 @@
 
 import pytest
 
-from tensix.command_line.summary import Timeline, lines_of_summary
+from tensix.command_line.summary import lines_of_summary
 from tensix.command_line.terminal import Terminal
+from tensix.profiling.replay import Replay
 
 
 def snapshot_of(blocks, **others):
@@ -22,16 +23,16 @@ def words_of(snapshot):
 
 
 def test_the_peak_of_blocks_that_come_and_go():
-    timeline = Timeline([snapshot_of([(10, 0, 5), (20, 5, 9), (4, 6, None)])])
-    assert timeline.peak == 30  # of one moment allocations first: what is freed was there
-    assert timeline.at_peak.tolist() == [True, True, False] and timeline.at_end.tolist() == [False, False, True]
+    replay = Replay([snapshot_of([(10, 0, 5), (20, 5, 9), (4, 6, None)])])
+    assert replay.peak == 30  # of one moment allocations first: what is freed was there
+    assert replay.at_peak.tolist() == [True, True, False] and replay.at_end.tolist() == [False, False, True]
     between = [(-2, -1), (0, 4), (4, 5), (-1, 20), (6, 20), (9, 20)]
-    assert [timeline.most_between(*times) for times in between] == [0, 10, 30, 30, 24, 4]
+    assert [replay.most_between(*times) for times in between] == [0, 10, 30, 30, 24, 4]
 
 
 def test_no_blocks_at_all():
-    timeline = Timeline([snapshot_of([])])
-    assert timeline.peak == 0 and timeline.at_peak.tolist() == [] and timeline.most_between(0, 9) == 0
+    replay = Replay([snapshot_of([])])
+    assert replay.peak == 0 and replay.at_peak.tolist() == [] and replay.most_between(0, 9) == 0
     assert words_of(snapshot_of([]))[:2] == ["memory of prog.py", "peak 0 bytes 0 blocks"]
 
 

@@ -8,7 +8,8 @@ import pytest
 
 import tensix
 from tensix.memory import load_snapshot, record
-from tensix.profiling.advice import Replay, findings_of, summary_of
+from tensix.profiling.advice import findings_of, summary_of
+from tensix.profiling.replay import Replay
 
 ROWS = 500
 
@@ -20,7 +21,7 @@ def recorded(function, *arguments):
 
 
 def peak_of(snapshot):
-    return Replay(snapshot["blocks"]).peak
+    return Replay([snapshot]).peak
 
 
 def only(advice, kind, word=""):

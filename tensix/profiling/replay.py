@@ -1,0 +1,107 @@
+"""The allocations and frees of a recording, played again: what was in use when, and what a change would leave of it.
+
+Note [Replaying a recording]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+What a change would save is not estimated but replayed: the same blocks come and go in the same order, but for those
+that the change frees earlier, keeps longer or leaves out. Only the moments at which more is in use than just before and
+after are compared, the highest first, until none that follows can be higher than what is found.
+"""
+
+from bisect import bisect_right
+from itertools import accumulate
+
+import numpy as np
+
+__all__ = ["Replay"]
+
+
+class Replay:
+    """Play the allocations and frees of one process or several again, on one clock.
+
+    Parameters
+    ----------
+    snapshots : list of Snapshot
+        Those with ``"offset_ns"`` began so much later than the first.
+
+    Attributes
+    ----------
+    nbytes : array
+        Sizes of all blocks, those of the first process first.
+    times, live : array
+        When something happened, and how many bytes were in use then.
+    born, gone : list of int
+        The position of each block's allocation and free among all that happened.
+    peak, peak_at : int
+        The most bytes in use, and the position at which they were.
+    at_peak, at_end : array of bool
+        Which blocks were in use then.
+    numbers_at_peak : list of int
+        The same blocks, by number.
+    """
+
+    def __init__(self, snapshots):
+        columns = {
+            key: np.concatenate([column_of(snapshot, key) for snapshot in snapshots])
+            for key in ("nbytes", "allocated_ns", "freed_ns")
+        }
+        self.nbytes, self.at_end = columns["nbytes"].astype(np.int64), np.isinf(columns["freed_ns"])
+        count = len(self.nbytes)
+        times = np.concatenate([columns["allocated_ns"], columns["freed_ns"]])
+        # Of one moment allocations first: what is freed was there.
+        order = np.lexsort((np.arange(2 * count) >= count, times))
+        order = order[: 2 * count - np.count_nonzero(self.at_end)]
+        self.times, self.is_free = times[order], order >= count
+        self.live = np.cumsum(np.concatenate([self.nbytes, -self.nbytes])[order])
+        positions = np.full(2 * count, len(order))
+        positions[order] = np.arange(len(order))
+        born, gone = positions[:count], positions[count:]
+        self.peak_at = int(np.argmax(self.live)) if count else 0
+        self.peak = int(self.live[self.peak_at]) if count else 0
+        self.at_peak = (born <= self.peak_at) & (self.peak_at < gone)
+        self.numbers_at_peak = np.flatnonzero(self.at_peak).tolist()
+        self.born, self.gone = born.tolist(), gone.tolist()
+        self.heights = None  # bytes in use and the position, where these are more than just before and after
+
+    def most_between(self, begin, end):
+        """Return the most bytes in use from one time to another."""
+        first = max(self.position_after(begin) - 1, 0)
+        return int(self.live[first : self.position_after(end)].max(initial=0))
+
+    def position_after(self, time):
+        """Return the position of the first event after a time."""
+        return int(np.searchsorted(self.times, time, side="right"))
+
+    def peak_with(self, ends):
+        """Return the peak if blocks ended elsewhere.
+
+        Parameters
+        ----------
+        ends : dict of int to int
+            Where the blocks go that do not go as they did; where one is allocated if it is left out.
+        """
+        changes = []  # position, bytes from there on
+        for number, end in ends.items():
+            gone, nbytes = self.gone[number], int(self.nbytes[number])
+            if end != gone:
+                sign = 1 if end > gone else -1
+                first, last = sorted((end, gone))
+                changes += [(first, sign * nbytes), (last, -sign * nbytes)]
+        changes.sort()
+        positions = [position for position, _ in changes]
+        sums = list(accumulate((nbytes for _, nbytes in changes), initial=0))
+        if self.heights is None:
+            tops = np.flatnonzero(~self.is_free & np.append(self.is_free[1:], True))
+            self.heights = sorted(zip(self.live[tops].tolist(), tops.tolist(), strict=True), reverse=True)
+        best, most = 0, max(sums)
+        for live, position in self.heights:
+            if live + most <= best:
+                break
+            best = max(best, live + sums[bisect_right(positions, position)])
+        return best
+
+
+def column_of(snapshot, key):
+    """Return a column of blocks as an array, times on the clock of the first process."""
+    offset = snapshot.get("offset_ns", 0) if key.endswith("_ns") else 0
+    end = snapshot["duration_ns"] if "offset_ns" in snapshot else np.inf  # what another process has goes when it ends
+    return offset + np.array([end if value is None else value for value in snapshot["blocks"][key]], float)
