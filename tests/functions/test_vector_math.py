@@ -120,8 +120,8 @@ def test_neither_place_nor_strides_nor_threads_change_a_result(name, dtype, mode
             assert tensix.array_equal(function(*operands), expected, equal_nan=True)
         finally:
             tensix.set_num_threads(before)
-        if mode == "exact":
-            return  # NumPy's loops may do so
+        if math_in_use() == "NumPy's loops":
+            return  # they may compute another result in another place
         for start, stop, step in [(0, 1, 1), (3, 20, 1), (1, 500, 7), (7, 8, 1), (0, 33, 1), (11, 1100, 2)]:
             key = slice(start, stop, step)
             if is_by_vectors(name, dtype) or mode == "fast":
