@@ -97,7 +97,7 @@ def part_of_a_file(gib, folder):
 def main():
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", help="where a sparse file of 20 GiB may stand for a moment")
+    parser.add_argument("--folder", help="where a sparse file of 20 GiB may be put for a moment")
     arguments = parser.parse_args()
     if not sys.platform.startswith("linux"):
         sys.exit("scale.py reads /proc, which only Linux has.")

@@ -802,7 +802,7 @@ class Tensor(TensorBase):
         return MATRIX_TRANSPOSE.call1(self)
 
     def t(self):
-        """Return a matrix transposed; fewer than two dimensions stay as they are."""
+        """Return a matrix transposed; of fewer than two dimensions, the tensor unchanged."""
         return T.call1(self)
 
     def permute(self, *dims):
@@ -1266,7 +1266,7 @@ class Tensor(TensorBase):
     def __index__(self):
         if self.impl.ndim != 0 or not is_integer(self.impl.dtype_code):
             raise TypeError(
-                "only a tensor without dimensions and of an integer type stands for an integer, this one has "
+                "only a tensor without dimensions and of an integer type can be used as an integer, this one has "
                 f"{self.impl.ndim} dimensions and the type {dtype_of_code(self.impl.dtype_code)}."
             )
         return number_of(self)

@@ -24,7 +24,7 @@ _Number: TypeAlias = int | float | complex | np.number[Any] | np.bool
 _Operand: TypeAlias = Tensor | _Number | npt.NDArray[Any]
 _Sizes: TypeAlias = tuple[int, ...] | list[int]
 _Axes: TypeAlias = int | tuple[int, ...] | None
-# What stands for itself, what stands for positions, and masks; what lists contain only a run can tell.
+# Single indices, positions and masks; what lists contain only a run can tell.
 _Key: TypeAlias = SupportsIndex | slice | EllipsisType | Tensor | npt.NDArray[Any] | np.bool | list[Any] | range | None
 _Values: TypeAlias = Tensor | _Number | npt.NDArray[Any] | list[Any] | tuple[Any, ...] | range
 

@@ -20,7 +20,7 @@ from tensix.core.raw import StrongCount
 
 __all__ = ["ABI_VERSION", "get_include"]
 
-ABI_VERSION = 1  # tests/cython/abi.txt says what it stands for, and when to raise it
+ABI_VERSION = 1  # tests/cython/abi.txt says what it contains, and when to raise it
 
 CLASSES = {
     cls.__name__: cls

@@ -60,7 +60,7 @@ cdef extern from * nogil:
     bint tx_try_decref(uint64_t* word)
 
 
-# Counts, without the GIL. None stands for a null pointer and is accepted everywhere.
+# Counts, without the GIL. None is a null pointer and is accepted everywhere.
 cdef inline void incref(IntrusiveTarget target) noexcept nogil:
     if target is not None and not tx_try_incref(&target.combined_refcount):
         incref_out_of_line(target)

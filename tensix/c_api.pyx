@@ -97,7 +97,7 @@ cdef PyObject* body_of(Tensor tensor) noexcept nogil:
 
 
 cdef bint is_plain(TensorImpl body) noexcept nogil:
-    """Return whether the address can be given out as it is. See Note [One flag before the rare states]."""
+    """Return whether the address can be returned directly. See Note [One flag before the rare states]."""
     return body.storage is not None and not (<StorageImpl>body.storage).guarded \
         and not (<StorageImpl>body.storage).was_shrunk and (<StorageImpl>body.storage).block.data != NULL
 

@@ -187,7 +187,7 @@ def test_allocation_that_fails_in_the_middle(name, level):
 
 @pytest.mark.parametrize("write", [lambda c: c.fill_(9), lambda c: c[1].zero_(), lambda c: c.copy_(tensix.ones(3, 4))])
 def test_copy_on_write_without_memory_for_the_copy(write, level):
-    """Both sides stay as they are and can be written once there is memory."""
+    """Both sides do not change and can be written once there is memory."""
     allocator = FailingAllocator(CPUAllocator())
     with use_allocator(allocator):
         x = new()

@@ -70,7 +70,7 @@ cdef class IntrusivePtr:
 
     @classmethod
     def singleton(cls):
-        """Return the target that stands for null in this class, or None."""
+        """Return the target that represents null in this class, or None."""
         return None
 
     @classmethod

@@ -13,7 +13,7 @@ cdef class IntrusiveTarget:
     cpdef release_resources(self)
 
 
-# Without the GIL. None stands for a null pointer and is accepted everywhere.
+# Without the GIL. None is a null pointer and is accepted everywhere.
 cdef void incref(IntrusiveTarget target) noexcept nogil
 cdef void decref(IntrusiveTarget target) noexcept nogil
 cdef bint lock(IntrusiveTarget target) noexcept nogil

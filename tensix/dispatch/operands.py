@@ -1,4 +1,4 @@
-"""What operators take beside tensors: a number or an array of NumPy stands for a tensor.
+"""What operators take beside tensors: a number or an array of NumPy serves as a tensor.
 
 An array becomes a tensor over its memory, a scalar of NumPy a tensor of its type, a number of Python one of the other
 operand's type, unless its kind is higher; see `promotion`. Most numbers are written here, in C, since a call such as
@@ -261,7 +261,7 @@ def call_operator(table, left, right):
 
 
 def tensor_of_array(tensor, value):
-    """Return an array as a tensor beside another one, one without dimensions as a number, all else as it is."""
+    """Return an array as a tensor beside another one, one without dimensions as a number, all else unchanged."""
     if not isinstance(value, ndarray):
         return value
     return tensor.__array_namespace__().asarray(value) if value.ndim else value[()]

@@ -376,7 +376,7 @@ class OperatorTable:
         return cython.cast(object, self.slots[slot])
 
     def redispatch(self, keys, *args, **kwargs):
-        """Call the kernel for a set of keys as it is: neither arguments nor guards add to it.
+        """Call the kernel for exactly a set of keys: neither arguments nor guards add to it.
 
         Parameters
         ----------

@@ -269,7 +269,7 @@ def parse_argument(text, keyword_only):
     words = (name, kind) if alias is None else (name, kind, alias)
     if not all(map(str.isidentifier, words)) or (equals and not default):
         return None
-    if default.startswith(("'", '"')) and not re.fullmatch(LITERAL, default):  # else it would stand for itself
+    if default.startswith(("'", '"')) and not re.fullmatch(LITERAL, default):  # else it would be a bare word
         return None
     return Argument(
         name, kind + brackets, default=literal(default) if equals else None, has_default=bool(equals),
@@ -295,7 +295,7 @@ def split_outside_brackets(text):
 
 
 def literal(text):
-    """Return the value of a default; a bare word stands for itself."""
+    """Return the value of a default; a bare word is a string."""
     if not re.fullmatch(LITERAL, text):
         return text
     try:

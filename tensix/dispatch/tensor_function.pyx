@@ -569,7 +569,7 @@ def method(declaration):
 
 
 def also_method(declaration):
-    """Let tensors have a function as a method, too, and return it as it is."""
+    """Let tensors have a function as a method, too, and return it unchanged."""
     enter(declaration.__name__, TensorFunction(declaration, is_method=True))
     return declaration
 
@@ -581,7 +581,7 @@ def alias(str name, TensorFunction function):
 
 
 def enter(str name, descriptor):
-    """Enter what a name of tensors stands for into the class that `Tensor` is made of."""
+    """Enter the value of a name of tensors into the class that `Tensor` is made of."""
     cdef TypeObject* base = <TypeObject*>TensorBase
     (<dict>base.tp_dict)[name] = descriptor
     PyType_Modified(base)

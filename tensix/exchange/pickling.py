@@ -64,7 +64,7 @@ def reduce_tensor(tensor):
 
 
 def state_of(storage, start, nbytes, make_tensor):
-    """Return what stands for a span of bytes, the same one as long as a pickle holds it."""
+    """Return the object for a span of bytes, the same one as long as a pickle holds it."""
     key = (cython.cast(uintptr_t, cython.cast(cython.p_void, storage.target)), start, nbytes)
     state = STATES.get(key)
     if state is None:
@@ -75,7 +75,7 @@ def state_of(storage, start, nbytes, make_tensor):
 
 @cython.cclass
 class StorageState:
-    """Stand for a span of a storage's bytes in a pickle. See Note [What a pickle holds]."""
+    """Represent a span of a storage's bytes in a pickle. See Note [What a pickle holds]."""
 
     def __init__(self, storage: Storage, start: cython.size_t, nbytes: cython.size_t, make_tensor):
         self.storage, self.start, self.nbytes, self.make_tensor = storage, start, nbytes, make_tensor

@@ -29,7 +29,7 @@ def load(path: str | os.PathLike[str], mmap_mode: str | None = "r") -> Any:
     path : str or path-like
         A ``.npy``, ``.npz`` or ``.safetensors`` file.
     mmap_mode : {"r", "c", "r+", None}, optional
-        As NumPy's. ``"r"``: tensors are read-only. ``"c"``: they can be written, the file stays as it is. ``"r+"``:
+        As NumPy's. ``"r"``: tensors are read-only. ``"c"``: they can be written, the file does not change. ``"r+"``:
         writes go to the file; not for ``.npz``. None: nothing is mapped, tensors are read into memory of their own.
 
     Returns

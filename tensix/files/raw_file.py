@@ -55,7 +55,7 @@ class RawFile:
     path : str or path-like
         A regular file.
     mmap_mode : {"r", "c", "r+", None}, optional
-        As NumPy's. ``"r"``: tensors are read-only maps. ``"c"``: they can be written, the file stays as it is.
+        As NumPy's. ``"r"``: tensors are read-only maps. ``"c"``: they can be written, the file does not change.
         ``"r+"``: writes go to the file. None: nothing is mapped, every tensor is read into memory of its own.
 
     Attributes

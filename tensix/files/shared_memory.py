@@ -69,13 +69,13 @@ def share(x: Tensor) -> Tensor:
     True
     """
     if SharedMemoryAllocator.locate(x.data_ptr()) is not None:
-        return x  # sent as it is, whatever its strides
+        return x  # sent itself, whatever its strides
     with use_allocator(ALLOCATOR):
         return empty_like(x).copy_(x)
 
 
 class SharedFile:
-    """Stand for a file of shared memory in a pickle. See Note [Descriptors on their way].
+    """Represent a file of shared memory in a pickle. See Note [Descriptors on their way].
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class TensorFile(dict[str, Tensor]):
     -----
     Lifetime: the dict holds the tensors that were asked for, and one open descriptor, until it is closed or dies. Each
     tensor keeps the map alive by itself, so it may outlive the dict. At the end of a ``with`` block the dict is closed;
-    tensors that are still held stay as they are.
+    tensors that are still held do not change.
 
     Thread-safety: as a dict. Two threads that ask for a name get the same tensor. While one closes the dict, others get
     tensors, or hear that it is closed.

@@ -222,7 +222,7 @@ cdef object call_with_options(OperatorTable table, object shape, tuple sizes, di
 
 
 cdef object plain_number(object value):
-    """Return a number of NumPy as Python's, anything else as it is."""
+    """Return a number of NumPy as Python's, anything else unchanged."""
     if type(value) is int or type(value) is float:
         return value
     return value.item() if isinstance(value, np.generic) else value

@@ -146,7 +146,7 @@ def einsum(subscripts: str, /, *operands: Tensor) -> Tensor:
     ----------
     subscripts : str
         A letter for each dimension of each tensor, commas between tensors, and ``->`` before the letters of the
-        result; ``...`` stands for dimensions that are broadcast. A letter that the result lacks is summed over. Without
+        result; ``...`` means dimensions that are broadcast. A letter that the result lacks is summed over. Without
         ``->`` the result has the letters that are there once, in the order of the alphabet.
     *operands : Tensor
         One tensor for each part.
@@ -450,7 +450,7 @@ def set_printoptions(
     *, precision: int | None = None, threshold: int | None = None, edgeitems: int | None = None,
     linewidth: int | None = None, suppress: bool | None = None,
 ) -> None:  # fmt: skip
-    """Say how tensors are printed from now on; what is not given stays as it is.
+    """Say how tensors are printed from now on; what is not given does not change.
 
     Parameters
     ----------

@@ -280,7 +280,7 @@ def negative(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
 @elementwise(np.positive, kernel=IdentityKernel)
 def positive(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
-    """Return each element as it is; from 64 KiB on a lazy clone, which is copied when one of the two is written to.
+    """Return each element unchanged; from 64 KiB on a lazy clone, which is copied when one of the two is written to.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """The commonest advanced indices without NumPy: one mask, or one tensor of positions, over rows that lie in order.
 
-A row is what one bit of the mask, or one position, stands for: an element, or all that the dimensions behind it hold.
+A row is what one bit of the mask, or one position, selects: an element, or all that the dimensions behind it hold.
 
 Note [Choosing without branches]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -100,7 +100,7 @@ cdef bint write_rows(TensorImpl target, object key, TensorImpl values) except -1
 
 
 cdef TensorImpl index_of(TensorImpl key):
-    """Return a key as it is read here: bools, or int64; None if it is neither or does not lie in order."""
+    """Return a key in the form that is read here: bools, or int64; None if it is neither or does not lie in order."""
     if key.device_type != CPU or key.storage is None or not key.contiguous or key.ndim == 0:
         return None
     return key if key.dtype_code in (BOOL, INT64) else None

@@ -152,7 +152,7 @@ cdef bint is_plain(ndarray key) except -1:
 
 
 cdef bint fits(TensorImpl mask, TensorImpl base, int consumed, bint has_ellipsis) except -1:
-    """Return whether a mask has the sizes of the dimensions that it stands for; behind an Ellipsis NumPy knows."""
+    """Return whether a mask has the sizes of the dimensions that it selects from; behind an Ellipsis NumPy knows."""
     cdef int i
     if has_ellipsis or consumed + mask.ndim > base.ndim:
         return False

@@ -2,7 +2,7 @@
 
 Masks and positions, also several of them and among basic keys, have loops here. NumPy selects all else, over zero-copy
 views, so that the meaning of an index is NumPy's. Elements are moved, never interpreted: where NumPy lacks a type,
-another of the same size stands for it.
+another of the same size is used.
 
 Note [Order of an advanced index]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~

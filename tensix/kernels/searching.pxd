@@ -1,4 +1,4 @@
-"""Private: the positions that a mask stands for."""
+"""Private: the positions that a mask selects."""
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 

@@ -1,6 +1,6 @@
 """Sets: which values there are, by sorting them, and whether one is among others.
 
-Equal elements are neighbours in a stable order, and the first of them is the first there was: it stands for all. Each
+Equal elements are neighbours in a stable order, and the first of them is the first there was: it represents all. Each
 not-a-number is unequal to all others, and so a value of its own.
 """
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t

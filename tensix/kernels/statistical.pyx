@@ -737,7 +737,7 @@ cdef object accumulate(arguments_t args, int operation, object function):
     axis, dtype = <object>args[1], <object>args[2]
     if axis is None:
         if x.ndim != 1:
-            raise ValueError(f"axis must be given for a tensor of {x.ndim} dimensions: only one stands for itself.")
+            raise ValueError(f"axis is required unless the tensor has one dimension, found {x.ndim}.")
         axis = 0
     dim = wrap_dim(int64_of(axis), x.ndim)
     own = dtype_of_code(x.dtype_code)

@@ -220,7 +220,7 @@ cdef object to_copy(Kernel self, object table, arguments_t args):
 
 
 cdef object to_dtype(Kernel self, object table, arguments_t args):
-    """Convert, and keep dense strides as a clone does; what has the type already is returned as it is."""
+    """Convert, and keep dense strides as a clone does; what has the type already is returned itself."""
     cdef TensorBase source = <TensorBase>args[0]
     cdef TensorImpl impl = source.impl
     cdef uint8_t code = dtype_from_any(<object>args[1]).code

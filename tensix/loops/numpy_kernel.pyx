@@ -88,7 +88,7 @@ cdef object run_over_views(Kernel kernel, object table, arguments_t args):
 
 
 cdef object plain(object value, list tensors):
-    """Return an argument in a form whose code has run: ints for what stands for one; collect the tensors."""
+    """Return an argument in a form whose code has run: ints for what has ``__index__``; collect the tensors."""
     if isinstance(value, TensorBase):
         if (<TensorBase>value).impl is UNDEFINED:
             refuse_undefined()

@@ -60,7 +60,7 @@ cdef struct pool_t:
     PyThread_type_lock finished  # held until the last chunk is done
     helper_t helpers[1024]
     int started
-    chunk_function_t function    # these three stay as they are from a claim to the end of the claimed chunk
+    chunk_function_t function    # these three do not change from a claim to the end of the claimed chunk
     void* context
     int64_t chunks
     uint64_t unclaimed

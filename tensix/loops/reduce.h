@@ -156,7 +156,7 @@ TX_VANISHES(tx_vanishes_f64, double, 1075)
         for (x = begin; x < end && !(product == other && TX_OUT_OF_RANGE(product)) && product == product; x++) {    \
             product *= *x;                                                                                          \
         }                                                                                                           \
-        if (product != other) lanes[0] = product; /* else as it is, with the sign that all factors give */             \
+        if (product != other) lanes[0] = product; /* else unchanged, with the sign that all factors give */             \
     }
 
 /* The largest or smallest number; what is none is kept apart, so that a step is one instruction for each. */

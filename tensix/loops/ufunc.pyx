@@ -532,7 +532,7 @@ cdef int check_device(TensorImpl operand, TensorImpl out) except -1:
 
 
 cdef TensorImpl without_overlap(TensorImpl operand, TensorImpl out):
-    """Return an operand that stays as it is while the output is written: a copy, if the two overlap.
+    """Return an operand that does not change while the output is written: a copy, if the two overlap.
 
     Lying over each other element by element does no harm: a loop reads an element before it writes there.
     """

@@ -46,7 +46,7 @@ class CodeOrigins(dict):
     Parameters
     ----------
     through : list of str or path-like, or None
-        Packages by the names that they are imported by, or folders; ``"site-packages"`` stands for all that are
+        Packages by the names that they are imported by, or folders; ``"site-packages"`` means all that are
         installed, and None for ``["site-packages"]``.
 
     Raises

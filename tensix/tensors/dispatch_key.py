@@ -30,7 +30,7 @@ FUNCTIONALITIES = (
     ("Batched", None), ("PythonDispatcher", None),
 )  # fmt: skip
 
-# Keys that stand for many slots when a kernel is registered, and never occur in a set.
+# Keys that name many slots when a kernel is registered, and never occur in a set.
 ALIASES = ("CompositeExplicitAutograd", "CompositeImplicitAutograd", "Autograd")
 
 FIRST_ALIAS = 1000

@@ -6,7 +6,7 @@ Storages move bytes through their allocator alone, so an allocator is the place 
 block of an `ElementAllocator` has a context of its own, which owns upstream's block and the number of elements
 constructed in it. Its deleter destroys the elements, then frees upstream's block. Hence:
 
-* a construction that fails half-way frees the context as it is: what was constructed is destroyed, nothing else;
+* a construction that fails half-way frees the context: what was constructed is destroyed, nothing else;
 * ``clone()`` and ``resize_()`` of a storage go element by element, since they ask the allocator;
 * the context is more than the allocation, so that copy-on-write, which would copy bytes, is never begun; only
   read-only storages share their block, and its last sharer asks the allocator too.

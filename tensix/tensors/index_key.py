@@ -16,7 +16,7 @@ __all__ = []
 
 
 def is_position(key):
-    """Return whether a key stands for one place: any integer, and what says so by ``__index__`` and is not an array."""
+    """Return whether a key selects one place: any integer, and what says so by ``__index__`` and is not an array."""
     if isinstance(key, int) or isinstance(key, np.integer):
         return not isinstance(key, bool)
     return cython.cast(cython.bint, PyIndex_Check(key)) and not hasattr(key, "__array__")

@@ -505,7 +505,7 @@ def tuple_of(numbers: cython.pointer(cython.const[int64_t]), count: cython.int) 
 
 
 def int64_of_index(number):
-    """Return what is not a plain int as one, if it can stand for an int."""
+    """Return what is not a plain int as one, if it has ``__index__``."""
     if isinstance(number, bool):
         raise TypeError("sizes, strides and dimensions are ints, found bool.")
     return PyLong_AsLongLong(PyNumber_Index(number))

@@ -93,7 +93,7 @@ class TypeMeta:
     """TypeMeta()\n--\n
     Describe a type of elements: its name, its size, and what it takes to make and unmake one.
 
-    ``TypeMeta()`` is that of the undefined type. Two are equal if they stand for the same type.
+    ``TypeMeta()`` is that of the undefined type. Two are equal if they are of the same type.
 
     Examples
     --------

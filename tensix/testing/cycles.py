@@ -78,7 +78,7 @@ def owned_from(targets: list[IntrusiveTarget]) -> tuple[dict[int, Any], Graph]:
 
 
 def components_of(graph: Graph) -> dict[int, int]:
-    """Return for each object one that stands for its strongly connected component, by Kosaraju's algorithm."""
+    """Return for each object a representative of its strongly connected component, by Kosaraju's algorithm."""
     finished: dict[int, None] = {}  # in the order in which a depth-first search is through with them
     begun: set[int] = set()
     owners = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Writing to a tensor in which one place stands for several elements is refused; all else is not."""
+"""Writing to a tensor whose elements share a place is refused; all else is not."""
 
 import numpy as np
 import pytest

@@ -267,7 +267,7 @@ def test_running(name, dtype, include_initial):
         np.testing.assert_array_equal(np.asarray(result), expected)
         assert result.dtype.numpy == expected.dtype
     assert getattr(tensix, name)(tensix.from_numpy(a[0]), dtype=tensix.complex128).dtype is tensix.complex128
-    with pytest.raises(ValueError, match="axis must be given"):
+    with pytest.raises(ValueError, match="axis is required"):
         getattr(tensix, name)(tensix.from_numpy(a))
 
 

@@ -335,7 +335,7 @@ TARGETS = {
 
 
 def seeds():
-    """Return inputs that are valid, by their targets: what our own writers make, and bytes that stand for structs."""
+    """Return inputs that are valid, by their targets: what our own writers make, and bytes that encode structs."""
     folder = Path(FOLDER.name)
     rows = tensix.arange(6, dtype="float32").reshape(2, 3)
     several = {"a": rows, "b": tensix.arange(4) % 2 == 0, "c": tensix.zeros(0, 3)}

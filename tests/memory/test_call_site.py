@@ -1,4 +1,4 @@
-"""Stacks as numbers, and what they stand for."""
+"""Stacks as numbers, and their frames."""
 
 import _thread
 import gc

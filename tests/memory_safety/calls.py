@@ -185,7 +185,7 @@ OTHERS = {
 
 
 def forgotten():
-    """Return the public functions of arrays that no call stands for."""
+    """Return the public functions of arrays that no call is listed for."""
     names = {
         name for chapter in tensix.functions.CHAPTERS for name in chapter.__all__
         if callable(function := getattr(tensix, name)) and not name.startswith("__")

@@ -1,7 +1,7 @@
 """Other ways to the calls of ``calls.py`` and what lies around them, as functions of the same operands.
 
 Methods, operator signs, NumPy's functions on tensors, files, shared memory, watchers, allocators, storages and the
-dispatcher. The first word of a name is the public name that it stands for.
+dispatcher. The first word of a name is the public name that it calls.
 """
 
 import ast
@@ -408,7 +408,7 @@ REPORTS = {
 
 
 def forgotten():
-    """Return the public names that make memory and that no call stands for."""
+    """Return the public names that make memory and that no call is listed for."""
     tried = {name.split()[0] for name in FRONTS} | {name.split()[0] for name in CALLS}
     stub = ast.parse(pathlib.Path(tensix.__file__).with_name("_tensor.pyi").read_text())
     [tensor] = [one for one in stub.body if isinstance(one, ast.ClassDef) and one.name == "Tensor"]

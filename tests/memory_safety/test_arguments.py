@@ -46,7 +46,7 @@ OTHERS = {
 
 
 class Number:
-    """Stand for an int; the one that is asked at the given turn changes the tensor."""
+    """Return an int by __index__; the one that is asked at the given turn changes the tensor."""
 
     def __init__(self, number, state):
         self.number, self.state = number, state

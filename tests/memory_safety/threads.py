@@ -334,7 +334,7 @@ def forks():
 
 
 class Interrupted(BaseException):
-    """Stand for what a handler raises."""
+    """An exception that a handler raises."""
 
 
 def signals():

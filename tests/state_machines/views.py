@@ -11,7 +11,7 @@ import tensix
 
 
 class View:
-    """A tensor, the array that stands for it, and the number of the memory that both are in."""
+    """A tensor, the array that models it, and the number of the memory that both are in."""
 
     def __init__(self, tensor, array, base):
         self.tensor, self.array, self.base = tensor, array, base

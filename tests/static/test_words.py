@@ -36,6 +36,8 @@ WORDS = {
     r"(loops?|memory|struct|blocks?|types?|allocators?) of ours": "of tensix",
     r"save that": "except that",
     r"nobody": "no one, nothing",
+    r"stands? for": "represents, means, selects",
+    r"(stays?|stayed|return(s|ed)?|kept|left) as (it is|they are)": "unchanged, itself",
     r"quietly": "without warnings",
     r'"""Be': "Return, Do, Hold: an imperative that says what the code does",
     r"cover(s|ed|ing)?": "override",

@@ -1,4 +1,4 @@
-"""Basic indexing: ints, slices, Ellipsis and None, to read and to write; and tensors that stand for an int."""
+"""Basic indexing: ints, slices, Ellipsis and None, to read and to write; and tensors that serve as an int."""
 
 import operator
 
@@ -176,7 +176,7 @@ def test_integer_tensor_without_dimensions_is_an_index(dtype):
 @pytest.mark.parametrize("number", [tensix.tensor([3]), tensix.tensor(3.0), tensix.tensor(True), tensix.Tensor(),
                                     tensix.empty((), dtype="bfloat16")])
 def test_other_tensors_are_no_index(number):
-    with pytest.raises(TypeError, match="stands for an integer"):
+    with pytest.raises(TypeError, match="can be used as an integer"):
         operator.index(number)
 
 

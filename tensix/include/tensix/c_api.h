@@ -2,7 +2,7 @@
  *
  * Call tx_import() once, when your module is initialised; it returns 0, or -1 with an exception, which is an ImportError if
  * tensix has another ABI version. Then tx.tensor_data(tensor) and so on, in every source file that includes this one.
- * Objects are never NULL: Py_None stands for none. Types are not checked: do so first, PyObject_TypeCheck(x, tx.Tensor).
+ * Objects are never NULL: Py_None means none. Types are not checked: do so first, PyObject_TypeCheck(x, tx.Tensor).
  * What each function promises stands in docs/cython.rst.
  */
 #ifndef TENSIX_C_API_H
