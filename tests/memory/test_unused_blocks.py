@@ -86,7 +86,7 @@ def test_blocks_go_after_max_idle_and_not_before(fake):
         cache.allocate(n * MIB).clear()
         cache.allocate(64).clear()
     end = time.monotonic() + 60
-    while caching.stats().cached:
+    while caching.stats().cached or len(fake.back) < 2:  # a block leaves the statistics before it is upstream
         assert time.monotonic() < end
         time.sleep(0.05)
     assert fake.back == [3 * MIB, 64]
