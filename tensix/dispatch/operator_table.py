@@ -566,7 +566,7 @@ def OperatorTable_fill(self: OperatorTable, args: tuple, kwargs) -> tuple:
         if every is None:
             self.schema.bind(args, kwargs or {})  # says what does not fit
     place: cython.int = parser.list_place
-    if place >= 0 and type(every[place]) is list:
+    if place >= 0 and isinstance(every[place], list):
         every = (*every[:place], tuple(every[place]), *every[place + 1 :])
     return every
 

@@ -280,3 +280,21 @@ def test_two_threads_declare_one_operator():
     tables = own.namespace("mine").f.tables
     assert len(refused) == 600 and len(tables) == len(own.operators()) == 1000
     assert {table.schema.qualified_name for table in tables} == set(own.operators())
+
+
+def test_a_list_of_a_class_of_its_own_may_change_while_the_kernel_runs():
+    class Changing(list):
+        pass
+
+    x, y = tensix.ones(2), tensix.ones(2)
+    tensors = Changing([x, y])
+
+    class Clearing(tensix.Allocator):
+        def allocate(self, nbytes):
+            tensors.clear()
+            return tensix.CPUAllocator().allocate(nbytes)
+
+    with tensix.use_allocator(Clearing()):
+        assert tensix.ops.tensix.cat(tensors).tolist() == [1, 1, 1, 1]
+    for operand in (x, y):
+        assert operand.set_(tensix.zeros(3)).shape == (3,)  # no use is left
