@@ -1,5 +1,3 @@
-# Annotations say what may be given, a `complex` also an int, and not of which C type it is.
-# cython: annotation_typing=False
 """Functions that users of NumPy and PyTorch know and the standard lacks, made of those that it has.
 
 Second names of functions, such as `concatenate` and `cumsum`, stand beside what they name.
@@ -10,7 +8,6 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-import cython
 import numpy as np
 
 from tensix._tensor import Tensor
@@ -100,8 +97,7 @@ def dot(x1: Tensor, x2: Tensor, /) -> Tensor:
     tensor(11)
     """
     tensors_only((x1, x2), "dot")
-    m = cython.declare(cython.int, x1.ndim)
-    n = cython.declare(cython.int, x2.ndim)
+    m, n = x1.ndim, x2.ndim
     if m == 0 or n == 0:
         return x1 * x2
     if m <= 2 and n <= 2:

@@ -109,11 +109,11 @@ static inline double tx_double_of_half(uint16_t half)
 #define TX_VALUE_u16(x) (x)
 #define TX_VALUE_u32(x) (x)
 #define TX_VALUE_u64(x) (x)
-#define TX_REAL_REAL(T, TO, F, FROM) TX_TARGET_CLONES TX_LOOP(tx_##F##_##T, FROM, TO, t[i] = (TO)TX_VALUE_##F(s[i]))
+#define TX_REAL_REAL(T, TO, F, FROM) TX_NARROW_CLONES TX_LOOP(tx_##F##_##T, FROM, TO, t[i] = (TO)TX_VALUE_##F(s[i]))
 #define TX_TO_OTHERS(F, FROM)                                                \
     TX_REAL_REAL(f32, float, F, FROM)                                        \
     TX_REAL_REAL(f64, double, F, FROM)                                       \
-    TX_TARGET_CLONES TX_LOOP(tx_##F##_b, FROM, uint8_t, t[i] = s[i] != 0)    \
+    TX_NARROW_CLONES TX_LOOP(tx_##F##_b, FROM, uint8_t, t[i] = s[i] != 0)    \
     TX_LOOP(tx_##F##_c64, FROM, tx_complex64, { t[i].real = (float)TX_VALUE_##F(s[i]); t[i].imag = 0; })   \
     TX_LOOP(tx_##F##_c128, FROM, tx_complex128, { t[i].real = (double)TX_VALUE_##F(s[i]); t[i].imag = 0; })
 #define TX_INTEGER(F, FROM, CODE) TX_TO_INTEGERS(TX_REAL_REAL, F, FROM) TX_TO_OTHERS(F, FROM)

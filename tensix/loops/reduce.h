@@ -57,7 +57,7 @@ enum { TX_SUM, TX_PROD, TX_MAX, TX_MIN, TX_ANY, TX_ALL, TX_COUNT, TX_SQUARES, TX
 
 /* Four rows at a time: each result is read and written a quarter as often. PER results are those of one element. */
 #define TX_ROWS(NAME, T, W, TAKE, OP, PER)                                                                          \
-    TX_TARGET_CLONES static void NAME##_rows(                                                                       \
+    TX_NARROW_CLONES static void NAME##_rows(                                                                       \
         void *result, const void *elements, intptr_t n, intptr_t rows, intptr_t row_step, const void *center)       \
     {                                                                                                               \
         W *TX_RESTRICT to = (W *)result;                                                                            \
@@ -214,7 +214,7 @@ TX_VANISHES(tx_vanishes_f64, double, 1075)
         TX_FOLD_ALL(W, TX_ADD)                                                                                      \
         *(W *)result += lanes[0];                                                                                   \
     }                                                                                                               \
-    TX_TARGET_CLONES static void NAME##_rows(                                                                       \
+    TX_NARROW_CLONES static void NAME##_rows(                                                                       \
         void *result, const void *elements, intptr_t n, intptr_t rows, intptr_t row_step, const void *center)       \
     {                                                                                                               \
         W *TX_RESTRICT to = (W *)result;                                                                            \
@@ -255,7 +255,7 @@ TX_VANISHES(tx_vanishes_f64, double, 1075)
     TX_TRUTH_ROWS(NAME, T, int64_t, TRUTH, COMPONENTS, to[i] + is_true)
 
 #define TX_TRUTH_ROWS(NAME, T, W, TRUTH, COMPONENTS, COMBINED)                                                      \
-    TX_TARGET_CLONES static void NAME##_rows(                                                                       \
+    TX_NARROW_CLONES static void NAME##_rows(                                                                       \
         void *result, const void *elements, intptr_t n, intptr_t rows, intptr_t row_step, const void *center)       \
     {                                                                                                               \
         W *TX_RESTRICT to = (W *)result;                                                                            \
@@ -303,7 +303,7 @@ TX_VANISHES(tx_vanishes_f64, double, 1075)
    results begin `to_step` apart, n rows of `width` elements that lie `pitch` apart. Four lines of single elements are
    taken at a time, as each addition waits for the one before it. */
 #define TX_SCAN(NAME, T, W, TAKE, OP)                                                                               \
-    TX_TARGET_CLONES static void NAME(                                                                              \
+    TX_NARROW_CLONES static void NAME(                                                                              \
         const void *elements, void *results, intptr_t lines, intptr_t x_step, intptr_t to_step, intptr_t n,         \
         intptr_t width, intptr_t pitch)                                                                             \
     {                                                                                                               \
