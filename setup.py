@@ -97,8 +97,8 @@ HAS_VECTOR_MATH = platform.machine() == "x86_64" and platform.libc_ver()[0] == "
     tuple(map(int, platform.libc_ver()[1].split("."))) >= (2, 35))
 # Loops of our own over elements that the compiler can take many at once; GCC does so from -O3 on.
 VECTORISED = (
-    "kernels/index_by_one", "kernels/index_by_several", "kernels/manipulation", "kernels/searching", "kernels/sets",
-    "kernels/sorting", "kernels/statistical", "loops/conversion", "loops/corrected_loops",
+    "kernels/index_by_one", "kernels/index_by_several", "kernels/manipulation", "kernels/random", "kernels/searching",
+    "kernels/sets", "kernels/sorting", "kernels/statistical", "loops/conversion", "loops/corrected_loops",
 )  # fmt: skip
 # What small calls go through. The others are as fast at -O1, which takes GCC two thirds of the time.
 HOT = (
@@ -113,9 +113,9 @@ def further_args(path):
     if sys.platform == "win32":
         return []
     if name.startswith(VECTORISED):
-        # Roots and choices of elementwise functions: only if neither errno nor exceptions of floating point count.
-        elementwise = ["-fno-math-errno", "-fno-trapping-math"] * name.startswith("loops/corrected_loops")
-        return ["-O3", *elementwise]
+        # Roots and choices take vectors: only if neither errno nor exceptions of floating point count.
+        roots = ["-fno-math-errno", "-fno-trapping-math"] * name.startswith(("kernels/random", "loops/corrected_loops"))
+        return ["-O3", *roots]
     return ["-O2" if name.startswith(HOT) else "-O1"]
 
 
@@ -276,8 +276,7 @@ if __name__ == "__main__":  # cythonize() starts processes, which read this file
     shared_object = Extension(
         IMPORTER,
         [],
-        libraries=["npyrandom"] + ["m"] * (sys.platform != "win32") + ["mvec"] * HAS_VECTOR_MATH,
-        library_dirs=[str(Path(np.get_include()).parents[1] / "random/lib")],  # as NumPy's manual says where it is
+        libraries=["m"] * (sys.platform != "win32") + ["mvec"] * HAS_VECTOR_MATH,
         extra_link_args=LINK_ARGS + os.environ.get("TENSIX_LDFLAGS", "").split(),
     )
     setup(cmdclass={"build_ext": BuildExt, "build_py": BuildPy}, ext_modules=[shared_object])

@@ -151,7 +151,6 @@ CALLS = {
     "familiar": {
         "allclose": Call("x, y"),
         "array_equal": Call("x, y", torch="xp.equal(x, y)"),
-        "dot": Call("v, w"),
         "einsum": Call("'ij,kj->ik', x, y"),
         "hstack": Call("[x, y]"),
         "median": Call("x", torch=None),
@@ -168,6 +167,7 @@ CALLS = {
         "take_along_axis": Call("x, t[:, None], axis=0", torch="xp.take_along_dim(x, t[:, None], 0)"),
     },
     "linear_algebra": {
+        "dot": Call("v, w"),
         "matmul": Call("x, x.T"),
         "matrix_transpose": Call("x", torch="x.mT"),
         "outer": Call("v, w"),

@@ -68,6 +68,7 @@ ARRAY_EQUAL = define("array_equal(Tensor self, Tensor other) -> bool")
 CLIP = define("clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
 REAL = define("real(Tensor(a) self) -> Tensor(a)")
 IMAG = define("imag(Tensor(a) self) -> Tensor(a)")
+DOT = define("dot(Tensor self, Tensor other) -> Tensor")
 MATMUL = define("matmul(Tensor self, Tensor other) -> Tensor")
 
 # reductions

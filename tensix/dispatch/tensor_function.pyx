@@ -34,10 +34,11 @@ from importlib import import_module
 
 from tensix.tensors.tensor_base import found_no_tensor
 
-__all__ = ["alias", "also_method", "enter", "function", "method", "operator", "tensors_only"]
+__all__ = ["alias", "enter", "function", "method", "operator", "tensors_only"]
 
 cdef enum:
     MOST_ARGUMENTS = 8
+    ANY_COUNT = 1 << 30
 
 ctypedef void (*any_function_t)() noexcept  # between two types of functions, or compilers warn of the cast
 
@@ -229,7 +230,7 @@ cdef PyObject* call_otherwise(TensorFunction self, PyObject** args, Py_ssize_t c
     """Give the arguments the places and names that the declaration has for them."""
     cdef list by_place = [<object>args[i] for i in range(count)]
     cdef dict by_name = {}
-    if count > len(self.parameters):
+    if count > max(self.positional, len(self.parameters)):
         refuse_count(self, by_place, len(self.parameters))
     for i in range(self.positional, count):
         by_name[self.parameters[i]] = by_place[i]
@@ -276,7 +277,8 @@ cdef int read_signature(TensorFunction self) except -1:
     behind = tuple([one.name for one in declared if one.kind is one.KEYWORD_ONLY])
     self.names_behind = [behind[:count] for count in range(len(behind) + 1)]
     self.only_by_place = tuple([one.name for one in declared if one.kind is one.POSITIONAL_ONLY])
-    self.positional = len([one for one in declared if one.kind is not one.KEYWORD_ONLY])
+    takes_any = any([one.kind is one.VAR_POSITIONAL for one in declared])
+    self.positional = ANY_COUNT if takes_any else len([one for one in declared if one.kind is not one.KEYWORD_ONLY])
     return 0
 
 
@@ -564,14 +566,8 @@ def function(declaration):
 
 def method(declaration):
     """Make the function that users call, of its declaration, and the method of tensors of that name."""
-    also_method(declaration)
-    return TensorFunction(declaration)
-
-
-def also_method(declaration):
-    """Let tensors have a function as a method, too, and return it unchanged."""
     enter(declaration.__name__, TensorFunction(declaration, is_method=True))
-    return declaration
+    return TensorFunction(declaration)
 
 
 def alias(str name, TensorFunction function):

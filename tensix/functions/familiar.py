@@ -13,11 +13,10 @@ import numpy as np
 from tensix._tensor import Tensor
 from tensix.core import Device
 from tensix.dispatch import native_functions
-from tensix.dispatch.tensor_function import also_method, function, method, tensors_only
+from tensix.dispatch.tensor_function import function, method, tensors_only
 from tensix.exchange import formatting
 from tensix.functions.creation import asarray, empty, rand
 from tensix.functions.indexing import take
-from tensix.functions.linear_algebra import tensordot
 from tensix.functions.manipulation import concat, expand_dims, stack
 from tensix.functions.searching import where
 from tensix.functions.sets import unique_all
@@ -28,7 +27,7 @@ from tensix.kernels.random import Generator, random_order
 from tensix.tensors.dtype import float64
 
 __all__ = [
-    "allclose", "array_equal", "dot", "einsum", "hstack", "median", "pad", "quantile", "randperm",
+    "allclose", "array_equal", "einsum", "hstack", "median", "pad", "quantile", "randperm",
     "set_printoptions", "split", "unique", "vstack",
 ]  # fmt: skip
 
@@ -78,33 +77,6 @@ def array_equal(x1: Tensor, x2: Tensor, /, *, equal_nan: bool = False) -> bool:
 # ---- products
 
 
-@also_method
-def dot(x1: Tensor, x2: Tensor, /) -> Tensor:
-    """Return the sum of products over the last dimension of one tensor and the last but one of another.
-
-    Of two vectors it is the inner product, of two matrices the product of matrices. A tensor without dimensions is a
-    factor; the second may be a vector beside a first of any dimensions.
-
-    Raises
-    ------
-    ValueError
-        If the sizes of those dimensions differ.
-
-    Examples
-    --------
-    >>> import tensix
-    >>> tensix.dot(tensix.tensor([1, 2]), tensix.tensor([3, 4]))
-    tensor(11)
-    """
-    tensors_only((x1, x2), "dot")
-    m, n = x1.ndim, x2.ndim
-    if m == 0 or n == 0:
-        return x1 * x2
-    if m <= 2 and n <= 2:
-        return native_functions.MATMUL(x1, x2)
-    return tensordot(x1, x2, axes=((m - 1,), (max(n - 2, 0),)))
-
-
 @method
 def norm(x: Tensor, /, ord: Any = None, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Tensor:
     """Return the root of the sum of squares, or another norm of vectors or matrices.
@@ -135,6 +107,7 @@ def norm(x: Tensor, /, ord: Any = None, *, axis: int | tuple[int, ...] | None = 
     return native_functions.MATRIX_NORM(x, ord, keepdims)
 
 
+@function
 def einsum(subscripts: str, /, *operands: Tensor) -> Tensor:
     """Return sums of products of the elements of tensors, as letters for their dimensions say.
 
@@ -413,6 +386,7 @@ def pad(
 # ---- others
 
 
+@function
 def randperm(
     n: int, *, dtype: Any = None, device: str | Device | None = None, generator: Generator | None = None
 ) -> Tensor:
@@ -442,6 +416,7 @@ def randperm(
     return order if dtype is None else order.to(dtype)
 
 
+@function
 def set_printoptions(
     *, precision: int | None = None, threshold: int | None = None, edgeitems: int | None = None,
     linewidth: int | None = None, suppress: bool | None = None,

@@ -7,7 +7,7 @@ from tensix.core import Device
 from tensix.kernels.random import Generator
 
 __all__ = [
-    "allclose", "array_equal", "dot", "einsum", "hstack", "median", "pad", "quantile", "randperm",
+    "allclose", "array_equal", "einsum", "hstack", "median", "pad", "quantile", "randperm",
     "set_printoptions", "split", "unique", "vstack",
 ]  # fmt: skip
 
@@ -15,7 +15,6 @@ def allclose(
     x1: Tensor | complex, x2: Tensor | complex, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool: ...
 def array_equal(x1: Tensor, x2: Tensor, /, equal_nan: bool = False) -> bool: ...
-def dot(x1: Tensor, x2: Tensor, /) -> Tensor: ...
 def einsum(subscripts: str, /, *operands: Tensor) -> Tensor: ...
 def unique(
     x: Tensor, /, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False
@@ -46,10 +45,9 @@ def pad(
     constant_values: complex = 0,
 ) -> Tensor: ...
 def randperm(
-    n: int, *, dtype: Any = None, device: str | Device | None = None, generator: Generator | None = None
+    n: int, dtype: Any = None, device: str | Device | None = None, generator: Generator | None = None
 ) -> Tensor: ...
 def set_printoptions(
-    *,
     precision: int | None = None,
     threshold: int | None = None,
     edgeitems: int | None = None,

@@ -9,7 +9,27 @@ from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
 from tensix.dispatch.tensor_function import function, operator, tensors_only
 
-__all__ = ["matmul", "matrix_transpose", "outer", "tensordot", "vecdot"]
+__all__ = ["dot", "matmul", "matrix_transpose", "outer", "tensordot", "vecdot"]
+
+
+@operator(native_functions.DOT)
+def dot(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """Return the sum of products over the last dimension of one tensor and the last but one of another.
+
+    Of two vectors it is the inner product, of two matrices the product of matrices. A tensor without dimensions is a
+    factor; the second may be a vector beside a first of any dimensions.
+
+    Raises
+    ------
+    ValueError
+        If the sizes of those dimensions differ.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> tensix.dot(tensix.tensor([1, 2]), tensix.tensor([3, 4]))
+    tensor(11)
+    """
 
 
 @operator(native_functions.MATMUL)

@@ -10,6 +10,7 @@ from libc.stdint cimport int64_t, uint8_t
 from numpy cimport npy_intp
 from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
+from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.iterator cimport (
@@ -304,6 +305,20 @@ def cholesky_kernel(self, upper):
     return np.linalg.cholesky(self, upper=upper)
 
 
+cdef OperatorTable PRODUCT = native_functions.MATMUL
+
+
+cdef object dot(Kernel self, object table, arguments_t args):
+    """Multiply numbers and matrices; else sum over the last dimension of one and the last but one of the other."""
+    cdef int ndim = (<TensorBase>args[0]).impl.ndim
+    cdef int other = (<TensorBase>args[1]).impl.ndim
+    if ndim == 0 or other == 0:
+        return <object>args[0] * <object>args[1]
+    if ndim <= 2 and other <= 2:
+        return PRODUCT.call2(<object>args[0], <object>args[1])
+    return native_functions.TENSORDOT(<object>args[0], <object>args[1], (ndim - 1,), (max(other - 2, 0),))
+
+
 def cross(self, other, axis=-1):
     """Multiply crosswise in six operations: ``x[i] * y[i + 1] - x[i + 1] * y[i]`` is element ``i + 2``."""
     for x in (self, other):
@@ -395,6 +410,7 @@ for _table, _function in (
 ):
     _table.register("CPU", NumpyKernel(_function, promotes=True, widens=True))
 native_functions.CROSS.register("CPU", cross)
+native_functions.DOT.register("CompositeExplicitAutograd", Kernel_of("dot", dot))
 native_functions.OUTER.register("CPU", outer)
 native_functions.MATRIX_POWER.register("CPU", NumpyKernel(np.linalg.matrix_power, widens=True))
 native_functions.SOLVE.register("CPU", NumpyKernel(np.linalg.solve, promotes=True, floats=True, widens=True))

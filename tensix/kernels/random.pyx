@@ -1,73 +1,79 @@
-"""Filling tensors with random numbers from NumPy's bit generators, and putting numbers in a random order.
+"""Filling tensors with random numbers, and putting numbers in a random order. See Note [Random numbers] in random.h."""
+import os
+from collections.abc import Mapping
 
-Uniform numbers are made here, straight from the bits, as NumPy makes them: the highest 24 or 53 bits, scaled to
-[0, 1). Normal numbers are made by NumPy's C functions, which a library of its distribution has.
-"""
 cimport cython
-from cpython.pycapsule cimport PyCapsule_GetPointer
-from cpython.pythread cimport (
-    PyThread_acquire_lock,
-    PyThread_allocate_lock,
-    PyThread_free_lock,
-    PyThread_release_lock,
-    PyThread_type_lock,
-    WAIT_LOCK,
-    NOWAIT_LOCK,
-)
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from tensix.core.atomics cimport tx_add_fetch_acq_rel, tx_load_acquire
 from tensix.core.device cimport CPU, META
 from tensix.core.export cimport begin_export, end_export
 from tensix._support.public_module cimport set_module
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
+from tensix.loops.copy cimport copy_elements
 from tensix.loops.empty cimport empty_impl
-from tensix.loops.overlap cimport check_writable_once
 from tensix.loops.iterator cimport GRAIN_ELEMENTS
-from tensix.tensors.dtype cimport FLOAT32, FLOAT64, INT64, dtype_of_code
-from tensix.exchange.ndarray cimport ndarray_of_impl
+from tensix.loops.overlap cimport check_writable_once
+from tensix.loops.parallel cimport parallel_for
+from tensix.tensors.dtype cimport FLOAT32, FLOAT64, INT64, UINT64, dtype_of_code, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     TensorImpl,
     TensorImpl_bump_version,
     TensorImpl_mutable_data,
+    TensorImpl_sizes,
     int64_of,
 )
 
-import numpy as np
+from operator import index
 
 from tensix.dispatch import native_functions
 
 __all__ = ["Generator", "default_generator", "manual_seed"]
 
-# Declared here and not cimported: cimporting numpy.random would load it with tensix, which costs a third of the import.
-cdef extern from "numpy/random/bitgen.h":
-    ctypedef struct bitgen_t:
-        void* state
-        uint64_t (*next_uint64)(void* state) noexcept nogil
-        unsigned int (*next_uint32)(void* state) noexcept nogil
-        double (*next_double)(void* state) noexcept nogil
+cdef extern from "tensix/kernels/random.h" nogil:
+    ctypedef struct tx_stream_t:
+        uint64_t[2] seed
+        int64_t low
+        uint64_t bound
+    void tx_random_uniform_f32(const tx_stream_t* stream, uint64_t group, void* data, int64_t count) noexcept
+    void tx_random_uniform_f64(const tx_stream_t* stream, uint64_t group, void* data, int64_t count) noexcept
+    void tx_random_normal_f32(const tx_stream_t* stream, uint64_t group, void* data, int64_t count) noexcept
+    void tx_random_normal_f64(const tx_stream_t* stream, uint64_t group, void* data, int64_t count) noexcept
+    void tx_random_integers(const tx_stream_t* stream, uint64_t group, void* data, int64_t count) noexcept
+    void tx_random_long_integers(const tx_stream_t* stream, uint64_t group, void* data, int64_t count) noexcept
+    void tx_random_order(const tx_stream_t* stream, uint64_t group, int64_t* to, int64_t count) noexcept
 
-cdef extern from "numpy/random/distributions.h":
-    void random_standard_normal_fill(bitgen_t* bits, Py_ssize_t count, double* out) noexcept nogil
-    void random_standard_normal_fill_f(bitgen_t* bits, Py_ssize_t count, float* out) noexcept nogil
+ctypedef void (*fill_t)(const tx_stream_t* stream, uint64_t group, void* data, int64_t count) noexcept nogil
 
-ctypedef void (*fill_function_t)(bitgen_t* bits, void* data, Py_ssize_t count, bint single) noexcept nogil
+cdef enum:
+    GROUPS_OF_CHUNK = 256
+
+# Of a seed, and of the groups that are taken of it.
+cdef object LARGEST_SEED = (1 << 128) - 1
+cdef object LARGEST_POSITION = (1 << 57) - 1
 
 
 @cython.final
 cdef class Generator:
     """Generator(seed=None)\n--\n
-    Make random numbers; the same seed gives the same numbers.
+    Make random numbers; the same seed gives the same numbers, on every machine and with any number of threads.
 
     Parameters
     ----------
     seed : int or None, optional
-        Any int of 0 or more; None takes fresh entropy from the system.
+        From 0 to below 2**128; None takes fresh entropy from the system.
+
+    Raises
+    ------
+    ValueError
+        If the seed is negative or too large.
 
     Notes
     -----
-    The bits come from NumPy's PCG64. Thread-safety: calls from several threads take turns; which thread gets which
-    numbers is then a matter of chance.
+    Numbers are made of a counter, by Philox4x32-10, as those of PyTorch on GPUs are; :ref:`random-numbers` says how.
+    Each call takes the next part of the stream. Thread-safety: calls from several threads get different parts; which
+    thread gets which is a matter of chance.
 
     Examples
     --------
@@ -78,76 +84,54 @@ cdef class Generator:
     True
     """
 
-    cdef object source          # numpy.random.Generator
-    cdef bitgen_t* bits         # of source; kept alive by it
-    cdef PyThread_type_lock lock
-
-    def __cinit__(self):
-        self.lock = PyThread_allocate_lock()
-        if self.lock == NULL:
-            raise MemoryError("no memory for the lock of a Generator.")
+    cdef tx_stream_t stream
+    cdef uint64_t position  # the first group of words that no call has taken
 
     def __init__(self, seed=None):
-        Generator_start(self, seed)
-
-    def __dealloc__(self):
-        if self.lock != NULL:
-            PyThread_free_lock(self.lock)
+        Generator_start(self, seed, 0)
 
     def manual_seed(self, seed):
         """Start again from a seed and return this generator."""
-        Generator_lock(self)
-        try:
-            Generator_start(self, seed)
-        finally:
-            PyThread_release_lock(self.lock)
+        Generator_start(self, seed, 0)
         return self
 
     def __repr__(self):
-        return "Generator(PCG64)"
+        return f"Generator(seed={Generator_seed(self)}, position={tx_load_acquire(&self.position)})"
 
     def get_state(self):
         """Return the state, a dict that `set_state` takes."""
-        Generator_lock(self)
-        try:
-            return self.source.bit_generator.state
-        finally:
-            PyThread_release_lock(self.lock)
+        return {
+            "generator": "Philox4x32-10", "seed": Generator_seed(self), "position": tx_load_acquire(&self.position),
+        }
 
     def set_state(self, state):
         """Go on from a state that `get_state` returned."""
-        Generator_lock(self)
-        try:
-            self.source.bit_generator.state = state
-        finally:
-            PyThread_release_lock(self.lock)
+        if not isinstance(state, Mapping):
+            raise TypeError(f"set_state() takes a dict that get_state() returned, found {type(state).__name__}.")
+        if set(state) != {"generator", "seed", "position"} or state["generator"] != "Philox4x32-10":
+            raise ValueError(f"set_state() takes a dict that get_state() returned, found {state!r}.")
+        Generator_start(self, index(state["seed"]), index(state["position"]))
 
 
-cdef int Generator_lock(Generator self) except -1:
-    """Take the lock, giving the GIL away only if another thread has it, and see to it that there is a state."""
-    if not PyThread_acquire_lock(self.lock, NOWAIT_LOCK):
-        with nogil:
-            PyThread_acquire_lock(self.lock, WAIT_LOCK)
-    if self.source is None:
-        try:
-            Generator_start(self, None)
-        except BaseException:
-            PyThread_release_lock(self.lock)
-            raise
+cdef int Generator_start(Generator self, seed, position) except -1:
+    """Take a seed, and the position of a state."""
+    number = int.from_bytes(os.urandom(16), "little") if seed is None else index(seed)
+    if not 0 <= number <= LARGEST_SEED:
+        raise ValueError(f"a Generator takes a seed from 0 to below 2**128, found {seed}.")
+    if not 0 <= position <= LARGEST_POSITION:
+        raise ValueError(f"a Generator has positions from 0 to below 2**57, found {position}.")
+    self.stream.seed[0] = <uint64_t>(number & 0xFFFFFFFFFFFFFFFF)
+    self.stream.seed[1] = <uint64_t>(number >> 64)
+    self.position = <uint64_t>position
     return 0
 
 
-cdef int Generator_start(Generator self, seed) except -1:
-    """Take a seed; the lock must be held, unless nothing else refers to the generator."""
-    source = np.random.Generator(np.random.PCG64(seed))
-    self.bits = <bitgen_t*>PyCapsule_GetPointer(source.bit_generator.capsule, "BitGenerator")
-    self.source = source
-    return 0
+cdef object Generator_seed(Generator self):
+    return <object>self.stream.seed[1] << 64 | <object>self.stream.seed[0]
 
 
-# Made without a seed: its first use takes one, so that importing tensix need not load numpy.random.
-cdef Generator DEFAULT = Generator.__new__(Generator)
-default_generator = DEFAULT
+default_generator = Generator()
+cdef Generator DEFAULT = default_generator
 
 
 def manual_seed(seed):
@@ -165,26 +149,86 @@ def manual_seed(seed):
     return default_generator.manual_seed(seed)
 
 
-# ---- floating numbers
+# ---- filling
+
+
+cdef struct fill_job_t:
+    tx_stream_t stream
+    fill_t fill
+    uint64_t group
+    char* data
+    int64_t count
+    int64_t chunk  # elements
+    int64_t itemsize
+
+
+cdef int fill(TensorImpl impl, Generator generator, uint8_t code, fill_t function, int of_group, object low,
+              object bound) except -1:
+    """Fill a tensor with what a function makes, elements of a type and so many of a group of words.
+
+    A tensor of another type, or whose elements do not lie one after the other, gets a copy.
+    """
+    cdef fill_job_t job
+    check_writable_once(impl)
+    cdef TensorImpl made = impl
+    if not impl.contiguous or impl.dtype_code != code:
+        made = empty_impl(impl.ndim, TensorImpl_sizes(impl), code, CPU, -1)
+    job.data = <char*>TensorImpl_mutable_data(made)
+    job.count, job.itemsize, job.fill = made.numel, itemsize_of(code), function
+    job.chunk = GROUPS_OF_CHUNK * of_group
+    job.stream = generator.stream
+    job.stream.low = <int64_t>low
+    job.stream.bound = <uint64_t>(bound & 0xFFFFFFFFFFFFFFFF)
+    job.group = take_groups(generator, job.count, of_group)
+    if job.count < GRAIN_ELEMENTS:
+        function(&job.stream, job.group, job.data, job.count)
+    else:
+        begin_export(<StorageImpl>made.storage)
+        with nogil:
+            parallel_for((job.count + job.chunk - 1) // job.chunk, fill_chunk, &job)
+        end_export(<StorageImpl>made.storage)
+    if made is not impl:
+        copy_elements(impl, made)
+    TensorImpl_bump_version(impl)
+    return 0
+
+
+cdef void fill_chunk(void* context, int64_t chunk) noexcept nogil:
+    cdef fill_job_t* job = <fill_job_t*>context
+    cdef int64_t start = chunk * job.chunk
+    job.fill(&job.stream, job.group + <uint64_t>chunk * GROUPS_OF_CHUNK, job.data + start * job.itemsize,
+             min(job.chunk, job.count - start))
+
+
+cdef inline uint64_t take_groups(Generator generator, int64_t count, int of_group) noexcept:
+    """Return the first of as many groups as some elements need; they are this call's alone."""
+    cdef uint64_t groups = <uint64_t>((count + of_group - 1) // of_group)
+    return tx_add_fetch_acq_rel(&generator.position, groups) - groups
 
 
 cdef object uniform_(Kernel self, object table, arguments_t args):
     """Fill with numbers from 0 up to, but without, 1; on meta check the arguments."""
-    cdef Generator generator = checked_generator("uniform_", <object>args[1])
     cdef TensorImpl impl = floating_impl("uniform_", <TensorBase>args[0])
-    if impl.device_type != META:
-        write(impl, generator, fill_uniform, "random")
-    TensorImpl_bump_version(impl)
+    cdef Generator generator = checked_generator("uniform_", <object>args[1])
+    if impl.device_type == META:
+        TensorImpl_bump_version(impl)
+    elif impl.dtype_code == FLOAT32:
+        fill(impl, generator, FLOAT32, tx_random_uniform_f32, 256, 0, 0)
+    else:
+        fill(impl, generator, FLOAT64, tx_random_uniform_f64, 128, 0, 0)
     return <object>args[0]
 
 
 cdef object normal_(Kernel self, object table, arguments_t args):
     """Fill with numbers of mean 0 and variance 1; on meta check the arguments."""
-    cdef Generator generator = checked_generator("normal_", <object>args[1])
     cdef TensorImpl impl = floating_impl("normal_", <TensorBase>args[0])
-    if impl.device_type != META:
-        write(impl, generator, fill_normal, "standard_normal")
-    TensorImpl_bump_version(impl)
+    cdef Generator generator = checked_generator("normal_", <object>args[1])
+    if impl.device_type == META:
+        TensorImpl_bump_version(impl)
+    elif impl.dtype_code == FLOAT32:
+        fill(impl, generator, FLOAT32, tx_random_normal_f32, 256, 0, 0)
+    else:
+        fill(impl, generator, FLOAT64, tx_random_normal_f64, 128, 0, 0)
     return <object>args[0]
 
 
@@ -195,103 +239,21 @@ cdef TensorImpl floating_impl(str name, TensorBase a):
     return a.impl
 
 
-cdef int write(TensorImpl impl, Generator generator, fill_function_t fill, str method) except -1:
-    """Fill a tensor; if its elements do not lie one after the other, by a method of NumPy's generator."""
-    check_writable_once(impl)
-    view = None if impl.contiguous else ndarray_of_impl(impl, True)
-    Generator_lock(generator)
-    try:
-        if view is None:
-            fill_in_order(impl, TensorImpl_mutable_data(impl), generator.bits, fill)
-        else:
-            view[...] = getattr(generator.source, method)(view.shape, view.dtype)
-    finally:
-        PyThread_release_lock(generator.lock)
-    return 0
-
-
-cdef int fill_in_order(TensorImpl impl, void* data, bitgen_t* bits, fill_function_t fill) except -1:
-    """Fill elements that lie one after the other, from `data` on."""
-    cdef bint single = impl.dtype_code == FLOAT32
-    cdef Py_ssize_t count = impl.numel
-    cdef StorageImpl storage = <StorageImpl>impl.storage
-    if count < GRAIN_ELEMENTS:
-        fill(bits, data, count, single)
-        return 0
-    begin_export(storage)
-    with nogil:
-        fill(bits, data, count, single)
-    end_export(storage)
-    return 0
-
-
-cdef void fill_uniform(bitgen_t* bits, void* data, Py_ssize_t count, bint single) noexcept nogil:
-    cdef Py_ssize_t i
-    if single:
-        for i in range(count):
-            (<float*>data)[i] = (bits.next_uint32(bits.state) >> 8) * <float>(1.0 / 16777216.0)
-    else:
-        for i in range(count):
-            (<double*>data)[i] = bits.next_double(bits.state)
-
-
-cdef void fill_normal(bitgen_t* bits, void* data, Py_ssize_t count, bint single) noexcept nogil:
-    if single:
-        random_standard_normal_fill_f(bits, count, <float*>data)
-    else:
-        random_standard_normal_fill(bits, count, <double*>data)
-
-
-# ---- integers
-
-
 cdef object random_(Kernel kernel, object table, arguments_t args):
     """Fill with integers from a number up to, but without, another; on meta check the arguments."""
-    cdef TensorBase self = <TensorBase>args[0]
+    cdef TensorImpl impl = (<TensorBase>args[0]).impl
     cdef Generator generator = checked_generator("random_", <object>args[3])
     low, high = <object>args[1], <object>args[2]
-    check_range(self.impl, low, high)
-    if self.impl.device_type == META:
-        return self
-    check_writable_once(self.impl)
-    if self.impl.dtype_code == INT64 and self.impl.contiguous and 1 < high - low < 1 << 32:
-        write_integers(self.impl, generator, low, high - low)
-        TensorImpl_bump_version(self.impl)
-        return self
-    view = ndarray_of_impl(self.impl, True)
-    Generator_lock(generator)
-    try:
-        view[...] = generator.source.integers(low, high, view.shape, view.dtype)
-    finally:
-        PyThread_release_lock(generator.lock)
-    TensorImpl_bump_version(self.impl)
-    return self
-
-
-cdef int write_integers(TensorImpl impl, Generator generator, int64_t low, uint64_t bound) except -1:
-    """Fill elements that lie one after the other with the numbers that NumPy makes of the same bits."""
-    cdef int64_t* out
-    cdef StorageImpl storage
-    Generator_lock(generator)
-    try:
-        out = <int64_t*>TensorImpl_mutable_data(impl)
-        if impl.numel < GRAIN_ELEMENTS:
-            fill_integers(generator.bits, out, impl.numel, low, bound)
-            return 0
-        storage = <StorageImpl>impl.storage
-        begin_export(storage)
-        with nogil:
-            fill_integers(generator.bits, out, impl.numel, low, bound)
-        end_export(storage)
-    finally:
-        PyThread_release_lock(generator.lock)
-    return 0
-
-
-cdef void fill_integers(bitgen_t* bits, int64_t* out, int64_t count, int64_t low, uint64_t bound) noexcept nogil:
-    cdef int64_t i
-    for i in range(count):
-        out[i] = low + below(bits, bound)
+    check_range(impl, low, high)
+    if impl.device_type == META:
+        return <object>args[0]
+    cdef uint8_t code = UINT64 if impl.dtype_code == UINT64 else INT64
+    signed = low - (1 << 64) if low >= 1 << 63 else low  # the same bits
+    if high - low <= 1 << 32:
+        fill(impl, generator, code, tx_random_integers, 256, signed, high - low)
+    else:
+        fill(impl, generator, code, tx_random_long_integers, 64, signed, high - low)
+    return <object>args[0]
 
 
 def random_order(n, generator):
@@ -302,39 +264,15 @@ def random_order(n, generator):
         raise ValueError(f"randperm() needs a number of 0 or more, found {count}.")
     cdef TensorImpl made = empty_impl(1, &count, INT64, CPU, -1)
     result = Tensor_wrap(made)
-    cdef int64_t* out = <int64_t*>TensorImpl_mutable_data(made)
+    cdef int64_t* to = <int64_t*>TensorImpl_mutable_data(made)
+    cdef tx_stream_t stream = source.stream
+    cdef uint64_t group = take_groups(source, count, 128)
     cdef StorageImpl storage = <StorageImpl>made.storage
-    Generator_lock(source)
     begin_export(storage)
     with nogil:
-        write_order(source.bits, out, count)
+        tx_random_order(&stream, group, to, count)
     end_export(storage)
-    PyThread_release_lock(source.lock)
     return result
-
-
-cdef void write_order(bitgen_t* bits, int64_t* out, int64_t count) noexcept nogil:
-    """Put each number at a random place among those before it; what was there goes behind them (Fisher and Yates)."""
-    cdef int64_t i, place
-    for i in range(count):
-        place = below(bits, i + 1)
-        out[i] = out[place]
-        out[place] = i
-
-
-cdef inline int64_t below(bitgen_t* bits, uint64_t bound) noexcept nogil:
-    """Return a number from 0 up to, but without, a bound, each as likely: the upper half of a product (Lemire)."""
-    cdef uint64_t product
-    if bound >> 32:
-        product = bits.next_uint64(bits.state)
-        while product < (<uint64_t>0 - bound) % bound:
-            product = bits.next_uint64(bits.state)
-        return <int64_t>(product % bound)
-    product = bits.next_uint32(bits.state) * bound
-    if <uint32_t>product < bound:
-        while <uint32_t>product < ((<uint64_t>1 << 32) - bound) % bound:
-            product = bits.next_uint32(bits.state) * bound
-    return <int64_t>(product >> 32)
 
 
 cdef Generator checked_generator(str name, object generator):

@@ -138,10 +138,11 @@ enum { TX_SUM, TX_PROD, TX_MAX, TX_MIN, TX_ANY, TX_ALL, TX_COUNT, TX_SQUARES, TX
     static inline int NAME(const W *x, const W *end)                                                                \
     {                                                                                                               \
         int shifts = 0, growths = 0, i;                                                                             \
-        for (; shifts < SHIFTS && growths == 0 && end - x >= 128; x += 128) {                                       \
-            for (i = 0; i < 128; i++) {                                                                             \
-                shifts += (x[i] <= (W)0.5) & (x[i] >= (W)-0.5);                                                     \
-                growths += (x[i] > 1) | (x[i] < -1);                                                                \
+        for (; shifts < SHIFTS && growths == 0 && end - x >= 64; x += 64) {                                         \
+            for (i = 0; i < 64; i++) {                                                                              \
+                const W square = x[i] * x[i];                                                                       \
+                shifts += square <= (W)0.25;                                                                        \
+                growths |= !(square <= 1);                                                                          \
             }                                                                                                       \
         }                                                                                                           \
         return shifts >= SHIFTS && growths == 0;                                                                    \

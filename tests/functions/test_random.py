@@ -1,27 +1,118 @@
-"""Random numbers: NumPy's streams, seeds, states, ranges, types, threads."""
+"""Random numbers: the documented stream, seeds, states, ranges, types, threads."""
 
+import hashlib
 import threading
 
 import numpy as np
 import pytest
 
 import tensix
-from tensix import Generator, Tensor, rand, randn
+from tensix import Generator, Tensor, rand, randint, randn
 from tensix.testing import FailingAllocator
 
 
-def numpys(seed):
-    return np.random.Generator(np.random.PCG64(seed))
+def words(seed, group):
+    """Return the 256 words of a group, as Note [Random numbers] describes them."""
+    counter = np.arange(64 * group, 64 * group + 64, dtype=np.uint64)
+    mask, half = np.uint64(0xFFFFFFFF), np.uint64(32)
+    a, b = counter & mask, counter >> half
+    c, d = (np.full(64, part, np.uint64) for part in (seed >> 64 & 0xFFFFFFFF, seed >> 96))
+    keys = seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF
+    for step in range(10):
+        p, q = a * np.uint64(0xD2511F53), c * np.uint64(0xCD9E8D57)
+        steps = zip(keys, (0x9E3779B9, 0xBB67AE85), strict=True)
+        key, key2 = [np.uint64((key + step * add) & 0xFFFFFFFF) for key, add in steps]
+        a, b, c, d = (q >> half) ^ b ^ key, q & mask, (p >> half) ^ d ^ key2, p & mask
+    return np.concatenate([a, b, c, d])
+
+
+def test_words_are_those_of_philox():
+    """The answers that the authors of Philox publish for their own code (Random123, ``kat_vectors``)."""
+    of_zeros = words(0, 0)[::64].tolist()
+    assert of_zeros == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+
+
+@pytest.mark.parametrize("seed", [0, 7, 2**64 - 1, 2**127 + 5])
+def test_numbers_are_those_of_the_documented_stream(seed):
+    first, second = words(seed, 0), words(seed, 1)
+    generator = Generator(seed)
+    found = rand(300, generator=generator).numpy()
+    np.testing.assert_array_equal(found, np.float32(np.concatenate([first, second])[:300] >> np.uint64(8)) * 2.0**-24)
+    w = words(seed, 2)
+    found = rand(100, dtype="float64", generator=generator).numpy()
+    expected = ((w[:100] >> np.uint64(5)) * 2.0**26 + (w[128:228] >> np.uint64(6))) * 2.0**-53
+    np.testing.assert_array_equal(found, expected)
+    w = words(seed, 3)
+    radius = np.sqrt(-2 * np.log(((w[:128] >> np.uint64(1)) + 0.5) * 2.0**-31))
+    turns = (w[128:] >> np.uint64(30)) + (w[128:].astype("u4") << 2).view("i4") * 2.0**-32
+    expected = np.concatenate([radius * np.cos(turns * np.pi / 2), radius * np.sin(turns * np.pi / 2)])
+    np.testing.assert_allclose(randn(256, generator=generator).numpy(), expected, rtol=1e-6, atol=1e-6)
+    w = words(seed, 4)
+    radius = np.sqrt(-2 * np.log(((w[:64] >> np.uint64(5)) * 2.0**26 + (w[128:192] >> np.uint64(6)) + 0.5) * 2.0**-53))
+    fraction = (w[64:128].astype("u4") << 2).view("i4") * 2.0**-32 + (w[192:] >> np.uint64(2)) * 2.0**-62
+    angle = ((w[64:128] >> np.uint64(30)) + fraction) * (np.pi / 2)
+    expected = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])
+    found = randn(128, dtype="float64", generator=generator).numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-14)
+    for position, n in ((5, 9), (6, 2**32 - 3), (7, 2**31)):
+        w, v = words(seed, position).tolist(), words(seed, position + 2**57).tolist()
+        expected = [(n * (high * 2**32 + low) >> 64) - 4 for high, low in zip(w, v, strict=True)]
+        assert randint(-4, n - 4, (256,), generator=generator).tolist() == expected
+    for position, n in ((8, 2**63 - 1), (9, 2**64), (10, 2**32 + 1)):
+        w = words(seed, position).tolist()
+        bits = [w[i] << 96 | w[i + 64] << 64 | w[i + 128] << 32 | w[i + 192] for i in range(64)]
+        expected = [(n * one >> 128) - 2**63 for one in bits]
+        assert randint(-(2**63), n - 2**63, (64,), generator=generator).tolist() == expected
+    assert generator.get_state()["position"] == 11
+
+
+def digest(dtype):
+    generator = Generator(12)
+    made = b"".join(randn(100_000, dtype=dtype, generator=generator).tobytes() for _ in range(2))
+    return hashlib.sha256(made).hexdigest()[:16]
+
+
+def test_bits_are_the_same_on_every_machine():
+    """Found with AVX-512, with AVX2 and without; a machine or compiler that finds others breaks seeds."""
+    assert (digest("float32"), digest("float64")) == ("56fdbf60af668053", "adc1724843713d40")
+
+
+@pytest.mark.parametrize("fill", [
+    lambda g: rand(1_000_003, generator=g), lambda g: randn(500_001, dtype="float64", generator=g),
+    lambda g: randint(0, 2**40, (300_000,), generator=g), lambda g: randint(3, (700_000,), generator=g),
+])
+def test_numbers_do_not_depend_on_threads(fill):
+    found = set()
+    before = tensix.get_num_threads()
+    try:
+        for count in (1, 2, 5):
+            tensix.set_num_threads(count)
+            found.add(fill(Generator(3)).tobytes())
+    finally:
+        tensix.set_num_threads(before)
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("shape", [(), (7,), (3, 5), (200, 200), (0, 3)])
-def test_numbers_are_numpys(shape, dtype):
-    uniform = rand(shape, dtype=dtype, generator=Generator(7))
-    assert uniform.tolist() == numpys(7).random(shape, dtype).tolist()
-    normal = randn(shape, dtype=dtype, generator=Generator(7))
-    assert normal.tolist() == numpys(7).standard_normal(shape, dtype).tolist()
-    assert uniform.dtype is normal.dtype is getattr(tensix, dtype)
+def test_normal_numbers_are_normal(dtype):
+    """Moments, tails and independence of neighbours, far outside of what chance allows: 6 standard errors."""
+    x = randn(2_000_000, dtype=dtype, generator=Generator(5)).numpy().astype("f8")
+    n = x.size
+    for power, expected, variance in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96)):
+        assert abs((x**power).mean() - expected) < 6 * np.sqrt(variance / n)
+    for lag in (1, 64, 128, 256):
+        assert abs((x[lag:] * x[:-lag]).mean()) < 6 / np.sqrt(n)
+    for bound, beyond in ((1, 0.3173105), (2, 0.0455003), (3, 0.0026998), (4, 6.334e-5)):
+        assert abs((abs(x) > bound).mean() - beyond) < 6 * np.sqrt(beyond / n)
+
+
+def test_integers_are_equally_likely():
+    x = randint(0, 1000, (1_000_000,), generator=Generator(5)).numpy()
+    counts = np.bincount(x, minlength=1000)
+    assert abs(((counts - 1000) ** 2 / 1000).sum() - 999) < 6 * np.sqrt(2 * 999)
+    order = np.stack([tensix.randperm(5, generator=Generator(seed)).numpy() for seed in range(20_000)])
+    counts = np.stack([np.bincount(column, minlength=5) for column in order.T])
+    assert abs(((counts - 4000) ** 2 / 4000).sum() - 16) < 6 * np.sqrt(32)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -59,7 +150,7 @@ def test_without_a_seed_every_generator_differs():
 @pytest.mark.parametrize("drawn", [0, 1, 3])
 def test_state(drawn):
     generator = Generator(9)
-    rand(drawn, generator=generator)  # an odd count leaves half a word behind
+    rand(drawn, generator=generator)
     state = generator.get_state()
     first = rand(5, generator=generator).tolist()
     generator.set_state(state)
@@ -69,7 +160,7 @@ def test_state(drawn):
     assert rand(5, generator=other).tolist() == first
 
 
-@pytest.mark.parametrize("seed, error", [(-1, ValueError), ("a", (TypeError, ValueError)), (1.5, (TypeError,))])
+@pytest.mark.parametrize("seed, error", [(-1, ValueError), (2**128, ValueError), ("a", TypeError), (1.5, TypeError)])
 def test_seed_that_is_none(seed, error):
     generator = Generator(4)
     for use in (Generator, generator.manual_seed):
@@ -78,10 +169,14 @@ def test_seed_that_is_none(seed, error):
     assert rand(2, generator=generator).tolist() == rand(2, generator=Generator(4)).tolist()
 
 
-@pytest.mark.parametrize("state", [None, {}, 5, {"bit_generator": "MT19937"}])
+@pytest.mark.parametrize("state", [
+    None, {}, 5, {"bit_generator": "MT19937"}, {"generator": "Philox4x32-10", "seed": 1, "position": -1},
+    {"generator": "Philox4x32-10", "seed": 1, "position": 2**57}, {"generator": "PCG64", "seed": 1, "position": 1},
+    {"generator": "Philox4x32-10", "seed": 0.5, "position": 1},
+])
 def test_state_that_is_none(state):
     generator = Generator(4)
-    with pytest.raises((TypeError, ValueError, KeyError)):
+    with pytest.raises((TypeError, ValueError)):
         generator.set_state(state)
     assert rand(2, generator=generator).tolist() == rand(2, generator=Generator(4)).tolist()
 
@@ -205,18 +300,9 @@ def test_randint_reaches_both_ends(dtype):
 def test_randint_of_a_seed():
     first = tensix.randint(0, 1000, (5,), generator=tensix.Generator(3))
     assert first.tolist() == tensix.randint(0, 1000, 5, generator=tensix.Generator(3)).tolist()
-    expected = np.random.Generator(np.random.PCG64(3)).integers(0, 1000, 5)
-    assert first.tolist() == expected.tolist() and first.dtype is tensix.int64
+    assert first.dtype is tensix.int64
     tensix.manual_seed(3)
     assert tensix.randint(0, 1000, 5).tolist() == first.tolist()
-
-
-@pytest.mark.parametrize(("low", "high"), [(0, 9), (-3, 2), (5, 6), (0, 2**32 - 1), (0, 2**32), (-(2**63), 2**63)])
-def test_randint_makes_what_numpy_makes(low, high):
-    ours, theirs = tensix.Generator(5), np.random.Generator(np.random.PCG64(5))
-    for shape in ((3,), (201, 203)):
-        x = tensix.randint(low, high, shape, generator=ours)
-        np.testing.assert_array_equal(x.numpy(), theirs.integers(low, high, shape))
 
 
 def test_randint_from_zero():

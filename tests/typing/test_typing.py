@@ -98,4 +98,5 @@ def test_stubs_have_the_other_names(stub):
             known = inspect.signature(TensorFunction(function.declaration, is_method=True)).parameters
             taken = {*known, *inspect.signature(function).parameters} - {"self"} - NOT_IN_STUBS.get(node.name, set())
             found = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+            found += [node.args.vararg] if node.args.vararg else []
             assert {argument.arg for argument in found} - {"x"} == taken - {"x"}, node.name
