@@ -68,7 +68,7 @@ def main():
         import_module(library).set_num_threads(asked["threads"])
     rows = [row for row in all_rows() if row.name in asked["rows"]]
     for size in asked["sizes"]:
-        names = {library: operands(library, *size) for library in libraries}
+        names = {library: operands(library, *size, asked["dtype"]) for library in libraries}
         for row in rows:
             codes = {library: code for library, code in row.codes().items() if library in libraries}
             works = [statement(code, **names[library]) for library, code in codes.items()]

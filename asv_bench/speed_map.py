@@ -34,6 +34,7 @@ def make_parser():
     only = "rows or chapters of this name, such as sort, 'linalg.*' or indexing; may be repeated"
     options("--only", metavar="PATTERN", action="append", default=[], help=only)
     options("--sizes", type=sizes, default=SIZES, metavar="RxC,...", help="shapes; 3x4,64x64,1024x1024 by default")
+    options("--dtype", choices=("float32", "float64"), default="float32", help="of the operands; float32 by default")
     options("--threads", type=int, default=1, metavar="N", help="threads of each library; 1 by default")
     options("--rounds", type=int, default=7, metavar="N", help="turns of each library; 7 by default")
     options("--worst", type=int, default=12, metavar="N", help="rows to name per size and library; 12 by default")
@@ -81,7 +82,7 @@ def measure(rows, against, arguments):
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), str(arguments.threads))
     asked = {
         "rows": [row.name for row in rows], "against": against, "sizes": arguments.sizes, "rounds": arguments.rounds,
-        "threads": arguments.threads,
+        "threads": arguments.threads, "dtype": arguments.dtype,
     }  # fmt: skip
     command = [sys.executable, Path(__file__).with_name("race.py")]
     total = len(rows) * len(arguments.sizes)

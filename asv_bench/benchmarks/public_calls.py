@@ -38,7 +38,7 @@ class Row:
         return {library: code for library in LIBRARIES if (code := getattr(self, library))}
 
 
-def operands(library, rows, columns):
+def operands(library, rows, columns, dtype="float32"):
     """Return the names that the codes use, in the types of a library.
 
     Parameters
@@ -47,21 +47,23 @@ def operands(library, rows, columns):
         Whose types they have.
     rows, columns : int
         The shape of the matrices; at least 3 and 4.
+    dtype : {"float32", "float64"}, optional
+        Of the real numbers. What functions of creation make is float32 in any case.
 
     Returns
     -------
     dict
-        ``x, y`` are float32 between 0.1 and 0.9, ``z`` lies above 1, ``i, j`` are int64 between 1 and 7, ``b, c`` are
+        ``x, y`` are real between 0.1 and 0.9, ``z`` lies above 1, ``i, j`` are int64 between 1 and 7, ``b, c`` are
         boolean, ``k`` is complex64, ``o`` is written to, ``s`` is square, symmetric and positive definite, ``v, w`` are
         vectors, ``u`` is a sorted one, ``t`` has positions, ``p`` has three columns, and ``e, f, g`` have no dimension.
     """
     draw = np.random.default_rng(0)
-    x, y, o = (draw.uniform(0.1, 0.9, (rows, columns)).astype("f4") for _ in range(3))
+    x, y, o = (draw.uniform(0.1, 0.9, (rows, columns)).astype(dtype) for _ in range(3))
     i, j = (draw.integers(1, 8, (rows, columns)) for _ in range(2))
-    square = draw.uniform(0, 1, (rows, rows)).astype("f4")
+    square = draw.uniform(0, 1, (rows, rows)).astype(dtype)
     arrays = {
         "x": x, "y": y, "z": x + 1, "o": o, "i": i, "j": j, "b": x > 0.5, "c": y > 0.5,
-        "k": (x + 1j * y).astype("c8"), "s": square @ square.T + rows * np.eye(rows, dtype="f4"),
+        "k": (x + 1j * y).astype("c8" if dtype == "float32" else "c16"), "s": square @ square.T + rows * np.eye(rows, dtype=dtype),
         "v": x[0].copy(), "w": y[0].copy(), "u": np.sort(x[0]), "t": draw.permutation(min(rows, columns))[::2].copy(),
         "p": x[:, :3].copy(), "e": np.asarray(x[0, 0]), "f": np.asarray(x[0, 0] > 0.5), "g": np.asarray(i[0, 0]),
     }  # fmt: skip
