@@ -63,7 +63,8 @@ def operands(library, rows, columns, dtype="float32"):
     square = draw.uniform(0, 1, (rows, rows)).astype(dtype)
     arrays = {
         "x": x, "y": y, "z": x + 1, "o": o, "i": i, "j": j, "b": x > 0.5, "c": y > 0.5,
-        "k": (x + 1j * y).astype("c8" if dtype == "float32" else "c16"), "s": square @ square.T + rows * np.eye(rows, dtype=dtype),
+        "k": (x + 1j * y).astype("c8" if dtype == "float32" else "c16"),
+        "s": square @ square.T + rows * np.eye(rows, dtype=dtype),
         "v": x[0].copy(), "w": y[0].copy(), "u": np.sort(x[0]), "t": draw.permutation(min(rows, columns))[::2].copy(),
         "p": x[:, :3].copy(), "e": np.asarray(x[0, 0]), "f": np.asarray(x[0, 0] > 0.5), "g": np.asarray(i[0, 0]),
     }  # fmt: skip

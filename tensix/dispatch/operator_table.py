@@ -125,6 +125,8 @@ def run_fallback(self: Kernel, table, args: arguments_t):
 
 def check_returned(kernel, table, args, result):
     """Check what a Python callable returned. See Note [What comes back from Python]."""
+    if table.returns_tensor and isinstance(result, TensorBase) and is_defined(result):
+        return check_memory(kernel, table, args, result) if table.makes_memory else 0
     schema = table.schema
     results: ArgumentParser = schema.results
     if result is None and not results.arguments:
@@ -552,6 +554,7 @@ def OperatorTable_parser(self):
         parser: ArgumentParser = self.schema.parser
         for place in range(min(len(parser.defaults), STACK_ARGUMENTS)):
             self.defaults[place] = PySequence_Fast_ITEMS(parser.defaults)[place]
+        self.returns_tensor = self.schema.returns in ("Tensor", "Tensor(a)")
         self.parser, self.count = parser, len(parser.defaults)
     return self.parser
 
