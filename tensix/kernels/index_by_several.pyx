@@ -11,6 +11,8 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport llabs
 from numpy cimport import_array, ndarray
 from tensix.core.device cimport CPU
+from tensix.core.export cimport begin_export, end_export
+from tensix.core.storage_impl cimport StorageImpl
 from tensix.exchange.ndarray cimport impl_of_ndarray
 from tensix.loops.conversion cimport copy_strided
 from tensix.loops.copy cimport converted
@@ -410,6 +412,7 @@ cdef bint scatter(TensorImpl target, list keys, TensorImpl values) except -1:
     cdef TensorImpl held
     cdef int ndim, i
     cdef char* items
+    cdef int64_t moved = 1
     cdef char* given
     if not gather_init(&self, target, keys, indices):
         return False
@@ -426,11 +429,20 @@ cdef bint scatter(TensorImpl target, list keys, TensorImpl values) except -1:
     if may_overlap(target, values) or not take_distances(&self, indices):
         return False
     for i in range(ndim):
-        if sizes[i] == 0:
-            return True
+        moved *= sizes[i]
+    if moved == 0:
+        return True
     given = <char*>TensorImpl_const_data(values)
     items = <char*>TensorImpl_mutable_data(target)
-    move_any(&self, items + self.start, given, values.ndim != 0, False)
+    if moved < GRAIN_ELEMENTS:
+        move_any(&self, items + self.start, given, values.ndim != 0, False)
+        return True
+    used_values = begin_use(values)
+    begin_export(<StorageImpl>target.storage)
+    with nogil:
+        move_any(&self, items + self.start, given, values.ndim != 0, False)
+    end_export(<StorageImpl>target.storage)
+    end_use(used_values)
     return True
 
 

@@ -156,3 +156,40 @@ def test_copy_on_write_is_settled_before_the_loop():
     assert not y.is_cow() and float(x.sum()) == 2_000_000 and float(y.sum()) == 4_000_000
     z = y.lazy_clone()
     assert float((z + y).sum()) == 8_000_000 and z.is_cow()
+
+
+def test_large_writes_while_another_thread_changes_mask_and_positions():
+    """They run without the GIL: elements of the tensor are written, and none beside it."""
+    around = np.zeros(3_000_000, "f4")
+    x = tensix.from_numpy(around)[1_000_000:2_000_000]
+    mask, positions = np.zeros(x.numel(), bool), np.arange(x.numel())
+    key, places, rows = tensix.from_numpy(mask), tensix.from_numpy(positions), x.reshape(1000, 1000)
+    done = threading.Event()
+
+    def disturb():
+        while not done.is_set():
+            mask[:] ^= True
+            positions[:] = positions[::-1].copy()
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    try:
+        for _ in range(20):
+            x[key] = 1
+            rows[:, places[:900] % 1000] = 1
+            with pytest.raises(RuntimeError):
+                x.storage().resize_(10)  # NumPy's memory; in any case not while it is written
+    finally:
+        done.set()
+        thread.join()
+    assert not around[:1_000_000].any() and not around[2_000_000:].any() and x.any()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "complex128"])
+def test_large_writes_by_two_keys_are_numpys(dtype):
+    array = np.zeros((1200, 1300), dtype)
+    x = tensix.from_numpy(array.copy())
+    down, across = np.random.default_rng(0).permutation(1200)[:1000, None], np.random.default_rng(1).permutation(1300)
+    values = (np.arange(1000 * 1300) % 200).reshape(1000, 1300).astype(dtype)
+    array[down, across], x[tensix.from_numpy(down), tensix.from_numpy(across)] = values, tensix.from_numpy(values)
+    np.testing.assert_array_equal(x.numpy(), array)
