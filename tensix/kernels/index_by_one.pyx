@@ -11,11 +11,10 @@ mask may change meanwhile, by another thread, but nothing is written behind the 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 from tensix.core.device cimport CPU
-from tensix.core.export cimport begin_export, end_export
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.item cimport item_t, sixteen_bytes_t
-from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, begin_write, end_use, end_write
 from tensix.loops.overlap cimport may_overlap
 from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport BOOL, INT64, itemsize_of
@@ -101,10 +100,10 @@ cdef bint write_rows(TensorImpl target, object key, TensorImpl values) except -1
         return True
     # One element wherever a mask says: safe, whatever other threads write to the mask meanwhile.
     used = begin_use(index)
-    begin_export(<StorageImpl>target.storage)
+    written = begin_write(target)
     with nogil:
         scatter_rows(&self, rows, given, step)
-    end_export(<StorageImpl>target.storage)
+    end_write(written)
     end_use(used)
     return True
 

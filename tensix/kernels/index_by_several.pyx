@@ -11,15 +11,13 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport llabs
 from numpy cimport import_array, ndarray
 from tensix.core.device cimport CPU
-from tensix.core.export cimport begin_export, end_export
-from tensix.core.storage_impl cimport StorageImpl
 from tensix.exchange.ndarray cimport impl_of_ndarray
 from tensix.loops.conversion cimport copy_strided
 from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
 from tensix.kernels.searching cimport places_of_mask
 from tensix.loops.item cimport item_t, sixteen_bytes_t
-from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, begin_write, end_use, end_write
 from tensix.loops.overlap cimport may_overlap
 from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of
@@ -438,10 +436,10 @@ cdef bint scatter(TensorImpl target, list keys, TensorImpl values) except -1:
         move_any(&self, items + self.start, given, values.ndim != 0, False)
         return True
     used_values = begin_use(values)
-    begin_export(<StorageImpl>target.storage)
+    written = begin_write(target)
     with nogil:
         move_any(&self, items + self.start, given, values.ndim != 0, False)
-    end_export(<StorageImpl>target.storage)
+    end_write(written)
     end_use(used_values)
     return True
 

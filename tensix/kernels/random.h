@@ -1,30 +1,30 @@
 /* Random numbers by a counter: any of them can be made without those before it.
- *
- * Note [Random numbers]
- * ~~~~~~~~~~~~~~~~~~~~~
- * The bits are those of Philox4x32-10 (J. K. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011),
- * which turns a counter of 128 bits and a key of 64 bits into four words of 32 bits. The key is the lower half of the
- * seed, the upper half of the counter is the upper half of the seed. Group g of 256 words is made of the counters 64 g to
- * 64 g + 63: word 64 j + i of the group, w[64 j + i], is word j of counter 64 g + i.
- *
- * A call takes as many groups as its elements need, from the first that no call has taken, and leaves what remains of the
- * last one unused. So the numbers depend on the seed and on the calls, and not on the number of threads, which share the
- * groups of a call. Of one group are made:
- *
- * - 256 uniform numbers of float32: the upper 24 bits of w[i], times 2**-24;
- * - 128 uniform numbers of float64: the upper 27 bits of w[i], then the upper 26 of w[i + 128], times 2**-53;
- * - 256 normal numbers of float32: i and i + 128 are r cos t and r sin t with r = sqrt(-2 log u) (G. E. P. Box and M. E.
- *   Muller, 1958); u is the upper 31 bits of w[i], plus 0.5, times 2**-31; t, in quarter turns, is the upper 2 bits of
- *   w[i + 128] and a fraction from -0.5 to 0.5, the others with a sign;
- * - 128 normal numbers of float64: i and i + 64, likewise, of the 53 bits of w[i] and w[i + 128], and of w[i + 64]
- *   followed by w[i + 192];
- * - 256 integers below n, for n up to 2**32: the integer part of n (2**32 w[i] + v[i]) / 2**64, where v are the words of
- *   group g + 2**57. They are made where they can matter, which for small n is hardly ever;
- * - 64 integers below a larger n, of 128 bits in the place of 64: w[i], w[i + 64], w[i + 128], w[i + 192].
- *
- * One integer is more likely than another by at most 2**-32 of it. Logarithm, sine and cosine are sums of powers, whose
- * steps IEEE 754 defines: bits are the same on every machine.
- */
+
+Note [Random numbers]
+~~~~~~~~~~~~~~~~~~~~~
+The bits are those of Philox4x32-10 (J. K. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011),
+which turns a counter of 128 bits and a key of 64 bits into four words of 32 bits. The key is the lower half of the
+seed, the upper half of the counter is the upper half of the seed. Group g of 256 words is made of the counters 64 g to
+64 g + 63: word 64 j + i of the group, w[64 j + i], is word j of counter 64 g + i.
+
+A call takes as many groups as its elements need, from the first that no call has taken, and leaves what remains of the
+last one unused. So the numbers depend on the seed and on the calls, and not on the number of threads, which share the
+groups of a call. Of one group are made:
+
+- 256 uniform numbers of float32: the upper 24 bits of w[i], times 2**-24;
+- 128 uniform numbers of float64: the upper 27 bits of w[i], then the upper 26 of w[i + 128], times 2**-53;
+- 256 normal numbers of float32: i and i + 128 are r cos t and r sin t with r = sqrt(-2 log u) (G. E. P. Box and M. E.
+  Muller, 1958); u is the upper 31 bits of w[i], plus 0.5, times 2**-31; t, in quarter turns, is the upper 2 bits of
+  w[i + 128] and a fraction from -0.5 to 0.5, the others with a sign;
+- 128 normal numbers of float64: i and i + 64, likewise, of the 53 bits of w[i] and w[i + 128], and of w[i + 64]
+  followed by w[i + 192];
+- 256 integers below n, for n up to 2**32: the integer part of n (2**32 w[i] + v[i]) / 2**64, where v are the words of
+  group g + 2**57. They are made where they can matter, which for small n is hardly ever;
+- 64 integers below a larger n, of 128 bits in the place of 64: w[i], w[i + 64], w[i + 128], w[i + 192].
+
+One integer is more likely than another by at most 2**-32 of it. Logarithm, sine and cosine are sums of powers, whose
+steps IEEE 754 defines: bits are the same on every machine.
+*/
 #ifndef TENSIX_RANDOM_H
 #define TENSIX_RANDOM_H
 
@@ -172,7 +172,7 @@ TX_RANDOM(long_integers, int64_t, 64, TX_EACH(64) {
 })
 
 /* The numbers from 0 on in a random order: each at a random place among those before it, and what was there behind them
-   (R. A. Fisher and F. Yates). Step n takes an integer below n of word n % 128. */
+   (R. A. Fisher and F. Yates). Step n takes an integer below n + 1, of 64 bits: w[n % 128] and w[n % 128 + 128]. */
 static void tx_random_order(const tx_stream_t *stream, uint64_t group, int64_t *to, int64_t count)
 {
     uint32_t w[TX_WORDS];

@@ -41,6 +41,8 @@ cdef int iterator_begin_use(iterator_t* self) except -1
 cdef void iterator_end_use(iterator_t* self) noexcept
 cdef object begin_use(TensorImpl operand)
 cdef void end_use(object storage) noexcept
+cdef object begin_write(TensorImpl operand)
+cdef void end_write(object storage) noexcept
 cdef npy_intp iterator_total(const iterator_t* self) noexcept nogil
 cdef void iterator_simplify(iterator_t* self, int leader) noexcept nogil
 cdef void iterator_walk(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept nogil

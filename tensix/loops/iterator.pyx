@@ -166,6 +166,17 @@ cdef void end_use(object storage) noexcept:
         StorageImpl_end_use(<StorageImpl>storage)
 
 
+cdef object begin_write(TensorImpl operand):
+    """Export a storage that is written without the GIL, and return it."""
+    begin_use_of(<PyObject*>operand.storage, True)
+    return operand.storage
+
+
+cdef void end_write(object storage) noexcept:
+    """Take that back."""
+    end_export(<StorageImpl>storage)
+
+
 cdef int longest_dim(const iterator_t* self) noexcept nogil:
     """Return the dimension to cut: the outermost if it is long enough, else the longest."""
     cdef int found = 0
