@@ -207,36 +207,28 @@ cdef inline uint64_t take_groups(Generator generator, int64_t count, int of_grou
 
 
 cdef object uniform_(Kernel self, object table, arguments_t args):
-    """Fill with numbers from 0 up to, but without, 1; on meta check the arguments."""
-    cdef TensorImpl impl = floating_impl("uniform_", <TensorBase>args[0])
-    cdef Generator generator = checked_generator("uniform_", <object>args[1])
-    if impl.device_type == META:
-        TensorImpl_bump_version(impl)
-    elif impl.dtype_code == FLOAT32:
-        fill(impl, generator, FLOAT32, tx_random_uniform_f32, 256, 0, 0)
-    else:
-        fill(impl, generator, FLOAT64, tx_random_uniform_f64, 128, 0, 0)
-    return <object>args[0]
+    """Fill with numbers from 0 up to, but without, 1."""
+    return fill_floating("uniform_", args, tx_random_uniform_f32, tx_random_uniform_f64)
 
 
 cdef object normal_(Kernel self, object table, arguments_t args):
-    """Fill with numbers of mean 0 and variance 1; on meta check the arguments."""
-    cdef TensorImpl impl = floating_impl("normal_", <TensorBase>args[0])
-    cdef Generator generator = checked_generator("normal_", <object>args[1])
+    """Fill with numbers of mean 0 and variance 1."""
+    return fill_floating("normal_", args, tx_random_normal_f32, tx_random_normal_f64)
+
+
+cdef object fill_floating(str name, arguments_t args, fill_t single, fill_t double_):
+    """Fill a tensor of float32 or float64; on meta check the arguments."""
+    cdef TensorImpl impl = (<TensorBase>args[0]).impl
+    cdef Generator generator = checked_generator(name, <object>args[1])
+    if impl.dtype_code != FLOAT32 and impl.dtype_code != FLOAT64:
+        raise TypeError(f"{name}() fills float32 and float64 tensors, found {dtype_of_code(impl.dtype_code).name}.")
     if impl.device_type == META:
         TensorImpl_bump_version(impl)
     elif impl.dtype_code == FLOAT32:
-        fill(impl, generator, FLOAT32, tx_random_normal_f32, 256, 0, 0)
+        fill(impl, generator, FLOAT32, single, 256, 0, 0)
     else:
-        fill(impl, generator, FLOAT64, tx_random_normal_f64, 128, 0, 0)
+        fill(impl, generator, FLOAT64, double_, 128, 0, 0)
     return <object>args[0]
-
-
-cdef TensorImpl floating_impl(str name, TensorBase a):
-    dtype = dtype_of_code(a.impl.dtype_code)
-    if dtype.code != FLOAT32 and dtype.code != FLOAT64:
-        raise TypeError(f"{name}() fills float32 and float64 tensors, found {dtype.name}.")
-    return a.impl
 
 
 cdef object random_(Kernel kernel, object table, arguments_t args):
