@@ -95,16 +95,20 @@ cdef bint write_rows(TensorImpl target, object key, TensorImpl values) except -1
     cdef int64_t step = 0 if values.ndim == 0 else self.row_bytes
     if not are_inside(&self):  # nothing is written then
         refuse_position(&self)
-    if self.mask == NULL or step != 0 or self.key_count < GRAIN_ELEMENTS:
+    if self.key_count + self.selected * (self.row_bytes // self.itemsize) < GRAIN_ELEMENTS:
         scatter_rows(&self, rows, given, step)
         return True
-    # One element wherever a mask says: safe, whatever other threads write to the mask meanwhile.
-    used = begin_use(index)
-    written = begin_write(target)
-    with nogil:
-        scatter_rows(&self, rows, given, step)
-    end_write(written)
-    end_use(used)
+    # Safe whatever other threads write to the keys meanwhile: they are checked as they are read.
+    used_index = begin_use(index)
+    try:
+        used_values = begin_use(values)
+        written = begin_write(target)
+        with nogil:
+            scatter_rows(&self, rows, given, step)
+        end_write(written)
+        end_use(used_values)
+    finally:
+        end_use(used_index)
     return True
 
 

@@ -164,18 +164,19 @@ def test_large_writes_while_another_thread_changes_mask_and_positions():
     x = tensix.from_numpy(around)[1_000_000:2_000_000]
     mask, positions = np.zeros(x.numel(), bool), np.arange(x.numel())
     key, places, rows = tensix.from_numpy(mask), tensix.from_numpy(positions), x.reshape(1000, 1000)
-    done = threading.Event()
+    values, done = tensix.ones(x.numel()), threading.Event()
 
     def disturb():
         while not done.is_set():
             mask[:] ^= True
-            positions[:] = positions[::-1].copy()
+            positions[:] = ~positions  # from the end, and back
 
     thread = threading.Thread(target=disturb)
     thread.start()
     try:
         for _ in range(20):
             x[key] = 1
+            x[places] = values
             rows[:, places[:900] % 1000] = 1
             with pytest.raises(RuntimeError):
                 x.storage().resize_(10)  # NumPy's memory; in any case not while it is written
