@@ -31,7 +31,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
-# Cython makes and keeps many small objects: to look for cycles among them each 700 takes a quarter of its time.
+# Cython makes and keeps many small objects: to look for cycles after each 700 takes a third of its time.
 gc.set_threshold(200_000)
 
 # A .pyx is Cython; a .py that imports cython is plain Python, and compiled by Cython's pure Python mode.
@@ -108,7 +108,7 @@ HOT = (
 
 
 def further_args(path):
-    """Return what the compiler is told for one module: how far to optimise it."""
+    """Return the compiler options of one module: how far to optimise it."""
     name = path.removeprefix("tensix/")
     if sys.platform == "win32":
         return []

@@ -41,7 +41,7 @@ cdef class OperatorTable:
     cdef ArgumentParser parser    # the schema's; this and what follows is read when the operator is first called
     cdef int count                # of the arguments; UNREAD before
     cdef argument_t defaults[6]   # STACK_ARGUMENTS: of the first of them
-    cdef bint returns_tensor      # one, which none of the arguments is
+    cdef bint returns_tensor      # one, and not an argument that is written
     cdef bint makes_memory        # See Note [What comes back from Python]
     cdef object __weakref__
     cdef dict registered          # slot or alias -> list of (kernel, who registered it), newest first

@@ -4,15 +4,13 @@ from collections.abc import Mapping
 
 cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint64_t
-from tensix.core.atomics cimport tx_add_fetch_acq_rel, tx_load_acquire
+from tensix.core.atomics cimport tx_add_fetch_acq_rel, tx_fetch_sub_acq_rel, tx_load_acquire
 from tensix.core.device cimport CPU, META
-from tensix.core.export cimport begin_export, end_export
 from tensix._support.public_module cimport set_module
-from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.loops.copy cimport copy_elements
 from tensix.loops.empty cimport empty_impl
-from tensix.loops.iterator cimport GRAIN_ELEMENTS
+from tensix.loops.iterator cimport GRAIN_ELEMENTS, begin_write, end_write
 from tensix.loops.overlap cimport check_writable_once
 from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport FLOAT32, FLOAT64, INT64, UINT64, dtype_of_code, itemsize_of
@@ -36,6 +34,7 @@ cdef extern from "tensix/kernels/random.h" nogil:
         uint64_t[2] seed
         int64_t low
         uint64_t bound
+    const uint64_t TX_SECOND
     void tx_random_uniform_f32(const tx_stream_t* stream, uint64_t group, void* data, int64_t count) noexcept
     void tx_random_uniform_f64(const tx_stream_t* stream, uint64_t group, void* data, int64_t count) noexcept
     void tx_random_normal_f32(const tx_stream_t* stream, uint64_t group, void* data, int64_t count) noexcept
@@ -49,9 +48,7 @@ ctypedef void (*fill_t)(const tx_stream_t* stream, uint64_t group, void* data, i
 cdef enum:
     GROUPS_OF_CHUNK = 256
 
-# Of a seed, and of the groups that are taken of it.
 cdef object LARGEST_SEED = (1 << 128) - 1
-cdef object LARGEST_POSITION = (1 << 57) - 1
 
 
 @cython.final
@@ -118,8 +115,8 @@ cdef int Generator_start(Generator self, seed, position) except -1:
     number = int.from_bytes(os.urandom(16), "little") if seed is None else index(seed)
     if not 0 <= number <= LARGEST_SEED:
         raise ValueError(f"a Generator takes a seed from 0 to below 2**128, found {seed}.")
-    if not 0 <= position <= LARGEST_POSITION:
-        raise ValueError(f"a Generator has positions from 0 to below 2**57, found {position}.")
+    if not 0 <= position <= TX_SECOND:
+        raise ValueError(f"a Generator has positions from 0 to 2**57, found {position}.")
     self.stream.seed[0] = <uint64_t>(number & 0xFFFFFFFFFFFFFFFF)
     self.stream.seed[1] = <uint64_t>(number >> 64)
     self.position = <uint64_t>position
@@ -183,10 +180,10 @@ cdef int fill(TensorImpl impl, Generator generator, uint8_t code, fill_t functio
     if job.count < GRAIN_ELEMENTS:
         function(&job.stream, job.group, job.data, job.count)
     else:
-        begin_export(<StorageImpl>made.storage)
+        written = begin_write(made)
         with nogil:
             parallel_for((job.count + job.chunk - 1) // job.chunk, fill_chunk, &job)
-        end_export(<StorageImpl>made.storage)
+        end_write(written)
     if made is not impl:
         copy_elements(impl, made)
     TensorImpl_bump_version(impl)
@@ -200,10 +197,14 @@ cdef void fill_chunk(void* context, int64_t chunk) noexcept nogil:
              min(job.chunk, job.count - start))
 
 
-cdef inline uint64_t take_groups(Generator generator, int64_t count, int of_group) noexcept:
+cdef uint64_t take_groups(Generator generator, int64_t count, int of_group) except? 0:
     """Return the first of as many groups as some elements need; they are this call's alone."""
     cdef uint64_t groups = <uint64_t>((count + of_group - 1) // of_group)
-    return tx_add_fetch_acq_rel(&generator.position, groups) - groups
+    cdef uint64_t first = tx_add_fetch_acq_rel(&generator.position, groups) - groups
+    if first + groups > TX_SECOND:
+        tx_fetch_sub_acq_rel(&generator.position, groups)
+        raise RuntimeError(f"{generator} has no more numbers for {count} elements: give it another seed.")
+    return first
 
 
 cdef object uniform_(Kernel self, object table, arguments_t args):
@@ -235,7 +236,7 @@ cdef object random_(Kernel kernel, object table, arguments_t args):
     """Fill with integers from a number up to, but without, another; on meta check the arguments."""
     cdef TensorImpl impl = (<TensorBase>args[0]).impl
     cdef Generator generator = checked_generator("random_", <object>args[3])
-    low, high = <object>args[1], <object>args[2]
+    low, high = index(<object>args[1]), index(<object>args[2])
     check_range(impl, low, high)
     if impl.device_type == META:
         return <object>args[0]
@@ -259,11 +260,10 @@ def random_order(n, generator):
     cdef int64_t* to = <int64_t*>TensorImpl_mutable_data(made)
     cdef tx_stream_t stream = source.stream
     cdef uint64_t group = take_groups(source, count, 128)
-    cdef StorageImpl storage = <StorageImpl>made.storage
-    begin_export(storage)
+    written = begin_write(made)
     with nogil:
         tx_random_order(&stream, group, to, count)
-    end_export(storage)
+    end_write(written)
     return result
 
 

@@ -171,7 +171,7 @@ def test_seed_that_is_none(seed, error):
 
 @pytest.mark.parametrize("state", [
     None, {}, 5, {"bit_generator": "MT19937"}, {"generator": "Philox4x32-10", "seed": 1, "position": -1},
-    {"generator": "Philox4x32-10", "seed": 1, "position": 2**57}, {"generator": "PCG64", "seed": 1, "position": 1},
+    {"generator": "Philox4x32-10", "seed": 1, "position": 2**57 + 1}, {"generator": "PCG64", "seed": 1, "position": 1},
     {"generator": "Philox4x32-10", "seed": 0.5, "position": 1},
 ])
 def test_state_that_is_none(state):
@@ -179,6 +179,28 @@ def test_state_that_is_none(state):
     with pytest.raises((TypeError, ValueError)):
         generator.set_state(state)
     assert rand(2, generator=generator).tolist() == rand(2, generator=Generator(4)).tolist()
+
+
+@pytest.mark.parametrize("make", [rand, lambda n, generator: randint(9, (n,), generator=generator)])
+def test_end_of_the_stream(make):
+    """Beyond it are the second words of integers."""
+    generator = Generator(4)
+    generator.set_state({"generator": "Philox4x32-10", "seed": 4, "position": 2**57 - 2})
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"position=144115188075855870\) has no more numbers for 513 elements"):
+            make(513, generator=generator)
+    assert make(512, generator=generator).shape == (512,)
+    generator.set_state(generator.get_state())
+    with pytest.raises(RuntimeError, match="no more numbers"):
+        tensix.randperm(1, generator=generator)
+
+
+def test_ranges_of_other_ints():
+    """NumPy's overflow where Python's do not."""
+    x = tensix.zeros(2000, dtype="int64")
+    tensix.ops.tensix.random_(x, np.int64(-(2**63)), np.int64(2**63 - 1), generator=Generator(1))
+    expected = randint(-(2**63), 2**63 - 1, (2000,), generator=Generator(1))
+    assert x.tolist() == expected.tolist() and min(x.tolist()) < -(2**62) and max(x.tolist()) > 2**62
 
 
 @pytest.mark.parametrize("make", [rand, randn])

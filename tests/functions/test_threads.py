@@ -1,5 +1,6 @@
 """Threads: how many, in which process, from which thread; and results that do not depend on them."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -169,17 +170,17 @@ def test_large_writes_while_another_thread_changes_mask_and_positions():
     def disturb():
         while not done.is_set():
             mask[:] ^= True
-            positions[:] = ~positions  # from the end, and back
+            positions[:] += 900_000  # most are outside then, and still in the memory around
+            positions[:] -= 900_000
 
     thread = threading.Thread(target=disturb)
     thread.start()
     try:
-        for _ in range(20):
+        for _ in range(50):
             x[key] = 1
-            x[places] = values
+            with contextlib.suppress(IndexError):
+                x[places] = values
             rows[:, places[:900] % 1000] = 1
-            with pytest.raises(RuntimeError):
-                x.storage().resize_(10)  # NumPy's memory; in any case not while it is written
     finally:
         done.set()
         thread.join()

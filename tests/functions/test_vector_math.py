@@ -209,7 +209,7 @@ def test_the_environment_names_the_mode_at_the_start():
 
 @pytest.mark.skipif("NPY_DISABLE_CPU_FEATURES" in os.environ, reason="this is the run with other features")
 def test_processors_with_fewer_instructions():
-    """NumPy is told to use none beyond its baseline: then vector functions serve wherever there are some."""
+    """NumPy uses none beyond its baseline: then vector functions serve wherever there are some."""
     features = np._core._multiarray_umath.__cpu_dispatch__
     if not features:
         pytest.skip("this NumPy has loops for one set of instructions only")

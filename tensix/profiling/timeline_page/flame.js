@@ -19,7 +19,7 @@ class Flame {
     this.fill();
   }
 
-  /** Draw anew, from the stacks that a search found. */
+  /** Draw again, from the stacks that a search found. */
   fill() {
     this.root = treeOfStacks(this.snapshot, this.measure, this.timeline.foundStacks);
     this.#draw(this.root);

@@ -86,7 +86,7 @@ function perStack(snapshot, keyOf) {
 
 /**
  * Return what says of a stack who called: the first line outwards from its call site at which the stacks of that call
- * site differ. A program that allocates through one helper, or through a helper's helper, is told apart by it.
+ * site differ. A program that allocates through one helper, or through a helper's helper, is distinguished by it.
  */
 function callerOfStack(snapshot) {
   const outwards = ({ frames, line }, depth) => frames[frames.indexOf(line) + depth] ?? -1;

@@ -15,7 +15,7 @@ class Pictures {
     this.forget();
   }
 
-  /** Begin anew, after a change of size or order. */
+  /** Begin again, after a change of size or order. */
   forget() {
     this.kept = []; // the latest last
     this.work = null; // a generator
