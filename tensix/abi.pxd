@@ -46,6 +46,7 @@ cdef class Allocator_1:
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1
     cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1
+    cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil
 
 
 # Of these only the size is laid down. They are final for Cython alone: a class over them could not take part in how

@@ -86,8 +86,12 @@ cdef void* storage_data(Storage storage) noexcept nogil
 cdef const void* storage_const_data(Storage storage) noexcept nogil
 cdef size_t storage_nbytes(Storage storage) noexcept nogil
 
-# For allocators that make memory themselves; the first with the GIL, the second without.
-cdef uint64_t report_allocation(void* data, size_t nbytes, Allocator allocator) noexcept
+# Memory of the current allocator, without the GIL, in threads that Python does not know as well.
+cdef int allocate_block(size_t nbytes, data_ptr_t* block) noexcept nogil
+cdef void free_block(data_ptr_t* block) noexcept nogil
+
+# For allocators that make memory themselves, with or without the GIL.
+cdef uint64_t report_allocation(void* data, size_t nbytes, Allocator allocator) noexcept nogil
 cdef void report_free(void* data, size_t nbytes, uint64_t stamp) noexcept nogil
 
 # With the GIL.

@@ -5,10 +5,15 @@ their private classes in here.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint32_t, uintptr_t
-from tensix.core.allocator cimport current_allocator
+from tensix.core.allocator cimport allocate_without_gil, current_allocator
 from tensix.core.assertions cimport TX_ASSERT_GIL
 from tensix.core.combined_refcount cimport lock_word, strong_of, weak_of
-from tensix.core.data_ptr cimport data_ptr_init as core_data_ptr_init, deleter_t as core_deleter_t
+from tensix.core.data_ptr cimport (
+    data_ptr_destroy,
+    data_ptr_init as core_data_ptr_init,
+    data_ptr_t as core_data_ptr_t,
+    deleter_t as core_deleter_t,
+)
 from tensix.core.device cimport CPU
 from tensix.core.intrusive_ptr cimport steal_from_new as core_steal_from_new
 from tensix.core.intrusive_target cimport (
@@ -19,7 +24,7 @@ from tensix.core.intrusive_target cimport (
     weak_incref as core_weak_incref,
 )
 from tensix.core.atomics cimport tx_load_relaxed
-from tensix.core.memory_reports cimport report_allocation as core_report_allocation, report_free as core_report_free
+from tensix.core.memory_reports cimport report_allocation_without_gil, report_free as core_report_free
 from tensix.core.python_reference cimport (
     restore_exception,
     may_run_python,
@@ -260,9 +265,19 @@ cdef tuple steps_of_rows(tuple shape):
     return tuple(reversed(steps))
 
 
-cdef uint64_t report_allocation(void* data, size_t nbytes, Allocator allocator) noexcept:
-    TX_ASSERT_GIL()
-    return core_report_allocation(data, nbytes, CPU, <PyObject*>allocator)
+cdef int allocate_block(size_t nbytes, data_ptr_t* block) noexcept nogil:
+    """Return 0, or -1 if there is no memory; the block owns nothing then."""
+    core_data_ptr_init(<core_data_ptr_t*>block, NULL, NULL, NULL)
+    return allocate_without_gil(nbytes, <core_data_ptr_t*>block)
+
+
+cdef void free_block(data_ptr_t* block) noexcept nogil:
+    """Free what a block owns; harmless if it owns nothing, as afterwards."""
+    data_ptr_destroy(<core_data_ptr_t*>block)
+
+
+cdef uint64_t report_allocation(void* data, size_t nbytes, Allocator allocator) noexcept nogil:
+    return report_allocation_without_gil(data, nbytes, CPU, <PyObject*>allocator)
 
 
 cdef void report_free(void* data, size_t nbytes, uint64_t stamp) noexcept nogil:

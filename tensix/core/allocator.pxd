@@ -7,7 +7,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t
 from tensix.core.data_ptr cimport DataPtr, data_ptr_t
 
-cdef extern from "Python.h":
+cdef extern from "Python.h" nogil:
     unsigned long Py_TPFLAGS_HEAPTYPE
     bint PyType_HasFeature(PyTypeObject* cls, unsigned long feature)
     PyTypeObject* Py_TYPE(Allocator allocator)
@@ -20,6 +20,8 @@ cdef class Allocator:
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1
     cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1
+    # Without the GIL: 0, or -1 if there is no memory. It may take the GIL, as the default does to call c_allocate.
+    cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil
 
 
 # Private to tensix. See Note [Who is asked].
@@ -29,6 +31,14 @@ cdef inline int Allocator_allocate(Allocator self, size_t nbytes, data_ptr_t* ou
         return Allocator.c_allocate(self, nbytes, out)
     out.operations = NULL  # somebody else's class may fill in the other fields only
     return self.c_allocate(nbytes, out)
+
+
+cdef inline int Allocator_try_allocate(Allocator self, size_t nbytes, data_ptr_t* out) noexcept nogil:
+    """Make a block as `self` does it, without the GIL; -1 if there is none."""
+    if is_of_python_class(self):
+        return Allocator.c_try_allocate(self, nbytes, out)
+    out.operations = NULL
+    return self.c_try_allocate(nbytes, out)
 
 
 cdef inline bint Allocator_is_simple(Allocator self, const data_ptr_t* pointer) except -1:
@@ -45,7 +55,7 @@ cdef inline int Allocator_copy_data(Allocator self, void* dst, const void* src, 
     return self.c_copy_data(dst, src, nbytes)
 
 
-cdef inline bint is_of_python_class(Allocator self) noexcept:
+cdef inline bint is_of_python_class(Allocator self) noexcept nogil:
     """Return whether the class may be one that is written in Python; those of Cython are static as a rule."""
     return PyType_HasFeature(Py_TYPE(self), Py_TPFLAGS_HEAPTYPE)
 
@@ -62,6 +72,7 @@ cdef inline Allocator current_allocator(int8_t device_type):
 
 
 cdef Allocator allocator_in_scope(int8_t device_type)
+cdef int allocate_without_gil(size_t nbytes, data_ptr_t* out) noexcept nogil
 cdef bint overrides(Allocator self, str name) except -1
 cdef int Allocator_clone(Allocator self, const void* src, size_t nbytes, data_ptr_t* out) except -1
 cdef size_t nbytes_from_any(object nbytes) except? 0xFFFFFFFFFFFFFFFF

@@ -10,6 +10,19 @@ An allocator has most methods twice, for Python and in C, and either may be over
 in Python the other, also in a class over one of Cython. So tensix calls neither but `Allocator_allocate` and its
 siblings. They ask the public method if a Python class overrides it, else the one in C, whose default asks the public
 one. No allocator need search its subclasses.
+
+Note [Allocating without the GIL]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+`allocate_without_gil` serves any thread, also one that Python does not know. Such a thread has no context: the
+registered allocator serves it. One that Python knows takes the GIL to look for a scope, if there ever was one.
+
+The registry may let go of an allocator that such a thread is using, and a reference of Python cannot be counted without
+the GIL. So a thread enters one of two counts before it reads the registry, and leaves it when it has its block. A
+former allocator is kept until both counts were 0 once after it left the registry. New threads enter the other count
+meanwhile, so that this ends. The wait adds 0 to a count and does not only load it: then a thread that enters the count
+later sees what was registered before. A thread that registers an allocator while it is itself in a count leaves the
+former one to the next registration.
+``tests/models/registry.pml`` is a model of this.
 """
 from contextvars import ContextVar
 
@@ -17,7 +30,7 @@ cimport cython
 from cpython.number cimport PyIndex_Check, PyNumber_Index
 from cpython.object cimport PyTypeObject
 from cpython.ref cimport PyObject
-from libc.stdint cimport int8_t, uintptr_t
+from libc.stdint cimport int8_t, uint64_t, uintptr_t
 from libc.string cimport memcpy
 from tensix.core.data_ptr cimport (
     DataPtr,
@@ -30,13 +43,36 @@ from tensix.core.data_ptr cimport (
     deleter_t,
     function_of,
 )
+from tensix.core.atomics cimport (
+    tx_add_fetch_acq_rel,
+    tx_exchange_acq_rel,
+    tx_fetch_sub_acq_rel,
+    tx_load_acquire,
+    tx_store_release,
+)
 from tensix.core.device cimport CPU, DEVICE_TYPE_COUNT, device_type_from_any, device_type_name
+from tensix.core.lock cimport tx_let_others_run
+from tensix.core.memory_reports cimport python_knows_thread
+from tensix.core.python_reference cimport (
+    may_run_python,
+    pass_on,
+    pending_exception_t,
+    restore_exception,
+    save_exception,
+)
 from tensix._support.public_module cimport set_module
 
 __all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "use_allocator"]
 
 cdef extern from "tensix/core/stack.h":
     int tx_check_stack(const char* what) except -1
+
+cdef extern from *:
+    """
+    #include "tensix/core/thread_local.h"
+    static TX_THREAD_LOCAL int tx_allocations = 0;
+    """
+    int tx_allocations  # without the GIL, in which this thread is
 
 
 @cython.binding(True)
@@ -101,7 +137,8 @@ cdef class Allocator:
     allocator that keeps its own storages is never freed. What a block's deleter needs, the block's `DataPtr`
     has to keep alive itself; a bound method handed to `DataPtr.from_callable` does.
 
-    Thread-safety: `allocate` is called with the GIL held, deleters with or without it.
+    Thread-safety: `allocate` is called with the GIL held, deleters with or without it. A thread that allocates without
+    the GIL takes it for an allocator that is written in Python.
 
     Examples
     --------
@@ -220,6 +257,12 @@ cdef class Allocator:
         tx_check_stack("an allocator")
         return Allocator_take(self, "allocate", self.allocate(nbytes), nbytes, out)
 
+    cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil:
+        if not may_run_python():
+            return -1
+        with gil:
+            return try_with_gil(self, nbytes, out)
+
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
         if type(self).is_simple_data_ptr is Allocator.is_simple_data_ptr:
             return pointer.data == pointer.ctx
@@ -311,7 +354,13 @@ def set_allocator(device_type, Allocator allocator, priority=0):
     registered = REGISTRY[type_code]
     if registered is None or priority >= registered[1]:  # one list slot, replaced whole: readers see old or new
         REGISTRY[type_code] = None if allocator is None else (allocator, priority)
-        serving[type_code] = NULL if allocator is None else <PyObject*>allocator
+        tx_store_release(<uint64_t*>&serving[type_code], <uint64_t><PyObject*>allocator if allocator is not None else 0)
+        FORMER.append(registered)
+        if tx_allocations == 0:
+            former = FORMER[:]
+            with nogil:
+                wait_for_users()
+            del FORMER[:len(former)]
 
 
 def get_allocator(device_type="cpu"):
@@ -325,6 +374,7 @@ def get_allocator(device_type="cpu"):
     return current_allocator(device_type_from_any(device_type))
 
 
+cdef list FORMER = []  # registrations whose allocators threads without the GIL may still use
 cdef list REGISTRY = [None] * DEVICE_TYPE_COUNT  # device type -> (allocator, priority) or None
 cdef PyObject* served[DEVICE_TYPE_COUNT]
 serving = served
@@ -340,6 +390,70 @@ cdef Allocator allocator_in_scope(int8_t device_type):
     if serving[device_type] == NULL:
         refuse_device(device_type)
     return <Allocator>serving[device_type]
+
+
+cdef int allocate_without_gil(size_t nbytes, data_ptr_t* out) noexcept nogil:
+    """Make a block of main memory; -1 if there is none. See Note [Allocating without the GIL]."""
+    cdef uint64_t* entered
+    cdef int failed = 0
+    if scopes_were_used and python_knows_thread():
+        with gil:
+            return try_in_scope(nbytes, out)
+    entered = enter_users()
+    failed = Allocator_try_allocate(<Allocator><PyObject*>tx_load_acquire(<uint64_t*>&serving[<int>CPU]), nbytes, out)
+    leave_users(entered)
+    return failed
+
+
+cdef int try_in_scope(size_t nbytes, data_ptr_t* out) noexcept:
+    return try_with_gil(current_allocator(CPU), nbytes, out)
+
+
+cdef int try_with_gil(Allocator self, size_t nbytes, data_ptr_t* out) noexcept:
+    """Return -1 if there is no memory; any other error goes to `sys.unraisablehook` as well."""
+    cdef pending_exception_t pending = save_exception()
+    cdef int failed = -1
+    try:
+        Allocator_allocate(self, nbytes, out)
+        failed = 0
+    except MemoryError:
+        pass
+    except BaseException as error:
+        pass_on(error)
+    restore_exception(pending)
+    return failed
+
+
+cdef uint64_t users[2]      # threads that may use an allocator of the registry, in two counts
+cdef uint64_t count_in_use  # which of them new threads enter
+
+
+cdef uint64_t* enter_users() noexcept nogil:
+    """Enter the count that is in use, and return it."""
+    global tx_allocations
+    cdef uint64_t* entered = &users[tx_load_acquire(&count_in_use)]
+    tx_allocations += 1
+    tx_add_fetch_acq_rel(entered, 1)
+    return entered
+
+
+cdef void leave_users(uint64_t* entered) noexcept nogil:
+    global tx_allocations
+    tx_fetch_sub_acq_rel(entered, 1)
+    tx_allocations -= 1
+
+
+cdef void wait_for_users() noexcept nogil:
+    """Wait until no thread uses an allocator that had left the registry before."""
+    cdef uint64_t place = tx_load_acquire(&count_in_use)
+    wait_for_zero(&users[1 - place])
+    tx_exchange_acq_rel(&count_in_use, 1 - place)
+    wait_for_zero(&users[place])
+
+
+cdef void wait_for_zero(uint64_t* count) noexcept nogil:
+    while tx_add_fetch_acq_rel(count, 0) != 0:  # see Note [Allocating without the GIL]
+        tx_let_others_run()
 
 
 cdef int refuse_device(int8_t device_type) except -1:

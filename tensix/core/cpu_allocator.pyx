@@ -32,7 +32,14 @@ from tensix.core.data_ptr cimport (
     data_ptr_t,
 )
 from tensix.core.device cimport CPU
-from tensix.core.memory_reports cimport bytes_given_out, report_allocation, report_free, report_out_of_memory
+from tensix.core.memory_reports cimport (
+    bytes_given_out,
+    report_allocation,
+    report_allocation_without_gil,
+    report_free,
+    report_out_of_memory,
+    report_out_of_memory_without_gil,
+)
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil, may_run_python
 
@@ -174,10 +181,26 @@ cdef class CPUAllocator(Allocator):
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         return CPUAllocator_allocate(self, nbytes, out, <PyObject*>self)
 
+    cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil:
+        if CPUAllocator_reserve(self, nbytes, self.zero_fill, out) != 0:
+            report_out_of_memory_without_gil(nbytes, CPU)
+            return -1
+        data_ptr_own(out, out.data, &cpu_operations)
+        if nbytes != 0:
+            header_of(out.data).stamp = report_allocation_without_gil(out.data, nbytes, CPU, <PyObject*>self)
+        return 0
+
 
 cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out, PyObject* allocator) except -1:
     """Make a block and report it as made by `allocator`."""
-    CPUAllocator_reserve(self, nbytes, self.zero_fill, out)
+    cdef int failed
+    if self.populates or self.junk_fill:  # which write to every page
+        with nogil:
+            failed = CPUAllocator_reserve(self, nbytes, self.zero_fill, out)
+    else:
+        failed = CPUAllocator_reserve(self, nbytes, self.zero_fill, out)
+    if failed:
+        CPUAllocator_refuse(self, nbytes)
     data_ptr_own(out, out.data, &cpu_operations)
     if nbytes != 0:
         TX_ASSERT(is_sealed(out.data), "the header of a CPU block to be intact", <uintptr_t>out.data)
@@ -185,21 +208,20 @@ cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out
     return 0
 
 
-cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, bint zeroed, data_ptr_t* out) except -1:
-    """Make a block that does not count as in use, of zeros if asked for."""
+cdef int CPUAllocator_refuse(CPUAllocator self, size_t nbytes) except -1:
+    report_out_of_memory(nbytes, CPU)
+    raise OutOfMemoryError(nbytes, self.alignment, bytes_given_out(CPU))
+
+
+cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, bint zeroed, data_ptr_t* out) noexcept nogil:
+    """Make a block that does not count as in use, of zeros if asked for; -1 if there is no memory."""
     cdef void* data = NULL
     if nbytes != 0:
-        if self.populates:
-            with nogil:
-                data = alloc_cpu(self, nbytes, zeroed)
-        else:
-            data = alloc_cpu(self, nbytes, zeroed)
+        data = alloc_cpu(self, nbytes, zeroed)
         if data == NULL:
-            report_out_of_memory(nbytes, CPU)
-            raise OutOfMemoryError(nbytes, self.alignment, bytes_given_out(CPU))
+            return -1
         if self.junk_fill and not zeroed:
-            with nogil:
-                fill_with_junk(<uint8_t*>data, nbytes)
+            fill_with_junk(<uint8_t*>data, nbytes)
     data_ptr_init(out, data, data, &uncounted_cpu_operations)
     return 0
 

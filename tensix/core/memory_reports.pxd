@@ -38,7 +38,8 @@ cdef class MemoryListener:
     cdef bint watches_uses      # whether it is called for uses; set before it listens
     # What a subclass overrides: what it does about each event, and what it says if it is to begin a second time.
     cdef void allocated(self, const new_block_t* block) noexcept
-    cdef void freed(self, void* data, size_t nbytes, uint64_t stamp, bint has_gil) noexcept nogil
+    cdef void allocated_without_python(self, const new_block_t* block) noexcept nogil
+    cdef void freed(self, void* data, size_t nbytes, uint64_t stamp) noexcept nogil
     cdef void failed(self, size_t nbytes) noexcept
     cdef void copied(self, size_t nbytes) noexcept
     cdef void used(self, void* data, use_t use) noexcept
@@ -48,7 +49,8 @@ cdef int start_listening(MemoryListener listener) except -1
 cdef void stop_listening(MemoryListener listener) noexcept
 cdef void lock_listeners() noexcept nogil
 cdef void unlock_listeners() noexcept nogil
-cdef uint32_t current_thread_number() noexcept
+cdef uint32_t current_thread_number() noexcept nogil
+cdef bint python_knows_thread() noexcept nogil
 
 
 cdef class MemoryReporter:
@@ -61,13 +63,17 @@ cdef uint64_t tell_allocation(void* data, size_t nbytes, int8_t device_type, PyO
 cdef void tell_free(void* data, size_t nbytes, int8_t device_type, uint64_t stamp, bint has_gil) noexcept nogil
 
 
-# For code that makes memory. See Note [Who reports]. All but report_free() with the GIL.
+# For code that makes memory. See Note [Who reports].
 cdef inline uint64_t report_allocation(
         void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept:
-    """Count a block that is given out and return its stamp."""
-    if high_water_add(&given_out[device_type], nbytes) or listener_count != 0:
+    """Count a block that is given out with the GIL, and return its stamp."""
+    if high_water_add(&given_out[device_type], nbytes, True) or listener_count != 0:
         return tell_allocation(data, nbytes, device_type, allocator)
     return 0
+
+
+cdef uint64_t report_allocation_without_gil(
+    void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept nogil
 
 
 cdef inline void report_free(
@@ -79,8 +85,9 @@ cdef inline void report_free(
 
 
 cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept
+cdef void report_out_of_memory_without_gil(size_t nbytes, int8_t device_type) noexcept nogil
 cdef void report_copy(size_t nbytes) noexcept
-cdef uint64_t bytes_given_out(int8_t device_type) noexcept
+cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil
 
 # All of it with the GIL. See Note [Watching uses].
 cdef int use_watchers  # listeners that watch uses; nearly always 0

@@ -17,11 +17,10 @@ allocation it heard of, and may ask which thread allocated them, without a table
 
 Note [Listening]
 ~~~~~~~~~~~~~~~~
-The C methods of a `MemoryListener` are called. Allocations happen with the GIL, and so do nearly all frees.
-Listeners come and go with the GIL and the lock of this module both held; hence code that holds one of the two may
-walk over them. A free without the GIL takes the lock. One with the GIL does so only if a listener needs it
-(`needs_lock`): one with a table, which a free without the GIL must not find half changed, and which `allocated`
-therefore changes with the lock held. One that only counts keeps numbers as those of Note [Counting with the GIL], and
+The C methods of a `MemoryListener` are called. Listeners come and go with the GIL and the lock of this module both
+held; hence code that holds one of the two may walk over them. A free without the GIL takes the lock. One with the GIL
+does so only if a listener needs it (`needs_lock`): one with a table, which a free without the GIL must not find half
+changed, and which `allocated` therefore changes with the lock held. One that only counts keeps atomic numbers, and
 needs no lock. `freed` never runs Python and never waits for the GIL. A fork takes the lock first, so that a child
 finds it free.
 
@@ -29,6 +28,10 @@ finds it free.
 may change under them, so slots are emptied, not closed up. Otherwise a listener is not kept alive: it stops with its
 object, and gets no call that runs Python once its reference count is zero, while its fields are being cleared.
 What `freed` uses goes after `stop_listening`: a ``__dealloc__`` that frees it calls that first.
+
+A thread that allocates without the GIL takes it to call `allocated` if Python knows the thread. Others, such as those
+of a thread pool in C, might be waited for by the one that has the GIL: `allocated_without_python` is called instead, as
+`freed` is with the lock and no Python. A failure in such a thread is not told.
 
 The Python listeners, `MemoryReporter`, are told last and with the GIL.
 
@@ -51,22 +54,22 @@ sight, so that nothing is concluded about it.
 `used` runs with the GIL, on ways where nothing else may run: it runs no Python, and has the collector wait. A use is
 told when it begins, and once more when it ends if others may run meanwhile.
 """
-from cpython.pythread cimport (
-    PyThread_acquire_lock,
-    PyThread_allocate_lock,
-    PyThread_release_lock,
-    PyThread_type_lock,
-    WAIT_LOCK,
-)
 from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 from tensix.core.assertions cimport TX_ASSERT
+from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_load_relaxed
 from tensix.core.device cimport DEVICE_TYPE_COUNT, Device_get, device_type_from_any
 from tensix._support.public_module cimport set_module
+from tensix.core.lock cimport tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.core.python_reference cimport decref_with_gil, may_run_python
-from tensix.core.usage cimport high_water_current, high_water_move, high_water_t
+from tensix.core.usage cimport (
+    high_water_change,
+    high_water_current,
+    high_water_look,
+    high_water_t,
+)
 
 __all__ = ["MemoryReporter", "max_memory_allocated", "memory_allocated", "reset_peak_memory_stats"]
 
@@ -74,7 +77,8 @@ cdef extern from "tensix/core/at_fork.h":
     ctypedef void (*fork_hook_t)() noexcept nogil
     int tx_at_fork(fork_hook_t before, fork_hook_t in_parent, fork_hook_t in_child)
 
-cdef extern from "Python.h":
+cdef extern from "Python.h" nogil:
+    void* PyGILState_GetThisThreadState()
     Py_ssize_t reference_count "Py_REFCNT" (PyObject* reference)
     void incref_with_gil "Py_INCREF" (PyObject* reference)
 
@@ -85,7 +89,7 @@ cdef extern from *:
     static TX_THREAD_LOCAL uint32_t tx_thread_number = 0;
     """
     int tx_inside_report  # a reporter that allocates is not told about its own allocations
-    uint32_t tx_thread_number
+    uint32_t tx_thread_number  # from 1; 0 before it is asked for
 
 cdef extern from *:
     """
@@ -110,9 +114,9 @@ cdef PyObject** slots = NULL  # borrowed, NULL in one that is free. See Note [Li
 cdef int slot_count = 0
 cdef int slot_end = 0  # those from here on are free
 cdef uint64_t epoch = 0
-cdef uint32_t thread_count = 0
+cdef uint64_t thread_count = 0
 use_watchers = 0
-cdef PyThread_type_lock LOCK = PyThread_allocate_lock()
+cdef tx_lock_t LOCK = 0
 
 
 cdef class MemoryListener:
@@ -134,7 +138,10 @@ cdef class MemoryListener:
     cdef void allocated(self, const new_block_t* block) noexcept:
         pass
 
-    cdef void freed(self, void* data, size_t nbytes, uint64_t stamp, bint has_gil) noexcept nogil:
+    cdef void allocated_without_python(self, const new_block_t* block) noexcept nogil:
+        pass
+
+    cdef void freed(self, void* data, size_t nbytes, uint64_t stamp) noexcept nogil:
         pass
 
     cdef void failed(self, size_t nbytes) noexcept:
@@ -219,6 +226,13 @@ cdef class MemoryReporter:
         REPORTERS = tuple(remaining)
 
 
+cdef void report_out_of_memory_without_gil(size_t nbytes, int8_t device_type) noexcept nogil:
+    """Tell the same in any thread. See Note [Listening]."""
+    if listener_count != 0 and python_knows_thread():
+        with gil:
+            report_out_of_memory(nbytes, device_type)
+
+
 cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept:
     """Tell that a block could not be had."""
     cdef uint64_t now = epoch
@@ -241,7 +255,7 @@ cdef void report_copy(size_t nbytes) noexcept:
             listener.copied(nbytes)
 
 
-cdef uint64_t bytes_given_out(int8_t device_type) noexcept:
+cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil:
     """Return the bytes of a device type that are allocated and not freed, by all reports."""
     return <uint64_t>high_water_current(&given_out[device_type])
 
@@ -303,7 +317,7 @@ def max_memory_allocated(device="cpu"):
     >>> tensix.memory.max_memory_allocated() - before
     4000
     """
-    return given_out[device_type_from_any(device)].peak
+    return tx_load_relaxed(<uint64_t*>&given_out[device_type_from_any(device)].peak)
 
 
 def reset_peak_memory_stats(device="cpu"):
@@ -327,22 +341,19 @@ def reset_peak_memory_stats(device="cpu"):
     >>> tensix.memory.max_memory_allocated() == tensix.memory.memory_allocated()
     True
     """
-    cdef high_water_t* counted = &given_out[device_type_from_any(device)]
-    high_water_move(counted, high_water_current(counted))
+    high_water_change(&given_out[device_type_from_any(device)], 0, True)
 
 
 cdef uint64_t tell_allocation(void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept:
     """Update the peak, call the listeners, and return the block's stamp."""
-    cdef high_water_t* counted = &given_out[device_type]
-    if counted.below < 0:
-        high_water_move(counted, max(counted.peak, high_water_current(counted)))
-    if listener_count == 0:
-        return 0
     cdef uint64_t now = epoch
-    cdef uint64_t stamp = now | <uint64_t>current_thread_number() << EPOCH_BITS
-    cdef new_block_t block = new_block_t(data, nbytes, stamp, allocator)
+    cdef new_block_t block = new_block_t(data, nbytes, 0, allocator)
     cdef PyObject* listener
     cdef int i
+    high_water_look(&given_out[device_type])
+    if listener_count == 0:
+        return 0
+    block.stamp = now | <uint64_t>current_thread_number() << EPOCH_BITS
     for i in range(slot_end):
         listener = slots[i]
         if may_be_told(listener, now):
@@ -351,7 +362,33 @@ cdef uint64_t tell_allocation(void* data, size_t nbytes, int8_t device_type, PyO
             decref_with_gil(listener)
     if reporter_count != 0:
         tell_reporters(data, <int64_t>nbytes, device_type)
-    return stamp
+    return block.stamp
+
+
+cdef uint64_t report_allocation_without_gil(
+        void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept nogil:
+    """Count a block that is given out to any thread, and return its stamp. See Note [Listening]."""
+    cdef new_block_t block = new_block_t(data, nbytes, 0, allocator)
+    high_water_add(&given_out[device_type], nbytes, False)
+    if listener_count == 0:
+        return 0
+    if python_knows_thread():
+        with gil:
+            return tell_allocation(data, nbytes, device_type, allocator)
+    tell_listeners_without_python(&block)
+    if reporter_count != 0:
+        tell_reporters(data, <int64_t>nbytes, device_type)
+    return block.stamp
+
+
+cdef void tell_listeners_without_python(new_block_t* block) noexcept nogil:
+    cdef int i
+    lock_listeners()
+    block.stamp = epoch | <uint64_t>current_thread_number() << EPOCH_BITS
+    for i in range(slot_end):
+        if listened(slots[i], epoch):
+            (<MemoryListener>slots[i]).allocated_without_python(block)
+    unlock_listeners()
 
 
 cdef void tell_free(void* data, size_t nbytes, int8_t device_type, uint64_t stamp, bint has_gil) noexcept nogil:
@@ -362,7 +399,7 @@ cdef void tell_free(void* data, size_t nbytes, int8_t device_type, uint64_t stam
         lock_listeners()
     for i in range(slot_end):
         if listened(slots[i], then):
-            (<MemoryListener>slots[i]).freed(data, nbytes, stamp, has_gil)
+            (<MemoryListener>slots[i]).freed(data, nbytes, stamp)
     if locks:
         unlock_listeners()
     if reporter_count != 0:
@@ -505,24 +542,42 @@ cdef const operation_t* current_operation() noexcept:
     return <const operation_t*>&tx_operation
 
 
-cdef uint32_t current_thread_number() noexcept:
+cdef uint32_t current_thread_number() noexcept nogil:
     """Return the number of this thread, from 1, a new one at its first question."""
-    global tx_thread_number, thread_count
+    global tx_thread_number
     if tx_thread_number == 0:
-        thread_count += 1
-        tx_thread_number = thread_count
+        tx_thread_number = <uint32_t>tx_add_fetch_relaxed(&thread_count, 1)
     return tx_thread_number
 
 
+cdef bint python_knows_thread() noexcept nogil:
+    """Return whether this thread has a Python thread state, and may take the GIL."""
+    return may_run_python() and PyGILState_GetThisThreadState() != NULL
+
+
 cdef void lock_listeners() noexcept nogil:
-    PyThread_acquire_lock(LOCK, WAIT_LOCK)
+    tx_lock_take(&LOCK)
 
 
 cdef void unlock_listeners() noexcept nogil:
-    PyThread_release_lock(LOCK)
+    tx_lock_release(&LOCK)
 
 
-if tx_at_fork(lock_listeners, unlock_listeners, unlock_listeners):
+cdef void lock_all() noexcept nogil:
+    cdef int i
+    lock_listeners()
+    for i in range(DEVICE_TYPE_COUNT):
+        tx_lock_take(&tallies[i].lock)
+
+
+cdef void unlock_all() noexcept nogil:
+    cdef int i
+    for i in range(DEVICE_TYPE_COUNT):
+        tx_lock_release(&tallies[i].lock)
+    unlock_listeners()
+
+
+if tx_at_fork(lock_all, unlock_all, unlock_all):
     raise MemoryError("no memory to register for forks.")
 
 

@@ -1,76 +1,87 @@
-"""Private: counting what is in use without locked instructions.
-
-Note [Counting with the GIL]
-~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-A locked instruction costs as much as the rest of the counting together. Allocations happen with the GIL, so they add to
-a plain number. So do nearly all frees; the others add to a second number, which is atomic. What is in use is the bytes
-allocated less those freed either way; only an allocation can pass the peak.
+"""Private: counting what is in use, with locked instructions only where there is no GIL.
 
 Note [A peak for one branch]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-Every process counts, so counting must be cheap. The peak is not compared with what is in use; what is counted is how
-much may still be allocated before the peak is passed. An allocation subtracts from that number and a free adds to it;
-an allocation that finds it below 0 may have passed the peak. That is one branch more than counting alone. Frees without
-the GIL do not add to it: then it falls below 0 early, and what is in use decides whether there is a new peak.
+Every process counts its blocks, so counting must be cheap: a locked instruction costs as much as the rest of it. Nearly
+all blocks come and go with the GIL, so they are counted in a plain number, `held`. The others are counted with a lock
+in another one, `elsewhere`, which may be below 0. What is in use is the sum.
+
+Whether an allocation with the GIL passes the peak is one comparison, of `held` with a mark: the peak less what is
+elsewhere, which changes with it. What passes the mark is a new peak, and takes the lock to set it. Of two allocations
+in the same moment, one with the GIL and one without, each may miss the other; the next one finds both.
 """
 from libc.stdint cimport int64_t, uint64_t
-from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_load_relaxed
+from tensix.core.atomics cimport (
+    tx_add_fetch_relaxed,
+    tx_compare_exchange_acq_rel,
+    tx_load_relaxed,
+    tx_store_relaxed,
+)
+from tensix.core.lock cimport tx_lock_release, tx_lock_t, tx_lock_take
 
 
-cdef struct usage_t:
-    uint64_t allocated
-    uint64_t freed              # with the GIL
-    uint64_t freed_without_gil
+cdef struct usage_t:  # all of it atomic
+    uint64_t current
+    uint64_t total
     uint64_t peak
 
 
-cdef inline uint64_t usage_current(usage_t* self) noexcept nogil:
-    return self.allocated - self.freed - tx_load_relaxed(&self.freed_without_gil)
+cdef inline uint64_t usage_add(usage_t* self, uint64_t amount) noexcept nogil:
+    """Return what is in use now."""
+    cdef uint64_t current = tx_add_fetch_relaxed(&self.current, amount)
+    cdef uint64_t seen = tx_load_relaxed(&self.peak)
+    tx_add_fetch_relaxed(&self.total, amount)
+    while current > seen and not tx_compare_exchange_acq_rel(&self.peak, &seen, current):
+        pass
+    return current
 
 
-cdef inline void usage_add(usage_t* self, uint64_t amount) noexcept:
-    cdef uint64_t current
-    self.allocated += amount
-    current = usage_current(self)
-    if current > self.peak:
-        self.peak = current
-
-
-cdef inline void usage_remove(usage_t* self, uint64_t amount, bint with_gil) noexcept nogil:
-    if with_gil:
-        self.freed += amount
-    else:
-        tx_add_fetch_relaxed(&self.freed_without_gil, amount)
+cdef inline void usage_remove(usage_t* self, uint64_t amount) noexcept nogil:
+    tx_add_fetch_relaxed(&self.current, -amount)
 
 
 cdef struct high_water_t:  # see Note [A peak for one branch]
-    int64_t below               # how much may be allocated before the mark is passed
-    int64_t mark                # the peak, plus what had been freed without the GIL when it was last computed
+    int64_t held        # allocated less freed with the GIL
+    int64_t mark        # this and all that follows changes with the lock only
     int64_t peak
-    uint64_t freed_without_gil
+    int64_t elsewhere   # allocated less freed without the GIL
+    tx_lock_t lock
 
 
-cdef inline int64_t high_water_current(high_water_t* self) noexcept:
-    return self.mark - self.below - <int64_t>tx_load_relaxed(&self.freed_without_gil)
+cdef inline int64_t high_water_current(high_water_t* self) noexcept nogil:
+    return <int64_t>(tx_load_relaxed(<uint64_t*>&self.held) + tx_load_relaxed(<uint64_t*>&self.elsewhere))
 
 
-cdef inline bint high_water_add(high_water_t* self, uint64_t amount) noexcept:
-    """Return whether there may be a new peak, which `high_water_move` then sees to."""
-    self.below -= <int64_t>amount
-    return self.below < 0
+cdef inline bint high_water_add(high_water_t* self, uint64_t amount, bint has_gil) noexcept nogil:
+    """Return whether there may be a new peak that `high_water_look` has to see to."""
+    cdef int64_t held
+    if has_gil:
+        held = self.held + <int64_t>amount
+        tx_store_relaxed(<uint64_t*>&self.held, <uint64_t>held)
+        return held > <int64_t>tx_load_relaxed(<uint64_t*>&self.mark)
+    high_water_change(self, <int64_t>amount, False)
+    return False
 
 
-cdef inline void high_water_remove(high_water_t* self, uint64_t amount, bint with_gil) noexcept nogil:
-    if with_gil:
-        self.below += <int64_t>amount
+cdef inline void high_water_remove(high_water_t* self, uint64_t amount, bint has_gil) noexcept nogil:
+    if has_gil:
+        tx_store_relaxed(<uint64_t*>&self.held, <uint64_t>(self.held - <int64_t>amount))
     else:
-        tx_add_fetch_relaxed(&self.freed_without_gil, amount)
+        high_water_change(self, -<int64_t>amount, False)
 
 
-cdef inline void high_water_move(high_water_t* self, int64_t peak) noexcept:
-    """Set the peak, and the mark by what has been freed without the GIL until now."""
-    cdef int64_t elsewhere = <int64_t>tx_load_relaxed(&self.freed_without_gil)
-    cdef int64_t held = self.mark - self.below
-    self.peak = peak
-    self.mark = peak + elsewhere
-    self.below = self.mark - held
+cdef inline void high_water_look(high_water_t* self) noexcept nogil:
+    """Raise the peak to what is in use."""
+    high_water_change(self, 0, False)
+
+
+cdef inline void high_water_change(high_water_t* self, int64_t amount, bint resets) noexcept nogil:
+    """Add to what is elsewhere, and see to the peak and the mark; `resets`: the peak begins again."""
+    tx_lock_take(&self.lock)
+    cdef int64_t elsewhere = self.elsewhere + amount
+    cdef int64_t current = <int64_t>tx_load_relaxed(<uint64_t*>&self.held) + elsewhere
+    tx_store_relaxed(<uint64_t*>&self.elsewhere, <uint64_t>elsewhere)
+    if resets or current > self.peak:
+        tx_store_relaxed(<uint64_t*>&self.peak, <uint64_t>current)
+    tx_store_relaxed(<uint64_t*>&self.mark, <uint64_t>(self.peak - elsewhere))
+    tx_lock_release(&self.lock)

@@ -10,9 +10,12 @@ owns upstream's block, and its deleter the adaptor's. The node keeps the adaptor
 A wrapped block is still simple if upstream's is: copy-on-write keeps the whole block, node and all, and frees it by
 its own deleter, so that adaptors see the last share go.
 
-Deleters run with or without the GIL and cannot touch objects; what they need of their adaptor is a C struct in it, to
-which the node points. A block of 0 bytes that upstream answers with null is not a block: it gets no node. An adaptor
+Deleters run with or without the GIL and cannot touch objects; what they need of their adaptor is what it counts, a C
+struct to which the node points. A node that was made without the GIL cannot keep an object alive: it is one of the
+owners of that struct. A block of 0 bytes that upstream answers with null is not a block: it gets no node. An adaptor
 keeps a few nodes for its next blocks; the GIL protects them.
+
+Adaptors that align, guard, limit or count allocate without the GIL. The others take it, by the base's c_try_allocate.
 
 Note [Guard bytes]
 ~~~~~~~~~~~~~~~~~~
@@ -31,17 +34,24 @@ from typing import NamedTuple
 
 cimport cython
 from cpython.ref cimport Py_INCREF, PyObject
-from libc.stdint cimport uint8_t, uint32_t, uintptr_t
-from libc.stdlib cimport free, malloc
+from libc.stdint cimport uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 from tensix.core.allocator cimport (
     Allocator,
     Allocator_allocate,
     Allocator_copy_data,
     Allocator_is_simple,
+    Allocator_try_allocate,
     alignment_from_any,
     current_allocator,
     nbytes_from_any,
+)
+from tensix.core.atomics cimport (
+    tx_add_fetch_relaxed,
+    tx_compare_exchange_acq_rel,
+    tx_fetch_sub_acq_rel,
+    tx_load_relaxed,
 )
 from tensix.core.data_ptr cimport (
     DataPtr,
@@ -55,10 +65,10 @@ from tensix.core.data_ptr cimport (
     data_ptr_t,
 )
 from tensix.core.device cimport CPU
-from tensix.core.memory_reports cimport report_out_of_memory
+from tensix.core.memory_reports cimport report_out_of_memory, report_out_of_memory_without_gil
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport drop_python_reference, holds_gil, may_run_python
-from tensix.core.usage cimport usage_add, usage_current, usage_remove, usage_t
+from tensix.core.usage cimport usage_add, usage_remove, usage_t
 from tensix.memory.call_site cimport CallSites, CallSites_capture
 
 from tensix.core.allocator import OutOfMemoryError
@@ -88,10 +98,16 @@ cdef enum:
     GUARD = 0xFD              # what guard bytes hold
 
 
+cdef struct counts_t:     # what an adaptor counts
+    usage_t bytes
+    usage_t blocks
+    uint64_t owners       # the adaptor, and nodes without it
+
+
 cdef struct adapted_block_t:
     data_ptr_t block      # upstream's; owned
-    PyObject* adaptor     # owned
-    void* state           # whatever of the adaptor its deleter needs, inside the adaptor
+    PyObject* adaptor     # owned; NULL if it was made without the GIL
+    counts_t* counts      # of the adaptor; owned if that is NULL
     void* note            # whatever the adaptor writes down about this block; of a spare node, the next one
     size_t nbytes         # asked for
     size_t front          # bytes of upstream's block before what is handed out
@@ -136,7 +152,7 @@ cdef class Adaptor(Allocator):
 
     cdef readonly Allocator upstream
     cdef const data_ptr_operations_t* operations  # of all its blocks, or NULL if it hands upstream's on as they are
-    cdef void* state                              # what its blocks get to know of it
+    cdef counts_t* counts
     cdef int spare_node_count
     cdef adapted_block_t* spare_nodes
 
@@ -144,9 +160,15 @@ cdef class Adaptor(Allocator):
         upstream = current_allocator(CPU)
         check_upstream(self, upstream)
         self.upstream = upstream
+        self.counts = <counts_t*>calloc(1, sizeof(counts_t))
+        if self.counts == NULL:
+            raise MemoryError("no memory for an adaptor.")
+        self.counts.owners = 1
 
     def __dealloc__(self):
         cdef adapted_block_t* node = self.spare_nodes
+        if self.counts != NULL:
+            disown(self.counts)
         while node != NULL:
             self.spare_nodes = <adapted_block_t*>node.note
             free(node)
@@ -221,11 +243,40 @@ cdef inline adapted_block_t* Adaptor_take(Adaptor self, size_t nbytes, size_t pa
     if not is_block:
         return NULL
     Py_INCREF(self)
-    node.adaptor, node.state, node.note = <PyObject*>self, self.state, NULL
-    node.nbytes, node.front = nbytes, 0
+    node.adaptor = <PyObject*>self
+    hand_out(self, node, nbytes, out)
+    return node
+
+
+cdef adapted_block_t* Adaptor_try_take(Adaptor self, size_t nbytes, size_t padded, data_ptr_t* out) noexcept nogil:
+    """Do the same without the GIL; NULL, and `out.operations` not NULL, if there is no memory."""
+    cdef adapted_block_t* node = <adapted_block_t*>malloc(sizeof(adapted_block_t))
+    if node == NULL or Allocator_try_allocate(self.upstream, padded, &node.block) != 0:
+        free(node)
+        out.operations = self.operations
+        return NULL
+    if node.block.ctx == NULL and node.block.data == NULL:
+        out[0] = node.block
+        out.operations = NULL
+        free(node)
+        return NULL
+    node.adaptor = NULL
+    tx_add_fetch_relaxed(&self.counts.owners, 1)
+    hand_out(self, node, nbytes, out)
+    return node
+
+
+cdef inline void hand_out(Adaptor self, adapted_block_t* node, size_t nbytes, data_ptr_t* out) noexcept nogil:
+    """Fill in a node that has its block, and what owns it."""
+    node.counts, node.note, node.nbytes, node.front = self.counts, NULL, nbytes, 0
     data_ptr_init(out, node.block.data, node, self.operations)
     out.device_type, out.device_index = node.block.device_type, node.block.device_index
-    return node
+
+
+cdef inline void disown(counts_t* counts) noexcept nogil:
+    """Drop one owner of what an adaptor counts; the last one frees it."""
+    if tx_fetch_sub_acq_rel(&counts.owners, 1) == 1:
+        free(counts)
 
 
 cdef inline void Adaptor_keep(Adaptor self, adapted_block_t* node) noexcept nogil:
@@ -243,9 +294,13 @@ cdef inline void adapted_block_free(adapted_block_t* node, bint has_gil) noexcep
     cdef PyObject* adaptor = node.adaptor
     if has_gil:
         data_ptr_destroy_with_gil(&node.block)
-        Adaptor_keep(<Adaptor>adaptor, node)
     else:
         data_ptr_destroy(&node.block)
+    if adaptor == NULL:
+        disown(node.counts)
+    if has_gil and adaptor != NULL:
+        Adaptor_keep(<Adaptor>adaptor, node)
+    else:
         free(node)
     drop_python_reference(adaptor, has_gil)
 
@@ -272,7 +327,7 @@ cdef bint Adaptor_is_simple(Adaptor self, const data_ptr_t* pointer) except -1:
     if self.operations == NULL or data_ptr_operations(pointer) != self.operations:
         return Allocator_is_simple(self.upstream, pointer)
     cdef adapted_block_t* node = <adapted_block_t*>pointer.ctx
-    return Allocator_is_simple((<Adaptor>node.adaptor).upstream, &node.block)
+    return Allocator_is_simple(self.upstream if node.adaptor == NULL else (<Adaptor>node.adaptor).upstream, &node.block)
 
 
 cdef adapted_block_t* new_node() except NULL:
@@ -360,6 +415,21 @@ cdef class AlignmentAdaptor(Adaptor):
             return 0
         front = -<uintptr_t>out.data & (self.wanted - 1)
         check_promise(self, front, out)
+        adapted_block_move_up(node, front, out)
+        return 0
+
+    cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil:
+        cdef size_t front
+        cdef adapted_block_t* node
+        if self.extra == 0 or nbytes == 0 or nbytes + self.extra < nbytes:
+            return Allocator.c_try_allocate(self, nbytes, out)
+        node = Adaptor_try_take(self, nbytes, nbytes + self.extra, out)
+        if node == NULL:
+            return -1 if out.operations != NULL else 0
+        front = -<uintptr_t>out.data & (self.wanted - 1)
+        if front > self.extra:
+            data_ptr_destroy(out)
+            return Allocator.c_try_allocate(self, nbytes, out)  # which says why that is an error
         adapted_block_move_up(node, front, out)
         return 0
 
@@ -485,6 +555,7 @@ cdef class GuardAdaptor(Adaptor):
     >>> sys.unraisablehook = sys.__unraisablehook__
     """
 
+    cdef size_t front
     cdef size_t back
 
     def __cinit__(self):
@@ -495,7 +566,8 @@ cdef class GuardAdaptor(Adaptor):
         size = nbytes_from_any(guard_bytes)
         if not 1 <= size <= 1 << 30:
             raise ValueError(f"guard_bytes must be from 1 to 2**30, found {guard_bytes}.")
-        self.back = size
+        alignment = alignment_of(self.upstream)
+        self.front, self.back = (size + alignment - 1) // alignment * alignment, size
 
     @property
     def guard_bytes(self):
@@ -506,21 +578,34 @@ cdef class GuardAdaptor(Adaptor):
         return f"{type(self).__name__}({self.upstream!r}, {self.back})"
 
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
-        cdef size_t alignment = alignment_of(self.upstream)
-        cdef size_t front = (self.back + alignment - 1) // alignment * alignment
-        cdef size_t padded = front + nbytes + self.back
+        cdef size_t padded = self.front + nbytes + self.back
         if nbytes == 0:
             return Allocator_allocate(self.upstream, 0, out)
         if padded < nbytes:
             raise OutOfMemoryError(nbytes, self.alignment, CPUAllocator.bytes_in_use())
         cdef adapted_block_t* node = Adaptor_take(self, nbytes, padded, out)
-        if node == NULL:  # upstream has no bytes to give, as that of meta tensors
-            return 0
-        adapted_block_move_up(node, front, out)
-        node.note = <void*>self.back
-        memset(node.block.data, GUARD, front)
-        memset(<uint8_t*>out.data + nbytes, GUARD, self.back)
+        if node != NULL:  # else upstream has no bytes to give, as that of meta tensors
+            write_guards(self, node, out)
         return 0
+
+    cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil:
+        cdef size_t padded = self.front + nbytes + self.back
+        cdef adapted_block_t* node
+        if nbytes == 0 or padded < nbytes:
+            return Allocator.c_try_allocate(self, nbytes, out)
+        node = Adaptor_try_take(self, nbytes, padded, out)
+        if node == NULL:
+            return -1 if out.operations != NULL else 0
+        write_guards(self, node, out)
+        return 0
+
+
+cdef void write_guards(GuardAdaptor self, adapted_block_t* node, data_ptr_t* out) noexcept nogil:
+    """Let what is handed out lie between guards. See Note [Guard bytes]."""
+    adapted_block_move_up(node, self.front, out)
+    node.note = <void*>self.back
+    memset(node.block.data, GUARD, self.front)
+    memset(<uint8_t*>out.data + node.nbytes, GUARD, self.back)
 
 
 cdef void guard_free(void* ctx) noexcept nogil:
@@ -610,12 +695,10 @@ cdef class LimitingAdaptor(Adaptor):
     (800, 1024)
     """
 
-    cdef usage_t usage
     cdef size_t most
 
     def __cinit__(self):
         self.operations = &limiting_operations
-        self.state = &self.usage
 
     def __init__(self, upstream, limit):
         super().__init__(upstream)
@@ -633,24 +716,41 @@ cdef class LimitingAdaptor(Adaptor):
     @property
     def in_use(self):
         """Bytes in use."""
-        return usage_current(&self.usage)
+        return self.counts.bytes.current
 
     def __repr__(self):
         return f"{type(self).__name__}({self.upstream!r}, '{format_size(self.most)}')"
 
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
         cdef bint is_block = False
-        cdef size_t in_use = usage_current(&self.usage)
-        if nbytes != 0 and (in_use > self.most or nbytes > self.most - in_use):
+        if not reserve(self.counts, nbytes, self.most):
             report_out_of_memory(nbytes, CPU)
-            raise OutOfMemoryError(nbytes, self.alignment, in_use, self.most, cached_bytes(self.upstream))
-        usage_add(&self.usage, nbytes)  # before upstream lets other threads run, so that they find what is left
+            raise OutOfMemoryError(
+                nbytes, self.alignment, self.counts.bytes.current, self.most, cached_bytes(self.upstream))
         try:
             is_block = Adaptor_take(self, nbytes, nbytes, out) != NULL
         finally:
             if not is_block:
-                usage_remove(&self.usage, nbytes, True)
+                usage_remove(&self.counts.bytes, nbytes)
         return 0
+
+    cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil:
+        if not reserve(self.counts, nbytes, self.most):
+            report_out_of_memory_without_gil(nbytes, CPU)
+            return -1
+        if Adaptor_try_take(self, nbytes, nbytes, out) != NULL:
+            return 0
+        usage_remove(&self.counts.bytes, nbytes)
+        return -1 if out.operations != NULL else 0
+
+
+cdef inline bint reserve(counts_t* counts, size_t nbytes, size_t most) noexcept nogil:
+    """Add bytes to those in use, before upstream is asked; return whether they are within the limit."""
+    cdef uint64_t in_use = tx_load_relaxed(&counts.bytes.current)
+    while nbytes == 0 or (in_use <= most and nbytes <= most - in_use):
+        if tx_compare_exchange_acq_rel(&counts.bytes.current, &in_use, in_use + nbytes):
+            return True
+    return False
 
 
 cdef void limiting_free(void* ctx) noexcept nogil:
@@ -663,7 +763,7 @@ cdef void limiting_free_with_gil(void* ctx) noexcept nogil:
 
 
 cdef inline void limiting_free_block(adapted_block_t* node, bint has_gil) noexcept nogil:
-    usage_remove(<usage_t*>node.state, node.nbytes, has_gil)
+    usage_remove(&node.counts.bytes, node.nbytes)
     adapted_block_free(node, has_gil)
 
 
@@ -773,11 +873,6 @@ cdef data_ptr_operations_t logging_operations = data_ptr_operations_t(
     logging_free, NULL, b"logging_free", b"block of a LoggingAdaptor", adapted_block_facts)
 
 
-cdef struct statistics_t:
-    usage_t bytes
-    usage_t count
-
-
 cdef class StatisticsAdaptor(Adaptor):
     """Count the blocks and bytes that come from an allocator and go back.
 
@@ -803,11 +898,8 @@ cdef class StatisticsAdaptor(Adaptor):
     (200, 600, 600)
     """
 
-    cdef statistics_t statistics
-
     def __cinit__(self):
         self.operations = &statistics_operations
-        self.state = &self.statistics
 
     def __init__(self, upstream=None):  # for errors of arguments that do not fit: they name the class that has it
         Adaptor.__init__(self, upstream)
@@ -815,43 +907,53 @@ cdef class StatisticsAdaptor(Adaptor):
     @property
     def current_bytes(self):
         """Bytes in use."""
-        return usage_current(&self.statistics.bytes)
+        return self.counts.bytes.current
 
     @property
     def current_count(self):
         """Blocks in use."""
-        return usage_current(&self.statistics.count)
+        return self.counts.blocks.current
 
     @property
     def peak_bytes(self):
         """The most bytes that were in use at once, since the beginning or `reset_peak`."""
-        return self.statistics.bytes.peak
+        return self.counts.bytes.peak
 
     @property
     def peak_count(self):
         """The most blocks that were in use at once, since the beginning or `reset_peak`."""
-        return self.statistics.count.peak
+        return self.counts.blocks.peak
 
     @property
     def total_bytes(self):
         """Bytes ever allocated."""
-        return self.statistics.bytes.allocated
+        return self.counts.bytes.total
 
     @property
     def total_count(self):
         """Blocks ever allocated."""
-        return self.statistics.count.allocated
+        return self.counts.blocks.total
 
     def reset_peak(self):
         """Let the peaks start from what is in use now."""
-        self.statistics.bytes.peak = usage_current(&self.statistics.bytes)
-        self.statistics.count.peak = usage_current(&self.statistics.count)
+        self.counts.bytes.peak = self.counts.bytes.current
+        self.counts.blocks.peak = self.counts.blocks.current
 
     cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
         if Adaptor_take(self, nbytes, nbytes, out) != NULL:
-            usage_add(&self.statistics.bytes, nbytes)
-            usage_add(&self.statistics.count, 1)
+            count_block(self.counts, nbytes)
         return 0
+
+    cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil:
+        if Adaptor_try_take(self, nbytes, nbytes, out) == NULL:
+            return -1 if out.operations != NULL else 0
+        count_block(self.counts, nbytes)
+        return 0
+
+
+cdef inline void count_block(counts_t* counts, size_t nbytes) noexcept nogil:
+    usage_add(&counts.bytes, nbytes)
+    usage_add(&counts.blocks, 1)
 
 
 cdef void statistics_free(void* ctx) noexcept nogil:
@@ -864,9 +966,8 @@ cdef void statistics_free_with_gil(void* ctx) noexcept nogil:
 
 
 cdef inline void statistics_free_block(adapted_block_t* node, bint has_gil) noexcept nogil:
-    cdef statistics_t* statistics = <statistics_t*>node.state
-    usage_remove(&statistics.bytes, node.nbytes, has_gil)
-    usage_remove(&statistics.count, 1, has_gil)
+    usage_remove(&node.counts.bytes, node.nbytes)
+    usage_remove(&node.counts.blocks, 1)
     adapted_block_free(node, has_gil)
 
 
@@ -958,7 +1059,6 @@ cdef class TrackingAdaptor(Adaptor):
 
     def __cinit__(self):
         self.operations = &tracking_operations
-        self.state = &self.ring
         self.ring.next = self.ring.previous = &self.ring
         self.call_sites = CallSites()
 

@@ -3,7 +3,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint32_t, uint64_t
 from tensix.core.allocator cimport Allocator
 from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
-from tensix.core.atomics cimport tx_store_relaxed
+from tensix.core.atomics cimport tx_load_relaxed, tx_store_relaxed
 from tensix.core.cpu_allocator cimport is_sealed
 from tensix.core.data_ptr cimport data_ptr_init, data_ptr_operations_t, data_ptr_t
 from tensix.core.device cimport CPU
@@ -15,13 +15,13 @@ cdef enum:
     MAX_SMALL_BYTES = 1024
     MAX_SMALL_BIT = 10
     SMALL_CLASS_COUNT = 16
+    GIL_CLASS_COUNT = 64         # those and the ones up to 64 KiB have lists that the GIL guards
     CLASS_COUNT = 440            # those, and eight per doubling up to 63 bits
     MIN_LARGE_BYTES = 1048576    # of these any number is kept
     MAX_CLASS_BYTES = 262144     # of smaller ones so many bytes per class, or
     MIN_CLASS_BLOCKS = 8         # so many blocks
 
 cdef struct cache_t
-cdef struct size_class_t
 
 cdef struct kept_block_t:
     data_ptr_t block        # upstream's; owned
@@ -32,9 +32,9 @@ cdef struct kept_block_t:
     uint64_t stamp          # of the report
     uint32_t freed_at       # the tick at which it was kept, if it is not small. See Note [Unused blocks]
     cache_t* cache
-    size_class_t* its_class
+    uint32_t its_class
     kept_block_t* older     # of its class, while it is kept
-    kept_block_t* newer     # of its class, while it is kept and not small; the next one, while it is on the stack
+    kept_block_t* newer     # of its class, while it is kept and not small
     kept_block_t* next      # in the order of being freed, over all classes but the small ones; in a list to be let go
     kept_block_t* previous
 
@@ -44,12 +44,22 @@ cdef struct size_class_t:
     size_t wanted           # how many more of its blocks may be kept
 
 
+cdef struct front_t:
+    size_class_t classes[GIL_CLASS_COUNT]
+    uint64_t nbytes
+    size_t hits
+    uint64_t reused         # bytes of the hits
+
+
+# The GIL guards `front`, the lock all that follows. See Note [Two sets of lists].
 cdef struct cache_t:
-    uint64_t owners         # the allocator and every block that came through here
+    uint64_t owners         # the allocator and every block that came through here; atomic
+    uint64_t reserved       # bytes of all blocks that are owners; atomic
+    uint64_t misses         # atomic
     PyObject* allocator     # borrowed; NULL once it is gone; with the GIL
-    uint64_t is_closed      # the allocator is gone: nothing is kept any more
-    uint64_t reserved       # bytes of all blocks that are owners
-    uint64_t cached         # these two are changed with the GIL and read without it
+    front_t front
+    bint is_closed          # the allocator is gone: nothing is kept any more
+    uint64_t cached         # bytes that are kept, without those in front
     uint64_t max_cached     # the bound in force; 0 once the allocator is gone
     uint64_t whole_bound    # to be shared by all processes that keep blocks; 0 if the bound is for this cache alone
     uint32_t max_idle_ticks
@@ -57,12 +67,9 @@ cdef struct cache_t:
     cache_t* next_cache     # of all allocators that live
     cache_t* previous_cache
     size_t hits
-    size_t misses
-    uint64_t reused         # bytes of the hits
+    uint64_t reused
     kept_block_t* first     # the longest unused, of those that are not small
     kept_block_t* last
-    uint64_t returned       # address of the block on top of the stack. See Note [The GIL is the lock of the cache]
-    uint64_t returned_bytes
     size_class_t classes[CLASS_COUNT]
 
 
@@ -74,43 +81,53 @@ cdef class CachingAllocator(Allocator):
 
 cdef data_ptr_operations_t caching_operations
 cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, bint zeroed, data_ptr_t* out) except -1
-cdef kept_block_t* cache_take(cache_t* cache, size_t nbytes) noexcept
+cdef kept_block_t* cache_take(cache_t* cache, size_t nbytes, bint has_gil) noexcept nogil
 cdef void kept_block_keep(kept_block_t* kept, bint has_gil) noexcept nogil
 
 
 # ---- what `memory/numpy_memory.pyx` has inlined. See Note [Small arrays]
 
 
-cdef inline kept_block_t* cache_take_small(cache_t* cache, size_t nbytes) noexcept:
-    """Take out the newest block that is kept for a size of 1 to `MAX_SMALL_BYTES`; NULL if there is none."""
-    cdef size_class_t* its_class = &cache.classes[(nbytes - 1) // STEP_BYTES]
-    cdef kept_block_t* kept = its_class.newest
+cdef inline kept_block_t* cache_take_in_front(cache_t* cache, size_t number) noexcept nogil:
+    """Take out the newest block of a class that is kept in front; NULL if there is none."""
+    cdef kept_block_t* kept = unlink_in_front(cache, number)
     if kept != NULL:
         TX_ASSERT(is_intact(kept), "the header of a CPU block to be intact", <uint64_t>kept.block.data)
-        TX_ASSERT(cache.cached >= kept.capacity, "at least one block to be kept", cache.cached)
-        its_class.newest = kept.older
-        its_class.wanted += 1
-        tx_store_relaxed(&cache.cached, cache.cached - kept.capacity)
-        cache.hits += 1
-        cache.reused += kept.capacity
+        cache.front.hits += 1
+        cache.front.reused += kept.capacity
     return kept
 
 
-cdef inline bint cache_keep_small(cache_t* cache, kept_block_t* kept) noexcept nogil:
-    """Keep a block if it is small, and nothing else has to go for it; with the GIL."""
-    cdef size_class_t* its_class = kept.its_class
-    cdef uint64_t cached = cache.cached + kept.capacity
-    if kept.capacity > MAX_SMALL_BYTES or its_class.wanted == 0 or cached > cache.max_cached:
+cdef inline kept_block_t* unlink_in_front(cache_t* cache, size_t number) noexcept nogil:
+    cdef size_class_t* its_class = &cache.front.classes[number]
+    cdef kept_block_t* kept = its_class.newest
+    if kept != NULL:
+        TX_ASSERT(cache.front.nbytes >= kept.capacity, "at least one block to be kept", cache.front.nbytes)
+        its_class.newest = kept.older
+        its_class.wanted += 1
+        tx_store_relaxed(&cache.front.nbytes, cache.front.nbytes - kept.capacity)
+    return kept
+
+
+cdef inline bint cache_keep_in_front(cache_t* cache, kept_block_t* kept) noexcept nogil:
+    """Keep a block in front, if there is a place for it and nothing else has to go for it; with the GIL."""
+    cdef size_class_t* its_class
+    cdef uint64_t nbytes
+    if kept.its_class >= GIL_CLASS_COUNT:
+        return False
+    its_class = &cache.front.classes[kept.its_class]
+    nbytes = cache.front.nbytes + kept.capacity
+    if its_class.wanted == 0 or nbytes + tx_load_relaxed(&cache.cached) > tx_load_relaxed(&cache.max_cached):
         return False
     kept.older = its_class.newest
     its_class.newest = kept
     its_class.wanted -= 1
-    tx_store_relaxed(&cache.cached, cached)
+    tx_store_relaxed(&cache.front.nbytes, nbytes)
     return True
 
 
 cdef inline void kept_block_give_out(kept_block_t* kept, size_t nbytes) noexcept:
-    """Count a block as in use for so many bytes."""
+    """Count a block as in use for so many bytes; with the GIL."""
     kept.nbytes = nbytes
     if kept.reports:
         kept.stamp = report_allocation(kept.block.data, nbytes, CPU, kept.cache.allocator)
@@ -128,7 +145,7 @@ cdef inline void kept_block_free(kept_block_t* kept, bint has_gil) noexcept nogi
         TX_ASSERT_GIL()
     if kept.reports:
         report_free(kept.block.data, kept.nbytes, CPU, kept.stamp, has_gil)
-    if not has_gil or not cache_keep_small(kept.cache, kept):
+    if not has_gil or not cache_keep_in_front(kept.cache, kept):
         kept_block_keep(kept, has_gil)
 
 

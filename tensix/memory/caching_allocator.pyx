@@ -16,7 +16,7 @@ has freed a million of them at once does not need them all again.
 
 When too much is kept, the block goes that was unused for longest. Small blocks, of up to 1 KiB, are in no such order:
 keeping it would take as many instructions as all the rest that is done for them. They are 4 MiB at most, and go when
-nothing else is left.
+nothing else is left, with the one block of each larger class that is in no order either (Note [Two sets of lists]).
 
 Note [Unused blocks]
 ~~~~~~~~~~~~~~~~~~~~
@@ -25,7 +25,7 @@ What is kept must not cost the machine, or the process, more memory than the pro
 * A block goes back after about a second without use (`max_idle`), also if the program does nothing more. Only a thread
   can do that: ``ticker.h``. It starts when the first block is kept that is not small, counts ticks, by which blocks are
   stamped, and ends when nothing is left. Before a fork everything goes back and the thread ends: the child would hold
-  pages that it has no use for, and CPython warns of forks in processes with threads.
+  pages that it has no use for, and CPython warns of forks in processes with threads. Any thread may start it.
 * A block that comes from upstream replaces kept blocks, so that the process does not grow beyond the peak that it had
   without what is kept, but for `SLACK_BYTES`. Memory outside arrays, such as the buffers of BLAS, is measured when the
   block is large, and at every tick. What it grows by in between has a quarter of the space below the peak; if it needs
@@ -34,26 +34,19 @@ What is kept must not cost the machine, or the process, more memory than the pro
   tick checks. Upstream allocators with a limit are short when they refuse.
 * The default bound is divided by the number of the user's processes that keep blocks at the time.
 
-Note [The GIL is the lock of the cache]
-~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-A lock is two locked instructions, and as many more when it is let go; a cache per thread needs no lock, but another
-thread cannot trim it, and what it keeps is lost to the others. Allocations happen with the GIL, and so do nearly all
-frees, so the lists belong to the thread that holds it: one set of size classes serves all threads, nothing has to be
-brought home when a thread ends, and a fork finds the lists whole. A free without the GIL pushes its block on a stack
-that is exchanged in one atomic instruction; the next thread that comes with the GIL enters those blocks in the lists.
+Note [Two sets of lists]
+~~~~~~~~~~~~~~~~~~~~~~~~
+A lock is a locked instruction, which takes as long as all the rest that is done for a small block. Blocks nearly always
+come and go with the GIL, which is a lock that is there already. So there is one set of lists for it, in front: of each
+class of small blocks half of what is kept, and of the classes above, up to 64 KiB, one. These are in no order. The
+other set has all other blocks and a lock, and serves any thread, also one that Python does not know. With the GIL
+blocks come from there if there is none in front, and go there if there is no place.
 
-If the allocator dies meanwhile, either it still finds the block on the stack, or the thread finds the allocator closed.
-Each side writes one word and reads the other's, and with a plain read both could miss: a processor, x86 too, may
-read before others see what it wrote. So the dying allocator exchanges the stack even if it seems to be empty. All
-that changes the stack's word reads and writes it at once, so there is an order of these changes. If the push comes
-first, the exchange returns the block. If it comes later, it reads what the exchange wrote, or what other pushes made of
-that: as the exchange releases and the push acquires, what was written before the one is seen after the other, and that
-the allocator is closed is among it. Acquire and release are enough for that, on ARM as on x86.
-What a push loads relaxed is the top, which it compares before the block is there to be seen, and sums of bytes, which
-may be late. ``tests/models/returned_blocks.pml`` is a model of this, in which loads may be as stale as ARM permits.
+One lock guards the lists of all caches, the list of caches, and when the thread of Note [Unused blocks] begins and
+ends. Nothing that may wait is done with it: a block goes back upstream when the lists are whole and the lock is open,
+for that may run anything, and what the system says of memory is read before. A fork takes the lock first.
 
-A block goes back upstream only when the lists are whole, for that may run anything. A free-threaded Python turns the
-GIL on when it imports this package.
+An allocation releases the GIL where it takes long: to let go of a megabyte or more, or to write zeros to as much.
 """
 import atexit
 import os
@@ -69,19 +62,19 @@ from tensix.core.allocator cimport (
     Allocator_allocate,
     Allocator_copy_data,
     Allocator_is_simple,
+    Allocator_try_allocate,
     nbytes_from_any,
 )
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.atomics cimport (
     tx_add_fetch_relaxed,
-    tx_compare_exchange_acq_rel,
-    tx_exchange_acq_rel,
     tx_fetch_sub_acq_rel,
     tx_load_relaxed,
     tx_store_relaxed,
 )
 from tensix.core.cpu_allocator cimport (
     CPUAllocator,
+    CPUAllocator_refuse,
     CPUAllocator_reserve,
     CPUBlock_set_keeper,
     CPUBlock_zero,
@@ -97,7 +90,13 @@ from tensix.core.data_ptr cimport (
     data_ptr_t,
 )
 from tensix.core.device cimport CPU
-from tensix.core.memory_reports cimport bytes_given_out, given_out
+from tensix.core.lock cimport tx_lock_release, tx_lock_t, tx_lock_take
+from tensix.core.memory_reports cimport (
+    bytes_given_out,
+    given_out,
+    report_allocation_without_gil,
+    report_out_of_memory_without_gil,
+)
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil
 
@@ -121,10 +120,14 @@ cdef extern from "tensix/memory/machine.h" nogil:
     uint64_t tx_process_bytes()
     int tx_count_cachers(bint is_cacher)
 
+cdef extern from "tensix/core/at_fork.h":
+    ctypedef void (*fork_hook_t)() noexcept nogil
+    int tx_at_fork(fork_hook_t before, fork_hook_t in_parent, fork_hook_t in_child)
+
 cdef extern from "tensix/memory/ticker.h":
-    void* tx_ticker
-    int tx_ticker_start(int (*tick)() noexcept) nogil  # with the GIL, which the caller ensures
-    void tx_ticker_end()
+    void* tx_ticker  # with the lock
+    void* tx_ticker_start(int (*tick)(void* ticker) noexcept) nogil
+    void tx_ticker_end(void* ticker)
     void tx_wait_for_exit(long native_id) nogil
     enum:
         TX_TICK_MICROSECONDS
@@ -139,7 +142,8 @@ cdef enum:
 DEFAULT_SHARE = 4  # a quarter of the machine's memory at most is kept
 DEFAULT_MAX_IDLE = 1.0  # seconds
 
-cdef cache_t* caches = NULL     # of all allocators that live; with the GIL
+cdef tx_lock_t LOCK = 0         # see Note [Two sets of lists]
+cdef cache_t* caches = NULL     # of all allocators that live
 cdef uint32_t ticks = 0
 cdef bint may_tick = True       # until the process exits
 cdef int64_t outside = 0        # bytes of the process that are neither in use nor kept, when last measured
@@ -254,19 +258,23 @@ cdef class CachingAllocator(Allocator):
             self.upstream = upstream
             self.is_over_cpu = isinstance(upstream, CPUAllocator) and type(upstream).allocate is CPUAllocator.allocate
         self.max_idle = max_idle
-        self.max_cached = default_max_cached() if max_cached is None else max_cached
         if max_cached is None:
-            self.cache.whole_bound = self.cache.max_cached
+            set_bound(self.cache, min(default_max_cached(), <uint64_t>1 << 62), True)
+        else:
+            self.max_cached = max_cached
 
     def __dealloc__(self):
+        cdef block_list_t gone = block_list_t(NULL, NULL, 0)
         cdef cache_t* cache = self.cache
         if cache != NULL:
             cache.allocator = NULL
+            tx_lock_take(&LOCK)
             remove_cache(cache)
+            cache.is_closed = True
             tx_store_relaxed(&cache.max_cached, 0)
-            tx_store_relaxed(&cache.is_closed, True)
-            collect_returned(cache)
-            evict(cache, 0)
+            take_oldest(cache, 0, &gone, True)
+            tx_lock_release(&LOCK)
+            block_list_let_go(&gone)
             disown(cache)
 
     @property
@@ -276,10 +284,7 @@ cdef class CachingAllocator(Allocator):
 
     @max_cached.setter
     def max_cached(self, value):
-        tx_store_relaxed(&self.cache.max_cached, min(parse_size(value), <uint64_t>1 << 62))
-        self.cache.whole_bound = 0
-        collect_returned(self.cache)
-        evict(self.cache, self.cache.max_cached)
+        set_bound(self.cache, min(parse_size(value), <uint64_t>1 << 62), False)
 
     @property
     def max_idle(self):
@@ -321,8 +326,10 @@ cdef class CachingAllocator(Allocator):
 
     def trim(self):
         """Give back everything that is kept, large and small, and return how many bytes that were."""
-        collect_returned(self.cache)
-        freed = evict(self.cache, 0)
+        cdef size_t freed
+        with nogil:
+            freed = evict(self.cache, 0, False)
+        freed += evict(self.cache, 0, True)
         tx_trim_heap()
         return freed
 
@@ -332,26 +339,46 @@ cdef class CachingAllocator(Allocator):
         cdef size_t resident = 0
         cdef kept_block_t* kept
         cdef int number
-        collect_returned(cache)
+        tx_lock_take(&LOCK)
         kept = cache.first
         while kept != NULL:
             resident += tx_resident_bytes(kept.block.data, kept.capacity)
             kept = kept.next
         for number in range(SMALL_CLASS_COUNT):
-            kept = cache.classes[number].newest
-            while kept != NULL:
-                resident += tx_resident_bytes(kept.block.data, kept.capacity)
-                kept = kept.older
-        return CachingStats(
-            tx_load_relaxed(&cache.reserved) - cache.cached - tx_load_relaxed(&cache.returned_bytes), cache.cached,
-            cache.max_cached, cache.hits, cache.misses, resident, cache.reused,
-        )
+            resident += resident_in_class(&cache.classes[number])
+        for number in range(GIL_CLASS_COUNT):
+            resident += resident_in_class(&cache.front.classes[number])
+        cached, max_cached = bytes_in(cache), cache.max_cached
+        in_use = tx_load_relaxed(&cache.reserved) - cached
+        hits, misses, reused = cache.hits + cache.front.hits, cache.misses, cache.reused + cache.front.reused
+        tx_lock_release(&LOCK)
+        return CachingStats(in_use, cached, max_cached, hits, misses, resident, reused)
 
     def __repr__(self):
         return f"{type(self).__name__}({self.upstream!r})"
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         return CachingAllocator_allocate(self, nbytes, False, out)
+
+    cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil:
+        cdef block_list_t gone = block_list_t(NULL, NULL, 0)
+        cdef kept_block_t* kept
+        if nbytes == 0 or nbytes >> 62:
+            return Allocator_try_allocate(self.upstream, nbytes, out)
+        kept = cache_take(self.cache, nbytes, False)
+        if kept == NULL:
+            if self.is_over_cpu:
+                make_space(self.cache, capacity_of(nbytes), &gone, False)
+                block_list_let_go(&gone)
+            kept = try_upstream(self, capacity_of(nbytes), False, False)
+        if kept == NULL:
+            report_out_of_memory_without_gil(nbytes, CPU)
+            return -1
+        kept_block_point(kept, out)
+        kept.nbytes = nbytes
+        if kept.reports:
+            kept.stamp = report_allocation_without_gil(out.data, nbytes, CPU, self.cache.allocator)
+        return 0
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
         return CachingAllocator_is_simple(self, pointer)
@@ -362,25 +389,25 @@ cdef class CachingAllocator(Allocator):
 
 cdef int CachingAllocator_allocate(CachingAllocator self, size_t nbytes, bint zeroed, data_ptr_t* out) except -1:
     """Give out a block; of zeros, if asked for, over plain CPU memory."""
-    cdef cache_t* cache = self.cache
     cdef kept_block_t* kept
     if nbytes == 0 or nbytes >> 62:
         return Allocator_allocate(self.upstream, nbytes, out)
-    if tx_load_relaxed(&cache.returned) != 0:
-        collect_returned(cache)
-    kept = cache_take(cache, nbytes)
+    kept = cache_take(self.cache, nbytes, True)
     if kept == NULL:
-        try:
-            kept = take_from_upstream(self, capacity_of(nbytes), zeroed)
-        except OutOfMemoryError as error:
-            if error.nbytes == capacity_of(nbytes):  # the caller asked for less
-                error.nbytes, error.args = nbytes, (nbytes, *error.args[1:])
-            raise
-        cache.misses += 1
+        kept = take_from_upstream(self, nbytes, zeroed)
     elif zeroed:
-        CPUBlock_zero(kept.block.data, nbytes)
+        write_zeros(kept.block.data, nbytes)
     kept_block_point(kept, out)
     kept_block_give_out(kept, nbytes)
+    return 0
+
+
+cdef int write_zeros(void* data, size_t nbytes) except -1:
+    if nbytes < MIN_LARGE_BYTES:
+        CPUBlock_zero(data, nbytes)
+    else:
+        with nogil:
+            CPUBlock_zero(data, nbytes)
     return 0
 
 
@@ -416,72 +443,121 @@ def check_upstream(above, upstream):
     UPSTREAMS[id(upstream)] = upstream
 
 
-cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t capacity, bint zeroed) except NULL:
+cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t nbytes, bint zeroed) except NULL:
     """Return a new block; what is kept goes if there is no memory without that. See Note [Unused blocks]."""
-    cdef cache_t* cache = self.cache
-    cdef kept_block_t* kept = <kept_block_t*>calloc(1, sizeof(kept_block_t))
-    cdef bint is_reserved = False
+    cdef size_t capacity = capacity_of(nbytes)
+    cdef block_list_t gone = block_list_t(NULL, NULL, 0)
+    cdef kept_block_t* kept
+    if self.is_over_cpu:
+        make_space(self.cache, capacity, &gone, True)
+        if gone.nbytes >= MIN_LARGE_BYTES:
+            with nogil:
+                block_list_let_go(&gone)
+        else:
+            block_list_let_go(&gone)
+        kept = try_upstream(self, capacity, zeroed, True)
+        if kept == NULL:
+            CPUAllocator_refuse(<CPUAllocator>self.upstream, nbytes)
+        return kept
+    kept = <kept_block_t*>calloc(1, sizeof(kept_block_t))
     if kept == NULL:
         raise MemoryError("no memory to keep track of a block.")
-    kept.reports = self.is_over_cpu
-    if kept.reports and capacity >= MIN_LARGE_BYTES:
-        measure_outside()
-    if kept.reports and cache.cached > SLACK_BYTES:
-        evict(cache, SLACK_BYTES + spare_below_peak(capacity))
     try:
-        try:
-            reserve(self.upstream, capacity, zeroed, kept)
-            is_reserved = True
-        except (MemoryError, OSError):  # of files and shared memory, descriptors may be what is scarce
-            collect_returned(cache)
-            if evict(cache, 0) == 0:
-                raise
-        if not is_reserved:  # not above, where an error would have the first one as its context
-            reserve(self.upstream, capacity, zeroed, kept)
-    except BaseException:
+        if not ask_upstream(self, capacity, kept):  # after an error whose context the next one is not
+            Allocator_allocate(self.upstream, capacity, &kept.block)
+    except BaseException as error:
         free(kept)
+        if isinstance(error, OutOfMemoryError) and error.nbytes == capacity:  # the caller asked for less
+            error.nbytes, error.args = nbytes, (nbytes, *error.args[1:])
         raise
-    kept.capacity = capacity
-    kept.cache, kept.its_class = cache, &cache.classes[class_of(capacity)]
+    own(self.cache, kept, capacity)
+    return kept
+
+
+cdef bint ask_upstream(CachingAllocator self, size_t capacity, kept_block_t* kept) except -1:
+    """Return whether upstream made a block; if not, something was given back to it."""
+    try:
+        Allocator_allocate(self.upstream, capacity, &kept.block)
+        return True
+    except (MemoryError, OSError):  # of files and shared memory, descriptors may be what is scarce
+        if evict(self.cache, 0, True) == 0:
+            raise
+    return False
+
+
+cdef kept_block_t* try_upstream(CachingAllocator self, size_t capacity, bint zeroed, bint has_gil) noexcept nogil:
+    """Do the same without an error, which is NULL, over plain CPU memory or without the GIL."""
+    cdef kept_block_t* kept = <kept_block_t*>calloc(1, sizeof(kept_block_t))
+    cdef bint was_made
+    if kept == NULL:
+        return NULL
+    kept.reports = self.is_over_cpu
+    was_made = try_reserve(self, capacity, zeroed, kept)
+    if not was_made and evict(self.cache, 0, has_gil) != 0:
+        was_made = try_reserve(self, capacity, zeroed, kept)
+    if not was_made:
+        free(kept)
+        return NULL
+    own(self.cache, kept, capacity)
+    return kept
+
+
+cdef bint try_reserve(CachingAllocator self, size_t capacity, bint zeroed, kept_block_t* kept) noexcept nogil:
+    if kept.reports:
+        return CPUAllocator_reserve(<CPUAllocator>self.upstream, capacity, zeroed, &kept.block) == 0
+    return Allocator_try_allocate(self.upstream, capacity, &kept.block) == 0
+
+
+cdef void own(cache_t* cache, kept_block_t* kept, size_t capacity) noexcept nogil:
+    """Note whose block a new one is, and of which class."""
+    kept.capacity, kept.cache, kept.its_class = capacity, cache, class_of(capacity)
     if kept.reports:
         CPUBlock_set_keeper(kept.block.data, kept)
     kept.has_header = kept.reports and may_be_read_in_front(kept.block.data)
     tx_add_fetch_relaxed(&cache.owners, 1)
     tx_add_fetch_relaxed(&cache.reserved, capacity)
-    return kept
+    tx_add_fetch_relaxed(&cache.misses, 1)
 
 
-cdef void measure_outside() noexcept:
+cdef void make_space(cache_t* cache, size_t capacity, block_list_t* gone, bint has_gil) noexcept nogil:
+    """Take out blocks, so that the process stays below its peak with a new one. See Note [Unused blocks]."""
+    if capacity >= MIN_LARGE_BYTES:
+        measure_outside()
+    if tx_load_relaxed(&cache.cached) > SLACK_BYTES:
+        tx_lock_take(&LOCK)
+        take_oldest(cache, SLACK_BYTES + spare_below_peak(capacity), gone, has_gil)
+        tx_lock_release(&LOCK)
+
+
+cdef void measure_outside() noexcept nogil:
     """Find out how much of the process is in main memory but neither in use nor kept."""
     global outside, peak_of_both
-    cdef int64_t in_use = bytes_given_out(CPU)
     cdef int64_t resident = <int64_t>tx_process_bytes()
-    cdef int64_t now = resident - in_use - <int64_t>bytes_kept(True) if resident != 0 else 0
+    cdef int64_t in_use = bytes_given_out(CPU)
+    cdef int64_t now
+    tx_lock_take(&LOCK)
+    now = resident - in_use - <int64_t>bytes_kept(True) if resident != 0 else 0
     note_peak(min(outside, now))  # what came after the peak does not raise it
     peak_of_both = max(peak_of_both, in_use + now)
     outside = now
+    tx_lock_release(&LOCK)
 
 
-cdef void note_peak(int64_t outside_then) noexcept:
+cdef void note_peak(int64_t outside_then) noexcept nogil:
     """Add what was outside at the time to the peak of what is in use, if that has passed since the last call."""
     global seen_peak, peak_of_both
-    if given_out[<int>CPU].peak != seen_peak:
-        seen_peak = given_out[<int>CPU].peak
+    cdef int64_t peak = <int64_t>tx_load_relaxed(<uint64_t*>&given_out[<int>CPU].peak)
+    if peak != seen_peak:
+        seen_peak = peak
         peak_of_both = max(peak_of_both, seen_peak + outside_then)
 
 
-cdef size_t spare_below_peak(size_t nbytes) noexcept:
+cdef size_t spare_below_peak(size_t nbytes) noexcept nogil:
     """Return three quarters of what lacks to the process's peak without what is kept if so many bytes are added."""
     cdef int64_t spare
     note_peak(outside)
     spare = peak_of_both - outside - <int64_t>bytes_given_out(CPU) - <int64_t>nbytes
     return <size_t>max(spare - spare // 4, 0)
-
-
-cdef int reserve(Allocator upstream, size_t capacity, bint zeroed, kept_block_t* kept) except -1:
-    if kept.reports:
-        return CPUAllocator_reserve(upstream, capacity, zeroed, &kept.block)
-    return Allocator_allocate(upstream, capacity, &kept.block)
 
 
 cdef void take_back(void* ctx) noexcept nogil:
@@ -493,41 +569,47 @@ cdef void take_back_with_gil(void* ctx) noexcept nogil:
     kept_block_free(<kept_block_t*>ctx, True)
 
 
-cdef kept_block_t* cache_take(cache_t* cache, size_t nbytes) noexcept:
+cdef kept_block_t* cache_take(cache_t* cache, size_t nbytes, bint has_gil) noexcept nogil:
     """Take out the newest block that is kept for a size of 1 to 2**62 bytes; NULL if there is none."""
     cdef kept_block_t* kept
-    if nbytes <= MAX_SMALL_BYTES:
-        return cache_take_small(cache, nbytes)
-    kept = cache.classes[class_of(nbytes)].newest
+    cdef int number = class_of(nbytes)
+    cdef size_class_t* its_class = &cache.classes[number]
+    if has_gil and number < GIL_CLASS_COUNT:
+        kept = cache_take_in_front(cache, number)
+        if kept != NULL:
+            return kept
+    tx_lock_take(&LOCK)
+    kept = its_class.newest
     if kept != NULL:
         TX_ASSERT(is_intact(kept), "the header of a CPU block to be intact", <uint64_t>kept.block.data)
         unlink(cache, kept)
         cache.hits += 1
         cache.reused += kept.capacity
+    tx_lock_release(&LOCK)
     return kept
 
 
 cdef void kept_block_keep(kept_block_t* kept, bint has_gil) noexcept nogil:
     """Keep a block, or give it back."""
+    cdef block_list_t gone = block_list_t(NULL, NULL, 0)
     cdef cache_t* cache = kept.cache
-    if not has_gil:
-        push_returned(cache, kept)
-    elif is_worth_keeping(cache, kept):
-        link(cache, kept)
-        if cache.cached > cache.max_cached:
-            evict(cache, cache.max_cached)
+    cdef bint starts = False
+    tx_lock_take(&LOCK)
+    if cache.is_closed or kept.capacity > cache.max_cached or cache.classes[kept.its_class].wanted == 0:
+        block_list_add(&gone, kept)
     else:
-        give_back(kept)
-
-
-cdef inline bint is_worth_keeping(cache_t* cache, kept_block_t* kept) noexcept nogil:
-    """Whether there is space for a block, if need be in place of others; with the GIL."""
-    return not tx_load_relaxed(&cache.is_closed) and kept.capacity <= cache.max_cached and kept.its_class.wanted != 0
+        link(cache, kept)
+        take_oldest(cache, cache.max_cached, &gone, has_gil)
+        starts = tx_ticker == NULL and may_tick and cache.max_idle_ticks != NEVER and kept.capacity > MAX_SMALL_BYTES
+    tx_lock_release(&LOCK)
+    block_list_let_go(&gone)
+    if starts:
+        start_ticker()
 
 
 cdef inline void link(cache_t* cache, kept_block_t* kept) noexcept nogil:
     """Enter a block as the newest of its class and of all."""
-    cdef size_class_t* its_class = kept.its_class
+    cdef size_class_t* its_class = &cache.classes[kept.its_class]
     kept.older = its_class.newest
     its_class.newest = kept
     its_class.wanted -= 1
@@ -535,8 +617,6 @@ cdef inline void link(cache_t* cache, kept_block_t* kept) noexcept nogil:
     if kept.capacity <= MAX_SMALL_BYTES:
         return
     kept.newer, kept.freed_at = NULL, ticks
-    if tx_ticker == NULL:
-        start_ticker(cache)
     if kept.older != NULL:
         kept.older.newer = kept
     kept.next, kept.previous = NULL, cache.last
@@ -549,7 +629,7 @@ cdef inline void link(cache_t* cache, kept_block_t* kept) noexcept nogil:
 
 cdef inline void unlink(cache_t* cache, kept_block_t* kept) noexcept nogil:
     """Take out a block; a small one is the newest of its class."""
-    cdef size_class_t* its_class = kept.its_class
+    cdef size_class_t* its_class = &cache.classes[kept.its_class]
     TX_ASSERT(cache.cached >= kept.capacity, "at least one block to be kept", cache.cached)
     if kept == its_class.newest:
         its_class.newest = kept.older
@@ -571,63 +651,51 @@ cdef inline void unlink(cache_t* cache, kept_block_t* kept) noexcept nogil:
         cache.last = kept.previous
 
 
-cdef void push_returned(cache_t* cache, kept_block_t* kept) noexcept nogil:
-    """Put a block on the stack. See Note [The GIL is the lock of the cache]."""
-    cdef uint64_t top = tx_load_relaxed(&cache.returned)
-    cdef uint64_t others = tx_load_relaxed(&cache.cached)
-    tx_add_fetch_relaxed(&cache.owners, 1)  # this thread reads the cache once more when the block may be gone
-    if tx_add_fetch_relaxed(&cache.returned_bytes, kept.capacity) + others > tx_load_relaxed(&cache.max_cached):
-        tx_fetch_sub_acq_rel(&cache.returned_bytes, kept.capacity)
-        give_back(kept)
-    else:
-        kept.newer = <kept_block_t*>top
-        while not tx_compare_exchange_acq_rel(&cache.returned, &top, <uint64_t>kept):
-            kept.newer = <kept_block_t*>top
-        if tx_load_relaxed(&cache.is_closed):
-            collect_returned(cache)
-    disown(cache)
+cdef void set_bound(cache_t* cache, uint64_t bound, bint is_shared) noexcept:
+    """Set the bound, and let go of what is too much."""
+    tx_lock_take(&LOCK)
+    tx_store_relaxed(&cache.max_cached, bound)
+    cache.whole_bound = bound if is_shared else 0
+    tx_lock_release(&LOCK)
+    evict(cache, bound, True)
 
 
-cdef void collect_returned(cache_t* cache) noexcept nogil:
-    """Enter the blocks of the stack in the lists, or let them go; with the GIL, or if the allocator is gone."""
-    cdef block_list_t gone = block_list_t(NULL, NULL, 0)
-    take_returned(cache, &gone)
-    block_list_let_go(&gone)
-
-
-cdef void take_returned(cache_t* cache, block_list_t* gone) noexcept nogil:
-    cdef kept_block_t* below = <kept_block_t*>tx_exchange_acq_rel(&cache.returned, 0)  # also if it seems to be empty
-    cdef kept_block_t* kept
-    while below != NULL:
-        kept, below = below, below.newer
-        tx_fetch_sub_acq_rel(&cache.returned_bytes, kept.capacity)
-        if is_worth_keeping(cache, kept):
-            link(cache, kept)
-        else:
-            block_list_add(gone, kept)
-    if not tx_load_relaxed(&cache.is_closed) and cache.cached > cache.max_cached:
-        take_oldest(cache, cache.max_cached, gone)
-
-
-cdef size_t evict(cache_t* cache, size_t bound) noexcept nogil:
+cdef size_t evict(cache_t* cache, size_t bound, bint has_gil) noexcept nogil:
     """Give back what was unused for longest until no more than `bound` bytes are kept; return how many went."""
     cdef block_list_t gone = block_list_t(NULL, NULL, 0)
-    take_oldest(cache, bound, &gone)
+    tx_lock_take(&LOCK)
+    take_oldest(cache, bound, &gone, has_gil)
+    tx_lock_release(&LOCK)
     block_list_let_go(&gone)
     return gone.nbytes
 
 
-cdef void take_oldest(cache_t* cache, size_t bound, block_list_t* gone) noexcept nogil:
-    """Take out what was unused for longest until no more than `bound` bytes are kept. See Note [Size classes]."""
+cdef void take_oldest(cache_t* cache, size_t bound, block_list_t* gone, bint has_gil) noexcept nogil:
+    """Take out what was unused for longest until no more than `bound` bytes are kept. See Note [Size classes].
+
+    Without the GIL those in front stay where they are.
+    """
     cdef kept_block_t* kept
     cdef int number = SMALL_CLASS_COUNT - 1
-    while cache.cached > bound:
+    while cache.cached != 0 and bytes_in(cache) > bound:
         kept = cache.first
         while kept == NULL:
             kept = cache.classes[number].newest
             number -= kept == NULL
         unlink(cache, kept)
         block_list_add(gone, kept)
+    number = GIL_CLASS_COUNT - 1
+    while has_gil and bytes_in(cache) > bound:
+        kept = unlink_in_front(cache, number)
+        if kept != NULL:
+            block_list_add(gone, kept)
+        else:
+            number -= 1
+
+
+cdef inline uint64_t bytes_in(cache_t* cache) noexcept nogil:
+    """Return what a cache keeps, in bytes."""
+    return cache.cached + tx_load_relaxed(&cache.front.nbytes)
 
 
 cdef void block_list_add(block_list_t* self, kept_block_t* kept) noexcept nogil:
@@ -645,100 +713,139 @@ cdef void block_list_add(block_list_t* self, kept_block_t* kept) noexcept nogil:
 cdef void block_list_let_go(block_list_t* self) noexcept nogil:
     """Return all blocks upstream. They are in no list of a cache: upstream may free others meanwhile."""
     cdef kept_block_t* kept
+    cdef cache_t* cache
     while self.first != NULL:
         kept = self.first
+        cache = kept.cache
         self.first = kept.next
-        let_go(kept)
+        data_ptr_destroy(&kept.block)
+        free(kept)
+        disown(cache)
+
+
+cdef size_t resident_in_class(const size_class_t* one) noexcept nogil:
+    """Return how many bytes of the blocks that are kept of a class have pages."""
+    cdef size_t resident = 0
+    cdef kept_block_t* kept = one.newest
+    while kept != NULL:
+        resident += tx_resident_bytes(kept.block.data, kept.capacity)
+        kept = kept.older
+    return resident
 
 
 # ---- giving back what is not used. See Note [Unused blocks]
 
 
-cdef void start_ticker(cache_t* cache) noexcept nogil:
-    """Start the thread, if the cache needs it; with the GIL. If the system refuses, the next block tries again."""
-    if may_tick and cache.max_idle_ticks != NEVER:
-        share_bounds()
-        tx_ticker_start(tick)
+cdef void start_ticker() noexcept nogil:
+    """Start the thread, unless another one did. If the system refuses, the next block tries again."""
+    global tx_ticker
+    share_bounds()
+    tx_lock_take(&LOCK)
+    if tx_ticker == NULL and may_tick:
+        tx_ticker = tx_ticker_start(tick)
+    tx_lock_release(&LOCK)
+
+
+cdef void end_ticker() noexcept:
+    """End the thread, if there is one, and wait for its end."""
+    global tx_ticker
+    tx_lock_take(&LOCK)
+    cdef void* ticker = tx_ticker
+    tx_ticker = NULL
+    tx_lock_release(&LOCK)
+    if ticker != NULL:
+        tx_ticker_end(ticker)
 
 
 cdef void share_bounds() noexcept nogil:
     """Divide default bounds by the number of processes that keep blocks."""
     cdef uint64_t processes = tx_count_cachers(True)
+    tx_lock_take(&LOCK)
     cdef cache_t* cache = caches
     while cache != NULL:
         if cache.whole_bound != 0:
             tx_store_relaxed(&cache.max_cached, cache.whole_bound // processes)
         cache = cache.next_cache
+    tx_lock_release(&LOCK)
 
 
-cdef int tick() noexcept:
-    """Take out what is to go, and let it go without the GIL; return whether anything is still kept."""
-    global ticks
+cdef int tick(void* ticker) noexcept:
+    """Take out what is to go, and let it go without the GIL; return whether the thread goes on."""
+    global ticks, tx_ticker
     cdef block_list_t gone = block_list_t(NULL, NULL, 0)
     cdef bint is_short = memory_is_short()
-    cdef cache_t* cache = caches
-    ticks += 1
+    cdef bint goes_on
     share_bounds()
     measure_outside()
+    tx_lock_take(&LOCK)
+    ticks += 1
+    cdef cache_t* cache = caches
     while cache != NULL:  # nothing here runs code of others
-        take_returned(cache, &gone)
-        take_oldest(cache, 0 if is_short else cache.max_cached, &gone)
+        take_oldest(cache, 0 if is_short else cache.max_cached, &gone, True)
         take_unused(cache, &gone)
         cache = cache.next_cache
+    tx_lock_release(&LOCK)
     with nogil:
         block_list_let_go(&gone)
-    if bytes_kept(False) != 0:
-        return True
-    with nogil:
-        tx_count_cachers(False)
-        tx_trim_heap()
-    return bytes_kept(False) != 0
+        tx_lock_take(&LOCK)
+        goes_on = tx_ticker != ticker or bytes_kept(False) != 0  # to be ended by another thread, or with work to do
+        if not goes_on:
+            tx_ticker = NULL
+        tx_lock_release(&LOCK)
+        if not goes_on:
+            tx_count_cachers(False)
+            tx_trim_heap()
+    return goes_on
 
 
-cdef void take_unused(cache_t* cache, block_list_t* gone) noexcept:
+cdef void take_unused(cache_t* cache, block_list_t* gone) noexcept nogil:
     """Take out the blocks that were unused for `max_idle`; the small ones when nothing else is left or asked for."""
     cdef kept_block_t* kept = cache.first
+    cdef size_t requests = cache.hits + tx_load_relaxed(&cache.misses) + cache.front.hits
     if cache.max_idle_ticks == NEVER:
         return
     while kept != NULL and <int32_t>(ticks - kept.freed_at - cache.max_idle_ticks) >= 0:
         unlink(cache, kept)
         block_list_add(gone, kept)
         kept = cache.first
-    if kept == NULL and cache.hits + cache.misses == cache.last_requests:
-        take_oldest(cache, 0, gone)
-    cache.last_requests = cache.hits + cache.misses
+    if kept == NULL and requests == cache.last_requests:
+        take_oldest(cache, 0, gone, True)
+    cache.last_requests = requests
 
 
 cdef bint memory_is_short() noexcept:
     """Return whether there is less memory available than a part of all of it, and what is kept here."""
+    tx_lock_take(&LOCK)
     cdef uint64_t kept = bytes_kept(False)
-    cdef tx_memory_t memory
+    tx_lock_release(&LOCK)
     if kept <= SLACK_BYTES:
         return False
-    memory = tx_machine_memory(machine_root)
+    cdef tx_memory_t memory = tx_machine_memory(machine_root)
     return memory.available < kept + memory.limit // SPARE_SHARE
 
 
-cdef uint64_t bytes_kept(bint for_ever) noexcept:
+cdef uint64_t bytes_kept(bint for_ever) noexcept nogil:
     """Return what all caches of this process keep, in bytes; without those of `max_idle=inf` if not asked for."""
     cdef uint64_t nbytes = 0
     cdef cache_t* cache = caches
     while cache != NULL:
         if for_ever or cache.max_idle_ticks != NEVER:
-            nbytes += cache.cached + tx_load_relaxed(&cache.returned_bytes)
+            nbytes += bytes_in(cache)
         cache = cache.next_cache
     return nbytes
 
 
-cdef void enter_cache(cache_t* cache) noexcept:
+cdef void enter_cache(cache_t* cache) noexcept nogil:
     global caches
+    tx_lock_take(&LOCK)
     cache.next_cache = caches
     if caches != NULL:
         caches.previous_cache = cache
     caches = cache
+    tx_lock_release(&LOCK)
 
 
-cdef void remove_cache(cache_t* cache) noexcept:
+cdef void remove_cache(cache_t* cache) noexcept nogil:
     global caches
     if cache.next_cache != NULL:
         cache.next_cache.previous_cache = cache.previous_cache
@@ -751,14 +858,15 @@ cdef void remove_cache(cache_t* cache) noexcept:
 def give_back_before_fork():
     """Give back all that is kept, so that a child does not hold it, and end the thread."""
     cdef block_list_t gone = block_list_t(NULL, NULL, 0)
+    tx_lock_take(&LOCK)
     cdef cache_t* cache = caches
     while cache != NULL:
-        take_returned(cache, &gone)
-        take_oldest(cache, 0, &gone)
+        take_oldest(cache, 0, &gone, True)
         cache = cache.next_cache
+    tx_lock_release(&LOCK)
     with nogil:
         block_list_let_go(&gone)
-    tx_ticker_end()
+    end_ticker()
 
 
 def forget_ticker():
@@ -777,21 +885,8 @@ def end_ticker_at_exit():
     """End the thread and start no other: what is kept goes with the process."""
     global may_tick
     may_tick = False
-    tx_ticker_end()
+    end_ticker()
     tx_count_cachers(False)
-
-
-cdef void give_back(kept_block_t* kept) noexcept nogil:
-    """Return a block upstream."""
-    tx_fetch_sub_acq_rel(&kept.cache.reserved, kept.capacity)
-    let_go(kept)
-
-
-cdef void let_go(kept_block_t* kept) noexcept nogil:
-    cdef cache_t* cache = kept.cache
-    data_ptr_destroy(&kept.block)
-    free(kept)
-    disown(cache)
 
 
 cdef void disown(cache_t* cache) noexcept nogil:
@@ -810,7 +905,12 @@ cdef void set_bounds(cache_t* cache) noexcept nogil:
         if number >= SMALL_CLASS_COUNT:
             capacity = <size_t>(9 + (number & 7)) << (MAX_SMALL_BIT - 3 + (number - SMALL_CLASS_COUNT) // 8)
         cache.classes[number].wanted = max(MAX_CLASS_BYTES // capacity, <size_t>MIN_CLASS_BLOCKS)
-        if capacity >= MIN_LARGE_BYTES:
+        if number < SMALL_CLASS_COUNT:
+            cache.classes[number].wanted = cache.front.classes[number].wanted = MAX_CLASS_BYTES // 2 // capacity
+        elif number < GIL_CLASS_COUNT:
+            cache.front.classes[number].wanted = 1
+            cache.classes[number].wanted -= 1
+        elif capacity >= MIN_LARGE_BYTES:
             cache.classes[number].wanted = <size_t>-1
 
 
@@ -865,9 +965,22 @@ def set_machine_root(root):
 
 def cached_bytes():
     """Return what all caches of this process keep, in bytes."""
-    return bytes_kept(True)
+    tx_lock_take(&LOCK)
+    nbytes = bytes_kept(True)
+    tx_lock_release(&LOCK)
+    return nbytes
 
 
+cdef void lock_caches() noexcept nogil:
+    tx_lock_take(&LOCK)
+
+
+cdef void unlock_caches() noexcept nogil:
+    tx_lock_release(&LOCK)
+
+
+if tx_at_fork(lock_caches, unlock_caches, unlock_caches):
+    raise MemoryError("no memory to register for forks.")
 atexit.register(end_ticker_at_exit)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=give_back_before_fork, after_in_child=forget_ticker)

@@ -43,7 +43,6 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from numpy cimport import_array
 from tensix.core.allocator cimport Allocator, Allocator_allocate, current_allocator, scopes_were_used, serving
-from tensix.core.atomics cimport tx_load_relaxed
 from tensix.core.cpu_allocator cimport CPUBlock_keeper, CPUBlock_zero, may_be_read_in_front
 from tensix.core.data_ptr cimport data_ptr_destroy_with_gil, data_ptr_move, data_ptr_t
 from tensix.core.device cimport CPU
@@ -53,11 +52,12 @@ from tensix.core.usage cimport high_water_add, high_water_remove
 from tensix.memory.block_table cimport block_table_number, block_table_put, block_table_t, block_table_take
 from tensix.memory.caching_allocator cimport (
     MAX_SMALL_BYTES,
+    STEP_BYTES,
     CachingAllocator,
     CachingAllocator_allocate,
-    cache_keep_small,
+    cache_keep_in_front,
     cache_take,
-    cache_take_small,
+    cache_take_in_front,
     kept_block_free,
     kept_block_give_out,
     kept_block_keep,
@@ -134,7 +134,7 @@ cdef void* allocate(void* ctx, size_t size) noexcept:
     cdef PyObject* asked = asked_for(ctx)
     cdef kept_block_t* kept
     if may_be_kept(asked) and size - 1 < MAX_SMALL_BYTES:
-        kept = cache_take_small((<CachingAllocator>asked).cache, size)
+        kept = cache_take_in_front((<CachingAllocator>asked).cache, (size - 1) // STEP_BYTES)
         if kept != NULL:
             return give_out(kept, size)
     return allocate_any(ctx, size, False)
@@ -161,7 +161,7 @@ cdef void* allocate_any(void* ctx, size_t size, bint zeroed) noexcept:
         return numpys.allocator.malloc(numpys.allocator.ctx, size)
     size += size == 0
     if may_be_kept(asked) and size >> 62 == 0:
-        kept = cache_take((<CachingAllocator>asked).cache, size)
+        kept = cache_take((<CachingAllocator>asked).cache, size, True)
         if kept != NULL:
             if zeroed:
                 CPUBlock_zero(kept.block.data, size)
@@ -193,7 +193,7 @@ cdef void release(void* ctx, void* data, size_t size) noexcept:
         numpys.allocator.free(numpys.allocator.ctx, data, size)
         return
     high_water_remove(&given_out[<int>CPU], kept.nbytes, True)
-    if not cache_keep_small(kept.cache, kept):
+    if not cache_keep_in_front(kept.cache, kept):
         kept_block_keep(kept, True)
 
 
@@ -207,15 +207,13 @@ cdef inline PyObject* asked_for(void* ctx) noexcept:
 
 cdef inline bint may_be_kept(PyObject* asked) noexcept:
     """Return whether nothing more is to be done than to take out a block that is kept."""
-    return (
-        asked != NULL and listener_count == 0 and type_of(asked) == <PyTypeObject*>CachingAllocator
-        and tx_load_relaxed(&(<CachingAllocator>asked).cache.returned) == 0)
+    return asked != NULL and listener_count == 0 and type_of(asked) == <PyTypeObject*>CachingAllocator
 
 
 cdef inline void* give_out(kept_block_t* kept, size_t size) noexcept:
     """Count a block while there are no listeners, and return its address."""
     kept.nbytes, kept.stamp = size, 0
-    if not kept.has_header or high_water_add(&given_out[<int>CPU], size):
+    if not kept.has_header or high_water_add(&given_out[<int>CPU], size, True):
         return give_out_slowly(kept)
     return kept.block.data
 

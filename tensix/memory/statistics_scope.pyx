@@ -8,7 +8,7 @@ from tensix.core.memory_reports cimport (
     thread_of_stamp,
 )
 from tensix._support.public_module cimport set_module
-from tensix.core.usage cimport usage_add, usage_current, usage_remove, usage_t
+from tensix.core.usage cimport usage_add, usage_remove, usage_t
 
 from tensix._support.format_size import format_size
 
@@ -70,12 +70,12 @@ cdef class statistics(MemoryListener):
     @property
     def current_bytes(self):
         """Bytes of blocks allocated in the scope and not freed yet."""
-        return usage_current(&self.bytes)
+        return self.bytes.current
 
     @property
     def current_count(self):
         """Blocks allocated in the scope and not freed yet."""
-        return usage_current(&self.count)
+        return self.count.current
 
     @property
     def peak_bytes(self):
@@ -90,12 +90,12 @@ cdef class statistics(MemoryListener):
     @property
     def total_bytes(self):
         """Bytes of all blocks allocated in the scope."""
-        return self.bytes.allocated
+        return self.bytes.total
 
     @property
     def total_count(self):
         """All blocks allocated in the scope."""
-        return self.count.allocated
+        return self.count.total
 
     def __enter__(self):
         start_listening(self)
@@ -113,14 +113,17 @@ cdef class statistics(MemoryListener):
         return "a scope of statistics is entered once: call statistics() again for another one."
 
     cdef void allocated(self, const new_block_t* block) noexcept:
+        self.allocated_without_python(block)
+
+    cdef void allocated_without_python(self, const new_block_t* block) noexcept nogil:
         if counts(self, block.stamp):
             usage_add(&self.bytes, block.nbytes)
             usage_add(&self.count, 1)
 
-    cdef void freed(self, void* data, size_t nbytes, uint64_t stamp, bint has_gil) noexcept nogil:
+    cdef void freed(self, void* data, size_t nbytes, uint64_t stamp) noexcept nogil:
         if counts(self, stamp):
-            usage_remove(&self.bytes, nbytes, has_gil)
-            usage_remove(&self.count, 1, has_gil)
+            usage_remove(&self.bytes, nbytes)
+            usage_remove(&self.count, 1)
 
 
 cdef inline bint counts(statistics self, uint64_t stamp) noexcept nogil:

@@ -1,8 +1,8 @@
 /* A thread that calls a function with the GIL, every quarter of a second, until the function returns 0.
  *
  * It is a thread of C with a Python thread state of its own: `threading` does not list it. All signals are blocked in
- * it, so that they interrupt the program's own threads. It waits for a lock, which is released to end it. All
- * functions here are called with the GIL, which guards `tx_ticker`.
+ * it, so that they interrupt the program's own threads. It waits for a lock, which is released to end it. Any thread
+ * may start it.
  */
 #ifndef TENSIX_TICKER_H
 #define TENSIX_TICKER_H
@@ -21,8 +21,7 @@
 #define TX_TICK_MICROSECONDS 250000
 
 typedef struct {
-    int (*tick)(void);
-    PyInterpreterState *interpreter;
+    int (*tick)(void *ticker);
     PyThread_type_lock end; /* held until the thread is to end */
 #if !defined(_WIN32)
     pthread_t thread;
@@ -30,7 +29,7 @@ typedef struct {
     long native_id;         /* of the thread, as the system has it; 0 where that is not known */
 } tx_ticker_t;
 
-static tx_ticker_t *tx_ticker = NULL; /* the thread that runs, NULL while there is none */
+static void *tx_ticker = NULL; /* the thread that runs, NULL while there is none; for the caller, who guards it */
 
 static void tx_ticker_free(tx_ticker_t *self)
 {
@@ -59,13 +58,10 @@ static void *tx_ticker_run(void *argument)
     self->native_id = syscall(SYS_gettid);
 #endif
     while (!ends_by_itself && PyThread_acquire_lock_timed(self->end, TX_TICK_MICROSECONDS, 0) != PY_LOCK_ACQUIRED) {
-        if (state == NULL) state = PyThreadState_New(self->interpreter);
+        if (state == NULL) state = PyThreadState_New(PyInterpreterState_Main());
         if (state == NULL) continue; /* no memory: try again at the next tick */
         PyEval_RestoreThread(state);
-        if (tx_ticker == self && !self->tick() && tx_ticker == self) { /* tick() may release the GIL */
-            tx_ticker = NULL;
-            ends_by_itself = 1;
-        }
+        ends_by_itself = !self->tick(self);
         PyEval_SaveThread();
     }
     if (state != NULL) {
@@ -103,28 +99,23 @@ static int tx_ticker_make_thread(tx_ticker_t *self)
 }
 #endif
 
-/* Start the thread; -1 if there is no memory for it or the system refuses, and nothing has changed. */
-static int tx_ticker_start(int (*tick)(void))
+/* Start the thread and return it; NULL if there is no memory for it or the system refuses. */
+static void *tx_ticker_start(int (*tick)(void *ticker))
 {
     tx_ticker_t *self = (tx_ticker_t *)calloc(1, sizeof(tx_ticker_t));
-    if (self == NULL) return -1;
+    if (self == NULL) return NULL;
     self->tick = tick;
-    self->interpreter = PyInterpreterState_Get();
     self->end = PyThread_allocate_lock();
     if (self->end != NULL) PyThread_acquire_lock(self->end, NOWAIT_LOCK);
-    tx_ticker = self;
-    if (self->end != NULL && tx_ticker_make_thread(self) == 0) return 0;
-    tx_ticker = NULL;
+    if (self->end != NULL && tx_ticker_make_thread(self) == 0) return self;
     tx_ticker_free(self);
-    return -1;
+    return NULL;
 }
 
-/* End the thread and wait for its end, without the GIL meanwhile; harmless if there is none. */
-static void tx_ticker_end(void)
+/* End the thread, which has not ended by itself, and wait for its end, without the GIL meanwhile. */
+static void tx_ticker_end(void *ticker)
 {
-    tx_ticker_t *self = tx_ticker;
-    if (self == NULL) return;
-    tx_ticker = NULL;
+    tx_ticker_t *self = (tx_ticker_t *)ticker;
     PyThread_release_lock(self->end);
 #if !defined(_WIN32)
     Py_BEGIN_ALLOW_THREADS

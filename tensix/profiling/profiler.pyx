@@ -49,6 +49,9 @@ __all__ = ["CopyRow", "Profile", "ProfileRow", "copies", "profile"]
 cdef extern from "Python.h":
     int Py_AtExit(void (*function)() noexcept nogil)
 
+cdef enum:
+    FROM_NOWHERE = 1  # the position of the line of what was not called from Python
+
 DEPTH = 16  # enough to get out of tensix's own frames and most libraries'; else more are read
 
 
@@ -125,7 +128,7 @@ cdef class Profile(MemoryListener):
     cdef object through         # what it was given
     cdef list places            # Frame of each line but the first
     cdef dict positions         # Frame -> position of its line
-    cdef line_numbers_t* lines  # the first one is the sum of all
+    cdef line_numbers_t* lines  # the first one is the sum of all, the second FROM_NOWHERE
     cdef uint32_t line_count, line_capacity
     cdef uint32_t* line_of_site  # number of a stack -> position of its line, 0 if it was not looked up yet
     cdef uint32_t site_capacity
@@ -135,7 +138,7 @@ cdef class Profile(MemoryListener):
         self.needs_lock = True
         self.sites = CallSites(DEPTH)
         self.places, self.positions = [], {}
-        if not Profile_add_line(self, None):
+        if not Profile_add_line(self, None) or not Profile_add_line(self, NOWHERE):
             raise MemoryError("no memory for a profile.")
 
     def __init__(self, quiet=False, through=None):
@@ -179,7 +182,7 @@ cdef class Profile(MemoryListener):
         cdef line_numbers_t* whole = &self.lines[0]
         return (
             f"profile(peak={format_size(whole.peak_bytes)}, "
-            f"total={format_size(whole.total_bytes)} in {whole.total_count:,}, lines={len(self.places):,})"
+            f"total={format_size(whole.total_bytes)} in {whole.total_count:,}, lines={len(self.rows):,})"
         )
 
     def _repr_html_(self):
@@ -207,12 +210,13 @@ cdef class Profile(MemoryListener):
             if position == 0:
                 return  # no memory: the block does not count
         lock_listeners()
-        if block_table_put(&self.living, block.data, position):
-            add(&self.lines[position], <int64_t>block.nbytes)
-            add(&self.lines[0], <int64_t>block.nbytes)
+        Profile_count(self, position, block)
         unlock_listeners()
 
-    cdef void freed(self, void* data, size_t nbytes, uint64_t stamp, bint has_gil) noexcept nogil:
+    cdef void allocated_without_python(self, const new_block_t* block) noexcept nogil:
+        Profile_count(self, FROM_NOWHERE, block)
+
+    cdef void freed(self, void* data, size_t nbytes, uint64_t stamp) noexcept nogil:
         cdef uint64_t position
         if block_table_take(&self.living, data, &position):
             take(&self.lines[position], <int64_t>nbytes)
@@ -289,6 +293,13 @@ def profiled(function, quiet, through):
 
     call.last_profile = None
     return call
+
+
+cdef inline void Profile_count(Profile self, uint32_t position, const new_block_t* block) noexcept nogil:
+    """Count a block for a line; with the lock."""
+    if block_table_put(&self.living, block.data, position):
+        add(&self.lines[position], <int64_t>block.nbytes)
+        add(&self.lines[0], <int64_t>block.nbytes)
 
 
 cdef object row_of(const line_numbers_t* line, object place):

@@ -68,6 +68,7 @@ from tensix.memory.block_table cimport (
     block_table_clear,
     block_table_find,
     block_table_hash,
+    block_table_number,
     block_table_put,
     block_table_t,
     block_table_take,
@@ -99,6 +100,7 @@ MOST_HELD = 1024  # living blocks whose holders are looked for, the largest
 cdef enum:
     STILL_ALIVE = -1      # in place of the time of a free
     NEVER = -1            # in place of that of a write
+    UNKNOWN = 0xFFFFFFFF  # in place of the number of an allocator
     GUESSES = 256
     WORTH_FORGETTING = 16  # part of the tape that has to be freed blocks, so that forgetting pays
     SPILL_COUNT = 8192    # records in memory before the first ones go to the file
@@ -217,7 +219,7 @@ cdef class record(MemoryListener):
     cdef int64_t duration_ns    # of what was stopped
     cdef list allocators        # allocators and threads by their numbers on the tape
     cdef dict threads
-    cdef dict numbers           # of allocators, by their addresses, which stay theirs: the list keeps them
+    cdef block_table_t numbers  # of allocators, from 1; their addresses stay theirs, for the list keeps them
     cdef list operators         # by their numbers on the tape less one
     cdef dict operator_numbers
     cdef uint64_t call          # the latest of which the stack was taken
@@ -229,7 +231,7 @@ cdef class record(MemoryListener):
         self.needs_lock = self.watches_uses = True
         self.sites = CallSites()
         self.tape.max_count, self.tape.file = DEFAULT_MAX_EVENTS, -1
-        self.allocators, self.threads, self.numbers = [], {}, {}
+        self.allocators, self.threads = [], {}
         self.operators, self.operator_numbers = [], {}
 
     def __init__(self, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS, through=None, resident=False):
@@ -247,6 +249,7 @@ cdef class record(MemoryListener):
         free(self.tape.copies.records)
         free(self.tape.failures.records)
         block_table_clear(&self.tape.living)
+        block_table_clear(&self.numbers)
 
     @property
     def is_running(self):
@@ -343,9 +346,7 @@ cdef class record(MemoryListener):
     cdef void allocated(self, const new_block_t* block) noexcept:
         cdef block_record_t made
         cdef const operation_t* operation = current_operation()
-        memset(&made, 0, sizeof(block_record_t))
-        made.data, made.nbytes, made.freed_ns = block.data, block.nbytes, STILL_ALIVE
-        made.last_written_ns = NEVER
+        begin_record(&made, block)
         made.is_array = allocates_array
         made.stack = CallSites_capture(self.sites)
         if operation.number != 0:
@@ -353,20 +354,31 @@ cdef class record(MemoryListener):
             self.call, self.call_stack = operation.number, made.stack
             self.made, self.made_in = block.data, operation.number
         made.allocator = number_of_allocator(self, block.allocator)
-        made.thread = thread_of_stamp(block.stamp)
         if <object>made.thread not in self.threads:
             note_thread(self, made.thread)
         lock_listeners()
         tape_append(&self.tape, &made)
         unlock_listeners()
 
+    cdef void allocated_without_python(self, const new_block_t* block) noexcept nogil:
+        cdef block_record_t made
+        cdef uint64_t number = block_table_number(&self.numbers, block.allocator)
+        begin_record(&made, block)
+        made.allocator = <uint32_t>number - 1 if number != 0 else UNKNOWN
+        tape_append(&self.tape, &made)
+
     cdef void used(self, void* data, use_t use) noexcept:
         cdef uint64_t call = current_operation().number
-        cdef block_record_t* one = record_of(&self.tape, data)
-        if one != NULL:
-            note_use(self, one, use, call, stack_of_use(self, call))
+        cdef uint32_t stack
+        lock_listeners()
+        if record_of(&self.tape, data) != NULL:
+            unlock_listeners()
+            stack = stack_of_use(self, call)
+            lock_listeners()
+            note_use(self, record_of(&self.tape, data), use, call, stack)
+        unlock_listeners()
 
-    cdef void freed(self, void* data, size_t nbytes, uint64_t stamp, bint has_gil) noexcept nogil:
+    cdef void freed(self, void* data, size_t nbytes, uint64_t stamp) noexcept nogil:
         cdef uint64_t position
         if block_table_take(&self.tape.living, data, &position):
             self.tape.records[position].freed_ns = tx_now_ns() - self.tape.started_ns
@@ -443,29 +455,21 @@ cdef uint32_t stack_of_use(record self, uint64_t call) noexcept:
     return stack
 
 
-cdef block_record_t* record_of(tape_t* tape, void* data) noexcept:
-    """Return the record of a block that cannot be freed now, NULL if it has none; with the GIL.
-
-    Records move with the GIL only, and of living blocks no two have one address. So one that is guessed right needs no
-    lock, which would take longer than all the rest.
-    """
+cdef block_record_t* record_of(tape_t* tape, void* data) noexcept nogil:
+    """Return the record of a block that cannot be freed now, NULL if it has none; with the lock."""
     cdef uint32_t* guess = &tape.guesses[block_table_hash(data) % GUESSES]
     cdef uint64_t position = guess[0]
-    cdef bint is_found
     if position < tape.count and tape.records[position].data == data:
         if tape.records[position].freed_ns == STILL_ALIVE:
             return &tape.records[position]
-    lock_listeners()
-    is_found = block_table_find(&tape.living, data, &position)
-    unlock_listeners()
-    if not is_found:
+    if not block_table_find(&tape.living, data, &position):
         return NULL
     guess[0] = <uint32_t>position
     return &tape.records[position]
 
 
-cdef void note_use(record self, block_record_t* one, use_t use, uint64_t call, uint32_t stack) noexcept:
-    """Write a use on the tape. See Note [Uses on the tape]."""
+cdef void note_use(record self, block_record_t* one, use_t use, uint64_t call, uint32_t stack) noexcept nogil:
+    """Write a use on the tape; with the lock. See Note [Uses on the tape]."""
     cdef block_record_t* made
     cdef bint writes = use == WRITTEN or use == RETURNED
     one.last_used_ns = tx_now_ns() - self.tape.started_ns
@@ -488,6 +492,13 @@ cdef void note_use(record self, block_record_t* one, use_t use, uint64_t call, u
         one.is_rewritten |= call == 0 or call != one.call
 
 
+cdef inline void begin_record(block_record_t* made, const new_block_t* block) noexcept nogil:
+    """Fill in what is known of a block without asking Python."""
+    memset(made, 0, sizeof(block_record_t))
+    made.data, made.nbytes, made.freed_ns = block.data, block.nbytes, STILL_ALIVE
+    made.last_written_ns, made.thread = NEVER, thread_of_stamp(block.stamp)
+
+
 cdef uint32_t number_of_operator(record self, PyObject* operator) noexcept:
     """Return the number of an operator, from 1."""
     number = self.operator_numbers.get(<uintptr_t>operator)
@@ -499,11 +510,20 @@ cdef uint32_t number_of_operator(record self, PyObject* operator) noexcept:
 
 cdef uint32_t number_of_allocator(record self, PyObject* allocator) noexcept:
     """Return the position of an allocator among those that were met."""
-    number = self.numbers.get(<uintptr_t>allocator)
-    if number is None:
-        number = self.numbers[<uintptr_t>allocator] = len(self.allocators)
+    cdef uint64_t number
+    cdef bint is_known = True
+    lock_listeners()
+    number = block_table_number(&self.numbers, allocator)
+    unlock_listeners()
+    if number == 0:
         self.allocators.append(<object>allocator)
-    return number
+        number = len(self.allocators)
+        lock_listeners()
+        is_known = block_table_put(&self.numbers, allocator, number)
+        unlock_listeners()
+        if not is_known:
+            self.allocators.pop()
+    return <uint32_t>number - 1 if is_known else UNKNOWN
 
 
 cdef int note_thread(record self, uint32_t thread) noexcept:
@@ -653,6 +673,8 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
     cdef TapeReader reader = reader_of(tape)
     numbering = StackNumbering(self.sites)
     threads = {thread: position for position, thread in enumerate(self.threads)}
+    thread_names, allocators = list(self.threads.values()), list(map(repr_of, self.allocators))
+    unknown = len(allocators)
     operators = [operator.schema.qualified_name for operator in self.operators]
     clones = {number for number, operator in enumerate(self.operators, 1) if operator.schema.name == "clone"}
     positions = positions_of_sources(reader, clones)
@@ -663,6 +685,9 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
         columns = empty_columns()
         for i in range(count):
             add_to_columns(columns, &records[i], numbering, threads, clones, positions)
+            if records[i].allocator == UNKNOWN:
+                columns["allocator"][i] = unknown
+                allocators[unknown:] = ["?"]
             if wants_holders and records[i].freed_ns == STILL_ALIVE:
                 living[<uintptr_t>records[i].data] = records[i].nbytes, first + i
         take(columns)
@@ -681,8 +706,8 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
         "frames": [frame_with_source(*frame) for frame in numbering.frames],
         "stacks": [list(frames) for frames in numbering.stacks],
         "call_sites": numbering.call_sites,
-        "allocators": list(map(repr_of, self.allocators)),
-        "threads": list(self.threads.values()),
+        "allocators": allocators,
+        "threads": thread_names + [f"thread {number} without Python" for number in list(threads)[len(thread_names):]],
         "operators": operators,
         "holders": [{"block": living[found][1], "text": text} for found, text in holders],
         "left_out": left_out,
@@ -709,7 +734,7 @@ cdef int add_to_columns(
     columns["allocated_ns"].append(one.allocated_ns)
     columns["freed_ns"].append(None if one.freed_ns == STILL_ALIVE else one.freed_ns)
     columns["stack"].append(numbering.stack(one.stack))
-    columns["thread"].append(threads[one.thread])
+    columns["thread"].append(threads.setdefault(one.thread, len(threads)))
     columns["allocator"].append(one.allocator)
     columns["numpy"].append(bool(one.is_array))
     columns["operator"].append(one.operator - 1 if one.operator else None)

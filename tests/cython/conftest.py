@@ -16,19 +16,29 @@ collect_ignore = ["consumer"]  # a package of its own, whose tests run where it 
 
 
 @pytest.fixture(scope="session")
-def counting(tmp_path_factory):
-    """The extension module of counting.pyx. Its only include path is where the tensix package lies, for Cython."""
-    folder = tmp_path_factory.mktemp("cython")
-    source = shutil.copy(HERE / "counting.pyx", folder)
+def build_extension(tmp_path_factory):
+    """Return a function that builds an extension module of C, or of Cython, and imports it."""
+
+    def build(name, sources, **options):
+        folder = tmp_path_factory.mktemp(name)
+        modules = [Extension(name, [str(source) for source in sources], include_dirs=[tensix.get_include()])]
+        if options:
+            modules = cythonize(modules, **options)
+        command = build_ext(Distribution({"name": name, "ext_modules": modules}))
+        command.build_lib = command.build_temp = str(folder)
+        command.ensure_finalized()
+        command.run()
+        spec = importlib.util.spec_from_file_location(name, command.get_ext_fullpath(name))
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def counting(build_extension, tmp_path_factory):
+    """The extension module of counting.pyx. Its only include path for Cython is where the tensix package lies."""
+    source = shutil.copy(HERE / "counting.pyx", tmp_path_factory.mktemp("cython"))
     package_parent = Path(tensix.__file__).parent.parent
-    modules = cythonize(
-        [Extension("counting", [str(source)])], include_path=[str(package_parent)], language_level=3, quiet=True
-    )
-    command = build_ext(Distribution({"name": "counting", "ext_modules": modules}))
-    command.build_lib = command.build_temp = str(folder)
-    command.ensure_finalized()
-    command.run()
-    spec = importlib.util.spec_from_file_location("counting", command.get_ext_fullpath("counting"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return build_extension("counting", [source], include_path=[str(package_parent)], language_level=3, quiet=True)

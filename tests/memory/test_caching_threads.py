@@ -1,4 +1,4 @@
-"""The cache in many threads, without the GIL and over forks. See Note [The GIL is the lock of the cache]."""
+"""The cache in many threads, without the GIL and over forks. See Note [Two sets of lists]."""
 
 import ctypes
 import os

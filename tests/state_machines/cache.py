@@ -26,20 +26,29 @@ def class_size(nbytes):
 
 
 class Model:
-    """Know which blocks are out and which are kept, the longest unused first; each is its address and its size."""
+    """Know which blocks are out and which are kept, in front or not; each is its address and its size.
+
+    Blocks in front are in no order, and so are those of up to 1 KiB elsewhere. Of the others the longest unused goes
+    first.
+    """
 
     def __init__(self, bound):
-        self.bound, self.out, self.kept, self.upstream = bound, {}, [], {}
+        self.bound, self.out, self.front, self.others, self.upstream = bound, {}, [], [], {}
         self.hits = self.misses = self.reused = 0
+
+    @property
+    def kept(self):
+        return self.others + self.front
 
     def take(self, size):
         """Return the address of the newest block that is kept of a size, or None."""
-        for block in reversed(self.kept):
-            if block[1] == size:
-                self.kept.remove(block)
-                self.hits += 1
-                self.reused += size
-                return block[0]
+        for blocks in (self.front, self.others):
+            for block in reversed(blocks):
+                if block[1] == size:
+                    blocks.remove(block)
+                    self.hits += 1
+                    self.reused += size
+                    return block[0]
         return None
 
     def new(self, address, size):
@@ -48,22 +57,26 @@ class Model:
         self.misses += 1
 
     def keep(self, address, size, has_gil=True):
-        """Take a block back; below 1 MiB a few of each size are kept, and without the GIL none has to make way."""
-        count = sum(its == size for _, its in self.kept)
-        others = 0 if has_gil else sum(its for _, its in self.kept)
-        if others + size > self.bound or (size < MIB and count >= max(256 * KIB // size, 8)):
+        """Take a block back; below 1 MiB a few of each size are kept, up to 64 KiB some of them in front."""
+        most = max(256 * KIB // size, 8)
+        most_in_front = 128 * KIB // size if size <= KIB else 1 if size <= 64 * KIB else 0
+        count = [sum(its == size for _, its in blocks) for blocks in (self.front, self.others)]
+        total = sum(its for _, its in self.kept)
+        if has_gil and count[0] < most_in_front and total + size <= self.bound:
+            self.front.append((address, size))
+        elif size > self.bound or (size < MIB and count[1] >= most - most_in_front):
             del self.upstream[address]
         else:
-            self.kept.append((address, size))
-            self.shrink(self.bound)
+            self.others.append((address, size))
+            self.shrink(self.bound, has_gil)
 
-    def shrink(self, bound):
-        """Let go what was unused for longest; of blocks up to 1 KiB, which go last, the newest of the largest size."""
+    def shrink(self, bound, has_gil=True):
+        """Let go what was unused for longest, then the newest of the largest size, and what is in front last."""
         freed = 0
-        while sum(size for _, size in self.kept) > bound:
-            in_order = [block for block in self.kept if block[1] > KIB]
-            gone = in_order[0] if in_order else max(reversed(self.kept), key=lambda block: block[1])
-            self.kept.remove(gone)
+        while sum(size for _, size in self.kept) > bound and (self.others or has_gil):
+            in_order = [block for block in self.others if block[1] > KIB]
+            gone = in_order[0] if in_order else max(reversed(self.others or self.front), key=lambda block: block[1])
+            (self.others or self.front).remove(gone)
             del self.upstream[gone[0]]
             freed += gone[1]
         return freed
@@ -108,7 +121,6 @@ class Cache(Machine):
             of.it.clear()
         else:  # ctypes lets it go around the call
             ctypes.CFUNCTYPE(None, ctypes.c_void_p)(of.it.get_deleter())(of.it.release_context())
-            self.caching.stats()  # who comes with the GIL enters the block in the lists
         self.model.keep(of.name, self.model.out.pop(of.name), has_gil)
         of.it = None
 
@@ -168,18 +180,18 @@ MACHINE = Cache
 MUTATIONS = {
     "the oldest block of a size comes first": (
         Model, "take",
-        lambda self, size, take=Model.take: (self.kept.reverse(), take(self, size), self.kept.reverse())[1],
+        lambda self, size, take=Model.take: (self.others.reverse(), take(self, size), self.others.reverse())[1],
     ),
     "any number of small blocks is kept": (
         Model, "keep",
         lambda self, address, size, has_gil=True: (
-            self.upstream.pop(address) if size > self.bound else self.kept.append((address, size)),
+            self.upstream.pop(address) if size > self.bound else self.others.append((address, size)),
             self.shrink(self.bound),
         ),
     ),
     "the bound may be exceeded by one block": (
         Model, "shrink",
-        lambda self, bound, shrink=Model.shrink: shrink(
-            self, bound + self.kept[-1][1] if bound and self.kept else bound),
+        lambda self, bound, has_gil=True, shrink=Model.shrink: shrink(
+            self, bound + self.kept[-1][1] if bound and self.kept else bound, has_gil),
     ),
 }  # fmt: skip

@@ -29,6 +29,14 @@ typedef void (*tx_deleter_t)(void *ctx);
 typedef PyObject *(*tx_unary_kernel_t)(PyObject *a);
 typedef PyObject *(*tx_binary_kernel_t)(PyObject *a, PyObject *b);
 
+/* A block of memory that an allocator of tensix made; zeroed memory is one that owns nothing. */
+typedef struct {
+    void *data;
+    void *private_[3];
+    int8_t private_device[2];
+    const void *private_operations;
+} tensix_block;
+
 /* TX_FUNCTION(result, name in `tx`, name in tensix, parameters); version 1 of the ABI. */
 #define TX_FUNCTIONS                                                                                              \
     /* without the GIL */                                                                                         \
@@ -48,6 +56,10 @@ typedef PyObject *(*tx_binary_kernel_t)(PyObject *a, PyObject *b);
     TX_FUNCTION(void *, storage_data, "storage_data", (PyObject *storage))                                        \
     TX_FUNCTION(const void *, storage_const_data, "storage_const_data", (PyObject *storage))                      \
     TX_FUNCTION(size_t, storage_nbytes, "storage_nbytes", (PyObject *storage))                                    \
+    TX_FUNCTION(int, allocate_block, "allocate_block", (size_t nbytes, tensix_block *block))                      \
+    TX_FUNCTION(void, free_block, "free_block", (tensix_block *block))                                            \
+    TX_FUNCTION(uint64_t, report_allocation, "report_allocation",                                                 \
+                (void *data, size_t nbytes, PyObject *allocator))                                                 \
     TX_FUNCTION(void, report_free, "report_free", (void *data, size_t nbytes, uint64_t stamp))                    \
     /* with the GIL; NULL with an exception if they fail, else a new reference */                                 \
     TX_FUNCTION(PyObject *, steal_from_new, "steal_from_new", (PyObject *target))                                 \
@@ -62,10 +74,7 @@ typedef PyObject *(*tx_binary_kernel_t)(PyObject *a, PyObject *b);
                  int dtype))                                                                                      \
     TX_FUNCTION(PyObject *, allocate, "allocate", (size_t nbytes))                                                \
     TX_FUNCTION(PyObject *, unary_kernel, "unary_kernel", (PyObject *name, tx_unary_kernel_t function))           \
-    TX_FUNCTION(PyObject *, binary_kernel, "binary_kernel", (PyObject *name, tx_binary_kernel_t function))        \
-    /* with the GIL; never fails */                                                                               \
-    TX_FUNCTION(uint64_t, report_allocation, "report_allocation",                                                 \
-                (void *data, size_t nbytes, PyObject *allocator))
+    TX_FUNCTION(PyObject *, binary_kernel, "binary_kernel", (PyObject *name, tx_binary_kernel_t function))
 
 /* A name that ends in the version: see Note [The version in the names] in tensix/abi.py. */
 #define TX_TYPES                                                                                                  \
@@ -123,6 +132,23 @@ done:
     Py_XDECREF(module);
     Py_DECREF(abi);
     return status;
+}
+
+/* Make a block of memory by the allocator in use; 0, or -1 if there is no memory, and the block owns nothing then.
+ *
+ * For any thread, with or without the GIL, also one that Python does not know. It may take the GIL, which no one may hold
+ * who waits for this thread, if the allocator is written in Python. Not in a child of fork() in C that has not told
+ * Python, nor after Py_Finalize().
+ */
+static inline int tensix_allocate(size_t nbytes, tensix_block *block)
+{
+    return tx.allocate_block(nbytes, block);
+}
+
+/* Free a block, from any thread. Do so once: copies of the struct own the same memory. */
+static inline void tensix_free(tensix_block *block)
+{
+    tx.free_block(block);
 }
 
 #ifdef __cplusplus

@@ -1,0 +1,45 @@
+/* A lock for a few instructions at a time, taken by any thread, with or without the GIL. Zeroed memory is an open one.
+ *
+ * Open to open again takes one locked instruction. A thread that finds it taken tries for a moment, and then lets the
+ * system run other threads, for the one that has the lock may have been interrupted.
+ */
+#ifndef TENSIX_LOCK_H
+#define TENSIX_LOCK_H
+
+#include "tensix/atomics.h"
+#if defined(_WIN32)
+#include <windows.h>
+#define tx_let_others_run() SwitchToThread()
+#else
+#include <sched.h>
+#define tx_let_others_run() sched_yield()
+#endif
+
+typedef uint64_t tx_lock_t;
+
+enum { TX_TRIES = 100 };
+
+#if defined(__GNUC__)
+__attribute__((noinline, cold, unused))
+#endif
+static void tx_lock_wait(tx_lock_t *lock)
+{
+    int tries = 0;
+    do {
+        while (tx_load_relaxed(lock) != 0) {
+            if (++tries > TX_TRIES) tx_let_others_run();
+        }
+    } while (tx_exchange_acq_rel(lock, 1) != 0);
+}
+
+static inline void tx_lock_take(tx_lock_t *lock)
+{
+    if (tx_exchange_acq_rel(lock, 1) != 0) tx_lock_wait(lock);
+}
+
+static inline void tx_lock_release(tx_lock_t *lock)
+{
+    tx_store_release(lock, 0);
+}
+
+#endif /* TENSIX_LOCK_H */
