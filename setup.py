@@ -103,7 +103,7 @@ VECTORISED = (
 # What small calls go through. The others are as fast at -O1, which takes GCC two thirds of the time.
 HOT = (
     "_tensor", "core/", "dispatch/", "kernels/creation", "kernels/views", "loops/", "memory/caching_allocator",
-    "memory/numpy_memory", "tensors/",
+    "memory/numpy_memory", "memory/torch_memory", "memory/block_records", "tensors/",
 )  # fmt: skip
 
 
@@ -116,7 +116,8 @@ def further_args(path):
         # Roots and choices take vectors: only if neither errno nor exceptions of floating point count.
         roots = ["-fno-math-errno", "-fno-trapping-math"] * name.startswith(("kernels/random", "loops/corrected_loops"))
         return ["-O3", *roots]
-    return ["-O2" if name.startswith(HOT) else "-O1"]
+    throws = ["-fexceptions"] * (name == "memory/torch_memory.pyx")  # PyTorch's error passes through it
+    return ["-O2" if name.startswith(HOT) else "-O1", *throws]
 
 
 FURTHER_ARGS = {path: further_args(path) for path in MODULES}

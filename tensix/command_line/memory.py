@@ -38,12 +38,12 @@ def fill(parser):
     """Describe this command and its options to its parser."""
     parser.usage = (
         "%(prog)s [-h] [-o FILE] [--open] [-q] [--max-events N] [--through PACKAGE] [--compare FILE.json] "
-        "[--no-numpy] (SCRIPT | FOLDER | -m MODULE | -c CODE | SNAPSHOT.json) ..."
+        "[--no-numpy] [--no-torch] (SCRIPT | FOLDER | -m MODULE | -c CODE | SNAPSHOT.json) ..."
     )
     parser.description = (
-        "Run a Python program, record every block of memory that NumPy and tensix ask for, in all its processes, and "
-        "write a page that shows them: a timeline, call sites, copies and failures. The page is one file that needs no "
-        "network. Or make such a page of a snapshot that was saved as .json."
+        "Run a Python program, record every block of memory that NumPy, PyTorch on the CPU and tensix ask for, in all "
+        "its processes, and write a page that shows them: a timeline, call sites, copies and failures. The page is one "
+        "file that needs no network. Or make such a page of a snapshot that was saved as .json."
     )
     parser.epilog, parser.formatter_class = EPILOG, argparse.RawDescriptionHelpFormatter
     parser.add_argument("-o", "--output", metavar="FILE", help="write FILE: .html for the page, .json for its data "
@@ -57,7 +57,8 @@ def fill(parser):
                         help="whose lines are not the program's own: a package, a folder, or site-packages for all "
                         "that are installed; may be given several times (default: site-packages)")  # fmt: skip
     parser.add_argument("--compare", metavar="FILE.json", help="say how it differs from this snapshot, by call site")
-    parser.add_argument("--no-numpy", action="store_true", help="leave NumPy's arrays to NumPy: show tensix's blocks")
+    parser.add_argument("--no-numpy", action="store_true", help="leave NumPy's arrays to NumPy")
+    parser.add_argument("--no-torch", action="store_true", help="leave PyTorch's tensors to PyTorch")
     add_program(parser, " | FOLDER | SNAPSHOT.json")
     parser.set_defaults(run=run, parser=parser)
 
@@ -91,7 +92,9 @@ def run(arguments):
     finally:
         sys.path[:] = before
     with tempfile.TemporaryDirectory(prefix="tensix-memory-", ignore_cleanup_errors=True) as folder, beside:
-        settings = {"folder": folder, "record": options, "numpy": not arguments.no_numpy}
+        settings = {
+            "folder": folder, "record": options, "numpy": not arguments.no_numpy, "torch": not arguments.no_torch,
+        }  # fmt: skip
         began = time.monotonic_ns()
         pid, status = run_and_wait(words, settings)
         with Progress() as progress:
@@ -99,7 +102,7 @@ def run(arguments):
             snapshot = gather(folder, pid, beside.snapshot(), began)
         is_incomplete = any(name.endswith(FAILED) for name in os.listdir(folder))
     if snapshot is None:
-        why = "could not write one" if is_incomplete else "used neither NumPy nor tensix"
+        why = "could not write one" if is_incomplete else "used neither NumPy nor PyTorch nor tensix"
         print(f"tensix: the program ended with status {status} and left no recording: it {why}.", file=sys.stderr)
     else:
         show(snapshot, other, output, arguments)

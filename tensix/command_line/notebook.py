@@ -3,7 +3,7 @@
 import argparse
 import html
 import shlex
-from contextlib import nullcontext
+from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from tensix.command_line.summary import lines_of_summary
 from tensix.command_line.terminal import Terminal
 from tensix.core import format_size
 from tensix.memory import record, serve_numpy
+from tensix.memory.torch_scope import TorchWhenImported
 from tensix.profiling.timeline import html_of_snapshot
 
 __all__ = ["load_ipython_extension"]
@@ -31,14 +32,19 @@ def load_ipython_extension(shell):
     def tensix_memory(line, cell=None):
         """Run a cell, or the rest of a line, and show what it did with memory.
 
-        %%tensix_memory [-o FILE] [--height N] [--max-events N] [--no-numpy]
+        %%tensix_memory [-o FILE] [--height N] [--max-events N] [--no-numpy] [--no-torch]
         """
         options = parser.parse_args(shlex.split(line) if cell is not None else [])
         code = line if cell is None else cell
         if not code.strip():
             parser.error("there is nothing to run: give code on the same line, or use %%tensix_memory above a cell.")
         recording = record(max_events=options.max_events, resident=True)
-        with nullcontext() if options.no_numpy else serve_numpy(), recording:
+        with ExitStack() as scopes:
+            if not options.no_numpy:
+                scopes.enter_context(serve_numpy())
+            if not options.no_torch:
+                scopes.enter_context(TorchWhenImported())
+            scopes.enter_context(recording)
             shell.run_cell(code)
             snapshot = recording.snapshot()
         snapshot["program"] = code.strip().partition("\n")[0]
@@ -49,6 +55,7 @@ def load_ipython_extension(shell):
     parser.add_argument("--height", type=int, default=800)
     parser.add_argument("--max-events", type=int, default=1_000_000)
     parser.add_argument("--no-numpy", action="store_true")
+    parser.add_argument("--no-torch", action="store_true")
     shell.register_magic_function(tensix_memory, "line_cell")
 
 

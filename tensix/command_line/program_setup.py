@@ -13,7 +13,7 @@ from importlib.util import find_spec
 
 from tensix.core import CPUAllocator, format_size, get_allocator, set_allocator
 from tensix.memory.caching_allocator import CachingAllocator
-from tensix.memory.numpy_scope import serve_program
+from tensix.memory.numpy_scope import serve_numpy
 
 __all__ = ["begin"]
 
@@ -42,6 +42,12 @@ def begin(text):
         begun[-1].begin()
 
 
+def begin_torch():
+    """Put PyTorch's tensors into memory of tensix, once it is imported."""
+    if begun and begun[0].get("torch", True):
+        import_module("tensix.memory.torch_scope").serve_torch.serve_program()
+
+
 def serve(settings):
     """Put NumPy's arrays into memory of tensix, of the kind that is asked for."""
     memory = import_module("tensix.memory")
@@ -51,7 +57,7 @@ def serve(settings):
     if upstream is not None:
         set_allocator("cpu", CachingAllocator(upstream))
     if settings.get("numpy", True):
-        serve_program()
+        serve_numpy.serve_program()
 
 
 def print_stats(pid, counted):

@@ -4,7 +4,7 @@ Fields and vtable of `Allocator` are part of the ABI: ``tensix/abi.pxd`` says th
 """
 from cpython.object cimport PyTypeObject
 from cpython.ref cimport PyObject
-from libc.stdint cimport int8_t
+from libc.stdint cimport int8_t, uint64_t
 from tensix.core.data_ptr cimport DataPtr, data_ptr_t
 
 cdef extern from "Python.h" nogil:
@@ -73,6 +73,9 @@ cdef inline Allocator current_allocator(int8_t device_type):
 
 cdef Allocator allocator_in_scope(int8_t device_type)
 cdef int allocate_without_gil(size_t nbytes, data_ptr_t* out) noexcept nogil
+cdef uint64_t* enter_users() noexcept nogil
+cdef void leave_users(uint64_t* entered) noexcept nogil
+cdef void wait_for_users() noexcept nogil
 cdef bint overrides(Allocator self, str name) except -1
 cdef int Allocator_clone(Allocator self, const void* src, size_t nbytes, data_ptr_t* out) except -1
 cdef size_t nbytes_from_any(object nbytes) except? 0xFFFFFFFFFFFFFFFF

@@ -14,7 +14,7 @@ one. No allocator need search its subclasses.
 Note [Allocating without the GIL]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 `allocate_without_gil` serves any thread, also one that Python does not know. Such a thread has no context: the
-registered allocator serves it. One that Python knows takes the GIL to look for a scope, if there ever was one.
+registered allocator serves it. One that Python knows takes the GIL to look for its scope while any scope is open.
 
 The registry may let go of an allocator that such a thread is using, and a reference of Python cannot be counted without
 the GIL. So a thread enters one of two counts before it reads the registry, and leaves it when it has its block. A
@@ -63,6 +63,10 @@ from tensix.core.python_reference cimport (
 from tensix._support.public_module cimport set_module
 
 __all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "use_allocator"]
+
+cdef extern from "tensix/core/at_fork.h":
+    ctypedef void (*fork_hook_t)() noexcept nogil
+    int tx_at_fork(fork_hook_t before, fork_hook_t in_parent, fork_hook_t in_child)
 
 cdef extern from "tensix/core/stack.h":
     int tx_check_stack(const char* what) except -1
@@ -316,17 +320,21 @@ class use_allocator:
         scopes_were_used = True
 
     def __enter__(self):
+        global open_scopes
         scopes = SCOPED.get()
+        open_scopes += 1
         SCOPED.set({**scopes, self._type_code: (*scopes.get(self._type_code, ()), (self, self.allocator))})
         return self.allocator
 
     def __exit__(self, *exc_info):
+        global open_scopes
         scopes = SCOPED.get()
         left = list(scopes.get(self._type_code, ()))
         for position in reversed(range(len(left))):
             if left[position][0] is self:  # wherever it is: generators may end their scopes in any order
                 del left[position]
                 SCOPED.set({**scopes, self._type_code: tuple(left)})
+                open_scopes -= 1
                 return
         raise RuntimeError("use_allocator() is left in a context, such as a task or thread, that did not enter it.")
 
@@ -396,7 +404,7 @@ cdef int allocate_without_gil(size_t nbytes, data_ptr_t* out) noexcept nogil:
     """Make a block of main memory; -1 if there is none. See Note [Allocating without the GIL]."""
     cdef uint64_t* entered
     cdef int failed = 0
-    if scopes_were_used and python_knows_thread():
+    if open_scopes != 0 and python_knows_thread():
         with gil:
             return try_in_scope(nbytes, out)
     entered = enter_users()
@@ -424,6 +432,7 @@ cdef int try_with_gil(Allocator self, size_t nbytes, data_ptr_t* out) noexcept:
     return failed
 
 
+cdef int open_scopes = 0    # of all contexts
 cdef uint64_t users[2]      # threads that may use an allocator of the registry, in two counts
 cdef uint64_t count_in_use  # which of them new threads enter
 
@@ -454,6 +463,12 @@ cdef void wait_for_users() noexcept nogil:
 cdef void wait_for_zero(uint64_t* count) noexcept nogil:
     while tx_add_fetch_acq_rel(count, 0) != 0:  # see Note [Allocating without the GIL]
         tx_let_others_run()
+
+
+cdef void forget_users() noexcept nogil:
+    """Forget the threads that are not in the child of a fork; the one that forks is in no allocation, or in one."""
+    if tx_allocations == 0:
+        users[0] = users[1] = 0
 
 
 cdef int refuse_device(int8_t device_type) except -1:
@@ -541,4 +556,6 @@ cdef size_t alignment_from_any(object alignment) except 0:
     return size
 
 
+if tx_at_fork(NULL, NULL, forget_users):
+    raise MemoryError("no memory to register for forks.")
 set_module("tensix", (Allocator,))  # See Note [Modules of classes]

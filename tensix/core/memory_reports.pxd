@@ -22,6 +22,12 @@ ctypedef enum use_t:
     RETURNED
     OUT_OF_SIGHT    # from now on it may be used in ways that no one sees
 
+# Whose array or tensor a block is for.
+ctypedef enum kind_t:
+    TENSIX_BLOCK
+    NUMPY_ARRAY
+    TORCH_TENSOR
+
 cdef struct operation_t:    # the operator call in which a thread is
     PyObject* operator      # borrowed; NULL if it is in none
     uint64_t number         # of the call, from 1
@@ -88,6 +94,8 @@ cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept
 cdef void report_out_of_memory_without_gil(size_t nbytes, int8_t device_type) noexcept nogil
 cdef void report_copy(size_t nbytes) noexcept
 cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil
+cdef kind_t current_kind() noexcept nogil
+cdef kind_t exchange_kind(kind_t kind) noexcept nogil
 
 # All of it with the GIL. See Note [Watching uses].
 cdef int use_watchers  # listeners that watch uses; nearly always 0

@@ -87,9 +87,11 @@ cdef extern from *:
     #include "tensix/core/thread_local.h"
     static TX_THREAD_LOCAL int tx_inside_report = 0;
     static TX_THREAD_LOCAL uint32_t tx_thread_number = 0;
+    static TX_THREAD_LOCAL int tx_kind = 0;
     """
     int tx_inside_report  # a reporter that allocates is not told about its own allocations
     uint32_t tx_thread_number  # from 1; 0 before it is asked for
+    int tx_kind  # of the block that this thread allocates now
 
 cdef extern from *:
     """
@@ -548,6 +550,19 @@ cdef uint32_t current_thread_number() noexcept nogil:
     if tx_thread_number == 0:
         tx_thread_number = <uint32_t>tx_add_fetch_relaxed(&thread_count, 1)
     return tx_thread_number
+
+
+cdef kind_t current_kind() noexcept nogil:
+    """Return whose array or tensor the block is for that this thread allocates now."""
+    return <kind_t>tx_kind
+
+
+cdef kind_t exchange_kind(kind_t kind) noexcept nogil:
+    """Say for whom this thread allocates from now on, and return for whom it did."""
+    global tx_kind
+    cdef kind_t before = <kind_t>tx_kind
+    tx_kind = kind
+    return before
 
 
 cdef bint python_knows_thread() noexcept nogil:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tensix.memory.page_allocators import HugePageAllocator, MappedAllocator
     from tensix.memory.shared_memory_allocator import SharedMemoryAllocator
     from tensix.memory.statistics_scope import statistics
+    from tensix.memory.torch_scope import serve_torch
     from tensix.profiling.advice import Advice
     from tensix.profiling.profiler import CopyRow, Profile, ProfileRow, copies, profile
     from tensix.profiling.recorder import record, snapshot
@@ -72,6 +73,7 @@ __all__ = [
     "record",
     "reset_peak_memory_stats",
     "serve_numpy",
+    "serve_torch",
     "snapshot",
     "statistics",
 ]
@@ -109,6 +111,7 @@ LOADED_LATER = {
     "record": ".profiling.recorder",
     "reset_peak_memory_stats": "counters",
     "serve_numpy": "numpy_scope",
+    "serve_torch": "torch_scope",
     "snapshot": ".profiling.recorder",
     "statistics": "statistics_scope",
 }

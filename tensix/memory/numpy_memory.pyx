@@ -38,18 +38,32 @@ from cpython.object cimport PyTypeObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New, PyCapsule_SetPointer
 from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport Py_INCREF, PyObject
-from libc.stdint cimport uint8_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 from numpy cimport import_array
 from tensix.core.allocator cimport Allocator, Allocator_allocate, current_allocator, scopes_were_used, serving
-from tensix.core.cpu_allocator cimport CPUBlock_keeper, CPUBlock_zero, may_be_read_in_front
+from tensix.core.cpu_allocator cimport CPUBlock_zero, may_be_read_in_front
 from tensix.core.data_ptr cimport data_ptr_destroy_with_gil, data_ptr_move, data_ptr_t
 from tensix.core.device cimport CPU
-from tensix.core.memory_reports cimport given_out, listener_count, tell_allocation
+from tensix.core.memory_reports cimport (
+    NUMPY_ARRAY,
+    TENSIX_BLOCK,
+    exchange_kind,
+    given_out,
+    kind_t,
+    listener_count,
+    tell_allocation,
+)
 from tensix.core.python_reference cimport decref_with_gil, pending_exception_t, restore_exception, save_exception
 from tensix.core.usage cimport high_water_add, high_water_remove
-from tensix.memory.block_table cimport block_table_number, block_table_put, block_table_t, block_table_take
+from tensix.memory.block_records cimport (
+    kept_block_at,
+    record_count,
+    record_find,
+    record_put,
+    record_t,
+    record_take,
+)
 from tensix.memory.caching_allocator cimport (
     MAX_SMALL_BYTES,
     STEP_BYTES,
@@ -85,12 +99,6 @@ cdef extern from "numpy/arrayobject.h":
 cdef extern from "Python.h":
     PyTypeObject* type_of "Py_TYPE" (PyObject* reference)
 
-cdef struct record_t:
-    data_ptr_t block
-    size_t nbytes
-    PyObject* allocator  # owned
-
-cdef block_table_t records                          # address -> record
 cdef dict FAILURES = {}                             # thread -> (nbytes, what was raised, for results)
 cdef PyDataMem_Handler results                      # of arrays that become tensors
 cdef PyDataMem_Handler served                       # of the program's arrays
@@ -185,7 +193,7 @@ cdef void release(void* ctx, void* data, size_t size) noexcept:
     cdef kept_block_t* kept
     if data == NULL:
         return
-    if listener_count != 0 or records.count != 0:
+    if listener_count != 0 or record_count != 0:
         release_slowly(data, size)
         return
     kept = kept_block_at(data)
@@ -218,11 +226,6 @@ cdef inline void* give_out(kept_block_t* kept, size_t size) noexcept:
     return kept.block.data
 
 
-cdef inline kept_block_t* kept_block_at(void* data) noexcept nogil:
-    """Return the block of a `CachingAllocator` at an address; NULL if it is not one, or has a record."""
-    return <kept_block_t*>CPUBlock_keeper(data) if may_be_read_in_front(data) else NULL
-
-
 cdef void* give_out_slowly(kept_block_t* kept) noexcept:
     cdef data_ptr_t block
     if kept.has_header:
@@ -238,10 +241,8 @@ cdef void* give_out_slowly(kept_block_t* kept) noexcept:
 
 
 cdef void* take_slowly(void* ctx, size_t size, bint zeroed) noexcept:
-    global allocates_array
     cdef data_ptr_t block
-    cdef bint before = allocates_array
-    allocates_array = ctx == &server
+    cdef kind_t before = exchange_kind(NUMPY_ARRAY if ctx == &server else TENSIX_BLOCK)
     try:
         ask(ctx, size, zeroed, &block)
     except BaseException as error:
@@ -249,7 +250,7 @@ cdef void* take_slowly(void* ctx, size_t size, bint zeroed) noexcept:
         FAILURES[PyThread_get_thread_ident()] = size, error, ctx != &server
         return NULL
     finally:
-        allocates_array = before
+        exchange_kind(before)
     return block.data
 
 
@@ -273,23 +274,20 @@ cdef int ask(void* ctx, size_t size, bint zeroed, data_ptr_t* out) except -1:
 
 cdef int enter_record(Allocator allocator, size_t nbytes, data_ptr_t* block) except -1:
     """Make a record of a block, or free it."""
-    cdef record_t* record = <record_t*>malloc(sizeof(record_t))
-    if record == NULL or not block_table_put(&records, block.data, <uint64_t>record):
-        free(record)
+    if not record_put(<PyObject*>allocator, nbytes, block):
         data_ptr_destroy_with_gil(block)
         raise MemoryError("no memory to keep track of a block.")
     Py_INCREF(allocator)
-    data_ptr_move(&record.block, block)
-    block.data, record.nbytes, record.allocator = record.block.data, nbytes, <PyObject*>allocator
     return 0
 
 
 cdef void release_slowly(void* data, size_t size) noexcept:
     cdef pending_exception_t pending = save_exception()  # an array may go while an error is on its way
-    cdef data_ptr_t block
+    cdef record_t record
     cdef kept_block_t* kept
-    if take_record(data, &block):
-        data_ptr_destroy_with_gil(&block)
+    if record_take(data, &record):
+        data_ptr_destroy_with_gil(&record.block)
+        decref_with_gil(record.allocator)
     else:
         kept = kept_block_at(data)
         if kept != NULL:
@@ -299,22 +297,10 @@ cdef void release_slowly(void* data, size_t size) noexcept:
     restore_exception(pending)
 
 
-cdef inline bint take_record(void* data, data_ptr_t* out) noexcept:
-    """Move a block out of its record; return whether there is one."""
-    cdef uint64_t found = 0
-    if not block_table_take(&records, data, &found):
-        return False
-    cdef record_t* record = <record_t*>found
-    data_ptr_move(out, &record.block)
-    decref_with_gil(record.allocator)
-    free(record)
-    return True
-
-
 cdef size_t nbytes_of_block(void* data) noexcept:
     """Return how many bytes were asked for, 0 if the block is not ours."""
-    cdef record_t* record = <record_t*>block_table_number(&records, data)
-    if record != NULL:
+    cdef record_t record
+    if record_find(data, &record):
         return record.nbytes
     cdef kept_block_t* kept = kept_block_at(data)
     return kept.nbytes if kept != NULL else 0
@@ -325,8 +311,8 @@ cdef size_t nbytes_of_block(void* data) noexcept:
 
 cdef object allocator_of_block(void* data):
     """Return the allocator of a block that NumPy has from us; None if it is gone."""
-    cdef record_t* record = <record_t*>block_table_number(&records, data)
-    if record != NULL:
+    cdef record_t record
+    if record_find(data, &record):
         return <object>record.allocator
     cdef kept_block_t* kept = kept_block_at(data)
     return None if kept == NULL or kept.cache.allocator == NULL else <object>kept.cache.allocator
@@ -334,7 +320,11 @@ cdef object allocator_of_block(void* data):
 
 cdef void take_block(void* data, data_ptr_t* out) noexcept:
     """Move a block that NumPy has from us out of its hands."""
-    if not take_record(data, out):
+    cdef record_t record
+    if record_take(data, &record):
+        data_ptr_move(out, &record.block)
+        decref_with_gil(record.allocator)
+    else:
         kept_block_point(kept_block_at(data), out)
 
 

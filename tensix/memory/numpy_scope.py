@@ -1,17 +1,14 @@
 """Scopes in which NumPy's arrays lie in tensix's memory; ``numpy_memory.pyx`` is what NumPy then calls."""
 
-import functools
 import importlib
 
 from numpy._core import _exceptions as numpy_exceptions
 
 from tensix._support.argument_errors import names_signature
-from tensix.core.allocator import Allocator
 from tensix.memory.numpy_memory import failure_of, serve
+from tensix.memory.serving_scope import ServingScope
 
 __all__ = ["serve_numpy"]
-
-SCOPES = []  # those that are open, the newest last
 
 
 def load_globals():
@@ -20,7 +17,7 @@ def load_globals():
     importlib.import_module("numpy.polynomial")
 
 
-class serve_numpy:  # noqa: N801 - it reads as what it does
+class serve_numpy(ServingScope):  # noqa: N801 - it reads as what it does
     """Let NumPy's arrays lie in tensix's memory, in all threads, from now on.
 
     Parameters
@@ -59,71 +56,17 @@ class serve_numpy:  # noqa: N801 - it reads as what it does
 
     __module__ = "tensix"  # See Note [Modules of classes]
 
+    _open = []
+
     @names_signature
     def __init__(self, allocator=None):
-        if allocator is not None and not isinstance(allocator, Allocator):
-            raise TypeError(
-                f"serve_numpy() needs an Allocator or None, found {type(allocator).__name__}. "
-                "As a decorator it is written with parentheses: @serve_numpy()."
-            )
-        self.allocator = allocator
         load_globals()
-        open_scope(self)
+        super().__init__(allocator)
 
-    @property
-    def is_open(self):
-        """Whether it was not closed yet."""
-        return self in SCOPES
-
-    def close(self):
-        """Let the scope below it serve again, or NumPy itself; harmless if it was closed."""
-        if self in SCOPES:
-            SCOPES.remove(self)
-            serve_newest()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc_info):
-        self.close()
-
-    def __call__(self, function):
-        """Return a function that does the same and is served at every call; the scope itself ends."""
-        self.close()
-        importlib.import_module("tensix._support.argument_errors").check_runs_to_its_end(function, "serve_numpy")
-
-        @functools.wraps(function)
-        def call(*args, **kwargs):
-            with serve_numpy(self.allocator):
-                return function(*args, **kwargs)
-
-        return call
-
-    def __repr__(self):
-        of = "" if self.allocator is None else repr(self.allocator)
-        return f"<serve_numpy({of}), {'open' if self.is_open else 'closed'}>"
-
-
-def serve_program():
-    """Let NumPy's arrays lie in tensix's memory for as long as the process lives.
-
-    Nothing is imported that the program does not import: what is alive before and after is not compared.
-    """
-    scope = serve_numpy.__new__(serve_numpy)
-    scope.allocator = None
-    open_scope(scope)
-
-
-def open_scope(scope):
-    """Let a scope serve, above those that are open."""
-    name_the_reason()
-    SCOPES.append(scope)
-    serve_newest()
-
-
-def serve_newest():
-    """Let the newest scope serve, or NumPy itself."""
-    serve(bool(SCOPES), SCOPES[-1].allocator if SCOPES else None)
+    def _serve(self, wanted, allocator):
+        name_the_reason()
+        serve(wanted, allocator)
+        return True
 
 
 def name_the_reason():

@@ -81,13 +81,18 @@ def advice_of(snapshot):
     return findings_of(snapshot).advice
 
 
+# Blocks of these kinds are read without our knowing.
+FOREIGN = {1: "NumPy's arrays", 2: "PyTorch's tensors"}
+
+
 class Findings(NamedTuple):
-    """Hold what the replay of a recording finds: advice; bytes at the peak, idle ones of them, unseen ones."""
+    """Hold what a replay finds: advice; bytes at the peak, idle ones, those whose uses are not seen, and what these are."""
 
     advice: list[Advice]
     peak: int = 0
     idle: int = 0
     unseen: int = 0
+    unseen_kinds: str = ""
 
 
 def findings_of(snapshot):
@@ -99,8 +104,10 @@ def findings_of(snapshot):
     found = [*idle_blocks(uses), *needless_clones(uses)]
     worth = [advice for advice in found if advice.saves * SMALLEST_PART >= replay.peak and advice.saves > 0]
     idle = sum(uses.blocks["nbytes"][number] for number in replay.numbers_at_peak if uses.is_idle(number))
-    unseen = sum(uses.blocks["nbytes"][number] for number in replay.numbers_at_peak if is_numpys(uses.blocks, number))
-    return Findings(sorted(worth, key=lambda advice: -advice.saves), replay.peak, idle, unseen)
+    foreign = [number for number in replay.numbers_at_peak if uses.kinds[number]]
+    unseen = sum(uses.blocks["nbytes"][number] for number in foreign)
+    names = " and ".join(FOREIGN[kind] for kind in sorted({uses.kinds[number] for number in foreign}))
+    return Findings(sorted(worth, key=lambda advice: -advice.saves), replay.peak, idle, unseen, names)
 
 
 def summary_of(findings, most=3):
@@ -113,17 +120,12 @@ def summary_of(findings, most=3):
     most : int, optional
         How many pieces of advice.
     """
-    advice, peak, idle, unseen = findings
+    advice, peak, idle, unseen, kinds = findings
     if advice:
         yield f"peak {format_size(peak)}, {format_size(idle)} of it not used again:"
         yield from (f"    {one.text}" for one in advice[:most])
     if unseen * SMALLEST_PART > peak:
-        yield f"{format_size(unseen)} of the peak are arrays of NumPy, whose uses cannot be seen: no advice about them"
-
-
-def is_numpys(blocks, number):
-    """Whether a block was given to NumPy, which reads it without our knowing."""
-    return "numpy" in blocks and bool(blocks["numpy"][number])
+        yield f"{format_size(unseen)} of the peak are {kinds}, whose uses cannot be seen: no advice about them"
 
 
 class Uses:
@@ -139,6 +141,7 @@ class Uses:
 
     def __init__(self, snapshot, replay):
         self.snapshot, self.replay, self.blocks = snapshot, replay, snapshot["blocks"]
+        self.kinds = self.blocks.get("kind", [0] * len(self.blocks["nbytes"]))
         self.paths, self.known_levels, self.known_lines, self.known_source = {}, {}, {}, {}
 
     def path(self, stack):
@@ -158,7 +161,7 @@ class Uses:
 
     def is_known(self, number):
         """Whether all uses of a block were seen."""
-        return self.blocks["last_used_ns"][number] is not None and not is_numpys(self.blocks, number)
+        return self.blocks["last_used_ns"][number] is not None and not self.kinds[number]
 
     def is_idle(self, number):
         """Whether a block is in use at the peak, and is not used again."""

@@ -1,4 +1,4 @@
-"""Who holds a block: the tensors, storages and NumPy arrays on it, and the variables that lead to those.
+"""Who holds a block: tensors, storages, NumPy arrays and PyTorch tensors on it, and the variables that lead to those.
 
 Python's collector does not track those, but it tracks what holds them: lists, instances, modules. So every object
 that it knows is asked for what it refers to, and every running function for its variables. That takes a walk over the
@@ -31,6 +31,7 @@ from types import (
 from tensix.core.referents import attributes_of_module, referents_of
 from tensix.core.storage import Storage
 from tensix.memory.resident import resident_nbytes
+from tensix.profiling.torch_tensors import address_of, named_tensors
 
 __all__ = []
 
@@ -50,7 +51,7 @@ IS_OPTIMIZED = 1  # the flag of code whose variables are not in a dict
 # The classes of handles on memory, and their modules: those that are not loaded have no objects.
 HANDLES = {
     "tensix.core.storage": "Storage", "tensix._tensor": "Tensor",
-    "tensix.tensors.typed_storage": "TypedStorage", "numpy": "ndarray",
+    "tensix.tensors.typed_storage": "TypedStorage", "numpy": "ndarray", "torch": "Tensor",
 }  # fmt: skip
 SEQUENCES = (list, tuple, deque)
 # What is named with what holds it, for itself it says nothing. A cell is a variable that inner functions share.
@@ -84,6 +85,7 @@ def holders_of(addresses):
         return [], 0
     tracked = gc.get_objects()  # first of all: our own containers are not to be found
     search = Search(addresses, tracked)
+    search.look_at_models()
     search.look_at_variables()
     for container in search.within_bounds(tracked):
         search.look_at(container)
@@ -108,9 +110,11 @@ class Search:
         self.most_nbytes = max(LEAST_NBYTES, int(MOST_SHARE * resident[0]) if resident else 0)
         self.left_out = 0  # objects
         self.steps = 0
-        self.handles = [getattr(sys.modules[name], cls) for name, cls in HANDLES.items() if name in sys.modules]
+        found = [getattr(sys.modules.get(name), cls, None) for name, cls in HANDLES.items()]
+        self.handles = [handle for handle in found if handle is not None]
         self.kinds = {}  # id of a type -> (the type, the class of handles that it is or derives from, or None)
         self.found = {}  # id of a holder -> (holder, address, text)
+        self.named = set()  # ids of those that are a part of a model or an optimizer of PyTorch
         self.places = {}  # id of a holder -> where it is held: containers, and words
         self.looked_into = set()  # ids of containers that the collector passes over
         self.wanted = {}  # ids of what is to be named next
@@ -119,7 +123,8 @@ class Search:
         self.asked = []  # such dicts: an object makes its own when first asked, so it may be newer than the search
         self.variables = {}  # id of a container -> (the container, which variable of a running function has it)
         self.parents = {}  # id of a container -> what holds it: a container or a function
-        self.modules = {id(attributes_of(module)): name for name, module in list(sys.modules.items())}
+        # Of two names of a module the first one: multiprocessing enters __main__ once more.
+        self.modules = {id(attributes_of(module)): name for name, module in reversed(list(sys.modules.items()))}
 
     def is_spent(self):
         """Whether the search has taken the time or the memory that it may take."""
@@ -167,6 +172,13 @@ class Search:
             if not is_empty:
                 self.looked_into.add(id(value))  # each once, though it may lie in many others
 
+    def look_at_models(self):
+        """Find holders among the parameters of PyTorch's models, and with them the gradients, which only C++ holds."""
+        for tensor, words in named_tensors(self.within_bounds(self.tracked)):
+            if self.is_holder(tensor, type(tensor)):
+                self.note(tensor, words)
+                self.named.add(id(tensor))
+
     def look_at_variables(self):
         """Find holders among the variables of every running function."""
         innermost = list(sys._current_frames().values())
@@ -208,6 +220,8 @@ class Search:
 
     def entry_of(self, holder, handle):
         """Return holder, address and text; None if it is on no block that matters."""
+        if handle is getattr(sys.modules.get("torch"), "Tensor", None):
+            return self.entry_of_torch_tensor(holder, handle)
         if not hasattr(handle, "storage") and handle is not Storage:
             return self.entry_of_array(holder, handle)
         try:
@@ -235,10 +249,19 @@ class Search:
         what = f"{name_of_type(type(holder))} {handle.dtype.__get__(holder)} {handle.shape.__get__(holder)}"
         return holder, address, what if root is holder else f"{what}, a view"
 
+    def entry_of_torch_tensor(self, holder, handle):
+        """Return the same of a tensor of PyTorch."""
+        address = address_of(holder, handle)
+        if address not in self.addresses:
+            return None
+        dtype, shape = handle.dtype.__get__(holder), tuple(handle.shape.__get__(holder))
+        name = name_of_type(type(holder))
+        return holder, address, f"{'' if name == 'Parameter' else 'torch.'}{name} {str(dtype)[6:]} {shape}"
+
     def note(self, holder, place):
         """Remember where a holder is held, a container or the words for it, if that is not known well enough."""
         places = self.places.setdefault(id(holder), [])
-        if len(places) < MOST_LOOKS:
+        if len(places) < MOST_LOOKS and id(holder) not in self.named:
             places.append(place)
 
     def find_owners(self, containers):

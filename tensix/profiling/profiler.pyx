@@ -169,8 +169,14 @@ cdef class Profile(MemoryListener):
         del whole["place"]
         return {**whole, "rows": rows}
 
+    def __enter__(self):
+        start_listening(self)
+        RUNNING.append(self)
+        return self
+
     def __exit__(self, *exc_info):
         stop_listening(self)
+        RUNNING.remove(self)
         if not self.quiet:
             print(self)
 
@@ -221,6 +227,9 @@ cdef class Profile(MemoryListener):
         if block_table_take(&self.living, data, &position):
             take(&self.lines[position], <int64_t>nbytes)
             take(&self.lines[0], <int64_t>nbytes)
+
+
+RUNNING = []  # profiles, the latest last
 
 
 def profile(function=None, *, quiet=False, through=None):

@@ -45,6 +45,7 @@ from tensix.core.memory_reports cimport (
     READ,
     RETURNED,
     WRITTEN,
+    current_kind,
     current_operation,
     lock_listeners,
     new_block_t,
@@ -74,7 +75,6 @@ from tensix.memory.block_table cimport (
     block_table_take,
 )
 from tensix.memory.call_site cimport CallSites, CallSites_capture
-from tensix.memory.numpy_memory cimport allocates_array
 
 from tensix._version import __version__
 from tensix.profiling.holders import holders_of, repr_of
@@ -127,7 +127,7 @@ cdef struct block_record_t:
     uint8_t is_owned
     uint8_t is_out_of_sight
     uint8_t is_rewritten        # after `call`
-    uint8_t is_array            # of the program, not of tensix
+    uint8_t kind                # a kind_t
 
 
 cdef struct event_record_t:  # a copy or a failure
@@ -325,6 +325,20 @@ cdef class record(MemoryListener):
         """
         return snapshot_of(self, holders, take)
 
+    def _held_by_line(self):
+        """Return how many bytes the blocks that are alive take, by the lines that allocated them."""
+        cdef TapeReader reader = reader_of(&self.tape)
+        cdef size_t i
+        held, held_by_stack = {}, {}
+        for i in range(reader.copied):
+            if reader.copy[i].freed_ns == STILL_ALIVE:
+                stack = reader.copy[i].stack
+                held_by_stack[stack] = held_by_stack.get(stack, 0) + reader.copy[i].nbytes
+        for stack, nbytes in held_by_stack.items():
+            place = self.sites.place(stack)
+            held[place] = held.get(place, 0) + nbytes
+        return held
+
     def _recording_bytes(self):
         """Return how many bytes the recording takes: records of blocks, and the table of those that live."""
         cdef size_t entries = self.tape.living.capacity * sizeof(block_entry_t)
@@ -347,7 +361,6 @@ cdef class record(MemoryListener):
         cdef block_record_t made
         cdef const operation_t* operation = current_operation()
         begin_record(&made, block)
-        made.is_array = allocates_array
         made.stack = CallSites_capture(self.sites)
         if operation.number != 0:
             made.operator, made.call = number_of_operator(self, operation.operator), operation.number
@@ -497,6 +510,7 @@ cdef inline void begin_record(block_record_t* made, const new_block_t* block) no
     memset(made, 0, sizeof(block_record_t))
     made.data, made.nbytes, made.freed_ns = block.data, block.nbytes, STILL_ALIVE
     made.last_written_ns, made.thread = NEVER, thread_of_stamp(block.stamp)
+    made.kind = current_kind()
 
 
 cdef uint32_t number_of_operator(record self, PyObject* operator) noexcept:
@@ -719,7 +733,7 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
 
 
 cdef dict empty_columns():
-    names = ("address", "nbytes", "allocated_ns", "freed_ns", "stack", "thread", "allocator", "numpy", "operator",
+    names = ("address", "nbytes", "allocated_ns", "freed_ns", "stack", "thread", "allocator", "kind", "operator",
              "last_used_ns", "last_use_stack", "last_written_ns", "copy_of")  # fmt: skip
     return {name: [] for name in names}
 
@@ -736,7 +750,7 @@ cdef int add_to_columns(
     columns["stack"].append(numbering.stack(one.stack))
     columns["thread"].append(threads.setdefault(one.thread, len(threads)))
     columns["allocator"].append(one.allocator)
-    columns["numpy"].append(bool(one.is_array))
+    columns["kind"].append(one.kind)
     columns["operator"].append(one.operator - 1 if one.operator else None)
     columns["last_used_ns"].append(one.last_used_ns if is_known else None)
     columns["last_use_stack"].append(numbering.stack(one.last_use_stack) if is_known else None)

@@ -165,7 +165,7 @@ def sort_blocks(data):
     if order == list(range(len(times))):
         return
     positions = {number: position for position, number in enumerate(order)} | {None: None}
-    for name in blocks.keys() & {*COLUMNS, *USES, "numpy"}:
+    for name in blocks.keys() & {*COLUMNS, *USES, "kind"}:
         blocks[name] = [blocks[name][number] for number in order]
     if "copy_of" in blocks:
         blocks["copy_of"] = [positions[source] for source in blocks["copy_of"]]
@@ -297,9 +297,9 @@ def damage_of_advice(data):
     """Return what is wrong with the advice of a page's snapshot, and with whose arrays its blocks are."""
     blocks = data["blocks"]
     count = len(blocks["nbytes"])
-    arrays = blocks.get("numpy", [False] * count)
-    if not isinstance(arrays, list) or len(arrays) != count or not all(type(is_array) is bool for is_array in arrays):
-        return "the column 'numpy' of its blocks is of another length than the first, or of the wrong kind"
+    kinds = blocks.get("kind", [0] * count)
+    if not isinstance(kinds, list) or len(kinds) != count or not all(is_count(kind) and kind < 3 for kind in kinds):
+        return "the column 'kind' of its blocks is of another length than the first, or of the wrong kind"
     try:
         for advice in data.get("advice", []):
             if not isinstance(advice["text"], str) or not all(is_count(advice[key]) for key in ("saves", "peak_after")):

@@ -18,6 +18,7 @@ import numpy.polynomial  # noqa: F401
 from tensix.core import format_size, parse_size
 from tensix.kernels.random import default_generator
 from tensix.memory import serve_numpy
+from tensix.memory.torch_scope import TorchWhenImported
 from tensix.profiling.profiler import Profile
 from tensix.testing.leaks import assert_no_leaks
 
@@ -90,6 +91,7 @@ class MemoryOfTest:
         self._modules = set(sys.modules)
         with ExitStack() as scopes:
             scopes.enter_context(serve_numpy())
+            scopes.enter_context(TorchWhenImported())
             scopes.enter_context(self._profile)
             self._targets.__enter__()
             self._scopes = scopes.pop_all()

@@ -64,7 +64,7 @@ def test_callers_of_a_line_that_has_one(training, show):
 def test_groups_add_up(training, show):
     training["frames"][0]["file"] = "/usr/lib/python3.12/site-packages/sklearn/cluster/_k.py"
     training["frames"][1]["file"] = "/usr/lib/python3.12/json/decoder.py"
-    training["blocks"]["numpy"] = [number % 2 == 0 for number in range(len(training["blocks"]["nbytes"]))]
+    training["blocks"]["kind"] = [1 - number % 2 for number in range(len(training["blocks"]["nbytes"]))]
     page = show(training)
     peak, count = page.run("[page.snapshot.peak, page.snapshot.count]")
     kinds = page.run("[...document.querySelectorAll('#colour option')].map((one) => one.value)")

@@ -206,7 +206,7 @@ def test_an_empty_recording_says_why(recording, show):
     assert "NumPy's arrays are in a recording only while" in page.texts("#nothing")[0]
     made.failures.append(made.moment(1 << 40, "/a.py:1 f"))
     snapshot = made.snapshot() | {"dropped": 7}
-    snapshot["blocks"]["numpy"] = []
+    snapshot["blocks"]["kind"] = []
     said = show(snapshot).texts("#nothing")[0]
     assert "7 events did not fit" in said and "Every allocation failed" in said and "no NumPy array was made" in said
     made.allocate(1, "/a.py:1 f")

@@ -121,7 +121,7 @@ def with_uses(training):
     blocks["last_used_ns"] = [(start + end) // 2 for start, end in zip(blocks["allocated_ns"], ends, strict=True)]
     blocks["last_written_ns"] = [start + 10 for start in blocks["allocated_ns"]]
     blocks["last_used_ns"][1] = blocks["last_written_ns"][1] = None
-    blocks["numpy"] = [number == 1 for number in range(len(ends))]
+    blocks["kind"] = [int(number == 1) for number in range(len(ends))]
     training["advice"] = [
         {"text": "del hidden after model.py:52", "blocks": [21, 23], "saves": 42 * MIB, "peak_after": 108 * MIB},
         {"text": "clone() was never written to", "blocks": [9], "saves": 4 * MIB, "peak_after": 146 * MIB},

@@ -385,7 +385,7 @@ WORDS = {
     "safetensors": [b'"dtype"', b'"F32"', b'"BF16"', b'"shape"', b"[", b"]", b"[0,0]", b"-1", b"__metadata__", b"1e9",
                     b"9" * 19, b'"data_offsets"', b"{", b"}", b"null", b"true"],
     "snapshot": [b"null", b"true", b"-1", b"1e999", b"NaN", b"[]", b"{}", b"0", b'""', b'"\\ud800"', b"9" * 20, b"1.5",
-                 b'"processes"', b'"advice"', b'"resident"', b'"operators"', b"[[0]]", b'"numpy"'],
+                 b'"processes"', b'"advice"', b'"resident"', b'"operators"', b"[[0]]", b'"kind"'],
     "reducers": [b"R", b"t", b"K\xff", b"J\xff\xff\xff\x7f", b"N", b")", b"\x85", b"\x86", b"b", b"]", b"0", b"2",
                  b"M\xff\xff", b"\x8a\x08" + b"\xff" * 7 + b"\x7f", b"C\4abcd", b"\x88"],
 }  # fmt: skip

@@ -229,10 +229,10 @@ def test_a_block_without_a_storage():
 
 def test_arrays_of_numpy():
     snapshot = recorded(forward, "")
-    snapshot["blocks"]["numpy"] = [True] * len(snapshot["blocks"]["nbytes"])
+    snapshot["blocks"]["kind"] = [1] * len(snapshot["blocks"]["nbytes"])
     assert snapshot.advice() == []
     [line] = summary_of(findings_of(snapshot))
-    assert line.endswith("arrays of NumPy, whose uses cannot be seen: no advice about them")
+    assert line.endswith("NumPy's arrays, whose uses cannot be seen: no advice about them")
 
 
 # ---- clones

@@ -229,7 +229,7 @@ def test_older_and_richer_snapshots(recorded, tmp_path):
         del frame["source"]
     assert load_snapshot(saved(tmp_path, older)) == older
     advice = [{"text": "del x", "blocks": [0, 2], "saves": 3, "peak_after": 5}]
-    richer = recorded | {"blocks": recorded["blocks"] | {"numpy": [True, False, True]}, "advice": advice}
+    richer = recorded | {"blocks": recorded["blocks"] | {"kind": [1, 0, 2]}, "advice": advice}
     assert load_snapshot(saved(tmp_path, richer)) == richer
 
 

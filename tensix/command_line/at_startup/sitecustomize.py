@@ -1,7 +1,7 @@
-"""Begin what ``python -m tensix memory`` and ``run`` ask for, in every process of their program that has NumPy.
+"""Begin what ``python -m tensix memory`` and ``run`` ask for, in each process of their program with NumPy or PyTorch.
 
 Python's `site` imports this first of all. See Note [How a program is set up] in ``command_line/program.py``.
-It must do nothing in a Python that tensix was not built for, and cost nothing in a process without NumPy.
+It must do nothing in a Python that tensix was not built for, and cost nothing in a process without these.
 """
 
 import os
@@ -16,13 +16,18 @@ PACKAGE_HOME = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 
 
 class BeginAfterImport:
-    """A finder that begins once NumPy is imported, or tensix, whichever a program imports first."""
+    """A finder that begins once NumPy, PyTorch or tensix is imported, and once more for PyTorch after the others."""
+
+    def __init__(self):
+        self.awaited = {"numpy", "tensix", "torch"}
 
     def find_spec(self, name, path=None, target=None):
         """Have the module's loader begin when it is done."""
-        if name not in ("numpy", "tensix"):
+        if name not in self.awaited:
             return None
-        sys.meta_path.remove(self)
+        self.awaited -= {name} if name == "torch" else {"numpy", "tensix"}
+        if not self.awaited:
+            sys.meta_path.remove(self)
         spec = import_module("importlib.util").find_spec(name)
         if spec is not None:
             loader, execute = spec.loader, spec.loader.exec_module
@@ -30,14 +35,14 @@ class BeginAfterImport:
             def execute_and_begin(module):
                 del loader.exec_module
                 execute(module)
-                begin()
+                begin(name)
 
             loader.exec_module = execute_and_begin
         return spec
 
 
-def begin():
-    """Import tensix and begin, where tensix can be imported."""
+def begin(name):
+    """Import tensix and begin, where tensix can be imported, after a module of this name was imported."""
     sys.path.append(PACKAGE_HOME)
     try:
         setup = import_module("tensix.command_line.program_setup")
@@ -46,6 +51,8 @@ def begin():
     finally:
         sys.path.remove(PACKAGE_HOME)
     setup.begin(os.environ["TENSIX_PROGRAM"])
+    if name == "torch":
+        setup.begin_torch()
 
 
 def pass_on():
@@ -59,7 +66,7 @@ def pass_on():
 
 if "TENSIX_PROGRAM" in os.environ:
     if "numpy" in sys.modules:
-        begin()
+        begin("numpy")
     else:
         sys.meta_path.insert(0, BeginAfterImport())
 pass_on()

@@ -122,9 +122,9 @@ function sizeInFull(bytes) {
 
 /** Return when a block was read or written for the last time, where that is known, and how long it then lay idle. */
 function factsOfUse(snapshot, block) {
-  const { numpy, last_used_ns: used, last_written_ns: written } = snapshot.facts.blocks;
+  const { kind, last_used_ns: used, last_written_ns: written } = snapshot.facts.blocks;
   const idle = snapshot.idleOf(block);
-  if (numpy?.[block]) return [["last used", "not known: reads of NumPy's arrays are not seen"]];
+  if (kind?.[block]) return [["last used", "not known: reads of NumPy's arrays and PyTorch's tensors are not seen"]];
   return [
     ...(idle === null ? [] : [["last used", `at ${formatTime(used[block])}, idle for ${formatTime(idle)}`]]),
     ...(Number.isFinite(written?.[block]) ? [["last written", `at ${formatTime(written[block])}`]] : []),

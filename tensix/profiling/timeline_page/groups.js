@@ -47,9 +47,9 @@ const GROUPINGS = {
   },
   kind: {
     one: "kind", many: "Kinds",
-    isKnown: ({ blocks }) => Boolean(blocks.numpy),
-    keyOfBlock: ({ facts }) => (block) => (facts.blocks.numpy[block] ? "NumPy's array" : "tensix's block"),
-    nameOf: (snapshot, name) => name,
+    isKnown: ({ blocks }) => Boolean(blocks.kind),
+    keyOfBlock: ({ facts }) => (block) => facts.blocks.kind[block],
+    nameOf: (snapshot, kind) => ["tensix's block", "NumPy's array", "PyTorch's tensor"][kind],
   },
 };
 

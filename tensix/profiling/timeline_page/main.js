@@ -90,7 +90,7 @@ class Page {
     const reasons = [
       ...(facts.dropped ? [`${plural(facts.dropped, "event")} did not fit: record with a larger max_events.`] : []),
       ...(facts.failures.length ? ["Every allocation failed: see Failures below."] : []),
-      facts.blocks.numpy
+      facts.blocks.kind
         ? "No tensor and no NumPy array was made while it was recorded."
         : "No function of tensix took memory while it was recorded. NumPy's arrays are in a recording only while tensix serves NumPy.",
       "Blocks that are older than the recording are not in it, nor is what other libraries allocate by themselves.",

@@ -1,0 +1,137 @@
+"""Scopes in which PyTorch's CPU tensors lie in tensix's memory; ``torch_memory.pyx`` is what PyTorch then calls."""
+
+import sys
+import warnings
+from importlib import import_module
+
+from tensix._support.argument_errors import names_signature
+from tensix._support.format_size import format_size
+from tensix.memory.serving_scope import ServingScope
+
+__all__ = ["TorchWhenImported", "serve_torch"]
+
+MOST_LINES = 3  # that hold most, in an error
+
+
+class serve_torch(ServingScope):  # noqa: N801 - it reads as what it does
+    """Let PyTorch's CPU tensors lie in tensix's memory, in all threads, from now on.
+
+    Parameters
+    ----------
+    allocator : Allocator, optional
+        Where blocks come from. If not given, each comes from the allocator in use when it is asked for: the innermost
+        `use_allocator` of its thread, or the default.
+
+    Raises
+    ------
+    TypeError
+        If it is not an `Allocator`.
+    RuntimeError
+        If PyTorch was not imported before.
+
+    Warns
+    -----
+    RuntimeWarning
+        If this PyTorch cannot be served: its memory is not laid out as expected, or somebody installed an allocator
+        with a higher priority. The program runs as it is then, and `is_open` is False.
+
+    Notes
+    -----
+    Use it as a context manager, as a decorator, ``@serve_torch()``, or as a plain call that `close` ends. Scopes nest:
+    the newest that is open serves. Statistics, profiles, recordings and limits then see PyTorch's tensors as they see
+    NumPy's arrays, and a block that is freed is used again with its pages.
+
+    If there is no memory, PyTorch raises its `RuntimeError` with the text of the allocator's error and, while a
+    recording or a profile runs, the lines that hold most.
+
+    Not seen: memory that oneDNN or MKL take for themselves, tensors in shared memory, mapped files, pinned and CUDA
+    memory. ``torch.profiler`` keeps its numbers.
+
+    Lifetime: tensors may outlive the scope; their blocks go back to where they came from. Tensors that are older than
+    the scope stay where they are. PyTorch keeps a pointer to a static allocator of tensix for as long as it lives.
+
+    Thread-safety: a scope holds for all threads; any thread may open and close it. PyTorch allocates and frees without
+    the GIL.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> import torch                                               # doctest: +SKIP
+    >>> with tensix.memory.serve_torch(), tensix.memory.statistics() as s:  # doctest: +SKIP
+    ...     x = torch.ones(1000)
+    >>> s.current_bytes                                            # doctest: +SKIP
+    4000
+    """
+
+    __module__ = "tensix"  # See Note [Modules of classes]
+
+    _open = []
+
+    @names_signature
+    def __init__(self, allocator=None):
+        if "torch" not in sys.modules:
+            raise RuntimeError("serve_torch() serves a PyTorch that is there: write import torch before it.")
+        super().__init__(allocator)
+
+    def _serve(self, wanted, allocator):
+        memory = import_module("tensix.memory.torch_memory")  # its code is for programs with PyTorch only
+        memory.REASONS[:] = [lines_that_hold_most]
+        problem = memory.serve(wanted, allocator)
+        if problem is not None:
+            version = getattr(sys.modules["torch"], "__version__", "?")
+            warnings.warn(f"PyTorch {version} is not served by tensix: {problem}.", RuntimeWarning, 5)
+        return problem is None
+
+
+class TorchWhenImported:
+    """A scope of `serve_torch` that begins when the program imports PyTorch, or at once if it did."""
+
+    def __init__(self):
+        self.scope = None
+
+    def __enter__(self):
+        if "torch" in sys.modules:
+            self.begin()
+        else:
+            sys.meta_path.insert(0, self)
+        return self
+
+    def __exit__(self, *exc_info):
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        if self.scope is not None:
+            self.scope.close()
+
+    def begin(self):
+        self.scope = serve_torch()
+
+    def find_spec(self, name, path=None, target=None):
+        """Have PyTorch's loader begin when it is done; what `importlib` asks of a finder."""
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)
+        spec = import_module("importlib.util").find_spec(name)
+        if spec is not None:
+            loader, execute = spec.loader, spec.loader.exec_module
+
+            def execute_and_begin(module):
+                del loader.exec_module
+                execute(module)
+                self.begin()
+
+            loader.exec_module = execute_and_begin
+        return spec
+
+
+def lines_that_hold_most():
+    """Return the lines that hold most memory, as the newest profile or recording knows; nothing without one."""
+    profiler = sys.modules.get("tensix.profiling.profiler")
+    recorder = sys.modules.get("tensix.profiling.recorder")
+    held = {}
+    if recorder is not None and recorder.RUNNING:
+        held = recorder.RUNNING[-1]._held_by_line()
+    elif profiler is not None and profiler.RUNNING:
+        held = {row.place: row.current_bytes for row in profiler.RUNNING[-1].rows}
+    most = sorted(held.items(), key=lambda item: -item[1])[:MOST_LINES]
+    lines = ", ".join(f"{format_size(nbytes)} by {place}" for place, nbytes in most if nbytes > 0)
+    return f" Most is held by these lines: {lines}." if lines else ""
