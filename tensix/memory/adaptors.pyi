@@ -60,7 +60,6 @@ class _Writable(Protocol):
 class LoggingAdaptor(Adaptor):
     def __init__(self, upstream: Allocator | None, file: str | os.PathLike[str] | _Writable) -> None: ...
 
-@disjoint_base
 class StatisticsAdaptor(Adaptor):
     @property
     def current_bytes(self) -> int: ...

@@ -56,8 +56,6 @@ class serve_numpy(ServingScope):  # noqa: N801 - it reads as what it does
 
     __module__ = "tensix"  # See Note [Modules of classes]
 
-    _open = []
-
     @names_signature
     def __init__(self, allocator=None):
         load_globals()

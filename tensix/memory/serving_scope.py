@@ -11,10 +11,11 @@ __all__ = ["ServingScope"]
 class ServingScope:
     """A scope that holds for all threads; of those that are open, the newest serves.
 
-    A class of these has a list `_open` of its own, and says in `_serve` what to do, and whether it was done.
+    A class of these says in `_serve` what to do, and returns whether it was done.
     """
 
-    _open = []  # those that are open, the newest last
+    def __init_subclass__(cls):
+        cls._open = []  # those that are open, the newest last
 
     def __init__(self, allocator=None):
         if allocator is not None and not isinstance(allocator, Allocator):

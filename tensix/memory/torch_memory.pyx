@@ -2,18 +2,18 @@
 
 Note [PyTorch's allocator]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~
-PyTorch asks one allocator of the process for the memory of its CPU tensors: an object of C++ whose class has six virtual
-functions. ``torch_allocator.h`` makes such an object by hand, so neither PyTorch's headers nor a compiler are needed,
-and first tries with PyTorch's own allocator whether everything lies where it is expected. The object is given to PyTorch
-once and stays for as long as the process lives, for its blocks may live as long. While no scope is open
+PyTorch asks one allocator of the process for the memory of its CPU tensors: an object of C++ whose class has six
+virtual functions. ``torch_allocator.h`` makes such an object by hand, so neither PyTorch's headers nor a compiler are
+needed, and first tries with PyTorch's own allocator whether everything lies where it is expected. The object is given
+to PyTorch once and stays for as long as the process lives, for its blocks may live as long. While no scope is open
 (``torch_scope.py``), it passes requests on to the allocator that was there before.
 
 PyTorch allocates and frees without the GIL, in threads of its own, and after Python was finalized. So all of this is
 without the GIL: Note [Allocating without the GIL] in ``core/allocator.pyx``. Data and context of a block are the same
-address, as for PyTorch's own blocks: only then can they be shared copy-on-write, or freed by address. So a block is found
-by its address: Note [Blocks by address] in ``numpy_memory.pyx``.
+address, as for PyTorch's own blocks: only then can they be shared copy-on-write, or freed by address. So a block is
+found by its address: Note [Blocks by address] in ``numpy_memory.pyx``.
 
-What a thread without the GIL is refused says no reason. A thread that Python knows then asks once more with the GIL: the
+A thread that is refused a block without the GIL gets no reason. If Python knows it, it asks once more with the GIL: the
 allocator's error says why, and what was freed meanwhile may suffice.
 """
 from cpython.ref cimport PyObject

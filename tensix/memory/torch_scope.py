@@ -55,23 +55,30 @@ class serve_torch(ServingScope):  # noqa: N801 - it reads as what it does
 
     Examples
     --------
+    ::
+
+        import tensix
+        import torch
+        with tensix.memory.serve_torch(), tensix.memory.statistics() as s:
+            x = torch.ones(1000)
+        assert s.current_bytes == 4000
+
     >>> import tensix
-    >>> import torch                                               # doctest: +SKIP
-    >>> with tensix.memory.serve_torch(), tensix.memory.statistics() as s:  # doctest: +SKIP
-    ...     x = torch.ones(1000)
-    >>> s.current_bytes                                            # doctest: +SKIP
-    4000
+    >>> tensix.memory.serve_torch("64MiB")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    TypeError: serve_torch() needs an Allocator or None, found str. ...
     """
 
     __module__ = "tensix"  # See Note [Modules of classes]
 
-    _open = []
-
     @names_signature
     def __init__(self, allocator=None):
+        super().__init__(allocator)
+
+    def _open_it(self):
         if "torch" not in sys.modules:
             raise RuntimeError("serve_torch() serves a PyTorch that is there: write import torch before it.")
-        super().__init__(allocator)
+        super()._open_it()
 
     def _serve(self, wanted, allocator):
         memory = import_module("tensix.memory.torch_memory")  # its code is for programs with PyTorch only
@@ -103,9 +110,10 @@ class TorchWhenImported:
             self.scope.close()
 
     def begin(self):
+        """Open the scope."""
         self.scope = serve_torch()
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name, *_):
         """Have PyTorch's loader begin when it is done; what `importlib` asks of a finder."""
         if name != "torch":
             return None

@@ -86,7 +86,7 @@ FOREIGN = {1: "NumPy's arrays", 2: "PyTorch's tensors"}
 
 
 class Findings(NamedTuple):
-    """Hold what a replay finds: advice; bytes at the peak, idle ones, those whose uses are not seen, and what these are."""
+    """Hold what a replay finds: advice; bytes at the peak, idle ones, unseen ones and whose these are."""
 
     advice: list[Advice]
     peak: int = 0

@@ -21,9 +21,8 @@ def address_of(tensor, base):
     try:
         if base.device.__get__(tensor).type != "cpu":
             return 0
-        first = sys.modules["torch"]._C._data_address(tensor)  # which, unlike data_ptr(), ends no copy-on-write
-        return first - base.storage_offset(tensor) * base.element_size(tensor)
-    except Exception:  # sparse tensors, and those of classes that only look like tensors
+        return sys.modules["torch"]._C._data_address(tensor)  # of the storage; unlike data_ptr() it copies nothing
+    except Exception:  # sparse tensors, and classes of others that have no storage
         return 0
 
 

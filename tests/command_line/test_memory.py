@@ -179,7 +179,7 @@ def test_a_program_without_arrays(folder, capfd):
     assert main(["memory", "-c", "print('hello'); raise SystemExit(4)"]) == 4
     captured = capfd.readouterr()
     assert captured.out == "hello\n"
-    assert "ended with status 4" in captured.err and "it used neither NumPy nor tensix" in captured.err
+    assert "ended with status 4" in captured.err and "it used neither NumPy nor PyTorch nor tensix" in captured.err
     assert not (folder / "code.memory.html").exists()
 
 

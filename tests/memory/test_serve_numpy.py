@@ -136,7 +136,7 @@ def test_profile_and_recording():
         x = np.zeros((100, 100))
         y = tensix.sort(tensix.zeros(10))
     blocks = recording.snapshot()["blocks"]
-    assert blocks["numpy"] == [True] + [False] * (len(blocks["nbytes"]) - 1) and blocks["nbytes"][0] == x.nbytes
+    assert blocks["kind"] == [1] + [0] * (len(blocks["nbytes"]) - 1) and blocks["nbytes"][0] == x.nbytes
     assert y.shape == (10,)
 
 
