@@ -75,7 +75,7 @@ cdef Allocator allocator_in_scope(int8_t device_type)
 cdef int allocate_without_gil(size_t nbytes, data_ptr_t* out) noexcept nogil
 cdef uint64_t* enter_users() noexcept nogil
 cdef void leave_users(uint64_t* entered) noexcept nogil
-cdef void wait_for_users() noexcept nogil
+cdef int let_go_of(object former) except -1
 cdef bint overrides(Allocator self, str name) except -1
 cdef int Allocator_clone(Allocator self, const void* src, size_t nbytes, data_ptr_t* out) except -1
 cdef size_t nbytes_from_any(object nbytes) except? 0xFFFFFFFFFFFFFFFF

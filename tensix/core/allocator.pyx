@@ -363,12 +363,7 @@ def set_allocator(device_type, Allocator allocator, priority=0):
     if registered is None or priority >= registered[1]:  # one list slot, replaced whole: readers see old or new
         REGISTRY[type_code] = None if allocator is None else (allocator, priority)
         tx_store_release(<uint64_t*>&serving[type_code], <uint64_t><PyObject*>allocator if allocator is not None else 0)
-        FORMER.append(registered)
-        if tx_allocations == 0:
-            former = FORMER[:]
-            with nogil:
-                wait_for_users()
-            del FORMER[:len(former)]
+        let_go_of(registered)
 
 
 def get_allocator(device_type="cpu"):
@@ -406,23 +401,19 @@ cdef int allocate_without_gil(size_t nbytes, data_ptr_t* out) noexcept nogil:
     cdef int failed = 0
     if open_scopes != 0 and python_knows_thread():
         with gil:
-            return try_in_scope(nbytes, out)
+            return try_with_gil(None, nbytes, out)
     entered = enter_users()
     failed = Allocator_try_allocate(<Allocator><PyObject*>tx_load_acquire(<uint64_t*>&serving[<int>CPU]), nbytes, out)
     leave_users(entered)
     return failed
 
 
-cdef int try_in_scope(size_t nbytes, data_ptr_t* out) noexcept:
-    return try_with_gil(current_allocator(CPU), nbytes, out)
-
-
 cdef int try_with_gil(Allocator self, size_t nbytes, data_ptr_t* out) noexcept:
-    """Return -1 if there is no memory; any other error goes to `sys.unraisablehook` as well."""
+    """Return -1 if there is no memory; any other error goes to `sys.unraisablehook` as well. None: the one in use."""
     cdef pending_exception_t pending = save_exception()
     cdef int failed = -1
     try:
-        Allocator_allocate(self, nbytes, out)
+        Allocator_allocate(current_allocator(CPU) if self is None else self, nbytes, out)
         failed = 0
     except MemoryError:
         pass
@@ -450,6 +441,16 @@ cdef void leave_users(uint64_t* entered) noexcept nogil:
     global tx_allocations
     tx_fetch_sub_acq_rel(entered, 1)
     tx_allocations -= 1
+
+
+cdef int let_go_of(object former) except -1:
+    """Give back what has left the registry, once no thread uses it. See Note [Allocating without the GIL]."""
+    FORMER.append(former)
+    if tx_allocations == 0:
+        former, FORMER[:] = FORMER[:], []
+        with nogil:
+            wait_for_users()
+    return 0
 
 
 cdef void wait_for_users() noexcept nogil:

@@ -16,6 +16,7 @@ found by its address: Note [Blocks by address] in ``numpy_memory.pyx``.
 A thread that is refused a block without the GIL gets no reason. If Python knows it, it asks once more with the GIL: the
 allocator's error says why, and what was freed meanwhile may suffice.
 """
+from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 from libc.stdio cimport snprintf
@@ -27,7 +28,7 @@ from tensix.core.allocator cimport (
     current_allocator,
     enter_users,
     leave_users,
-    wait_for_users,
+    let_go_of,
 )
 from tensix.core.atomics cimport tx_load_acquire, tx_store_release
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_init, data_ptr_operations, data_ptr_t
@@ -84,8 +85,7 @@ def serve(bint wanted, Allocator allocator=None):
     SERVER = allocator
     is_serving = wanted
     if former is not None:
-        with nogil:
-            wait_for_users()
+        let_go_of(former)
     return None
 
 
@@ -131,7 +131,7 @@ cdef int take_with_gil(size_t nbytes, data_ptr_t* block) noexcept with gil:
         Allocator_allocate(current_allocator(CPU) if SERVER is None else SERVER, nbytes, block)
         status = enter_block(nbytes, block)
     except BaseException as error:
-        REFUSED[:] = [str(error)]
+        REFUSED[PyThread_get_thread_ident()] = str(error)
     restore_exception(pending)
     return status
 
@@ -166,7 +166,7 @@ cdef size_t in_use() noexcept nogil:
     return bytes_given_out(CPU)
 
 
-cdef list REFUSED = []  # what the latest allocator that refused said; with the GIL
+cdef dict REFUSED = {}  # thread -> what the allocator said that refused; with the GIL
 
 
 cdef void say_why(size_t nbytes, char* text) noexcept nogil:
@@ -182,7 +182,7 @@ cdef void say_why_with_gil(char* text) noexcept with gil:
     cdef pending_exception_t pending = save_exception()
     cdef bytes encoded
     try:
-        words = REFUSED.pop() if REFUSED else text.decode()
+        words = REFUSED.pop(PyThread_get_thread_ident(), None) or text.decode()
         encoded = "".join([words, *[reason() for reason in REASONS]]).encode("utf-8", "backslashreplace")
         snprintf(text, TX_TORCH_TEXT_BYTES, b"%s", <const char*>encoded)
     except BaseException:  # there is no memory for words: those that are there already will do

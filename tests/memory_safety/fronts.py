@@ -319,6 +319,15 @@ def served(o):
         return np.arange(10_000.0) + 1
 
 
+def torch_refused(o):
+    """Ask for PyTorch where it is not imported; ``tests/exchange`` serves it where it is."""
+    try:
+        memory.serve_torch(tensix.CPUAllocator())
+    except RuntimeError as error:
+        return "import torch" in str(error)
+    return False
+
+
 def with_allocator(o):
     with tensix.use_allocator(memory.StatisticsAdaptor(None)):
         return o.x + o.y
@@ -351,6 +360,7 @@ AROUND = {
     "snapshot": recorded,
     "memory_summary": lambda o: len(memory.memory_summary()) > 0,
     "serve_numpy": served,
+    "serve_torch": torch_refused,
     "use_allocator": with_allocator,
     "assert_no_leaks": lambda o: assert_no_leaks()(lambda: float(o.x.sum()))(),
     "Library": declared,
