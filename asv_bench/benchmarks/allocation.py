@@ -1,5 +1,7 @@
 """Blocks of the default allocator that come and go at one size, as a program's temporaries do."""
 
+import threading
+
 from tensix.core import Storage
 
 from .native import loops
@@ -32,3 +34,19 @@ class Recurring:
     def time_allocate_touch_free(self, nbytes):
         storage = Storage(nbytes)  # has a name, so that it is still alive when touched
         loops.touch(storage.mutable_data_ptr(), nbytes)
+
+
+class WithoutGil:
+    """Blocks of threads that have released the GIL, and those of the C library."""
+
+    TIMES = 20_000
+    params = (SIZES[:4], (1, 2), ("tensix", "malloc"))
+    param_names = ("nbytes", "threads", "memory")
+
+    def time_allocate_free(self, nbytes, threads, memory):
+        loop = loops.malloc_free if memory == "malloc" else loops.allocate_free_without_gil
+        workers = [threading.Thread(target=loop, args=(nbytes, self.TIMES)) for _ in range(threads)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()

@@ -1,8 +1,8 @@
-"""NumPy's arrays in its own memory and in tensix's: the same program, with and without `serve_numpy`."""
+"""NumPy's arrays and PyTorch's tensors in their own memory and in tensix's: the same program, served and not."""
 
 import numpy as np
 
-from tensix.memory import serve_numpy
+from tensix.memory import serve_numpy, serve_torch
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -47,6 +47,37 @@ class Served:
     def setup(self, program, nbytes, memory):
         self.scope = serve_numpy() if memory == "tensix" else None
         self.program = programs(nbytes)[program]
+        self.program()
+
+    def teardown(self, program, nbytes, memory):
+        del self.program
+        if self.scope is not None:
+            self.scope.close()
+
+    def time_program(self, program, nbytes, memory):
+        self.program()
+
+
+class ServedTorch:
+    """The same for PyTorch, where it is installed."""
+
+    params = (("empty", "y + 1", "linear, backward"), SIZES, ("torch", "tensix"))
+    param_names = ("program", "nbytes", "memory")
+
+    def setup(self, program, nbytes, memory):
+        try:
+            import torch  # not a dependency
+        except ImportError:
+            raise NotImplementedError("PyTorch is not installed") from None
+        torch.set_num_threads(1)
+        self.scope = serve_torch() if memory == "tensix" else None
+        x = torch.ones(max(nbytes // 4, 1))
+        layer, rows = torch.nn.Linear(64, 64), torch.ones(max(nbytes // 256, 1), 64)
+        self.program = {
+            "empty": lambda: torch.empty(nbytes, dtype=torch.uint8),
+            "y + 1": lambda: x + 1,
+            "linear, backward": lambda: layer(rows).sum().backward(),
+        }[program]
         self.program()
 
     def teardown(self, program, nbytes, memory):

@@ -2,12 +2,16 @@
 """Loops over the public functions of tensix, as an extension module of somebody else would write them."""
 from cpython.buffer cimport PyBUF_STRIDED, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport int64_t, uintptr_t
+from libc.stdlib cimport free, malloc
 from numpy cimport PyArray_DATA, PyArray_SIZE, import_array, ndarray
 
 from tensix cimport (
     IntrusiveTarget,
     Tensor,
+    allocate_block,
+    data_ptr_t,
     decref,
+    free_block,
     incref,
     lock,
     steal_from_new,
@@ -46,6 +50,27 @@ def make_destroy(Py_ssize_t times):
     cdef Py_ssize_t _
     for _ in range(times):
         steal_from_new(Target.__new__(Target))
+
+
+def allocate_free_without_gil(size_t nbytes, Py_ssize_t times):
+    """Allocate and free a block by the allocator in use, without the GIL."""
+    cdef data_ptr_t block
+    cdef Py_ssize_t _
+    with nogil:
+        for _ in range(times):
+            if allocate_block(nbytes, &block) == 0:
+                free_block(&block)
+
+
+def malloc_free(size_t nbytes, Py_ssize_t times):
+    """Do the same by the C library."""
+    cdef volatile char* block
+    cdef Py_ssize_t _
+    with nogil:
+        for _ in range(times):
+            block = <volatile char*>malloc(nbytes)
+            block[0] = 0
+            free(<void*>block)
 
 
 def look_at_tensor(Tensor x not None, Py_ssize_t times):
