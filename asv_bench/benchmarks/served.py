@@ -1,5 +1,8 @@
 """NumPy's arrays and PyTorch's tensors in their own memory and in tensix's: the same program, served and not."""
 
+from importlib import import_module
+from importlib.util import find_spec
+
 import numpy as np
 
 from tensix.memory import serve_numpy, serve_torch
@@ -65,10 +68,9 @@ class ServedTorch:
     param_names = ("program", "nbytes", "memory")
 
     def setup(self, program, nbytes, memory):
-        try:
-            import torch  # not a dependency
-        except ImportError:
-            raise NotImplementedError("PyTorch is not installed") from None
+        if find_spec("torch") is None:
+            raise NotImplementedError("PyTorch is not installed")
+        torch = import_module("torch")
         torch.set_num_threads(1)
         self.scope = serve_torch() if memory == "tensix" else None
         x = torch.ones(max(nbytes // 4, 1))

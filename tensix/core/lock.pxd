@@ -1,4 +1,4 @@
-"""Private: the functions of ``lock.h``."""
+"""Private: the functions of ``lock.h``, and locks that forks take."""
 from libc.stdint cimport uint64_t
 
 
@@ -7,3 +7,5 @@ cdef extern from "tensix/core/lock.h" nogil:
     void tx_lock_take(tx_lock_t* lock)
     void tx_lock_release(tx_lock_t* lock)
     void tx_let_others_run()
+
+cdef int take_at_forks(tx_lock_t* lock) except -1

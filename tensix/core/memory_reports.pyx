@@ -62,7 +62,7 @@ from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_load_relaxed
 from tensix.core.device cimport DEVICE_TYPE_COUNT, Device_get, device_type_from_any
 from tensix._support.public_module cimport set_module
-from tensix.core.lock cimport tx_lock_release, tx_lock_t, tx_lock_take
+from tensix.core.lock cimport take_at_forks, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.core.python_reference cimport decref_with_gil, may_run_python
 from tensix.core.usage cimport (
     high_water_change,
@@ -72,10 +72,6 @@ from tensix.core.usage cimport (
 )
 
 __all__ = ["MemoryReporter", "max_memory_allocated", "memory_allocated", "reset_peak_memory_stats"]
-
-cdef extern from "tensix/core/at_fork.h":
-    ctypedef void (*fork_hook_t)() noexcept nogil
-    int tx_at_fork(fork_hook_t before, fork_hook_t in_parent, fork_hook_t in_child)
 
 cdef extern from "Python.h" nogil:
     void* PyGILState_GetThisThreadState()
@@ -578,22 +574,7 @@ cdef void unlock_listeners() noexcept nogil:
     tx_lock_release(&LOCK)
 
 
-cdef void lock_all() noexcept nogil:
-    cdef int i
-    lock_listeners()
-    for i in range(DEVICE_TYPE_COUNT):
-        tx_lock_take(&tallies[i].lock)
-
-
-cdef void unlock_all() noexcept nogil:
-    cdef int i
-    for i in range(DEVICE_TYPE_COUNT):
-        tx_lock_release(&tallies[i].lock)
-    unlock_listeners()
-
-
-if tx_at_fork(lock_all, unlock_all, unlock_all):
-    raise MemoryError("no memory to register for forks.")
-
-
+take_at_forks(&LOCK)
+for number in range(DEVICE_TYPE_COUNT):
+    take_at_forks(&tallies[<int>number].lock)
 set_module("tensix", (MemoryReporter,))  # See Note [Modules of classes]

@@ -5,7 +5,7 @@ See Note [Blocks by address] in ``numpy_memory.pyx``.
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
-from tensix.core.lock cimport tx_lock_release, tx_lock_t, tx_lock_take
+from tensix.core.lock cimport take_at_forks, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.memory.block_table cimport (
     block_table_number,
     block_table_put,
@@ -14,10 +14,6 @@ from tensix.memory.block_table cimport (
 )
 
 __all__ = []
-
-cdef extern from "tensix/core/at_fork.h":
-    ctypedef void (*fork_hook_t)() noexcept nogil
-    int tx_at_fork(fork_hook_t before, fork_hook_t in_parent, fork_hook_t in_child)
 
 cdef tx_lock_t LOCK = 0
 cdef block_table_t records  # address -> record; with the lock
@@ -71,13 +67,4 @@ cdef bint record_take(void* data, record_t* out) noexcept nogil:
     return True
 
 
-cdef void lock_records() noexcept nogil:
-    tx_lock_take(&LOCK)
-
-
-cdef void unlock_records() noexcept nogil:
-    tx_lock_release(&LOCK)
-
-
-if tx_at_fork(lock_records, unlock_records, unlock_records):
-    raise MemoryError("no memory to register for forks.")
+take_at_forks(&LOCK)

@@ -90,7 +90,7 @@ from tensix.core.data_ptr cimport (
     data_ptr_t,
 )
 from tensix.core.device cimport CPU
-from tensix.core.lock cimport tx_lock_release, tx_lock_t, tx_lock_take
+from tensix.core.lock cimport take_at_forks, tx_let_others_run, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.core.memory_reports cimport (
     bytes_given_out,
     given_out,
@@ -120,10 +120,6 @@ cdef extern from "tensix/memory/machine.h" nogil:
     uint64_t tx_process_bytes()
     int tx_count_cachers(bint is_cacher)
 
-cdef extern from "tensix/core/at_fork.h":
-    ctypedef void (*fork_hook_t)() noexcept nogil
-    int tx_at_fork(fork_hook_t before, fork_hook_t in_parent, fork_hook_t in_child)
-
 cdef extern from "tensix/memory/ticker.h":
     void* tx_ticker  # with the lock
     void* tx_ticker_start(int (*tick)(void* ticker) noexcept) nogil
@@ -146,6 +142,7 @@ cdef tx_lock_t LOCK = 0         # see Note [Two sets of lists]
 cdef cache_t* caches = NULL     # of all allocators that live
 cdef uint32_t ticks = 0
 cdef bint may_tick = True       # until the process exits
+cdef char being_started         # its address says that a thread is
 cdef int64_t outside = 0        # bytes of the process that are neither in use nor kept, when last measured
 cdef int64_t seen_peak = 0      # of bytes in use, when last measured
 cdef int64_t peak_of_both = 0   # of bytes in use and those outside
@@ -737,24 +734,34 @@ cdef size_t resident_in_class(const size_class_t* one) noexcept nogil:
 
 
 cdef void start_ticker() noexcept nogil:
-    """Start the thread, unless another one did. If the system refuses, the next block tries again."""
-    global tx_ticker
-    share_bounds()
-    tx_lock_take(&LOCK)
-    if tx_ticker == NULL and may_tick:
-        tx_ticker = tx_ticker_start(tick)
-    tx_lock_release(&LOCK)
+    """Start the thread, unless another one does. If the system refuses, the next block tries again.
+
+    Not with the lock: who forks may have locks of others, which a new thread takes, and wait for ours.
+    """
+    if may_tick and exchange_ticker(NULL, &being_started) == NULL:
+        share_bounds()
+        exchange_ticker(&being_started, tx_ticker_start(tick))
 
 
 cdef void end_ticker() noexcept:
     """End the thread, if there is one, and wait for its end."""
-    global tx_ticker
-    tx_lock_take(&LOCK)
-    cdef void* ticker = tx_ticker
-    tx_ticker = NULL
-    tx_lock_release(&LOCK)
+    cdef void* ticker = &being_started
+    while ticker == &being_started or exchange_ticker(ticker, NULL) != ticker:
+        tx_let_others_run()
+        ticker = exchange_ticker(NULL, NULL)
     if ticker != NULL:
         tx_ticker_end(ticker)
+
+
+cdef void* exchange_ticker(void* expected, void* ticker) noexcept nogil:
+    """Say what the thread is from now on if it is the expected one, and return what it was."""
+    global tx_ticker
+    tx_lock_take(&LOCK)
+    cdef void* found = tx_ticker
+    if found == expected:
+        tx_ticker = ticker
+    tx_lock_release(&LOCK)
+    return found
 
 
 cdef void share_bounds() noexcept nogil:
@@ -971,16 +978,7 @@ def cached_bytes():
     return nbytes
 
 
-cdef void lock_caches() noexcept nogil:
-    tx_lock_take(&LOCK)
-
-
-cdef void unlock_caches() noexcept nogil:
-    tx_lock_release(&LOCK)
-
-
-if tx_at_fork(lock_caches, unlock_caches, unlock_caches):
-    raise MemoryError("no memory to register for forks.")
+take_at_forks(&LOCK)
 atexit.register(end_ticker_at_exit)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=give_back_before_fork, after_in_child=forget_ticker)
