@@ -15,7 +15,8 @@ Where NumPy computes for tensix (``loops/numpy_results.pyx``), the variable is s
 Note [Blocks by address]
 ~~~~~~~~~~~~~~~~~~~~~~~~
 NumPy gives back an address and nothing else. A block that comes straight from a `CachingAllocator` needs no more: its
-header names the cache that keeps it, see Note [CPU block header]. All others have a record in a table by address.
+header names the cache that keeps it, see Note [CPU block header]. All others have a record in a table by address
+(``block_records.pyx``), as PyTorch's blocks have.
 The table is asked first, for an adaptor hands out the address of the block below it; it is nearly always empty. Of
 NumPy's own blocks the 32 bytes in front are read only where they are sure to be mapped: on the page of an address that
 is aligned as ours are, and is not the first of its page. So a block that begins a page has a record as well.
