@@ -224,6 +224,16 @@ cdef class MemoryReporter:
         REPORTERS = tuple(remaining)
 
 
+def listeners():
+    """Return the listeners in C that listen now, the latest last."""
+    cdef dict found = {}
+    cdef int i
+    for i in range(slot_end):
+        if may_be_told(slots[i], epoch):
+            found[(<MemoryListener>slots[i]).since] = <object>slots[i]
+    return [found[since] for since in sorted(found)]
+
+
 cdef void report_out_of_memory_without_gil(size_t nbytes, int8_t device_type) noexcept nogil:
     """Tell the same in any thread. See Note [Listening]."""
     if listener_count != 0 and python_knows_thread():

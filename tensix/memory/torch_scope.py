@@ -6,6 +6,7 @@ from importlib import import_module
 
 from tensix._support.argument_errors import names_signature
 from tensix._support.format_size import format_size
+from tensix.core.memory_reports import listeners
 from tensix.memory.serving_scope import ServingScope
 
 __all__ = ["TorchWhenImported", "serve_torch"]
@@ -133,13 +134,8 @@ class TorchWhenImported:
 
 def lines_that_hold_most():
     """Return the lines that hold most memory, as the newest profile or recording knows; nothing without one."""
-    profiler = sys.modules.get("tensix.profiling.profiler")
-    recorder = sys.modules.get("tensix.profiling.recorder")
-    held = {}
-    if recorder is not None and recorder.RUNNING:
-        held = recorder.RUNNING[-1]._held_by_line()
-    elif profiler is not None and profiler.RUNNING:
-        held = {row.place: row.current_bytes for row in profiler.RUNNING[-1].rows}
+    knowing = [listener for listener in listeners() if hasattr(listener, "_held_by_line")]
+    held = knowing[-1]._held_by_line() if knowing else {}
     most = sorted(held.items(), key=lambda item: -item[1])[:MOST_LINES]
     lines = ", ".join(f"{format_size(nbytes)} by {place}" for place, nbytes in most if nbytes > 0)
     return f" Most is held by these lines: {lines}." if lines else ""

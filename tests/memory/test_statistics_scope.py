@@ -10,6 +10,7 @@ import pytest
 import tensix
 from tensix import memory
 from tensix.core import CPUAllocator, Storage
+from tensix.core.memory_reports import listeners
 from tensix.memory import CachingAllocator, record, statistics
 
 FREE_WITHOUT_GIL = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(CPUAllocator().raw_deleter())  # ctypes lets go of the GIL
@@ -239,6 +240,8 @@ def test_scope_that_is_dropped_open_hears_nothing_of_its_own_end(scope):
         dropped.last, dropped.itself = Last(), dropped if of_a_cycle else None
         del dropped
         gc.collect()
+        assert listeners() == []
     with statistics() as s:
+        assert listeners() == [s]
         Storage(8).reset()
     assert s.total_count == 1
