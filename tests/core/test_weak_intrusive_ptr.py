@@ -1,6 +1,7 @@
 """Weak handles: they watch a target and keep none of it alive but the object. Ids such as wp_8 name a c10 fact."""
 
 import copy
+import gc
 import weakref
 
 import pytest
@@ -19,8 +20,13 @@ def strong():
 
 @pytest.fixture
 def watch(strong):
-    """A Python weak reference, which tells when the target object is gone."""
-    return weakref.ref(strong.get())
+    """A Python weak reference, which tells when the target object is gone.
+
+    Python's collector clears it before, if the target is dead and it looks for cycles: so it waits.
+    """
+    gc.disable()
+    yield weakref.ref(strong.get())
+    gc.enable()
 
 
 @pytest.fixture
