@@ -29,9 +29,11 @@ def add_one_inside(found, i):
     return add_one(found["some"][0], i)
 
 
-# Python warns when a process with threads forks, which joblib's backend "multiprocessing" does.
+# Python warns when a process with threads forks, which joblib's backend "multiprocessing" does; so does JAX.
 every_backend = pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
-forks = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+forks = pytest.mark.filterwarnings(
+    "ignore:This process .* is multi-threaded:DeprecationWarning", r"ignore:os\.fork\(\) was called:RuntimeWarning"
+)
 
 
 @every_backend
