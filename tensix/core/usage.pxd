@@ -26,14 +26,12 @@ cdef struct usage_t:  # all of it atomic
     uint64_t peak
 
 
-cdef inline uint64_t usage_add(usage_t* self, uint64_t amount) noexcept nogil:
-    """Return what is in use now."""
+cdef inline void usage_add(usage_t* self, uint64_t amount) noexcept nogil:
     cdef uint64_t current = tx_add_fetch_relaxed(&self.current, amount)
     cdef uint64_t seen = tx_load_relaxed(&self.peak)
     tx_add_fetch_relaxed(&self.total, amount)
     while current > seen and not tx_compare_exchange_acq_rel(&self.peak, &seen, current):
         pass
-    return current
 
 
 cdef inline void usage_remove(usage_t* self, uint64_t amount) noexcept nogil:

@@ -369,7 +369,8 @@ cdef class CachingAllocator(Allocator):
                 block_list_let_go(&gone)
             kept = try_upstream(self, capacity_of(nbytes), False, False)
         if kept == NULL:
-            report_out_of_memory_without_gil(nbytes, CPU)
+            if self.is_over_cpu:  # else upstream has told it
+                report_out_of_memory_without_gil(nbytes, CPU)
             return -1
         kept_block_point(kept, out)
         kept.nbytes = nbytes
