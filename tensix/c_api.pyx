@@ -268,7 +268,7 @@ cdef tuple steps_of_rows(tuple shape):
 cdef int allocate_block(size_t nbytes, data_ptr_t* block) noexcept nogil:
     """Return 0, or -1 if there is no memory; the block owns nothing then."""
     core_data_ptr_init(<core_data_ptr_t*>block, NULL, NULL, NULL)
-    return allocate_without_gil(nbytes, <core_data_ptr_t*>block)
+    return allocate_without_gil(NULL, nbytes, <core_data_ptr_t*>block, NULL)
 
 
 cdef void free_block(data_ptr_t* block) noexcept nogil:

@@ -13,6 +13,11 @@ cdef extern from "Python.h" nogil:
     PyTypeObject* Py_TYPE(Allocator allocator)
 
 
+cdef enum:           # what is not 0 when a thread allocates without the GIL
+    NO_MEMORY = -1
+    NEEDS_GIL = 1    # only of a thread that Python knows
+
+
 cdef class Allocator:
     cdef object __weakref__
     cdef dict __dict__
@@ -20,7 +25,7 @@ cdef class Allocator:
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1
     cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1
-    # Without the GIL: 0, or -1 if there is no memory. It may take the GIL, as the default does to call c_allocate.
+    # Without the GIL: 0, NO_MEMORY or NEEDS_GIL. See Note [Allocating without the GIL].
     cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil
 
 
@@ -34,7 +39,7 @@ cdef inline int Allocator_allocate(Allocator self, size_t nbytes, data_ptr_t* ou
 
 
 cdef inline int Allocator_try_allocate(Allocator self, size_t nbytes, data_ptr_t* out) noexcept nogil:
-    """Make a block as `self` does it, without the GIL; -1 if there is none."""
+    """Make a block as `self` does it, without the GIL; returns 0, NO_MEMORY or NEEDS_GIL."""
     if is_of_python_class(self):
         return Allocator.c_try_allocate(self, nbytes, out)
     out.operations = NULL
@@ -72,9 +77,8 @@ cdef inline Allocator current_allocator(int8_t device_type):
 
 
 cdef Allocator allocator_in_scope(int8_t device_type)
-cdef int allocate_without_gil(size_t nbytes, data_ptr_t* out) noexcept nogil
-cdef uint64_t* enter_users() noexcept nogil
-cdef void leave_users(uint64_t* entered) noexcept nogil
+cdef int allocate_without_gil(
+    uint64_t* chosen, size_t nbytes, data_ptr_t* out, PyObject** error) noexcept nogil
 cdef int let_go_of(object former) except -1
 cdef bint overrides(Allocator self, str name) except -1
 cdef int Allocator_clone(Allocator self, const void* src, size_t nbytes, data_ptr_t* out) except -1

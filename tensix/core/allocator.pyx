@@ -16,6 +16,11 @@ Note [Allocating without the GIL]
 `allocate_without_gil` serves any thread, also one that Python does not know. Such a thread has no context: the
 registered allocator serves it. One that Python knows takes the GIL to look for its scope while any scope is open.
 
+An allocator's ``c_try_allocate`` tells nobody that there is no memory. A thread that Python knows then asks once more
+with the GIL: this tells the listeners, runs callbacks and raises the error that says why. An allocator that runs Python
+returns NEEDS_GIL to such a thread, so that all of it runs once. A thread that Python does not know gets no second turn:
+the default of ``c_try_allocate`` takes the GIL for it.
+
 The registry may let go of an allocator that such a thread is using, and a reference of Python cannot be counted without
 the GIL. So a thread enters one of two counts before it reads the registry, and leaves it when it has its block. A
 former allocator is kept until both counts were 0 once after it left the registry. New threads enter the other count
@@ -29,7 +34,7 @@ from contextvars import ContextVar
 cimport cython
 from cpython.number cimport PyIndex_Check, PyNumber_Index
 from cpython.object cimport PyTypeObject
-from cpython.ref cimport PyObject
+from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int8_t, uint64_t, uintptr_t
 from libc.string cimport memcpy
 from tensix.core.data_ptr cimport (
@@ -262,10 +267,12 @@ cdef class Allocator:
         return Allocator_take(self, "allocate", self.allocate(nbytes), nbytes, out)
 
     cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil:
+        if python_knows_thread():
+            return NEEDS_GIL
         if not may_run_python():
-            return -1
+            return NO_MEMORY
         with gil:
-            return try_with_gil(self, nbytes, out)
+            return try_with_gil(self, nbytes, out, NULL)
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
         if type(self).is_simple_data_ptr is Allocator.is_simple_data_ptr:
@@ -395,32 +402,50 @@ cdef Allocator allocator_in_scope(int8_t device_type):
     return <Allocator>serving[device_type]
 
 
-cdef int allocate_without_gil(size_t nbytes, data_ptr_t* out) noexcept nogil:
-    """Make a block of main memory; -1 if there is none. See Note [Allocating without the GIL]."""
+cdef int allocate_without_gil(
+        uint64_t* chosen, size_t nbytes, data_ptr_t* out, PyObject** error) noexcept nogil:
+    """Make a block of main memory in any thread. See Note [Allocating without the GIL].
+
+    At `chosen` stands the address of the allocator that serves; if it is NULL or there is 0, the one in use does. It
+    changes only with the GIL, and what stood there goes to `let_go_of`. Returns 0 or NO_MEMORY; then `error`, unless it
+    is NULL, gets a new reference to what was raised. It stays as it is in a thread that Python does not know.
+    """
     cdef uint64_t* entered
-    cdef int failed = 0
-    if open_scopes != 0 and python_knows_thread():
+    cdef PyObject* asked
+    cdef int status = NEEDS_GIL
+    if open_scopes == 0 or chosen_at(chosen) != NULL or not python_knows_thread():
+        entered = enter_users()
+        asked = chosen_at(chosen)
+        if asked == NULL:
+            asked = chosen_at(<uint64_t*>&serving[<int>CPU])
+        status = Allocator_try_allocate(<Allocator>asked, nbytes, out)
+        leave_users(entered)
+    if status != 0 and python_knows_thread():
         with gil:
-            return try_with_gil(None, nbytes, out)
-    entered = enter_users()
-    failed = Allocator_try_allocate(<Allocator><PyObject*>tx_load_acquire(<uint64_t*>&serving[<int>CPU]), nbytes, out)
-    leave_users(entered)
-    return failed
+            asked = chosen_at(chosen)
+            return try_with_gil(current_allocator(CPU) if asked == NULL else <Allocator>asked, nbytes, out, error)
+    return 0 if status == 0 else NO_MEMORY
 
 
-cdef int try_with_gil(Allocator self, size_t nbytes, data_ptr_t* out) noexcept:
-    """Return -1 if there is no memory; any other error goes to `sys.unraisablehook` as well. None: the one in use."""
+cdef inline PyObject* chosen_at(uint64_t* chosen) noexcept nogil:
+    return NULL if chosen == NULL else <PyObject*>tx_load_acquire(chosen)
+
+
+cdef int try_with_gil(Allocator self, size_t nbytes, data_ptr_t* out, PyObject** error) noexcept:
+    """Return 0 or NO_MEMORY. Errors go to `error`, or if that is NULL those without memory to `sys.unraisablehook`."""
     cdef pending_exception_t pending = save_exception()
-    cdef int failed = -1
+    cdef int status = NO_MEMORY
     try:
-        Allocator_allocate(current_allocator(CPU) if self is None else self, nbytes, out)
-        failed = 0
-    except MemoryError:
-        pass
-    except BaseException as error:
-        pass_on(error)
+        Allocator_allocate(self, nbytes, out)
+        status = 0
+    except BaseException as raised:
+        if error != NULL:
+            Py_INCREF(raised)
+            error[0] = <PyObject*>raised
+        elif not isinstance(raised, MemoryError):
+            pass_on(raised)
     restore_exception(pending)
-    return failed
+    return status
 
 
 cdef int open_scopes = 0    # of all contexts

@@ -21,7 +21,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
-from tensix.core.allocator cimport Allocator, alignment_from_any, nbytes_from_any
+from tensix.core.allocator cimport NO_MEMORY, Allocator, alignment_from_any, nbytes_from_any
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.data_ptr cimport (
     DataPtr_wrap,
@@ -38,7 +38,6 @@ from tensix.core.memory_reports cimport (
     report_allocation_without_gil,
     report_free,
     report_out_of_memory,
-    report_out_of_memory_without_gil,
 )
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil, may_run_python
@@ -183,8 +182,7 @@ cdef class CPUAllocator(Allocator):
 
     cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil:
         if CPUAllocator_reserve(self, nbytes, self.zero_fill, out) != 0:
-            report_out_of_memory_without_gil(nbytes, CPU)
-            return -1
+            return NO_MEMORY
         data_ptr_own(out, out.data, &cpu_operations)
         if nbytes != 0:
             header_of(out.data).stamp = report_allocation_without_gil(out.data, nbytes, CPU, <PyObject*>self)

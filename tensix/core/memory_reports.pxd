@@ -91,7 +91,6 @@ cdef inline void report_free(
 
 
 cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept
-cdef void report_out_of_memory_without_gil(size_t nbytes, int8_t device_type) noexcept nogil
 cdef void report_copy(size_t nbytes) noexcept
 cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil
 cdef kind_t current_kind() noexcept nogil

@@ -234,13 +234,6 @@ def listeners():
     return [found[since] for since in sorted(found)]
 
 
-cdef void report_out_of_memory_without_gil(size_t nbytes, int8_t device_type) noexcept nogil:
-    """Tell the same in any thread. See Note [Listening]."""
-    if listener_count != 0 and python_knows_thread():
-        with gil:
-            report_out_of_memory(nbytes, device_type)
-
-
 cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept:
     """Tell that a block could not be had."""
     cdef uint64_t now = epoch

@@ -15,7 +15,7 @@ struct to which the node points. A node that was made without the GIL cannot kee
 owners of that struct. A block of 0 bytes that upstream answers with null is not a block: it gets no node. An adaptor
 keeps a few nodes for its next blocks; the GIL protects them.
 
-Adaptors that align, guard, limit or count allocate without the GIL. The others take it, by the base's c_try_allocate.
+Adaptors that align, guard, limit or count allocate without the GIL. The others leave it to the base's c_try_allocate.
 
 Note [Guard bytes]
 ~~~~~~~~~~~~~~~~~~
@@ -38,6 +38,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 from tensix.core.allocator cimport (
+    NO_MEMORY,
     Allocator,
     Allocator_allocate,
     Allocator_copy_data,
@@ -65,7 +66,7 @@ from tensix.core.data_ptr cimport (
     data_ptr_t,
 )
 from tensix.core.device cimport CPU
-from tensix.core.memory_reports cimport report_out_of_memory, report_out_of_memory_without_gil
+from tensix.core.memory_reports cimport report_out_of_memory
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport drop_python_reference, holds_gil, may_run_python
 from tensix.core.usage cimport usage_add, usage_remove, usage_t
@@ -248,22 +249,23 @@ cdef inline adapted_block_t* Adaptor_take(Adaptor self, size_t nbytes, size_t pa
     return node
 
 
-cdef adapted_block_t* Adaptor_try_take(Adaptor self, size_t nbytes, size_t padded, data_ptr_t* out) noexcept nogil:
-    """Do the same without the GIL; NULL, and `out.operations` not NULL, if there is no memory."""
+cdef int Adaptor_try_take(
+        Adaptor self, size_t nbytes, size_t padded, data_ptr_t* out, adapted_block_t** made) noexcept nogil:
+    """Do the same without the GIL; returns 0, NO_MEMORY or NEEDS_GIL."""
     cdef adapted_block_t* node = <adapted_block_t*>malloc(sizeof(adapted_block_t))
-    if node == NULL or Allocator_try_allocate(self.upstream, padded, &node.block) != 0:
+    cdef int status = NO_MEMORY if node == NULL else Allocator_try_allocate(self.upstream, padded, &node.block)
+    made[0] = NULL
+    if status != 0:
         free(node)
-        out.operations = self.operations
-        return NULL
-    if node.block.ctx == NULL and node.block.data == NULL:
+    elif node.block.ctx == NULL and node.block.data == NULL:
         out[0] = node.block
-        out.operations = NULL
         free(node)
-        return NULL
-    node.adaptor = NULL
-    tx_add_fetch_relaxed(&self.counts.owners, 1)
-    hand_out(self, node, nbytes, out)
-    return node
+    else:
+        node.adaptor = NULL
+        tx_add_fetch_relaxed(&self.counts.owners, 1)
+        hand_out(self, node, nbytes, out)
+        made[0] = node
+    return status
 
 
 cdef inline void hand_out(Adaptor self, adapted_block_t* node, size_t nbytes, data_ptr_t* out) noexcept nogil:
@@ -421,11 +423,12 @@ cdef class AlignmentAdaptor(Adaptor):
     cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil:
         cdef size_t front
         cdef adapted_block_t* node
+        cdef int status
         if self.extra == 0 or nbytes == 0 or nbytes + self.extra < nbytes:
             return Allocator.c_try_allocate(self, nbytes, out)
-        node = Adaptor_try_take(self, nbytes, nbytes + self.extra, out)
+        status = Adaptor_try_take(self, nbytes, nbytes + self.extra, out, &node)
         if node == NULL:
-            return -1 if out.operations != NULL else 0
+            return status
         front = -<uintptr_t>out.data & (self.wanted - 1)
         if front > self.extra:
             data_ptr_destroy(out)
@@ -591,13 +594,13 @@ cdef class GuardAdaptor(Adaptor):
     cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil:
         cdef size_t padded = self.front + nbytes + self.back
         cdef adapted_block_t* node
+        cdef int status
         if nbytes == 0 or padded < nbytes:
             return Allocator.c_try_allocate(self, nbytes, out)
-        node = Adaptor_try_take(self, nbytes, padded, out)
-        if node == NULL:
-            return -1 if out.operations != NULL else 0
-        write_guards(self, node, out)
-        return 0
+        status = Adaptor_try_take(self, nbytes, padded, out, &node)
+        if node != NULL:
+            write_guards(self, node, out)
+        return status
 
 
 cdef void write_guards(GuardAdaptor self, adapted_block_t* node, data_ptr_t* out) noexcept nogil:
@@ -735,13 +738,14 @@ cdef class LimitingAdaptor(Adaptor):
         return 0
 
     cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil:
+        cdef adapted_block_t* node
+        cdef int status
         if not reserve(self.counts, nbytes, self.most):
-            report_out_of_memory_without_gil(nbytes, CPU)
-            return -1
-        if Adaptor_try_take(self, nbytes, nbytes, out) != NULL:
-            return 0
-        usage_remove(&self.counts.bytes, nbytes)
-        return -1 if out.operations != NULL else 0
+            return NO_MEMORY
+        status = Adaptor_try_take(self, nbytes, nbytes, out, &node)
+        if node == NULL:
+            usage_remove(&self.counts.bytes, nbytes)
+        return status
 
 
 cdef inline bint reserve(counts_t* counts, size_t nbytes, size_t most) noexcept nogil:
@@ -945,10 +949,11 @@ cdef class StatisticsAdaptor(Adaptor):
         return 0
 
     cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil:
-        if Adaptor_try_take(self, nbytes, nbytes, out) == NULL:
-            return -1 if out.operations != NULL else 0
-        count_block(self.counts, nbytes)
-        return 0
+        cdef adapted_block_t* node
+        cdef int status = Adaptor_try_take(self, nbytes, nbytes, out, &node)
+        if node != NULL:
+            count_block(self.counts, nbytes)
+        return status
 
 
 cdef inline void count_block(counts_t* counts, size_t nbytes) noexcept nogil:

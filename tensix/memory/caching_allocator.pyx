@@ -58,6 +58,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from tensix.core.allocator cimport (
+    NO_MEMORY,
     Allocator,
     Allocator_allocate,
     Allocator_copy_data,
@@ -95,7 +96,6 @@ from tensix.core.memory_reports cimport (
     bytes_given_out,
     given_out,
     report_allocation_without_gil,
-    report_out_of_memory_without_gil,
 )
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil
@@ -360,6 +360,7 @@ cdef class CachingAllocator(Allocator):
     cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil:
         cdef block_list_t gone = block_list_t(NULL, NULL, 0)
         cdef kept_block_t* kept
+        cdef int status
         if nbytes == 0 or nbytes >> 62:
             return Allocator_try_allocate(self.upstream, nbytes, out)
         kept = cache_take(self.cache, nbytes, False)
@@ -367,11 +368,9 @@ cdef class CachingAllocator(Allocator):
             if self.is_over_cpu:
                 make_space(self.cache, capacity_of(nbytes), &gone, False)
                 block_list_let_go(&gone)
-            kept = try_upstream(self, capacity_of(nbytes), False, False)
-        if kept == NULL:
-            if self.is_over_cpu:  # else upstream has told it
-                report_out_of_memory_without_gil(nbytes, CPU)
-            return -1
+            status = try_upstream(self, capacity_of(nbytes), False, False, &kept)
+            if status != 0:
+                return status
         kept_block_point(kept, out)
         kept.nbytes = nbytes
         if kept.reports:
@@ -453,8 +452,7 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t nbytes, bint
                 block_list_let_go(&gone)
         else:
             block_list_let_go(&gone)
-        kept = try_upstream(self, capacity, zeroed, True)
-        if kept == NULL:
+        if try_upstream(self, capacity, zeroed, True, &kept) != 0:
             CPUAllocator_refuse(<CPUAllocator>self.upstream, nbytes)
         return kept
     kept = <kept_block_t*>calloc(1, sizeof(kept_block_t))
@@ -483,27 +481,29 @@ cdef bint ask_upstream(CachingAllocator self, size_t capacity, kept_block_t* kep
     return False
 
 
-cdef kept_block_t* try_upstream(CachingAllocator self, size_t capacity, bint zeroed, bint has_gil) noexcept nogil:
-    """Do the same without an error, which is NULL, over plain CPU memory or without the GIL."""
+cdef int try_upstream(
+        CachingAllocator self, size_t capacity, bint zeroed, bint has_gil, kept_block_t** made) noexcept nogil:
+    """Do the same over plain CPU memory or without the GIL; returns 0, NO_MEMORY or NEEDS_GIL."""
     cdef kept_block_t* kept = <kept_block_t*>calloc(1, sizeof(kept_block_t))
-    cdef bint was_made
+    cdef int status
     if kept == NULL:
-        return NULL
+        return NO_MEMORY
     kept.reports = self.is_over_cpu
-    was_made = try_reserve(self, capacity, zeroed, kept)
-    if not was_made and evict(self.cache, 0, has_gil) != 0:
-        was_made = try_reserve(self, capacity, zeroed, kept)
-    if not was_made:
+    status = try_reserve(self, capacity, zeroed, kept)
+    if status == NO_MEMORY and evict(self.cache, 0, has_gil) != 0:
+        status = try_reserve(self, capacity, zeroed, kept)
+    if status != 0:
         free(kept)
-        return NULL
+        return status
     own(self.cache, kept, capacity)
-    return kept
+    made[0] = kept
+    return 0
 
 
-cdef bint try_reserve(CachingAllocator self, size_t capacity, bint zeroed, kept_block_t* kept) noexcept nogil:
+cdef int try_reserve(CachingAllocator self, size_t capacity, bint zeroed, kept_block_t* kept) noexcept nogil:
     if kept.reports:
-        return CPUAllocator_reserve(<CPUAllocator>self.upstream, capacity, zeroed, &kept.block) == 0
-    return Allocator_try_allocate(self.upstream, capacity, &kept.block) == 0
+        return CPUAllocator_reserve(<CPUAllocator>self.upstream, capacity, zeroed, &kept.block)
+    return Allocator_try_allocate(self.upstream, capacity, &kept.block)
 
 
 cdef void own(cache_t* cache, kept_block_t* kept, size_t capacity) noexcept nogil:

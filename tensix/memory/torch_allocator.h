@@ -11,7 +11,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include "tensix/core/thread_local.h"
 
 #define TX_TORCH_TEXT_BYTES 4096
 
@@ -45,10 +44,9 @@ static inline const tx_torch_class_t *tx_torch_class_of(const tx_torch_allocator
 }
 
 /* What tensix does; all without the GIL. */
-static int (*tx_torch_take)(size_t nbytes, void **data);          /* 0; -1: no memory; 1: PyTorch is to serve itself */
+static int (*tx_torch_take)(size_t nbytes, void **data, char *text); /* 0; -1: text says why; 1: PyTorch serves itself */
 static int (*tx_torch_free_block)(void *data, size_t *nbytes);    /* whether it was a block of tensix */
 static size_t (*tx_torch_in_use)(void);
-static void (*tx_torch_say_why)(size_t nbytes, char *text);       /* in TX_TORCH_TEXT_BYTES */
 
 /* What PyTorch exports. */
 static tx_torch_allocator_t *(*tx_torch_get)(void);
@@ -73,16 +71,13 @@ static void tx_torch_free(void *data)
 
 static tx_torch_data_ptr_t tx_torch_allocate(tx_torch_allocator_t *self, size_t nbytes)
 {
-    static TX_THREAD_LOCAL char text[TX_TORCH_TEXT_BYTES]; /* what is thrown copies it */
+    char text[TX_TORCH_TEXT_BYTES];
     tx_torch_data_ptr_t made = {NULL, tx_torch_free, NULL, {0, -1}};
     int status;
     (void)self;
-    status = tx_torch_take(nbytes, &made.data);
+    status = tx_torch_take(nbytes, &made.data, text);
     if (status > 0) return tx_torch_class_of(tx_torch_former)->allocate(tx_torch_former, nbytes);
-    if (status < 0) {
-        tx_torch_say_why(nbytes, text);
-        tx_torch_fail("allocate", "tensix", 0, text); /* throws */
-    }
+    if (status < 0) tx_torch_fail("allocate", "tensix", 0, text); /* throws what copies the text */
     made.ctx = made.data;
     if (nbytes != 0 && tx_torch_is_profiled()) {
         tx_torch_report(made.data, (int64_t)nbytes, tx_torch_in_use(), 0, tx_torch_cpu);

@@ -12,25 +12,12 @@ PyTorch allocates and frees without the GIL, in threads of its own, and after Py
 without the GIL: Note [Allocating without the GIL] in ``core/allocator.pyx``. Data and context of a block are the same
 address, as for PyTorch's own blocks: only then can they be shared copy-on-write, or freed by address. So a block is
 found by its address: Note [Blocks by address] in ``numpy_memory.pyx``.
-
-A thread that is refused a block without the GIL gets no reason. If Python knows it, it asks once more with the GIL: the
-allocator's error says why, and what was freed meanwhile may suffice.
 """
-from cpython.pythread cimport PyThread_get_thread_ident
-from cpython.ref cimport PyObject
+from cpython.ref cimport Py_DECREF, PyObject
 from libc.stdint cimport uint64_t
 from libc.stdio cimport snprintf
-from tensix.core.allocator cimport (
-    Allocator,
-    Allocator_allocate,
-    Allocator_try_allocate,
-    allocate_without_gil,
-    current_allocator,
-    enter_users,
-    leave_users,
-    let_go_of,
-)
-from tensix.core.atomics cimport tx_load_acquire, tx_store_release
+from tensix.core.allocator cimport Allocator, allocate_without_gil, let_go_of
+from tensix.core.atomics cimport tx_store_release
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_init, data_ptr_operations, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport (
@@ -38,7 +25,6 @@ from tensix.core.memory_reports cimport (
     bytes_given_out,
     exchange_kind,
     kind_t,
-    python_knows_thread,
 )
 from tensix.core.python_reference cimport pending_exception_t, restore_exception, save_exception
 from tensix.memory.block_records cimport kept_block_at, record_put, record_t, record_take
@@ -49,10 +35,9 @@ __all__ = []
 cdef extern from "tensix/memory/torch_allocator.h" nogil:
     enum:
         TX_TORCH_TEXT_BYTES
-    int (*tx_torch_take)(size_t nbytes, void** data) noexcept nogil
+    int (*tx_torch_take)(size_t nbytes, void** data, char* text) noexcept nogil
     int (*tx_torch_free_block)(void* data, size_t* nbytes) noexcept nogil
     size_t (*tx_torch_in_use)() noexcept nogil
-    void (*tx_torch_say_why)(size_t nbytes, char* text) noexcept nogil
     const char* tx_torch_find()
     bint tx_torch_install()
     const char* tx_torch_name_in_use()
@@ -89,9 +74,10 @@ def serve(bint wanted, Allocator allocator=None):
     return None
 
 
-cdef int take(size_t nbytes, void** data) noexcept nogil:
-    """Return 0 and a block, -1 if there is no memory, and 1 if PyTorch serves itself."""
+cdef int take(size_t nbytes, void** data, char* text) noexcept nogil:
+    """Return 0 and a block, -1 and a text that says why there is no memory, or 1 if PyTorch serves itself."""
     cdef data_ptr_t block
+    cdef PyObject* error = NULL
     cdef kind_t before
     cdef int status
     if not is_serving:
@@ -99,41 +85,13 @@ cdef int take(size_t nbytes, void** data) noexcept nogil:
     data_ptr_init(&block, NULL, NULL, NULL)
     if nbytes != 0:
         before = exchange_kind(TORCH_TENSOR)
-        status = try_take(nbytes, &block)
-        if status != 0 and python_knows_thread():
-            status = take_with_gil(nbytes, &block)
+        status = allocate_without_gil(&server, nbytes, &block, &error)
         exchange_kind(before)
-        if status != 0:
+        if status != 0 or enter_block(nbytes, &block) != 0:
+            say_why(nbytes, error, text)
             return -1
     data[0] = block.data
     return 0
-
-
-cdef int try_take(size_t nbytes, data_ptr_t* block) noexcept nogil:
-    cdef uint64_t* entered
-    cdef uint64_t asked
-    cdef int status
-    if tx_load_acquire(&server) == 0:
-        status = allocate_without_gil(nbytes, block)
-    else:
-        entered = enter_users()
-        asked = tx_load_acquire(&server)
-        status = Allocator_try_allocate(<Allocator><PyObject*>asked, nbytes, block) if asked != 0 else -1
-        leave_users(entered)
-    return enter_block(nbytes, block) if status == 0 else -1
-
-
-cdef int take_with_gil(size_t nbytes, data_ptr_t* block) noexcept with gil:
-    """Try once more, and keep what the allocator raises for `say_why`. See Note [PyTorch's allocator]."""
-    cdef pending_exception_t pending = save_exception()
-    cdef int status = -1
-    try:
-        Allocator_allocate(current_allocator(CPU) if SERVER is None else SERVER, nbytes, block)
-        status = enter_block(nbytes, block)
-    except BaseException as error:
-        REFUSED[PyThread_get_thread_ident()] = str(error)
-    restore_exception(pending)
-    return status
 
 
 cdef int enter_block(size_t nbytes, data_ptr_t* block) noexcept nogil:
@@ -166,28 +124,25 @@ cdef size_t in_use() noexcept nogil:
     return bytes_given_out(CPU)
 
 
-cdef dict REFUSED = {}  # thread -> what the allocator said that refused; with the GIL
-
-
-cdef void say_why(size_t nbytes, char* text) noexcept nogil:
-    """Write why there is no memory."""
+cdef void say_why(size_t nbytes, PyObject* error, char* text) noexcept nogil:
+    """Write why there is no memory; takes the reference to the error, if there is one."""
     snprintf(
         text, TX_TORCH_TEXT_BYTES, b"cannot allocate %zu bytes: the allocator has no memory, in use %zu.", nbytes,
         in_use())
-    if python_knows_thread():
-        say_why_with_gil(text)
+    if error != NULL:
+        say_why_with_gil(error, text)
 
 
-cdef void say_why_with_gil(char* text) noexcept with gil:
+cdef void say_why_with_gil(PyObject* error, char* text) noexcept with gil:
     cdef pending_exception_t pending = save_exception()
     cdef bytes encoded
     try:
-        words = REFUSED.pop(PyThread_get_thread_ident(), None) or text.decode()
-        encoded = "".join([words, *[reason() for reason in REASONS]]).encode("utf-8", "backslashreplace")
+        encoded = "".join([str(<object>error), *[reason() for reason in REASONS]]).encode("utf-8", "backslashreplace")
         snprintf(text, TX_TORCH_TEXT_BYTES, b"%s", <const char*>encoded)
     except BaseException:  # there is no memory for words: those that are there already will do
         pass
+    Py_DECREF(<object>error)
     restore_exception(pending)
 
 
-tx_torch_take, tx_torch_free_block, tx_torch_in_use, tx_torch_say_why = take, free_block, in_use, say_why
+tx_torch_take, tx_torch_free_block, tx_torch_in_use = take, free_block, in_use

@@ -1,5 +1,6 @@
 """Memory for threads that Python does not know: those of a pool in C, in this process and in a program of its own."""
 
+import contextlib
 import gc
 import os
 import subprocess
@@ -14,6 +15,7 @@ import tensix
 from tensix.memory import (
     AlignmentAdaptor,
     CachingAllocator,
+    FailureCallbackAdaptor,
     GuardAdaptor,
     LimitingAdaptor,
     LoggingAdaptor,
@@ -198,6 +200,37 @@ def test_any_other_error_is_told_as_well(pool, registered, monkeypatch):
     registered(Refusing(ValueError("not today")))
     assert pool.run(1, 3, 1000)["refused"] == 3
     assert [str(error) for error in told] == ["not today"] * 3
+
+
+@pytest.mark.parametrize("releases", [False, True])
+@pytest.mark.parametrize("in_scope", [False, True])
+@pytest.mark.parametrize("is_cached", [False, True])
+@pytest.mark.parametrize("is_limited", [False, True])
+def test_a_thread_of_python_tells_a_refusal_once(pool, registered, is_limited, is_cached, in_scope, releases):
+    asked = []  # the callback returns None, which is: do not try again
+    refusing = LimitingAdaptor(None, 100) if is_limited else Refusing(tensix.OutOfMemoryError(1000, 64, 0))
+    allocator = FailureCallbackAdaptor(refusing, asked.append)
+    allocator = CachingAllocator(allocator) if is_cached else allocator
+    scope = tensix.use_allocator(allocator) if in_scope else contextlib.nullcontext(registered(allocator))
+    with scope, tensix.memory.record() as recording:
+        assert not pool.allocate_and_free(1000, releases)
+    assert len(asked) == 1 and asked[0] >= 1000
+    assert len(recording.snapshot()["failures"]) == is_limited  # who refuses without a limit does not tell
+
+
+class Plain(tensix.Allocator):
+    upstream = tensix.CPUAllocator()
+
+    def allocate(self, nbytes):
+        return self.upstream.allocate(nbytes)
+
+
+def test_a_cache_over_an_allocator_in_python_keeps_its_blocks(pool, registered):
+    cache = registered(CachingAllocator(Plain()))
+    cache.allocate(100_000)
+    before = cache.stats().cached
+    assert pool.allocate_and_free(400_000, True)  # none of the blocks that are kept is as large
+    assert before > 0 and cache.stats().cached >= before + 400_000
 
 
 def test_allocators_are_registered_while_threads_allocate(pool, registered):

@@ -20,6 +20,7 @@ from tensix.core import Allocator, CPUAllocator, use_allocator
 from tensix.memory import (
     AlignmentAdaptor,
     CachingAllocator,
+    FailureCallbackAdaptor,
     GuardAdaptor,
     LimitingAdaptor,
     StatisticsAdaptor,
@@ -201,6 +202,15 @@ with tensix.memory.serve_torch(), tensix.memory.statistics() as counted:
 
 def test_workers_of_a_data_loader_are_forked():
     assert run(WORKERS).split() == [str(float(sum(range(256)))), "0"]
+
+
+def test_a_refusal_is_told_once():
+    asked = []
+    allocator = FailureCallbackAdaptor(LimitingAdaptor(None, "1MiB"), asked.append)
+    with serve_torch(allocator), tensix.memory.record() as recording:
+        with pytest.raises(RuntimeError, match="cannot allocate 4,000,000 bytes"):
+            torch.empty(1_000_000)
+    assert asked == [4_000_000] and len(recording.snapshot()["failures"]) == 1
 
 
 def test_limit_is_named_with_the_lines_that_hold_most():
