@@ -16,10 +16,10 @@ Note [Allocating without the GIL]
 `allocate_without_gil` serves any thread, also one that Python does not know. Such a thread has no context: the
 registered allocator serves it. One that Python knows takes the GIL to look for its scope while any scope is open.
 
-An allocator's ``c_try_allocate`` tells nobody that there is no memory. A thread that Python knows then asks once more
-with the GIL: this tells the listeners, runs callbacks and raises the error that says why. An allocator that runs Python
-returns NEEDS_GIL to such a thread, so that all of it runs once. A thread that Python does not know gets no second turn:
-the default of ``c_try_allocate`` takes the GIL for it.
+An allocator's ``c_try_allocate`` does not tell the listeners that there is no memory. A thread that Python knows then
+asks once more with the GIL: this tells them, runs callbacks and raises the error that says why. An allocator that runs
+Python returns NEEDS_GIL to such a thread, so that all of it runs once. A thread that Python does not know gets no
+second turn: the default of ``c_try_allocate`` takes the GIL for it.
 
 The registry may let go of an allocator that such a thread is using, and a reference of Python cannot be counted without
 the GIL. So a thread enters one of two counts before it reads the registry, and leaves it when it has its block. A
@@ -408,7 +408,7 @@ cdef int allocate_without_gil(
 
     At `chosen` stands the address of the allocator that serves; if it is NULL or there is 0, the one in use does. It
     changes only with the GIL, and what stood there goes to `let_go_of`. Returns 0 or NO_MEMORY; then `error`, unless it
-    is NULL, gets a new reference to what was raised. It stays as it is in a thread that Python does not know.
+    is NULL, gets a new reference to what was raised. It is not written in a thread that Python does not know.
     """
     cdef uint64_t* entered
     cdef PyObject* asked

@@ -207,9 +207,9 @@ def test_workers_of_a_data_loader_are_forked():
 def test_a_refusal_is_told_once():
     asked = []
     allocator = FailureCallbackAdaptor(LimitingAdaptor(None, "1MiB"), asked.append)
-    with serve_torch(allocator), tensix.memory.record() as recording:
-        with pytest.raises(RuntimeError, match="cannot allocate 4,000,000 bytes"):
-            torch.empty(1_000_000)
+    refused = pytest.raises(RuntimeError, match="cannot allocate 4,000,000 bytes")
+    with serve_torch(allocator), tensix.memory.record() as recording, refused:
+        torch.empty(1_000_000)
     assert asked == [4_000_000] and len(recording.snapshot()["failures"]) == 1
 
 
