@@ -8,7 +8,7 @@ from tensix.profiling.replay import Replay
 
 __all__ = ["lines_of_comparison"]
 
-SITES_SHOWN = 12
+SITES_SHOWN = MARKS_SHOWN = 12
 MEASURES = ("at the peak", "in total", "at the end")
 
 
@@ -20,12 +20,16 @@ def lines_of_comparison(here, there):
     here, there : Snapshot
         The one that is shown, and the one it is compared with.
     """
-    sides = [sums_of_sites(snapshot) for snapshot in (here, there)]
+    sides, marks = zip(*(sums_of_sites(snapshot) for snapshot in (here, there)), strict=True)
     yield f"against {printable(there['program'])} of {printable(there['started'])}"
     yield f"    {'':<12} {'there':>12} {'here':>12} {'difference':>12}"
     for number, name in enumerate(MEASURES):
         now, before = (sum(sums[number] for sums in side.values()) for side in sides)
         yield f"    {name:<12} {format_size(before):>12} {format_size(now):>12} {signed_size(now - before):>12}"
+    for name in [name for name in marks[0] if name in marks[1]][-MARKS_SHOWN:]:
+        now, before = (of_side[name] for of_side in marks)
+        row = f"{format_size(before):>12} {format_size(now):>12} {signed_size(now - before):>12}"
+        yield f"    {'at mark':<12} {row}   {printable(name)}"
     yield ""
     differences = {
         site: [now - before for now, before in zip(*(side.get(site, (0, 0, 0)) for side in sides), strict=True)]
@@ -44,7 +48,7 @@ def lines_of_comparison(here, there):
 
 
 def sums_of_sites(snapshot):
-    """Return the bytes at the peak, in total and at the end by call site, of all processes together.
+    """Return the bytes at the peak, in total and at the end by call site, of all processes together, and at marks.
 
     Of two runs lines are the same if file, function and text are, for they move when a program is edited; without text
     if their numbers are. The page does the same: ``comparison.js``.
@@ -63,7 +67,7 @@ def sums_of_sites(snapshot):
         of_site[0] += nbytes if at_peak else 0
         of_site[1] += nbytes
         of_site[2] += nbytes if at_end else 0
-    return sums
+    return sums, {name: live for name, live, _ in replay.at_marks(processes)}
 
 
 def site_of(frame):

@@ -11,7 +11,7 @@ from pathlib import Path
 from tensix.command_line.comparison import lines_of_comparison
 from tensix.command_line.program import add_program, folder_of, name_of, run_and_wait, words_of
 from tensix.command_line.progress import Progress
-from tensix.command_line.recorded_process import FAILED
+from tensix.command_line.recorded_files import FAILED, PagesWanted, folder_of_running
 from tensix.command_line.summary import lines_of_summary
 from tensix.command_line.terminal import Terminal, printable
 from tensix.core import format_size
@@ -29,6 +29,7 @@ EPILOG = """examples:
   python -m tensix memory -m pytest tests
   python -m tensix memory -c "import numpy as np; x = np.ones(10**6); y = x + x"
   python -m tensix memory train.json --compare yesterday.json
+  python -m tensix memory --live 4711 --every 10s
 
 What follows the program's name belongs to the program.
 """
@@ -38,7 +39,7 @@ def fill(parser):
     """Describe this command and its options to its parser."""
     parser.usage = (
         "%(prog)s [-h] [-o FILE] [--open] [-q] [--max-events N] [--through PACKAGE] [--compare FILE.json] "
-        "[--no-numpy] [--no-torch] (SCRIPT | FOLDER | -m MODULE | -c CODE | SNAPSHOT.json) ..."
+        "[--usr2] [--no-numpy] [--no-torch] (SCRIPT | FOLDER | -m MODULE | -c CODE | SNAPSHOT.json | --live PID) ..."
     )
     parser.description = (
         "Run a Python program, record every block of memory that NumPy, PyTorch on the CPU and tensix ask for, in all "
@@ -57,6 +58,12 @@ def fill(parser):
                         help="whose lines are not the program's own: a package, a folder, or site-packages for all "
                         "that are installed; may be given several times (default: site-packages)")  # fmt: skip
     parser.add_argument("--compare", metavar="FILE.json", help="say how it differs from this snapshot, by call site")
+    parser.add_argument("--usr2", action="store_true", help="write the page whenever a process of the program, or this "
+                        "one, gets SIGUSR2")  # fmt: skip
+    parser.add_argument("--live", metavar="PID", type=int, help="show what a running program has recorded so far: one "
+                        "that memory or run with a limit began. Linux only")  # fmt: skip
+    parser.add_argument("--every", metavar="TIME", type=seconds_of, help="with --live, show it again every so many "
+                        "seconds, such as 10s, until the program ends")  # fmt: skip
     parser.add_argument("--no-numpy", action="store_true", help="leave NumPy's arrays to NumPy")
     parser.add_argument("--no-torch", action="store_true", help="leave PyTorch's tensors to PyTorch")
     add_program(parser, " | FOLDER | SNAPSHOT.json")
@@ -65,6 +72,10 @@ def fill(parser):
 
 def run(arguments):
     """Write the file; the exit status is the program's."""
+    if arguments.live is not None:
+        return show_live(arguments)
+    if arguments.every is not None:
+        raise ValueError("--every belongs to --live PID.")
     words = words_of(arguments)
     if words[0].endswith(".json") and words[1:] and words[1].startswith("-"):  # a snapshot has no options itself
         arguments = arguments.parser.parse_args([*words[1:], words[0]], arguments)
@@ -88,18 +99,19 @@ def run(arguments):
     before = sys.path[:]
     try:
         sys.path.insert(0, folder_of(words))
-        beside = record(**options)  # of this process, in which nothing happens
+        record(**options)  # refuses bad options before the program begins
     finally:
         sys.path[:] = before
-    with tempfile.TemporaryDirectory(prefix="tensix-memory-", ignore_cleanup_errors=True) as folder, beside:
+    with tempfile.TemporaryDirectory(prefix="tensix-memory-", ignore_cleanup_errors=True) as folder:
         settings = {
             "folder": folder, "record": options, "numpy": not arguments.no_numpy, "torch": not arguments.no_torch,
+            "black_box": {"page": str(output), "limit": None, "usr2": arguments.usr2},
         }  # fmt: skip
         began = time.monotonic_ns()
-        pid, status = run_and_wait(words, settings)
+        pid, status = run_and_wait(words, settings, PagesWanted(folder, output, began).write_wanted)
         with Progress() as progress:
             progress.say("reading what its processes recorded")
-            snapshot = gather(folder, pid, beside.snapshot(), began)
+            snapshot = gather(folder, pid, began)
         is_incomplete = any(name.endswith(FAILED) for name in os.listdir(folder))
     if snapshot is None:
         why = "could not write one" if is_incomplete else "used neither NumPy nor PyTorch nor tensix"
@@ -109,17 +121,41 @@ def run(arguments):
     return status or (2 if is_incomplete else 0)
 
 
-def check_output(output, words):
+def show_live(arguments):
+    """Show what a running program has recorded, once or again and again."""
+    if any((arguments.program, arguments.module, arguments.code)):
+        raise ValueError("--live PID shows a program that runs: do not give another one.")
+    output = Path(arguments.output or f"{arguments.live}.memory.html")
+    check_output(output)
+    other = load_snapshot(arguments.compare) if arguments.compare else None
+    folder, first = folder_of_running(arguments.live)
+    while True:
+        snapshot = gather(folder, first, time.monotonic_ns())
+        if snapshot is None:
+            raise ValueError(f"process {arguments.live} has recorded nothing yet: it did not import NumPy or PyTorch.")
+        for one in (snapshot, *snapshot.get("processes", ())):
+            if os.path.exists(f"/proc/{one['pid']}"):
+                one["ended"] = True  # what it did last is in the next one
+        show(snapshot, other, output, arguments)
+        if arguments.every is None:
+            return 0
+        time.sleep(arguments.every)
+        if not os.path.exists(folder):
+            return 0
+        print()
+
+
+def check_output(output, words=()):
     """Refuse a file that could not be written, before a program has run for hours."""
     if output.suffix not in SUFFIXES:
         raise ValueError(f"the name of the output ends in {' or '.join(SUFFIXES)}, found {str(output)!r}.")
     if not output.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {str(output.parent)!r} for the output.")
-    if output.exists() and Path(words[0]).exists() and output.samefile(words[0]):
+    if words and output.exists() and Path(words[0]).exists() and output.samefile(words[0]):
         raise ValueError(f"the output {str(output)!r} is the input.")
 
 
-def gather(folder, pid, nothing, began_ns):
+def gather(folder, pid, began_ns):
     """Return the snapshot of a program with those of its other processes, None if there is none.
 
     Parameters
@@ -128,8 +164,6 @@ def gather(folder, pid, nothing, began_ns):
         Where each process left a file.
     pid : int
         The process that was begun first.
-    nothing : Snapshot
-        In place of its own, if it left none but others did.
     began_ns : int
         When it was begun.
     """
@@ -138,8 +172,9 @@ def gather(folder, pid, nothing, began_ns):
         return None
     snapshots.sort(key=lambda snapshot: snapshot["started_ns"])
     main = next((snapshot for snapshot in snapshots if snapshot["pid"] == pid), None)
-    if main is None:
-        main = nothing | {"pid": pid, "started_ns": began_ns}
+    if main is None:  # it left none but others did: one of this process, in which nothing happens
+        with record() as nothing:
+            main = nothing.snapshot() | {"pid": pid, "started_ns": began_ns}
     others = [snapshot for snapshot in snapshots if snapshot is not main]
     began_ns = main.pop("started_ns")
     for snapshot in others:
@@ -160,15 +195,27 @@ def show(snapshot, other, output, arguments):
         print_summary(snapshot, other, findings, terminal)
     with Progress() as progress:  # last: if there is no space for the file, what can be said is said
         progress.say(f"writing {output}")
-        if output.suffix == ".html":
-            compared = {} if other is None else {"compared": other}
-            Snapshot(with_advice(snapshot | compared, findings.advice)).save(output)
-        else:
-            snapshot.save(output)
+        save(snapshot, other, findings, output)
     if not arguments.quiet:
         print(terminal.good(f"wrote {output}, {format_size(output.stat().st_size)}"))
     if arguments.open and not import_module("webbrowser").open(output.absolute().as_uri()):
         print(f"tensix: there is no browser to show {str(output)!r} in.", file=sys.stderr)
+
+
+def save(snapshot, other, findings, output):
+    """Write a file, a page with its advice."""
+    if output.suffix == ".html":
+        compared = {} if other is None else {"compared": other}
+        snapshot = Snapshot(with_advice(snapshot | compared, findings.advice))
+    snapshot.save(output)
+
+
+def seconds_of(text):
+    """Return a number of seconds, 0.1 or more, that may end in an s."""
+    seconds = float(text.removesuffix("s"))
+    if not 0.1 <= seconds < float("inf"):
+        raise ValueError(f"0.1 seconds or more, found {text}.")
+    return seconds
 
 
 def print_summary(snapshot, other, findings, terminal):

@@ -14,14 +14,18 @@ start is kept short: ``tensix/__init__.py`` calls ``run`` before it imports anyt
 """
 
 import argparse
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+from tensix.command_line.process_memory import limit_to
+
 __all__ = ["add_program", "exchange_for", "folder_of", "name_of", "run_and_wait", "words_of"]
 
+PAUSE = 0.1
 STARTUP = Path(__file__).with_name("at_startup")
 PASSED_ON = [number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
 
@@ -113,8 +117,19 @@ def exchange_for(words, settings):
     return os.execve(command[0], command, environment)
 
 
-def run_and_wait(words, settings):
+def run_and_wait(words, settings, meanwhile, limit=None):
     """Run a program beside this process, to which signals for the program are sent.
+
+    Parameters
+    ----------
+    words : list of str
+        Of the program.
+    settings : dict
+        For `program_setup`.
+    meanwhile : callable
+        Called with the number of the process, every `PAUSE` seconds while it runs.
+    limit : int, optional
+        The most private memory of the process, in bytes. See Note [Limits of processes] in ``process_memory.py``.
 
     Returns
     -------
@@ -127,14 +142,22 @@ def run_and_wait(words, settings):
         if process is not None and not (number == signal.SIGINT and is_in_foreground()):
             process.send_signal(number)
 
+    passed_on = [*PASSED_ON, *([signal.SIGUSR2] if settings.get("black_box", {}).get("usr2") else [])]
     # Not to be ignored: that the program would inherit.
-    before = {number: signal.getsignal(number) for number in PASSED_ON}
+    before = {number: signal.getsignal(number) for number in passed_on}
     for number, handler in before.items():
         if handler != signal.SIG_IGN:
             signal.signal(number, pass_on)
     try:
         process = subprocess.Popen(command_of(words), env=environment_of(settings))
-        status = process.wait()
+        if limit is not None:  # Python has not begun yet
+            with contextlib.suppress(ProcessLookupError):
+                limit_to(limit, process.pid)
+        status = None
+        while status is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                status = process.wait(PAUSE)
+            meanwhile(process.pid)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -17,6 +17,7 @@ from tensix.memory.numpy_scope import serve_numpy
 
 __all__ = ["begin"]
 
+SHARE_KEPT = 8  # a part of the process's limit
 begun = []  # what is kept for as long as the process lives
 
 
@@ -33,29 +34,41 @@ def begin(text):
     settings = ast.literal_eval(text)  # NumPy has imported it, and json not
     begun.append(settings)
     serve(settings)
-    if settings.get("stats_of") == os.getpid():
+    if settings.get("stats_of") == os.getpid() or settings.get("stats_of_child_of") == os.getppid():
         begun.append(import_module("tensix.memory").statistics())
         atexit.register(print_stats, os.getpid(), begun[-1].__enter__())
     if "folder" in settings:
         recorded_process = import_module("tensix.command_line.recorded_process")
-        begun.append(recorded_process.RecordedProcess(settings["folder"], settings["record"]))
-        begun[-1].begin()
+        recorded = recorded_process.RecordedProcess(settings["folder"], settings["record"])
+        recorded.begin()
+        if "black_box" in settings:
+            import_module("tensix.command_line.black_box").BlackBox(recorded, settings["black_box"]).begin()
+    allow_reserved()
 
 
 def begin_torch():
     """Put PyTorch's tensors into memory of tensix, once it is imported."""
     if begun and begun[0].get("torch", True):
         import_module("tensix.memory.torch_scope").serve_torch.serve_program()
+        allow_reserved()
+
+
+def allow_reserved():
+    """Let what was reserved so far not count, as when NumPy or PyTorch was imported and threads were started."""
+    if begun[0].get("limit") is not None:
+        import_module("tensix.command_line.process_memory").allow_reserved(begun[0]["limit"])
 
 
 def serve(settings):
     """Put NumPy's arrays into memory of tensix, of the kind that is asked for."""
     memory = import_module("tensix.memory")
     upstream = memory.HugePageAllocator() if settings.get("huge_pages") else None
-    if settings.get("limit") is not None:
-        upstream = memory.LimitingAdaptor(upstream or CPUAllocator(), settings["limit"])
+    if settings.get("limit_arrays") is not None:
+        upstream = memory.LimitingAdaptor(upstream or CPUAllocator(), settings["limit_arrays"])
     if upstream is not None:
         set_allocator("cpu", CachingAllocator(upstream))
+    if settings.get("limit") is not None:  # what is kept for reuse counts, and others cannot ask for it
+        get_allocator().max_cached = min(get_allocator().max_cached, settings["limit"] // SHARE_KEPT)
     if settings.get("numpy", True):
         serve_numpy.serve_program()
 

@@ -27,12 +27,13 @@ import sys
 import threading
 import time
 
-from tensix.memory import record
+from tensix.command_line.process_memory import more_memory
+from tensix.command_line.recorded_files import ARRAYS_PEAK, FAILED
+from tensix.memory import max_memory_allocated, record
 from tensix.memory.background_thread import BackgroundThread
 
-__all__ = ["FAILED", "RecordedProcess"]
+__all__ = ["RecordedProcess"]
 
-FAILED = ".failed"  # end of the name of a file that says that a process could not write what it recorded
 FINALIZED_LAST = -1000  # of the finalizers of multiprocessing, after it has waited for the process's own children
 SHORTEST_PAUSE = 1.0  # seconds between two files of a process
 PAUSE_PER_COST = 50
@@ -55,6 +56,8 @@ class RecordedProcess:
 
     def __init__(self, folder, options):
         self.folder, self.options = folder, options
+        self.at_failure = None  # called with the bytes that are refused
+        self.lock, self.writer_now = threading.Lock(), None  # the thread that writes now
 
     def begin(self):
         """Record this process, and each that it forks."""
@@ -72,6 +75,7 @@ class RecordedProcess:
         except ValueError:  # the command found all packages; this process is of another program, which lacks one
             recording = record(resident=True, **self.options | {"through": None})
         recording._keep_in(file_without_name(self.folder, "xb+", buffering=0))  # the recording closes it
+        recording._call_at_failures(lambda nbytes: self.at_failure and self.at_failure(nbytes))
         self.recording = recording.start()
         pause = self.write_now()
         self.writer = BackgroundThread("tensix snapshots", self.write_now, pause, in_child=False).start()
@@ -116,7 +120,8 @@ class RecordedProcess:
 
     def end_by_signal(self, number, frame):
         """Write the file, at once, and end as if the signal had not been heard."""
-        if self.pid == os.getpid() and self.state == ENDING:  # we are called in the middle of `end`, and its locks
+        is_inside = self.state == ENDING or self.writer_now == threading.get_ident()
+        if self.pid == os.getpid() and is_inside:  # we are called in the middle of it, and of its locks
             self.late_signal = number
         else:
             self.end(holders=False)
@@ -124,6 +129,20 @@ class RecordedProcess:
 
     def write(self, holders, ended):
         """Write the file, or say why that is not possible and let the program go on."""
+        if self.writer_now == threading.get_ident():  # memory is refused, or a signal comes, while it is written
+            return
+        with self.lock:
+            self.writer_now = threading.get_ident()
+            try:
+                with more_memory():
+                    self.write_it(holders, ended)
+            finally:
+                self.writer_now = None
+        if self.late_signal is not None and self.state == RUNNING:
+            self.end_by_signal(self.late_signal, None)
+
+    def write_it(self, holders, ended):
+        """Do so, in the thread that holds the lock."""
         try:
             with ColumnFiles(self.folder) as columns:
                 snapshot = self.recording._snapshot_in_parts(columns.take, holders=holders)
@@ -135,6 +154,8 @@ class RecordedProcess:
                     columns.write(file)
                     file.write("}}")
             os.replace(self.path + ".part", self.path + ".json")
+            with open(self.path + ARRAYS_PEAK, "w", encoding="ascii") as file:
+                file.write(str(max_memory_allocated()))
         except FileNotFoundError:  # the folder is gone: this process outlives the program, and no one waits for it
             pass
         except (OSError, MemoryError) as error:

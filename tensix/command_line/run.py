@@ -1,33 +1,49 @@
-"""``python -m tensix run``: run a program whose arrays lie in tensix's memory."""
+"""``python -m tensix run``: run a program within a limit, its arrays in tensix's memory."""
 
 import argparse
 import os
+import sys
 from importlib import import_module
 
-from tensix.command_line.program import add_program, exchange_for, words_of
+from tensix.command_line.program import add_program, exchange_for, name_of, words_of
 
 __all__ = ["fill"]
 
 LEAST_BARE_LIMIT = 1 << 20
 EPILOG = """examples:
   python -m tensix run simulate.py --steps 100
-  python -m tensix run --limit 2G --stats simulate.py
-  python -m tensix run -m pytest tests
+  python -m tensix run --limit 2G simulate.py
+  python -m tensix run --limit-total 12G -m pytest -n 4
+  python -m tensix run --limit-arrays 2G --stats simulate.py
 
-What follows the program's name belongs to the program. It runs as Python runs it, in this process.
+What follows the program's name belongs to the program. It runs as Python runs it, in this process if it has no limit.
 """
 
 
 def fill(parser):
     """Describe this command and its options to its parser."""
-    parser.usage = "%(prog)s [-h] [--limit SIZE] [--huge-pages] [--stats] (SCRIPT | FOLDER | -m MODULE | -c CODE) ..."
+    parser.usage = (
+        "%(prog)s [-h] [--limit SIZE] [--limit-total SIZE] [--limit-arrays SIZE] [--no-black-box] [-o FILE] [--usr2] "
+        "[--huge-pages] [--stats] (SCRIPT | FOLDER | -m MODULE | -c CODE) ..."
+    )
     parser.description = (
-        "Run a Python program and give its NumPy arrays memory of tensix, in all its processes: blocks that are freed "
-        "are used again, pages and all."
+        "Run a Python program and give its NumPy arrays and PyTorch's CPU tensors memory of tensix, in all its "
+        "processes: blocks that are freed are used again, pages and all. With a limit, a page shows what was alive "
+        "when memory was refused."
     )
     parser.epilog, parser.formatter_class = EPILOG, argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--limit", metavar="SIZE", help="raise MemoryError where the arrays of a process, and what is "
-                        "kept for reuse, would take more than SIZE, such as 500M or 1.5GiB")  # fmt: skip
+    parser.add_argument("--limit", metavar="SIZE", help="the most private memory of a process, such as 500M or 1.5GiB, "
+                        "of arrays, Python objects and other libraries, with what they reserve. Linux "
+                        "only")  # fmt: skip
+    parser.add_argument("--limit-total", metavar="SIZE", help="the most private memory of all processes of the program "
+                        "together. Linux only")  # fmt: skip
+    parser.add_argument("--limit-arrays", metavar="SIZE", help="the most for the arrays of a process, and what is kept "
+                        "for reuse")  # fmt: skip
+    parser.add_argument("--no-black-box", action="store_true", help="record nothing, and write no page")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the page (default: the name of the program with "
+                        ".memory.html, in this folder)")  # fmt: skip
+    parser.add_argument("--usr2", action="store_true", help="write the page also when a process of the program, or "
+                        "this one, gets SIGUSR2")  # fmt: skip
     parser.add_argument("--huge-pages", action="store_true", help="take large blocks from HugePageAllocator")
     parser.add_argument("--stats", action="store_true", help="say at the end what was reused, on the standard error")
     add_program(parser, " | FOLDER")
@@ -35,21 +51,31 @@ def fill(parser):
 
 
 def run(arguments):
-    """Become the program."""
+    """Run the program; become it if it has no limit."""
     words = words_of(arguments)
-    settings = {"huge_pages": arguments.huge_pages}
-    if arguments.limit is not None:
-        settings["limit"] = limit_of(arguments.limit)
+    limits = {
+        name: limit_of(f"--{name.replace('_', '-')}", text)
+        for name in ("limit", "limit_total", "limit_arrays") if (text := getattr(arguments, name)) is not None
+    }  # fmt: skip
+    settings = {"huge_pages": arguments.huge_pages, **limits}
+    is_supervised = limits or arguments.usr2
     if arguments.stats:
-        settings["stats_of"] = os.getpid()
-    return exchange_for(words, settings)
+        settings["stats_of_child_of" if is_supervised else "stats_of"] = os.getpid()
+    if not is_supervised:
+        return exchange_for(words, settings)
+    if {"limit", "limit_total"} & limits.keys() and sys.platform != "linux":
+        raise ValueError("--limit and --limit-total need Linux, whose kernel refuses what is beyond them: "
+                         "give --limit-arrays.")  # fmt: skip
+    output = None if arguments.no_black_box else arguments.output or f"{name_of(words)}.memory.html"
+    supervised = import_module("tensix.command_line.supervised_run")
+    return supervised.run_within(words, settings, output, usr2=arguments.usr2)
 
 
-def limit_of(text):
-    """Return the limit in bytes. A small number without a unit is refused: somebody left the unit out."""
+def limit_of(option, text):
+    """Return a limit in bytes. A small number without a unit is refused: somebody left the unit out."""
     import_module("tensix._modules")  # which a run without a limit does without
     limit = import_module("tensix._support.format_size").parse_size(text)
     if text.strip()[-1].isdecimal() and limit < LEAST_BARE_LIMIT:
-        raise ValueError(f"--limit {text} is a limit of {limit} bytes: give the unit too, such as {text.strip()}M for "
+        raise ValueError(f"{option} {text} is a limit of {limit} bytes: give the unit too, such as {text.strip()}M for "
                          f"mebibytes, or write {text.strip()}B.")  # fmt: skip
     return limit

@@ -10,7 +10,7 @@ from tensix.profiling.replay import Replay
 
 __all__ = ["lines_of_summary"]
 
-SITES_SHOWN = 8
+SITES_SHOWN, MARKS_SHOWN = 8, 12
 
 
 def lines_of_summary(snapshot, terminal):
@@ -50,11 +50,20 @@ def lines_of_summary(snapshot, terminal):
         yield terminal.warm(f"    {count_of(dropped, 'event')} not kept: give a larger --max-events")
     if not snapshot.get("ended", True):
         yield terminal.warm("    the process was killed, or could not write what it did last: that is not known")
+    yield from lines_of_marks(replay.at_marks(snapshots))
     yield ""
     if len(snapshots) > 1:
         yield from lines_of_processes(snapshots, terminal)
         yield ""
     yield from lines_of_sites(snapshots, replay)
+
+
+def lines_of_marks(marks):
+    """Yield what was in use at the marks that the program set, the last of many."""
+    if marks[:-MARKS_SHOWN]:
+        yield f"    {count_of(len(marks) - MARKS_SHOWN, 'mark')} before these"
+    for name, nbytes, most in marks[-MARKS_SHOWN:]:
+        yield f"    {'at mark':<10} {format_size(nbytes):>12}   {printable(name)}; at most {format_size(most)} before"
 
 
 def resident_peak(snapshot, replay):

@@ -13,6 +13,7 @@ class OutOfMemoryError(MemoryError):
     in_use: int | None
     limit: int | None
     cached: int | None
+    remarks: str
     def __init__(
         self,
         nbytes: int | str,

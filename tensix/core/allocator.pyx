@@ -67,6 +67,8 @@ from tensix.core.python_reference cimport (
 )
 from tensix._support.public_module cimport set_module
 
+from tensix.core.memory_reports import remarks
+
 __all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "use_allocator"]
 
 cdef extern from "tensix/core/at_fork.h":
@@ -100,6 +102,8 @@ class OutOfMemoryError(MemoryError):
         The limit that was reached, if tensix set it and not the system.
     cached : int or None
         Bytes that a cache below the allocator keeps for reuse, if there is one.
+    remarks : str
+        While a profile or a recording runs, which lines hold most; part of the text.
 
     Examples
     --------
@@ -119,17 +123,18 @@ class OutOfMemoryError(MemoryError):
             raise TypeError("OutOfMemoryError() takes words, or nbytes, alignment and in_use.")
         else:
             super().__init__(nbytes, alignment, in_use, limit, cached)
+        self.remarks = remarks()
         self.nbytes, self.alignment, self.in_use, self.limit, self.cached = nbytes, alignment, in_use, limit, cached
 
     def __str__(self):
         if self.words is not None:
-            return self.words
+            return self.words + self.remarks
         bound = "" if self.limit is None else f"limit {self.limit:,}, "
         kept = "" if self.cached is None else f", cached {self.cached:,}"
         remedy = "Free tensors or ask for less." if self.limit is None else "Free tensors or raise the limit."
         return (
             f"cannot allocate {self.nbytes:,} bytes (alignment {self.alignment}): "
-            f"{bound}in use {self.in_use:,}{kept}. {remedy}"
+            f"{bound}in use {self.in_use:,}{kept}. {remedy}{self.remarks}"
         )
 
 

@@ -71,6 +71,8 @@ from tensix.core.usage cimport (
     high_water_t,
 )
 
+from tensix._support.format_size import format_size
+
 __all__ = ["MemoryReporter", "max_memory_allocated", "memory_allocated", "reset_peak_memory_stats"]
 
 cdef extern from "Python.h" nogil:
@@ -102,6 +104,8 @@ cdef extern from *:
 
 cdef high_water_t tallies[DEVICE_TYPE_COUNT]
 given_out = tallies
+REMARKS = []
+MOST_LINES = 3  # that hold most, in an error
 cdef tuple REPORTERS = ()  # replaced whole under the GIL, so that a report walks over one state of it
 cdef int reporter_count = 0
 cdef int locking_count = 0  # listeners that need the lock
@@ -232,6 +236,26 @@ def listeners():
         if may_be_told(slots[i], epoch):
             found[(<MemoryListener>slots[i]).since] = <object>slots[i]
     return [found[since] for since in sorted(found)]
+
+
+def remarks():
+    """Return what there is to say about a failure besides its numbers: sentences, each after a space.
+
+    The newest profile or recording knows the lines that hold most; functions in `REMARKS` return further sentences.
+    """
+    try:
+        return "".join([f" {sentence}" for say in (lines_that_hold_most, *REMARKS) if (sentence := say())])
+    except Exception:  # there is no memory for words
+        return ""
+
+
+def lines_that_hold_most():
+    """Return a sentence, or nothing."""
+    knowing = [listener for listener in listeners() if hasattr(listener, "_held_by_line")]
+    held = knowing.pop()._held_by_line() if knowing else {}
+    most = sorted([place for place in held if held[place] > 0], key=held.get, reverse=True)[:MOST_LINES]
+    lines = ", ".join([f"{format_size(held[place])} by {place}" for place in most])
+    return f"Most is held by these lines: {lines}." if lines else ""
 
 
 cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept:

@@ -45,7 +45,6 @@ cdef extern from "tensix/memory/torch_allocator.h" nogil:
 cdef bint is_serving = False    # read without a lock: a scope that begins or ends may be seen a moment later
 cdef uint64_t server = 0        # the Allocator of the scope; 0: the one in use
 cdef object SERVER = None       # the same, kept alive
-REASONS = []                    # a function that tells more than an allocator's error, from `torch_scope.py`
 
 
 def serve(bint wanted, Allocator allocator=None):
@@ -137,7 +136,7 @@ cdef void say_why_with_gil(PyObject* error, char* text) noexcept with gil:
     cdef pending_exception_t pending = save_exception()
     cdef bytes encoded
     try:
-        encoded = "".join([str(<object>error), *[reason() for reason in REASONS]]).encode("utf-8", "backslashreplace")
+        encoded = str(<object>error).encode("utf-8", "backslashreplace")
         snprintf(text, TX_TORCH_TEXT_BYTES, b"%s", <const char*>encoded)
     except BaseException:  # there is no memory for words: those that are there already will do
         pass

@@ -5,13 +5,9 @@ import warnings
 from importlib import import_module
 
 from tensix._support.argument_errors import names_signature
-from tensix._support.format_size import format_size
-from tensix.core.memory_reports import listeners
 from tensix.memory.serving_scope import ServingScope
 
 __all__ = ["TorchWhenImported", "serve_torch"]
-
-MOST_LINES = 3  # that hold most, in an error
 
 
 class serve_torch(ServingScope):  # noqa: N801 - it reads as what it does
@@ -83,7 +79,6 @@ class serve_torch(ServingScope):  # noqa: N801 - it reads as what it does
 
     def _serve(self, wanted, allocator):
         memory = import_module("tensix.memory.torch_memory")  # its code is for programs with PyTorch only
-        memory.REASONS[:] = [lines_that_hold_most]
         problem = memory.serve(wanted, allocator)
         if problem is not None:
             version = getattr(sys.modules["torch"], "__version__", "?")
@@ -130,12 +125,3 @@ class TorchWhenImported:
 
             loader.exec_module = execute_and_begin
         return spec
-
-
-def lines_that_hold_most():
-    """Return the lines that hold most memory, as the newest profile or recording knows; nothing without one."""
-    knowing = [listener for listener in listeners() if hasattr(listener, "_held_by_line")]
-    held = knowing[-1]._held_by_line() if knowing else {}
-    most = sorted(held.items(), key=lambda item: -item[1])[:MOST_LINES]
-    lines = ", ".join(f"{format_size(nbytes)} by {place}" for place, nbytes in most if nbytes > 0)
-    return f" Most is held by these lines: {lines}." if lines else ""

@@ -6,7 +6,7 @@ from typing_extensions import disjoint_base
 
 from tensix.profiling.snapshot_file import Snapshot
 
-__all__ = ["record", "snapshot"]
+__all__ = ["mark", "record", "snapshot"]
 
 @disjoint_base
 class record:
@@ -25,4 +25,5 @@ class record:
     def __enter__(self) -> Self: ...
     def __exit__(self, *exc_info: object) -> None: ...
 
+def mark(name: str) -> None: ...
 def snapshot(*, holders: bool = True) -> Snapshot: ...

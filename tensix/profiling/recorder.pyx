@@ -76,11 +76,12 @@ from tensix.memory.block_table cimport (
 )
 from tensix.memory.call_site cimport CallSites, CallSites_capture
 
+from tensix._support.argument_errors import names_signature
 from tensix._version import __version__
 from tensix.profiling.holders import holders_of, repr_of
 from tensix.profiling.snapshot_file import FORMAT, VERSION, Snapshot, frame_with_source
 
-__all__ = ["record", "snapshot"]
+__all__ = ["mark", "record", "snapshot"]
 
 cdef extern from "tensix/profiling/clock.h" nogil:
     int64_t tx_now_ns()
@@ -222,6 +223,8 @@ cdef class record(MemoryListener):
     cdef block_table_t numbers  # of allocators, from 1; their addresses stay theirs, for the list keeps them
     cdef list operators         # by their numbers on the tape less one
     cdef dict operator_numbers
+    cdef list marks             # of the snapshot
+    cdef object at_failure      # called with the bytes that were refused, or None
     cdef uint64_t call          # the latest of which the stack was taken
     cdef uint32_t call_stack
     cdef void* made             # the latest block, while nothing was read in the call that allocated it
@@ -233,6 +236,7 @@ cdef class record(MemoryListener):
         self.tape.max_count, self.tape.file = DEFAULT_MAX_EVENTS, -1
         self.allocators, self.threads = [], {}
         self.operators, self.operator_numbers = [], {}
+        self.marks = []
 
     def __init__(self, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS, through=None, resident=False):
         if not 16 <= max_events <= 1 << 32:
@@ -318,6 +322,10 @@ cdef class record(MemoryListener):
         self.file, self.tape.file = file, file.fileno()
         self.tape.file_capacity = self.tape.max_count
 
+    def _call_at_failures(self, function):
+        """Call a function with the bytes of each request that is refused, after it was noted."""
+        self.at_failure = function
+
     def _snapshot_in_parts(self, take, *, holders=True):
         """Return a snapshot without its blocks, whose columns are given to `take`, a part after the other.
 
@@ -397,13 +405,58 @@ cdef class record(MemoryListener):
             self.tape.records[position].freed_ns = tx_now_ns() - self.tape.started_ns
 
     cdef void failed(self, size_t nbytes) noexcept:
+        cdef pending_exception_t pending
         add_event(self, &self.tape.failures, nbytes)
+        if self.at_failure is not None:
+            pending = save_exception()
+            try:
+                self.at_failure(nbytes)
+            except BaseException as error:
+                pass_on(error)
+            restore_exception(pending)
 
     cdef void copied(self, size_t nbytes) noexcept:
         add_event(self, &self.tape.copies, nbytes)
 
 
 RUNNING = []  # recordings, the latest last
+
+
+@names_signature
+def mark(name):
+    """Give this moment a name in every recording that runs: the page, the summary and comparisons show it.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"epoch 3"``. A recording keeps as many marks as `max_events`.
+
+    Raises
+    ------
+    TypeError
+        If it is not a str.
+
+    Notes
+    -----
+    Without a recording nothing happens, so marks may stay in a program.
+
+    Thread-safety: any thread may set marks.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> with tensix.memory.record() as recording:
+    ...     tensix.memory.mark("begin")
+    >>> recording.snapshot()["marks"][0]["name"]
+    'begin'
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"mark() needs a name, found {type(name).__name__}.")
+    now = tx_now_ns()
+    for recording in RUNNING.copy():
+        one = <record>recording
+        if len(one.marks) < one.tape.max_count:
+            one.marks.append({"name": name, "time_ns": now - one.tape.started_ns})
 
 
 def snapshot(*, holders=True):
@@ -727,6 +780,8 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
         "left_out": left_out,
         "blocks_left_out": blocks_left_out,
     })
+    if self.marks:
+        made["marks"] = self.marks.copy()
     if self.resident is not None:
         made["resident"] = self.resident.columns()
     return made

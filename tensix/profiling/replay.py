@@ -67,6 +67,24 @@ class Replay:
         first = max(self.position_after(begin) - 1, 0)
         return int(self.live[first : self.position_after(end)].max(initial=0))
 
+    def at_marks(self, snapshots):
+        """Return the name of each mark, the bytes in use then, and the most since the mark before it.
+
+        Parameters
+        ----------
+        snapshots : list of Snapshot
+            Those that are replayed.
+        """
+        marks = sorted(
+            (mark["time_ns"] + snapshot.get("offset_ns", 0), mark["name"])
+            for snapshot in snapshots for mark in snapshot.get("marks", ())
+        )  # fmt: skip
+        before = [0, *(time for time, _ in marks)]
+        return [
+            (name, self.most_between(time, time), self.most_between(begin, time))
+            for (time, name), begin in zip(marks, before, strict=False)
+        ]
+
     def position_after(self, time):
         """Return the position of the first event after a time."""
         return int(np.searchsorted(self.times, time, side="right"))

@@ -257,7 +257,8 @@ def damage_of(data):
     if "call_sites" in data and not are_call_sites(data["call_sites"], data["stacks"]):
         return "its call sites are not one frame of each stack"
     return (
-        damage_of_advice(data)
+        damage_of_marks(data.get("marks", []))
+        or damage_of_advice(data)
         or damage_of_resident(data.get("resident"))
         or damage_of_processes(data.get("processes", []))
     )
@@ -273,6 +274,15 @@ def damage_of_resident(resident):
         return "its resident memory is not columns of numbers"
     if len(set(map(len, columns))) != 1:
         return "the columns of its resident memory differ in length"
+    return None
+
+
+def damage_of_marks(marks):
+    """Return what is wrong with the marks of a snapshot, which it may lack."""
+    if not isinstance(marks, list) or not all(
+        isinstance(one, dict) and isinstance(one.get("name"), str) and is_count(one.get("time_ns")) for one in marks
+    ):
+        return "its marks are not names with times"
     return None
 
 

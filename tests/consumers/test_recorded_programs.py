@@ -44,7 +44,7 @@ def test_a_group_by(folder):
     assert done.stdout.startswith("50\nmemory of group_by.py") and done.stderr == ""
     snapshot = load_snapshot(folder / "out.json")
     assert sum(nbytes == 8_000_000 for nbytes in snapshot["blocks"]["nbytes"]) >= 2
-    done = tensix(folder, "run", "--limit", "1GiB", "--stats", "group_by.py")
+    done = tensix(folder, "run", "--limit", "2GiB", "--stats", "group_by.py")
     assert done.stdout == "50\n" and "reused" in done.stderr
 
 

@@ -497,8 +497,9 @@ def test_the_memory_command_sees_them(program, tmp_path, first):
 
 
 def test_the_run_command_limits_them(program, tmp_path):
-    finished = command(tmp_path, "run", "--limit", "10MiB", program, status=1)
+    finished = command(tmp_path, "run", "--limit-arrays", "10MiB", program, status=1)
     assert "RuntimeError: cannot allocate 8,000,000 bytes" in finished.stderr and "limit 10,485,760" in finished.stderr
+    assert re.search(r"Most is held by these lines: 4\.00 MiB by .*prog\.py:\d+", finished.stderr)
     assert "reused" in command(tmp_path, "run", "--stats", program).stderr
 
 

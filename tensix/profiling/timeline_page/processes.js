@@ -20,7 +20,7 @@ function joined(parts) {
   const main = parts[0][1];
   const blocks = { process: [] };
   const all = { ...main, blocks, frames: [], stacks: [], call_sites: [], allocators: [], threads: [], holders: [], copies: [], failures: [],
-    advice: [], dropped: 0, left_out: 0, blocks_left_out: 0, processNames: parts.map(([name]) => name) };
+    advice: [], marks: [], dropped: 0, left_out: 0, blocks_left_out: 0, processNames: parts.map(([name]) => name) };
   const numbers = new Map();
   const numberOf = (list, value) => {
     const text = JSON.stringify(value);
@@ -57,12 +57,14 @@ function joined(parts) {
     for (const list of ["copies", "failures"]) {
       for (const one of part[list]) all[list].push({ ...one, time_ns: one.time_ns + shift, stack: stacks[one.stack] });
     }
+    for (const one of part.marks ?? []) all.marks.push({ ...one, time_ns: one.time_ns + shift });
     for (const { block, text } of part.holders) all.holders.push({ block: block + first.block, text });
     for (const one of part.advice ?? []) all.advice.push({ ...one, blocks: one.blocks.map((block) => block + first.block) });
     all.dropped += part.dropped;
     all.left_out += part.left_out ?? 0;
     all.blocks_left_out += part.blocks_left_out ?? 0;
   });
+  all.marks.sort((one, other) => one.time_ns - other.time_ns);
   if (!parts.some(([, part]) => part.advice)) delete all.advice;
   all.resident = residentOfAll(parts.map(([, part]) => part));
   return all;

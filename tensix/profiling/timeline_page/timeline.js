@@ -244,6 +244,7 @@ class Timeline extends EventTarget {
     context.clip();
     this.#drawMoments(context, snapshot.facts.copies, this.height, -8, colourOf("--accent"));
     this.#drawMoments(context, snapshot.facts.failures, 0, 8, colourOf("--bad"));
+    if (snapshot.facts.marks?.length) this.#drawNamedMarks(context, soft);
     if (snapshot.residentPeak) this.#drawResident(context);
     if (snapshot.peakEvent >= 0) this.#drawPeak(context, ink);
     if (this.block >= 0) this.#drawLife(context, ink);
@@ -259,6 +260,26 @@ class Timeline extends EventTarget {
       if (time < this.view.t0 || time > this.view.t1 || Math.abs(x - last) < 1) continue;
       drawTriangle(context, x, y, height, colour);
       last = x;
+    }
+  }
+
+  /** Draw a line for each mark that the program set, with its name where there is space for it. */
+  #drawNamedMarks(context, colour) {
+    context.fillStyle = colour;
+    context.strokeStyle = colour;
+    context.textAlign = "left";
+    context.textBaseline = "top";
+    let end = -Infinity; // of the last name, or line, that was drawn
+    for (const { time_ns: time, name } of this.snapshot.facts.marks) {
+      const x = Math.round(this.xOf(time)) + 0.5;
+      if (time < this.view.t0 || time > this.view.t1 || x <= end - context.measureText(name).width) continue;
+      context.setLineDash([3, 3]);
+      strokeLine(context, x, 0, x, this.height);
+      context.setLineDash([]);
+      if (x > end) {
+        context.fillText(name, x + 4, 2);
+        end = x + 8 + context.measureText(name).width;
+      }
     }
   }
 

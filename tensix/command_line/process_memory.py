@@ -1,0 +1,99 @@
+"""The private memory of processes: what Linux tells of it, and how it is limited.
+
+Note [Limits of processes]
+~~~~~~~~~~~~~~~~~~~~~~~~~~
+Linux refuses a process private memory beyond its RLIMIT_DATA: ``malloc`` returns NULL, Python and NumPy raise
+``MemoryError``, PyTorch its own error. It counts what is reserved, touched or not, and no shared memory. Processes
+inherit the limit, and each counts its own memory.
+
+For all processes together there is no such limit, save in a control group, which few users may make. So the command
+reads ten times a second what they have, and lets each of them grow by what is left for all. Two that grow between two
+readings may pass the limit; if together they are beyond it by more than `tolerance_of` it, the largest is ended.
+
+Programs reserve memory that they never touch, such as the stacks of threads, mostly when they begin. That is allowed on
+top of the limit, up to `tolerance_of` it.
+"""
+
+import contextlib
+import os
+import sys
+from importlib import import_module
+
+__all__ = ["allow_reserved", "limit_to", "memory_of", "more_memory", "processes_of", "share_of", "tolerance_of"]
+
+RESERVED_BYTES = 64 << 20  # that may be taken beyond a limit to write what a process had
+
+
+def tolerance_of(limit):
+    """Return by how many bytes a limit may be exceeded."""
+    return max(64 << 20, limit // 20)
+
+
+def limit_to(nbytes, number=0):
+    """Limit the private memory of a process, and of those that it starts from now on; 0 is this one."""
+    resource = import_module("resource")
+    hard = resource.prlimit(number, resource.RLIMIT_DATA)[1]
+    soft = nbytes if hard == resource.RLIM_INFINITY else min(nbytes, hard)
+    resource.prlimit(number, resource.RLIMIT_DATA, (soft, hard))
+
+
+@contextlib.contextmanager
+def more_memory():
+    """Raise the limit of this process by `RESERVED_BYTES`, where it has one."""
+    limit = limit_of_process()
+    if limit is None:
+        yield
+        return
+    limit_to(limit + RESERVED_BYTES)
+    try:
+        yield
+    finally:
+        limit_to(limit)
+
+
+def limit_of_process():
+    """Return the limit of this process in bytes, None if it has none."""
+    if sys.platform != "linux":
+        return None
+    resource = import_module("resource")
+    limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def processes_of(pid):
+    """Return the numbers of a process and of those that come from it."""
+    children = {}
+    for name in os.listdir("/proc"):
+        if name.isdecimal():
+            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+                parent = int(file.read().rpartition(b")")[2].split()[1])  # after the name, which may hold anything
+                children.setdefault(parent, []).append(int(name))
+    found = [pid]
+    for number in found:
+        found += children.get(number, ())
+    return found
+
+
+def memory_of(number):
+    """Return the resident private bytes of a process with those that are swapped, and what RLIMIT_DATA counts."""
+    with contextlib.suppress(OSError), open(f"/proc/{number}/status", "rb") as file:
+        words = file.read().split()
+        rows = {name: int(words[words.index(name) + 1]) << 10 for name in (b"RssAnon:", b"VmSwap:", b"VmData:")
+                if name in words}  # fmt: skip
+        if rows:  # else it has ended
+            return rows[b"RssAnon:"] + rows.get(b"VmSwap:", 0), rows[b"VmData:"]
+    return None
+
+
+def share_of(number, otherwise):
+    """Return a process's share of its private pages, of which those that forks share count in part."""
+    with contextlib.suppress(OSError, ValueError), open(f"/proc/{number}/smaps_rollup", "rb") as file:
+        words = file.read().split()
+        return sum(int(words[words.index(name) + 1]) << 10 for name in (b"Pss_Anon:", b"SwapPss:") if name in words)
+    return otherwise
+
+
+def allow_reserved(limit):
+    """Let what this process has reserved and not touched so far not count, within the tolerance of its limit."""
+    private, data = memory_of("self")
+    limit_to(limit + min(max(data - private, 0), tolerance_of(limit)))

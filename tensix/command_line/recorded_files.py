@@ -1,0 +1,90 @@
+"""The files that processes of a program leave in a folder, and pages that are made of them while it runs."""
+
+import ast
+import contextlib
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from tensix.command_line.process_memory import processes_of
+
+__all__ = ["ARRAYS_PEAK", "FAILED", "WANTED", "PagesWanted", "folder_of_running"]
+
+# Ends of the names of files that a process leaves beside its recording, a .json.
+FAILED = ".failed"       # it could not write what it recorded
+WANTED = ".wanted"       # why there is to be a page
+ARRAYS_PEAK = ".arrays"  # the most bytes that its arrays had at one time
+
+
+def folder_of_running(pid):
+    """Return the folder of a program that runs, and the first of its processes from this one on that belongs to it.
+
+    The process may be one of the program, or the command that began it.
+
+    Raises
+    ------
+    ValueError
+        If none of its processes is recorded.
+    """
+    for number in processes_of(pid):
+        with contextlib.suppress(OSError), open(f"/proc/{number}/environ", "rb") as file:
+            for variable in file.read().split(b"\0"):
+                if variable.startswith(b"TENSIX_PROGRAM="):
+                    folder = ast.literal_eval(os.fsdecode(variable.partition(b"=")[2])).get("folder")
+                    if folder is not None:
+                        return folder, number
+    raise ValueError(f"process {pid} is not recorded, or belongs to another user: begin the program by "
+                     "python -m tensix memory, or by run with a limit.")  # fmt: skip
+
+
+class PagesWanted:
+    """Write the page when a process of the program left a reason to. See Note [The black box] in ``black_box.py``.
+
+    What that needs is imported when it is needed: the command should take no memory from its program.
+
+    Parameters
+    ----------
+    folder : str
+        Where processes leave their files.
+    output : Path
+        Of the page.
+    began_ns : int
+        When the program was begun.
+
+    Attributes
+    ----------
+    count : int
+        How many were written.
+    """
+
+    def __init__(self, folder, output, began_ns):
+        self.folder, self.output, self.began_ns, self.count = folder, output, began_ns, 0
+
+    def write_wanted(self, pid):
+        """Write it if a process has left a reason."""
+        for name in os.listdir(self.folder):
+            if name.endswith(WANTED):
+                path = Path(self.folder, name)
+                reason = path.read_text(encoding="utf-8")
+                path.unlink()
+                self.write(pid, f"process {name.partition('-')[0]}: {reason}")
+
+    def write(self, pid, reason):
+        """Write the page, and say why.
+
+        Parameters
+        ----------
+        pid : int
+            Of the process that was begun first.
+        reason : str
+            In words.
+        """
+        import_module("tensix._modules")  # a command begins without it
+        memory = import_module("tensix.command_line.memory")
+        snapshot = memory.gather(self.folder, pid, self.began_ns)
+        if snapshot is not None:
+            memory.save(snapshot, None, memory.findings_of(snapshot), self.output)
+            reason += f"; wrote {self.output}"
+            self.count += 1
+        print(memory.printable(f"tensix: {reason}"), file=sys.stderr)

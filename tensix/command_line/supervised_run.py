@@ -1,0 +1,118 @@
+"""Run a program within limits, and say at the end how it stood to them.
+
+See Note [Limits of processes] in ``process_memory.py``.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+import time
+from importlib import import_module
+from pathlib import Path
+
+from tensix.command_line.process_memory import limit_to, memory_of, processes_of, share_of, tolerance_of
+from tensix.command_line.program import run_and_wait
+from tensix.command_line.recorded_files import ARRAYS_PEAK, PagesWanted
+
+__all__ = ["run_within"]
+
+MAX_EVENTS = 100_000       # of the recording, beyond those of living blocks
+LEFT_TO_EACH = 32 << 20    # bytes beyond the limit that a process can always ask for, to raise an error and to end
+ENDED_BY_US = 137          # the exit status that the kernel's own killing has
+PATIENCE = 2.0             # seconds between asking a process to end and making it end
+
+
+def run_within(words, settings, output, *, usr2):
+    """Run a program and return its exit status.
+
+    Parameters
+    ----------
+    words : list of str
+        Of the program.
+    settings : dict
+        For `program_setup`; ``"limit"`` and ``"limit_total"`` are kept here.
+    output : str or None
+        The page, None if nothing is to be recorded.
+    usr2 : bool
+        Whether SIGUSR2 asks for a page.
+    """
+    limit, total = settings.get("limit"), settings.get("limit_total")
+    with tempfile.TemporaryDirectory(prefix="tensix-run-", ignore_cleanup_errors=True) as folder:
+        pages = PagesWanted(folder, Path(output or ""), time.monotonic_ns())
+        if output is not None:
+            settings = settings | {
+                "folder": folder, "record": {"max_events": MAX_EVENTS},
+                "black_box": {"page": output, "limit": limit, "usr2": usr2},
+            }  # fmt: skip
+        tree = LimitOfTree(total)
+
+        def watch(pid):
+            pages.write_wanted(pid)
+            tree.hold(pid)
+
+        pid, status = run_and_wait(words, settings, watch, limit)
+        if status - 128 in (signal.SIGKILL, signal.SIGTERM, signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS):
+            pages.write(pid, f"the program was ended by {signal.Signals(status - 128).name}")
+        arrays = [int(path.read_text()) for path in Path(folder).glob(f"*{ARRAYS_PEAK}")]
+    print(f"tensix: {tree.line(limit, settings.get('limit_arrays'), arrays)}", file=sys.stderr)
+    return ENDED_BY_US if tree.ended is not None else status
+
+
+class LimitOfTree:
+    """Hold the private memory of a process and of all that come from it within a limit.
+
+    Parameters
+    ----------
+    limit : int or None
+        Bytes; None: there is none.
+
+    Attributes
+    ----------
+    most : int
+        The most that all had together, in bytes, as far as it was seen.
+    ended : int or None
+        The number of the process that was ended, as far as one was.
+    """
+
+    def __init__(self, limit):
+        self.limit, self.most, self.ended, self.asked = limit, 0, None, {}
+
+    def hold(self, pid):
+        """Let each process grow by what is left, or end the largest."""
+        if self.limit is None:
+            return
+        own = {number: facts for number in processes_of(pid) if (facts := memory_of(number))}
+        if sum(private for private, _ in own.values()) > self.limit:  # pages that forks share count in each
+            own = {number: (share_of(number, private), data) for number, (private, data) in own.items()}
+        total = sum(private for private, _ in own.values())
+        self.most = max(self.most, total)
+        for number, (_, data) in own.items():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                limit_to(data + max(self.limit - total, 0) + LEFT_TO_EACH, number)
+        if total > self.limit + tolerance_of(self.limit):
+            self.end(max(own, key=lambda number: own[number][0]), total)
+
+    def end(self, number, total):
+        """End a process: ask it first, so that it can leave its file."""
+        asked = self.asked.setdefault(number, time.monotonic())
+        if self.ended is None:
+            self.ended = number
+            text = import_module("tensix._support.format_size").format_size
+            print(f"tensix: the processes of the program have {text(total)}, of a limit of {text(self.limit)}: "
+                  f"process {number}, the largest, is ended.", file=sys.stderr)  # fmt: skip
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(number, signal.SIGKILL if time.monotonic() - asked > PATIENCE else signal.SIGTERM)
+
+    def line(self, limit, limit_of_arrays, arrays):
+        """Return what was used of which limit, in words."""
+        text = import_module("tensix._support.format_size").format_size
+        resource = import_module("resource")
+        resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        words = [f"at most {text(resident)} of a process were resident"]
+        words += [f"{text(max(arrays))} of it in arrays"] if arrays else []
+        words += [f"{text(self.most)} were private to all together"] if self.limit is not None else []
+        limits = {"a process": limit, "all processes": self.limit, "arrays": limit_of_arrays}
+        of = ", ".join(f"{text(nbytes)} for {name}" for name, nbytes in limits.items() if nbytes is not None)
+        return f"{', '.join(words)}; the limit is {of}"
