@@ -43,7 +43,7 @@ class BlackBox:
         Whose file it is.
     settings : dict
         ``"page"``: how the errors call the page. ``"limit"``: that of the process, in bytes, or None. ``"usr2"``:
-        whether SIGUSR2 asks for a page.
+        whether SIGUSR2 asks for a page. ``"is_kept"``: of `RecordedProcess`.
     """
 
     def __init__(self, recorded, settings):

@@ -105,7 +105,7 @@ def run(arguments):
     with tempfile.TemporaryDirectory(prefix="tensix-memory-", ignore_cleanup_errors=True) as folder:
         settings = {
             "folder": folder, "record": options, "numpy": not arguments.no_numpy, "torch": not arguments.no_torch,
-            "black_box": {"page": str(output), "limit": None, "usr2": arguments.usr2},
+            "black_box": {"page": str(output), "limit": None, "usr2": arguments.usr2, "is_kept": True},
         }  # fmt: skip
         began = time.monotonic_ns()
         pid, status = run_and_wait(words, settings, PagesWanted(folder, output, began).write_wanted)

@@ -7,8 +7,9 @@ Linux refuses a process private memory beyond its RLIMIT_DATA: ``malloc`` return
 inherit the limit, and each counts its own memory.
 
 For all processes together there is no such limit, save in a control group, which few users may make. So the command
-reads ten times a second what they have, and lets each of them grow by what is left for all. Two that grow between two
-readings may pass the limit; if together they are beyond it by more than `tolerance_of` it, the largest is ended.
+reads ten times a second what they have, and lets each of them grow by what is left for all; by its share of that only,
+if it is less than a quarter of the limit. Processes that touch between two readings what they reserved before may pass
+the limit. If together they are beyond it by more than `tolerance_of` it, the program is ended.
 
 Programs reserve memory that they never touch, such as the stacks of threads, mostly when they begin. That is allowed on
 top of the limit, up to `tolerance_of` it.

@@ -39,10 +39,10 @@ def begin(text):
         atexit.register(print_stats, os.getpid(), begun[-1].__enter__())
     if "folder" in settings:
         recorded_process = import_module("tensix.command_line.recorded_process")
-        recorded = recorded_process.RecordedProcess(settings["folder"], settings["record"])
+        box = settings["black_box"]
+        recorded = recorded_process.RecordedProcess(settings["folder"], settings["record"], box["is_kept"])
         recorded.begin()
-        if "black_box" in settings:
-            import_module("tensix.command_line.black_box").BlackBox(recorded, settings["black_box"]).begin()
+        import_module("tensix.command_line.black_box").BlackBox(recorded, box).begin()
     allow_reserved()
 
 

@@ -52,10 +52,12 @@ class RecordedProcess:
         For the file.
     options : dict
         Of `record`.
+    is_kept : bool
+        Whether the file is of use when the process ends as it should.
     """
 
-    def __init__(self, folder, options):
-        self.folder, self.options = folder, options
+    def __init__(self, folder, options, is_kept):
+        self.folder, self.options, self.is_kept = folder, options, is_kept
         self.at_failure = None  # called with the bytes that are refused
         self.lock, self.writer_now = threading.Lock(), None  # the thread that writes now
 
@@ -112,7 +114,10 @@ class RecordedProcess:
         if self.pid == os.getpid() and self.state == RUNNING:
             self.state = ENDING
             self.writer.end()
-            self.write(holders, ended=True)
+            if self.is_kept or not holders:
+                self.write(holders, ended=True)
+            else:
+                self.write_arrays_peak()
             self.recording.stop()
             self.state = ENDED
             if self.late_signal is not None:
@@ -154,8 +159,7 @@ class RecordedProcess:
                     columns.write(file)
                     file.write("}}")
             os.replace(self.path + ".part", self.path + ".json")
-            with open(self.path + ARRAYS_PEAK, "w", encoding="ascii") as file:
-                file.write(str(max_memory_allocated()))
+            self.write_arrays_peak()
         except FileNotFoundError:  # the folder is gone: this process outlives the program, and no one waits for it
             pass
         except (OSError, MemoryError) as error:
@@ -164,6 +168,11 @@ class RecordedProcess:
                 print(f"tensix: the memory of process {self.pid} could not be written: {error}. TMPDIR says in which "
                       "folder it is kept while the program runs.", file=sys.stderr)  # fmt: skip
             self.has_failed = True
+
+    def write_arrays_peak(self):
+        """Write down the most that arrays had at one time."""
+        with contextlib.suppress(OSError), open(self.path + ARRAYS_PEAK, "w", encoding="ascii") as file:
+            file.write(str(max_memory_allocated()))
 
     def mark_as_failed(self):
         """Leave an empty file, for which there is space where there is none for bytes."""

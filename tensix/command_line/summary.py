@@ -11,6 +11,12 @@ from tensix.profiling.replay import Replay
 __all__ = ["lines_of_summary"]
 
 SITES_SHOWN, MARKS_SHOWN = 8, 12
+# What is resident outside arrays, in the order of the page: `PARTS` in snapshot.js.
+PARTS = (
+    ("python", "of it Python objects, those of up to 512 bytes"), ("heap", "C heap: larger objects, other libraries"),
+    ("heap_free", "C heap, free but kept"), ("arrow", "Arrow, with what it keeps"), ("libraries", "libraries"),
+    ("files", "mapped files"), ("shared", "shared memory"), ("stacks", "stacks of threads"),
+)  # fmt: skip
 
 
 def lines_of_summary(snapshot, terminal):
@@ -36,7 +42,7 @@ def lines_of_summary(snapshot, terminal):
     elif snapshot.get("resident", {}).get("nbytes"):
         resident, kept, other = resident_peak(snapshot, replay)
         words = f"at most; {format_size(other)} are outside arrays, {format_size(kept)} are kept by tensix"
-        rows.append(("resident", resident, words))
+        rows += [("resident", resident, words), *rows_of_parts(snapshot["resident"], other)]
     copied, refused = ([event["nbytes"] for one in snapshots for event in one[key]] for key in ("copies", "failures"))
     if copied:
         rows.append(("copied", sum(copied), f"at {count_of(len(copied), 'first write')}"))
@@ -79,6 +85,18 @@ def resident_peak(snapshot, replay):
     nbytes = int(columns["nbytes"][position])
     kept = min(int(columns["cached"][position] + columns["recording"][position]), max(nbytes - arrays, 0))
     return nbytes, kept, max(nbytes - arrays - kept, 0)
+
+
+def rows_of_parts(resident, outside):
+    """Return what is outside arrays when most is resident, as rows of the summary."""
+    position = int(np.argmax(resident["nbytes"]))
+    left, rows = outside, []
+    for name, words in PARTS:
+        nbytes = min(resident[name][position], left)
+        left -= nbytes
+        rows.append(("", nbytes, words))
+    rows.append(("", left, "the rest"))
+    return [row for row in rows if row[1] >= max(outside // 100, 1)]
 
 
 def lines_of_processes(snapshots, terminal):

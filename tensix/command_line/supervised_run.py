@@ -19,9 +19,10 @@ from tensix.command_line.recorded_files import ARRAYS_PEAK, PagesWanted
 __all__ = ["run_within"]
 
 MAX_EVENTS = 100_000       # of the recording, beyond those of living blocks
-LEFT_TO_EACH = 32 << 20    # bytes beyond the limit that a process can always ask for, to raise an error and to end
+LITTLE = 4                 # a part of the limit; if no more is left, each process may have its share of that only
+LEFT_TO_ALL = 32 << 20     # bytes beyond the limit that processes can ask for, to raise an error and to end
 ENDED_BY_US = 137          # the exit status that the kernel's own killing has
-PATIENCE = 2.0             # seconds between asking a process to end and making it end
+PATIENCE = 2.0             # seconds between asking processes to end and making them end
 
 
 def run_within(words, settings, output, *, usr2):
@@ -44,7 +45,7 @@ def run_within(words, settings, output, *, usr2):
         if output is not None:
             settings = settings | {
                 "folder": folder, "record": {"max_events": MAX_EVENTS},
-                "black_box": {"page": output, "limit": limit, "usr2": usr2},
+                "black_box": {"page": output, "limit": limit, "usr2": usr2, "is_kept": False},
             }  # fmt: skip
         tree = LimitOfTree(total)
 
@@ -57,7 +58,14 @@ def run_within(words, settings, output, *, usr2):
             pages.write(pid, f"the program was ended by {signal.Signals(status - 128).name}")
         arrays = [int(path.read_text()) for path in Path(folder).glob(f"*{ARRAYS_PEAK}")]
     print(f"tensix: {tree.line(limit, settings.get('limit_arrays'), arrays)}", file=sys.stderr)
-    return ENDED_BY_US if tree.ended is not None else status
+    return status if tree.ended_at is None else ENDED_BY_US
+
+
+def send(numbers, number_of_signal):
+    """Send a signal to processes, as far as they are there."""
+    for number in numbers:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(number, number_of_signal)
 
 
 class LimitOfTree:
@@ -72,15 +80,15 @@ class LimitOfTree:
     ----------
     most : int
         The most that all had together, in bytes, as far as it was seen.
-    ended : int or None
-        The number of the process that was ended, as far as one was.
+    ended_at : float or None
+        When the program was asked to end, because it was too late to refuse.
     """
 
     def __init__(self, limit):
-        self.limit, self.most, self.ended, self.asked = limit, 0, None, {}
+        self.limit, self.most, self.ended_at = limit, 0, None
 
     def hold(self, pid):
-        """Let each process grow by what is left, or end the largest."""
+        """Let each process grow by what is left, or end them all."""
         if self.limit is None:
             return
         own = {number: facts for number in processes_of(pid) if (facts := memory_of(number))}
@@ -88,22 +96,20 @@ class LimitOfTree:
             own = {number: (share_of(number, private), data) for number, (private, data) in own.items()}
         total = sum(private for private, _ in own.values())
         self.most = max(self.most, total)
+        left = max(self.limit - total, 0)
+        share = left if left > self.limit // LITTLE else left // max(len(own), 1)
         for number, (_, data) in own.items():
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                limit_to(data + max(self.limit - total, 0) + LEFT_TO_EACH, number)
-        if total > self.limit + tolerance_of(self.limit):
-            self.end(max(own, key=lambda number: own[number][0]), total)
-
-    def end(self, number, total):
-        """End a process: ask it first, so that it can leave its file."""
-        asked = self.asked.setdefault(number, time.monotonic())
-        if self.ended is None:
-            self.ended = number
+                limit_to(data + share + LEFT_TO_ALL // len(own), number)
+        if self.ended_at is None and total > self.limit + tolerance_of(self.limit):
+            self.ended_at = time.monotonic()
             text = import_module("tensix._support.format_size").format_size
-            print(f"tensix: the processes of the program have {text(total)}, of a limit of {text(self.limit)}: "
-                  f"process {number}, the largest, is ended.", file=sys.stderr)  # fmt: skip
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(number, signal.SIGKILL if time.monotonic() - asked > PATIENCE else signal.SIGTERM)
+            largest = max(own, key=lambda number: own[number][0])
+            print(f"tensix: the processes of the program have {text(total)}, of a limit of {text(self.limit)}, and are "
+                  f"ended. Process {largest} has most, {text(own[largest][0])}.", file=sys.stderr)  # fmt: skip
+            send(own, signal.SIGTERM)  # so that they can leave their files
+        elif self.ended_at is not None and time.monotonic() - self.ended_at > PATIENCE:
+            send(own, signal.SIGKILL)
 
     def line(self, limit, limit_of_arrays, arrays):
         """Return what was used of which limit, in words."""

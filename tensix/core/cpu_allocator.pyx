@@ -23,6 +23,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 from tensix.core.allocator cimport NO_MEMORY, Allocator, alignment_from_any, nbytes_from_any
 from tensix.core.assertions cimport TX_ASSERT
+from tensix.core.atomics cimport tx_add_fetch_relaxed
 from tensix.core.data_ptr cimport (
     DataPtr_wrap,
     address_from_any,
@@ -224,6 +225,14 @@ cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, bint zeroed, dat
     return 0
 
 
+cdef uint64_t bytes_in_regions = 0  # of blocks that are not in the C library's heap, in use or kept by a cache
+
+
+def region_bytes():
+    """Return how many bytes of blocks lie outside the C library's heap."""
+    return bytes_in_regions
+
+
 cdef void* alloc_cpu(CPUAllocator self, size_t nbytes, bint zeroed) noexcept nogil:
     """Return a sealed block, of zeros if asked for, NULL if there is no memory. See Note [CPU block header]."""
     cdef bint own_region = (self.huge_pages and nbytes >= HUGE_PAGE_BYTES) or (
@@ -259,6 +268,7 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes, bint zeroed) noexcept nog
     header.nbytes = nbytes
     if own_region:
         (<size_t*>(<uintptr_t>header - sizeof(size_t)))[0] = padded
+        tx_add_fetch_relaxed(&bytes_in_regions, padded)
     header.seal = seal_of(data)
     return data
 
@@ -283,6 +293,7 @@ cdef void release_cpu(void* data) noexcept nogil:
     header.seal = 0
     if mapped_bytes != 0:
         tx_unmap_pages(base, mapped_bytes)
+        tx_add_fetch_relaxed(&bytes_in_regions, -<uint64_t>mapped_bytes)
     else:
         free(base)
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tensix.memory.function_allocators import CallbackAllocator, FunctionAllocator
     from tensix.memory.numpy_scope import serve_numpy
     from tensix.memory.page_allocators import HugePageAllocator, MappedAllocator
+    from tensix.memory.resident_memory import ResidentParts, resident
     from tensix.memory.shared_memory_allocator import SharedMemoryAllocator
     from tensix.memory.statistics_scope import statistics
     from tensix.memory.torch_scope import serve_torch
@@ -58,6 +59,7 @@ __all__ = [
     "MappedAllocator",
     "Profile",
     "ProfileRow",
+    "ResidentParts",
     "SharedMemoryAllocator",
     "Snapshot",
     "StatisticsAdaptor",
@@ -73,6 +75,7 @@ __all__ = [
     "profile",
     "record",
     "reset_peak_memory_stats",
+    "resident",
     "serve_numpy",
     "serve_torch",
     "snapshot",
@@ -97,6 +100,7 @@ LOADED_LATER = {
     "MappedAllocator": "page_allocators",
     "Profile": ".profiling.profiler",
     "ProfileRow": ".profiling.profiler",
+    "ResidentParts": "resident_memory",
     "SharedMemoryAllocator": "shared_memory_allocator",
     "Snapshot": ".profiling.snapshot_file",
     "StatisticsAdaptor": "adaptors",
@@ -112,6 +116,7 @@ LOADED_LATER = {
     "profile": ".profiling.profiler",
     "record": ".profiling.recorder",
     "reset_peak_memory_stats": "counters",
+    "resident": "resident_memory",
     "serve_numpy": "numpy_scope",
     "serve_torch": "torch_scope",
     "snapshot": ".profiling.recorder",

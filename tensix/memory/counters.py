@@ -6,7 +6,7 @@ from tensix._support.argument_errors import names_signature
 from tensix.core import Allocator, Device, format_size, get_allocator
 from tensix.core.memory_reports import max_memory_allocated, memory_allocated, reset_peak_memory_stats
 from tensix.memory.caching_allocator import CachingAllocator
-from tensix.memory.resident import resident_nbytes
+from tensix.memory.resident_memory import resident_nbytes
 
 __all__ = [
     "max_memory_allocated",

@@ -30,7 +30,7 @@ from types import (
 
 from tensix.core.referents import attributes_of_module, referents_of
 from tensix.core.storage import Storage
-from tensix.memory.resident import resident_nbytes
+from tensix.memory.resident_memory import resident_nbytes
 from tensix.profiling.torch_tensors import address_of, named_tensors
 
 __all__ = []

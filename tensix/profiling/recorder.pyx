@@ -244,7 +244,7 @@ cdef class record(MemoryListener):
         self.sites = CallSites(depth, through)
         self.tape.max_count = max_events
         if resident is not False:  # its module loads what few programs need
-            module = import_module("tensix.memory.resident")
+            module = import_module("tensix.memory.resident_memory")
             self.resident = module.ResidentMemory(resident, self._recording_bytes)
 
     def __dealloc__(self):

@@ -268,7 +268,7 @@ def damage_of_resident(resident):
     """Return what is wrong with the samples of resident memory, which a snapshot may lack."""
     if resident is None:
         return None
-    names = ("time_ns", "nbytes", "cached", "recording")
+    names = late_import("tensix.memory.resident_memory").COLUMNS
     columns = [resident.get(name) for name in names] if isinstance(resident, dict) else [None]
     if not all(isinstance(column, list) and all(map(is_count, column)) for column in columns):
         return "its resident memory is not columns of numbers"

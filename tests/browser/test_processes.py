@@ -94,7 +94,8 @@ def test_resident_memory(two_processes, show):
     assert page.texts("#figures dt")[1] == "Peak resident"
     assert page.texts("#figures .value")[1] == "80.00 MiB"
     assert page.texts("#figures .note")[1] == "54.00 MiB outside arrays, 9.00 MiB kept by tensix"
-    assert "above this picture" in page.texts("#legend .resident")[0]
+    page.run("document.querySelector('#parts').click()")
+    assert "above this picture" in page.texts("#legend .resident")[-1]
     use(page, "program")
     assert page.texts("#figures .value")[1] == "50.00 MiB"
     assert page.run("[0, 49999, 50000].map((time) => page.snapshot.residentAt(time))") == [40 * MIB, 40 * MIB, 50 * MIB]
@@ -110,7 +111,40 @@ def test_the_line_of_resident_memory_is_drawn(training, show):
     page = show(training)
     y = round(page.run("page.timeline.yOf(170 * 2 ** 20) + MARGIN.top"))
     assert any(page.pixels("marksCanvas", 500, y - 1, 1, 3)) and page.screenshot() != plain
-    assert page.texts("#legend .resident") == ["resident memory"]
+    assert page.texts("#legend .resident")[-1] == "resident memory"
+
+
+def test_parts_of_the_process_are_drawn_above_the_blocks(training, show):
+    """From the start where arrays are less than half; the pointer names the part that it is over."""
+    training["resident"] = {
+        "time_ns": [0, 10**6], "nbytes": [200 * MIB, 900 * MIB], "cached": [0, 0], "recording": [0, 0],
+        "python": [50 * MIB, 300 * MIB], "heap": [0, 200 * MIB],
+    }  # fmt: skip
+    page = show(training)
+    assert page.run("page.timeline.showsProcess && document.querySelector('#parts').checked")
+    live = page.run("page.timeline.snapshot.arraysAtResidentPeak")
+    parts = page.run("page.timeline.snapshot.partsAtResidentPeak.map(({ name, begin, end }) => [name, begin, end])")
+    assert parts == [["Python objects", live, live + 300 * MIB], ["C heap", live + 300 * MIB, live + 500 * MIB],
+                     ["the rest", live + 500 * MIB, 900 * MIB]]  # fmt: skip
+    banner = page.run("document.querySelector('#banner').textContent")
+    assert banner.startswith("Arrays are ") and "300.00 MiB Python objects, 200.00 MiB C heap, " in banner
+    x, y = page.run("[page.timeline.xOf(2e6), page.timeline.yOf(page.timeline.snapshot.liveAt(2e6) + 100 * 2 ** 20)]")
+    assert any(page.pixels("marksCanvas", round(x) + 74, round(y) + 20, 1, 1))
+    page.run(f"page.timeline.pointer = {{ x: {x}, y: {y} }}; page.timeline.redraw()")
+    assert page.run("new Promise((done) => setTimeout(() => done(page.timeline.tip.textContent), 300))").startswith(
+        "300.00 MiB Python objects"
+    )
+    page.run("document.querySelector('#parts').click()")
+    assert page.run("page.timeline.whole.y1") < 900 * MIB and len(page.texts("#legend .resident")) == 1
+
+
+def test_marks_are_drawn_with_their_names(training, show):
+    plain = show(training).screenshot()
+    training["marks"] = [{"name": f"epoch {number}", "time_ns": number * training["duration_ns"] // 3}
+                         for number in range(3)]  # fmt: skip
+    page = show(training)
+    x = round(page.run("page.timeline.xOf(page.snapshot.duration / 3) + MARGIN.left"))
+    assert any(page.pixels("marksCanvas", x - 1, 60, 3, 40)) and page.screenshot() != plain
 
 
 @pytest.fixture

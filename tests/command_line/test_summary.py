@@ -4,6 +4,7 @@ import pytest
 
 from tensix.command_line.summary import lines_of_summary
 from tensix.command_line.terminal import Terminal
+from tensix.memory.resident_memory import COLUMNS
 from tensix.profiling.replay import Replay
 
 
@@ -58,18 +59,23 @@ def test_what_is_kept_by_tensix_and_what_is_outside_arrays(offset):
     """At the highest sample, with the most that was alive since the sample before."""
     resident = {
         "time_ns": [0, 100, 200], "nbytes": [500, 900, 800], "cached": [0, 150, 400], "recording": [10, 50, 60],
+        "python": [1, 100, 3], "heap": [0, 280, 5],
     }  # fmt: skip
+    resident = {name: [0, 0, 0] for name in COLUMNS} | resident
     snapshot = snapshot_of([(999, 2, 5), (300, 20, 60), (100, 120, 150)], resident=resident, offset_ns=offset)
     resident["time_ns"][0] = 10
     text = "resident 900 bytes at most; 400 bytes are outside arrays, 200 bytes are kept by tensix"
-    assert text in words_of(snapshot)
+    words = words_of(snapshot)
+    place = words.index(text)
+    assert words[place + 1] == "100 bytes of it Python objects, those of up to 512 bytes"
+    assert words[place + 2 : place + 4] == ["280 bytes C heap: larger objects, other libraries", "20 bytes the rest"]
     process = snapshot | {"pid": 2, "name": "worker"}
     words = words_of(snapshot_of([], processes=[process]))
     assert words[7] == "999 bytes 1.37 KiB 3 900 bytes 200 bytes 400 bytes 2 worker"
 
 
 def test_blocks_without_pages_leave_nothing_over():
-    resident = {"time_ns": [0, 5], "nbytes": [500, 900], "cached": [0, 70], "recording": [0, 0]}
+    resident = {name: [0, 0] for name in COLUMNS} | {"time_ns": [0, 5], "nbytes": [500, 900], "cached": [0, 70]}
     snapshot = snapshot_of([(3000, 0, None)], resident=resident)
     assert "resident 900 bytes at most; 0 bytes are outside arrays, 0 bytes are kept by tensix" in words_of(snapshot)
 
@@ -77,3 +83,13 @@ def test_blocks_without_pages_leave_nothing_over():
 def test_a_program_that_was_killed():
     words = words_of(snapshot_of([], ended=False))
     assert "the process was killed, or could not write what it did last: that is not known" in words
+
+
+def test_marks():
+    marks = [{"name": "second", "time_ns": 50}, {"name": "first", "time_ns": 10}]
+    words = words_of(snapshot_of([(300, 2, 5), (100, 6, None), (70, 20, 60)], marks=marks))
+    assert "at mark 100 bytes first; at most 300 bytes before" in words
+    assert "at mark 170 bytes second; at most 170 bytes before" in words
+    many = [{"name": str(number), "time_ns": number} for number in range(30)]
+    words = words_of(snapshot_of([], marks=many))
+    assert "18 marks before these" in words and "at mark 0 bytes 18; at most 0 bytes before" in words

@@ -359,6 +359,8 @@ AROUND = {
     "record": recorded,
     "snapshot": recorded,
     "memory_summary": lambda o: len(memory.memory_summary()) > 0,
+    "resident": lambda o: memory.resident().total > 0,
+    "mark": lambda o: memory.mark("here") is None,
     "serve_numpy": served,
     "serve_torch": torch_refused,
     "use_allocator": with_allocator,

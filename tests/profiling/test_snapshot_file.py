@@ -12,6 +12,7 @@ import tensix
 from tensix.__main__ import main
 from tensix.core import CPUAllocator, OutOfMemoryError, Storage
 from tensix.memory import Snapshot, load_snapshot, record
+from tensix.memory.resident_memory import COLUMNS
 from tensix.profiling.snapshot_file import frame_with_source
 
 
@@ -35,7 +36,7 @@ def recorded(recorded_once):
 @pytest.fixture
 def with_processes(recorded):
     """Return a snapshot that has all that one may have: resident memory, and another process."""
-    resident = {"time_ns": [0, 5], "nbytes": [1000, 2000], "cached": [0, 7], "recording": [9, 9]}
+    resident = {name: [0, 7] for name in COLUMNS}
     other = recorded | {"pid": 3, "name": "worker", "offset_ns": 7, "ended": False, "resident": resident}
     return Snapshot(recorded | {"resident": resident, "processes": [other]})
 

@@ -27,7 +27,11 @@ class Page {
     this.#offer(find("colour"), known.map(([by, { one }]) => [by, one]));
     this.#offer(find("order"), [["age", "age, oldest below"], ...known.map(([by, { one }]) => [by, one])]);
     find("colour").value = by;
+    const arrays = snapshot.residentPeak ? snapshot.arraysAtResidentPeak / snapshot.residentPeak : 1;
+    find("parts").parentElement.hidden = !snapshot.residentPeak;
+    find("parts").checked = this.timeline.showsProcess = arrays < 0.5;
     this.timeline.use(snapshot, by);
+    this.#writeBanner(find("banner"), arrays);
     this.#writeHead(find("program"), find("facts"), find("figures"));
     this.#sayWhyNothing(find("nothing"));
     this.#writeLegend();
@@ -82,6 +86,15 @@ class Page {
       make("dt", {}, name), make("dd", { className: "value" }, value), make("dd", { className: "note" }, note))));
   }
 
+  /** Say what the process has, where arrays are less than half of it. */
+  #writeBanner(banner, share) {
+    const { residentPeak, partsAtResidentPeak: parts } = this.snapshot;
+    banner.hidden = share >= 0.5;
+    if (banner.hidden) return;
+    const sizes = parts.map(({ name, begin, end }) => `${formatSize(end - begin)} ${name}`);
+    banner.textContent = `Arrays are ${(100 * share).toFixed(0)} % of the ${formatSize(residentPeak)} that the process had in memory at its most; besides there are ${sizes.join(", ")}.`;
+  }
+
   /** Say why there is nothing to see, where there is nothing. */
   #sayWhyNothing(box) {
     const { facts, count } = this.snapshot;
@@ -114,9 +127,14 @@ class Page {
     });
     const line = make("li", { className: "resident" }, make("span", { className: "stroke" }),
       `resident memory${this.snapshot.residentPeak > timeline.whole.y1 ? `, up to ${formatSize(this.snapshot.residentPeak)}: above this picture` : ""}`);
+    const bands = timeline.showsProcess ? this.snapshot.partsAtResidentPeak.map(({ name, colour, begin, end }) => {
+      const chip = make("span", { className: "chip" });
+      chip.style.background = colour;
+      return make("li", { className: "resident" }, chip, `${name}, ${formatSize(end - begin)}`);
+    }) : [];
     const hatch = make("li", { className: "hatched" }, make("span", { className: "chip" }), "hatched: not used again");
     find("legend").setAttribute("aria-label", `Most at the peak by ${one}`);
-    find("legend").replaceChildren(...this.legend.map(({ button }) => make("li", {}, button)), ...(this.snapshot.residentPeak ? [line] : []), ...(this.snapshot.lastUsed?.some(Number.isFinite) ? [hatch] : []));
+    find("legend").replaceChildren(...this.legend.map(({ button }) => make("li", {}, button)), ...bands, ...(this.snapshot.residentPeak ? [line] : []), ...(this.snapshot.lastUsed?.some(Number.isFinite) ? [hatch] : []));
     this.#markChosen();
   }
 
@@ -138,6 +156,11 @@ class Page {
       const length = (timeline.view.t1 - timeline.view.t0) / 4;
       const time = this.snapshot.peakTime;
       timeline.show({ ...timeline.whole, t0: time - length / 2, t1: time + length / 2 });
+    };
+    find("parts").onchange = (event) => {
+      timeline.showsProcess = event.target.checked;
+      timeline.fit();
+      this.#writeLegend();
     };
     find("order").onchange = (event) => timeline.arrange(event.target.value);
     find("colour").onchange = (event) => this.colourBy(event.target.value);

@@ -72,15 +72,15 @@ function joined(parts) {
 
 /** Return the resident memory of processes together, at every moment at which one of them was asked. */
 function residentOfAll(parts) {
-  const columns = ["nbytes", "cached", "recording"];
+  const columns = ["nbytes", ...PARTS.flatMap(([, , names]) => names)].filter((name) => parts.some(({ resident }) => resident?.[name]));
   const samples = parts.flatMap(({ resident, offset_ns: shift = 0, duration_ns: duration }, process) => (resident ? [
-    ...resident.time_ns.map((time, sample) => [time + shift, process, columns.map((name) => resident[name][sample])]),
+    ...resident.time_ns.map((time, sample) => [time + shift, process, columns.map((name) => resident[name]?.[sample] ?? 0)]),
     ...(process ? [[shift + duration, process, columns.map(() => 0)]] : []), // a child that ended has none
   ] : [])).sort(([one], [other]) => one - other);
   if (!samples.length) return undefined;
   const latest = parts.map(() => columns.map(() => 0));
   const sums = columns.map(() => 0);
-  const all = { time_ns: samples.map(([time]) => time), nbytes: [], cached: [], recording: [] };
+  const all = { time_ns: samples.map(([time]) => time), ...Object.fromEntries(columns.map((name) => [name, []])) };
   for (const [, process, values] of samples) {
     columns.forEach((name, column) => {
       sums[column] += values[column] - latest[process][column];

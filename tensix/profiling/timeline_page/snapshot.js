@@ -1,5 +1,14 @@
 /** The columns of a snapshot as typed arrays, and what follows from them. Sizes are bytes, times nanoseconds. */
 
+/** What of the resident memory is in no block: names in the order of their bands, colours, and the columns of each. */
+const PARTS = [
+  ["kept by tensix", "#7a8ba6", ["cached", "recording"]], ["Python objects", "#c9a227", ["python"]],
+  ["C heap", "#8a6fb0", ["heap"]], ["C heap, free", "#b9a9cf", ["heap_free"]], ["Arrow", "#d08c60", ["arrow"]],
+  ["libraries", "#5b9279", ["libraries"]],
+  ["mapped files", "#8fb39f", ["files"]], ["shared memory", "#c08497", ["shared"]], ["stacks", "#9c8f80", ["stacks"]],
+];
+const REST = ["the rest", "#a8a8a2"];
+
 class Snapshot {
   constructor(facts) {
     const { blocks } = facts;
@@ -80,6 +89,21 @@ class Snapshot {
     for (let event = begin; event < end; event++) live = Math.max(live, this.live[event]);
     this.kept = Math.min(cached[sample] + recording[sample], Math.max(0, this.residentPeak - live));
     this.unexplained = Math.max(0, this.residentPeak - live - this.kept);
+    this.arraysAtResidentPeak = Math.min(live, this.residentPeak);
+    this.partsAtResidentPeak = this.partsOf(sample, live);
+  }
+
+  /** Return the bands of a sample above what is alive: where each begins and ends, in bytes. */
+  partsOf(sample, live) {
+    const { resident } = this.facts;
+    const most = resident.nbytes[sample];
+    let end = Math.min(live, most);
+    const bands = PARTS.map(([name, colour, columns]) => {
+      const begin = end;
+      end = Math.min(most, columns.reduce((sum, column) => sum + (resident[column]?.[sample] ?? 0), begin));
+      return { name, colour, begin, end };
+    });
+    return [...bands, { name: REST[0], colour: REST[1], begin: end, end: most }].filter((band) => band.end > band.begin);
   }
 
   /** Add up blocks by stack; a stack knows its line, which is the call site of its blocks. */
@@ -119,12 +143,16 @@ class Snapshot {
     return next ? this.live[next - 1] : 0;
   }
 
+  /** Return the number of the sample of resident memory before a time, -1 where there is none. */
+  sampleAt(time) {
+    const { resident } = this.facts;
+    return resident ? firstFrom(resident.time_ns, time + 1) - 1 : -1;
+  }
+
   /** Return the resident memory at a time, which is that of the sample before; null where there is none. */
   residentAt(time) {
-    const { resident } = this.facts;
-    if (!resident?.time_ns.length) return null;
-    const next = firstFrom(resident.time_ns, time + 1);
-    return next ? resident.nbytes[next - 1] : null;
+    const sample = this.sampleAt(time);
+    return sample < 0 ? null : this.facts.resident.nbytes[sample];
   }
 
   /** Return how long a block lay unused before it was freed, or before the end; null where that is not known. */

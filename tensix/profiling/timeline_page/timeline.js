@@ -49,7 +49,8 @@ class Timeline extends EventTarget {
   /** Everything: of resident memory only as much as leaves the blocks visible. */
   get whole() {
     const { peak, duration, residentPeak } = this.snapshot;
-    const most = residentPeak <= MOST_OVER_BLOCKS * peak ? Math.max(peak, residentPeak) : peak;
+    const isShown = this.showsProcess || residentPeak <= MOST_OVER_BLOCKS * peak;
+    const most = isShown ? Math.max(peak, residentPeak) : peak;
     return { t0: 0, t1: duration * 1.005, y0: 0, y1: Math.max(most, 1) * 1.06 };
   }
 
@@ -245,6 +246,7 @@ class Timeline extends EventTarget {
     this.#drawMoments(context, snapshot.facts.copies, this.height, -8, colourOf("--accent"));
     this.#drawMoments(context, snapshot.facts.failures, 0, 8, colourOf("--bad"));
     if (snapshot.facts.marks?.length) this.#drawNamedMarks(context, soft);
+    if (this.showsProcess) this.#drawParts(context);
     if (snapshot.residentPeak) this.#drawResident(context);
     if (snapshot.peakEvent >= 0) this.#drawPeak(context, ink);
     if (this.block >= 0) this.#drawLife(context, ink);
@@ -281,6 +283,31 @@ class Timeline extends EventTarget {
         end = x + 8 + context.measureText(name).width;
       }
     }
+  }
+
+  /** Draw what else is resident above the blocks, in bands. */
+  #drawParts(context) {
+    context.globalAlpha = 0.45;
+    for (let x = 0; x < this.width; x++) {
+      const time = this.timeAt(x + 0.5);
+      const sample = this.snapshot.sampleAt(time);
+      if (sample < 0 || time > this.snapshot.duration) continue;
+      for (const { colour, begin, end } of this.snapshot.partsOf(sample, this.snapshot.liveAt(time))) {
+        const top = this.yOf(end);
+        context.fillStyle = colour;
+        context.fillRect(x, top, 1, this.yOf(begin) - top);
+      }
+    }
+    context.globalAlpha = 1;
+  }
+
+  /** Return the band at a place, if one is drawn there. */
+  #partAt(x, y) {
+    const time = this.timeAt(x);
+    const sample = this.showsProcess ? this.snapshot.sampleAt(time) : -1;
+    const bytes = this.bytesAt(y);
+    if (sample < 0) return undefined;
+    return this.snapshot.partsOf(sample, this.snapshot.liveAt(time)).find(({ begin, end }) => begin <= bytes && bytes < end);
   }
 
   /** Draw the process's resident memory: in each column of pixels the largest sample, or the one before. */
@@ -382,7 +409,8 @@ class Timeline extends EventTarget {
     const live = make("div", { className: "soft" }, [
       `${formatSize(this.snapshot.liveAt(time))} live`, ...(resident === null ? [] : [`${formatSize(resident)} resident`]),
     ].join(", "), ` at ${timeOnAxis(time, (view.t1 - view.t0) / 1000, view.t1)}`);
-    const about = block < 0 ? [] : [
+    const part = block < 0 ? this.#partAt(place.x, place.y) : undefined;
+    const about = block < 0 ? (part ? [make("div", {}, make("strong", {}, formatSize(part.end - part.begin)), ` ${part.name}`)] : []) : [
       make("div", {}, make("strong", {}, formatSize(this.snapshot.nbytes[block])), ` for ${lifeOf(this.snapshot, block)}`),
       ...lineWithSource(this.snapshot, this.snapshot.stackOf(block).line),
       ...(this.grouping.by === "site" ? [] : [make("div", { className: "soft" }, `${this.grouping.one}: ${this.grouping.groupOf(block).name}`)]),

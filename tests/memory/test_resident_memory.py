@@ -1,5 +1,6 @@
 """Resident memory beside a recording."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,8 +11,8 @@ import numpy as np
 import pytest
 
 from tensix.core import CPUAllocator
-from tensix.memory import CachingAllocator, HugePageAllocator, record, resident
-from tensix.memory.resident import ResidentMemory
+from tensix.memory import CachingAllocator, HugePageAllocator, record, resident, resident_memory
+from tensix.memory.resident_memory import COLUMNS, ResidentMemory
 
 MIB = 1 << 20
 
@@ -37,9 +38,9 @@ def test_samples_show_what_goes_on():
 
 def test_a_peak_between_two_samples_is_seen():
     """If it is the highest of all; Linux remembers that one."""
-    if resident.resident_nbytes()[0] == resident.resident_nbytes()[1]:
+    if resident_memory.resident_nbytes()[0] == resident_memory.resident_nbytes()[1]:
         bytearray(b"x") * (64 * MIB)  # else the system cannot tell now from the highest
-    _, highest = resident.resident_nbytes()
+    _, highest = resident_memory.resident_nbytes()
     with record(resident=3600) as recording:
         bytearray(b"x") * (highest + 64 * MIB)
     assert max(recording.snapshot(holders=False)["resident"]["nbytes"]) > highest + 60 * MIB
@@ -57,9 +58,9 @@ def test_intervals_that_are_none(interval):
 
 
 def test_samples_are_bounded_and_peaks_kept(monkeypatch):
-    monkeypatch.setattr(resident, "MOST_SAMPLES", 8)
+    monkeypatch.setattr(resident_memory, "MOST_SAMPLES", 8)
     values = iter(range(100, 200))
-    monkeypatch.setattr(resident, "resident_nbytes", lambda: (next(values), 0))
+    monkeypatch.setattr(resident_memory, "resident_nbytes", lambda: (next(values), 0))
     samples = ResidentMemory(True, lambda: 0)
     samples.started_ns = 0
     for _ in range(37):
@@ -70,13 +71,13 @@ def test_samples_are_bounded_and_peaks_kept(monkeypatch):
 
 def test_systems_that_tell_less(monkeypatch):
     """No /proc: the highest so far; no module resource: nothing."""
-    monkeypatch.setattr(resident, "open", lambda *_, **__: (_ for _ in ()).throw(OSError), raising=False)
-    now, highest = resident.resident_nbytes()
+    monkeypatch.setattr(resident_memory, "open", lambda *_, **__: (_ for _ in ()).throw(OSError), raising=False)
+    now, highest = resident_memory.resident_nbytes()
     assert now == highest > MIB
-    monkeypatch.setattr(resident, "import_module", lambda _: (_ for _ in ()).throw(ImportError))
+    monkeypatch.setattr(resident_memory, "import_module", lambda _: (_ for _ in ()).throw(ImportError))
     with record(resident=True) as recording:
         pass
-    nothing = {name: [] for name in ("time_ns", "nbytes", "cached", "recording")}
+    nothing = {name: [] for name in COLUMNS}
     assert recording.snapshot(holders=False)["resident"] == nothing and threads() == []
 
 
@@ -90,6 +91,82 @@ def test_what_tensix_holds_itself_is_beside():
         second = recording.snapshot(holders=False)["resident"]
     assert second["cached"][-1] - first["cached"][-1] > 60 * MIB
     assert second["recording"][-1] - first["recording"][-1] > 100 * len(blocks)
+
+
+DIVIDED = """
+import json, mmap, sys
+import numpy as np
+import tensix
+from tensix.memory import resident
+
+def divide(make):
+    before, made, after = resident(), make(), resident()
+    assert made is not None and after.total == sum(after[1:])
+    return {name: (getattr(after, name) - getattr(before, name)) / 2**20 for name in after._fields}
+
+def read(mapping):
+    sum(mapping[::4096])
+    return mapping
+
+def written(mapping):
+    mapping.write(bytes([1]) * len(mapping))
+    return mapping
+
+with open(sys.argv[1], "rb") as file:
+    found = {
+        "arrays": divide(lambda: tensix.ones(16 << 20)),
+        "python": divide(lambda: [object() for _ in range(2_000_000)]),
+        "heap": divide(lambda: np.ones(64 << 20, np.uint8)),
+        "files": divide(lambda: read(mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ))),
+        "shared": divide(lambda: written(mmap.mmap(-1, 32 << 20))),
+        "rest": divide(lambda: written(mmap.mmap(-1, 32 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))),
+    }
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems tell less")
+def test_each_part_grows_with_what_is_made(tmp_path):
+    (tmp_path / "file").write_bytes(bytes(32 * MIB))
+    command = [sys.executable, "-c", DIVIDED, str(tmp_path / "file")]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert 60 < found["arrays"]["arrays"] <= 64 and abs(found["arrays"]["heap"]) < 2
+    assert found["python"]["python"] > 25 and found["python"]["heap"] > 10
+    assert 62 < found["heap"]["heap"] < 66  # NumPy's own memory
+    assert all(31 < found[name][name] < 34 for name in ("files", "shared", "rest"))
+    assert all(abs(grown["rest"]) < 4 for name, grown in found.items() if name != "rest")
+
+
+def test_what_was_not_touched_is_not_resident():
+    kept = CPUAllocator().allocate(8 << 30)
+    parts = resident()
+    assert parts.arrays < parts.total < 6 << 30 and parts.rest == 0 and kept.get() != 0
+
+
+def test_the_parts_are_a_table():
+    lines = str(resident()).splitlines()
+    assert [line.split()[0] for line in lines[:3]] == ["total", "arrays", "cached"] and lines[-1].startswith("rest ")
+
+
+ARENAS = """
+import ctypes, gc, os, sys
+import tensix
+before = tensix.memory.resident().python
+report = os.popen(f"{sys.executable} -c 'import sys; sys._debugmallocstats()' 2>&1").read()
+kept = [object() for _ in range(1_000_000)]
+grown = tensix.memory.resident().python - before
+kept.clear()
+gc.collect()
+less = tensix.memory.resident().python < before + grown
+print("bytes/arena" in report, before >> 20 > 2, 14 < grown / 2**20 < 20, less)
+print("to the standard error", file=sys.stderr)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc tells")
+def test_arenas_are_counted_with_those_that_were_there():
+    done = subprocess.run([sys.executable, "-c", ARENAS], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("True True True True\n", "to the standard error\n")
 
 
 FORKS = """

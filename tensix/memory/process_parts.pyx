@@ -1,0 +1,27 @@
+"""What the C library and Python manage of the memory of this process; from ``process_parts.h``."""
+
+__all__ = []
+
+cdef extern from "tensix/memory/process_parts.h":
+    void tx_heap_bytes(size_t* used, size_t* unused) nogil
+    void tx_count_arenas()
+    size_t tx_arena_bytes
+
+cdef bint are_counted = False
+
+
+def heap_bytes():
+    """Return the bytes of the C library's heaps that are in use, and those that are free but kept; 0 if unknown."""
+    cdef size_t used, unused
+    with nogil:
+        tx_heap_bytes(&used, &unused)
+    return used, unused
+
+
+def arena_bytes():
+    """Return the bytes of the interpreter's arenas, which have its small objects; from now on they are counted."""
+    global are_counted
+    if not are_counted:
+        are_counted = True
+        tx_count_arenas()
+    return tx_arena_bytes

@@ -1,0 +1,285 @@
+"""The resident memory of the process, divided by what it is for, now and over time.
+
+Note [Parts of the resident memory]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+tensix counts arrays, caches and recordings. The interpreter's arenas are counted from the first call on. The C library
+tells the size of its heaps, which hold the smaller blocks that tensix counts too: what is left of them belongs to
+other libraries and to Python's larger objects. The kernel's table of mappings tells libraries, files, shared memory and
+stacks apart: what lies behind a guard page is a stack, and the region of an address that Arrow gives out is Arrow's,
+whose allocator reserves a gigabyte at a time. Arrays that were not touched are counted, but not resident: the parts may
+be more than the whole, and then the rest is 0.
+
+Reading the table takes milliseconds in a large process. A thread that samples spends a fiftieth of its time on it,
+reads it at once when the process has grown by a twentieth, and repeats what it read last in between.
+"""
+
+import re
+import sys
+import time
+from importlib import import_module
+from typing import NamedTuple
+
+from tensix._support.format_size import format_size
+from tensix.core.cpu_allocator import region_bytes
+from tensix.core.memory_reports import memory_allocated
+from tensix.memory.background_thread import BackgroundThread
+from tensix.memory.caching_allocator import cached_bytes
+from tensix.memory.process_parts import arena_bytes, heap_bytes
+
+__all__ = ["ResidentMemory", "ResidentParts", "resident"]
+
+DEFAULT_INTERVAL = 0.02  # seconds
+PARTS = ("python", "heap", "heap_free", "arrow", "libraries", "files", "shared", "stacks")
+# Nanoseconds from the start; bytes that are resident, that caches keep, that the recording takes, and the other parts.
+COLUMNS = ("time_ns", "nbytes", "cached", "recording", *PARTS)
+MOST_SAMPLES = 4096
+PAUSE_PER_COST, PAUSE_PER_COST_WHILE_IT_GROWS = 50, 2
+GROWTH = 20  # a part of the process that is worth reading again
+MAPPING = re.compile(
+    rb"^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \d+ *(.*)\n(?:Size|KernelPageSize|MMUPageSize): .*\n"
+    rb"(?:(?:KernelPageSize|MMUPageSize): .*\n)*Rss: +(\d+) kB", re.MULTILINE
+)  # fmt: skip
+MOST_OF_A_GUARD = 1 << 16  # bytes
+
+
+class ResidentParts(NamedTuple):
+    """Say how much of the process is in main memory, in bytes, and for what; printed as a table.
+
+    Attributes
+    ----------
+    total : int
+        All of it.
+    arrays : int
+        Arrays and tensors in memory of tensix.
+    cached : int
+        What caches keep for reuse.
+    python : int
+        The interpreter's arenas, in which its objects of up to 512 bytes are.
+    heap : int
+        The C library's heap in use: larger Python objects, and what other libraries allocate.
+    heap_free : int
+        The C library's heap that is free but kept.
+    arrow : int
+        The memory that Arrow manages by itself, below the columns of pandas and Polars too.
+    libraries, files, shared, stacks : int
+        Programs and libraries, other files that are mapped, shared memory, stacks of threads.
+    rest : int
+        What is in none of these, such as memory that other libraries map themselves.
+    """
+
+    total: int
+    arrays: int
+    cached: int
+    python: int
+    heap: int
+    heap_free: int
+    arrow: int
+    libraries: int
+    files: int
+    shared: int
+    stacks: int
+    rest: int
+
+    __module__ = "tensix"  # See Note [Modules of classes]
+
+    def __str__(self):
+        return "\n".join(f"{name.replace('_', ' '):<10} {format_size(nbytes):>12}"
+                         for name, nbytes in self._asdict().items())  # fmt: skip
+
+
+def resident():
+    """Return what of the process is in main memory, and for what.
+
+    Returns
+    -------
+    ResidentParts
+        All parts are bytes. Parts that the system does not tell are 0; only Linux with glibc tells them all.
+
+    Notes
+    -----
+    The first call begins to count the interpreter's arenas, for which it reads the interpreter's own report.
+
+    Thread-safety: any thread may ask. It takes milliseconds in a large process.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> x = tensix.ones(10_000_000)
+    >>> parts = tensix.memory.resident()
+    >>> parts.arrays >= 40_000_000, parts.total == sum(parts[1:])
+    (True, True)
+    """
+    found = resident_nbytes()
+    total = found[0] if found else 0
+    arrays, cached = memory_allocated("cpu"), cached_bytes()
+    parts = read_parts(arrays + cached, 0)
+    left, fitting = total, []
+    for nbytes in (cached, *parts[:1], *parts[3:], parts[1], arrays, parts[2]):  # last what may not be touched
+        fitting.append(min(nbytes, left))
+        left -= fitting[-1]
+    cached, python, arrow, libraries, files, shared, stacks, heap, arrays, heap_free = fitting
+    return ResidentParts(total, arrays, cached, python, heap, heap_free, arrow, libraries, files, shared, stacks, left)
+
+
+def read_parts(counted, recording):
+    """Return the bytes of `PARTS`; given what tensix counts, which lies in the heap or in regions of its own."""
+    used, unused = heap_bytes()
+    used -= max(counted - region_bytes(), 0) + recording
+    return arena_bytes(), max(used, 0), unused, *mapped_bytes()
+
+
+def mapped_bytes():
+    """Return the resident bytes of Arrow, libraries, files, shared memory and stacks, 0 where they are not known."""
+    arrow_address = address_in_arrow()
+    try:
+        with open("/proc/self/smaps", "rb") as file:
+            table = MAPPING.findall(file.read())
+    except OSError:
+        return 0, 0, 0, 0, 0
+    programs = {name for _, _, access, name, _ in table if access[2:3] == b"x" and name.startswith(b"/")}
+    sums = {"arrow": 0, "libraries": 0, "files": 0, "shared": 0, "stacks": 0, "other": 0}
+    guard_end = 0
+    for begin, end, access, name, resident_kb in table:
+        begins, ends = int(begin, 16), int(end, 16)
+        is_guard = access == b"---p" and not name and ends - begins <= MOST_OF_A_GUARD
+        if name in programs:
+            kind = "libraries"
+        elif name.startswith((b"/dev/shm/", b"/memfd:", b"/SYSV", b"/dev/zero")):
+            kind = "shared"
+        elif name.startswith(b"/"):
+            kind = "files"
+        elif name.startswith(b"[stack"):
+            kind = "stacks"
+        elif not name and begins <= arrow_address < ends:
+            kind = "arrow"
+        else:
+            kind = "stacks" if begins == guard_end and not name else "other"
+        sums[kind] += int(resident_kb) << 10
+        guard_end = ends if is_guard else 0
+    return tuple(sums[kind] for kind in ("arrow", "libraries", "files", "shared", "stacks"))
+
+
+def address_in_arrow():
+    """Return an address in the region that Arrow's allocator has reserved, 0 if it has none of its own."""
+    arrow = sys.modules.get("pyarrow")
+    try:
+        pool = arrow.default_memory_pool()
+        return 0 if pool.backend_name == "system" else arrow.allocate_buffer(64, memory_pool=pool).address
+    except AttributeError:  # it is not imported, or not yet
+        return 0
+
+
+class ResidentMemory:
+    """Sample how much of the process is in main memory, in a thread, from `start` to `stop`.
+
+    Parameters
+    ----------
+    interval : float or True
+        Seconds between samples; True means `DEFAULT_INTERVAL`.
+    recording_bytes : callable
+        Returns the bytes that the recording takes itself.
+
+    Notes
+    -----
+    Linux tells the highest value so far, too: a peak between two samples stands in the later one. Other systems that
+    have `resource` tell nothing else, so there the line never falls. Elsewhere there are no samples.
+
+    The samples are bounded: of two that stand next to each other the larger is kept, as often as necessary.
+    """
+
+    def __init__(self, interval, recording_bytes):
+        if interval is True:
+            interval = DEFAULT_INTERVAL
+        if not interval > 0:
+            raise ValueError(f"resident memory is sampled every so many seconds, more than 0; found {interval}.")
+        self.interval = interval
+        self.recording_bytes = recording_bytes
+        self.rows = []  # a tuple of COLUMNS each; exchanged as a whole
+        self.count, self.per_row = 0, 1
+        self.highest = 0
+        self.thread = None
+        self.parts, self.parts_of, self.read_again, self.read_if_larger = (0,) * len(PARTS), 0, 0.0, 0.0
+
+    def start(self):
+        """Begin with the first sample."""
+        self.started_ns = time.monotonic_ns()
+        found = resident_nbytes()
+        if found is not None:
+            self.highest = found[1]  # before the start, which is not shown
+            pause = self.take()
+            self.thread = BackgroundThread("tensix resident memory", self.take, pause, in_child=True).start()
+        return self
+
+    def stop(self):
+        """End with a last sample."""
+        if self.thread is not None:
+            self.thread.end()
+            self.thread = None
+            self.read_again = 0.0
+            self.rows.append(self.sample())
+
+    def take(self):
+        """Take one sample, and return the seconds until the next."""
+        row = self.sample()
+        self.highest = max(self.highest, row[1])
+        if self.count % self.per_row == 0:
+            self.rows.append(row)
+        elif row[1] > self.rows[-1][1]:
+            self.rows[-1] = row
+        self.count += 1
+        if len(self.rows) == MOST_SAMPLES:
+            pairs = zip(self.rows[::2], self.rows[1::2], strict=True)
+            self.rows = [max(pair, key=lambda row: row[1]) for pair in pairs]
+            self.per_row *= 2
+        return self.interval
+
+    def sample(self):
+        """Return a row; what is resident is the highest since the last sample, if that is the highest of all."""
+        now, highest = resident_nbytes()
+        nbytes = highest if highest > self.highest else now
+        cached, recording = cached_bytes(), self.recording_bytes()
+        self.read_parts(nbytes, cached, recording)
+        return time.monotonic_ns() - self.started_ns, nbytes, cached, recording, *self.parts
+
+    def read_parts(self, nbytes, cached, recording):
+        """Read the other parts if it is time to. See Note [Parts of the resident memory].
+
+        Parameters
+        ----------
+        nbytes, cached, recording : int
+            What is resident, what caches keep, and what the recording takes.
+        """
+        began = time.monotonic()
+        is_larger = nbytes > self.parts_of + self.parts_of // GROWTH
+        if began >= (self.read_if_larger if is_larger else self.read_again):
+            self.parts, self.parts_of = read_parts(memory_allocated("cpu") + cached, recording), nbytes
+            ended = time.monotonic()
+            self.read_again = ended + PAUSE_PER_COST * (ended - began)
+            self.read_if_larger = ended + PAUSE_PER_COST_WHILE_IT_GROWS * (ended - began)
+        else:
+            self.parts = (arena_bytes(), *self.parts[1:])
+
+    def rows_until_now(self):
+        """Return the samples, with one of this moment if they go on."""
+        return [*self.rows, self.sample()] if self.thread is not None else self.rows
+
+    def columns(self):
+        """Return the samples up to now as a snapshot has them."""
+        rows = self.rows_until_now()
+        return {name: [row[position] for row in rows] for position, name in enumerate(COLUMNS)}
+
+
+def resident_nbytes():
+    """Return the bytes that are resident now and the most that ever were; None where no one tells."""
+    try:
+        with open("/proc/self/status", "rb", buffering=0) as file:
+            highest, now = re.findall(rb"^Vm(?:HWM|RSS):\s+(\d+) kB", file.read(), re.MULTILINE)
+        return int(now) << 10, int(highest) << 10
+    except (OSError, ValueError):
+        pass
+    try:
+        resource = import_module("resource")
+    except ImportError:  # Windows
+        return None
+    highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return highest, highest
