@@ -1,11 +1,16 @@
 """What the C library and Python manage of the memory of this process; from ``process_parts.h``."""
 
+from libc.stdint cimport uintptr_t
+
 __all__ = []
 
 cdef extern from "tensix/memory/process_parts.h":
     void tx_heap_bytes(size_t* used, size_t* unused) nogil
     void tx_count_arenas()
     size_t tx_arena_bytes
+
+cdef extern from "tensix/core/pages.h" nogil:
+    size_t tx_resident_bytes(void* address, size_t nbytes)
 
 cdef bint are_counted = False
 
@@ -16,6 +21,14 @@ def heap_bytes():
     with nogil:
         tx_heap_bytes(&used, &unused)
     return used, unused
+
+
+def resident_in(uintptr_t begin, uintptr_t end):
+    """Return how many bytes of a region are in main memory."""
+    cdef size_t nbytes
+    with nogil:
+        nbytes = tx_resident_bytes(<void*>begin, end - begin)
+    return nbytes
 
 
 def arena_bytes():

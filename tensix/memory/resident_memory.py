@@ -24,7 +24,7 @@ from tensix.core.cpu_allocator import region_bytes
 from tensix.core.memory_reports import memory_allocated
 from tensix.memory.background_thread import BackgroundThread
 from tensix.memory.caching_allocator import cached_bytes
-from tensix.memory.process_parts import arena_bytes, heap_bytes
+from tensix.memory.process_parts import arena_bytes, heap_bytes, resident_in
 
 __all__ = ["ResidentMemory", "ResidentParts", "resident"]
 
@@ -112,7 +112,7 @@ def resident():
     found = resident_nbytes()
     total = found[0] if found else 0
     arrays, cached = memory_allocated("cpu"), cached_bytes()
-    parts = read_parts(arrays + cached, 0)
+    parts = parts_with(read_mappings(), arrays + cached, 0)
     left, fitting = total, []
     for nbytes in (cached, *parts[:1], *parts[3:], parts[1], arrays, parts[2]):  # last what may not be touched
         fitting.append(min(nbytes, left))
@@ -121,23 +121,34 @@ def resident():
     return ResidentParts(total, arrays, cached, python, heap, heap_free, arrow, libraries, files, shared, stacks, left)
 
 
-def read_parts(counted, recording):
-    """Return the bytes of `PARTS`; given what tensix counts, which lies in the heap or in regions of its own."""
+def parts_with(mappings, counted, recording):
+    """Return the bytes of `PARTS`.
+
+    Parameters
+    ----------
+    mappings : tuple
+        From `read_mappings`.
+    counted : int
+        What tensix counts, which lies in the heap or in regions of its own.
+    recording : int
+        What a recording takes, in the heap.
+    """
     used, unused = heap_bytes()
     used -= max(counted - region_bytes(), 0) + recording
-    return arena_bytes(), max(used, 0), unused, *mapped_bytes()
+    arrow, *others = mappings
+    return arena_bytes(), max(used, 0), unused, resident_in(*arrow), *others
 
 
-def mapped_bytes():
-    """Return the resident bytes of Arrow, libraries, files, shared memory and stacks, 0 where they are not known."""
-    arrow_address = address_in_arrow()
+def read_mappings():
+    """Return Arrow's region, and the resident bytes of libraries, files, shared memory and stacks; 0 if unknown."""
+    arrow, arrow_address = (0, 0), address_in_arrow()
     try:
         with open("/proc/self/smaps", "rb") as file:
             table = MAPPING.findall(file.read())
     except OSError:
-        return 0, 0, 0, 0, 0
+        return arrow, 0, 0, 0, 0
     programs = {name for _, _, access, name, _ in table if access[2:3] == b"x" and name.startswith(b"/")}
-    sums = {"arrow": 0, "libraries": 0, "files": 0, "shared": 0, "stacks": 0, "other": 0}
+    sums = {"libraries": 0, "files": 0, "shared": 0, "stacks": 0, "other": 0}
     guard_end = 0
     for begin, end, access, name, resident_kb in table:
         begins, ends = int(begin, 16), int(end, 16)
@@ -151,12 +162,12 @@ def mapped_bytes():
         elif name.startswith(b"[stack"):
             kind = "stacks"
         elif not name and begins <= arrow_address < ends:
-            kind = "arrow"
+            kind, arrow = "other", (begins, ends)
         else:
             kind = "stacks" if begins == guard_end and not name else "other"
         sums[kind] += int(resident_kb) << 10
         guard_end = ends if is_guard else 0
-    return tuple(sums[kind] for kind in ("arrow", "libraries", "files", "shared", "stacks"))
+    return arrow, *(sums[kind] for kind in ("libraries", "files", "shared", "stacks"))
 
 
 def address_in_arrow():
@@ -198,7 +209,8 @@ class ResidentMemory:
         self.count, self.per_row = 0, 1
         self.highest = 0
         self.thread = None
-        self.parts, self.parts_of, self.read_again, self.read_if_larger = (0,) * len(PARTS), 0, 0.0, 0.0
+        self.row_before = (0,) * (2 + len(PARTS))
+        self.mappings, self.mapped_of, self.read_again, self.read_if_larger = ((0, 0), 0, 0, 0, 0), 0, 0.0, 0.0
 
     def start(self):
         """Begin with the first sample."""
@@ -234,30 +246,29 @@ class ResidentMemory:
         return self.interval
 
     def sample(self):
-        """Return a row; what is resident is the highest since the last sample, if that is the highest of all."""
-        now, highest = resident_nbytes()
-        nbytes = highest if highest > self.highest else now
-        cached, recording = cached_bytes(), self.recording_bytes()
-        self.read_parts(nbytes, cached, recording)
-        return time.monotonic_ns() - self.started_ns, nbytes, cached, recording, *self.parts
+        """Return a row; what is resident is the highest since the last sample, if that is the highest of all.
 
-    def read_parts(self, nbytes, cached, recording):
-        """Read the other parts if it is time to. See Note [Parts of the resident memory].
-
-        Parameters
-        ----------
-        nbytes, cached, recording : int
-            What is resident, what caches keep, and what the recording takes.
+        That was somewhere between the two, so each part is the larger of the two.
         """
+        now, highest = resident_nbytes()
+        is_highest = highest > self.highest
+        nbytes = highest if is_highest else now
+        cached, recording = cached_bytes(), self.recording_bytes()
+        self.read_mappings_if_due(nbytes)
+        parts = parts_with(self.mappings, memory_allocated("cpu") + cached, recording)
+        row = cached, recording, *parts
+        before, self.row_before = self.row_before, row
+        return time.monotonic_ns() - self.started_ns, nbytes, *(map(max, before, row) if is_highest else row)
+
+    def read_mappings_if_due(self, nbytes):
+        """Read the table of mappings if it is time to. See Note [Parts of the resident memory]."""
         began = time.monotonic()
-        is_larger = nbytes > self.parts_of + self.parts_of // GROWTH
+        is_larger = nbytes > self.mapped_of + self.mapped_of // GROWTH
         if began >= (self.read_if_larger if is_larger else self.read_again):
-            self.parts, self.parts_of = read_parts(memory_allocated("cpu") + cached, recording), nbytes
+            self.mappings, self.mapped_of = read_mappings(), nbytes
             ended = time.monotonic()
             self.read_again = ended + PAUSE_PER_COST * (ended - began)
             self.read_if_larger = ended + PAUSE_PER_COST_WHILE_IT_GROWS * (ended - began)
-        else:
-            self.parts = (arena_bytes(), *self.parts[1:])
 
     def rows_until_now(self):
         """Return the samples, with one of this moment if they go on."""

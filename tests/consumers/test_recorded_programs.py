@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -54,3 +55,30 @@ def test_a_forest_in_processes_of_joblib(folder):
     processes = load_snapshot(folder / "out.json")["processes"]
     workers = [one for one in processes if re.fullmatch(r"LokyProcess-\d", one["name"])]
     assert len(workers) == 2 and all(one["ended"] and len(one["blocks"]["nbytes"]) > 100 for one in workers)
+
+
+PROGRAMS = Path(__file__).parent / "programs"
+NEEDS = {"group_by": "pandas", "forest": "sklearn", "training": "torch", "server": "numpy", "images": "PIL"}
+LIMITS = {"group_by": "1GiB", "forest": "1GiB", "training": "2GiB", "server": "1GiB", "images": "1GiB"}
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_nearly_all_that_is_resident_is_named(tmp_path, name):
+    pytest.importorskip(NEEDS[name])
+    script = str(PROGRAMS / f"{name}.py")
+    plain = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    done = tensix(tmp_path, "memory", "--output", "out.json", script)
+    assert done.stdout.startswith(f"{plain.stdout}memory of ") and plain.stdout.endswith("True\n")
+    resident = load_snapshot(tmp_path / "out.json")["resident"]
+    row = max(range(len(resident["nbytes"])), key=resident["nbytes"].__getitem__)
+    rest = re.search(r"^ +([\d.]+) MiB   the rest$", done.stdout, re.MULTILINE)
+    assert rest is None or float(rest[1]) * 2**20 < 0.1 * resident["nbytes"][row], done.stdout
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_a_limit_that_is_enough_changes_nothing(tmp_path, name):
+    pytest.importorskip(NEEDS[name])
+    done = tensix(tmp_path, "run", "--limit", LIMITS[name], str(PROGRAMS / f"{name}.py"))
+    assert done.stdout.endswith("True\n") and done.stderr.count("\n") == 1, done.stderr
+    assert f"; the limit is {LIMITS[name][0]}.00 GiB for a process" in done.stderr
+    assert not [*tmp_path.iterdir()]

@@ -133,8 +133,8 @@ def test_each_part_grows_with_what_is_made(tmp_path):
     assert 60 < found["arrays"]["arrays"] <= 64 and abs(found["arrays"]["heap"]) < 2
     assert found["python"]["python"] > 25 and found["python"]["heap"] > 10
     assert 62 < found["heap"]["heap"] < 66  # NumPy's own memory
-    assert all(31 < found[name][name] < 34 for name in ("files", "shared", "rest"))
-    assert all(abs(grown["rest"]) < 4 for name, grown in found.items() if name != "rest")
+    assert all(29 < found[name][name] < 34 for name in ("files", "shared", "rest"))
+    assert all(abs(grown["rest"]) < 4 for name, grown in found.items() if name != "rest"), found
 
 
 def test_what_was_not_touched_is_not_resident():
