@@ -2,10 +2,10 @@
 
     python asv_bench/beside_memray.py [PROGRAM ...]
 
-Programs are those of ``tests/consumers/programs``, or scripts that are given. Needs memray and what they import. Each is
-run plainly and under both, in turn, `ROUNDS` times. A time is the least of a whole command, over that of the program by
-itself: for both it includes writing the recording. What is resident is that of the program's own process; "memory" is
-the most that the largest process had, over that of the program by itself.
+Programs are those of ``tests/consumers/programs``, or scripts that are given. Needs memray and what they import. Each
+is run plainly and under both, in turn, `ROUNDS` times. A time is the least of a whole command, over that of the program
+by itself: for both it includes writing the recording. What is resident is that of the program's own process; "memory"
+is the most that the largest process had, over that of the program by itself.
 """
 
 import json
@@ -50,7 +50,7 @@ def facts_of(snapshot):
             break
         live += change
         arrays = max(arrays, live) if at >= since else live
-    named = sum(resident[name][row] for name in resident if name not in ("time_ns", "nbytes"))
+    named = sum(resident[name][row] for name in resident if name not in ("time_ns", "nbytes")) - arrays
     total = resident["nbytes"][row]
     named = min(named, total - arrays)
     return [nbytes / 2**20 for nbytes in (total, arrays, named, total - arrays - named)]

@@ -41,8 +41,9 @@ def begin(text):
         recorded_process = import_module("tensix.command_line.recorded_process")
         box = settings["black_box"]
         recorded = recorded_process.RecordedProcess(settings["folder"], settings["record"], box["is_kept"])
-        recorded.begin()
-        import_module("tensix.command_line.black_box").BlackBox(recorded, box).begin()
+        with import_module("tensix.command_line.process_memory").more_memory():  # for the stacks of threads
+            recorded.begin()
+            import_module("tensix.command_line.black_box").BlackBox(recorded, box).begin()
     allow_reserved()
 
 

@@ -13,9 +13,9 @@ __all__ = ["lines_of_summary"]
 SITES_SHOWN, MARKS_SHOWN = 8, 12
 # What is resident outside arrays, in the order of the page: `PARTS` in snapshot.js.
 PARTS = (
-    ("python", "of it Python objects, those of up to 512 bytes"), ("heap", "C heap: larger objects, other libraries"),
-    ("heap_free", "C heap, free but kept"), ("arrow", "Arrow, with what it keeps"), ("libraries", "libraries"),
-    ("files", "mapped files"), ("shared", "shared memory"), ("stacks", "stacks of threads"),
+    ("python", "of it Python objects, those of up to 512 bytes"), ("libraries", "libraries"), ("files", "mapped files"),
+    ("shared", "shared memory"), ("stacks", "stacks of threads"), ("arrow", "Arrow, with what it keeps"),
+    ("heap", "C heap: larger objects, other libraries"), ("heap_free", "C heap, free but kept"),
 )  # fmt: skip
 
 
@@ -83,7 +83,8 @@ def resident_peak(snapshot, replay):
     times = columns["time_ns"] + snapshot.get("offset_ns", 0)
     arrays = replay.most_between(times[position - 1] if position else 0, times[position])
     nbytes = int(columns["nbytes"][position])
-    kept = min(int(columns["cached"][position] + columns["recording"][position]), max(nbytes - arrays, 0))
+    kept = max(columns["owned"][position] - arrays, 0) + columns["recording"][position]
+    kept = min(int(kept), max(nbytes - arrays, 0))
     return nbytes, kept, max(nbytes - arrays - kept, 0)
 
 

@@ -19,6 +19,7 @@ import time
 from importlib import import_module
 from typing import NamedTuple
 
+from tensix._support.argument_errors import names_signature
 from tensix._support.format_size import format_size
 from tensix.core.cpu_allocator import region_bytes
 from tensix.core.memory_reports import memory_allocated
@@ -30,8 +31,8 @@ __all__ = ["ResidentMemory", "ResidentParts", "resident"]
 
 DEFAULT_INTERVAL = 0.02  # seconds
 PARTS = ("python", "heap", "heap_free", "arrow", "libraries", "files", "shared", "stacks")
-# Nanoseconds from the start; bytes that are resident, that caches keep, that the recording takes, and the other parts.
-COLUMNS = ("time_ns", "nbytes", "cached", "recording", *PARTS)
+# Nanoseconds from the start; bytes that are resident, of arrays and what caches keep, of the recording, of other parts.
+COLUMNS = ("time_ns", "nbytes", "owned", "recording", *PARTS)
 MOST_SAMPLES = 4096
 PAUSE_PER_COST, PAUSE_PER_COST_WHILE_IT_GROWS = 50, 2
 GROWTH = 20  # a part of the process that is worth reading again
@@ -87,6 +88,7 @@ class ResidentParts(NamedTuple):
                          for name, nbytes in self._asdict().items())  # fmt: skip
 
 
+@names_signature
 def resident():
     """Return what of the process is in main memory, and for what.
 
@@ -253,10 +255,9 @@ class ResidentMemory:
         now, highest = resident_nbytes()
         is_highest = highest > self.highest
         nbytes = highest if is_highest else now
-        cached, recording = cached_bytes(), self.recording_bytes()
+        owned, recording = memory_allocated("cpu") + cached_bytes(), self.recording_bytes()
         self.read_mappings_if_due(nbytes)
-        parts = parts_with(self.mappings, memory_allocated("cpu") + cached, recording)
-        row = cached, recording, *parts
+        row = owned, recording, *parts_with(self.mappings, owned, recording)
         before, self.row_before = self.row_before, row
         return time.monotonic_ns() - self.started_ns, nbytes, *(map(max, before, row) if is_highest else row)
 

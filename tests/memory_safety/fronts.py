@@ -360,6 +360,7 @@ AROUND = {
     "snapshot": recorded,
     "memory_summary": lambda o: len(memory.memory_summary()) > 0,
     "resident": lambda o: memory.resident().total > 0,
+    "ResidentParts": lambda o: "libraries" in str(memory.resident()),
     "mark": lambda o: memory.mark("here") is None,
     "serve_numpy": served,
     "serve_torch": torch_refused,

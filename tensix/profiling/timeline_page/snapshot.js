@@ -1,11 +1,12 @@
 /** The columns of a snapshot as typed arrays, and what follows from them. Sizes are bytes, times nanoseconds. */
 
-/** What of the resident memory is in no block: names in the order of their bands, colours, and the columns of each. */
+/** What of the resident memory is in no block: names in the order of their bands, colours, and the columns of each, of
+ * which "owned" has the blocks too. */
 const PARTS = [
-  ["kept by tensix", "#7a8ba6", ["cached", "recording"]], ["Python objects", "#c9a227", ["python"]],
-  ["C heap", "#8a6fb0", ["heap"]], ["C heap, free", "#b9a9cf", ["heap_free"]], ["Arrow", "#d08c60", ["arrow"]],
-  ["libraries", "#5b9279", ["libraries"]],
-  ["mapped files", "#8fb39f", ["files"]], ["shared memory", "#c08497", ["shared"]], ["stacks", "#9c8f80", ["stacks"]],
+  ["kept by tensix", "#7a8ba6", ["owned", "recording"]], ["Python objects", "#c9a227", ["python"]],
+  ["libraries", "#5b9279", ["libraries"]], ["mapped files", "#8fb39f", ["files"]],
+  ["shared memory", "#c08497", ["shared"]], ["stacks", "#9c8f80", ["stacks"]], ["Arrow", "#d08c60", ["arrow"]],
+  ["C heap", "#8a6fb0", ["heap"]], ["C heap, free", "#b9a9cf", ["heap_free"]],
 ];
 const REST = ["the rest", "#a8a8a2"];
 
@@ -79,7 +80,7 @@ class Snapshot {
   /** Find the largest sample of resident memory, if there are any, what tensix keeps of it, and what is outside arrays.
    * A peak between two samples is in the later one, so the most that was alive since the one before counts. */
   #followResident() {
-    const { time_ns: times = [], nbytes = [], cached = [], recording = [] } = this.facts.resident ?? {};
+    const { time_ns: times = [], nbytes = [], owned = [], recording = [] } = this.facts.resident ?? {};
     this.residentPeak = nbytes.reduce((most, bytes) => Math.max(most, bytes), 0);
     const sample = nbytes.indexOf(this.residentPeak);
     if (sample < 0) return;
@@ -87,7 +88,8 @@ class Snapshot {
     const begin = sample ? this.firstEventFrom(times[sample - 1] + 1) : 0;
     let live = begin ? this.live[begin - 1] : 0;
     for (let event = begin; event < end; event++) live = Math.max(live, this.live[event]);
-    this.kept = Math.min(cached[sample] + recording[sample], Math.max(0, this.residentPeak - live));
+    const kept = Math.max(0, owned[sample] - live) + recording[sample];
+    this.kept = Math.min(kept, Math.max(0, this.residentPeak - live));
     this.unexplained = Math.max(0, this.residentPeak - live - this.kept);
     this.arraysAtResidentPeak = Math.min(live, this.residentPeak);
     this.partsAtResidentPeak = this.partsOf(sample, live);
@@ -100,7 +102,8 @@ class Snapshot {
     let end = Math.min(live, most);
     const bands = PARTS.map(([name, colour, columns]) => {
       const begin = end;
-      end = Math.min(most, columns.reduce((sum, column) => sum + (resident[column]?.[sample] ?? 0), begin));
+      const sizeOf = (column) => Math.max(0, (resident[column]?.[sample] ?? 0) - (column === "owned" ? live : 0));
+      end = Math.min(most, columns.reduce((sum, column) => sum + sizeOf(column), begin));
       return { name, colour, begin, end };
     });
     return [...bands, { name: REST[0], colour: REST[1], begin: end, end: most }].filter((band) => band.end > band.begin);
