@@ -50,7 +50,7 @@ def facts_of(snapshot):
             break
         live += change
         arrays = max(arrays, live) if at >= since else live
-    named = sum(resident[name][row] for name in resident if name not in ("time_ns", "nbytes")) - arrays
+    named = sum(resident[name][row] for name in resident if name not in ("time_ns", "nbytes"))
     total = resident["nbytes"][row]
     named = min(named, total - arrays)
     return [nbytes / 2**20 for nbytes in (total, arrays, named, total - arrays - named)]

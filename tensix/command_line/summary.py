@@ -76,15 +76,16 @@ def resident_peak(snapshot, replay):
     """Return the most resident bytes of a process, how many of them tensix keeps, and how many are outside arrays.
 
     tensix keeps freed blocks for reuse, and the recording. A peak between two samples is in the later one, so what
-    counts of the arrays is the most that was alive since the sample before.
+    counts of the arrays is the most that was alive since the sample before; some of it may be kept by then, so that
+    what is kept is at most what the other parts leave.
     """
     columns = {name: np.array(column, float) for name, column in snapshot["resident"].items()}
     position = int(np.argmax(columns["nbytes"]))
     times = columns["time_ns"] + snapshot.get("offset_ns", 0)
     arrays = replay.most_between(times[position - 1] if position else 0, times[position])
     nbytes = int(columns["nbytes"][position])
-    kept = max(columns["owned"][position] - arrays, 0) + columns["recording"][position]
-    kept = min(int(kept), max(nbytes - arrays, 0))
+    named = sum(int(columns[name][position]) for name, _ in PARTS)
+    kept = min(int(columns["cached"][position] + columns["recording"][position]), max(nbytes - arrays - named, 0))
     return nbytes, kept, max(nbytes - arrays - kept, 0)
 
 

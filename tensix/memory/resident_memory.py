@@ -31,8 +31,8 @@ __all__ = ["ResidentMemory", "ResidentParts", "resident"]
 
 DEFAULT_INTERVAL = 0.02  # seconds
 PARTS = ("python", "heap", "heap_free", "arrow", "libraries", "files", "shared", "stacks")
-# Nanoseconds from the start; bytes that are resident, of arrays and what caches keep, of the recording, of other parts.
-COLUMNS = ("time_ns", "nbytes", "owned", "recording", *PARTS)
+# Nanoseconds from the start; bytes that are resident, that caches keep, that the recording takes, and the other parts.
+COLUMNS = ("time_ns", "nbytes", "cached", "recording", *PARTS)
 MOST_SAMPLES = 4096
 PAUSE_PER_COST, PAUSE_PER_COST_WHILE_IT_GROWS = 50, 2
 GROWTH = 20  # a part of the process that is worth reading again
@@ -255,9 +255,9 @@ class ResidentMemory:
         now, highest = resident_nbytes()
         is_highest = highest > self.highest
         nbytes = highest if is_highest else now
-        owned, recording = memory_allocated("cpu") + cached_bytes(), self.recording_bytes()
+        cached, recording = cached_bytes(), self.recording_bytes()
         self.read_mappings_if_due(nbytes)
-        row = owned, recording, *parts_with(self.mappings, owned, recording)
+        row = cached, recording, *parts_with(self.mappings, memory_allocated("cpu") + cached, recording)
         before, self.row_before = self.row_before, row
         return time.monotonic_ns() - self.started_ns, nbytes, *(map(max, before, row) if is_highest else row)
 

@@ -16,13 +16,13 @@ def two_processes(recording):
     child_snapshot = child.snapshot() | {"duration_ns": 40_000, "offset_ns": 40_000, "pid": 4242, "name": "Worker-1"}
     child_snapshot["blocks"]["allocated_ns"][1] = 10_000
     child_snapshot["resident"] = {
-        "time_ns": [0, 20_000], "nbytes": [20 * MIB, 30 * MIB], "owned": [4 * MIB, 12 * MIB], "recording": [MIB, MIB],
+        "time_ns": [0, 20_000], "nbytes": [20 * MIB, 30 * MIB], "cached": [0, 5 * MIB], "recording": [MIB, MIB],
     }  # fmt: skip
     main = recording("main.py")
     main.allocate(10 * MIB, "/h/main.py:3 <module>", after=1000)
     snapshot = main.snapshot() | {"duration_ns": 100_000, "processes": [child_snapshot]}
     snapshot["resident"] = {
-        "time_ns": [0, 50_000], "nbytes": [40 * MIB, 50 * MIB], "owned": [10 * MIB, 12 * MIB], "recording": [MIB, MIB],
+        "time_ns": [0, 50_000], "nbytes": [40 * MIB, 50 * MIB], "cached": [0, 2 * MIB], "recording": [MIB, MIB],
     }  # fmt: skip
     return snapshot
 
@@ -89,7 +89,7 @@ def test_resident_memory(two_processes, show):
     resident = page.run("page.snapshot.facts.resident")
     assert resident == {"time_ns": [0, 40_000, 50_000, 60_000, 80_000],
                         "nbytes": [40 * MIB, 60 * MIB, 70 * MIB, 80 * MIB, 50 * MIB],
-                        "owned": [10 * MIB, 14 * MIB, 16 * MIB, 24 * MIB, 12 * MIB],
+                        "cached": [0, 0, 2 * MIB, 7 * MIB, 2 * MIB],
                         "recording": [MIB, 2 * MIB, 2 * MIB, 2 * MIB, MIB]}  # fmt: skip
     assert page.texts("#figures dt")[1] == "Peak resident"
     assert page.texts("#figures .value")[1] == "80.00 MiB"
@@ -106,7 +106,7 @@ def test_resident_memory(two_processes, show):
 def test_the_line_of_resident_memory_is_drawn(training, show):
     plain = show(training).screenshot()
     training["resident"] = {
-        "time_ns": [0, 10**6], "nbytes": [100 * MIB, 170 * MIB], "owned": [0, 0], "recording": [0, 0],
+        "time_ns": [0, 10**6], "nbytes": [100 * MIB, 170 * MIB], "cached": [0, 0], "recording": [0, 0],
     }  # fmt: skip
     page = show(training)
     y = round(page.run("page.timeline.yOf(170 * 2 ** 20) + MARGIN.top"))
@@ -117,7 +117,7 @@ def test_the_line_of_resident_memory_is_drawn(training, show):
 def test_parts_of_the_process_are_drawn_above_the_blocks(training, show):
     """From the start where arrays are less than half; the pointer names the part that it is over."""
     training["resident"] = {
-        "time_ns": [0, 10**6], "nbytes": [200 * MIB, 900 * MIB], "owned": [0, 0], "recording": [0, 0],
+        "time_ns": [0, 10**6], "nbytes": [200 * MIB, 900 * MIB], "cached": [0, 0], "recording": [0, 0],
         "python": [50 * MIB, 300 * MIB], "heap": [0, 200 * MIB],
     }  # fmt: skip
     page = show(training)

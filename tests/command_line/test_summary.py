@@ -58,7 +58,7 @@ def test_processes_add_up_where_they_overlap():
 def test_what_is_kept_by_tensix_and_what_is_outside_arrays(offset):
     """At the highest sample, with the most that was alive since the sample before."""
     resident = {
-        "time_ns": [0, 100, 200], "nbytes": [500, 900, 800], "owned": [0, 450, 400], "recording": [10, 50, 60],
+        "time_ns": [0, 100, 200], "nbytes": [500, 900, 800], "cached": [0, 150, 400], "recording": [10, 50, 60],
         "python": [1, 100, 3], "heap": [0, 280, 5],
     }  # fmt: skip
     resident = {name: [0, 0, 0] for name in COLUMNS} | resident
@@ -75,7 +75,7 @@ def test_what_is_kept_by_tensix_and_what_is_outside_arrays(offset):
 
 
 def test_blocks_without_pages_leave_nothing_over():
-    resident = {name: [0, 0] for name in COLUMNS} | {"time_ns": [0, 5], "nbytes": [500, 900], "owned": [0, 3070]}
+    resident = {name: [0, 0] for name in COLUMNS} | {"time_ns": [0, 5], "nbytes": [500, 900], "cached": [0, 70]}
     snapshot = snapshot_of([(3000, 0, None)], resident=resident)
     assert "resident 900 bytes at most; 0 bytes are outside arrays, 0 bytes are kept by tensix" in words_of(snapshot)
 

@@ -72,7 +72,7 @@ function joined(parts) {
 
 /** Return the resident memory of processes together, at every moment at which one of them was asked. */
 function residentOfAll(parts) {
-  const columns = ["nbytes", ...PARTS.flatMap(([, , names]) => names)].filter((name) => parts.some(({ resident }) => resident?.[name]));
+  const columns = ["nbytes", "cached", "recording", ...PARTS.map(([, , name]) => name)].filter((name) => parts.some(({ resident }) => resident?.[name]));
   const samples = parts.flatMap(({ resident, offset_ns: shift = 0, duration_ns: duration }, process) => (resident ? [
     ...resident.time_ns.map((time, sample) => [time + shift, process, columns.map((name) => resident[name]?.[sample] ?? 0)]),
     ...(process ? [[shift + duration, process, columns.map(() => 0)]] : []), // a child that ended has none

@@ -1,14 +1,12 @@
 /** The columns of a snapshot as typed arrays, and what follows from them. Sizes are bytes, times nanoseconds. */
 
-/** What of the resident memory is in no block: names in the order of their bands, colours, and the columns of each, of
- * which "owned" has the blocks too. */
+/** What of the resident memory is in no block: names in the order of their bands, colours, and columns. */
 const PARTS = [
-  ["kept by tensix", "#7a8ba6", ["owned", "recording"]], ["Python objects", "#c9a227", ["python"]],
-  ["libraries", "#5b9279", ["libraries"]], ["mapped files", "#8fb39f", ["files"]],
-  ["shared memory", "#c08497", ["shared"]], ["stacks", "#9c8f80", ["stacks"]], ["Arrow", "#d08c60", ["arrow"]],
-  ["C heap", "#8a6fb0", ["heap"]], ["C heap, free", "#b9a9cf", ["heap_free"]],
+  ["Python objects", "#c9a227", "python"],
+  ["libraries", "#5b9279", "libraries"], ["mapped files", "#8fb39f", "files"],
+  ["shared memory", "#c08497", "shared"], ["stacks", "#9c8f80", "stacks"], ["Arrow", "#d08c60", "arrow"],
+  ["C heap", "#8a6fb0", "heap"], ["C heap, free", "#b9a9cf", "heap_free"],
 ];
-const REST = ["the rest", "#a8a8a2"];
 
 class Snapshot {
   constructor(facts) {
@@ -80,7 +78,7 @@ class Snapshot {
   /** Find the largest sample of resident memory, if there are any, what tensix keeps of it, and what is outside arrays.
    * A peak between two samples is in the later one, so the most that was alive since the one before counts. */
   #followResident() {
-    const { time_ns: times = [], nbytes = [], owned = [], recording = [] } = this.facts.resident ?? {};
+    const { time_ns: times = [], nbytes = [] } = this.facts.resident ?? {};
     this.residentPeak = nbytes.reduce((most, bytes) => Math.max(most, bytes), 0);
     const sample = nbytes.indexOf(this.residentPeak);
     if (sample < 0) return;
@@ -88,8 +86,7 @@ class Snapshot {
     const begin = sample ? this.firstEventFrom(times[sample - 1] + 1) : 0;
     let live = begin ? this.live[begin - 1] : 0;
     for (let event = begin; event < end; event++) live = Math.max(live, this.live[event]);
-    const kept = Math.max(0, owned[sample] - live) + recording[sample];
-    this.kept = Math.min(kept, Math.max(0, this.residentPeak - live));
+    this.kept = this.keptAt(sample, live);
     this.unexplained = Math.max(0, this.residentPeak - live - this.kept);
     this.arraysAtResidentPeak = Math.min(live, this.residentPeak);
     this.partsAtResidentPeak = this.partsOf(sample, live);
@@ -100,13 +97,23 @@ class Snapshot {
     const { resident } = this.facts;
     const most = resident.nbytes[sample];
     let end = Math.min(live, most);
-    const bands = PARTS.map(([name, colour, columns]) => {
+    const bandOf = (name, colour, nbytes) => {
       const begin = end;
-      const sizeOf = (column) => Math.max(0, (resident[column]?.[sample] ?? 0) - (column === "owned" ? live : 0));
-      end = Math.min(most, columns.reduce((sum, column) => sum + sizeOf(column), begin));
+      end = Math.min(most, begin + nbytes);
       return { name, colour, begin, end };
-    });
-    return [...bands, { name: REST[0], colour: REST[1], begin: end, end: most }].filter((band) => band.end > band.begin);
+    };
+    return [
+      bandOf("kept by tensix", "#7a8ba6", this.keptAt(sample, live)),
+      ...PARTS.map(([name, colour, column]) => bandOf(name, colour, resident[column]?.[sample] ?? 0)),
+      bandOf("the rest", "#a8a8a2", Infinity),
+    ].filter((band) => band.end > band.begin);
+  }
+
+  /** Return what tensix keeps at a sample: some of it may still be alive, so at most what the other parts leave. */
+  keptAt(sample, live) {
+    const { resident } = this.facts;
+    const named = PARTS.reduce((sum, [, , column]) => sum + (resident[column]?.[sample] ?? 0), 0);
+    return Math.min(resident.cached[sample] + resident.recording[sample], Math.max(0, resident.nbytes[sample] - live - named));
   }
 
   /** Add up blocks by stack; a stack knows its line, which is the call site of its blocks. */
