@@ -11,7 +11,7 @@ from pathlib import Path
 from tensix.command_line.comparison import lines_of_comparison
 from tensix.command_line.program import add_program, folder_of, name_of, run_and_wait, words_of
 from tensix.command_line.progress import Progress
-from tensix.command_line.recorded_files import FAILED, PagesWanted, folder_of_running
+from tensix.command_line.recorded_files import FAILED, PagesWanted, check_output, folder_of_running
 from tensix.command_line.summary import lines_of_summary
 from tensix.command_line.terminal import Terminal, printable
 from tensix.core import format_size
@@ -21,7 +21,6 @@ from tensix.profiling.timeline import with_advice
 
 __all__ = ["fill"]
 
-SUFFIXES = (".html", ".json")
 EPILOG = """examples:
   python -m tensix memory train.py --epochs 3
   python -m tensix memory -o train.json train.py --epochs 3
@@ -143,16 +142,6 @@ def show_live(arguments):
         if not os.path.exists(folder):
             return 0
         print()
-
-
-def check_output(output, words=()):
-    """Refuse a file that could not be written, before a program has run for hours."""
-    if output.suffix not in SUFFIXES:
-        raise ValueError(f"the name of the output ends in {' or '.join(SUFFIXES)}, found {str(output)!r}.")
-    if not output.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(output.parent)!r} for the output.")
-    if words and output.exists() and Path(words[0]).exists() and output.samefile(words[0]):
-        raise ValueError(f"the output {str(output)!r} is the input.")
 
 
 def gather(folder, pid, began_ns):

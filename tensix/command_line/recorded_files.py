@@ -9,12 +9,23 @@ from pathlib import Path
 
 from tensix.command_line.process_memory import processes_of
 
-__all__ = ["ARRAYS_PEAK", "FAILED", "WANTED", "PagesWanted", "folder_of_running"]
+__all__ = ["ARRAYS_PEAK", "FAILED", "WANTED", "PagesWanted", "check_output", "folder_of_running"]
 
+SUFFIXES = (".html", ".json")  # of outputs
 # Ends of the names of files that a process leaves beside its recording, a .json.
 FAILED = ".failed"       # it could not write what it recorded
 WANTED = ".wanted"       # why there is to be a page
 ARRAYS_PEAK = ".arrays"  # the most bytes that its arrays had at one time
+
+
+def check_output(output, words=()):
+    """Refuse a file that could not be written, before a program has run for hours."""
+    if output.suffix not in SUFFIXES:
+        raise ValueError(f"the name of the output ends in {' or '.join(SUFFIXES)}, found {str(output)!r}.")
+    if not output.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(output.parent)!r} for the output.")
+    if words and output.exists() and Path(words[0]).exists() and output.samefile(words[0]):
+        raise ValueError(f"the output {str(output)!r} is the input.")
 
 
 def folder_of_running(pid):
@@ -51,15 +62,10 @@ class PagesWanted:
         Of the page.
     began_ns : int
         When the program was begun.
-
-    Attributes
-    ----------
-    count : int
-        How many were written.
     """
 
     def __init__(self, folder, output, began_ns):
-        self.folder, self.output, self.began_ns, self.count = folder, output, began_ns, 0
+        self.folder, self.output, self.began_ns = folder, output, began_ns
 
     def write_wanted(self, pid):
         """Write it if a process has left a reason."""
@@ -82,9 +88,11 @@ class PagesWanted:
         """
         import_module("tensix._modules")  # a command begins without it
         memory = import_module("tensix.command_line.memory")
-        snapshot = memory.gather(self.folder, pid, self.began_ns)
-        if snapshot is not None:
-            memory.save(snapshot, None, memory.findings_of(snapshot), self.output)
-            reason += f"; wrote {self.output}"
-            self.count += 1
+        try:
+            snapshot = memory.gather(self.folder, pid, self.began_ns)
+            if snapshot is not None:
+                memory.save(snapshot, None, memory.findings_of(snapshot), self.output)
+                reason += f"; wrote {self.output}"
+        except (OSError, MemoryError) as error:  # the program goes on
+            reason += f"; the page could not be written: {error}"
         print(memory.printable(f"tensix: {reason}"), file=sys.stderr)

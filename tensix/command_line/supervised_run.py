@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tensix.command_line.process_memory import limit_to, memory_of, processes_of, share_of, tolerance_of
 from tensix.command_line.program import run_and_wait
-from tensix.command_line.recorded_files import ARRAYS_PEAK, PagesWanted
+from tensix.command_line.recorded_files import ARRAYS_PEAK, PagesWanted, check_output
 
 __all__ = ["run_within"]
 
@@ -40,6 +40,8 @@ def run_within(words, settings, output, *, usr2):
         Whether SIGUSR2 asks for a page.
     """
     limit, total = settings.get("limit"), settings.get("limit_total")
+    if output is not None:
+        check_output(Path(output), words)
     with tempfile.TemporaryDirectory(prefix="tensix-run-", ignore_cleanup_errors=True) as folder:
         pages = PagesWanted(folder, Path(output or ""), time.monotonic_ns())
         if output is not None:
@@ -56,7 +58,8 @@ def run_within(words, settings, output, *, usr2):
         pid, status = run_and_wait(words, settings, watch, limit)
         if status - 128 in (signal.SIGKILL, signal.SIGTERM, signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS):
             pages.write(pid, f"the program was ended by {signal.Signals(status - 128).name}")
-        arrays = [int(path.read_text()) for path in Path(folder).glob(f"*{ARRAYS_PEAK}")]
+        peaks = [path.read_text() for path in Path(folder).glob(f"*{ARRAYS_PEAK}")]
+        arrays = [int(peak) for peak in peaks if peak]  # a process may be killed while it writes
     print(f"tensix: {tree.line(limit, settings.get('limit_arrays'), arrays)}", file=sys.stderr)
     return status if tree.ended_at is None else ENDED_BY_US
 

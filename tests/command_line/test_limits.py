@@ -103,6 +103,22 @@ def test_a_program_without_trouble_leaves_one_line(tmp_path):
                         r"the limit is 1\.00 GiB for a process\n", done.stderr)  # fmt: skip
 
 
+def test_a_page_that_cannot_be_written_ends_nothing(tmp_path):
+    code = NUMPY + "import os\nos.mkdir('gone.html')\ntry:\n    np.ones(1 << 40, np.uint8)\n" \
+           "except MemoryError:\n    print('smaller')\n"  # fmt: skip
+    done = run(tmp_path, "--limit", "300MiB", "-o", "gone.html", "-c", code)
+    assert (done.returncode, done.stdout) == (0, "smaller\n")
+    assert "were refused; the page could not be written: " in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words, said", [
+    (["-o", "page.txt"], "ends in .html or .json"), (["-o", "nowhere/page.html"], "no folder 'nowhere'"),
+])  # fmt: skip
+def test_a_page_that_cannot_be_is_refused_at_once(tmp_path, words, said):
+    done = run(tmp_path, "--limit", "300MiB", *words, "-c", "print('ran')")
+    assert done.returncode == 2 and said in done.stderr and done.stdout == ""
+
+
 def test_arrays_alone_have_a_limit(tmp_path):
     code = NUMPY + "words = bytearray(100 << 20)\n" + GROW["arrays"]
     done = run(tmp_path, "--limit-arrays", "50MiB", "-c", code)
