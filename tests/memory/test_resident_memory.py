@@ -149,16 +149,15 @@ def test_the_parts_are_a_table():
 
 
 ARENAS = """
-import ctypes, gc, os, sys
+import gc, sys
 import tensix
 before = tensix.memory.resident().python
-report = os.popen(f"{sys.executable} -c 'import sys; sys._debugmallocstats()' 2>&1").read()
 kept = [object() for _ in range(1_000_000)]
 grown = tensix.memory.resident().python - before
 kept.clear()
 gc.collect()
 less = tensix.memory.resident().python < before + grown
-print("bytes/arena" in report, before >> 20 > 2, 14 < grown / 2**20 < 20, less)
+print(before >> 20 > 2, 14 < grown / 2**20 < 20, less)
 print("to the standard error", file=sys.stderr)
 """
 
@@ -166,7 +165,7 @@ print("to the standard error", file=sys.stderr)
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc tells")
 def test_arenas_are_counted_with_those_that_were_there():
     done = subprocess.run([sys.executable, "-c", ARENAS], capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("True True True True\n", "to the standard error\n")
+    assert (done.stdout, done.stderr) == ("True True True\n", "to the standard error\n")
 
 
 FORKS = """
