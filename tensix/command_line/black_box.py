@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 
-from tensix.command_line.process_memory import memory_of, more_memory
+from tensix.command_line.process_memory import memory_of
 from tensix.command_line.recorded_files import WANTED
 from tensix.core import format_size
 from tensix.core.memory_reports import REMARKS, remarks
@@ -71,7 +71,7 @@ class BlackBox:
             error = error_of(*facts)
             if isinstance(error, MemoryError):
                 if not str(error):  # Python's own, which says nothing
-                    with more_memory():
+                    with self.recorded.with_more_memory():
                         error.add_note(remarks().strip())
                 self.write(f"a {type(error).__name__} was not caught")
             hook(*facts)
@@ -100,8 +100,10 @@ class BlackBox:
     def words_of_limit(self):
         """Return how the process stands to its limit, as a sentence."""
         limit = self.settings["limit"]
+        if limit is None:
+            return ""
         private, data = memory_of("self")
-        return limit and (
+        return (
             f"The limit of the process is {format_size(limit)}: {format_size(private)} are in memory, "
             f"{format_size(max(data - private, 0))} are reserved."
         )

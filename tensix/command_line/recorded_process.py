@@ -59,7 +59,6 @@ class RecordedProcess:
     def __init__(self, folder, options, is_kept):
         self.folder, self.options, self.is_kept = folder, options, is_kept
         self.at_failure = None  # called with the bytes that are refused
-        self.lock, self.writer_now = threading.Lock(), None  # the thread that writes now
 
     def begin(self):
         """Record this process, and each that it forks."""
@@ -72,6 +71,7 @@ class RecordedProcess:
         self.pid, self.started_ns = os.getpid(), time.monotonic_ns()
         self.path = os.path.join(self.folder, f"{self.pid}-{self.started_ns}")
         self.state, self.late_signal, self.has_failed = RUNNING, None, False
+        self.lock, self.writer_now = threading.Lock(), None  # the thread that has it; of each process its own
         try:
             recording = record(resident=True, **self.options)
         except ValueError:  # the command found all packages; this process is of another program, which lacks one
@@ -136,15 +136,21 @@ class RecordedProcess:
         """Write the file, or say why that is not possible and let the program go on."""
         if self.writer_now == threading.get_ident():  # memory is refused, or a signal comes, while it is written
             return
+        with self.with_more_memory():
+            self.write_it(holders, ended)
+        if self.late_signal is not None and self.state == RUNNING:
+            self.end_by_signal(self.late_signal, None)
+
+    @contextlib.contextmanager
+    def with_more_memory(self):
+        """Hold the lock, so that one thread at a time raises the limit of the process and puts it back."""
         with self.lock:
             self.writer_now = threading.get_ident()
             try:
                 with more_memory():
-                    self.write_it(holders, ended)
+                    yield
             finally:
                 self.writer_now = None
-        if self.late_signal is not None and self.state == RUNNING:
-            self.end_by_signal(self.late_signal, None)
 
     def write_it(self, holders, ended):
         """Do so, in the thread that holds the lock."""

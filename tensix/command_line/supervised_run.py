@@ -49,7 +49,7 @@ def run_within(words, settings, output, *, usr2):
                 "folder": folder, "record": {"max_events": MAX_EVENTS},
                 "black_box": {"page": output, "limit": limit, "usr2": usr2, "is_kept": False},
             }  # fmt: skip
-        tree = LimitOfTree(total)
+        tree = LimitOfTree(total, limit)
 
         def watch(pid):
             pages.write_wanted(pid)
@@ -60,7 +60,7 @@ def run_within(words, settings, output, *, usr2):
             pages.write(pid, f"the program was ended by {signal.Signals(status - 128).name}")
         peaks = [path.read_text() for path in Path(folder).glob(f"*{ARRAYS_PEAK}")]
         arrays = [int(peak) for peak in peaks if peak]  # a process may be killed while it writes
-    print(f"tensix: {tree.line(limit, settings.get('limit_arrays'), arrays)}", file=sys.stderr)
+    print(f"tensix: {tree.line(settings.get('limit_arrays'), arrays)}", file=sys.stderr)
     return status if tree.ended_at is None else ENDED_BY_US
 
 
@@ -78,6 +78,8 @@ class LimitOfTree:
     ----------
     limit : int or None
         Bytes; None: there is none.
+    limit_of_each : int or None
+        The limit of every single process, likewise.
 
     Attributes
     ----------
@@ -87,8 +89,8 @@ class LimitOfTree:
         When the program was asked to end, because it was too late to refuse.
     """
 
-    def __init__(self, limit):
-        self.limit, self.most, self.ended_at = limit, 0, None
+    def __init__(self, limit, limit_of_each):
+        self.limit, self.limit_of_each, self.most, self.ended_at = limit, limit_of_each, 0, None
 
     def hold(self, pid):
         """Let each process grow by what is left, or end them all."""
@@ -103,7 +105,8 @@ class LimitOfTree:
         share = left if left > self.limit // LITTLE else left // max(len(own), 1)
         for number, (_, data) in own.items():
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                limit_to(data + share + LEFT_TO_ALL // len(own), number)
+                most = data + share + LEFT_TO_ALL // len(own)
+                limit_to(most if self.limit_of_each is None else min(most, self.limit_of_each), number)
         if self.ended_at is None and total > self.limit + tolerance_of(self.limit):
             self.ended_at = time.monotonic()
             text = import_module("tensix._support.format_size").format_size
@@ -114,7 +117,7 @@ class LimitOfTree:
         elif self.ended_at is not None and time.monotonic() - self.ended_at > PATIENCE:
             send(own, signal.SIGKILL)
 
-    def line(self, limit, limit_of_arrays, arrays):
+    def line(self, limit_of_arrays, arrays):
         """Return what was used of which limit, in words."""
         text = import_module("tensix._support.format_size").format_size
         resource = import_module("resource")
@@ -122,6 +125,6 @@ class LimitOfTree:
         words = [f"at most {text(resident)} of a process were resident"]
         words += [f"{text(max(arrays))} of it in arrays"] if arrays else []
         words += [f"{text(self.most)} were private to all together"] if self.limit is not None else []
-        limits = {"a process": limit, "all processes": self.limit, "arrays": limit_of_arrays}
+        limits = {"a process": self.limit_of_each, "all processes": self.limit, "arrays": limit_of_arrays}
         of = ", ".join(f"{text(nbytes)} for {name}" for name, nbytes in limits.items() if nbytes is not None)
-        return f"{', '.join(words)}; the limit is {of}"
+        return ", ".join(words) + (f"; the limit is {of}" if of else "")

@@ -33,7 +33,7 @@ A thread that allocates without the GIL takes it to call `allocated` if Python k
 of a thread pool in C, might be waited for by the one that has the GIL: `allocated_without_python` is called instead, as
 `freed` is with the lock and no Python. A failure in such a thread is not told.
 
-The Python listeners, `MemoryReporter`, are told last and with the GIL.
+The Python listeners, `MemoryReporter`, are called last and with the GIL.
 
 Note [Watching uses]
 ~~~~~~~~~~~~~~~~~~~~

@@ -117,7 +117,7 @@ cdef struct adapted_block_t:
 @cython.no_gc_clear  # nodes may still need the upstream
 cdef class Adaptor(Allocator):
     """Adaptor(upstream=None)\n--\n
-    Be an allocator over another one; the base of those in this package.
+    Stand on another allocator; the base of the adaptors in this package.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ def read_mappings():
     try:
         with open("/proc/self/smaps", "rb") as file:
             table = MAPPING.findall(file.read())
-    except OSError:
+    except (OSError, MemoryError):
         return arrow, 0, 0, 0, 0
     programs = {name for _, _, access, name, _ in table if access[2:3] == b"x" and name.startswith(b"/")}
     sums = {"libraries": 0, "files": 0, "shared": 0, "stacks": 0, "other": 0}
@@ -178,7 +178,7 @@ def address_in_arrow():
     try:
         pool = arrow.default_memory_pool()
         return 0 if pool.backend_name == "system" else arrow.allocate_buffer(64, memory_pool=pool).address
-    except AttributeError:  # it is not imported, or not yet
+    except (AttributeError, MemoryError):  # it is not imported, or not yet
         return 0
 
 

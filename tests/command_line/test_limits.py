@@ -241,6 +241,17 @@ def test_a_limit_of_all_processes_together(tmp_path, limit, is_enough):
         assert done.returncode != 0 and 300 < most <= 400 + 64
 
 
+def test_both_limits_hold(tmp_path):
+    done = run(tmp_path, "--limit", "200MiB", "--limit-total", "2GiB", "-c", NUMPY + GROW["objects"])
+    assert done.returncode == 1 and "MemoryError" in done.stderr
+    assert float(re.search(r"at most ([\d.]+) MiB of a process", done.stderr)[1]) <= 264
+
+
+def test_a_signal_without_a_limit_names_none(tmp_path):
+    done = run(tmp_path, "--usr2", "-c", "print('done')")
+    assert done.stdout == "done\n" and done.stderr.endswith(" MiB of a process were resident\n")
+
+
 def test_pages_that_forks_share_count_once(tmp_path):
     code = NUMPY + "import os, time\nkept.append(np.ones(200 << 20, np.uint8))\n" \
            "[os.fork() for _ in range(3)]\ntime.sleep(0.6)\nos._exit(0)\n"  # fmt: skip
