@@ -63,6 +63,7 @@ DIRECTIVES = {
     "autotestdict": False,  # doctests are found by their docstrings; a second copy would run them twice
     "unraisable_tracebacks": False,  # True prints past sys.unraisablehook, and SystemExit would end the process
     "embedsignature.format": "clinic",  # what inspect.signature reads
+    "freethreading_compatible": True,  # see Note [Without the GIL] in tensix/core/free_threading.pxd
     "auto_pickle": False,  # counts and addresses must never be pickled by accident
 }
 INCLUDED_FIRST = ["tensix/core/traceback.h", "tensix/_support/argument_errors.h"]

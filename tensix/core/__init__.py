@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+import tensix.core.free_threading  # noqa: F401 - first: see Note [Stopping others and forks] there
 from tensix._support.format_size import format_size, parse_size
 from tensix._support.loaded_later import loaded_later
 from tensix.core.allocator import Allocator, OutOfMemoryError, get_allocator, set_allocator, use_allocator

@@ -29,6 +29,7 @@ later sees what was registered before. A thread that registers an allocator whil
 former one to the next registration.
 ``tests/models/registry.pml`` is a model of this.
 """
+from _thread import allocate_lock
 from contextvars import ContextVar
 
 cimport cython
@@ -55,6 +56,7 @@ from tensix.core.atomics cimport (
     tx_load_acquire,
     tx_store_release,
 )
+from tensix.core.free_threading cimport TX_COUNT, tx_while_stopped
 from tensix.core.device cimport CPU, DEVICE_TYPE_COUNT, device_type_from_any, device_type_name
 from tensix.core.lock cimport tx_let_others_run
 from tensix.core.memory_reports cimport python_knows_thread
@@ -84,6 +86,10 @@ cdef extern from *:
     static TX_THREAD_LOCAL int tx_allocations = 0;
     """
     int tx_allocations  # without the GIL, in which this thread is
+
+cdef struct serving_change_t:
+    int8_t type_code
+    PyObject* allocator
 
 
 @cython.binding(True)
@@ -332,21 +338,19 @@ class use_allocator:
         scopes_were_used = True
 
     def __enter__(self):
-        global open_scopes
         scopes = SCOPED.get()
-        open_scopes += 1
+        TX_COUNT(open_scopes, 1)
         SCOPED.set({**scopes, self._type_code: (*scopes.get(self._type_code, ()), (self, self.allocator))})
         return self.allocator
 
     def __exit__(self, *exc_info):
-        global open_scopes
         scopes = SCOPED.get()
         left = list(scopes.get(self._type_code, ()))
         for position in reversed(range(len(left))):
             if left[position][0] is self:  # wherever it is: generators may end their scopes in any order
                 del left[position]
                 SCOPED.set({**scopes, self._type_code: tuple(left)})
-                open_scopes -= 1
+                TX_COUNT(open_scopes, -1)
                 return
         raise RuntimeError("use_allocator() is left in a context, such as a task or thread, that did not enter it.")
 
@@ -371,11 +375,16 @@ def set_allocator(device_type, Allocator allocator, priority=0):
         raise ValueError(f"a priority must be from 0 to 255, found {priority}.")
     if allocator is None and type_code == CPU:
         raise TypeError("the CPU always needs an Allocator, found None.")
-    registered = REGISTRY[type_code]
-    if registered is None or priority >= registered[1]:  # one list slot, replaced whole: readers see old or new
+    cdef serving_change_t change = serving_change_t(type_code, NULL)
+    if allocator is not None:
+        change.allocator = <PyObject*>allocator
+    with CHANGES:
+        registered = REGISTRY[type_code]
+        if registered is not None and priority < registered[1]:
+            return
         REGISTRY[type_code] = None if allocator is None else (allocator, priority)
-        tx_store_release(<uint64_t*>&serving[type_code], <uint64_t><PyObject*>allocator if allocator is not None else 0)
-        let_go_of(registered)
+        tx_while_stopped(change_serving, &change)
+    let_go_of(registered)
 
 
 def get_allocator(device_type="cpu"):
@@ -389,6 +398,12 @@ def get_allocator(device_type="cpu"):
     return current_allocator(device_type_from_any(device_type))
 
 
+cdef void change_serving(void* what) noexcept nogil:
+    cdef serving_change_t* change = <serving_change_t*>what
+    tx_store_release(<uint64_t*>&serving[change.type_code], <uint64_t>change.allocator)
+
+
+cdef object CHANGES = allocate_lock()  # of the registry
 cdef list FORMER = []  # registrations whose allocators threads without the GIL may still use
 cdef list REGISTRY = [None] * DEVICE_TYPE_COUNT  # device type -> (allocator, priority) or None
 cdef PyObject* served[DEVICE_TYPE_COUNT]
@@ -475,9 +490,11 @@ cdef void leave_users(uint64_t* entered) noexcept nogil:
 
 cdef int let_go_of(object former) except -1:
     """Give back what has left the registry, once no thread uses it. See Note [Allocating without the GIL]."""
-    FORMER.append(former)
+    with CHANGES:
+        FORMER.append(former)
+        if tx_allocations == 0:
+            former, FORMER[:] = FORMER[:], []
     if tx_allocations == 0:
-        former, FORMER[:] = FORMER[:], []
         with nogil:
             wait_for_users()
     return 0

@@ -8,11 +8,24 @@ materializer. At its first write a storage
 * takes the block back, without copying, if it is the only one left and may write it;
 * otherwise copies first and gives up its share afterwards. A failed allocation therefore leaves a valid storage.
 
-No lock is needed. While a storage copies it holds a share, plus one more taken for the copy, so the block cannot
+While a storage copies it holds a share, plus one more taken for the copy, so the block cannot
 be freed, and no other storage can be "the only one left" and write it. Two storages that copy at the same time copy
 once too often, and that is all. The copy runs without the GIL; if another thread has meanwhile materialized or resized
 the same storage, its result stands and ours is thrown away. Operations that read the storage at that time go on reading
 the share, which is retired: see Note [Storages in use].
+
+Note [Blocks that others may read]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+Without the GIL another thread may read a block that is given up here. To stop all threads, as elsewhere (Note [Without
+the GIL] in ``free_threading.pxd``), takes up to a millisecond, and writes to lazy clones are frequent. So
+
+* a lock in each storage guards what its block is: bare, or counted in a context, and how many share it. Addresses stay
+  the same, so reading needs no lock.
+* each thread says when it is in a call of an operator, and notes when it reads an address outside of one. What is
+  given up is freed when all calls that were running have ended; if that takes long, by stopping the threads, after
+  which only uses count: Note [Storages in use] in ``storage_impl.pyx``. (`callers.h`)
+
+A thread that waits so reads nothing itself: to make a storage writable is a moment at which other code may run.
 
 The count is raised relaxed, by code that holds a share; it is lowered with acquire and release, often without the GIL,
 and the load that finds the only share acquires. So what others read of the block happens before it is written or freed;
@@ -43,16 +56,20 @@ from tensix.core.shared_context cimport (
     shared_context_is_unique,
     shared_context_point,
     shared_context_t,
-    shared_context_wrap,
 )
 from tensix.core.storage_impl cimport (
     StorageImpl,
     StorageImpl_check_readable,
     StorageImpl_clear_materializer,
     StorageImpl_is_in_use,
+    StorageImpl_let_go_of,
     StorageImpl_new,
-    StorageImpl_retire,
     StorageImpl_set_materializer,
+    StorageImpl_share,
+    lock_sharing,
+    retired_new,
+    retired_t,
+    unlock_sharing,
 )
 
 
@@ -89,70 +106,95 @@ cdef bint cow_is_simple(StorageImpl storage) except -1:
 
 cdef StorageImpl cow_lazy_clone(StorageImpl source):
     """Return a new storage, without owners, that shares the bytes; None if this block cannot be shared."""
-    cdef StorageImpl clone
-    cdef shared_context_t* context
+    cdef StorageImpl clone = None
     if source.guarded:
         StorageImpl_check_readable(source)
     # Asking may run Python code, after which the block may be another: all other questions come later.
     cdef bint can_share = source.is_readonly or cow_is_cow(&source.block) or cow_is_simple(source)
-    if not cow_is_cow(&source.block):
+    clone = StorageImpl_new()
+    while not share_with(clone, source):
         if source.is_foreign or source.materializer != NULL or refcounted_is_shared_alias(source, source):
             return None
         if StorageImpl_is_in_use(source) and not source.is_readonly:  # its users may write
             return None
         if not can_share:
             return None
-        shared_context_wrap(&source.block, &cow_readonly_operations if source.is_readonly else &cow_operations)
-        StorageImpl_set_materializer(source, cow_materialize)
-    clone = StorageImpl_new()
-    context = <shared_context_t*>source.block.ctx
-    shared_context_increment(context)
-    shared_context_point(context, &clone.block, data_ptr_operations(&source.block))
-    clone.size_bytes, clone.was_shrunk = source.size_bytes, source.was_shrunk
+        StorageImpl_share(
+            source, &cow_readonly_operations if source.is_readonly else &cow_operations, cow_materialize)
     clone.owner, clone.is_resizable = source.owner, source.is_resizable
     StorageImpl_set_materializer(clone, cow_materialize)
     return clone
 
 
+cdef bint share_with(StorageImpl clone, StorageImpl source) noexcept nogil:
+    """Take a share of a block for a new storage, if it is counted already."""
+    cdef bint is_cow
+    lock_sharing(source)
+    is_cow = cow_is_cow(&source.block)
+    if is_cow:
+        shared_context_increment(<shared_context_t*>source.block.ctx)
+        shared_context_point(
+            <shared_context_t*>source.block.ctx, &clone.block, data_ptr_operations(&source.block))
+        clone.size_bytes, clone.was_shrunk = source.size_bytes, source.was_shrunk
+    unlock_sharing(source)
+    return is_cow
+
+
 cdef int cow_materialize(StorageImpl storage) except -1:
     """Make the bytes the storage's own. See Note [Copy before giving up the share]."""
-    cdef shared_context_t* context = <shared_context_t*>storage.block.ctx
+    cdef shared_context_t* context = take_share(storage)
     cdef size_t nbytes = storage.size_bytes
     cdef data_ptr_t block
+    cdef retired_t* retired = NULL
     cdef Allocator allocator
-    if not cow_is_cow(&storage.block):  # somebody took the block away meanwhile
-        StorageImpl_clear_materializer(storage)
-        return 0
-    if data_ptr_operations(&storage.block) == &cow_operations and shared_context_is_unique(context):
-        data_ptr_move(&storage.block, &context.original)
-        free(context)
-        StorageImpl_clear_materializer(storage)
+    if context == NULL:
         return 0
     allocator = storage.owner if storage.owner is not None else current_allocator(storage.block.device_type)
-    shared_context_increment(context)
     try:
-        Allocator_clone(allocator, storage.block.data, nbytes, &block)
-        if storage.block.ctx == context and storage.size_bytes == nbytes:
-            exchange_share(storage, &block)
-            report_copy(nbytes)
-        else:
-            data_ptr_destroy(&block)
+        Allocator_clone(allocator, context.original.data, nbytes, &block)
+        try:
+            retired = retired_new()
+            if exchange_share(storage, context, nbytes, &block):
+                report_copy(nbytes)
+                StorageImpl_let_go_of(storage, &block, retired)
+            else:
+                free(retired)
+        finally:
+            data_ptr_destroy(&block)  # a copy that is not wanted any more, or nothing
     finally:
         shared_context_decrement(context)
     return 0
 
 
-cdef int exchange_share(StorageImpl storage, data_ptr_t* block) except -1:
-    """Move the storage's own bytes in, and give up its share of the others."""
+cdef shared_context_t* take_share(StorageImpl storage) noexcept nogil:
+    """Take one more share of the block, so that it stays while it is copied; NULL if the storage has it alone."""
+    cdef shared_context_t* context
+    lock_sharing(storage)
+    context = <shared_context_t*>storage.block.ctx
+    if not cow_is_cow(&storage.block):  # somebody took the block away meanwhile
+        StorageImpl_clear_materializer(storage)
+        context = NULL
+    elif data_ptr_operations(&storage.block) == &cow_operations and shared_context_is_unique(context):
+        data_ptr_move(&storage.block, &context.original)
+        free(context)
+        StorageImpl_clear_materializer(storage)
+        context = NULL
+    else:
+        shared_context_increment(context)
+    unlock_sharing(storage)
+    return context
+
+
+cdef bint exchange_share(
+        StorageImpl storage, shared_context_t* context, size_t nbytes, data_ptr_t* block) noexcept nogil:
+    """Move the storage's own bytes in and its share out, unless it has another block by now."""
     cdef data_ptr_t share
-    if storage.uses != 0:
-        try:
-            StorageImpl_retire(storage, &storage.block)
-        except MemoryError:
-            data_ptr_destroy(block)
-            raise
-    data_ptr_move(&share, &storage.block)
-    data_ptr_move(&storage.block, block)
-    StorageImpl_clear_materializer(storage)
-    data_ptr_destroy(&share)
-    return 0
+    lock_sharing(storage)
+    cdef bint is_there = storage.block.ctx == context and storage.size_bytes == nbytes
+    if is_there:
+        share = storage.block
+        storage.block = block[0]
+        block[0] = share
+        StorageImpl_clear_materializer(storage)
+    unlock_sharing(storage)
+    return is_there

@@ -13,7 +13,7 @@ what can be seen in one. Two blocks are of one kind if they have the same operat
 
 A deleter whose structures the GIL protects has to find out whether it holds it, which takes CPython 3.11 longer than
 the rest of its work. Nearly all code that frees a block knows that it does. It frees by `data_ptr_destroy_with_gil`,
-which calls the operation for that case, if there is one and a GIL.
+which calls the operation for that case, if there is one.
 
 Other packages know deleters only. A package that sets its own deleter on one of our blocks leaves our operations in
 place, so they count only while they belong to the deleter: ask `data_ptr_operations`. A block that is made of addresses
@@ -49,9 +49,6 @@ from tensix.core.python_reference cimport (
 )
 
 __all__ = ["DataPtr"]
-
-cdef extern from "tensix/core/gil.h":
-    bint GIL_EXISTS "TX_GIL_EXISTS"
 
 cdef extern from *:
     """
@@ -191,7 +188,11 @@ cdef class DataPtr:
     def clear(self):
         """Free the context and forget the address; the deleter stays attached."""
         DataPtr_check_owner(self, "clear")
-        data_ptr_clear(&self.own)
+        cdef data_ptr_t taken
+        with cython.critical_section(self):
+            taken = self.own
+            self.own.data = self.own.ctx = NULL
+        data_ptr_clear(&taken)
 
     def release_context(self):
         """Give the context out without freeing it; the address stays readable.
@@ -202,9 +203,11 @@ cdef class DataPtr:
             The context; freeing it is now the caller's work.
         """
         DataPtr_check_owner(self, "release the context of")
-        ctx = <uintptr_t>self.own.ctx
-        self.own.ctx = NULL
-        return ctx
+        cdef void* ctx
+        with cython.critical_section(self):
+            ctx = self.own.ctx
+            self.own.ctx = NULL
+        return <uintptr_t>ctx
 
     def cast_context(self, deleter):
         """Return the context if `deleter` is the one attached, else 0."""
@@ -224,14 +227,16 @@ cdef class DataPtr:
             Whether the deleter was exchanged.
         """
         DataPtr_check_owner(self, "exchange the deleter of")
-        if self.own.deleter != function_of(expected):
-            return False
         cdef PyObject* keep_alive = NULL
-        self.own.deleter = deleter_from_any(new, &keep_alive)
-        self.own.operations = NULL
-        keep_alive, self.own.keep_alive = self.own.keep_alive, keep_alive
+        cdef deleter_t before = function_of(expected), after = deleter_from_any(new, &keep_alive)
+        cdef bint is_exchanged
+        with cython.critical_section(self):
+            is_exchanged = self.own.deleter == before
+            if is_exchanged:
+                self.own.deleter, self.own.operations = after, NULL
+                keep_alive, self.own.keep_alive = self.own.keep_alive, keep_alive
         drop_python_reference(keep_alive, False)
-        return True
+        return is_exchanged
 
     def unsafe_reset_data_and_ctx(self, address):
         """Point both address and context to `address`, if no deleter is attached.
@@ -363,7 +368,7 @@ cdef void data_ptr_destroy_with_gil(data_ptr_t* self) noexcept nogil:
     cdef const data_ptr_operations_t* operations = data_ptr_operations(self)
     cdef void* ctx = self.ctx
     TX_ASSERT_GIL()
-    if not GIL_EXISTS or operations == NULL or operations.free_with_gil == NULL or self.keep_alive != NULL:
+    if operations == NULL or operations.free_with_gil == NULL or self.keep_alive != NULL:
         data_ptr_destroy(self)
         return
     self.data = self.ctx = NULL
@@ -426,7 +431,8 @@ cdef int DataPtr_move_out(DataPtr self, data_ptr_t* target) except -1:
     if self is None:
         raise TypeError("a DataPtr is needed, found None.")
     DataPtr_check_owner(self, "hand over")
-    data_ptr_move(target, &self.own)
+    with cython.critical_section(self):
+        data_ptr_move(target, &self.own)
     return 0
 
 

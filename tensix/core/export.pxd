@@ -16,6 +16,7 @@ tensix saw it is another matter: `is_foreign`.
 """
 from cpython.ref cimport Py_INCREF, PyObject
 from tensix.core.assertions cimport TX_ASSERT
+from tensix.core.free_threading cimport TX_COUNT
 from tensix.core.handle cimport drop, retain
 from tensix.core.memory_reports cimport EXPORTED, RETURNED
 from tensix.core.python_reference cimport decref_with_gil, holds_gil, may_run_python
@@ -26,8 +27,8 @@ cdef inline void begin_export(StorageImpl storage) noexcept:
     """Own the block for somebody who may write it; with the GIL, and somebody's count on the storage."""
     retain(storage)
     Py_INCREF(storage)
-    storage.handle_count += 1
-    storage.exports += 1
+    TX_COUNT(storage.handle_count, 1)
+    TX_COUNT(storage.exports, 1)
     if storage.guarded:
         StorageImpl_report_use(storage, EXPORTED)
 
@@ -37,8 +38,8 @@ cdef inline void end_export(StorageImpl storage) noexcept:
     TX_ASSERT(storage.exports > 0, "an export that was begun", storage.exports)
     if storage.guarded:
         StorageImpl_report_use(storage, RETURNED)
-    storage.exports -= 1
-    storage.handle_count -= 1
+    TX_COUNT(storage.exports, -1)
+    TX_COUNT(storage.handle_count, -1)
     drop(storage)
     decref_with_gil(<PyObject*>storage)
 

@@ -1,22 +1,14 @@
-/* Whether this thread holds the GIL, so that what the GIL protects may be touched. Unlike PyGILState_Check this is
- * right with subinterpreters too: where in doubt the answer is 0. Without a GIL it protects nothing.
+/* Whether this thread holds the GIL, so that what the GIL protects may be touched; without a GIL, whether it is attached.
+ * Unlike PyGILState_Check this is right with subinterpreters too: where in doubt the answer is 0.
  */
 #ifndef TENSIX_GIL_H
 #define TENSIX_GIL_H
 
 #include <Python.h>
 
-#if defined(Py_GIL_DISABLED)
-#define TX_GIL_EXISTS 0
-#else
-#define TX_GIL_EXISTS 1
-#endif
-
 static inline int tx_holds_gil(void)
 {
-#if defined(Py_GIL_DISABLED)
-    return 0;
-#elif PY_VERSION_HEX >= 0x030D0000
+#if PY_VERSION_HEX >= 0x030D0000
     return PyThreadState_GetUnchecked() != NULL;  /* that of this thread, while it is attached */
 #elif PY_VERSION_HEX >= 0x030C0000
     return _PyThreadState_UncheckedGet() != NULL;

@@ -6,6 +6,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint32_t, uint64_t, uintptr_t
 from tensix.core.atomics cimport tx_load_acquire, tx_store_relaxed
 from tensix.core.combined_refcount cimport ADAPTED_COUNT, alive_bit, incref_word, lock_word, unique_word, weak_unit
+from tensix.core.free_threading cimport TX_COUNT
 from tensix.core.handle cimport drop
 from tensix.core.intrusive_target cimport (
     IntrusiveTarget,
@@ -20,6 +21,15 @@ from tensix.core.intrusive_target cimport (
 from tensix._support.public_module cimport set_module
 
 __all__ = ["IntrusivePtr", "make_intrusive"]
+
+cdef extern from *:
+    """
+    #include "tensix/core/free_threading.h"
+    #define TX_EXCHANGE_TARGET(owner, object) TX_EXCHANGE(owner, (owner)->target, object)
+    #define TX_SWAP_TARGETS(one, other) TX_SWAP((one)->target, (other)->target)
+    """
+    object exchange_target "TX_EXCHANGE_TARGET" (IntrusivePtr owner, object target)
+    void swap_targets "TX_SWAP_TARGETS" (IntrusivePtr one, IntrusivePtr other)
 
 
 @cython.freelist(64)
@@ -65,7 +75,7 @@ cdef class IntrusivePtr:
 
     def __dealloc__(self):
         if self.target is not None:
-            self.target.handle_count -= 1
+            TX_COUNT(self.target.handle_count, -1)
             drop(self.target)
 
     @classmethod
@@ -170,38 +180,35 @@ cdef class IntrusivePtr:
         IntrusiveTarget or None
             Still owned: hand it to `reclaim()`, or it is never freed.
         """
-        target = self.target
+        cdef IntrusiveTarget target = exchange_target(self, None)
         if target is None:
             return self.singleton()
-        target.handle_count -= 1
-        self.target = None
+        TX_COUNT(target.handle_count, -1)
         return target
 
     def reset(self):
         """Drop the target and become null."""
-        cdef IntrusiveTarget target = self.target
-        if target is not None:
-            self.target = None
-            target.handle_count -= 1
-            drop(target)
+        drop_handle(exchange_target(self, None))
 
     def swap(self, IntrusivePtr other not None):
         """Exchange targets with another pointer; no count changes."""
-        self.target, other.target = other.target, self.target
+        swap_targets(self, other)
 
     def copy(self):
         """Return a further pointer to the same target (one locked instruction)."""
         cdef IntrusivePtr twin
+        cdef IntrusiveTarget target
         cls = type(self)
         if cls is IntrusivePtr:
             twin = IntrusivePtr.__new__(IntrusivePtr)
         else:
             twin = cls.__new__(cls)
-        if self.target is not None:
-            if not incref_word(&self.target.combined_refcount):
-                raise RuntimeError(IntrusiveTarget_no_owner(self.target, "copy a pointer to"))
-            self.target.handle_count += 1
-            twin.target = self.target
+        target = self.target
+        if target is not None:
+            if not incref_word(&target.combined_refcount):
+                raise RuntimeError(IntrusiveTarget_no_owner(target, "copy a pointer to"))
+            TX_COUNT(target.handle_count, 1)
+            twin.target = target
         return twin
 
     __copy__ = copy
@@ -210,7 +217,7 @@ cdef class IntrusivePtr:
         """Return a pointer that takes the target over; this one becomes null."""
         cls = type(self)
         cdef IntrusivePtr heir = cls.__new__(cls)
-        heir.target, self.target = self.target, None
+        heir.target = exchange_target(self, None)
         return heir
 
     def use_count(self):
@@ -306,9 +313,16 @@ cdef int IntrusivePtr_adopt(IntrusivePtr self, IntrusiveTarget target, bint coun
     """Become an owner of `target`, whose count the caller hands over (`counted`) or which is added here."""
     if not counted and not lock_word(&target.combined_refcount):
         raise RuntimeError(IntrusiveTarget_no_owner(target, "own"))
-    self.reset()
-    target.handle_count += 1
-    self.target = target
+    TX_COUNT(target.handle_count, 1)
+    drop_handle(exchange_target(self, target))
+    return 0
+
+
+cdef int drop_handle(IntrusiveTarget target) except -1:
+    """Drop the strong count that a handle had, if it had one."""
+    if target is not None:
+        TX_COUNT(target.handle_count, -1)
+        drop(target)
     return 0
 
 

@@ -18,7 +18,8 @@ allocation it heard of, and may ask which thread allocated them, without a table
 Note [Listening]
 ~~~~~~~~~~~~~~~~
 The C methods of a `MemoryListener` are called. Listeners come and go with the GIL and the lock of this module both
-held; hence code that holds one of the two may walk over them. A free without the GIL takes the lock. One with the GIL
+held; hence code that holds one of the two may walk over them (Note [Without the GIL] in ``free_threading.pxd``: they
+come and go while other threads are stopped). A free without the GIL takes the lock. One with the GIL
 does so only if a listener needs it (`needs_lock`): one with a table, which a free without the GIL must not find half
 changed, and which `allocated` therefore changes with the lock held. One that only counts keeps atomic numbers, and
 needs no lock. `freed` never runs Python and never waits for the GIL. A fork takes the lock first, so that a child
@@ -54,6 +55,8 @@ sight, so that nothing is concluded about it.
 `used` runs with the GIL, on ways where nothing else may run: it runs no Python, and has the collector wait. A use is
 told when it begins, and once more when it ends if others may run meanwhile.
 """
+from _thread import allocate_lock
+
 from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free
@@ -62,6 +65,14 @@ from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_load_relaxed
 from tensix.core.device cimport DEVICE_TYPE_COUNT, Device_get, device_type_from_any
 from tensix._support.public_module cimport set_module
+from tensix.core.free_threading cimport (
+    TX_COUNT,
+    stolen,
+    tx_change_t,
+    tx_allow_taking,
+    tx_take_reference,
+    tx_while_stopped,
+)
 from tensix.core.lock cimport take_at_forks, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.core.python_reference cimport decref_with_gil, may_run_python
 from tensix.core.usage cimport (
@@ -77,8 +88,6 @@ __all__ = ["MemoryReporter", "max_memory_allocated", "memory_allocated", "reset_
 
 cdef extern from "Python.h" nogil:
     void* PyGILState_GetThisThreadState()
-    Py_ssize_t reference_count "Py_REFCNT" (PyObject* reference)
-    void incref_with_gil "Py_INCREF" (PyObject* reference)
 
 cdef extern from *:
     """
@@ -106,7 +115,8 @@ cdef high_water_t tallies[DEVICE_TYPE_COUNT]
 given_out = tallies
 REMARKS = []
 MOST_LINES = 3  # that hold most, in an error
-cdef tuple REPORTERS = ()  # replaced whole under the GIL, so that a report walks over one state of it
+cdef tuple REPORTERS = ()  # replaced whole, so that a report walks over one state of it
+cdef object CHANGES = allocate_lock()  # of the reporters
 cdef int reporter_count = 0
 cdef int locking_count = 0  # listeners that need the lock
 cdef switch_t switches[4]  # what is thrown when uses begin to be watched, and when that ends
@@ -210,22 +220,11 @@ cdef class MemoryReporter:
         """
 
     def __enter__(self):
-        global REPORTERS, reporter_count, listener_count
-        REPORTERS = REPORTERS + (self,)
-        reporter_count += 1
-        listener_count += 1
+        change_reporters(self, 1)
         return self
 
     def __exit__(self, *exc_info):
-        global REPORTERS, reporter_count, listener_count
-        remaining = list(REPORTERS)
-        for position in reversed(range(len(remaining))):
-            if remaining[position] is self:
-                del remaining[position]
-                reporter_count -= 1
-                listener_count -= 1
-                break
-        REPORTERS = tuple(remaining)
+        change_reporters(self, -1)
 
 
 def listeners():
@@ -233,8 +232,8 @@ def listeners():
     cdef dict found = {}
     cdef int i
     for i in range(slot_end):
-        if may_be_told(slots[i], epoch):
-            found[(<MemoryListener>slots[i]).since] = <object>slots[i]
+        if take_listener(slots[i], epoch):
+            found[(<MemoryListener>slots[i]).since] = stolen(slots[i])
     return [found[since] for since in sorted(found)]
 
 
@@ -260,12 +259,14 @@ def lines_that_hold_most():
 
 cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept:
     """Tell that a block could not be had."""
+    cdef PyObject* listener
     cdef uint64_t now = epoch
     cdef int i
     for i in range(slot_end):
-        if may_be_told(slots[i], now):
-            listener = <MemoryListener>slots[i]
-            listener.failed(nbytes)
+        listener = slots[i]
+        if take_listener(listener, now):
+            (<MemoryListener>listener).failed(nbytes)
+            decref_with_gil(listener)
     if reporter_count != 0 and may_run_python():
         tell_all("report_out_of_memory", (nbytes, bytes_given_out(device_type), Device_get(device_type, -1)))
 
@@ -273,11 +274,13 @@ cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept:
 cdef void report_copy(size_t nbytes) noexcept:
     """Tell that bytes which were shared copy-on-write had to be copied."""
     cdef uint64_t now = epoch
+    cdef PyObject* listener
     cdef int i
     for i in range(slot_end):
-        if may_be_told(slots[i], now):
-            listener = <MemoryListener>slots[i]
-            listener.copied(nbytes)
+        listener = slots[i]
+        if take_listener(listener, now):
+            (<MemoryListener>listener).copied(nbytes)
+            decref_with_gil(listener)
 
 
 cdef uint64_t bytes_given_out(int8_t device_type) noexcept nogil:
@@ -381,8 +384,7 @@ cdef uint64_t tell_allocation(void* data, size_t nbytes, int8_t device_type, PyO
     block.stamp = now | <uint64_t>current_thread_number() << EPOCH_BITS
     for i in range(slot_end):
         listener = slots[i]
-        if may_be_told(listener, now):
-            incref_with_gil(listener)  # by hand: half of what a variable of its class would cost
+        if take_listener(listener, now):  # by hand: half of what a variable of its class would cost
             (<MemoryListener>listener).allocated(&block)
             decref_with_gil(listener)
     if reporter_count != 0:
@@ -436,9 +438,9 @@ cdef inline bint listened(PyObject* slot, uint64_t epoch) noexcept nogil:
     return slot != NULL and (<MemoryListener>slot).since <= epoch
 
 
-cdef inline bint may_be_told(PyObject* slot, uint64_t epoch) noexcept:
-    """Return whether it did, and may be told what makes it run Python. See Note [Listening]."""
-    return listened(slot, epoch) and reference_count(slot) != 0
+cdef inline bint take_listener(PyObject* slot, uint64_t epoch) noexcept:
+    """Return whether it did, with a reference, so that it may run Python. See Note [Listening]."""
+    return listened(slot, epoch) and tx_take_reference(slot)
 
 
 cdef void tell_reporters(void* data, int64_t nbytes, int8_t device_type) noexcept nogil:
@@ -464,56 +466,111 @@ cdef int tell(MemoryReporter reporter, str report, tuple facts) noexcept:
     return 0
 
 
+cdef int change_reporters(MemoryReporter reporter, int change) except -1:
+    """Let a reporter begin, or end the last of its beginnings."""
+    global reporter_count, listener_count
+    with CHANGES:
+        before = REPORTERS  # goes last
+        reporters = list(before)
+        if change > 0:
+            reporters.append(reporter)
+        elif reporter in reporters:
+            del reporters[max([i for i, one in enumerate(reporters) if one is reporter])]
+        change = len(reporters) - len(before)
+        after = tuple(reporters)
+        tx_while_stopped(<tx_change_t>exchange_reporters, <void*>after)
+        reporter_count += change
+        TX_COUNT(listener_count, change)
+    return 0
+
+
+cdef void exchange_reporters(void* reporters) noexcept:
+    global REPORTERS
+    REPORTERS = <tuple>reporters
+
+
+cdef struct start_t:
+    PyObject* listener
+    PyObject** larger     # a longer array of slots, if there is no place in the one that is there
+    int count             # of the slots in it
+    bint is_entered
+
+
 cdef int start_listening(MemoryListener listener) except -1:
     """Tell a listener of everything from now on. See Note [Listening]."""
-    global slots, slot_count, slot_end, epoch, listener_count, locking_count
-    cdef PyObject** larger
-    cdef int i = 0
+    cdef start_t start = start_t(<PyObject*>listener, NULL, 0, False)
     if listener.since != 0:
         raise RuntimeError(listener.only_once())
-    while i < slot_count and slots[i] != NULL:
-        i += 1
-    if i == slot_count:
-        larger = <PyObject**>calloc(2 * slot_count + 4, sizeof(PyObject*))
-        if larger == NULL:
+    tx_allow_taking(<PyObject*>listener)
+    while True:
+        tx_while_stopped(enter_listener, &start)
+        free(start.larger)  # NULL if it was needed
+        if start.is_entered:
+            break
+        start.count = 2 * slot_count + 4
+        start.larger = <PyObject**>calloc(start.count, sizeof(PyObject*))
+        if start.larger == NULL:
             raise MemoryError("no memory for one more listener.")
-        lock_listeners()
-        if slot_count:
-            memcpy(larger, slots, slot_count * sizeof(PyObject*))
-        free(slots)
-        slots, slot_count = larger, 2 * slot_count + 4
-        unlock_listeners()
-    lock_listeners()
-    epoch += 1
-    listener.since, listener.is_listening = epoch, True
-    slots[i] = <PyObject*>listener
-    slot_end = max(slot_end, i + 1)
-    listener_count += 1
-    locking_count += listener.needs_lock
-    unlock_listeners()
     if listener.watches_uses:
         watch_uses(1)
     return 0
 
 
+cdef void enter_listener(void* what) noexcept nogil:
+    global slots, slot_count, slot_end, epoch, listener_count, locking_count
+    cdef start_t* start = <start_t*>what
+    cdef int i = 0
+    while i < slot_count and slots[i] != NULL:
+        i += 1
+    if i == slot_count and start.count <= slot_count:
+        return
+    lock_listeners()
+    start.is_entered = True
+    if i == slot_count:
+        if slot_count:
+            memcpy(start.larger, slots, slot_count * sizeof(PyObject*))
+        free(slots)
+        slots, slot_count, start.larger = start.larger, start.count, NULL
+    epoch += 1
+    (<MemoryListener>start.listener).since, (<MemoryListener>start.listener).is_listening = epoch, True
+    slots[i] = start.listener
+    slot_end = max(slot_end, i + 1)
+    listener_count += 1
+    locking_count += (<MemoryListener>start.listener).needs_lock
+    unlock_listeners()
+
+
+cdef struct stop_t:
+    PyObject* listener
+    bint was_listening
+
+
 cdef void stop_listening(MemoryListener listener) noexcept:
     """Tell a listener nothing any more; harmless if it does not listen. No free is in its method when this returns."""
+    cdef stop_t stop = stop_t(<PyObject*>listener, False)
+    if listener.is_listening:
+        tx_while_stopped(remove_listener, &stop)
+        if stop.was_listening and listener.watches_uses:
+            watch_uses(-1)
+
+
+cdef void remove_listener(void* what) noexcept nogil:
     global listener_count, locking_count, slot_end
+    cdef stop_t* stop = <stop_t*>what
     cdef int i
-    if not listener.is_listening:
+    stop.was_listening = (<MemoryListener>stop.listener).is_listening
+    if not stop.was_listening:
         return
     lock_listeners()
     for i in range(slot_end):
-        if slots[i] == <PyObject*>listener:
+        if slots[i] == stop.listener:
             slots[i] = NULL
     while slot_end != 0 and slots[slot_end - 1] == NULL:
         slot_end -= 1
-    listener.is_listening = False
+    (<MemoryListener>stop.listener).is_listening = False
     listener_count -= 1
-    locking_count -= listener.needs_lock
+    locking_count -= (<MemoryListener>stop.listener).needs_lock
     unlock_listeners()
-    if listener.watches_uses:
-        watch_uses(-1)
 
 
 # ---- uses: see Note [Watching uses]
@@ -522,12 +579,11 @@ cdef void stop_listening(MemoryListener listener) noexcept:
 cdef void watch_uses(int change) noexcept:
     """Count a watcher that comes or goes."""
     global use_watchers
-    cdef bint was_on = use_watchers != 0
     cdef int i
-    use_watchers += change
-    if (use_watchers != 0) != was_on:
+    cdef int now = TX_COUNT(use_watchers, change)
+    if now == (change > 0):
         for i in range(switch_count):
-            switches[i](not was_on)
+            switches[i](now != 0)
 
 
 cdef void call_when_watched(switch_t switch) noexcept:
@@ -542,18 +598,19 @@ cdef void report_use(void* data, use_t use) noexcept:
     """Tell what is done with the block of a storage."""
     cdef uint64_t now = epoch
     cdef int i
+    cdef PyObject* listener
     for i in range(slot_end):
-        if may_be_told(slots[i], now) and (<MemoryListener>slots[i]).watches_uses:
-            (<MemoryListener>slots[i]).used(data, use)
+        listener = slots[i]
+        if listened(listener, now) and (<MemoryListener>listener).watches_uses and take_listener(listener, now):
+            (<MemoryListener>listener).used(data, use)
+            decref_with_gil(listener)
 
 
 cdef void begin_operation(PyObject* operator) noexcept:
     """Note that this thread calls an operator, unless it is inside another call."""
-    global operation_count
     tx_operation.depth += 1
     if tx_operation.depth == 1:
-        operation_count += 1
-        tx_operation.operator, tx_operation.number = operator, operation_count
+        tx_operation.operator, tx_operation.number = operator, tx_add_fetch_relaxed(&operation_count, 1)
 
 
 cdef void end_operation() noexcept:

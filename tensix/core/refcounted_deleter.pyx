@@ -9,9 +9,8 @@ from tensix.core.shared_context cimport (
     shared_context_increment,
     shared_context_point,
     shared_context_t,
-    shared_context_wrap,
 )
-from tensix.core.storage_impl cimport StorageImpl, StorageImpl_mutable_data, StorageImpl_new
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_mutable_data, StorageImpl_new, StorageImpl_share
 
 
 cdef void refcounted_deleter(void* ctx) noexcept nogil:
@@ -37,14 +36,14 @@ cdef int refcounted_apply(StorageImpl storage) except -1:
     if not refcounted_is_shared(&storage.block) and not storage.is_readonly:
         StorageImpl_mutable_data(storage)  # a copy-on-write share must not be written by others
     if not refcounted_is_shared(&storage.block):  # asked once more: making the copy may run any code
-        shared_context_wrap(&storage.block, &refcounted_operations)
+        StorageImpl_share(storage, &refcounted_operations, NULL)
     return 0
 
 
 cdef StorageImpl refcounted_alias(StorageImpl storage):
     """Return a new storage, without owners, over the same bytes."""
-    refcounted_apply(storage)
     cdef StorageImpl alias = StorageImpl_new()
+    refcounted_apply(storage)
     cdef shared_context_t* context = <shared_context_t*>storage.block.ctx
     shared_context_increment(context)
     shared_context_point(context, &alias.block, &refcounted_operations)

@@ -21,16 +21,19 @@ cdef struct shared_context_t:
     data_ptr_t original
 
 
-cdef inline shared_context_t* shared_context_wrap(
-        data_ptr_t* block, const data_ptr_operations_t* operations) except NULL:
-    """Move `block` into a new context with a count of one, and point `block` at it; its address stays."""
-    cdef shared_context_t* context = <shared_context_t*>malloc(sizeof(shared_context_t))
-    if context == NULL:
+cdef inline shared_context_t* shared_context_new() except NULL:
+    cdef shared_context_t* self = <shared_context_t*>malloc(sizeof(shared_context_t))
+    if self == NULL:
         raise MemoryError("no memory for the context of a shared block.")
-    context.count = 1
-    data_ptr_move(&context.original, block)
-    shared_context_point(context, block, operations)
-    return context
+    return self
+
+
+cdef inline void shared_context_wrap(
+        shared_context_t* self, data_ptr_t* block, const data_ptr_operations_t* operations) noexcept nogil:
+    """Move `block` into a new context with a count of one, and point `block` at it; its address stays."""
+    self.count = 1
+    data_ptr_move(&self.original, block)
+    shared_context_point(self, block, operations)
 
 
 cdef inline void shared_context_point(

@@ -12,8 +12,9 @@ from tensix.core.allocator cimport (
     nbytes_from_any,
 )
 from tensix.core.cow_context cimport cow_is_cow, cow_lazy_clone
-from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_move, data_ptr_t
+from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_t
 from tensix.core.device cimport META, Device, Device_from_any, device_type_from_any, device_type_name
+from tensix.core.free_threading cimport TX_COUNT
 from tensix.core.handle cimport drop, retain
 from tensix.core.intrusive_ptr cimport IntrusivePtr
 from tensix.core.intrusive_target cimport IntrusiveTarget_start_unique, use_count, weak_use_count
@@ -27,16 +28,22 @@ from tensix.core.storage_impl cimport (
     StorageImpl_begin_use,
     StorageImpl_check_readable,
     StorageImpl_check_movable,
-    StorageImpl_clear_materializer,
     StorageImpl_const_data,
     StorageImpl_end_use,
+    StorageImpl_exchange,
     StorageImpl_mutable_data,
     StorageImpl_new,
-    StorageImpl_set_nbytes,
     StorageImpl_watch,
 )
 
 __all__ = ["NullError", "Storage", "get_storage_impl_create", "make_storage_impl", "set_storage_impl_create"]
+
+cdef extern from *:
+    """
+    #include "tensix/core/free_threading.h"
+    #define TX_EXCHANGE_TARGET(owner, object) TX_EXCHANGE(owner, (owner)->target, object)
+    """
+    object exchange_target "TX_EXCHANGE_TARGET" (Storage owner, object target)
 
 
 @cython.binding(True)
@@ -110,7 +117,7 @@ cdef class Storage:
 
     def __dealloc__(self):
         if self.target is not None:
-            self.target.handle_count -= 1
+            TX_COUNT(self.target.handle_count, -1)
             drop(self.target)
 
     @staticmethod
@@ -307,18 +314,16 @@ cdef class Storage:
 
     def reset(self):
         """Give the storage up and become null."""
-        cdef StorageImpl impl = self.target
+        cdef StorageImpl impl = exchange_target(self, None)
         if impl is not None:
-            self.target = None
-            impl.handle_count -= 1
+            TX_COUNT(impl.handle_count, -1)
             drop(impl)
 
     def unsafe_release_storage_impl(self):
         """Give out the bare `StorageImpl` with its strong count and become null."""
-        cdef StorageImpl impl = self.target
+        cdef StorageImpl impl = exchange_target(self, None)
         if impl is not None:
-            self.target = None
-            impl.handle_count -= 1
+            TX_COUNT(impl.handle_count, -1)
         return impl
 
     def __bool__(self):
@@ -340,7 +345,7 @@ cdef class Storage:
         cdef Storage twin = Storage.__new__(Storage)
         if self.target is not None:
             retain(self.target)
-            self.target.handle_count += 1
+            TX_COUNT(self.target.handle_count, 1)
             twin.target = self.target
         return twin
 
@@ -486,7 +491,7 @@ cdef Storage Storage_from_new(StorageImpl impl):
 cdef Storage Storage_from_owned(StorageImpl impl):
     """Return a handle that takes over a strong count."""
     cdef Storage made = Storage.__new__(Storage)
-    impl.handle_count += 1
+    TX_COUNT(impl.handle_count, 1)
     made.target = impl
     return made
 
@@ -507,22 +512,17 @@ cdef int resize(StorageImpl impl, size_t size) except -1:
     Allocating and copying may run other code, which may export the storage or freeze it: what was checked before is
     checked again before the blocks are exchanged.
     """
-    cdef data_ptr_t block, old
+    cdef data_ptr_t block
     cdef Allocator allocator = impl.owner  # kept for the calls, which may replace it
     Allocator_allocate(allocator, size, &block)
     try:
         copy_to(&block, impl, size, allocator)
         check_resizable(impl, size)
-        StorageImpl_check_movable(impl, "resize")
-    except BaseException:
-        data_ptr_destroy(&block)
-        raise
-    data_ptr_move(&old, &impl.block)
-    data_ptr_move(&impl.block, &block)
-    StorageImpl_clear_materializer(impl)
-    StorageImpl_set_nbytes(impl, size)
-    StorageImpl_watch(impl)
-    data_ptr_destroy(&old)  # last: it may run any code
+        if not StorageImpl_exchange(impl, &block, size, 0):
+            StorageImpl_check_movable(impl, "resize")
+        StorageImpl_watch(impl)
+    finally:
+        data_ptr_destroy(&block)  # last: it may run any code
     return 0
 
 

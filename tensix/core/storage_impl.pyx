@@ -23,13 +23,16 @@ the GIL. What it writes is exported instead: see Note [Exports]. While a storage
 
 Operations that keep the GIL from the moment they take addresses need no use: nothing can happen in between. They take
 addresses after the last call that may run other code; see Note [Addresses in use] in tensix/tensors/tensor_impl.py.
+Therefore all code that exchanges a block does so by `StorageImpl_exchange`, and looks for uses there: Note [Without the
+GIL] in ``free_threading.pxd``.
 """
 cimport cython
 import warnings
 
 from cpython.object cimport PyObject, PyTypeObject
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport uint8_t, uintptr_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 from tensix.core.allocator cimport Allocator, Allocator_allocate, current_allocator, nbytes_from_any
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.combined_refcount cimport is_dead
@@ -41,6 +44,7 @@ from tensix.core.data_ptr cimport (
     data_ptr_destroy,
     data_ptr_destroy_with_gil,
     data_ptr_move,
+    data_ptr_operations_t,
     data_ptr_t,
 )
 from tensix.core.device cimport CPU, Device_get
@@ -51,6 +55,7 @@ from tensix.core.free_list cimport (
     free_list_t,
     free_list_take,
 )
+from tensix.core.free_threading cimport tx_while_stopped
 from tensix.core.intrusive_target cimport IntrusiveTarget, use_count
 from tensix.core.memory_reports cimport (
     OUT_OF_SIGHT,
@@ -63,6 +68,7 @@ from tensix.core.memory_reports cimport (
     use_watchers,
 )
 from tensix._support.public_module cimport set_module
+from tensix.core.shared_context cimport shared_context_new, shared_context_t, shared_context_wrap
 from tensix.core.python_reference cimport (
     restore_exception,
     pending_exception,
@@ -71,6 +77,23 @@ from tensix.core.python_reference cimport (
 )
 
 __all__ = ["StorageImpl"]
+
+cdef extern from *:
+    """
+    #include "tensix/core/free_threading.h"
+    #define TX_SWAP_OWNERS(one, other) TX_SWAP_STOPPED((one)->owner, (other)->owner)
+    #define TX_EXCHANGE_OWNER(storage, object) TX_EXCHANGE(storage, (storage)->owner, object)
+    #define TX_EXCHANGE_TEXT(storage, object) TX_EXCHANGE(storage, (storage)->access_error, object)
+    """
+    void swap_owners "TX_SWAP_OWNERS" (StorageImpl one, StorageImpl other) nogil
+    object exchange_owner "TX_EXCHANGE_OWNER" (StorageImpl storage, object allocator)
+    object exchange_text "TX_EXCHANGE_TEXT" (StorageImpl storage, object text)
+
+
+cdef struct two_storages_t:
+    PyObject* one
+    PyObject* other
+    bint is_refused
 
 
 @cython.no_gc  # what it holds, an allocator, holds no storages; tensors must not pay for the collector
@@ -145,8 +168,9 @@ cdef class StorageImpl(IntrusiveTarget):
     cpdef release_resources(self):
         """Free the bytes, if nothing uses them; weak handles may still refer to the dead storage."""
         if not is_dead(self.combined_refcount):  # an address that is given out keeps nothing
-            StorageImpl_check_movable(self, "free")
-        data_ptr_destroy(&self.block)
+            free_contents(self, KEEPS_SIZE | KEEPS_MATERIALIZER)
+        else:
+            data_ptr_destroy(&self.block)
 
     @property
     def allocator(self):
@@ -159,7 +183,7 @@ cdef class StorageImpl(IntrusiveTarget):
         check_alive(self)
         if self.is_resizable and allocator is None:
             raise RuntimeError("cannot take the allocator from a resizable storage: set resizable to False first.")
-        self.owner = allocator
+        exchange_owner(self, allocator)
 
     @property
     def device(self):
@@ -239,20 +263,17 @@ cdef class StorageImpl(IntrusiveTarget):
         """Move another block in, after materializing, and return the old one."""
         check_alive(self)
         StorageImpl_check_movable(self, "exchange")
-        cdef data_ptr_t old
+        cdef data_ptr_t block
         StorageImpl_mutable_data(self)  # may run other code, which may have exported the block
-        StorageImpl_check_movable(self, "exchange")
-        swap_in(self, data_ptr, &old)
-        return DataPtr_wrap(&old)
+        exchange_for(self, data_ptr, &block, 0, KEEPS_SIZE | KEEPS_MATERIALIZER)
+        return DataPtr_wrap(&block)
 
     def set_data_ptr_noswap(self, DataPtr data_ptr not None):
         """Move another block in and free the old one, without materializing."""
         check_alive(self)
-        StorageImpl_check_movable(self, "exchange")
-        cdef data_ptr_t old
-        swap_in(self, data_ptr, &old)
-        StorageImpl_clear_materializer(self)
-        data_ptr_destroy(&old)
+        cdef data_ptr_t block
+        exchange_for(self, data_ptr, &block, 0, KEEPS_SIZE)
+        data_ptr_destroy(&block)
 
     def swap_data_ptr(self, StorageImpl other not None):
         """Exchange block, size, allocator and access states with another storage, after materializing both."""
@@ -260,33 +281,20 @@ cdef class StorageImpl(IntrusiveTarget):
         check_alive(other)
         StorageImpl_check_movable(self, "exchange")
         StorageImpl_check_movable(other, "exchange")
-        StorageImpl_mutable_data(self)
-        StorageImpl_mutable_data(other)
-        while self.materializer != NULL or other.materializer != NULL:  # cloned again while the other one copied
-            StorageImpl_mutable_data(self)
-            StorageImpl_mutable_data(other)
-        StorageImpl_check_movable(self, "exchange")
-        StorageImpl_check_movable(other, "exchange")
+        cdef two_storages_t two = two_storages_t(<PyObject*>self, <PyObject*>other, True)
         StorageImpl_report_use(self, OUT_OF_SIGHT)  # the other one may not be watched
         StorageImpl_report_use(other, OUT_OF_SIGHT)
-        self.block, other.block = other.block, self.block
-        self.size_bytes, other.size_bytes = other.size_bytes, self.size_bytes
-        self.was_shrunk = other.was_shrunk = True  # one of them, or neither: comparing costs little
-        self.owner, other.owner = other.owner, self.owner
-        self.is_resizable, other.is_resizable = other.is_resizable, self.is_resizable
-        self.is_foreign, other.is_foreign = other.is_foreign, self.is_foreign
-        self.throw_on_mutable, other.throw_on_mutable = other.throw_on_mutable, self.throw_on_mutable
-        self.throw_on_immutable, other.throw_on_immutable = other.throw_on_immutable, self.throw_on_immutable
-        refresh_guard(self)
-        refresh_guard(other)
+        while two.is_refused:
+            StorageImpl_mutable_data(self)  # may be cloned again while the other one copies
+            StorageImpl_mutable_data(other)
+            StorageImpl_check_movable(self, "exchange")
+            StorageImpl_check_movable(other, "exchange")
+            tx_while_stopped(swap_contents, &two)
 
     def reset(self):
         """Free the bytes and set the size to 0."""
         check_alive(self)
-        StorageImpl_check_movable(self, "free")
-        StorageImpl_clear_materializer(self)
-        StorageImpl_set_nbytes(self, 0)
-        data_ptr_destroy(&self.block)
+        free_contents(self, 0)
 
     def unique_storage_share_external_pointer(self, DataPtr data_ptr not None, nbytes):
         """Take external memory over in place of the own block; the storage has no allocator afterwards.
@@ -303,13 +311,11 @@ cdef class StorageImpl(IntrusiveTarget):
                 "UniqueStorageShareExternalPointer can only be called when use_count == 1, "
                 f"found {use_count(self)}: others would see their bytes change."
             )
-        StorageImpl_check_movable(self, "exchange")
-        cdef data_ptr_t old
-        swap_in(self, data_ptr, &old)
-        StorageImpl_clear_materializer(self)
-        StorageImpl_set_nbytes(self, size)
-        self.owner, self.is_resizable = None, False
-        data_ptr_destroy(&old)  # last: it may run any code
+        cdef data_ptr_t block
+        exchange_for(self, data_ptr, &block, size, 0)
+        self.is_resizable = False
+        exchange_owner(self, None)
+        data_ptr_destroy(&block)  # last: it may run any code
 
     def set_throw_on_mutable_data_ptr(self):
         """Refuse every later access for writing."""
@@ -332,16 +338,16 @@ cdef class StorageImpl(IntrusiveTarget):
     def release_data_and_set_meta_custom_data_ptr_error_msg(self, str message not None):
         """Free the bytes; later accesses raise an error with `message`."""
         check_alive(self)
-        StorageImpl_check_movable(self, "free")
-        StorageImpl_clear_materializer(self)
-        data_ptr_destroy(&self.block)
-        self.access_error, self.throw_on_immutable = message, True
+        free_contents(self, KEEPS_SIZE)
+        exchange_text(self, message)
+        self.throw_on_immutable = True
         refresh_guard(self)
 
     def clear_meta_custom_data_ptr_error_msg(self):
         """Allow access again; the bytes stay gone until a new block is set."""
         check_alive(self)
-        self.access_error, self.throw_on_immutable = None, False
+        exchange_text(self, None)
+        self.throw_on_immutable = False
         refresh_guard(self)
 
     def __repr__(self):
@@ -419,7 +425,7 @@ cdef int check_alive(StorageImpl self) except -1:
     return 0
 
 
-cdef void refresh_guard(StorageImpl self) noexcept:
+cdef void refresh_guard(StorageImpl self) noexcept nogil:
     self.guarded = StorageImpl_is_guarded(self)
 
 
@@ -511,7 +517,7 @@ cdef int StorageImpl_set_materializer(StorageImpl self, materializer_t materiali
     return 0
 
 
-cdef void StorageImpl_clear_materializer(StorageImpl self) noexcept:
+cdef void StorageImpl_clear_materializer(StorageImpl self) noexcept nogil:
     self.materializer = NULL
     refresh_guard(self)
 
@@ -522,21 +528,13 @@ cdef void StorageImpl_set_nbytes(StorageImpl self, size_t nbytes) noexcept:
     self.size_bytes = nbytes
 
 
-cdef int StorageImpl_retire(StorageImpl self, data_ptr_t* block) except -1:
-    """Keep a block until nothing uses the storage any more; on failure it stays the caller's."""
-    cdef retired_t* retired = <retired_t*>malloc(sizeof(retired_t))
-    if retired == NULL:
-        raise MemoryError("no memory to keep a block that an operation still reads.")
-    data_ptr_move(&retired.block, block)
-    retired.next, self.retired = self.retired, retired
-    return 0
-
-
 cdef void free_retired(StorageImpl self) noexcept:
-    cdef retired_t* retired = self.retired
+    """Free what was in use before the last use ended; a use that has begun since is one of another block."""
+    cdef retired_t* retired
     cdef retired_t* next
-    TX_ASSERT(self.uses == 0, "a storage that nothing uses any more", self.uses)
-    self.retired = NULL
+    lock_sharing(self)
+    retired, self.retired = self.retired, NULL
+    unlock_sharing(self)
     while retired != NULL:
         next = retired.next
         destroy_block_aside(&retired.block)  # an array that was the last use may go while an exception is pending
@@ -548,14 +546,133 @@ cdef int StorageImpl_refuse_expired() except -1:
     raise RuntimeError("the storage has no owner any more: its bytes are gone.")
 
 
-cdef int swap_in(StorageImpl self, DataPtr data_ptr, data_ptr_t* old) except -1:
-    """Move the contents of `data_ptr` in and the old block out."""
-    cdef data_ptr_t new
-    DataPtr_move_out(data_ptr, &new)
-    StorageImpl_report_use(self, OUT_OF_SIGHT)  # its receiver may do anything
-    data_ptr_move(old, &self.block)
-    data_ptr_move(&self.block, &new)
+cdef struct block_change_t:
+    PyObject* storage
+    data_ptr_t* block      # the new one, afterwards the one before
+    size_t size
+    int keeps
+    bint is_refused
+
+
+cdef void change_block(void* what) noexcept nogil:
+    cdef block_change_t* change = <block_change_t*>what
+    cdef PyObject* self = change.storage
+    cdef data_ptr_t before = (<StorageImpl>self).block
+    tx_end_readings()
+    change.is_refused = (<StorageImpl>self).uses != 0 or StorageImpl_is_in_use(<StorageImpl>self)
+    if change.is_refused:
+        return
+    (<StorageImpl>self).block = change.block[0]
+    change.block[0] = before
+    if not change.keeps & KEEPS_SIZE:
+        (<StorageImpl>self).was_shrunk = (<StorageImpl>self).was_shrunk or change.size < (<StorageImpl>self).size_bytes
+        (<StorageImpl>self).size_bytes = change.size
+    if not change.keeps & KEEPS_MATERIALIZER:
+        StorageImpl_clear_materializer(<StorageImpl>self)
+
+
+cdef bint StorageImpl_exchange(StorageImpl self, data_ptr_t* block, size_t size, int keeps) except -1:
+    """Move a block in and the one before out; return False, and leave all as it is, if that is in use.
+
+    See Note [Storages in use].
+    """
+    cdef block_change_t change = block_change_t(<PyObject*>self, block, size, keeps, False)
+    tx_while_stopped(change_block, &change)
+    return not change.is_refused
+
+
+cdef retired_t* retired_new() except NULL:
+    cdef retired_t* retired = <retired_t*>malloc(sizeof(retired_t))
+    if retired == NULL:
+        raise MemoryError("no memory to keep a block that an operation still reads.")
+    return retired
+
+
+cdef void StorageImpl_let_go_of(StorageImpl self, data_ptr_t* block, retired_t* retired) noexcept:
+    """Free a block that the storage had, when nothing reads it any more, and `retired`, which is for that."""
+    if not tx_wait_for_callers():
+        tx_while_stopped(end_readings, NULL)
+    if self.uses != 0:
+        data_ptr_move(&retired.block, block)
+        lock_sharing(self)
+        retired.next, self.retired = self.retired, retired
+        unlock_sharing(self)
+        if self.uses == 0:  # it ended meanwhile
+            free_retired(self)
+    else:
+        free(retired)
+        data_ptr_destroy(block)
+
+
+cdef void end_readings(void* what) noexcept nogil:
+    tx_end_readings()
+
+
+cdef int StorageImpl_share(
+        StorageImpl self, const data_ptr_operations_t* operations, materializer_t materializer) except -1:
+    """Move the block into a context, in which it is counted, unless the storage gets another one at this moment."""
+    cdef void* ctx = self.block.ctx
+    cdef const void* its_operations = self.block.operations
+    cdef shared_context_t* context = shared_context_new()
+    lock_sharing(self)
+    if self.block.ctx == ctx and self.block.operations == its_operations:
+        shared_context_wrap(context, &self.block, operations)
+        context = NULL
+        if materializer != NULL:
+            self.materializer, self.guarded = materializer, True
+    unlock_sharing(self)
+    free(context)  # NULL if it was needed
     return 0
+
+
+cdef int exchange_for(StorageImpl self, DataPtr data_ptr, data_ptr_t* block, size_t size, int keeps) except -1:
+    """Move the contents of `data_ptr` in, and the block before out, which `block` is afterwards."""
+    StorageImpl_check_movable(self, "exchange")
+    DataPtr_move_out(data_ptr, block)
+    StorageImpl_report_use(self, OUT_OF_SIGHT)  # its receiver may do anything
+    if not StorageImpl_exchange(self, block, size, keeps):
+        data_ptr_move(&data_ptr.own, block)
+        StorageImpl_check_movable(self, "exchange")
+    return 0
+
+
+cdef int free_contents(StorageImpl self, int keeps) except -1:
+    cdef data_ptr_t block
+    memset(&block, 0, sizeof(block))
+    block.device_type, block.device_index = self.block.device_type, self.block.device_index
+    if not StorageImpl_exchange(self, &block, 0, keeps):
+        StorageImpl_check_movable(self, "free")
+    data_ptr_destroy(&block)
+    return 0
+
+
+cdef void swap_contents(void* what) noexcept nogil:
+    cdef two_storages_t* two = <two_storages_t*>what
+    cdef PyObject* one = two.one
+    cdef PyObject* other = two.other
+    cdef data_ptr_t block = (<StorageImpl>one).block
+    cdef size_t nbytes = (<StorageImpl>one).size_bytes
+    two.is_refused = (
+        (<StorageImpl>one).materializer != NULL or (<StorageImpl>other).materializer != NULL
+        or (<StorageImpl>one).uses != 0 or StorageImpl_is_in_use(<StorageImpl>one)
+        or (<StorageImpl>other).uses != 0 or StorageImpl_is_in_use(<StorageImpl>other)
+    )
+    if two.is_refused:
+        return
+    (<StorageImpl>one).block, (<StorageImpl>other).block = (<StorageImpl>other).block, block
+    (<StorageImpl>one).size_bytes, (<StorageImpl>other).size_bytes = (<StorageImpl>other).size_bytes, nbytes
+    (<StorageImpl>one).was_shrunk = (<StorageImpl>other).was_shrunk = True  # or neither: comparing costs little
+    swap_owners(<StorageImpl>one, <StorageImpl>other)
+    swap_bytes(&(<StorageImpl>one).is_resizable, &(<StorageImpl>other).is_resizable)
+    swap_bytes(&(<StorageImpl>one).is_foreign, &(<StorageImpl>other).is_foreign)
+    swap_bytes(&(<StorageImpl>one).throw_on_mutable, &(<StorageImpl>other).throw_on_mutable)
+    swap_bytes(&(<StorageImpl>one).throw_on_immutable, &(<StorageImpl>other).throw_on_immutable)
+    refresh_guard(<StorageImpl>one)
+    refresh_guard(<StorageImpl>other)
+
+
+cdef void swap_bytes(uint8_t* one, uint8_t* other) noexcept nogil:
+    one[0], other[0] = other[0], one[0]
 
 
 cdef StorageImpl StorageImpl_allocate(size_t nbytes, Allocator allocator, bint resizable):

@@ -12,12 +12,15 @@ is referenced from outside. If its class does not support weak references, the P
 collection; afterwards the target, if it is left, is found among the collector's objects.
 """
 import gc
+from _thread import allocate_lock
 
+cimport cython
 from cpython.weakref cimport PyWeakref_CheckRef, PyWeakref_NewRef
 from libc.stdint cimport int64_t, uint64_t
 from tensix.core.atomics cimport tx_load_relaxed
 from tensix.core.combined_refcount cimport strong_of, weak_of
 from tensix.core cimport intrusive_target
+from tensix.core.free_threading cimport tx_change_t, tx_while_stopped
 from tensix.core.intrusive_target cimport IntrusiveTarget
 
 __all__ = []
@@ -28,7 +31,8 @@ cdef extern from "Python.h":
 cdef enum:
     FIRST_BOUND = 1024
 
-cdef tuple WATCHERS = ()  # replaced whole under the GIL
+cdef tuple WATCHERS = ()  # replaced whole
+cdef object CHANGES = allocate_lock()  # of them
 
 
 cdef class TargetWatcher:
@@ -49,16 +53,13 @@ cdef class TargetWatcher:
         self.watched, self.bound = [], FIRST_BOUND
 
     def __enter__(self):
-        global WATCHERS
-        WATCHERS = WATCHERS + (self,)
-        intrusive_target.first_owner_listener = notify_all
+        with CHANGES:
+            exchange_watchers((*WATCHERS, self))
         return self
 
     def __exit__(self, *exc_info):
-        global WATCHERS
-        WATCHERS = tuple([watcher for watcher in WATCHERS if watcher is not self])
-        if not WATCHERS:
-            intrusive_target.first_owner_listener = NULL
+        with CHANGES:
+            exchange_watchers(tuple([watcher for watcher in WATCHERS if watcher is not self]))
 
     def survivors(self):
         """Return the targets of the scope that are still owned; the collector runs first if there are any."""
@@ -73,6 +74,21 @@ cdef class TargetWatcher:
         return [target_of(entry) for entry in self.watched]
 
 
+cdef int exchange_watchers(tuple watchers) except -1:
+    before = WATCHERS  # goes last
+    tx_while_stopped(<tx_change_t>set_watchers, <void*>watchers)
+    del before
+    return 0
+
+
+cdef void set_watchers(void* watchers) noexcept:
+    global WATCHERS
+    WATCHERS = <tuple>watchers
+    intrusive_target.first_owner_listener = NULL
+    if len(WATCHERS) != 0:
+        intrusive_target.first_owner_listener = notify_all
+
+
 cdef void notify_all(IntrusiveTarget target) noexcept:
     """Enter a target in every open list."""
     for watcher in WATCHERS:
@@ -81,7 +97,8 @@ cdef void notify_all(IntrusiveTarget target) noexcept:
 
 cdef int TargetWatcher_enter(TargetWatcher self, IntrusiveTarget target) except -1:
     if len(self.watched) >= self.bound:
-        TargetWatcher_drop_released(self)
+        with cython.critical_section(self):
+            TargetWatcher_drop_released(self)
     has_weak_references = (<object>type(target)).__weakrefoffset__ != 0 if PyObject_IS_GC(target) else False
     self.watched.append(<object>PyWeakref_NewRef(target, None) if has_weak_references else target)
     return 0

@@ -8,7 +8,8 @@ in another one, `elsewhere`, which may be below 0. What is in use is the sum.
 
 Whether an allocation with the GIL passes the peak is one comparison, of `held` with a mark: the peak less what is
 elsewhere, which changes with it. What passes the mark is a new peak, and takes the lock to set it. Of two allocations
-in the same moment, one with the GIL and one without, each may miss the other; the next one finds both.
+in the same moment, one with the GIL and one without, each may miss the other; the next one finds both. In a build
+without the GIL `held` is added to with a lock, and any two may miss each other so.
 """
 from libc.stdint cimport int64_t, uint64_t
 from tensix.core.atomics cimport (
@@ -17,6 +18,7 @@ from tensix.core.atomics cimport (
     tx_load_relaxed,
     tx_store_relaxed,
 )
+from tensix.core.free_threading cimport tx_add_with_gil
 from tensix.core.lock cimport tx_lock_release, tx_lock_t, tx_lock_take
 
 
@@ -54,8 +56,7 @@ cdef inline bint high_water_add(high_water_t* self, uint64_t amount, bint has_gi
     """Return whether there may be a new peak that `high_water_look` has to see to."""
     cdef int64_t held
     if has_gil:
-        held = self.held + <int64_t>amount
-        tx_store_relaxed(<uint64_t*>&self.held, <uint64_t>held)
+        held = <int64_t>tx_add_with_gil(<uint64_t*>&self.held, amount)
         return held > <int64_t>tx_load_relaxed(<uint64_t*>&self.mark)
     high_water_change(self, <int64_t>amount, False)
     return False
@@ -63,7 +64,7 @@ cdef inline bint high_water_add(high_water_t* self, uint64_t amount, bint has_gi
 
 cdef inline void high_water_remove(high_water_t* self, uint64_t amount, bint has_gil) noexcept nogil:
     if has_gil:
-        tx_store_relaxed(<uint64_t*>&self.held, <uint64_t>(self.held - <int64_t>amount))
+        tx_add_with_gil(<uint64_t*>&self.held, -amount)
     else:
         high_water_change(self, -<int64_t>amount, False)
 

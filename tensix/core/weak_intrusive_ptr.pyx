@@ -5,6 +5,7 @@ from types import GenericAlias
 from cpython.ref cimport PyObject
 from libc.stdint cimport uintptr_t
 from tensix.core.combined_refcount cimport lock_word, weak_incref_word
+from tensix.core.free_threading cimport TX_COUNT, tx_exchange, tx_swap
 from tensix.core.intrusive_ptr cimport IntrusivePtr
 from tensix.core.intrusive_target cimport (
     IntrusiveTarget,
@@ -56,14 +57,14 @@ cdef class WeakIntrusivePtr:
             raise TypeError(
                 f"WeakIntrusivePtr() watches the target of an IntrusivePtr, found {type(strong).__name__}."
             )
-        WeakIntrusivePtr_reset(self)
-        if strong is None:
-            return
-        if (<IntrusivePtr>strong).target is not None:
-            WeakIntrusivePtr_watch(self, (<IntrusivePtr>strong).target)
+        cdef IntrusiveTarget target = None if strong is None else (<IntrusivePtr>strong).target
+        if target is None:
+            self.reset()
+        else:
+            WeakIntrusivePtr_watch(self, target)
 
     def __dealloc__(self):
-        WeakIntrusivePtr_reset(self)
+        drop_weak_handle(self.target)
 
     @classmethod
     def reclaim(cls, IntrusiveTarget target):
@@ -78,7 +79,7 @@ cdef class WeakIntrusivePtr:
         if target is None:
             return pointer
         IntrusiveTarget_check_weak_unclaimed(target, "reclaim")
-        target.weak_handle_count += 1
+        TX_COUNT(target.weak_handle_count, 1)
         pointer.target = <PyObject*>target
         return pointer
 
@@ -99,9 +100,10 @@ cdef class WeakIntrusivePtr:
     def lock(self):
         """Return a strong pointer to the target, null if it has expired (one locked instruction)."""
         cdef IntrusivePtr strong = IntrusivePtr.__new__(IntrusivePtr)
-        if self.target != NULL and lock_word(&(<IntrusiveTarget>self.target).combined_refcount):
-            strong.target = <IntrusiveTarget>self.target
-            strong.target.handle_count += 1
+        cdef PyObject* target = self.target
+        if target != NULL and lock_word(&(<IntrusiveTarget>target).combined_refcount):
+            strong.target = <IntrusiveTarget>target
+            TX_COUNT(strong.target.handle_count, 1)
         return strong
 
     def __bool__(self):
@@ -122,20 +124,19 @@ cdef class WeakIntrusivePtr:
 
     def reset(self):
         """Become null; frees the target object if it was dead and this the last weak handle."""
-        WeakIntrusivePtr_reset(self)
+        drop_weak_handle(tx_exchange(<PyObject*>self, &self.target, NULL))
 
     def release(self):
         """Give out the bare target with its weak count and become null; None when null."""
-        if self.target == NULL:
+        cdef PyObject* target = tx_exchange(<PyObject*>self, &self.target, NULL)
+        if target == NULL:
             return None
-        target = <IntrusiveTarget>self.target
-        target.weak_handle_count -= 1
-        self.target = NULL
-        return target
+        TX_COUNT((<IntrusiveTarget>target).weak_handle_count, -1)
+        return <IntrusiveTarget>target
 
     def swap(self, WeakIntrusivePtr other not None):
         """Exchange targets with another weak pointer; no count changes."""
-        self.target, other.target = other.target, self.target
+        tx_swap(&self.target, &other.target)
 
     def copy(self):
         """Return a further weak pointer to the same target (one locked instruction)."""
@@ -151,7 +152,7 @@ cdef class WeakIntrusivePtr:
         """Return a weak pointer that takes the target over; this one becomes null."""
         cls = type(self)
         cdef WeakIntrusivePtr heir = cls.__new__(cls)
-        heir.target, self.target = self.target, NULL
+        heir.target = tx_exchange(<PyObject*>self, &self.target, NULL)
         return heir
 
     def unsafe_get_target(self):
@@ -177,19 +178,18 @@ cdef uintptr_t WeakIntrusivePtr_address(object pointer) noexcept:
 
 
 cdef int WeakIntrusivePtr_watch(WeakIntrusivePtr self, IntrusiveTarget target) except -1:
-    """Take a weak count of a target; the pointer must be null."""
+    """Take a weak count of a target, in place of what the pointer has."""
     if not weak_incref_word(&target.combined_refcount):
         raise RuntimeError(IntrusiveTarget_no_owner(target, "watch"))
-    target.weak_handle_count += 1
-    self.target = <PyObject*>target
+    TX_COUNT(target.weak_handle_count, 1)
+    drop_weak_handle(tx_exchange(<PyObject*>self, &self.target, <PyObject*>target))
     return 0
 
 
-cdef void WeakIntrusivePtr_reset(WeakIntrusivePtr self) noexcept:
-    cdef PyObject* target = self.target
+cdef void drop_weak_handle(PyObject* target) noexcept:
+    """Drop the weak count that a handle had, if it had one."""
     if target != NULL:
-        self.target = NULL
-        (<IntrusiveTarget>target).weak_handle_count -= 1
+        TX_COUNT((<IntrusiveTarget>target).weak_handle_count, -1)
         weak_decref(<IntrusiveTarget>target)
 
 

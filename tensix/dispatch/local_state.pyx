@@ -4,6 +4,7 @@ A call's keys are those of its arguments, with the included ones, without the ex
 functionalities away and leaves the backends, for without its own a tensor would meet the kernel of another one.
 """
 from libc.stdint cimport uint64_t
+from tensix.core.free_threading cimport TX_COUNT
 from tensix.core.memory_reports cimport call_when_watched
 from tensix._support.public_module cimport set_module
 from tensix.tensors.dispatch_key cimport BACKEND_BITS, bits_of_key
@@ -25,8 +26,7 @@ active_hooks = 0
 
 cdef void count_hooks(int change) noexcept:
     """Count a guard or listener that comes or goes."""
-    global active_hooks
-    active_hooks += change
+    TX_COUNT(active_hooks, change)
 
 
 cdef void watch_calls(bint on) noexcept:

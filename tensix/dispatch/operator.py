@@ -3,6 +3,8 @@
 import cython
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable, OperatorTable_parser
 
+from tensix.dispatch.operator_table import REGISTRATION
+
 __all__ = ["Operator"]
 
 
@@ -36,21 +38,13 @@ class Operator:
 
     def enter(self, table: OperatorTable):
         """Add an overload's table."""
-        while True:
-            before = self.tables
-            after = (*before, table)
-            if self.tables is before:  # making a tuple may run the collector, and that may close a library
-                self.tables = after
-                return
+        with REGISTRATION:
+            exchange_tables(self, (*self.tables, table))
 
     def remove(self, table: OperatorTable):
         """Take an overload's table away."""
-        while True:
-            before = self.tables
-            after = tuple([other for other in before if other is not table])
-            if self.tables is before:
-                self.tables = after
-                return
+        with REGISTRATION:
+            exchange_tables(self, tuple([other for other in self.tables if other is not table]))
 
     def __call__(self, *args, **kwargs):
         """Call the first overload that the arguments fit.

@@ -1,6 +1,7 @@
 """Operators, their kernels per dispatch key, and the call that chooses one."""
 from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
+from tensix.core.free_threading cimport TX_COUNT
 from tensix.dispatch.argument_parser cimport ArgumentParser
 from tensix.tensors.dispatch_key cimport BACKEND_BITS, slot_of, tx_highest_bit
 from tensix.dispatch.kernel cimport Kernel, argument_t, arguments_t
@@ -57,6 +58,23 @@ cdef class OperatorTable:
     cdef object call(self, tuple args, dict kwargs)
 
 
+cdef struct resolution_t:
+    PyObject* table
+    kernel_p slots[110]
+    uint64_t masks[16]
+    PyObject* owned
+
+cdef extern from *:
+    """
+    #include "tensix/core/free_threading.h"
+    #define TX_SWAP_OWNED(table, others) TX_SWAP_STOPPED((table)->owned, *(others))
+    """
+    void swap_owned "TX_SWAP_OWNED" (OperatorTable table, PyObject** others) nogil
+
+cdef void exchange_slots(void* what) noexcept nogil
+cdef void change_listeners(void* listeners) noexcept
+
+
 cdef inline int OperatorTable_slot(OperatorTable self, uint64_t keys) noexcept nogil:
     """Return the slot that a set of keys selects, after what falls through is masked out."""
     cdef uint64_t backends = keys & ((<uint64_t>1 << BACKEND_BITS) - 1)
@@ -76,8 +94,17 @@ cdef extern from *:
     object TX_RESULT(PyObject*)
 
 
+cdef extern from "tensix/core/callers.h":
+    void tx_begin_call()
+    void tx_end_call()
+
+
 cdef inline PyObject* call_function(kernel_p kernel, OperatorTable table, arguments_t args) noexcept:
-    return (<any_function_t><void*>(<Kernel>kernel).function)(kernel, <PyObject*>table, args)
+    cdef PyObject* found
+    tx_begin_call()
+    found = (<any_function_t><void*>(<Kernel>kernel).function)(kernel, <PyObject*>table, args)
+    tx_end_call()
+    return found
 
 
 cdef inline bint is_undefined(PyObject* tensor) noexcept:
@@ -88,12 +115,12 @@ cdef inline int begin_use_of(TensorBase tensor) except -1:
     """Count a use of an operand. See Note [Operands in use] in tensix/tensors/tensor_impl.py."""
     if tensor.impl is UNDEFINED:
         refuse_undefined()
-    tensor.impl.uses = tensor.impl.uses + 1
+    TX_COUNT(tensor.impl.uses, 1)
     return 0
 
 
 cdef inline void end_use_of(TensorBase tensor) noexcept:
-    tensor.impl.uses = tensor.impl.uses - 1
+    TX_COUNT(tensor.impl.uses, -1)
 
 
 cdef Py_ssize_t begin_uses(ArgumentParser parser, arguments_t args) except -1

@@ -44,11 +44,15 @@ are not reached: their slots want a kernel of their own. (In PyTorch an alias fo
 one for all; here the one that is safe is enough.) Implicit kernels call operators only, so they serve every slot.
 """
 
+from _thread import RLock
+
 import cython
+from cython.cimports.cpython.ref import Py_DECREF, Py_INCREF
 from cython.cimports.libc.stdint import uint64_t
 from cython.cimports.libc.string import memcpy
 from cython.cimports.tensix._support.public_module import set_module
 from cython.cimports.tensix.core.device import CPU, Device_from_any, Device_get
+from cython.cimports.tensix.core.free_threading import TX_COUNT, tx_change_t, tx_while_stopped
 from cython.cimports.tensix.core.memory_reports import begin_operation, end_operation
 from cython.cimports.tensix.dispatch.argument_parser import ArgumentParser
 from cython.cimports.tensix.dispatch.kernel import Kernel, argument_t, arguments_t
@@ -268,6 +272,7 @@ def refuse_slot(table: OperatorTable, slot: cython.int) -> cython.int:
 
 
 MISSING = cython.declare(Kernel, MissingKernel())
+REGISTRATION = RLock()  # of kernels, fallbacks and listeners
 
 
 @cython.final
@@ -329,15 +334,16 @@ class OperatorTable:
                 raise TypeError(f"a kernel must be callable, found {type(kernel).__name__}.")
             kernel = PythonKernel(kernel)
         check_same_call(kernel, self.schema)
-        present = self.registered.setdefault(slot, [])
-        if present and not allow_override:
-            raise RuntimeError(
-                f"{self.schema.qualified_name} has a kernel for {name_of_slot(slot)} already: {present[0][0]!r}, "
-                f"registered by {present[0][1]}; cannot register {kernel!r} of {owner} as well. Pass "
-                "allow_override=True to override it."
-            )
-        present.insert(0, (kernel, owner))
-        self.resolve()
+        with REGISTRATION:
+            present = self.registered.get(slot, [])
+            if present and not allow_override:
+                raise RuntimeError(
+                    f"{self.schema.qualified_name} has a kernel for {name_of_slot(slot)} already: {present[0][0]!r}, "
+                    f"registered by {present[0][1]}; cannot register {kernel!r} of {owner} as well. Pass "
+                    "allow_override=True to override it."
+                )
+            self.registered[slot] = [(kernel, owner), *present]  # others may read the list that is there
+            self.resolve()
         return kernel
 
     def unregister(self, key, kernel, owner=None):
@@ -355,16 +361,17 @@ class OperatorTable:
         slot = slot_from_any(key)
         if not isinstance(kernel, PythonKernel):
             UNREGISTERED.append(kernel)  # See Note [Kernels that are unregistered while they run]
-        left = self.registered[slot].copy()  # others may read the one that is there
-        for n, (its, whose) in enumerate(left):
-            if its is kernel and (owner is None or whose is owner):
-                del left[n]  # the newest alone: `fallthrough` may be there for many
-                break
-        if left:
-            self.registered[slot] = left
-        else:
-            del self.registered[slot]
-        self.resolve()
+        with REGISTRATION:
+            left = self.registered[slot].copy()  # others may read the one that is there
+            for n, (its, whose) in enumerate(left):
+                if its is kernel and (owner is None or whose is owner):
+                    del left[n]  # the newest alone: `fallthrough` may be there for many
+                    break
+            if left:
+                self.registered[slot] = left
+            else:
+                del self.registered[slot]
+            self.resolve()
 
     def registered_keys(self):
         """Return the names of the keys that have a kernel, aliases included."""
@@ -402,14 +409,17 @@ class OperatorTable:
 
     def resolve(self):
         """Fill every slot. See Note [How a slot is resolved]."""
-        kernels: dict = {slot: entries[0][0] for slot, entries in self.registered.items() if entries}
+        kernels: dict = {slot: entries[0][0] for slot, entries in self.registered.items()}
         fallbacks: dict = FALLBACKS.copy()
-        slots: kernel_p[110]  # SLOT_COUNT: pure Python mode takes numbers only
-        resolve_slots(slots, kernels, fallbacks)
-        fill_masks(self.masks, slots)
-        for slot in range(SLOT_COUNT):
-            self.slots[slot] = slots[slot]
-        self.owned = (kernels, fallbacks)  # the old ones go last, when no slot points to them
+        resolution: resolution_t
+        resolve_slots(resolution.slots, kernels, fallbacks)
+        fill_masks(resolution.masks, resolution.slots)
+        owned = (kernels, fallbacks)
+        resolution.table = cython.cast(kernel_p, self)
+        resolution.owned = cython.cast(kernel_p, owned)
+        Py_INCREF(owned)
+        tx_while_stopped(exchange_slots, cython.address(resolution))
+        Py_DECREF(cython.cast(object, resolution.owned))  # the old ones go last, when no slot points to them
 
     def call1(self, a):
         args: argument_t[6]  # STACK_ARGUMENTS
@@ -507,6 +517,14 @@ class OperatorTable:
         return f"OperatorTable({self.schema})"
 
 
+def exchange_slots(what):
+    resolution = cython.cast(cython.pointer(resolution_t), what)
+    table = resolution.table
+    memcpy(cython.cast(OperatorTable, table).slots, resolution.slots, cython.sizeof(resolution.slots))
+    memcpy(cython.cast(OperatorTable, table).masks, resolution.masks, cython.sizeof(resolution.masks))
+    swap_owned(cython.cast(OperatorTable, table), cython.address(resolution.owned))
+
+
 @cython.cfunc
 def call_slot(table: OperatorTable, slot: cython.int, every: tuple, args, kwargs):
     """Run the kernel in a slot, and call listeners and watchers."""
@@ -551,11 +569,14 @@ def call_listened(table: OperatorTable, slot: cython.int, every: tuple, args, kw
 def OperatorTable_parser(self):
     """Return the schema's parser; the schema is read when the operator is first called."""
     if self.parser is None:
-        parser: ArgumentParser = self.schema.parser
-        for place in range(min(len(parser.defaults), STACK_ARGUMENTS)):
-            self.defaults[place] = PySequence_Fast_ITEMS(parser.defaults)[place]
-        self.returns_tensor = self.schema.returns in ("Tensor", "Tensor(a)")
-        self.parser, self.count = parser, len(parser.defaults)
+        with REGISTRATION:
+            if self.parser is None:
+                parser: ArgumentParser = self.schema.parser
+                for place in range(min(len(parser.defaults), STACK_ARGUMENTS)):
+                    self.defaults[place] = PySequence_Fast_ITEMS(parser.defaults)[place]
+                self.returns_tensor = self.schema.returns in ("Tensor", "Tensor(a)")
+                self.parser = parser
+                TX_COUNT(self.count, len(parser.defaults) - UNREAD)  # last: from here on calls read the others
     return self.parser
 
 
@@ -777,9 +798,16 @@ def keys_of(values):
 
 def set_listeners(listeners):
     """Tell these, in place of those before, of every call."""
+    with REGISTRATION:
+        count_hooks(len(listeners) - len(LISTENERS))
+        before = LISTENERS
+        tx_while_stopped(cython.cast(tx_change_t, change_listeners), cython.cast(cython.p_void, listeners))
+        del before  # last
+
+
+def change_listeners(listeners):
     global LISTENERS
-    count_hooks(len(listeners) - len(LISTENERS))
-    LISTENERS = listeners
+    LISTENERS = cython.cast(tuple, listeners)
 
 
 def set_fallback(slot, function):

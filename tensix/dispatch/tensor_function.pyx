@@ -20,6 +20,8 @@ order. Its calls go to the operator's table, with no function in between. By the
 checked to be some, what names an element type becomes a `DType`, and one or more ints become a tuple; where the
 annotation is ``Operand``, a number becomes a tensor with the others.
 """
+from _thread import RLock
+
 from cpython.number cimport PyIndex_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
@@ -76,7 +78,15 @@ OTHER_NAMES = {
 }
 
 
+cdef extern from *:
+    """
+    #include "tensix/core/free_threading.h"
+    #define TX_PUT_NAMES(function, names) tx_put((PyObject **)&(function)->known_names, names)
+    """
+    void put_known_names "TX_PUT_NAMES" (TensorFunction function, PyObject* names)
+
 cdef TypeObject* known_class = NULL
+cdef object READING = RLock()  # of signatures: what one has read is not replaced
 
 
 cdef class TensorFunction:
@@ -184,7 +194,7 @@ cdef PyObject* call(PyObject* function, PyObject** args, size_t flagged, PyObjec
         if names == <PyObject*>self.known_names:
             return hand_on(self, args, count, names)
         if not has_other_name(self, <tuple><object>names):
-            self.known_names = <tuple><object>names
+            put_known_names(self, names)
             return hand_on(self, args, count, names)
     return call_otherwise(self, args, count, names)
 
@@ -268,6 +278,11 @@ cdef int read_signature(TensorFunction self) except -1:
     """Read what the declaration takes, once."""
     if self.positional >= 0:
         return 0
+    with READING:
+        return 0 if self.positional >= 0 else read_signature_now(self)
+
+
+cdef int read_signature_now(TensorFunction self) except -1:
     declared = import_module("inspect").signature(self.declaration).parameters.values()
     self.parameters = tuple([parameter.name for parameter in declared])
     self.others = {
@@ -496,6 +511,11 @@ cdef int read_forms(OperatorFunction self) except -1:
     """
     if self.forms is not None:
         return 0
+    with READING:
+        return 0 if self.forms is not None else read_forms_now(self)
+
+
+cdef int read_forms_now(OperatorFunction self) except -1:
     read_signature(self)
     OperatorTable_parser(self.table)
     declared = list(import_module("inspect").signature(self.declaration).parameters.values())

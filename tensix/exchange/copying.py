@@ -10,6 +10,7 @@ handles on one body share its copy. Each is entered in the memo under the ``id``
 import copy
 
 import cython
+from cython.cimports.tensix.core.free_threading import TX_COUNT
 from cython.cimports.tensix.core.handle import own_new, retain
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
 from cython.cimports.tensix.core.storage_impl import StorageImpl
@@ -93,11 +94,11 @@ def deep_copy_of_strided(impl: TensorImpl, memo: dict) -> TensorImpl:
     """Return a body without owners over a copy of the storage."""
     retain(impl.storage)
     source = Storage_from_owned(cython.cast(StorageImpl, impl.storage))
-    impl.uses += 1  # See Note [Operands in use]
+    TX_COUNT(impl.uses, 1)  # See Note [Operands in use]
     try:
         storage: Storage = source.__deepcopy__(memo)
     finally:
-        impl.uses -= 1
+        TX_COUNT(impl.uses, -1)
     body = TensorImpl_shallow_copy(impl)
     retain(storage.target)
     TensorImpl_adopt(body, storage.target)

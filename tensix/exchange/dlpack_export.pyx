@@ -4,18 +4,20 @@ See Note [Who calls a DLPack deleter] in ``dlpack.pyx``.
 
 Note [Slots]
 ~~~~~~~~~~~~
-A struct goes out with the GIL and comes back from anywhere. So slots for structs are taken with the GIL held, by
-one load each, and given back by one store, where an allocator would count and lock. The name of a capsule stands
-in the slot as well: a capsule that still has its name thereby says what is in it, without Python's reading the name.
+A struct goes out with the GIL and comes back from anywhere. So slots for structs are taken with the GIL held, by one
+load each, without a GIL by an exchange, and given back by one store, where an allocator would count and lock. The name
+of a capsule stands in the slot as well: a capsule that still has its name thereby says what is in it, without Python's
+reading the name.
 """
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport strcpy
-from tensix.core.atomics cimport tx_load_acquire, tx_store_relaxed, tx_store_release
+from tensix.core.atomics cimport tx_load_acquire, tx_store_release
 from tensix.core.device cimport CPU, META, Device_get
 from tensix.core.export cimport begin_export, end_export, end_export_anywhere
+from tensix.core.free_threading cimport tx_take_with_gil
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_has_guards
 from tensix.exchange.dlpack_header cimport (
     DLDataType,
@@ -205,22 +207,22 @@ name_slots()
 cdef inline slot_t* slot_for_plain(TensorImpl impl) noexcept:
     """Return the next slot if it is free and `is_plain`, else NULL. See Note [Slots]."""
     cdef slot_t* slot = NEXT_SLOT
-    if not is_plain(impl) or impl.ndim > SLOT_DIMS or tx_load_acquire(&slot.is_taken):
+    if not is_plain(impl) or impl.ndim > SLOT_DIMS or not tx_take_with_gil(&slot.is_taken):
         return NULL
-    tx_store_relaxed(&slot.is_taken, True)
     return slot
 
 
 cdef void* take_slot(size_t size, int ndim) except NULL:
     """Return a slot for a struct, with sizes and strides behind it: the next one, or another one, or elsewhere."""
     global NEXT_SLOT
+    cdef slot_t* slot
     cdef void* made
     if ndim <= SLOT_DIMS:
         if tx_load_acquire(&NEXT_SLOT.is_taken):
             NEXT_SLOT = &SLOTS[0] if NEXT_SLOT == &SLOTS[EXPORT_SLOT_COUNT - 1] else NEXT_SLOT + 1
-        if not tx_load_acquire(&NEXT_SLOT.is_taken):
-            tx_store_relaxed(&NEXT_SLOT.is_taken, True)
-            return NEXT_SLOT.content
+        slot = NEXT_SLOT
+        if tx_take_with_gil(&slot.is_taken):
+            return slot.content
     made = malloc(size + 2 * ndim * sizeof(int64_t))
     if made == NULL:
         raise MemoryError("no memory for a DLPack tensor.")

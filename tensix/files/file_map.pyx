@@ -14,6 +14,7 @@ from tensix.core.shared_context cimport (
     shared_context_is_unique,
     shared_context_point,
     shared_context_t,
+    shared_context_new,
     shared_context_wrap,
 )
 
@@ -97,7 +98,8 @@ cdef class FileMap:
         cdef data_ptr_t block
         map_pages(descriptor, size, KINDS[mode], &block)
         try:
-            self.context = shared_context_wrap(&block, &share_operations)
+            self.context = shared_context_new()
+            shared_context_wrap(self.context, &block, &share_operations)
         except BaseException:
             data_ptr_destroy(&block)
             raise
@@ -133,12 +135,15 @@ cdef class FileMap:
         cdef size_t start = nbytes_from_any(offset)
         cdef size_t size = nbytes_from_any(nbytes)
         cdef DataPtr part = DataPtr()
-        if self.context == NULL:
-            raise ValueError("the map is closed.")
+        cdef shared_context_t* context
         if start > self.nbytes or size > self.nbytes - start:
             raise ValueError(f"the map has {self.nbytes:,} bytes: none from {start:,} to {start + size:,}.")
-        shared_context_increment(self.context)
-        shared_context_point(self.context, &part.own, &share_operations)
+        with cython.critical_section(self):
+            context = self.context
+            if context == NULL:
+                raise ValueError("the map is closed.")
+            shared_context_increment(context)
+        shared_context_point(context, &part.own, &share_operations)
         part.own.data = <char*>part.own.data + start
         made = Storage.from_data_ptr(size, part)
         if self.mode == "r":
@@ -155,7 +160,6 @@ cdef class FileMap:
         """
         if self.context == NULL:
             return
-        # Only storage() adds counts, and it needs the GIL: a count of one is ours and stays so.
         if not shared_context_is_unique(self.context):
             raise BufferError(
                 f"cannot close the map: storages still refer to it, found {self.context.count - 1}. "
@@ -165,8 +169,10 @@ cdef class FileMap:
 
     def release(self):
         """Let go of the pages; they are unmapped when the last storage over them dies."""
-        cdef shared_context_t* context = self.context
-        self.context = NULL
+        cdef shared_context_t* context
+        with cython.critical_section(self):
+            context = self.context
+            self.context = NULL
         if context != NULL:
             shared_context_decrement(context)
 

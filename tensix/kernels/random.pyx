@@ -3,9 +3,11 @@ import os
 from collections.abc import Mapping
 
 cimport cython
+from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from tensix.core.atomics cimport tx_add_fetch_acq_rel, tx_fetch_sub_acq_rel, tx_load_acquire
 from tensix.core.device cimport CPU, META
+from tensix.core.free_threading cimport tx_while_stopped
 from tensix._support.public_module cimport set_module
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.loops.copy cimport copy_elements
@@ -110,6 +112,12 @@ cdef class Generator:
         Generator_start(self, index(state["seed"]), index(state["position"]))
 
 
+cdef struct start_t:
+    PyObject* generator
+    tx_stream_t stream
+    uint64_t position
+
+
 cdef int Generator_start(Generator self, seed, position) except -1:
     """Take a seed, and the position of a state."""
     number = int.from_bytes(os.urandom(16), "little") if seed is None else index(seed)
@@ -117,10 +125,20 @@ cdef int Generator_start(Generator self, seed, position) except -1:
         raise ValueError(f"a Generator takes a seed from 0 to below 2**128, found {seed}.")
     if not 0 <= position <= TX_SECOND:
         raise ValueError(f"a Generator has positions from 0 to 2**57, found {position}.")
-    self.stream.seed[0] = <uint64_t>(number & 0xFFFFFFFFFFFFFFFF)
-    self.stream.seed[1] = <uint64_t>(number >> 64)
-    self.position = <uint64_t>position
+    cdef start_t start
+    start.generator = <PyObject*>self
+    start.stream = self.stream
+    start.stream.seed[0] = <uint64_t>(number & 0xFFFFFFFFFFFFFFFF)
+    start.stream.seed[1] = <uint64_t>(number >> 64)
+    start.position = <uint64_t>position
+    tx_while_stopped(start_again, &start)
     return 0
+
+
+cdef void start_again(void* what) noexcept nogil:
+    cdef start_t* start = <start_t*>what
+    (<Generator>start.generator).stream = start.stream
+    (<Generator>start.generator).position = start.position
 
 
 cdef object Generator_seed(Generator self):

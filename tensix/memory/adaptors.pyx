@@ -13,7 +13,7 @@ its own deleter, so that adaptors see the last share go.
 Deleters run with or without the GIL and cannot touch objects; what they need of their adaptor is what it counts, a C
 struct to which the node points. A node that was made without the GIL cannot keep an object alive: it is one of the
 owners of that struct. A block of 0 bytes that upstream answers with null is not a block: it gets no node. An adaptor
-keeps a few nodes for its next blocks; the GIL protects them.
+keeps a few nodes for its next blocks; the GIL protects them, and without it none are kept.
 
 Adaptors that align, guard, limit or count allocate without the GIL. The others leave it to the base's c_try_allocate.
 
@@ -66,6 +66,8 @@ from tensix.core.data_ptr cimport (
     data_ptr_t,
 )
 from tensix.core.device cimport CPU
+from tensix.core.free_threading cimport GIL_EXISTS
+from tensix.core.lock cimport take_at_forks, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.core.memory_reports cimport report_out_of_memory
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport drop_python_reference, holds_gil, may_run_python
@@ -98,6 +100,8 @@ cdef enum:
     MAX_SPARE_NODES = 64
     GUARD = 0xFD              # what guard bytes hold
 
+
+cdef tx_lock_t LOCK = 0   # of the records of all that track
 
 cdef struct counts_t:     # what an adaptor counts
     usage_t bytes
@@ -283,7 +287,7 @@ cdef inline void disown(counts_t* counts) noexcept nogil:
 
 cdef inline void Adaptor_keep(Adaptor self, adapted_block_t* node) noexcept nogil:
     """Keep a node for the next block; with the GIL."""
-    if self.spare_node_count < MAX_SPARE_NODES:
+    if GIL_EXISTS and self.spare_node_count < MAX_SPARE_NODES:
         node.note = self.spare_nodes
         self.spare_nodes = node
         self.spare_node_count = self.spare_node_count + 1  # by +=, Cython needs the GIL in a debug build
@@ -1060,7 +1064,7 @@ cdef class TrackingAdaptor(Adaptor):
     """
 
     cdef readonly CallSites call_sites
-    cdef tracked_block_t ring   # the GIL protects it
+    cdef tracked_block_t ring   # with the lock
 
     def __cinit__(self):
         self.operations = &tracking_operations
@@ -1074,21 +1078,17 @@ cdef class TrackingAdaptor(Adaptor):
 
     def blocks(self):
         """Return a list of `TrackedBlock`, one for each living block, oldest first."""
-        cdef size_t count = 0
-        cdef tracked_block_t* record = self.ring.next
-        cdef tracked_block_t* copies
-        while record != &self.ring:
-            count += 1
-            record = record.next
+        cdef size_t count = 0, found = 1
+        cdef tracked_block_t* copies = NULL
         # Copied first: making a list may run the collector, and that may free blocks.
-        copies = <tracked_block_t*>malloc((count + 1) * sizeof(tracked_block_t))
-        if copies == NULL:
-            raise MemoryError(f"no memory for a list of {count:,} blocks.")
-        count, record = 0, self.ring.next
-        while record != &self.ring:
-            copies[count] = record[0]
-            count += 1
-            record = record.next
+        while found > count:
+            count = found
+            free(copies)
+            copies = <tracked_block_t*>malloc(count * sizeof(tracked_block_t))
+            if copies == NULL:
+                raise MemoryError(f"no memory for a list of {count:,} blocks.")
+            found = copy_ring(&self.ring, copies, count)
+        count = found
         sites, blocks = self.call_sites, []
         try:
             for i in range(count):
@@ -1128,34 +1128,48 @@ cdef class TrackingAdaptor(Adaptor):
             raise MemoryError("no memory to keep track of a block.")
         record.address, record.nbytes = <uintptr_t>out.data, nbytes
         record.site = CallSites_capture(self.call_sites)
+        tx_lock_take(&LOCK)
         record.next, record.previous = &self.ring, self.ring.previous
         self.ring.previous.next = record
         self.ring.previous = record
+        tx_lock_release(&LOCK)
         node.note = record
         return 0
 
 
+cdef size_t copy_ring(const tracked_block_t* ring, tracked_block_t* copies, size_t most) noexcept nogil:
+    """Copy as many records as there is space for, and return how many there are."""
+    cdef const tracked_block_t* record
+    cdef size_t count = 0
+    tx_lock_take(&LOCK)
+    record = ring.next
+    while record != ring:
+        if count < most:
+            copies[count] = record[0]
+        count += 1
+        record = record.next
+    tx_lock_release(&LOCK)
+    return count
+
+
 cdef void tracking_free(void* ctx) noexcept nogil:
-    """Forget a block that goes; after finalisation has begun, a thread without the GIL leaves it to the system."""
+    """Forget a block that goes."""
     cdef adapted_block_t* node = <adapted_block_t*>ctx
-    if node.note != NULL:
-        if not (may_run_python() or holds_gil()):
-            return
-        with gil:
-            forget(<tracked_block_t*>node.note)
+    cdef tracked_block_t* record = <tracked_block_t*>node.note
+    if record != NULL:
+        tx_lock_take(&LOCK)
+        record.next.previous = record.previous
+        record.previous.next = record.next
+        tx_lock_release(&LOCK)
+        free(record)
     adapted_block_free(node, holds_gil())
-
-
-cdef void forget(tracked_block_t* record) noexcept:
-    record.next.previous = record.previous
-    record.previous.next = record.next
-    free(record)
 
 
 cdef data_ptr_operations_t tracking_operations = data_ptr_operations_t(
     tracking_free, NULL, b"tracking_free", b"block of a TrackingAdaptor", adapted_block_facts)
 
 
+take_at_forks(&LOCK)
 set_module("tensix", (  # See Note [Modules of classes]
     Adaptor, AlignmentAdaptor, FailureCallbackAdaptor, GuardAdaptor, LimitingAdaptor, LoggingAdaptor,
     StatisticsAdaptor, TrackingAdaptor,

@@ -7,6 +7,7 @@ from tensix.core.atomics cimport tx_load_relaxed, tx_store_relaxed
 from tensix.core.cpu_allocator cimport is_sealed
 from tensix.core.data_ptr cimport data_ptr_init, data_ptr_operations_t, data_ptr_t
 from tensix.core.device cimport CPU
+from tensix.core.free_threading cimport GIL_EXISTS
 from tensix.core.memory_reports cimport report_allocation, report_free
 
 # See Note [Size classes].
@@ -44,26 +45,29 @@ cdef struct size_class_t:
     size_t wanted           # how many more of its blocks may be kept
 
 
-cdef struct front_t:
+cdef struct front_t:        # what the GIL guards, or what belongs to one thread
     size_class_t classes[GIL_CLASS_COUNT]
     uint64_t nbytes
-    size_t hits
+    uint64_t hits
     uint64_t reused         # bytes of the hits
+    cache_t* cache          # whose blocks these are, NULL once it is gone; this and the next with the lock
+    front_t* next           # of the same cache
 
 
-# The GIL guards `front`, the lock all that follows. See Note [Two sets of lists].
+# The lock guards all that follows `front`. See Note [Two sets of lists].
 cdef struct cache_t:
     uint64_t owners         # the allocator and every block that came through here; atomic
     uint64_t reserved       # bytes of all blocks that are owners; atomic
     uint64_t misses         # atomic
     PyObject* allocator     # borrowed; NULL once it is gone; with the GIL
     front_t front
+    front_t* fronts         # all of them
     bint is_closed          # the allocator is gone: nothing is kept any more
     uint64_t cached         # bytes that are kept, without those in front
     uint64_t max_cached     # the bound in force; 0 once the allocator is gone
     uint64_t whole_bound    # to be shared by all processes that keep blocks; 0 if the bound is for this cache alone
     uint32_t max_idle_ticks
-    size_t last_requests    # hits and misses at the last tick
+    uint64_t last_requests  # hits and misses at the last tick
     cache_t* next_cache     # of all allocators that live
     cache_t* previous_cache
     size_t hits
@@ -90,39 +94,52 @@ cdef void kept_block_keep(kept_block_t* kept, bint has_gil) noexcept nogil
 
 cdef inline kept_block_t* cache_take_in_front(cache_t* cache, size_t number) noexcept nogil:
     """Take out the newest block of a class that is kept in front; NULL if there is none."""
-    cdef kept_block_t* kept = unlink_in_front(cache, number)
+    cdef front_t* front = front_of(cache)
+    cdef kept_block_t* kept = NULL if front == NULL else unlink_in_front(front, number)
     if kept != NULL:
         TX_ASSERT(is_intact(kept), "the header of a CPU block to be intact", <uint64_t>kept.block.data)
-        cache.front.hits += 1
-        cache.front.reused += kept.capacity
+        tx_store_relaxed(&front.hits, front.hits + 1)
+        tx_store_relaxed(&front.reused, front.reused + kept.capacity)
     return kept
 
 
-cdef inline kept_block_t* unlink_in_front(cache_t* cache, size_t number) noexcept nogil:
-    cdef size_class_t* its_class = &cache.front.classes[number]
+cdef inline front_t* front_of(cache_t* cache) noexcept nogil:
+    """Return the front of a cache, without the GIL that of this thread; NULL if it has none. With the GIL."""
+    return &cache.front if GIL_EXISTS else front_of_thread(cache)
+
+
+cdef front_t* front_of_thread(cache_t* cache) noexcept nogil
+
+
+cdef inline kept_block_t* unlink_in_front(front_t* front, size_t number) noexcept nogil:
+    cdef size_class_t* its_class = &front.classes[number]
     cdef kept_block_t* kept = its_class.newest
     if kept != NULL:
-        TX_ASSERT(cache.front.nbytes >= kept.capacity, "at least one block to be kept", cache.front.nbytes)
+        TX_ASSERT(front.nbytes >= kept.capacity, "at least one block to be kept", front.nbytes)
         its_class.newest = kept.older
         its_class.wanted += 1
-        tx_store_relaxed(&cache.front.nbytes, cache.front.nbytes - kept.capacity)
+        tx_store_relaxed(&front.nbytes, front.nbytes - kept.capacity)
     return kept
 
 
 cdef inline bint cache_keep_in_front(cache_t* cache, kept_block_t* kept) noexcept nogil:
     """Keep a block in front, if there is a place for it and nothing else has to go for it; with the GIL."""
+    cdef front_t* front
     cdef size_class_t* its_class
     cdef uint64_t nbytes
     if kept.its_class >= GIL_CLASS_COUNT:
         return False
-    its_class = &cache.front.classes[kept.its_class]
-    nbytes = cache.front.nbytes + kept.capacity
+    front = front_of(cache)
+    if front == NULL:
+        return False
+    its_class = &front.classes[kept.its_class]
+    nbytes = front.nbytes + kept.capacity
     if its_class.wanted == 0 or nbytes + tx_load_relaxed(&cache.cached) > tx_load_relaxed(&cache.max_cached):
         return False
     kept.older = its_class.newest
     its_class.newest = kept
     its_class.wanted -= 1
-    tx_store_relaxed(&cache.front.nbytes, nbytes)
+    tx_store_relaxed(&front.nbytes, nbytes)
     return True
 
 

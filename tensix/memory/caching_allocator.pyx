@@ -42,6 +42,10 @@ class of small blocks half of what is kept, and of the classes above, up to 64 K
 other set has all other blocks and a lock, and serves any thread, also one that Python does not know. With the GIL
 blocks come from there if there is none in front, and go there if there is no place.
 
+In a build without the GIL each thread that is attached to the interpreter has lists in front for itself, of the cache
+that it uses first. Others take from them while it is stopped: Note [Without the GIL] in ``core/free_threading.pxd``.
+What is in front of a thread that ends goes back upstream.
+
 One lock guards the lists of all caches, the list of caches, and when the thread of Note [Unused blocks] begins and
 ends. Nothing that may wait is done with it: a block goes back upstream when the lists are whole and the lock is open,
 for that may run anything, and what the system says of memory is read before. A fork takes the lock first.
@@ -91,6 +95,7 @@ from tensix.core.data_ptr cimport (
     data_ptr_t,
 )
 from tensix.core.device cimport CPU
+from tensix.core.free_threading cimport GIL_EXISTS, tx_allow_taking, tx_while_stopped
 from tensix.core.lock cimport take_at_forks, tx_let_others_run, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.core.memory_reports cimport (
     bytes_given_out,
@@ -128,6 +133,24 @@ cdef extern from "tensix/memory/ticker.h":
     enum:
         TX_TICK_MICROSECONDS
 
+cdef extern from *:
+    """
+    #include "tensix/core/thread_local.h"
+    static TX_THREAD_LOCAL void *tx_front = NULL;
+    #if !defined(_WIN32)
+    #include <pthread.h>
+    static pthread_key_t tx_front_key;
+    static int tx_make_front_key(void (*leave)(void *)) { return pthread_key_create(&tx_front_key, leave); }
+    static int tx_at_thread_exit(void *front) { return pthread_setspecific(tx_front_key, front); }
+    #else  /* no front: there is no such function */
+    static int tx_make_front_key(void (*leave)(void *)) { (void)leave; return 0; }
+    static int tx_at_thread_exit(void *front) { (void)front; return 1; }
+    #endif
+    """
+    void* tx_front  # of this thread, if there is no GIL
+    int tx_make_front_key(void (*leave)(void*) noexcept nogil)
+    int tx_at_thread_exit(front_t* front) nogil
+
 cdef enum:
     MALLOC_ALIGNMENT_BYTES = 16
     MAX_DEPTH = 100           # allocators above each other; each takes some 350 bytes of the stack
@@ -152,6 +175,14 @@ cdef struct block_list_t:
     kept_block_t* first
     kept_block_t* last
     size_t nbytes
+
+cdef struct fronts_t:
+    cache_t* cache
+    block_list_t* gone
+
+cdef struct tick_t:
+    block_list_t* gone
+    bint is_short
 
 
 @cython.binding(True)
@@ -241,7 +272,11 @@ cdef class CachingAllocator(Allocator):
         if self.cache == NULL:
             raise MemoryError("no memory for the lists of a CachingAllocator.")
         self.cache.owners, self.cache.allocator = 1, <PyObject*>self
+        tx_allow_taking(<PyObject*>self)
         set_bounds(self.cache)
+        if GIL_EXISTS:
+            set_front_bounds(&self.cache.front)
+            self.cache.front.cache, self.cache.fronts = self.cache, &self.cache.front
         enter_cache(self.cache)
         measure_outside()
         self.upstream = CPUAllocator(huge_pages=True)
@@ -263,14 +298,10 @@ cdef class CachingAllocator(Allocator):
     def __dealloc__(self):
         cdef block_list_t gone = block_list_t(NULL, NULL, 0)
         cdef cache_t* cache = self.cache
+        cdef fronts_t fronts
         if cache != NULL:
-            cache.allocator = NULL
-            tx_lock_take(&LOCK)
-            remove_cache(cache)
-            cache.is_closed = True
-            tx_store_relaxed(&cache.max_cached, 0)
-            take_oldest(cache, 0, &gone, True)
-            tx_lock_release(&LOCK)
+            fronts = fronts_t(cache, &gone)
+            tx_while_stopped(close_cache, &fronts)
             block_list_let_go(&gone)
             disown(cache)
 
@@ -334,6 +365,8 @@ cdef class CachingAllocator(Allocator):
         """Return a `CachingStats`: bytes in use, cached, resident and reused, hits and misses."""
         cdef cache_t* cache = self.cache
         cdef size_t resident = 0
+        cdef uint64_t hits, reused
+        cdef front_t* front
         cdef kept_block_t* kept
         cdef int number
         tx_lock_take(&LOCK)
@@ -343,11 +376,19 @@ cdef class CachingAllocator(Allocator):
             kept = kept.next
         for number in range(SMALL_CLASS_COUNT):
             resident += resident_in_class(&cache.classes[number])
-        for number in range(GIL_CLASS_COUNT):
-            resident += resident_in_class(&cache.front.classes[number])
+        hits, misses, reused = cache.hits, cache.misses, cache.reused
+        front = cache.fronts
+        while front != NULL:
+            hits += tx_load_relaxed(&front.hits)
+            reused += tx_load_relaxed(&front.reused)
+            if GIL_EXISTS:
+                for number in range(GIL_CLASS_COUNT):
+                    resident += resident_in_class(&front.classes[number])
+            else:  # small blocks that other threads have just used
+                resident += tx_load_relaxed(&front.nbytes)
+            front = front.next
         cached, max_cached = bytes_in(cache), cache.max_cached
         in_use = tx_load_relaxed(&cache.reserved) - cached
-        hits, misses, reused = cache.hits + cache.front.hits, cache.misses, cache.reused + cache.front.reused
         tx_lock_release(&LOCK)
         return CachingStats(in_use, cached, max_cached, hits, misses, resident, reused)
 
@@ -661,17 +702,122 @@ cdef void set_bound(cache_t* cache, uint64_t bound, bint is_shared) noexcept:
 cdef size_t evict(cache_t* cache, size_t bound, bint has_gil) noexcept nogil:
     """Give back what was unused for longest until no more than `bound` bytes are kept; return how many went."""
     cdef block_list_t gone = block_list_t(NULL, NULL, 0)
-    tx_lock_take(&LOCK)
-    take_oldest(cache, bound, &gone, has_gil)
-    tx_lock_release(&LOCK)
+    take_all(cache, bound, &gone, has_gil)
     block_list_let_go(&gone)
     return gone.nbytes
+
+
+cdef void take_all(cache_t* cache, size_t bound, block_list_t* gone, bint has_gil) noexcept nogil:
+    """Take out the same, with the GIL also what is in front of other threads."""
+    cdef bint is_too_much
+    tx_lock_take(&LOCK)
+    take_oldest(cache, bound, gone, has_gil)
+    is_too_much = bytes_in(cache) > bound
+    tx_lock_release(&LOCK)
+    if has_gil and is_too_much:
+        take_fronts(cache, gone)
+
+
+cdef void take_fronts(cache_t* cache, block_list_t* gone) noexcept nogil:
+    """Take out all that is in front, of every thread; with the GIL and without the lock."""
+    cdef fronts_t fronts = fronts_t(cache, gone)
+    tx_while_stopped(empty_fronts, &fronts)
+
+
+cdef void empty_fronts(void* what) noexcept nogil:
+    cdef front_t* front
+    tx_lock_take(&LOCK)
+    front = (<fronts_t*>what).cache.fronts
+    while front != NULL:
+        empty_front(front, (<fronts_t*>what).gone)
+        front = front.next
+    tx_lock_release(&LOCK)
+
+
+cdef void empty_front(front_t* front, block_list_t* gone) noexcept nogil:
+    cdef kept_block_t* kept
+    cdef int number
+    for number in range(GIL_CLASS_COUNT):
+        kept = unlink_in_front(front, number)
+        while kept != NULL:
+            block_list_add(gone, kept)
+            kept = unlink_in_front(front, number)
+
+
+cdef void close_cache(void* what) noexcept nogil:
+    """Let nothing be kept any more; threads may then have a front of another cache."""
+    cdef cache_t* cache = (<fronts_t*>what).cache
+    empty_fronts(what)
+    tx_lock_take(&LOCK)
+    while cache.fronts != NULL:
+        cache.fronts.cache = NULL
+        cache.fronts = cache.fronts.next
+    cache.allocator = NULL
+    remove_cache(cache)
+    cache.is_closed = True
+    tx_store_relaxed(&cache.max_cached, 0)
+    take_oldest(cache, 0, (<fronts_t*>what).gone, False)
+    tx_lock_release(&LOCK)
+
+
+cdef inline front_t* present_front(cache_t* cache) noexcept nogil:
+    """Return what is in front for this thread already."""
+    if GIL_EXISTS:
+        return &cache.front
+    cdef front_t* front = <front_t*>tx_front
+    return front if front != NULL and front.cache == cache else NULL
+
+
+cdef front_t* front_of_thread(cache_t* cache) noexcept nogil:
+    cdef front_t* front = present_front(cache)
+    return front if front != NULL else new_front(cache)
+
+
+cdef front_t* new_front(cache_t* cache) noexcept nogil:
+    """Let this thread have blocks of a cache in front, unless it has those of another one; NULL if so."""
+    global tx_front
+    cdef front_t* front = <front_t*>tx_front
+    if front != NULL and front.cache != NULL:
+        return NULL
+    if front == NULL:
+        front = <front_t*>calloc(1, sizeof(front_t))
+        if front == NULL or tx_at_thread_exit(front) != 0:
+            free(front)
+            return NULL
+        set_front_bounds(front)
+        tx_front = front
+    tx_lock_take(&LOCK)
+    if not cache.is_closed:
+        front.cache, front.next, cache.fronts = cache, cache.fronts, front
+    tx_lock_release(&LOCK)
+    return front if front.cache == cache else NULL
+
+
+cdef void leave_front(void* what) noexcept nogil:
+    """Let go of what is in front of a thread that ends."""
+    global tx_front
+    cdef block_list_t gone = block_list_t(NULL, NULL, 0)
+    cdef front_t* front = <front_t*>what
+    cdef front_t** place
+    tx_front = NULL
+    tx_lock_take(&LOCK)
+    if front.cache != NULL:
+        empty_front(front, &gone)
+        place = &front.cache.fronts
+        while place[0] != front:
+            place = &place[0].next
+        place[0] = front.next
+        front.cache.hits += front.hits
+        front.cache.reused += front.reused
+    tx_lock_release(&LOCK)
+    block_list_let_go(&gone)
+    free(front)
 
 
 cdef void take_oldest(cache_t* cache, size_t bound, block_list_t* gone, bint has_gil) noexcept nogil:
     """Take out what was unused for longest until no more than `bound` bytes are kept. See Note [Size classes].
 
-    Without the GIL those in front stay where they are.
+    Those in front of other threads, or without the GIL of all, stay where they are.
     """
     cdef kept_block_t* kept
     cdef int number = SMALL_CLASS_COUNT - 1
@@ -682,9 +828,10 @@ cdef void take_oldest(cache_t* cache, size_t bound, block_list_t* gone, bint has
             number -= kept == NULL
         unlink(cache, kept)
         block_list_add(gone, kept)
+    cdef front_t* front = present_front(cache) if has_gil else NULL
     number = GIL_CLASS_COUNT - 1
-    while has_gil and bytes_in(cache) > bound:
-        kept = unlink_in_front(cache, number)
+    while front != NULL and number >= 0 and bytes_in(cache) > bound:
+        kept = unlink_in_front(front, number)
         if kept != NULL:
             block_list_add(gone, kept)
         else:
@@ -692,8 +839,13 @@ cdef void take_oldest(cache_t* cache, size_t bound, block_list_t* gone, bint has
 
 
 cdef inline uint64_t bytes_in(cache_t* cache) noexcept nogil:
-    """Return what a cache keeps, in bytes."""
-    return cache.cached + tx_load_relaxed(&cache.front.nbytes)
+    """Return what a cache keeps, in bytes; with the lock."""
+    cdef uint64_t nbytes = cache.cached
+    cdef front_t* front = cache.fronts
+    while front != NULL:
+        nbytes += tx_load_relaxed(&front.nbytes)
+        front = front.next
+    return nbytes
 
 
 cdef void block_list_add(block_list_t* self, kept_block_t* kept) noexcept nogil:
@@ -779,20 +931,14 @@ cdef void share_bounds() noexcept nogil:
 
 cdef int tick(void* ticker) noexcept:
     """Take out what is to go, and let it go without the GIL; return whether the thread goes on."""
-    global ticks, tx_ticker
+    global tx_ticker
     cdef block_list_t gone = block_list_t(NULL, NULL, 0)
     cdef bint is_short = memory_is_short()
     cdef bint goes_on
     share_bounds()
     measure_outside()
-    tx_lock_take(&LOCK)
-    ticks += 1
-    cdef cache_t* cache = caches
-    while cache != NULL:  # nothing here runs code of others
-        take_oldest(cache, 0 if is_short else cache.max_cached, &gone, True)
-        take_unused(cache, &gone)
-        cache = cache.next_cache
-    tx_lock_release(&LOCK)
+    cdef tick_t what = tick_t(&gone, is_short)
+    tx_while_stopped(take_at_tick, &what)
     with nogil:
         block_list_let_go(&gone)
         tx_lock_take(&LOCK)
@@ -806,10 +952,39 @@ cdef int tick(void* ticker) noexcept:
     return goes_on
 
 
+cdef void take_at_tick(void* what) noexcept nogil:
+    """Take out what is to go at a tick; nothing here runs code of others."""
+    global ticks
+    cdef tick_t* now = <tick_t*>what
+    cdef cache_t* cache
+    cdef front_t* front
+    tx_lock_take(&LOCK)
+    ticks += 1
+    cache = caches
+    while cache != NULL:
+        front = cache.fronts
+        while front != NULL and not GIL_EXISTS and (now.is_short or requests_of(cache) == cache.last_requests):
+            empty_front(front, now.gone)  # which `take_oldest` does not see
+            front = front.next
+        take_oldest(cache, 0 if now.is_short else cache.max_cached, now.gone, True)
+        take_unused(cache, now.gone)
+        cache = cache.next_cache
+    tx_lock_release(&LOCK)
+
+
+cdef uint64_t requests_of(cache_t* cache) noexcept nogil:
+    cdef uint64_t requests = cache.hits + tx_load_relaxed(&cache.misses)
+    cdef front_t* front = cache.fronts
+    while front != NULL:
+        requests += tx_load_relaxed(&front.hits)
+        front = front.next
+    return requests
+
+
 cdef void take_unused(cache_t* cache, block_list_t* gone) noexcept nogil:
     """Take out the blocks that were unused for `max_idle`; the small ones when nothing else is left or asked for."""
     cdef kept_block_t* kept = cache.first
-    cdef size_t requests = cache.hits + tx_load_relaxed(&cache.misses) + cache.front.hits
+    cdef uint64_t requests = requests_of(cache)
     if cache.max_idle_ticks == NEVER:
         return
     while kept != NULL and <int32_t>(ticks - kept.freed_at - cache.max_idle_ticks) >= 0:
@@ -866,12 +1041,8 @@ cdef void remove_cache(cache_t* cache) noexcept nogil:
 def give_back_before_fork():
     """Give back all that is kept, so that a child does not hold it, and end the thread."""
     cdef block_list_t gone = block_list_t(NULL, NULL, 0)
-    tx_lock_take(&LOCK)
-    cdef cache_t* cache = caches
-    while cache != NULL:
-        take_oldest(cache, 0, &gone, True)
-        cache = cache.next_cache
-    tx_lock_release(&LOCK)
+    cdef tick_t what = tick_t(&gone, True)
+    tx_while_stopped(take_at_tick, &what)
     with nogil:
         block_list_let_go(&gone)
     end_ticker()
@@ -914,12 +1085,20 @@ cdef void set_bounds(cache_t* cache) noexcept nogil:
             capacity = <size_t>(9 + (number & 7)) << (MAX_SMALL_BIT - 3 + (number - SMALL_CLASS_COUNT) // 8)
         cache.classes[number].wanted = max(MAX_CLASS_BYTES // capacity, <size_t>MIN_CLASS_BLOCKS)
         if number < SMALL_CLASS_COUNT:
-            cache.classes[number].wanted = cache.front.classes[number].wanted = MAX_CLASS_BYTES // 2 // capacity
+            cache.classes[number].wanted = MAX_CLASS_BYTES // 2 // capacity
         elif number < GIL_CLASS_COUNT:
-            cache.front.classes[number].wanted = 1
             cache.classes[number].wanted -= 1
         elif capacity >= MIN_LARGE_BYTES:
             cache.classes[number].wanted = <size_t>-1
+
+
+cdef void set_front_bounds(front_t* front) noexcept nogil:
+    """Say how many blocks of each class are kept in front."""
+    cdef int number
+    for number in range(GIL_CLASS_COUNT):
+        front.classes[number].wanted = 1
+        if number < SMALL_CLASS_COUNT:
+            front.classes[number].wanted = MAX_CLASS_BYTES // 2 // (STEP_BYTES * (number + 1))
 
 
 cdef inline int class_of(size_t nbytes) noexcept nogil:
@@ -980,6 +1159,8 @@ def cached_bytes():
 
 
 take_at_forks(&LOCK)
+if not GIL_EXISTS and tx_make_front_key(leave_front):
+    raise MemoryError("no memory to be told of threads that end.")
 atexit.register(end_ticker_at_exit)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=give_back_before_fork, after_in_child=forget_ticker)

@@ -124,7 +124,7 @@ cdef class CallSites:
     -----
     Lifetime: the table keeps the code of the functions that it has seen; no frame and no variable of theirs.
 
-    Thread-safety: any thread may ask, with the GIL.
+    Thread-safety: any thread may ask.
 
     Examples
     --------
@@ -166,6 +166,7 @@ cdef class CallSites:
         """
         return CallSites_capture(self)
 
+    @cython.critical_section
     def frames(self, site):
         """Return the frames of a stack, innermost first.
 
@@ -191,6 +192,7 @@ cdef class CallSites:
         shown = [i for i in range(found.first, found.first + found.length) if origin_at(self, i) != HIDDEN]
         return [frame_at(self, i) for i in shown]
 
+    @cython.critical_section
     def place(self, site):
         """Return the frame of a stack that a block belongs to: the innermost line of the user's program.
 
@@ -231,6 +233,7 @@ cdef class CallSites:
         origin, position = nearest_of(self, site_numbered(self, site))
         return NOWHERE if origin == HIDDEN else frame_at(self, position)
 
+    @cython.critical_section
     def __len__(self):
         cdef uint32_t i, count = 0
         for i in range(1, self.site_count):  # less those that were only the beginning of one
@@ -273,6 +276,11 @@ cdef tuple nearest_of(CallSites self, call_site_t site):
 
 
 cdef uint32_t CallSites_capture(CallSites self) noexcept:
+    with cython.critical_section(self):
+        return capture_alone(self)
+
+
+cdef uint32_t capture_alone(CallSites self) noexcept:
     """See Note [Taking a stack cheaply] and Note [Reading on]."""
     cdef code_position_t taken[MAX_DEPTH]
     cdef uint32_t length = 0, site

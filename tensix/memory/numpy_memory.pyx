@@ -46,6 +46,7 @@ from tensix.core.allocator cimport Allocator, Allocator_allocate, current_alloca
 from tensix.core.cpu_allocator cimport CPUBlock_zero, may_be_read_in_front
 from tensix.core.data_ptr cimport data_ptr_destroy_with_gil, data_ptr_move, data_ptr_t
 from tensix.core.device cimport CPU
+from tensix.core.free_threading cimport stolen, tx_take_reference, tx_while_stopped
 from tensix.core.memory_reports cimport (
     NUMPY_ARRAY,
     TENSIX_BLOCK,
@@ -114,14 +115,22 @@ def serve(bint wanted, Allocator allocator=None):
 
     See Note [NumPy's handler].
     """
-    global server, SERVER, numpys
+    global SERVER, numpys
     cdef PyDataMem_Handler* speaker = &results if wanted else &numpys
+    cdef PyObject* wanted_server = NULL
+    if wanted:
+        wanted_server = <PyObject*>allocator
     if numpys.version == 0:
         numpys = (<PyDataMem_Handler*>PyCapsule_GetPointer(<object>PyDataMem_DefaultHandler, "mem_handler"))[0]
         PyCapsule_SetPointer(<object>PyDataMem_DefaultHandler, &served)
-    server = <PyObject*>allocator if wanted else NULL
+    tx_while_stopped(change_server, wanted_server)
     SERVER = allocator  # last: the one before may go with it
     memcpy(served.name, speaker.name, sizeof(served.name))  # what NumPy says when it is asked for its handler
+
+
+cdef void change_server(void* wanted) noexcept nogil:
+    global server
+    server = <PyObject*>wanted
 
 
 def failure_of(nbytes):
@@ -316,7 +325,8 @@ cdef object allocator_of_block(void* data):
     if record_find(data, &record):
         return <object>record.allocator
     cdef kept_block_t* kept = kept_block_at(data)
-    return None if kept == NULL or kept.cache.allocator == NULL else <object>kept.cache.allocator
+    cdef PyObject* found = NULL if kept == NULL else kept.cache.allocator
+    return stolen(found) if found != NULL and tx_take_reference(found) else None
 
 
 cdef void take_block(void* data, data_ptr_t* out) noexcept:

@@ -7,8 +7,8 @@ the other from a segment of 1 MiB, since processes may have few descriptors; it 
 of its blocks. No place in it is given out twice: another process that still maps a freed block sees its old bytes
 and never those of a stranger. A forked child begins a segment of its own, since both would fill the same one.
 
-The list of segments is for finding the file behind an address, however many contexts were put around the block. The
-GIL protects it: the last block of a segment takes the GIL to leave.
+The list of segments is for finding the file behind an address, however many contexts were put around the block. It has
+a lock.
 """
 cimport cython
 from cpython.ref cimport PyObject
@@ -19,6 +19,7 @@ from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_load_relaxed
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_operations_t, data_ptr_t
 from tensix.core.device cimport CPU
+from tensix.core.lock cimport take_at_forks, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil, holds_gil_at_exit, may_run_python
@@ -68,6 +69,7 @@ cdef struct shared_block_t:
     uint64_t stamp
 
 cdef shared_segment_t* segments = NULL
+cdef tx_lock_t LOCK = 0  # of that list
 
 
 cdef class SharedMemoryAllocator(Allocator):
@@ -221,10 +223,11 @@ cdef int SharedMemoryAllocator_allocate(SharedMemoryAllocator self, size_t nbyte
         segment = new_segment(nbytes)
         block = wrap(segment, segment.base, nbytes, out)
     else:
-        segment = segment_to_fill(self, padded)
-        tx_add_fetch_relaxed(&segment.count, 1)
-        block = wrap(segment, segment.base + segment.used, nbytes, out)
-        segment.used += padded
+        with cython.critical_section(self):
+            segment = segment_to_fill(self, padded)
+            tx_add_fetch_relaxed(&segment.count, 1)
+            block = wrap(segment, segment.base + segment.used, nbytes, out)
+            segment.used += padded
     block.stamp = report_allocation(out.data, nbytes, CPU, <PyObject*>self)
     return 0
 
@@ -277,10 +280,12 @@ cdef shared_segment_t* map_segment(int fd, size_t offset, size_t nbytes, bint is
         refuse(nbytes, error, is_readonly)
     segment.fd, segment.file_offset, segment.nbytes, segment.is_readonly = fd, offset, nbytes, is_readonly
     segment.count = 1
+    tx_lock_take(&LOCK)
     segment.next = segments
     if segments != NULL:
         segments.previous = segment
     segments = segment
+    tx_lock_release(&LOCK)
     return segment
 
 
@@ -308,34 +313,39 @@ cdef void disown(shared_segment_t* segment) noexcept nogil:
     """Drop a count of a segment; the last one unmaps it, unless the process is ending and does that itself."""
     if tx_fetch_sub_acq_rel(&segment.count, 1) != 1 or not (may_run_python() or holds_gil_at_exit()):
         return
-    with gil:
-        unlink(segment)
+    unlink(segment)
     tx_unmap_segment(segment.base, segment.nbytes)
     tx_close(segment.fd)
     free(segment)
 
 
-cdef void unlink(shared_segment_t* segment) noexcept:
+cdef void unlink(shared_segment_t* segment) noexcept nogil:
     global segments
+    tx_lock_take(&LOCK)
     if segment.previous != NULL:
         segment.previous.next = segment.next
     else:
         segments = segment.next
     if segment.next != NULL:
         segment.next.previous = segment.previous
+    tx_lock_release(&LOCK)
 
 
 cdef bint shared_memory_locate(const void* address, shared_place_t* place) except -1:
-    cdef shared_segment_t* segment = segments
+    cdef shared_segment_t* segment
     cdef size_t distance
-    while segment != NULL:
+    cdef bint is_found = False
+    tx_lock_take(&LOCK)
+    segment = segments
+    while segment != NULL and not is_found:
         distance = <uintptr_t>address - <uintptr_t>segment.base  # of lower addresses: too large
         if distance < segment.nbytes and tx_load_relaxed(&segment.count) != 0:
             place.fd, place.is_readonly = segment.fd, segment.is_readonly
             place.offset, place.nbytes = segment.file_offset + distance, segment.nbytes - distance
-            return True
+            is_found = True
         segment = segment.next
-    return False
+    tx_lock_release(&LOCK)
+    return is_found
 
 
 cdef int shared_memory_attach(int fd, size_t offset, size_t nbytes, bint is_readonly, data_ptr_t* out) except -1:
@@ -369,4 +379,5 @@ cdef data_ptr_operations_t shared_operations = data_ptr_operations_t(
     free_shared, NULL, b"free_shared", b"block of shared memory", shared_block_facts)
 
 
+take_at_forks(&LOCK)
 set_module("tensix", (SharedMemoryAllocator,))  # See Note [Modules of classes]

@@ -98,8 +98,8 @@ cdef class statistics(MemoryListener):
         return self.count.total
 
     def __enter__(self):
-        start_listening(self)
         self.thread = current_thread_number() if self.this_thread else 0
+        start_listening(self)
         return self
 
     def __repr__(self):

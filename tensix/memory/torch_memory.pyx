@@ -64,7 +64,7 @@ def serve(bint wanted, Allocator allocator=None):
             return f"it asks {other}, which was installed with a higher priority"
     if problem != NULL:
         return problem.decode()
-    former = SERVER
+    former = SERVER  # `let_go_of` keeps it as long as it has to be
     tx_store_release(&server, 0 if allocator is None else <uint64_t><PyObject*>allocator)
     SERVER = allocator
     is_serving = wanted

@@ -157,7 +157,8 @@ cdef class Profile(MemoryListener):
     @property
     def rows(self):
         """A `ProfileRow` for each line that allocated, the highest peak first."""
-        found = [row_of(&self.lines[i + 1], place) for i, place in enumerate(list(self.places))]
+        with cython.critical_section(self):
+            found = [row_of(&self.lines[i + 1], place) for i, place in enumerate(list(self.places))]
         return sorted((row for row in found if row.total_count), key=lambda row: (-row.peak_bytes, row.place))
 
     def as_dict(self):
@@ -208,14 +209,16 @@ cdef class Profile(MemoryListener):
 
     cdef void allocated(self, const new_block_t* block) noexcept:
         cdef uint32_t site = CallSites_capture(self.sites)
-        cdef uint32_t position = self.line_of_site[site] if site < self.site_capacity else 0
-        if position == 0:
-            position = Profile_look_up(self, site)
+        cdef uint32_t position = 0
+        with cython.critical_section(self):
+            if site < self.site_capacity:
+                position = self.line_of_site[site]
             if position == 0:
-                return  # no memory: the block does not count
-        lock_listeners()
-        Profile_count(self, position, block)
-        unlock_listeners()
+                position = Profile_look_up(self, site)
+        if position != 0:  # else there is no memory, and the block does not count
+            lock_listeners()
+            Profile_count(self, position, block)
+            unlock_listeners()
 
     cdef void allocated_without_python(self, const new_block_t* block) noexcept nogil:
         Profile_count(self, FROM_NOWHERE, block)
@@ -464,9 +467,11 @@ cdef class copies(MemoryListener):
         return "a scope of copies is entered once: call copies() again for another one."
 
     cdef void copied(self, size_t nbytes) noexcept:
-        cdef list numbers = self.of_site.setdefault(CallSites_capture(self.sites), [0, 0])
-        numbers[0] += nbytes
-        numbers[1] += 1
+        cdef list numbers
+        with cython.critical_section(self):
+            numbers = self.of_site.setdefault(CallSites_capture(self.sites), [0, 0])
+            numbers[0] += nbytes
+            numbers[1] += 1
 
 
 cdef PyObject* whole_process = NULL  # the profile of TENSIX_LEAKS=1, which is never freed

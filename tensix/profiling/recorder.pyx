@@ -369,14 +369,15 @@ cdef class record(MemoryListener):
         cdef block_record_t made
         cdef const operation_t* operation = current_operation()
         begin_record(&made, block)
-        made.stack = CallSites_capture(self.sites)
-        if operation.number != 0:
-            made.operator, made.call = number_of_operator(self, operation.operator), operation.number
-            self.call, self.call_stack = operation.number, made.stack
-            self.made, self.made_in = block.data, operation.number
-        made.allocator = number_of_allocator(self, block.allocator)
-        if <object>made.thread not in self.threads:
-            note_thread(self, made.thread)
+        with cython.critical_section(self):
+            made.stack = CallSites_capture(self.sites)
+            if operation.number != 0:
+                made.operator, made.call = number_of_operator(self, operation.operator), operation.number
+                self.call, self.call_stack = operation.number, made.stack
+                self.made, self.made_in = block.data, operation.number
+            made.allocator = number_of_allocator(self, block.allocator)
+            if <object>made.thread not in self.threads:
+                note_thread(self, made.thread)
         lock_listeners()
         tape_append(&self.tape, &made)
         unlock_listeners()
@@ -390,14 +391,19 @@ cdef class record(MemoryListener):
 
     cdef void used(self, void* data, use_t use) noexcept:
         cdef uint64_t call = current_operation().number
+        cdef block_record_t* one
         cdef uint32_t stack
         lock_listeners()
-        if record_of(&self.tape, data) != NULL:
-            unlock_listeners()
-            stack = stack_of_use(self, call)
-            lock_listeners()
-            note_use(self, record_of(&self.tape, data), use, call, stack)
+        one = record_of(&self.tape, data)
         unlock_listeners()
+        if one != NULL:
+            with cython.critical_section(self):
+                stack = stack_of_use(self, call)
+            lock_listeners()
+            one = record_of(&self.tape, data)
+            if one != NULL:
+                note_use(self, one, use, call, stack)
+            unlock_listeners()
 
     cdef void freed(self, void* data, size_t nbytes, uint64_t stamp) noexcept nogil:
         cdef uint64_t position
@@ -490,20 +496,21 @@ def snapshot(*, holders=True):
 
 
 cdef void add_event(record self, events_t* events, size_t nbytes) noexcept:
-    """Note a copy or a failure; these happen with the GIL, which guards them."""
+    """Note a copy or a failure."""
     cdef tape_t* tape = &self.tape
     cdef uint32_t stack = CallSites_capture(self.sites)
-    cdef void* larger
-    if events.count == events.capacity:
-        larger = NULL
-        if events.count < tape.max_count:
-            larger = realloc(events.records, (2 * events.capacity + 64) * sizeof(event_record_t))
-        if larger == NULL:
-            tape.dropped += 1
-            return
-        events.records, events.capacity = <event_record_t*>larger, 2 * events.capacity + 64
-    events.records[events.count] = event_record_t(nbytes, tx_now_ns() - tape.started_ns, stack)
-    events.count += 1
+    cdef void* larger = NULL
+    lock_listeners()
+    if events.count == events.capacity and events.count < tape.max_count:
+        larger = realloc(events.records, (2 * events.capacity + 64) * sizeof(event_record_t))
+        if larger != NULL:
+            events.records, events.capacity = <event_record_t*>larger, 2 * events.capacity + 64
+    if events.count < events.capacity:
+        events.records[events.count] = event_record_t(nbytes, tx_now_ns() - tape.started_ns, stack)
+        events.count += 1
+    else:
+        tape.dropped += 1
+    unlock_listeners()
 
 
 cdef uint32_t stack_of_use(record self, uint64_t call) noexcept:
@@ -739,11 +746,12 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
     duration = tx_now_ns() - tape.started_ns if self.is_listening else self.duration_ns
     cdef TapeReader reader = reader_of(tape)
     numbering = StackNumbering(self.sites)
-    threads = {thread: position for position, thread in enumerate(self.threads)}
-    thread_names, allocators = list(self.threads.values()), list(map(repr_of, self.allocators))
+    known_threads, known_operators = self.threads.copy(), self.operators.copy()  # the program goes on
+    threads = {thread: position for position, thread in enumerate(known_threads)}
+    thread_names, allocators = list(known_threads.values()), list(map(repr_of, self.allocators.copy()))
     unknown = len(allocators)
-    operators = [operator.schema.qualified_name for operator in self.operators]
-    clones = {number for number, operator in enumerate(self.operators, 1) if operator.schema.name == "clone"}
+    operators = [operator.schema.qualified_name for operator in known_operators]
+    clones = {number for number, operator in enumerate(known_operators, 1) if operator.schema.name == "clone"}
     positions = positions_of_sources(reader, clones)
     living, blocks_left_out = {}, 0  # address -> bytes and position
     take(empty_columns())
@@ -841,14 +849,15 @@ cdef dict positions_of_sources(TapeReader reader, set clones):
 
 
 cdef list events_of(const events_t* events, object numbering):
+    cdef list found = []
+    cdef event_record_t one
     cdef size_t i
-    return [
-        {
-            "time_ns": events.records[i].time_ns, "nbytes": events.records[i].nbytes,
-            "stack": numbering.stack(events.records[i].stack),
-        }
-        for i in range(events.count)
-    ]
+    for i in range(events.count):
+        lock_listeners()  # the records move when the program goes on
+        one = events.records[i]
+        unlock_listeners()
+        found.append({"time_ns": one.time_ns, "nbytes": one.nbytes, "stack": numbering.stack(one.stack)})
+    return found
 
 
 @cython.binding(True)

@@ -26,7 +26,7 @@ class SparseTensorImpl(TensorImpl):
 
     def destroy(self, holds_gil):
         with cython.gil:
-            self.autograd_meta = self.indices = self.values = None
+            self.meta = self.indices = self.values = None
 
     def release_resources(self):
         """Give up indices and values; weak handles may still read sizes and dtype."""

@@ -1,4 +1,5 @@
 """The counted body of a tensor: a view on a storage. Fields are private to tensix."""
+from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.intrusive_target cimport IntrusiveTarget
@@ -16,9 +17,27 @@ cdef union dims_t:
     int64_t* outline       # ndim sizes, then ndim strides; on the heap beyond 5 dimensions
 
 
+cdef struct exchange_t:  # of the geometry of two bodies
+    PyObject* body
+    PyObject* twin
+    uint32_t own_uses
+    bint is_refused
+
+cdef extern from *:
+    """
+    #include "tensix/core/free_threading.h"
+    #define TX_SWAP_STORAGES(one, other) TX_SWAP_STOPPED((one)->storage, (other)->storage)
+    #define TX_EXCHANGE_STORAGE(body, object) TX_EXCHANGE(body, (body)->storage, object)
+    #define TX_EXCHANGE_META(body, object) TX_EXCHANGE(body, (body)->meta, object)
+    """
+    void swap_storages "TX_SWAP_STORAGES" (TensorImpl one, TensorImpl other) nogil
+    object exchange_storage "TX_EXCHANGE_STORAGE" (TensorImpl body, object storage)
+    object exchange_meta "TX_EXCHANGE_META" (TensorImpl body, object meta)
+
+
 cdef class TensorImpl(IntrusiveTarget):
     cdef readonly IntrusiveTarget storage  # with one strong count; None: no memory. See Note [The storage of a body]
-    cdef public object autograd_meta  # for code that records gradients; released before the storage
+    cdef object meta             # autograd_meta: for code that records gradients; released before the storage
     cdef dims_t dims
     cdef readonly int64_t storage_offset  # elements
     cdef readonly int64_t numel
@@ -90,6 +109,7 @@ cdef int TensorImpl_reserve_outline(TensorImpl self, int ndim) except -1
 cdef void TensorImpl_adopt(TensorImpl self, IntrusiveTarget storage) noexcept
 cdef TensorImpl TensorImpl_view(TensorImpl base, int ndim)
 cdef TensorImpl TensorImpl_shallow_copy(TensorImpl base)
+cdef void exchange_geometry(void* what) noexcept nogil
 cdef int TensorImpl_shallow_copy_from(TensorImpl self, TensorImpl source, uint32_t own_uses) except -1
 cdef int TensorImpl_refresh(TensorImpl self) except -1
 cdef bint TensorImpl_is_dense(TensorImpl self) noexcept nogil

@@ -49,8 +49,14 @@ from cython.cimports.tensix.core.free_list import (
     free_list_t,
     free_list_take,
 )
+from cython.cimports.tensix.core.free_threading import TX_COUNT, tx_while_stopped
 from cython.cimports.tensix.core.handle import drop, drop_nogil, retain
-from cython.cimports.tensix.core.storage_impl import StorageImpl, StorageImpl_pass_guards, StorageImpl_pass_read_guards
+from cython.cimports.tensix.core.storage_impl import (
+    StorageImpl,
+    StorageImpl_pass_guards,
+    StorageImpl_pass_read_guards,
+    tx_note_reading,
+)
 from cython.cimports.tensix.tensors.dtype import dtype_of_code, itemsize_of, refuse_undefined
 
 __all__ = ["TensorImpl"]
@@ -88,20 +94,20 @@ class TensorImpl:
 
     def destroy(self, holds_gil):
         meta: cython.pointer(PyObject)
-        if self.autograd_meta is not None:
+        if self.meta is not None:
             with cython.gil:
-                Py_INCREF(self.autograd_meta)
-                meta = cython.cast(cython.pointer(PyObject), self.autograd_meta)
-                self.autograd_meta = None
+                held = exchange_meta(self, None)
+                Py_INCREF(held)
+                meta = cython.cast(cython.pointer(PyObject), held)
+                held = None
             destroy_reference(meta)
         if self.storage is not None:
             drop_nogil(self.storage, holds_gil)
 
     def release_resources(self):
         """Free what gradients hold, then the storage; weak handles may still read sizes and dtype."""
-        self.autograd_meta = None
-        storage = self.storage
-        self.storage = None
+        exchange_meta(self, None)
+        storage: StorageImpl = exchange_storage(self, None)
         if storage is not None:
             drop(storage)
 
@@ -119,6 +125,15 @@ class TensorImpl:
         """The strides, in elements: a tuple of ints."""
         TensorImpl_check_alive(self)
         return TensorImpl_stride(self)
+
+    @property
+    def autograd_meta(self):
+        """What code that records gradients keeps."""
+        return self.meta
+
+    @autograd_meta.setter
+    def autograd_meta(self, meta):
+        exchange_meta(self, meta)
 
     @property
     def device(self):
@@ -169,8 +184,8 @@ def strip(self: TensorImpl) -> cython.void:
         if not is_dead(self.combined_refcount):
             drop(self.storage)  # never owned, so destroy() was not called
         self.storage = None
-    if self.autograd_meta is not None:
-        self.autograd_meta = None
+    if self.meta is not None:
+        self.meta = None
     self.combined_refcount = 0
     self.handle_count = self.weak_handle_count = 0
     self.storage_offset = 0
@@ -241,18 +256,39 @@ def TensorImpl_shallow_copy_from(self, source, own_uses):
     So many uses are the caller's. See Note [Operands in use].
     """
     twin = TensorImpl_shallow_copy(source)
-    if self.uses > own_uses:
+    change = exchange_t(
+        cython.cast(cython.pointer(PyObject), self), cython.cast(cython.pointer(PyObject), twin), own_uses, False
+    )
+    tx_while_stopped(exchange_geometry, cython.address(change))
+    if change.is_refused:
         raise RuntimeError(
             "set_() cannot exchange a tensor while an operation uses it: another thread's, or one that runs this code "
             "as an allocator, a finaliser or for a number. Let only one of them have the tensor at a time."
         )
-    self.dims, twin.dims = twin.dims, self.dims  # the twin takes what was here down with it
-    self.ndim, twin.ndim = twin.ndim, self.ndim
-    self.storage, twin.storage = twin.storage, self.storage
-    self.storage_offset, self.numel, self.contiguous = twin.storage_offset, twin.numel, twin.contiguous
-    self.key_set, self.dtype_code = twin.key_set, twin.dtype_code
-    self.device_type, self.device_index = twin.device_type, twin.device_index
     return 0
+
+
+def exchange_geometry(what):
+    change = cython.cast(cython.pointer(exchange_t), what)
+    one = change.body
+    other = change.twin
+    change.is_refused = cython.cast(TensorImpl, one).uses > change.own_uses
+    if change.is_refused:
+        return
+    dims: dims_t = cython.cast(TensorImpl, one).dims
+    ndim = cython.cast(TensorImpl, one).ndim
+    cython.cast(TensorImpl, one).dims = cython.cast(TensorImpl, other).dims
+    cython.cast(TensorImpl, one).ndim = cython.cast(TensorImpl, other).ndim
+    cython.cast(TensorImpl, other).dims = dims  # the twin takes what was here down with it
+    cython.cast(TensorImpl, other).ndim = ndim
+    swap_storages(cython.cast(TensorImpl, one), cython.cast(TensorImpl, other))
+    cython.cast(TensorImpl, one).storage_offset = cython.cast(TensorImpl, other).storage_offset
+    cython.cast(TensorImpl, one).numel = cython.cast(TensorImpl, other).numel
+    cython.cast(TensorImpl, one).contiguous = cython.cast(TensorImpl, other).contiguous
+    cython.cast(TensorImpl, one).key_set = cython.cast(TensorImpl, other).key_set
+    cython.cast(TensorImpl, one).dtype_code = cython.cast(TensorImpl, other).dtype_code
+    cython.cast(TensorImpl, one).device_type = cython.cast(TensorImpl, other).device_type
+    cython.cast(TensorImpl, one).device_index = cython.cast(TensorImpl, other).device_index
 
 
 def TensorImpl_reserve_outline(self, ndim):
@@ -435,7 +471,7 @@ def TensorImpl_check_memory(self: TensorImpl) -> cython.int:
 def TensorImpl_bump_version(self):
     """Count a write in place; with the GIL. The count is the storage's, so all that share the bytes share it."""
     if self.storage is not None:
-        cython.cast(StorageImpl, self.storage).version += 1
+        TX_COUNT(cython.cast(StorageImpl, self.storage).version, 1)
 
 
 def TensorImpl_is_aligned(self, alignment):
@@ -448,6 +484,7 @@ def TensorImpl_is_aligned(self, alignment):
 
 def TensorImpl_mutable_data(self):
     """Return the address of the first element for writing."""
+    tx_note_reading()
     while TensorImpl_check_memory(self) == 0 and cython.cast(StorageImpl, self.storage).guarded:
         if StorageImpl_pass_guards(cython.cast(StorageImpl, self.storage)):  # what runs meanwhile may change the body
             break
@@ -462,14 +499,15 @@ def TensorImpl_mutable_data(self):
 def TensorImpl_const_data(self):
     """Return the address of the first element for reading; never materializes."""
     TensorImpl_check_memory(self)
+    tx_note_reading()
     TX_ASSERT(TensorImpl_is_refreshed(self), "a body that was refreshed after its geometry changed", self.numel)
     storage = cython.cast(StorageImpl, self.storage)
     if storage.guarded:
-        self.uses += 1  # what runs meanwhile does not change the body. See Note [Operands in use]
+        TX_COUNT(self.uses, 1)  # what runs meanwhile does not change the body. See Note [Operands in use]
         try:
             StorageImpl_pass_read_guards(storage)
         finally:
-            self.uses -= 1
+            TX_COUNT(self.uses, -1)
     data = cython.cast(cython.p_char, storage.block.data)
     if data == cython.NULL:
         return TensorImpl_no_data(self)

@@ -1,6 +1,7 @@
 """Data pointers freed by Python code: closures and ctypes callbacks, well-behaved or not."""
 
 import ctypes
+import sys
 import threading
 import weakref
 
@@ -163,7 +164,8 @@ def test_a_deleter_runs_on_the_thread_that_drops_last():
     thread = threading.Thread(target=pointers.clear, name="dropper")
     thread.start()
     thread.join()
-    assert names == ["dropper"]
+    # Without a GIL, CPython frees an object on the thread that made it, if that still runs.
+    assert names == ["dropper" if getattr(sys, "_is_gil_enabled", lambda: True)() else "MainThread"]
 
 
 def test_the_callables_result_is_dropped():

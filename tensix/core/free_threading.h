@@ -1,0 +1,190 @@
+/* What takes the place of the GIL where CPython has none. See Note [Without the GIL] in free_threading.pxd. */
+#ifndef TENSIX_FREE_THREADING_H
+#define TENSIX_FREE_THREADING_H
+
+#include <Python.h>
+#include "tensix/atomics.h"
+#include "tensix/core/finalization.h"
+#if defined(Py_GIL_DISABLED) && defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+#endif
+
+typedef void (*tx_change_t)(void *what);
+
+#if defined(Py_GIL_DISABLED)
+
+#define TX_GIL_EXISTS 0
+
+/* Add to a count of 32 bits and return it. */
+#if defined(_MSC_VER) && !defined(__clang__)
+#define TX_COUNT(count, amount) (_InterlockedExchangeAdd((volatile long *)&(count), (amount)) + (amount))
+#else
+#define TX_COUNT(count, amount) __atomic_add_fetch(&(count), (amount), __ATOMIC_ACQ_REL)
+#endif
+
+#define tx_add_with_gil(word, amount) tx_add_fetch_relaxed((word), (amount))
+#define tx_take_with_gil(word) (tx_exchange_acq_rel((word), 1) == 0)
+
+typedef struct {
+    tx_change_t change;
+    void *what;
+} tx_stopped_change_t;
+
+static int tx_change_and_end(PyObject *object, void *call)
+{
+    (void)object;
+    ((tx_stopped_change_t *)call)->change(((tx_stopped_change_t *)call)->what);
+    return 0; /* no other object is wanted */
+}
+
+#if defined(__GNUC__)
+__attribute__((visibility("hidden")))
+#endif
+extern PyMutex tx_stopping; /* See Note [Stopping others and forks] in free_threading.pyx. */
+
+/* Out of line: it stands in rare code alone. */
+#if defined(__GNUC__)
+__attribute__((noinline, cold, unused))
+#endif
+static void tx_while_stopped(tx_change_t change, void *what)
+{
+    tx_stopped_change_t call = {change, what};
+    if (tx_is_finalizing()) { /* the others hang, perhaps with the lock */
+        change(what);
+        return;
+    }
+    PyMutex_Lock(&tx_stopping);
+    PyUnstable_GC_VisitObjects(tx_change_and_end, &call);
+    PyMutex_Unlock(&tx_stopping);
+}
+
+/* Return whether there was still a reference to an object that others may be about to free, and take one. */
+static inline int tx_take_reference(PyObject *object)
+{
+#if PY_VERSION_HEX >= 0x030E0000
+    return PyUnstable_TryIncRef(object);
+#else
+    if (_Py_IsOwnedByCurrentThread(object) || _Py_IsImmortal(object)) {
+        if (Py_REFCNT(object) == 0) return 0;
+        Py_INCREF(object);
+        return 1;
+    }
+    Py_ssize_t seen = _Py_atomic_load_ssize_relaxed(&object->ob_ref_shared);
+    do {
+        if (seen == 0 || seen == _Py_REF_MERGED) return 0;
+    } while (!_Py_atomic_compare_exchange_ssize(&object->ob_ref_shared, &seen, seen + (1 << _Py_REF_SHARED_SHIFT)));
+    return 1;
+#endif
+}
+
+/* Let other threads try, from now on; by the thread that has a reference. */
+static inline void tx_allow_taking(PyObject *object)
+{
+#if PY_VERSION_HEX >= 0x030E0000
+    PyUnstable_EnableTryIncRef(object);
+#else
+    Py_ssize_t seen = _Py_atomic_load_ssize_relaxed(&object->ob_ref_shared);
+    while ((seen & _Py_REF_SHARED_FLAG_MASK) == 0
+           && !_Py_atomic_compare_exchange_ssize(&object->ob_ref_shared, &seen, seen | _Py_REF_MAYBE_WEAKREF)) {
+    }
+#endif
+}
+
+/* Return whether the caller has the only reference to an object, so that no other thread can reach it. */
+static inline int tx_is_unshared(PyObject *object)
+{
+    return Py_REFCNT(object) == 1;
+}
+
+#else
+
+#define TX_GIL_EXISTS 1
+#define tx_is_unshared(object) 1
+#define TX_COUNT(count, amount) ((count) += (amount))
+#define tx_while_stopped(change, what) ((change)(what))
+
+static inline uint64_t tx_add_with_gil(uint64_t *word, uint64_t amount)
+{
+    uint64_t sum = tx_load_relaxed(word) + amount;
+    tx_store_relaxed(word, sum);
+    return sum;
+}
+
+static inline int tx_take_with_gil(uint64_t *word)
+{
+    if (tx_load_acquire(word) != 0) return 0;
+    tx_store_relaxed(word, 1);
+    return 1;
+}
+
+static inline int tx_take_reference(PyObject *object)
+{
+    if (Py_REFCNT(object) == 0) return 0; /* its fields are being cleared */
+    Py_INCREF(object);
+    return 1;
+}
+
+static inline void tx_allow_taking(PyObject *object)
+{
+    (void)object;
+}
+
+#endif
+
+typedef struct {
+    PyObject **field, *value;
+} tx_field_change_t;
+
+static inline void tx_exchange_field(void *what)
+{
+    tx_field_change_t *change = (tx_field_change_t *)what;
+    PyObject *before = *change->field;
+    *change->field = change->value;
+    change->value = before;
+}
+
+static inline PyObject *tx_exchange(PyObject *owner, PyObject **field, PyObject *value)
+{
+    tx_field_change_t change = {field, value};
+    if (tx_is_unshared(owner)) {
+        tx_exchange_field(&change);
+    } else {
+        tx_while_stopped(tx_exchange_field, &change);
+    }
+    return change.value;
+}
+
+typedef struct {
+    PyObject **one, **other;
+} tx_two_fields_t;
+
+static inline void tx_swap_fields(void *what)
+{
+    tx_two_fields_t *fields = (tx_two_fields_t *)what;
+    PyObject *one = *fields->one;
+    *fields->one = *fields->other;
+    *fields->other = one;
+}
+
+static inline void tx_swap(PyObject **one, PyObject **other)
+{
+    tx_two_fields_t fields = {one, other};
+    tx_while_stopped(tx_swap_fields, &fields);
+}
+
+/* Put an object into a field of another one, which others may be reading, and return what was there, a new reference. */
+#define TX_EXCHANGE(owner, field, object) \
+    tx_exchange((PyObject *)(owner), (PyObject **)&(field), Py_NewRef((PyObject *)(object)))
+/* Exchange what is in two fields; the second one while the other threads are stopped already. */
+#define TX_SWAP(one, other) tx_swap((PyObject **)&(one), (PyObject **)&(other))
+#define TX_SWAP_STOPPED(one, other) \
+    tx_swap_fields(&(tx_two_fields_t){(PyObject **)&(one), (PyObject **)&(other)})
+
+/* Put an object into a field that others compare, but never take an object out of. */
+static inline void tx_put(PyObject **field, PyObject *object)
+{
+    Py_INCREF(object);
+    Py_DECREF((PyObject *)tx_exchange_acq_rel((uint64_t *)field, (uint64_t)object));
+}
+
+#endif /* TENSIX_FREE_THREADING_H */

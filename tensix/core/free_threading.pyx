@@ -1,0 +1,132 @@
+"""What is there once of what takes the place of the GIL; nothing where there is one.
+
+Threads that are in a call which may read blocks are listed: Note [Blocks that others may read] in ``cow_context.pyx``.
+
+Note [Stopping others and forks]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+A thread that asks to stop the others while one forks waits with a lock of CPython's, which is locked for ever in the
+child (3.13.15). So who stops the others takes a lock first, which a fork waits for. Its hook runs last before a fork,
+and first after it: it is registered before all that stop threads themselves.
+"""
+import os
+
+from tensix.core.lock cimport take_at_forks, tx_lock_t
+
+__all__ = []
+
+cdef extern from *:
+    """
+    #include "tensix/core/callers.h"
+    static tx_lock_t tx_callers_lock = 0;
+    #if defined(Py_GIL_DISABLED)
+    PyMutex tx_stopping = {0};
+    static void tx_end_stopping(void) { PyMutex_Unlock(&tx_stopping); }
+    static void tx_begin_stopping(void) { PyMutex_Lock(&tx_stopping); }
+    enum { TX_TRIES_FOR_A_CALL = 2000 };
+    TX_THREAD_LOCAL tx_caller_t tx_caller = {0, 0, 0, NULL, NULL};
+    static tx_caller_t *tx_callers = NULL;
+
+    static void tx_remove_caller(void *what)
+    {
+        tx_caller_t *caller = (tx_caller_t *)what;
+        tx_lock_take(&tx_callers_lock);
+        if (caller->next != NULL) caller->next->previous = caller->previous;
+        if (caller->previous != NULL) caller->previous->next = caller->next;
+        else tx_callers = caller->next;
+        caller->is_listed = 0;
+        tx_lock_release(&tx_callers_lock);
+    }
+
+    #if defined(_WIN32)
+    static DWORD tx_callers_key = FLS_OUT_OF_INDEXES;
+    static int tx_make_callers_key(void)
+    {
+        tx_callers_key = FlsAlloc((PFLS_CALLBACK_FUNCTION)tx_remove_caller);
+        return tx_callers_key == FLS_OUT_OF_INDEXES;
+    }
+    #define tx_remember_caller(caller) FlsSetValue(tx_callers_key, (caller))
+    #else
+    #include <pthread.h>
+    static pthread_key_t tx_callers_key;
+    static int tx_make_callers_key(void) { return pthread_key_create(&tx_callers_key, tx_remove_caller); }
+    #define tx_remember_caller(caller) pthread_setspecific(tx_callers_key, (caller))
+    #endif
+
+    void tx_list_caller(tx_caller_t *caller)
+    {
+        tx_remember_caller(caller);
+        tx_lock_take(&tx_callers_lock);
+        caller->next = tx_callers;
+        caller->previous = NULL;
+        if (tx_callers != NULL) tx_callers->previous = caller;
+        tx_callers = caller;
+        caller->is_listed = 1;
+        tx_lock_release(&tx_callers_lock);
+    }
+
+    /* Wait a moment for calls of other threads that have begun before; return whether all have ended. */
+    int tx_wait_for_callers(void)
+    {
+        tx_caller_t *own = &tx_caller;
+        int have_ended = 1;
+        /* What is read in this thread's own call is read afterwards: others need not wait for it. */
+        if (own->calls & 1) tx_exchange_acq_rel(&own->calls, own->calls + 2);
+        tx_lock_take(&tx_callers_lock);
+        for (tx_caller_t *other = tx_callers; other != NULL; other = other->next) {
+            uint64_t seen = tx_load_acquire(&other->calls);
+            int tries = 0;
+            if (other == own || (seen & 1) == 0) continue;
+            while (tx_load_acquire(&other->calls) == seen && ++tries < TX_TRIES_FOR_A_CALL) {}
+            have_ended = have_ended && tries < TX_TRIES_FOR_A_CALL;
+        }
+        tx_lock_release(&tx_callers_lock);
+        return have_ended;
+    }
+
+    /* Note that no thread reads outside of calls any more; while they are stopped. */
+    void tx_end_readings(void)
+    {
+        tx_lock_take(&tx_callers_lock);
+        for (tx_caller_t *other = tx_callers; other != NULL; other = other->next) {
+            if (other->depth == 0 && (other->calls & 1) != 0) tx_store_release(&other->calls, other->calls + 1);
+        }
+        tx_lock_release(&tx_callers_lock);
+    }
+
+    /* In the child of a fork there is one thread. */
+    static void tx_forget_callers(void)
+    {
+        tx_callers = tx_caller.is_listed ? &tx_caller : NULL;
+        tx_caller.next = tx_caller.previous = NULL;
+    }
+    #else
+    #define tx_make_callers_key() 0
+    #define tx_forget_callers NULL
+    #define tx_begin_stopping() ((void)0)
+    #define tx_end_stopping() ((void)0)
+    #endif
+    #include "tensix/core/at_fork.h"
+    """
+    tx_lock_t tx_callers_lock
+    void tx_begin_stopping()
+    void tx_end_stopping()
+    int tx_make_callers_key()
+    int tx_at_fork(void*, void*, void (*in_child)())
+    void (*tx_forget_callers)()
+
+if tx_make_callers_key() or tx_at_fork(NULL, NULL, tx_forget_callers):
+    raise MemoryError("no memory to be told of threads that end, and of forks.")
+take_at_forks(&tx_callers_lock)
+
+
+def begin_stopping():
+    """Let no thread stop others, as a fork begins."""
+    tx_begin_stopping()
+
+
+def end_stopping():
+    tx_end_stopping()
+
+
+if not GIL_EXISTS and hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=begin_stopping, after_in_parent=end_stopping, after_in_child=end_stopping)
