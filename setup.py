@@ -251,6 +251,9 @@ class BuildExt(build_ext):
         return made
 
     def build_extension(self, ext):
+        if ext is not self.extensions[0]:  # it is no module and has no objects of others
+            super().build_extension(ext)
+            return
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             ext.extra_objects = list(pool.map(self.compile_module, sorted(ext.modules, key=longest_first)))
         for path in {*map(str, Path(BUILD).rglob("*.*.o*"))} - {*ext.extra_objects}:
@@ -281,4 +284,16 @@ if __name__ == "__main__":  # cythonize() starts processes, which read this file
         libraries=["m"] * (sys.platform != "win32") + ["mvec"] * HAS_VECTOR_MATH,
         extra_link_args=LINK_ARGS + os.environ.get("TENSIX_LDFLAGS", "").split(),
     )
-    setup(cmdclass={"build_ext": BuildExt, "build_py": BuildPy}, ext_modules=[shared_object])
+    # A plain shared library, which programs load before all others; Python never imports it.
+    preloaded = Extension(
+        "tensix.memory.preloaded",
+        ["tensix/memory/preloaded.c"],
+        include_dirs=[".", "tensix/include"],
+        depends=["tensix/memory/preloaded.h", "tensix/core/lock.h"],
+        extra_compile_args=["-O2", "-fvisibility=hidden", "-fno-builtin", "-g0"],
+        libraries=["dl", "pthread"],
+    )
+    setup(
+        cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
+        ext_modules=[shared_object] + [preloaded] * (platform.libc_ver()[0] == "glibc"),
+    )

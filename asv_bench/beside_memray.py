@@ -3,9 +3,10 @@
     python asv_bench/beside_memray.py [PROGRAM ...]
 
 Programs are those of ``tests/consumers/programs``, or scripts that are given. Needs memray and what they import. Each
-is run plainly and under both, in turn, `ROUNDS` times. A time is the least of a whole command, over that of the program
-by itself: for both it includes writing the recording. What is resident is that of the program's own process; "memory"
-is the most that the largest process had, over that of the program by itself.
+is run plainly, under tensix, under tensix with ``--native`` and under memray, in turn, `ROUNDS` times. A time is the
+least of a whole command, over that of the program by itself: it includes writing the recording. "memory" is the most
+that the largest process had, over that of the program by itself. What is resident is that of the program's own process
+with ``--native``; by line are the blocks then, as far as they were touched. Peaks count also what was not touched.
 """
 
 import json
@@ -19,9 +20,9 @@ from pathlib import Path
 PROGRAMS = Path(__file__).parent.parent / "tests" / "consumers" / "programs"
 ROUNDS = 3
 COLUMNS = (
-    "program", "resident", "arrays, by line", "named besides", "the rest", "time", "memory", "memray: by line", "time",
-    "memory",
+    "program", "resident", "arrays, by line", "--native: by line", "named besides", "the rest", "peak", "memray: peak"
 )  # fmt: skip
+COSTS = "program", "time", "memory", "--native: time", "memory", "memray: time", "memory"
 
 
 def run(command):
@@ -34,7 +35,7 @@ def run(command):
 
 
 def facts_of(snapshot):
-    """Return the MiB resident at most, in arrays, in other parts, and the rest, of the program's own process."""
+    """Return the MiB resident at most, in blocks, in other parts, the rest, and in blocks at most, of one process."""
     resident = snapshot["resident"]
     row = max(range(len(resident["nbytes"])), key=resident["nbytes"].__getitem__)
     until = resident["time_ns"][row]
@@ -44,52 +45,63 @@ def facts_of(snapshot):
         [(at, 0, n) for at, n in zip(blocks["allocated_ns"], blocks["nbytes"], strict=True)]
         + [(at, 1, -n) for at, n in zip(blocks["freed_ns"], blocks["nbytes"], strict=True) if at is not None]
     )
-    live = arrays = 0
+    live = inside = peak = 0
     for at, _, change in changes:
-        if at > until:
-            break
         live += change
-        arrays = max(arrays, live) if at >= since else live
-    named = sum(resident[name][row] for name in resident if name not in ("time_ns", "nbytes"))
+        peak = max(peak, live)
+        if at <= until:
+            inside = max(inside, live) if at >= since else live
     total = resident["nbytes"][row]
-    named = min(named, total - arrays)
-    return [nbytes / 2**20 for nbytes in (total, arrays, named, total - arrays - named)]
+    inside = min(inside - min(resident.get("untouched", [0] * (row + 1))[row], inside), total)
+    named = sum(resident[name][row] for name in resident if name not in ("time_ns", "nbytes", "untouched"))
+    named = min(named, total - inside)
+    return [nbytes / 2**20 for nbytes in (total, inside, named, total - inside - named, peak)]
 
 
-def row_of(program, folder):
-    """Return the cells of a program's row."""
-    python, page, memray = sys.executable, folder / "out.json", folder / "out.bin"
+def rows_of(program, folder):
+    """Return the cells of a program's rows, in the table of what is known and in that of what it costs."""
+    python, memray = sys.executable, folder / "out.bin"
+    pages = {name: folder / f"{name}.json" for name in ("tensix", "native")}
+    tensix = [python, "-m", "tensix", "memory", "-q", "-o"]
     commands = {
         "plain": [python, program],
-        "tensix": [python, "-m", "tensix", "memory", "-q", "-o", str(page), program],
+        "tensix": [*tensix, str(pages["tensix"]), program],
+        "native": [*tensix, str(pages["native"]), "--native", program],
         "memray": [python, "-m", "memray", "run", "-q", "-f", "-o", str(memray), program],
     }
     found = {name: [] for name in commands}
     for _ in range(ROUNDS):
         for name, command in commands.items():
             found[name].append(run(command))
-    seconds, mib = ({name: min(one[place] for one in runs) for name, runs in found.items()} for place in (0, 1))
-    snapshot = json.loads(page.read_text())
-    total, arrays, named, rest = facts_of(snapshot)
+    least = {name: [min(measures) for measures in zip(*runs, strict=True)] for name, runs in found.items()}
+    costs = [f"{cost / plain:.2f}" for name in ("tensix", "native", "memray")
+             for cost, plain in zip(least[name], least["plain"], strict=True)]  # fmt: skip
+    arrays = facts_of(json.loads(pages["tensix"].read_text()))
+    total, *parts, peak = facts_of(json.loads(pages["native"].read_text()))
     stats = folder / "stats.json"
     subprocess.run([python, "-m", "memray", "stats", "--json", "-f", "-o", str(stats), str(memray)],
                    check=True, stdout=subprocess.DEVNULL)  # fmt: skip
-    by_line = json.loads(stats.read_text())["metadata"]["peak_memory"] / 2**20
-    return [
-        Path(program).stem, f"{total:.0f} MiB", *(f"{part:.0f} ({part / total:.0%})" for part in (arrays, named, rest)),
-        *(f"{measure['tensix'] / measure['plain']:.2f}" for measure in (seconds, mib)), f"{by_line:.0f}",
-        *(f"{measure['memray'] / measure['plain']:.2f}" for measure in (seconds, mib)),
-    ]  # fmt: skip
+    of_memray = json.loads(stats.read_text())["metadata"]["peak_memory"] / 2**20
+    shares = [f"{arrays[1]:.0f} ({arrays[1] / arrays[0]:.0%})", *(f"{part:.0f} ({part / total:.0%})" for part in parts)]
+    name = Path(program).stem
+    return [name, f"{total:.0f} MiB", *shares, f"{peak:.0f}", f"{of_memray:.0f}"], [name, *costs]
 
 
-def main():
-    """Print the table."""
-    programs = sys.argv[1:] or sorted(map(str, PROGRAMS.glob("*.py")))
-    with tempfile.TemporaryDirectory() as folder:
-        rows = [COLUMNS, *(row_of(program, Path(folder)) for program in programs)]
+def print_table(rows):
+    """Print rows of cells, the first of them the names of the columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    print()
+
+
+def main():
+    """Print the tables."""
+    programs = sys.argv[1:] or sorted(map(str, PROGRAMS.glob("*.py")))
+    with tempfile.TemporaryDirectory() as folder:
+        known, costs = zip(*(rows_of(program, Path(folder)) for program in programs), strict=True)
+    print_table([COLUMNS, *known])
+    print_table([COSTS, *costs])
 
 
 if __name__ == "__main__":

@@ -81,6 +81,8 @@ def name_of_site(site):
         return "no Python frame"
     file, function = map(printable, site[:2])
     line = site[2]
+    if line == 0:  # a library that asked in a thread without Python
+        return function
     return f"{file}:{line} {function}" if type(line) is int else f"{file} {function}: {printable(line)}"
 
 

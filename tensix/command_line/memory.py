@@ -9,7 +9,15 @@ from importlib import import_module
 from pathlib import Path
 
 from tensix.command_line.comparison import lines_of_comparison
-from tensix.command_line.program import add_program, folder_of, name_of, run_and_wait, words_of
+from tensix.command_line.program import (
+    add_native,
+    add_program,
+    folder_of,
+    name_of,
+    preloaded_library,
+    run_and_wait,
+    words_of,
+)
 from tensix.command_line.progress import Progress
 from tensix.command_line.recorded_files import FAILED, PagesWanted, check_output, folder_of_running
 from tensix.command_line.summary import lines_of_summary
@@ -37,7 +45,7 @@ What follows the program's name belongs to the program.
 def fill(parser):
     """Describe this command and its options to its parser."""
     parser.usage = (
-        "%(prog)s [-h] [-o FILE] [--open] [-q] [--max-events N] [--through PACKAGE] [--compare FILE.json] "
+        "%(prog)s [-h] [-o FILE] [--open] [-q] [--native] [--max-events N] [--through PACKAGE] [--compare FILE.json] "
         "[--usr2] [--no-numpy] [--no-torch] (SCRIPT | FOLDER | -m MODULE | -c CODE | SNAPSHOT.json | --live PID) ..."
     )
     parser.description = (
@@ -50,6 +58,7 @@ def fill(parser):
                         "(default: the name of the program with .memory.html, in this folder)")  # fmt: skip
     parser.add_argument("--open", action="store_true", help="show the page in the browser")
     parser.add_argument("-q", "--quiet", action="store_true", help="print no summary: write the file only")
+    add_native(parser)
     parser.add_argument("--max-events", metavar="N", type=int, default=1_000_000,
                         help="blocks of a process to remember; beyond that the oldest ones that are freed are "
                         "forgotten (default: 1000000)")  # fmt: skip
@@ -104,6 +113,7 @@ def run(arguments):
     with tempfile.TemporaryDirectory(prefix="tensix-memory-", ignore_cleanup_errors=True) as folder:
         settings = {
             "folder": folder, "record": options, "numpy": not arguments.no_numpy, "torch": not arguments.no_torch,
+            "native": preloaded_library(arguments.native),
             "black_box": {"page": str(output), "limit": None, "usr2": arguments.usr2, "is_kept": True},
         }  # fmt: skip
         began = time.monotonic_ns()

@@ -19,14 +19,25 @@ import os
 import signal
 import subprocess
 import sys
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 from tensix.command_line.process_memory import limit_to
 
-__all__ = ["add_program", "exchange_for", "folder_of", "name_of", "run_and_wait", "words_of"]
+__all__ = [
+    "add_native",
+    "add_program",
+    "exchange_for",
+    "folder_of",
+    "name_of",
+    "preloaded_library",
+    "run_and_wait",
+    "words_of",
+]
 
 PAUSE = 0.1
 STARTUP = Path(__file__).with_name("at_startup")
+PRELOADED = Path(__file__).parent.with_name("memory") / f"preloaded{EXTENSION_SUFFIXES[0]}"
 PASSED_ON = [number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
 
 
@@ -99,7 +110,32 @@ def environment_of(settings):
                          "leave them out.")  # fmt: skip
     paths = [str(STARTUP), os.environ.get("PYTHONPATH")]
     path = os.pathsep.join(filter(None, paths))
-    return {**os.environ, "PYTHONPATH": path, "TENSIX_PROGRAM": repr(settings)}
+    environment = {**os.environ, "PYTHONPATH": path, "TENSIX_PROGRAM": repr(settings)}
+    if settings.get("native"):
+        environment["LD_PRELOAD"] = ":".join(filter(None, [settings["native"], os.environ.get("LD_PRELOAD")]))
+        environment.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # its own maps a gigabyte and divides it unseen
+    return environment
+
+
+def add_native(parser):
+    """Add the option that records blocks of other libraries."""
+    parser.add_argument("--native", action="store_true", help="give lines also to blocks of 64 KiB and more that other "
+                        "libraries ask for, and to Python's own. Linux with glibc only")  # fmt: skip
+
+
+def preloaded_library(wanted):
+    """Return the library that hears of the blocks of other libraries, None where there is none, after saying so."""
+    if not wanted:
+        return None
+    path = str(PRELOADED)
+    if sys.platform != "linux" or not PRELOADED.exists():
+        why = "it needs Linux with glibc"
+    elif set(path) & set(" :"):  # which divide the names in LD_PRELOAD
+        why = f"{path} has a space or a colon in its name"
+    else:
+        return path
+    print(f"tensix: --native is left out: {why}.", file=sys.stderr)
+    return None
 
 
 def command_of(words):

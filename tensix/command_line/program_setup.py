@@ -40,7 +40,9 @@ def begin(text):
     if "folder" in settings:
         recorded_process = import_module("tensix.command_line.recorded_process")
         box = settings["black_box"]
-        recorded = recorded_process.RecordedProcess(settings["folder"], settings["record"], box["is_kept"])
+        recorded = recorded_process.RecordedProcess(
+            settings["folder"], settings["record"], box["is_kept"], bool(settings.get("native"))
+        )
         with import_module("tensix.command_line.process_memory").more_memory():  # for the stacks of threads
             recorded.begin()
             import_module("tensix.command_line.black_box").BlackBox(recorded, box).begin()

@@ -31,6 +31,7 @@ from tensix.command_line.process_memory import more_memory
 from tensix.command_line.recorded_files import ARRAYS_PEAK, FAILED
 from tensix.memory import max_memory_allocated, record
 from tensix.memory.background_thread import BackgroundThread
+from tensix.memory.native_blocks import ignore_thread
 
 __all__ = ["RecordedProcess"]
 
@@ -54,10 +55,12 @@ class RecordedProcess:
         Of `record`.
     is_kept : bool
         Whether the file is of use when the process ends as it should.
+    is_native : bool
+        Whether blocks of other libraries are recorded, too.
     """
 
-    def __init__(self, folder, options, is_kept):
-        self.folder, self.options, self.is_kept = folder, options, is_kept
+    def __init__(self, folder, options, is_kept, is_native):
+        self.folder, self.options, self.is_kept, self.is_native = folder, options, is_kept, is_native
         self.at_failure = None  # called with the bytes that are refused
 
     def begin(self):
@@ -76,9 +79,13 @@ class RecordedProcess:
             recording = record(resident=True, **self.options)
         except ValueError:  # the command found all packages; this process is of another program, which lacks one
             recording = record(resident=True, **self.options | {"through": None})
-        recording._keep_in(file_without_name(self.folder, "xb+", buffering=0))  # the recording closes it
+        files = [file_without_name(self.folder, "xb+", buffering=0) for _ in range(1 + self.is_native)]
+        recording._keep_in(*files)  # it closes them
         recording._call_at_failures(lambda nbytes: self.at_failure and self.at_failure(nbytes))
         self.recording = recording.start()
+        if self.is_native and not recording._note_native():
+            print(f"tensix: process {self.pid} records no blocks of other libraries: LD_PRELOAD has no effect on "
+                  f"{sys.executable}.", file=sys.stderr)  # fmt: skip
         pause = self.write_now()
         self.writer = BackgroundThread("tensix snapshots", self.write_now, pause, in_child=False).start()
 
@@ -146,10 +153,12 @@ class RecordedProcess:
         """Hold the lock, so that one thread at a time raises the limit of the process and puts it back."""
         with self.lock:
             self.writer_now = threading.get_ident()
+            ignore_thread(1)
             try:
                 with more_memory():
                     yield
             finally:
+                ignore_thread(-1)
                 self.writer_now = None
 
     def write_it(self, holders, ended):

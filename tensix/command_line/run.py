@@ -5,7 +5,7 @@ import os
 import sys
 from importlib import import_module
 
-from tensix.command_line.program import add_program, exchange_for, name_of, words_of
+from tensix.command_line.program import add_native, add_program, exchange_for, name_of, preloaded_library, words_of
 
 __all__ = ["fill"]
 
@@ -23,8 +23,8 @@ What follows the program's name belongs to the program. It runs as Python runs i
 def fill(parser):
     """Describe this command and its options to its parser."""
     parser.usage = (
-        "%(prog)s [-h] [--limit SIZE] [--limit-total SIZE] [--limit-arrays SIZE] [--no-black-box] [-o FILE] [--usr2] "
-        "[--huge-pages] [--stats] (SCRIPT | FOLDER | -m MODULE | -c CODE) ..."
+        "%(prog)s [-h] [--limit SIZE] [--limit-total SIZE] [--limit-arrays SIZE] [--no-black-box] [--native] [-o FILE] "
+        "[--usr2] [--huge-pages] [--stats] (SCRIPT | FOLDER | -m MODULE | -c CODE) ..."
     )
     parser.description = (
         "Run a Python program and give its NumPy arrays and PyTorch's CPU tensors memory of tensix, in all its "
@@ -40,6 +40,7 @@ def fill(parser):
     parser.add_argument("--limit-arrays", metavar="SIZE", help="the most for the arrays of a process, and what is kept "
                         "for reuse")  # fmt: skip
     parser.add_argument("--no-black-box", action="store_true", help="record nothing, and write no page")
+    add_native(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="the page (default: the name of the program with "
                         ".memory.html, in this folder)")  # fmt: skip
     parser.add_argument("--usr2", action="store_true", help="write the page also when a process of the program, or "
@@ -61,12 +62,16 @@ def run(arguments):
     is_supervised = limits or arguments.usr2
     if arguments.stats:
         settings["stats_of_child_of" if is_supervised else "stats_of"] = os.getpid()
+    if arguments.native and (not is_supervised or arguments.no_black_box):
+        raise ValueError("--native belongs to a recording: give a limit too, or run the program by python -m tensix "
+                         "memory.")  # fmt: skip
     if not is_supervised:
         return exchange_for(words, settings)
     if {"limit", "limit_total"} & limits.keys() and sys.platform != "linux":
         raise ValueError("--limit and --limit-total need Linux, whose kernel refuses what is beyond them: "
                          "give --limit-arrays.")  # fmt: skip
     output = None if arguments.no_black_box else arguments.output or f"{name_of(words)}.memory.html"
+    settings["native"] = preloaded_library(arguments.native)
     supervised = import_module("tensix.command_line.supervised_run")
     return supervised.run_within(words, settings, output, usr2=arguments.usr2)
 

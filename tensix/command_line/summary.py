@@ -11,6 +11,7 @@ from tensix.profiling.replay import Replay
 __all__ = ["lines_of_summary"]
 
 SITES_SHOWN, MARKS_SHOWN = 8, 12
+NATIVE = 3  # the kind of blocks that other libraries asked for
 # What is resident outside arrays, in the order of the page: `PARTS` in snapshot.js.
 PARTS = (
     ("python", "of it Python objects, those of up to 512 bytes"), ("libraries", "libraries"), ("files", "mapped files"),
@@ -37,11 +38,16 @@ def lines_of_summary(snapshot, terminal):
             ("peak", replay.at_peak), ("total", np.ones(len(replay.nbytes), bool)), ("at the end", replay.at_end)
         )
     ]  # fmt: skip
+    native = np.array([kind == NATIVE for one in snapshots for kind in kinds_of(one)], bool)
+    inside = "these blocks" if native.any() else "arrays"
+    if native.any():
+        nbytes = int(replay.nbytes[native & replay.at_peak].sum())
+        rows.insert(1, ("", nbytes, "of it blocks of other libraries and of Python itself"))
     if len(snapshots) > 1:
         rows[0] = *rows[0][:2], f"{rows[0][2]}, in {count_of(len(snapshots), 'process')} together"
     elif snapshot.get("resident", {}).get("nbytes"):
         resident, kept, other = resident_peak(snapshot, replay)
-        words = f"at most; {format_size(other)} are outside arrays, {format_size(kept)} are kept by tensix"
+        words = f"at most; {format_size(other)} are outside {inside}, {format_size(kept)} are kept by tensix"
         rows += [("resident", resident, words), *rows_of_parts(snapshot["resident"], other)]
     copied, refused = ([event["nbytes"] for one in snapshots for event in one[key]] for key in ("copies", "failures"))
     if copied:
@@ -77,12 +83,13 @@ def resident_peak(snapshot, replay):
 
     tensix keeps freed blocks for reuse, and the recording. A peak between two samples is in the later one, so what
     counts of the arrays is the most that was alive since the sample before; some of it may be kept by then, so that
-    what is kept is at most what the other parts leave.
+    what is kept is at most what the other parts leave. Blocks of other libraries count as far as they were touched.
     """
     columns = {name: np.array(column, float) for name, column in snapshot["resident"].items()}
     position = int(np.argmax(columns["nbytes"]))
     times = columns["time_ns"] + snapshot.get("offset_ns", 0)
     arrays = replay.most_between(times[position - 1] if position else 0, times[position])
+    arrays -= min(int(columns.get("untouched", columns["cached"] * 0)[position]), arrays)
     nbytes = int(columns["nbytes"][position])
     named = sum(int(columns[name][position]) for name, _ in PARTS)
     kept = min(int(columns["cached"][position] + columns["recording"][position]), max(nbytes - arrays - named, 0))
@@ -119,13 +126,14 @@ def lines_of_processes(snapshots, terminal):
 
 def lines_of_sites(snapshots, replay):
     """Yield a table of the call sites with most memory at the peak, the line of the program's own for each block."""
-    sites = {}  # innermost frame -> bytes at the peak, bytes in total, blocks
+    sites = {}  # the line, and the library if it asked itself -> bytes at the peak, bytes in total, blocks
     position = 0
     for snapshot in snapshots:
         frames = [(frame["file"], frame["line"], frame["function"]) for frame in snapshot["frames"]]
-        for stack in snapshot["blocks"]["stack"]:
+        for stack, kind in zip(snapshot["blocks"]["stack"], kinds_of(snapshot), strict=True):
             number = snapshot["call_sites"][stack]
-            sums = sites.setdefault(None if number is None else frames[number], [0, 0, 0])
+            library = frames[snapshot["stacks"][stack][0]][2] if kind == NATIVE else ""
+            sums = sites.setdefault((None if number is None else frames[number], library), [0, 0, 0])
             nbytes = int(replay.nbytes[position])
             sums[0] += nbytes if replay.at_peak[position] else 0
             sums[1] += nbytes
@@ -138,10 +146,17 @@ def lines_of_sites(snapshots, replay):
     yield f"{'at the peak':>12} {'total':>12} {'blocks':>9}   call site"
     for site in sorted(sites, key=sites.get, reverse=True)[:SITES_SHOWN]:
         peak, total, count = sites[site]
-        where = "no Python frame" if site is None else place_of(*site)
+        frame, library = site
+        where = "no Python frame" if frame is None or not frame[1] else place_of(*frame)
+        where += f", {printable(library)}" if library else ""
         yield f"{format_size(peak):>12} {format_size(total):>12} {count:>9,}   {where}"
     if len(sites) > SITES_SHOWN:
         yield f"{'':>35}   and {count_of(len(sites) - SITES_SHOWN, 'more call site')}"
+
+
+def kinds_of(snapshot):
+    """Return whose each block of a snapshot is; one of a time before others were recorded does not say."""
+    return snapshot["blocks"].get("kind") or [0] * len(snapshot["blocks"]["nbytes"])
 
 
 def place_of(file, line, function):

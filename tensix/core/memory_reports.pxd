@@ -27,6 +27,7 @@ ctypedef enum kind_t:
     TENSIX_BLOCK
     NUMPY_ARRAY
     TORCH_TENSOR
+    NATIVE_BLOCK    # of another library, which asked for it itself
 
 cdef struct operation_t:    # the operator call in which a thread is
     PyObject* operator      # borrowed; NULL if it is in none

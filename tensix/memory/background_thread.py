@@ -5,6 +5,7 @@ import threading
 import time
 
 from tensix.memory.caching_allocator import wait_for_exit
+from tensix.memory.native_blocks import ignore_thread
 
 __all__ = ["BackgroundThread"]
 
@@ -65,7 +66,11 @@ class BackgroundThread:
 
     def work_once(self):
         """Call the function, and find out when to do it again."""
-        pause = self.work()
+        ignore_thread(1)
+        try:
+            pause = self.work()
+        finally:
+            ignore_thread(-1)
         self.due = time.monotonic() + pause
 
 

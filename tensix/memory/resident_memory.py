@@ -27,12 +27,13 @@ from tensix.memory.background_thread import BackgroundThread
 from tensix.memory.caching_allocator import cached_bytes
 from tensix.memory.process_parts import arena_bytes, heap_bytes, resident_in
 
-__all__ = ["ResidentMemory", "ResidentParts", "resident"]
+__all__ = ["UNTOUCHED", "ResidentMemory", "ResidentParts", "resident"]
 
 DEFAULT_INTERVAL = 0.02  # seconds
 PARTS = ("python", "heap", "heap_free", "arrow", "libraries", "files", "shared", "stacks")
 # Nanoseconds from the start; bytes that are resident, that caches keep, that the recording takes, and the other parts.
 COLUMNS = ("time_ns", "nbytes", "cached", "recording", *PARTS)
+UNTOUCHED = "untouched"  # bytes of blocks of other libraries that are not resident; a column where these are recorded
 MOST_SAMPLES = 4096
 PAUSE_PER_COST, PAUSE_PER_COST_WHILE_IT_GROWS = 50, 2
 GROWTH = 20  # a part of the process that is worth reading again
@@ -191,6 +192,10 @@ class ResidentMemory:
         Seconds between samples; True means `DEFAULT_INTERVAL`.
     recording_bytes : callable
         Returns the bytes that the recording takes itself.
+    native_bytes : callable, optional
+        Returns the bytes of recorded blocks of other libraries in the C heap and in the interpreter's arenas, which the
+        parts are then without, and how much of their mappings was never touched if it is called with True, which takes
+        time; None if such blocks are not recorded.
 
     Notes
     -----
@@ -200,18 +205,19 @@ class ResidentMemory:
     The samples are bounded: of two that stand next to each other the larger is kept, as often as necessary.
     """
 
-    def __init__(self, interval, recording_bytes):
+    def __init__(self, interval, recording_bytes, native_bytes=lambda measures: None):
         if interval is True:
             interval = DEFAULT_INTERVAL
         if not interval > 0:
             raise ValueError(f"resident memory is sampled every so many seconds, more than 0; found {interval}.")
         self.interval = interval
-        self.recording_bytes = recording_bytes
+        self.recording_bytes, self.native_bytes = recording_bytes, native_bytes
         self.rows = []  # a tuple of COLUMNS each; exchanged as a whole
         self.count, self.per_row = 0, 1
         self.highest = 0
         self.thread = None
-        self.row_before = (0,) * (2 + len(PARTS))
+        self.untouched = 0
+        self.row_before = (0,) * (2 + len(PARTS) + 1)
         self.mappings, self.mapped_of, self.read_again, self.read_if_larger = ((0, 0), 0, 0, 0, 0), 0, 0.0, 0.0
 
     def start(self):
@@ -257,7 +263,9 @@ class ResidentMemory:
         nbytes = highest if is_highest else now
         cached, recording = cached_bytes(), self.recording_bytes()
         self.read_mappings_if_due(nbytes)
-        row = cached, recording, *parts_with(self.mappings, memory_allocated("cpu") + cached, recording)
+        in_heap, in_arenas, _ = self.native_bytes(False) or (0, 0, 0)
+        python, *parts = parts_with(self.mappings, memory_allocated("cpu") + cached + in_heap, recording)
+        row = cached, recording, max(python - in_arenas, 0), *parts, self.untouched
         before, self.row_before = self.row_before, row
         return time.monotonic_ns() - self.started_ns, nbytes, *(map(max, before, row) if is_highest else row)
 
@@ -267,6 +275,7 @@ class ResidentMemory:
         is_larger = nbytes > self.mapped_of + self.mapped_of // GROWTH
         if began >= (self.read_if_larger if is_larger else self.read_again):
             self.mappings, self.mapped_of = read_mappings(), nbytes
+            self.untouched = (self.native_bytes(True) or (0, 0, 0))[2]
             ended = time.monotonic()
             self.read_again = ended + PAUSE_PER_COST * (ended - began)
             self.read_if_larger = ended + PAUSE_PER_COST_WHILE_IT_GROWS * (ended - began)
@@ -278,7 +287,8 @@ class ResidentMemory:
     def columns(self):
         """Return the samples up to now as a snapshot has them."""
         rows = self.rows_until_now()
-        return {name: [row[position] for row in rows] for position, name in enumerate(COLUMNS)}
+        names = COLUMNS if self.native_bytes(False) is None else (*COLUMNS, UNTOUCHED)
+        return {name: [row[position] for row in rows] for position, name in enumerate(names)}
 
 
 def resident_nbytes():

@@ -82,7 +82,7 @@ def advice_of(snapshot):
 
 
 # Blocks of these kinds are read without our knowing.
-FOREIGN = {1: "NumPy's arrays", 2: "PyTorch's tensors"}
+FOREIGN = {1: "NumPy's arrays", 2: "PyTorch's tensors", 3: "blocks of other libraries"}
 
 
 class Findings(NamedTuple):

@@ -25,6 +25,13 @@ of others, or was out of sight at any time. Two more facts are noted while they 
 * whether it was written after that call.
 
 The stack is taken once in a call: it is that of the call, wherever in it a block is used.
+
+Note [Two tapes]
+~~~~~~~~~~~~~~~~
+Blocks that other libraries ask for, which ``preloaded.c`` reports, are on a tape of their own, under the lock of that
+file: it is the only lock that a thread inside `malloc` may wait for (Note [Blocks of other libraries] in
+``native_blocks.pyx``). Of the recordings of a process one notes them at a time. When a part of a mapping ends, the
+tape has its record end, and new ones begin for what is left.
 """
 import heapq
 import sys
@@ -40,6 +47,7 @@ from libc.string cimport memcpy, memset
 from tensix.core.memory_reports cimport (
     EXPORTED,
     MemoryListener,
+    NATIVE_BLOCK,
     OUT_OF_SIGHT,
     OWNED,
     READ,
@@ -47,6 +55,7 @@ from tensix.core.memory_reports cimport (
     WRITTEN,
     current_kind,
     current_operation,
+    current_thread_number,
     lock_listeners,
     new_block_t,
     operation_t,
@@ -75,11 +84,23 @@ from tensix.memory.block_table cimport (
     block_table_take,
 )
 from tensix.memory.call_site cimport CallSites, CallSites_capture
+from tensix.memory.native_blocks cimport (
+    PYTHON_ARENAS,
+    listen,
+    number_of_origin,
+    origin_t,
+    preloaded,
+    take_origin,
+    tx_native_hooks_t,
+)
 
 from tensix._support.argument_errors import names_signature
 from tensix._version import __version__
+from tensix.memory.call_site import NOWHERE, Frame
+from tensix.memory.code_origin import HIDDEN
+from tensix.memory.native_blocks import frames_of, library_paths
 from tensix.profiling.holders import holders_of, repr_of
-from tensix.profiling.snapshot_file import FORMAT, VERSION, Snapshot, frame_with_source
+from tensix.profiling.snapshot_file import FORMAT, VERSION, Snapshot, frames_with_sources
 
 __all__ = ["mark", "record", "snapshot"]
 
@@ -89,6 +110,9 @@ cdef extern from "tensix/profiling/clock.h" nogil:
 cdef extern from "tensix/profiling/file_at.h" nogil:
     int tx_write_at(int file, const void* data, size_t nbytes, uint64_t position)
     int tx_read_at(int file, void* data, size_t nbytes, uint64_t position)
+
+cdef extern from "tensix/core/pages.h" nogil:
+    size_t tx_resident_bytes(void* address, size_t nbytes)
 
 cdef extern from "Python.h":
     bint PyGC_Disable()
@@ -106,6 +130,7 @@ cdef enum:
     WORTH_FORGETTING = 16  # part of the tape that has to be freed blocks, so that forgetting pays
     SPILL_COUNT = 8192    # records in memory before the first ones go to the file
     PART_COUNT = 1024     # records that are read at once
+    MEASURED_BYTES = 1048576  # a mapping that may be touched in part
 
 
 cdef struct block_record_t:
@@ -122,13 +147,14 @@ cdef struct block_record_t:
     int64_t last_used_ns
     int64_t last_written_ns     # or NEVER
     uint64_t call               # in which it was allocated, 0 for none
-    uint64_t source             # number of the first block read in `call`, 0 for none
+    uint64_t source             # number of the first block read in `call`, 0 for none; of a NATIVE_BLOCK the thread
     uint32_t last_use_stack
     uint32_t exports
     uint8_t is_owned
     uint8_t is_out_of_sight
     uint8_t is_rewritten        # after `call`
     uint8_t kind                # a kind_t
+    uint8_t is_mapping          # of a NATIVE_BLOCK, whose allocator is the library
 
 
 cdef struct event_record_t:  # a copy or a failure
@@ -155,6 +181,8 @@ cdef struct tape_t:
     size_t file_capacity     # in records
     size_t file_total        # that were written, the oldest of them over by newer ones
     block_table_t living     # address -> position of its record
+    size_t bytes_in_heap     # of living blocks of other libraries, in the C library's heap
+    size_t bytes_in_arenas   # and in the interpreter's arenas
     uint32_t guesses[256]    # GUESSES; where the records of blocks may be, by their addresses
     events_t copies
     events_t failures
@@ -213,10 +241,11 @@ cdef class record(MemoryListener):
     """
 
     cdef tape_t tape
+    cdef tape_t native          # see Note [Two tapes]
     cdef CallSites sites
     cdef object started         # None before start()
     cdef object resident        # the samples, or None
-    cdef object file            # of the tape, or None
+    cdef list files             # of the tapes
     cdef int64_t duration_ns    # of what was stopped
     cdef list allocators        # allocators and threads by their numbers on the tape
     cdef dict threads
@@ -224,6 +253,7 @@ cdef class record(MemoryListener):
     cdef list operators         # by their numbers on the tape less one
     cdef dict operator_numbers
     cdef list marks             # of the snapshot
+    cdef dict sources           # its frames with the texts of their lines
     cdef object at_failure      # called with the bytes that were refused, or None
     cdef uint64_t call          # the latest of which the stack was taken
     cdef uint32_t call_stack
@@ -233,22 +263,26 @@ cdef class record(MemoryListener):
     def __cinit__(self, *args, **kwargs):
         self.needs_lock = self.watches_uses = True
         self.sites = CallSites()
-        self.tape.max_count, self.tape.file = DEFAULT_MAX_EVENTS, -1
-        self.allocators, self.threads = [], {}
+        self.tape.max_count = self.native.max_count = DEFAULT_MAX_EVENTS
+        self.tape.file = self.native.file = -1
+        self.allocators, self.threads, self.files = [], {}, []
         self.operators, self.operator_numbers = [], {}
-        self.marks = []
+        self.marks, self.sources = [], {}
 
     def __init__(self, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS, through=None, resident=False):
         if not 16 <= max_events <= 1 << 32:
             raise ValueError(f"max_events must be from 16 to 2**32, found {max_events}.")
         self.sites = CallSites(depth, through)
-        self.tape.max_count = max_events
+        self.tape.max_count = self.native.max_count = max_events
         if resident is not False:  # its module loads what few programs need
             module = import_module("tensix.memory.resident_memory")
-            self.resident = module.ResidentMemory(resident, self._recording_bytes)
+            self.resident = module.ResidentMemory(resident, self._recording_bytes, self._native_bytes)
 
     def __dealloc__(self):
         stop_listening(self)
+        stop_noting(self)
+        free(self.native.records)
+        block_table_clear(&self.native.living)
         free(self.tape.records)
         free(self.tape.copies.records)
         free(self.tape.failures.records)
@@ -282,6 +316,7 @@ cdef class record(MemoryListener):
             if self.resident is not None:
                 self.resident.stop()
             stop_listening(self)
+            stop_noting(self)
             self.duration_ns = tx_now_ns() - self.tape.started_ns
             RUNNING.remove(self)
 
@@ -317,10 +352,33 @@ cdef class record(MemoryListener):
         made["blocks"] = blocks
         return made
 
-    def _keep_in(self, file):
-        """Put records of freed blocks into an open file, which the recording keeps; before it starts."""
-        self.file, self.tape.file = file, file.fileno()
-        self.tape.file_capacity = self.tape.max_count
+    def _keep_in(self, file, native_file=None):
+        """Put records of freed blocks into open files, which the recording keeps; before it starts.
+
+        The second is for blocks of other libraries.
+        """
+        self.files = [file, native_file]
+        self.tape.file, self.native.file = file.fileno(), -1 if native_file is None else native_file.fileno()
+        self.tape.file_capacity = self.native.file_capacity = self.tape.max_count
+
+    def _note_native(self):
+        """Record blocks of other libraries too, once it has started; return whether that is possible."""
+        global noting
+        if not listen(&native_hooks):
+            return False
+        preloaded.lock()
+        self.native.started_ns = self.tape.started_ns
+        noting = &self.native
+        preloaded.unlock()
+        return True
+
+    def _native_bytes(self, measures):
+        """Return how many bytes of blocks of other libraries are in the C heap, in arenas, and not resident if that is
+        to be measured; None if they are not noted.
+        """
+        if not self.native.started_ns:
+            return None
+        return self.native.bytes_in_heap, self.native.bytes_in_arenas, untouched_of(&self.native) if measures else 0
 
     def _call_at_failures(self, function):
         """Call a function with the bytes of each request that is refused, after it was noted."""
@@ -335,22 +393,25 @@ cdef class record(MemoryListener):
 
     def _held_by_line(self):
         """Return how many bytes the blocks that are alive take, by the lines that allocated them."""
-        cdef TapeReader reader = reader_of(&self.tape)
-        cdef size_t i
-        held, held_by_stack = {}, {}
-        for i in range(reader.copied):
-            if reader.copy[i].freed_ns == STILL_ALIVE:
-                stack = reader.copy[i].stack
-                held_by_stack[stack] = held_by_stack.get(stack, 0) + reader.copy[i].nbytes
-        for stack, nbytes in held_by_stack.items():
+        held = {}
+        for stack, nbytes in held_by_stack(&self.tape, False).items():
             place = self.sites.place(stack)
+            held[place] = held.get(place, 0) + nbytes
+        for stack, nbytes in held_by_stack(&self.native, True).items() if self.native.started_ns else ():
+            place = self._native_frames(stack)[1]
             held[place] = held.get(place, 0) + nbytes
         return held
 
+    def _native_frames(self, stack):
+        """Return the frames of a block of another library, and the one that it belongs to."""
+        frames = [Frame(*frame) for frame in frames_of(stack)[1]]
+        frames = [frame for frame in frames if self.sites.origins[frame.file] != HIDDEN]
+        return frames, min(frames, key=lambda frame: self.sites.origins[frame.file], default=NOWHERE)
+
     def _recording_bytes(self):
         """Return how many bytes the recording takes: records of blocks, and the table of those that live."""
-        cdef size_t entries = self.tape.living.capacity * sizeof(block_entry_t)
-        return self.tape.count * sizeof(block_record_t) + entries
+        cdef size_t entries = (self.tape.living.capacity + self.native.living.capacity) * sizeof(block_entry_t)
+        return (self.tape.count + self.native.count) * sizeof(block_record_t) + entries
 
     def __enter__(self):
         return self.start()
@@ -423,6 +484,129 @@ cdef class record(MemoryListener):
 
     cdef void copied(self, size_t nbytes) noexcept:
         add_event(self, &self.tape.copies, nbytes)
+
+
+cdef tape_t* noting = NULL  # with the lock of preloaded.c
+cdef tx_native_hooks_t native_hooks
+native_hooks.made, native_hooks.gone, native_hooks.unmapped = native_made, native_gone, native_unmapped
+
+
+cdef void stop_noting(record self) noexcept:
+    """Note no blocks of other libraries any more."""
+    global noting
+    if noting == &self.native:
+        listen(NULL)
+        preloaded.lock()
+        noting = NULL
+        preloaded.unlock()
+
+
+cdef void native_made(void* data, size_t nbytes, bint is_mapping, void* caller) noexcept nogil:
+    """Note a block of another library. See Note [Two tapes]."""
+    cdef origin_t origin
+    cdef block_record_t made
+    take_origin(&origin, caller, is_mapping)
+    memset(&made, 0, sizeof(made))
+    made.data, made.nbytes, made.freed_ns, made.last_written_ns = data, nbytes, STILL_ALIVE, NEVER
+    made.allocator, made.thread, made.kind = origin.library, current_thread_number(), NATIVE_BLOCK
+    made.is_mapping, made.source = is_mapping, origin.thread
+    preloaded.lock()
+    if noting != NULL:
+        native_end(noting, data)  # if its end was not told
+        made.stack = number_of_origin(&origin)
+        native_append(noting, &made)
+    preloaded.unlock()
+
+
+cdef void native_append(tape_t* tape, block_record_t* made) noexcept nogil:
+    cdef size_t count = tape.living.count
+    tape_append(tape, made)
+    if tape.living.count != count:
+        count_native(tape, made, made.nbytes)
+
+
+cdef size_t native_gone(void* data) noexcept nogil:
+    """Note the end of a block, and return its bytes; 0 if it was not noted."""
+    cdef size_t nbytes = 0
+    preloaded.lock()
+    if noting != NULL:
+        nbytes = native_end(noting, data)
+    preloaded.unlock()
+    return nbytes
+
+
+cdef size_t native_end(tape_t* tape, void* data) noexcept nogil:
+    cdef uint64_t position
+    if not block_table_take(&tape.living, data, &position):
+        return 0
+    tape.records[position].freed_ns = tx_now_ns() - tape.started_ns
+    count_native(tape, &tape.records[position], 0 - tape.records[position].nbytes)
+    return tape.records[position].nbytes
+
+
+cdef void count_native(tape_t* tape, const block_record_t* one, size_t change) noexcept nogil:
+    """Count bytes that are in a part of the process which others count, too."""
+    if not one.is_mapping:
+        tape.bytes_in_heap += change
+    elif one.allocator == PYTHON_ARENAS:
+        tape.bytes_in_arenas += change
+
+
+cdef size_t untouched_of(tape_t* tape) noexcept nogil:
+    """Return how many bytes of large mappings are not resident; they stay meanwhile, for their end takes the lock."""
+    cdef const block_record_t* one
+    cdef size_t i, untouched = 0
+    preloaded.lock()
+    for i in range(tape.living.capacity):
+        if tape.living.entries[i].data != NULL:
+            one = &tape.records[tape.living.entries[i].number]
+            if one.is_mapping and one.allocator != PYTHON_ARENAS and one.nbytes >= MEASURED_BYTES:
+                untouched += one.nbytes - min(one.nbytes, tx_resident_bytes(one.data, one.nbytes))
+    preloaded.unlock()
+    return untouched
+
+
+cdef size_t native_unmapped(void* begin, size_t nbytes) noexcept nogil:
+    """Note the end of mappings from here on, of one in part perhaps, and return the bytes that ended."""
+    cdef size_t ended = 0
+    cdef uint64_t position
+    preloaded.lock()
+    if noting != NULL:
+        if block_table_find(&noting.living, begin, &position) and noting.records[position].nbytes == nbytes:
+            ended = native_end(noting, begin)
+        else:
+            while True:
+                more = end_mapping_in(noting, <uintptr_t>begin, <uintptr_t>begin + nbytes)
+                if more == 0:
+                    break
+                ended += more
+    preloaded.unlock()
+    return ended
+
+
+cdef size_t end_mapping_in(tape_t* tape, uintptr_t begin, uintptr_t end) noexcept nogil:
+    """End one mapping that reaches into a region, let what is left of it begin, and return the bytes that ended."""
+    cdef block_record_t* found
+    cdef block_record_t before, after
+    cdef uintptr_t first, last
+    cdef size_t i
+    for i in range(tape.living.capacity):
+        if tape.living.entries[i].data == NULL:
+            continue
+        found = &tape.records[tape.living.entries[i].number]
+        first, last = <uintptr_t>found.data, <uintptr_t>found.data + found.nbytes
+        if not found.is_mapping or first >= end or begin >= last:
+            continue
+        before = after = found[0]
+        native_end(tape, found.data)
+        if first < begin:
+            before.nbytes = begin - first
+            native_append(tape, &before)
+        if last > end:
+            after.data, after.nbytes = <void*>end, last - end
+            native_append(tape, &after)
+        return min(last, end) - max(first, begin)
+    return 0
 
 
 RUNNING = []  # recordings, the latest last
@@ -722,9 +906,12 @@ cdef class TapeReader:
         return self.part
 
 
-cdef TapeReader reader_of(tape_t* tape):
+cdef TapeReader reader_of(tape_t* tape, bint is_native):
     cdef TapeReader reader = TapeReader()
-    lock_listeners()  # a copy of this moment: frees without the GIL may go on
+    if is_native:  # a copy of this moment: frees without the GIL may go on
+        preloaded.lock()
+    else:
+        lock_listeners()
     if tape.file >= 0:
         remove_freed(tape)
     reader.copied, reader.dropped, reader.file = tape.count, tape.dropped, tape.file
@@ -732,10 +919,25 @@ cdef TapeReader reader_of(tape_t* tape):
     reader.copy = <block_record_t*>malloc(max(tape.count, <size_t>1) * sizeof(block_record_t))
     if reader.copy != NULL and tape.count:
         memcpy(reader.copy, tape.records, tape.count * sizeof(block_record_t))
-    unlock_listeners()
+    if is_native:
+        preloaded.unlock()
+    else:
+        unlock_listeners()
     if reader.copy == NULL:
         raise MemoryError(f"no memory for a snapshot of {reader.copied:,} blocks.")
     return reader
+
+
+cdef dict held_by_stack(tape_t* tape, bint is_native):
+    """Return how many bytes the blocks that are alive take, by the numbers of their stacks."""
+    cdef TapeReader reader = reader_of(tape, is_native)
+    cdef size_t i
+    held = {}
+    for i in range(reader.copied):
+        if reader.copy[i].freed_ns == STILL_ALIVE:
+            stack = reader.copy[i].stack
+            held[stack] = held.get(stack, 0) + reader.copy[i].nbytes
+    return held
 
 
 cdef object snapshot_of(record self, bint wants_holders, object take):
@@ -744,45 +946,62 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
     cdef const block_record_t* records
     cdef size_t i, first = 0, count = 0
     duration = tx_now_ns() - tape.started_ns if self.is_listening else self.duration_ns
-    cdef TapeReader reader = reader_of(tape)
-    numbering = StackNumbering(self.sites)
+    cdef TapeReader reader = reader_of(tape, False)
+    readers, paths = [reader], []
+    if self.native.started_ns:
+        readers.append(reader_of(&self.native, True))
+        paths = ["?", *library_paths()]
+    numbering = StackNumbering(self, paths)
     known_threads, known_operators = self.threads.copy(), self.operators.copy()  # the program goes on
     threads = {thread: position for position, thread in enumerate(known_threads)}
     thread_names, allocators = list(known_threads.values()), list(map(repr_of, self.allocators.copy()))
+    first_library = len(allocators)
+    allocators += map(name_of_library, paths)
     unknown = len(allocators)
     operators = [operator.schema.qualified_name for operator in known_operators]
     clones = {number for number, operator in enumerate(known_operators, 1) if operator.schema.name == "clone"}
     positions = positions_of_sources(reader, clones)
     living, blocks_left_out = {}, 0  # address -> bytes and position
+    names = {known.ident: known.name for known in threading.enumerate()}
     take(empty_columns())
-    while first < reader.count():
-        records = reader.read(first, &count)
-        columns = empty_columns()
-        for i in range(count):
-            add_to_columns(columns, &records[i], numbering, threads, clones, positions)
-            if records[i].allocator == UNKNOWN:
-                columns["allocator"][i] = unknown
-                allocators[unknown:] = ["?"]
-            if wants_holders and records[i].freed_ns == STILL_ALIVE:
-                living[<uintptr_t>records[i].data] = records[i].nbytes, first + i
-        take(columns)
-        first += count
-        if len(living) > MOST_HELD:
-            blocks_left_out += len(living) - MOST_HELD
-            living = dict(heapq.nlargest(MOST_HELD, living.items(), key=lambda item: item[1][0]))
-    dropped = reader.dropped
-    reader = None  # it takes memory
+    for reader in readers:
+        first = 0
+        while first < reader.count():
+            records = reader.read(first, &count)
+            columns = empty_columns()
+            for i in range(count):
+                add_to_columns(columns, &records[i], numbering, threads, clones, positions)
+                if records[i].kind == NATIVE_BLOCK:
+                    columns["allocator"][i] += first_library
+                    if records[i].source != 0:
+                        ident = records[i].source
+                        self.threads.setdefault(records[i].thread, names.get(ident, f"thread {ident}"))
+                    continue
+                if records[i].allocator == UNKNOWN:
+                    columns["allocator"][i] = unknown
+                    allocators[unknown:] = ["?"]
+                if wants_holders and records[i].freed_ns == STILL_ALIVE:
+                    living[<uintptr_t>records[i].data] = records[i].nbytes, first + i
+            take(columns)
+            first += count
+            if len(living) > MOST_HELD:
+                blocks_left_out += len(living) - MOST_HELD
+                living = dict(heapq.nlargest(MOST_HELD, living.items(), key=lambda item: item[1][0]))
+    dropped = sum([(<TapeReader>one).dropped for one in readers])
+    reader = readers = None  # they take memory
     holders, left_out = holders_of(living) if wants_holders else ([], 0)
     made = Snapshot({
         "format": FORMAT, "version": VERSION, "tensix": __version__,
         "program": " ".join(sys.argv) or "python",
         "started": self.started, "duration_ns": duration, "dropped": dropped,
         "copies": events_of(&tape.copies, numbering), "failures": events_of(&tape.failures, numbering),
-        "frames": [frame_with_source(*frame) for frame in numbering.frames],
+        "frames": frames_with_sources(numbering.frames, self.sources),
         "stacks": [list(frames) for frames in numbering.stacks],
         "call_sites": numbering.call_sites,
         "allocators": allocators,
-        "threads": thread_names + [f"thread {number} without Python" for number in list(threads)[len(thread_names):]],
+        "threads": thread_names + [
+            self.threads.get(number, f"thread {number} without Python") for number in list(threads)[len(thread_names):]
+        ],
         "operators": operators,
         "holders": [{"block": living[found][1], "text": text} for found, text in holders],
         "left_out": left_out,
@@ -793,6 +1012,14 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
     if self.resident is not None:
         made["resident"] = self.resident.columns()
     return made
+
+
+def name_of_library(path):
+    """Return what to call a library: an extension module as it is imported, else the name of its file."""
+    folder, _, file = path.rpartition("/")
+    name, is_module, _ = file.partition(".cpython-") if ".cpython-" in file else file.partition(".abi3.")
+    _, is_installed, package = folder.rpartition("-packages/")
+    return f"{package}/{name}".replace("/", ".") if is_module and is_installed else name if is_module else file
 
 
 cdef dict empty_columns():
@@ -810,7 +1037,7 @@ cdef int add_to_columns(
     columns["nbytes"].append(one.nbytes)
     columns["allocated_ns"].append(one.allocated_ns)
     columns["freed_ns"].append(None if one.freed_ns == STILL_ALIVE else one.freed_ns)
-    columns["stack"].append(numbering.stack(one.stack))
+    columns["stack"].append((numbering.native_stack if one.kind == NATIVE_BLOCK else numbering.stack)(one.stack))
     columns["thread"].append(threads.setdefault(one.thread, len(threads)))
     columns["allocator"].append(one.allocator)
     columns["kind"].append(one.kind)
@@ -872,17 +1099,34 @@ class StackNumbering:
         For each stack the number of the frame that its blocks belong to; None if it has no frames.
     """
 
-    def __init__(self, sites):
-        self.sites, self.frames, self.stacks, self.call_sites, self.known = sites, {}, {}, [], {}
+    def __init__(self, recording, paths):
+        self.recording, self.sites, self.paths = recording, (<record>recording).sites, paths  # paths of libraries
+        self.frames, self.stacks, self.call_sites, self.known, self.known_native = {}, {}, [], {}, {}
 
     def stack(self, site):
         """Return the number of the stack of a call site."""
         number = self.known.get(site)
         if number is None:
-            frames = tuple(self.frames.setdefault(frame, len(self.frames)) for frame in self.sites.frames(site))
-            number = self.known[site] = self.stacks.setdefault(frames, len(self.stacks))
-            if number == len(self.call_sites):  # it is new
-                self.call_sites.append(self.frames[self.sites.place(site)] if frames else None)
+            frames = self.sites.frames(site)
+            number = self.known[site] = self.number(frames, self.sites.place(site) if frames else None)
+        return number
+
+    def native_stack(self, site):
+        """Return the number of a stack that begins in another library."""
+        number = self.known_native.get(site)
+        if number is None:
+            frames, place = self.recording._native_frames(site)
+            path = self.paths[frames_of(site)[0]]
+            library = Frame(path, 0, name_of_library(path))
+            number = self.known_native[site] = self.number([library, *frames], place if frames else library)
+        return number
+
+    def number(self, frames, place):
+        """Return the number of a stack whose blocks belong to one of its frames."""
+        frames = tuple(self.frames.setdefault(frame, len(self.frames)) for frame in frames)
+        number = self.stacks.setdefault(frames, len(self.stacks))
+        if number == len(self.call_sites):  # it is new
+            self.call_sites.append(None if place is None else self.frames[place])
         return number
 
 

@@ -3,6 +3,7 @@
 import errno
 import importlib
 import os
+from itertools import groupby
 
 from tensix._support.argument_errors import names_signature
 from tensix._support.format_size import format_size
@@ -183,9 +184,28 @@ def late_import(name):
 def frame_with_source(file, line, function):
     """Return a frame as a snapshot has it, with the text of its line if that can be read now."""
     frame = {"file": file, "line": line, "function": function}
-    lines = lines_of_source(file, is_fresh=True)
+    lines = lines_of_source(file, is_fresh=True) if line else []  # else it may be a library
     source = lines[line - 1].strip() if 0 < line <= len(lines) else ""
     return frame | {"source": source[:MOST_OF_A_LINE]} if source else frame
+
+
+def frames_with_sources(frames, known):
+    """Return frames as a snapshot has them, with the texts of their lines.
+
+    Parameters
+    ----------
+    frames : iterable of Frame
+        Of a recording.
+    known : dict
+        Keeps the texts, so that a program that is recorded need not have its whole source in memory.
+    """
+    cache = late_import("linecache").cache
+    for file, of_file in groupby(sorted({*frames} - known.keys()), key=lambda frame: frame.file):
+        was_there = file in cache
+        known.update((frame, frame_with_source(*frame)) for frame in of_file)
+        if not was_there:
+            cache.pop(file, None)
+    return [known[frame].copy() for frame in frames]
 
 
 def lines_of_source(file, is_fresh=False):
@@ -268,8 +288,11 @@ def damage_of_resident(resident):
     """Return what is wrong with the samples of resident memory, which a snapshot may lack."""
     if resident is None:
         return None
-    names = late_import("tensix.memory.resident_memory").COLUMNS
-    columns = [resident.get(name) for name in names] if isinstance(resident, dict) else [None]
+    module = late_import("tensix.memory.resident_memory")
+    columns = [None]
+    if isinstance(resident, dict):
+        columns = [resident.get(name) for name in module.COLUMNS]
+        columns += [resident[module.UNTOUCHED]] if module.UNTOUCHED in resident else []
     if not all(isinstance(column, list) and all(map(is_count, column)) for column in columns):
         return "its resident memory is not columns of numbers"
     if len(set(map(len, columns))) != 1:
@@ -308,7 +331,7 @@ def damage_of_advice(data):
     blocks = data["blocks"]
     count = len(blocks["nbytes"])
     kinds = blocks.get("kind", [0] * count)
-    if not isinstance(kinds, list) or len(kinds) != count or not all(is_count(kind) and kind < 3 for kind in kinds):
+    if not isinstance(kinds, list) or len(kinds) != count or not all(is_count(kind) and kind < 4 for kind in kinds):
         return "the column 'kind' of its blocks is of another length than the first, or of the wrong kind"
     try:
         for advice in data.get("advice", []):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tensix.command_line.program import preloaded_library
 from tensix.memory import load_snapshot
 
 GROUP_BY = """
@@ -82,3 +83,66 @@ def test_a_limit_that_is_enough_changes_nothing(tmp_path, name):
     assert done.stdout.endswith("True\n") and done.stderr.count("\n") == 1, done.stderr
     assert f"; the limit is {LIMITS[name][0]}.00 GiB for a process" in done.stderr
     assert not [*tmp_path.iterdir()]
+
+
+PARSER = """
+import io
+import pandas as pd
+
+table = pd.read_csv(io.StringIO("number,name\\n" + "".join(f"{n},name {n}\\n" for n in range(100_000))))
+"""
+TREES = """
+import numpy as np
+from sklearn.tree import DecisionTreeRegressor
+
+rng = np.random.default_rng(0)
+tree = DecisionTreeRegressor().fit(rng.random((20_000, 4)), rng.random(20_000))
+"""
+COLUMNS = """
+import numpy as np
+import pyarrow as pa
+
+column = pa.array(np.arange(1_000_000) % 7 == 0).cast(pa.string())
+"""
+SERVED = """
+import torch
+
+tensor = torch.ones(1_000_003, dtype=torch.uint8)
+"""
+LIBRARIES = {
+    "pandas": (PARSER, "pandas._libs.pandas_parser"), "sklearn": (TREES, "sklearn.tree._utils"),
+    "pyarrow": (COLUMNS, "libarrow.so"),
+}  # fmt: skip
+linux_only = pytest.mark.skipif(preloaded_library(True) is None, reason="needs Linux with glibc")
+
+
+def native_program(folder, text):
+    """Run a program and return the blocks that are not arrays, as library, line and size, and the snapshot."""
+    (folder / "prog.py").write_text(text)
+    tensix(folder, "memory", "--native", "-q", "-o", "out.json", "prog.py")
+    snapshot = load_snapshot(folder / "out.json")
+    blocks = snapshot["blocks"]
+    rows = zip(blocks["allocator"], blocks["stack"], blocks["nbytes"], blocks["kind"], strict=True)
+    found = [
+        (snapshot["allocators"][library], snapshot["frames"][snapshot["call_sites"][stack]], nbytes)
+        for library, stack, nbytes, kind in rows if kind == 3
+    ]  # fmt: skip
+    return found, snapshot
+
+
+@linux_only
+@pytest.mark.parametrize("package", LIBRARIES)
+def test_other_libraries_are_named_with_lines(tmp_path, package):
+    pytest.importorskip(package)
+    text, name = LIBRARIES[package]
+    line = len(text.splitlines())
+    found, _ = native_program(tmp_path, text)
+    assert sum(n for library, site, n in found if library.startswith(name) and site["line"] == line) > 500_000, found
+
+
+@linux_only
+def test_tensors_count_once(tmp_path):
+    pytest.importorskip("torch")
+    found, snapshot = native_program(tmp_path, SERVED)
+    assert snapshot["blocks"]["nbytes"].count(1_000_003) == 1
+    assert [n for _, _, n in found if 1_000_003 <= n < 1_010_000] == []

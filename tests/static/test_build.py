@@ -130,7 +130,9 @@ class Checkout:
 
     def __init__(self, folder):
         self.folder, self.environment = folder, os.environ | {"TENSIX_CFLAGS": ""}
-        for name in ("setup.py", "build_check.py", "tensix/_modules.pyx", "tensix/include", *INCLUDED_FIRST):
+        preloaded = "tensix/memory/preloaded.c", "tensix/memory/preloaded.h", "tensix/core/lock.h"
+        made_of = "setup.py", "build_check.py", "tensix/_modules.pyx", "tensix/include", *INCLUDED_FIRST, *preloaded
+        for name in made_of:
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             copy(ROOT / name, folder / name)

@@ -124,7 +124,7 @@ function sizeInFull(bytes) {
 function factsOfUse(snapshot, block) {
   const { kind, last_used_ns: used, last_written_ns: written } = snapshot.facts.blocks;
   const idle = snapshot.idleOf(block);
-  if (kind?.[block]) return [["last used", "not known: reads of NumPy's arrays and PyTorch's tensors are not seen"]];
+  if (kind?.[block]) return [["last used", `not known: reads of ${kind[block] === NATIVE ? "other libraries' blocks" : "NumPy's arrays and PyTorch's tensors"} are not seen`]];
   return [
     ...(idle === null ? [] : [["last used", `at ${formatTime(used[block])}, idle for ${formatTime(idle)}`]]),
     ...(Number.isFinite(written?.[block]) ? [["last written", `at ${formatTime(written[block])}`]] : []),

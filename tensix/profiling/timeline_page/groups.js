@@ -49,7 +49,7 @@ const GROUPINGS = {
     one: "kind", many: "Kinds",
     isKnown: ({ blocks }) => Boolean(blocks.kind),
     keyOfBlock: ({ facts }) => (block) => facts.blocks.kind[block],
-    nameOf: (snapshot, kind) => ["tensix's block", "NumPy's array", "PyTorch's tensor"][kind],
+    nameOf: (snapshot, kind) => ["tensix's block", "NumPy's array", "PyTorch's tensor", "another library's block"][kind],
   },
 };
 

@@ -75,7 +75,7 @@ class Page {
     const sum = (moments) => formatSize(moments.reduce((bytes, moment) => bytes + moment.nbytes, 0));
     const tiles = [
       ["Peak", formatSize(snapshot.peak), `at ${formatTime(snapshot.peakTime)}`],
-      ...(snapshot.residentPeak ? [["Peak resident", formatSize(snapshot.residentPeak), `${formatSize(snapshot.unexplained)} outside arrays, ${formatSize(snapshot.kept)} kept by tensix`]] : []),
+      ...(snapshot.residentPeak ? [["Peak resident", formatSize(snapshot.residentPeak), `${formatSize(snapshot.unexplained)} outside ${snapshot.blocksInWords}, ${formatSize(snapshot.kept)} kept by tensix`]] : []),
       ["Live at the end", formatSize(snapshot.liveAtEnd), plural(this.#alive().length, "block")],
       ["Allocated in total", formatSize(snapshot.total), plural(snapshot.count, "block")],
       ["Call sites", formatCount(snapshot.sites.length), plural(facts.allocators.length, "allocator")],
@@ -92,7 +92,7 @@ class Page {
     banner.hidden = share >= 0.5;
     if (banner.hidden) return;
     const sizes = parts.map(({ name, begin, end }) => `${formatSize(end - begin)} ${name}`);
-    banner.textContent = `Arrays are ${(100 * share).toFixed(0)} % of the ${formatSize(residentPeak)} that the process had in memory at its most; besides there are ${sizes.join(", ")}.`;
+    banner.textContent = `${capitalised(this.snapshot.blocksInWords)} are ${(100 * share).toFixed(0)} % of the ${formatSize(residentPeak)} that the process had in memory at its most; besides there are ${sizes.join(", ")}.`;
   }
 
   /** Say why there is nothing to see, where there is nothing. */

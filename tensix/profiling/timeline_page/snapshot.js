@@ -8,6 +8,8 @@ const PARTS = [
   ["C heap", "#8a6fb0", "heap"], ["C heap, free", "#b9a9cf", "heap_free"],
 ];
 
+const NATIVE = 3; // the kind of blocks that other libraries asked for; the library is the innermost frame of their stacks
+
 class Snapshot {
   constructor(facts) {
     const { blocks } = facts;
@@ -24,6 +26,7 @@ class Snapshot {
       if (!this.holders.has(block)) this.holders.set(block, []);
       this.holders.get(block).push(text);
     }
+    this.blocksInWords = blocks.kind?.includes(NATIVE) ? "these blocks" : "arrays";
     this.groupings = new Map();
     this.#orderEvents();
     this.#followLive();
@@ -81,21 +84,23 @@ class Snapshot {
     const { time_ns: times = [], nbytes = [] } = this.facts.resident ?? {};
     this.residentPeak = nbytes.reduce((most, bytes) => Math.max(most, bytes), 0);
     const sample = nbytes.indexOf(this.residentPeak);
+    this.processPeak = this.residentPeak;
     if (sample < 0) return;
     const end = this.firstEventFrom(times[sample] + 1);
     const begin = sample ? this.firstEventFrom(times[sample - 1] + 1) : 0;
     let live = begin ? this.live[begin - 1] : 0;
     for (let event = begin; event < end; event++) live = Math.max(live, this.live[event]);
     this.kept = this.keptAt(sample, live);
-    this.unexplained = Math.max(0, this.residentPeak - live - this.kept);
-    this.arraysAtResidentPeak = Math.min(live, this.residentPeak);
+    this.processPeak = this.residentPeak + this.untouchedAt(sample);
+    this.unexplained = Math.max(0, this.processPeak - live - this.kept);
+    this.arraysAtResidentPeak = Math.min(Math.max(0, live - this.untouchedAt(sample)), this.residentPeak);
     this.partsAtResidentPeak = this.partsOf(sample, live);
   }
 
   /** Return the bands of a sample above what is alive: where each begins and ends, in bytes. */
   partsOf(sample, live) {
     const { resident } = this.facts;
-    const most = resident.nbytes[sample];
+    const most = resident.nbytes[sample] + this.untouchedAt(sample);
     let end = Math.min(live, most);
     const bandOf = (name, colour, nbytes) => {
       const begin = end;
@@ -113,7 +118,13 @@ class Snapshot {
   keptAt(sample, live) {
     const { resident } = this.facts;
     const named = PARTS.reduce((sum, [, , column]) => sum + (resident[column]?.[sample] ?? 0), 0);
-    return Math.min(resident.cached[sample] + resident.recording[sample], Math.max(0, resident.nbytes[sample] - live - named));
+    const left = resident.nbytes[sample] + this.untouchedAt(sample) - live - named;
+    return Math.min(resident.cached[sample] + resident.recording[sample], Math.max(0, left));
+  }
+
+  /** Return what of other libraries' blocks is not resident at a sample: the bands above are so much higher. */
+  untouchedAt(sample) {
+    return this.facts.resident.untouched?.[sample] ?? 0;
   }
 
   /** Add up blocks by stack; a stack knows its line, which is the call site of its blocks. */
@@ -178,7 +189,7 @@ class Snapshot {
   nameOfFrame(frame) {
     if (frame < 0) return "no Python frame";
     const { file, line, function: name } = this.facts.frames[frame];
-    return `${nameOfFile(file)}:${line} ${name}`;
+    return line ? `${nameOfFile(file)}:${line} ${name}` : name; // a library has no lines
   }
 
   /** Return the text of a frame's line, "" where the snapshot has none. */

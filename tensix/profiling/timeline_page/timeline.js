@@ -48,9 +48,9 @@ class Timeline extends EventTarget {
 
   /** Everything: of resident memory only as much as leaves the blocks visible. */
   get whole() {
-    const { peak, duration, residentPeak } = this.snapshot;
-    const isShown = this.showsProcess || residentPeak <= MOST_OVER_BLOCKS * peak;
-    const most = isShown ? Math.max(peak, residentPeak) : peak;
+    const { peak, duration, processPeak } = this.snapshot;
+    const isShown = this.showsProcess || processPeak <= MOST_OVER_BLOCKS * peak;
+    const most = isShown ? Math.max(peak, processPeak) : peak;
     return { t0: 0, t1: duration * 1.005, y0: 0, y1: Math.max(most, 1) * 1.06 };
   }
 
@@ -62,7 +62,7 @@ class Timeline extends EventTarget {
   show({ t0, t1, y0, y1 }) {
     const { whole } = this;
     const [start, end] = clamp(t0, t1, whole.t1, 100);
-    const [low, high] = clamp(y0, y1, Math.max(whole.y1, this.snapshot.residentPeak * 1.06), 16);
+    const [low, high] = clamp(y0, y1, Math.max(whole.y1, this.snapshot.processPeak * 1.06), 16);
     this.view = { t0: start, t1: end, y0: low, y1: high };
     this.redraw();
   }
