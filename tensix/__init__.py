@@ -25,6 +25,7 @@ from tensix import core, dispatch, functions, memory
 from tensix._support.loaded_later import loaded_later
 from tensix._tensor import Tensor
 from tensix._version import __version__
+from tensix.core.free_threading import keep_for_ever as _keep_for_ever
 from tensix.exchange.pickling import _storage_of_bytes, _storage_over  # noqa: F401 - pickles name them
 from tensix.functions.constants import *  # noqa: F403
 from tensix.functions.creation import *  # noqa: F403
@@ -104,6 +105,13 @@ LOADED_LATER = {
 }  # fmt: skip
 if not TYPE_CHECKING:  # a checker that knew of __getattr__ would take any name for one of the package
     __getattr__, __dir__ = loaded_later(__name__, LOADED_LATER, advice)
+
+# What calls of all threads go through.
+_every = [globals().get(name) for name in __all__]
+_every += [each for base in Tensor.__mro__[:2] for each in vars(base).values()]
+_every += [dispatch.dispatcher.get_op_table(name) for name in dispatch.dispatcher.operators()]
+_keep_for_ever([each for each in [*_every, core.get_allocator("cpu")] if not isinstance(each, type)])
+del _every
 
 # See Note [Imported once].
 _sys.modules["tensix._modules"].imported.update(

@@ -90,6 +90,15 @@ static inline void tx_allow_taking(PyObject *object)
 #endif
 }
 
+/* Never free an object, so that its references are not counted; while no other thread can have one. As CPython does it. */
+static inline void tx_keep_for_ever(PyObject *object)
+{
+    if (PyObject_IS_GC(object)) PyObject_GC_UnTrack(object);
+    object->ob_tid = _Py_UNOWNED_TID;
+    object->ob_ref_local = _Py_IMMORTAL_REFCNT_LOCAL;
+    object->ob_ref_shared = 0;
+}
+
 /* Return whether the caller has the only reference to an object, so that no other thread can reach it. */
 static inline int tx_is_unshared(PyObject *object)
 {
@@ -100,6 +109,7 @@ static inline int tx_is_unshared(PyObject *object)
 
 #define TX_GIL_EXISTS 1
 #define tx_is_unshared(object) 1
+#define tx_keep_for_ever(object) ((void)(object))
 #define TX_COUNT(count, amount) ((count) += (amount))
 #define tx_while_stopped(change, what) ((change)(what))
 

@@ -36,6 +36,7 @@ cdef extern from "tensix/core/free_threading.h" nogil:
     bint GIL_EXISTS "TX_GIL_EXISTS"
     PyObject* tx_exchange(PyObject* owner, PyObject** field, PyObject* value)
     void tx_swap(PyObject** one, PyObject** other)
+    void tx_keep_for_ever(object)
     bint tx_is_unshared(PyObject* reference)
     bint tx_take_reference(PyObject* reference)
     void tx_allow_taking(PyObject* reference)

@@ -119,6 +119,12 @@ if tx_make_callers_key() or tx_at_fork(NULL, NULL, tx_forget_callers):
 take_at_forks(&tx_callers_lock)
 
 
+def keep_for_ever(objects):
+    """Count no references to objects that every thread uses: two threads that do so wait for each other."""
+    for each in objects if not GIL_EXISTS else ():
+        tx_keep_for_ever(each)
+
+
 def begin_stopping():
     """Let no thread stop others, as a fork begins."""
     tx_begin_stopping()
