@@ -13,6 +13,7 @@ typedef struct tx_caller {
     uint64_t calls; /* odd while the thread may read; it changes with each call */
     int depth;      /* of calls in calls */
     int is_listed;
+    uint64_t held, most; /* bytes of its share, and up to how many it may add: Note [A peak for one branch] in usage.pxd */
     struct tx_caller *next, *previous;
 } tx_caller_t;
 
@@ -47,8 +48,28 @@ static inline void tx_note_reading(void)
 
 int tx_wait_for_callers(void);
 void tx_end_readings(void);
+#define tx_set_elsewhere(address) (tx_elsewhere = (address))
+
+/* Add to this thread's share; return whether it may be a new peak. */
+static inline int tx_share_add(uint64_t amount)
+{
+    tx_caller_t *caller = &tx_caller;
+    uint64_t held = caller->held + amount;
+    if (!caller->is_listed) tx_list_caller(caller);
+    tx_store_relaxed(&caller->held, held);
+    return (int64_t)held > (int64_t)tx_load_relaxed(&caller->most);
+}
+
+extern uint64_t *tx_elsewhere; /* what is in no share; those of threads that end go there */
+uint64_t tx_shares(const uint64_t *elsewhere);
+void tx_divide(int64_t headroom);
 
 #else
+
+#define tx_share_add(amount) 0
+#define tx_shares(elsewhere) (*(elsewhere))
+#define tx_divide(headroom) ((void)0)
+#define tx_set_elsewhere(address) ((void)0)
 
 #define tx_begin_call() ((void)0)
 #define tx_end_call() ((void)0)

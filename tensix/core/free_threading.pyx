@@ -23,7 +23,8 @@ cdef extern from *:
     static void tx_end_stopping(void) { PyMutex_Unlock(&tx_stopping); }
     static void tx_begin_stopping(void) { PyMutex_Lock(&tx_stopping); }
     enum { TX_TRIES_FOR_A_CALL = 2000 };
-    TX_THREAD_LOCAL tx_caller_t tx_caller = {0, 0, 0, NULL, NULL};
+    TX_THREAD_LOCAL tx_caller_t tx_caller = {0, 0, 0, 0, 0, NULL, NULL};
+    uint64_t *tx_elsewhere = NULL;
     static tx_caller_t *tx_callers = NULL;
 
     static void tx_remove_caller(void *what)
@@ -34,6 +35,7 @@ cdef extern from *:
         if (caller->previous != NULL) caller->previous->next = caller->next;
         else tx_callers = caller->next;
         caller->is_listed = 0;
+        tx_add_fetch_relaxed(tx_elsewhere, caller->held);
         tx_lock_release(&tx_callers_lock);
     }
 
@@ -93,9 +95,35 @@ cdef extern from *:
         tx_lock_release(&tx_callers_lock);
     }
 
+    /* What is in all shares and elsewhere. */
+    uint64_t tx_shares(const uint64_t *elsewhere)
+    {
+        uint64_t sum;
+        tx_lock_take(&tx_callers_lock);
+        sum = tx_load_relaxed(elsewhere);
+        for (tx_caller_t *one = tx_callers; one != NULL; one = one->next) sum += tx_load_relaxed(&one->held);
+        tx_lock_release(&tx_callers_lock);
+        return sum;
+    }
+
+    /* Let every thread add as much before it has to look for a peak. */
+    void tx_divide(int64_t headroom)
+    {
+        int64_t count = 0;
+        tx_lock_take(&tx_callers_lock);
+        for (tx_caller_t *one = tx_callers; one != NULL; one = one->next) count++;
+        for (tx_caller_t *one = tx_callers; one != NULL; one = one->next) {
+            tx_store_relaxed(&one->most, tx_load_relaxed(&one->held) + (uint64_t)(headroom / count));
+        }
+        tx_lock_release(&tx_callers_lock);
+    }
+
     /* In the child of a fork there is one thread. */
     static void tx_forget_callers(void)
     {
+        for (tx_caller_t *one = tx_callers; one != NULL; one = one->next) {
+            if (one != &tx_caller) tx_add_fetch_relaxed(tx_elsewhere, one->held);
+        }
         tx_callers = tx_caller.is_listed ? &tx_caller : NULL;
         tx_caller.next = tx_caller.previous = NULL;
     }

@@ -63,9 +63,10 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_load_relaxed
-from tensix.core.device cimport DEVICE_TYPE_COUNT, Device_get, device_type_from_any
+from tensix.core.device cimport CPU, DEVICE_TYPE_COUNT, Device_get, device_type_from_any
 from tensix._support.public_module cimport set_module
 from tensix.core.free_threading cimport (
+    GIL_EXISTS,
     TX_COUNT,
     stolen,
     tx_change_t,
@@ -110,6 +111,9 @@ cdef extern from *:
         uint64_t number
         int depth
     tx_operation_t tx_operation
+
+cdef extern from "tensix/core/callers.h":
+    void tx_set_elsewhere(uint64_t* elsewhere)
 
 cdef high_water_t tallies[DEVICE_TYPE_COUNT]
 given_out = tallies
@@ -659,6 +663,8 @@ cdef void unlock_listeners() noexcept nogil:
 
 
 take_at_forks(&LOCK)
+tallies[<int>CPU].has_shares = not GIL_EXISTS
+tx_set_elsewhere(<uint64_t*>&tallies[<int>CPU].elsewhere)
 for number in range(DEVICE_TYPE_COUNT):
     take_at_forks(&tallies[<int>number].lock)
 set_module("tensix", (MemoryReporter,))  # See Note [Modules of classes]

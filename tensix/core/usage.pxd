@@ -8,8 +8,11 @@ in another one, `elsewhere`, which may be below 0. What is in use is the sum.
 
 Whether an allocation with the GIL passes the peak is one comparison, of `held` with a mark: the peak less what is
 elsewhere, which changes with it. What passes the mark is a new peak, and takes the lock to set it. Of two allocations
-in the same moment, one with the GIL and one without, each may miss the other; the next one finds both. In a build
-without the GIL `held` is added to with a lock, and any two may miss each other so.
+in the same moment, one with the GIL and one without, each may miss the other; the next one finds both.
+
+In a build without the GIL each attached thread has a share of its own in place of `held`, for main memory, and a mark:
+all marks and what is elsewhere make up the peak. A thread that passes its mark takes the lock, sums, and divides what
+lacks to the peak among all. Any two may miss each other as above.
 """
 from libc.stdint cimport int64_t, uint64_t
 from tensix.core.atomics cimport (
@@ -18,8 +21,14 @@ from tensix.core.atomics cimport (
     tx_load_relaxed,
     tx_store_relaxed,
 )
-from tensix.core.free_threading cimport tx_add_with_gil
+from tensix.core.free_threading cimport GIL_EXISTS, tx_add_with_gil
 from tensix.core.lock cimport tx_lock_release, tx_lock_t, tx_lock_take
+
+
+cdef extern from "tensix/core/callers.h" nogil:
+    bint tx_share_add(uint64_t amount)
+    uint64_t tx_shares(const uint64_t* elsewhere)
+    void tx_divide(int64_t headroom)
 
 
 cdef struct usage_t:  # all of it atomic
@@ -46,15 +55,20 @@ cdef struct high_water_t:  # see Note [A peak for one branch]
     int64_t peak
     int64_t elsewhere   # allocated less freed without the GIL
     tx_lock_t lock
+    bint has_shares     # without the GIL: Note [A peak for one branch]
 
 
 cdef inline int64_t high_water_current(high_water_t* self) noexcept nogil:
+    if self.has_shares:
+        return <int64_t>tx_shares(<uint64_t*>&self.elsewhere)
     return <int64_t>(tx_load_relaxed(<uint64_t*>&self.held) + tx_load_relaxed(<uint64_t*>&self.elsewhere))
 
 
 cdef inline bint high_water_add(high_water_t* self, uint64_t amount, bint has_gil) noexcept nogil:
     """Return whether there may be a new peak that `high_water_look` has to see to."""
     cdef int64_t held
+    if has_gil and not GIL_EXISTS and self.has_shares:
+        return tx_share_add(amount)
     if has_gil:
         held = <int64_t>tx_add_with_gil(<uint64_t*>&self.held, amount)
         return held > <int64_t>tx_load_relaxed(<uint64_t*>&self.mark)
@@ -63,7 +77,9 @@ cdef inline bint high_water_add(high_water_t* self, uint64_t amount, bint has_gi
 
 
 cdef inline void high_water_remove(high_water_t* self, uint64_t amount, bint has_gil) noexcept nogil:
-    if has_gil:
+    if has_gil and not GIL_EXISTS and self.has_shares:
+        tx_share_add(-amount)
+    elif has_gil:
         tx_add_with_gil(<uint64_t*>&self.held, -amount)
     else:
         high_water_change(self, -<int64_t>amount, False)
@@ -77,10 +93,11 @@ cdef inline void high_water_look(high_water_t* self) noexcept nogil:
 cdef inline void high_water_change(high_water_t* self, int64_t amount, bint resets) noexcept nogil:
     """Add to what is elsewhere, and see to the peak and the mark; `resets`: the peak begins again."""
     tx_lock_take(&self.lock)
-    cdef int64_t elsewhere = self.elsewhere + amount
-    cdef int64_t current = <int64_t>tx_load_relaxed(<uint64_t*>&self.held) + elsewhere
-    tx_store_relaxed(<uint64_t*>&self.elsewhere, <uint64_t>elsewhere)
+    cdef int64_t elsewhere = <int64_t>tx_add_fetch_relaxed(<uint64_t*>&self.elsewhere, <uint64_t>amount)
+    cdef int64_t current = high_water_current(self)
     if resets or current > self.peak:
         tx_store_relaxed(<uint64_t*>&self.peak, <uint64_t>current)
     tx_store_relaxed(<uint64_t*>&self.mark, <uint64_t>(self.peak - elsewhere))
+    if self.has_shares:
+        tx_divide(self.peak - current)
     tx_lock_release(&self.lock)
