@@ -138,8 +138,11 @@ def show_live(arguments):
     check_output(output)
     other = load_snapshot(arguments.compare) if arguments.compare else None
     folder, first = folder_of_running(arguments.live)
+    was_shown = False
     while True:
         snapshot = gather(folder, first, time.monotonic_ns())
+        if snapshot is None and was_shown:  # it has ended at this moment
+            return 0
         if snapshot is None:
             raise ValueError(f"process {arguments.live} has recorded nothing yet: it did not import NumPy or PyTorch.")
         for one in (snapshot, *snapshot.get("processes", ())):
@@ -148,6 +151,7 @@ def show_live(arguments):
         show(snapshot, other, output, arguments)
         if arguments.every is None:
             return 0
+        was_shown = True
         time.sleep(arguments.every)
         if not os.path.exists(folder):
             return 0

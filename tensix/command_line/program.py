@@ -14,11 +14,13 @@ start is kept short: ``tensix/__init__.py`` calls ``run`` before it imports anyt
 """
 
 import argparse
+import atexit
 import contextlib
 import os
 import signal
 import subprocess
 import sys
+from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
@@ -127,15 +129,16 @@ def preloaded_library(wanted):
     """Return the library that hears of the blocks of other libraries, None where there is none, after saying so."""
     if not wanted:
         return None
-    path = str(PRELOADED)
     if sys.platform != "linux" or not PRELOADED.exists():
-        why = "it needs Linux with glibc"
-    elif set(path) & set(" :"):  # which divide the names in LD_PRELOAD
-        why = f"{path} has a space or a colon in its name"
-    else:
-        return path
-    print(f"tensix: --native is left out: {why}.", file=sys.stderr)
-    return None
+        print("tensix: --native is left out: it needs Linux with glibc.", file=sys.stderr)
+        return None
+    path = PRELOADED
+    if set(str(path)) & set(" :"):  # which divide the names in LD_PRELOAD
+        folder = import_module("tempfile").mkdtemp(prefix="tensix-")  # few programs need it
+        atexit.register(import_module("shutil").rmtree, folder, ignore_errors=True)
+        path = Path(folder, PRELOADED.name)
+        path.symlink_to(PRELOADED)
+    return str(path)
 
 
 def command_of(words):

@@ -20,7 +20,7 @@ from tensix.core.free_threading cimport TX_COUNT
 from tensix.core.handle cimport drop, retain
 from tensix.core.memory_reports cimport EXPORTED, RETURNED
 from tensix.core.python_reference cimport decref_with_gil, holds_gil, may_run_python
-from tensix.core.storage_impl cimport StorageImpl, StorageImpl_report_use
+from tensix.core.storage_impl cimport StorageImpl, StorageImpl_report_use, free_retired_if_unused
 
 
 cdef inline void begin_export(StorageImpl storage) noexcept:
@@ -38,8 +38,9 @@ cdef inline void end_export(StorageImpl storage) noexcept:
     TX_ASSERT(storage.exports > 0, "an export that was begun", storage.exports)
     if storage.guarded:
         StorageImpl_report_use(storage, RETURNED)
-    TX_COUNT(storage.exports, -1)
     TX_COUNT(storage.handle_count, -1)
+    if TX_COUNT(storage.exports, -1) == 0 and storage.retired != NULL:
+        free_retired_if_unused(storage)
     drop(storage)
     decref_with_gil(<PyObject*>storage)
 

@@ -108,11 +108,11 @@ cdef inline void StorageImpl_end_use(StorageImpl self) noexcept:
         StorageImpl_report_use(self, READ)
     TX_COUNT(self.handle_count, -1)
     if TX_COUNT(self.uses, -1) == 0 and self.retired != NULL:
-        free_retired(self)
+        free_retired_if_unused(self)
     drop(self)
 
 cdef int StorageImpl_refuse_expired() except -1
-cdef void free_retired(StorageImpl self) noexcept
+cdef void free_retired_if_unused(StorageImpl self) noexcept
 cdef int StorageImpl_pass_guards(StorageImpl self) except -1
 cdef int StorageImpl_pass_read_guards(StorageImpl self) except -1
 cdef int StorageImpl_check_readable(StorageImpl self) except -1

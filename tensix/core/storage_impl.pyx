@@ -158,6 +158,9 @@ cdef class StorageImpl(IntrusiveTarget):
 
     def __dealloc__(self):
         data_ptr_destroy(&self.block)
+        if self.retired != NULL:
+            self.has_escaped = False
+            free_retired_if_unused(self)
 
     def __copy__(self):
         raise TypeError("a StorageImpl cannot be copied: its identity is what aliasing means. Use Storage.clone().")
@@ -528,12 +531,13 @@ cdef void StorageImpl_set_nbytes(StorageImpl self, size_t nbytes) noexcept:
     self.size_bytes = nbytes
 
 
-cdef void free_retired(StorageImpl self) noexcept:
-    """Free what was in use before the last use ended; a use that has begun since is one of another block."""
-    cdef retired_t* retired
+cdef void free_retired_if_unused(StorageImpl self) noexcept:
+    """Free what was in use, if nothing is; a use that begins at this moment is one of another block."""
+    cdef retired_t* retired = NULL
     cdef retired_t* next
     lock_sharing(self)
-    retired, self.retired = self.retired, NULL
+    if self.uses == 0 and not StorageImpl_is_in_use(self):
+        retired, self.retired = self.retired, NULL
     unlock_sharing(self)
     while retired != NULL:
         next = retired.next
@@ -592,13 +596,12 @@ cdef void StorageImpl_let_go_of(StorageImpl self, data_ptr_t* block, retired_t* 
     """Free a block that the storage had, when nothing reads it any more, and `retired`, which is for that."""
     if not tx_wait_for_callers():
         tx_while_stopped(end_readings, NULL)
-    if self.uses != 0:
+    if self.uses != 0 or StorageImpl_is_in_use(self):  # exported in the moment in which it was cloned lazily
         data_ptr_move(&retired.block, block)
         lock_sharing(self)
         retired.next, self.retired = self.retired, retired
         unlock_sharing(self)
-        if self.uses == 0:  # it ended meanwhile
-            free_retired(self)
+        free_retired_if_unused(self)  # it may have ended meanwhile
     else:
         free(retired)
         data_ptr_destroy(block)

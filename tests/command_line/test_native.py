@@ -259,12 +259,12 @@ def test_what_cannot_be_served_is_said(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(program, "PRELOADED", tmp_path / "a b.so")
     assert program.preloaded_library(True) is None
     (tmp_path / "a b.so").touch()
-    assert program.preloaded_library(True) is None
+    linked = Path(program.preloaded_library(True))  # LD_PRELOAD takes no spaces
+    assert linked.samefile(tmp_path / "a b.so") and " " not in str(linked.parent)
     monkeypatch.setattr(sys, "platform", "win32")
     assert program.preloaded_library(True) is None
-    no_linux, space, other = capsys.readouterr().err.splitlines()
+    no_linux, other = capsys.readouterr().err.splitlines()
     assert no_linux == other == "tensix: --native is left out: it needs Linux with glibc."
-    assert space == f"tensix: --native is left out: {tmp_path}/a b.so has a space or a colon in its name."
 
 
 def test_a_program_that_takes_no_preloaded_library_runs(tmp_path):

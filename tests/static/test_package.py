@@ -167,7 +167,7 @@ def test_every_folder_says_what_is_in_it(folder):
     named = re.findall(r"`([\w/]+\.(?:py|pyx|pxd|h|rst))`", text)
     homes = (here, here.parent, ROOT)
     assert named and [name for name in named if not any((home / name).exists() for home in homes)] == []
-    assert METADATA["tool"]["setuptools"]["exclude-package-data"] == {"*": ["README.md"]}
+    assert METADATA["tool"]["setuptools"]["exclude-package-data"] == {"*": ["README.md", "*.c"]}
 
 
 def test_every_script_of_ci_is_a_job():
