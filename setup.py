@@ -3,7 +3,7 @@
 import os
 import platform
 import sys
-from sysconfig import get_platform
+from sysconfig import get_config_var, get_platform
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from build_check import known_options, missing
@@ -96,6 +96,8 @@ LINK_ARGS += SANITIZE
 # See Note [Vector mathematics] in tensix/loops/vector_math.h, which asks for the same.
 HAS_VECTOR_MATH = platform.machine() == "x86_64" and platform.libc_ver()[0] == "glibc" and (
     tuple(map(int, platform.libc_ver()[1].split("."))) >= (2, 35))
+# See tensix/memory/running_code.h.
+HAS_PRELOADED = platform.libc_ver()[0] == "glibc" and not get_config_var("Py_GIL_DISABLED")
 # Loops of our own over elements that the compiler can take many at once; GCC does so from -O3 on.
 VECTORISED = (
     "kernels/index_by_one", "kernels/index_by_several", "kernels/manipulation", "kernels/random", "kernels/searching",
@@ -295,5 +297,5 @@ if __name__ == "__main__":  # cythonize() starts processes, which read this file
     )
     setup(
         cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
-        ext_modules=[shared_object] + [preloaded] * (platform.libc_ver()[0] == "glibc"),
+        ext_modules=[shared_object] + [preloaded] * HAS_PRELOADED,
     )

@@ -113,6 +113,8 @@ def environment_of(settings):
     paths = [str(STARTUP), os.environ.get("PYTHONPATH")]
     path = os.pathsep.join(filter(None, paths))
     environment = {**os.environ, "PYTHONPATH": path, "TENSIX_PROGRAM": repr(settings)}
+    # In KiB. Without the GIL, Python reserves a gigabyte at once, which limits count.
+    environment.setdefault("MIMALLOC_ARENA_RESERVE", "32768")
     if settings.get("native"):
         environment["LD_PRELOAD"] = ":".join(filter(None, [settings["native"], os.environ.get("LD_PRELOAD")]))
         environment.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # its own maps a gigabyte and divides it unseen
@@ -130,7 +132,7 @@ def preloaded_library(wanted):
     if not wanted:
         return None
     if sys.platform != "linux" or not PRELOADED.exists():
-        print("tensix: --native is left out: it needs Linux with glibc.", file=sys.stderr)
+        print("tensix: --native is left out: it needs Linux with glibc, and the GIL.", file=sys.stderr)
         return None
     path = PRELOADED
     if set(str(path)) & set(" :"):  # which divide the names in LD_PRELOAD

@@ -29,7 +29,6 @@ later sees what was registered before. A thread that registers an allocator whil
 former one to the next registration.
 ``tests/models/registry.pml`` is a model of this.
 """
-from _thread import allocate_lock
 from contextvars import ContextVar
 
 cimport cython
@@ -69,6 +68,7 @@ from tensix.core.python_reference cimport (
 )
 from tensix._support.public_module cimport set_module
 
+from tensix.core.free_threading import change_lock
 from tensix.core.memory_reports import remarks
 
 __all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "use_allocator"]
@@ -403,7 +403,7 @@ cdef void change_serving(void* what) noexcept nogil:
     tx_store_release(<uint64_t*>&serving[change.type_code], <uint64_t>change.allocator)
 
 
-cdef object CHANGES = allocate_lock()  # of the registry
+cdef object CHANGES = change_lock()  # of the registry
 cdef list FORMER = []  # registrations whose allocators threads without the GIL may still use
 cdef list REGISTRY = [None] * DEVICE_TYPE_COUNT  # device type -> (allocator, priority) or None
 cdef PyObject* served[DEVICE_TYPE_COUNT]

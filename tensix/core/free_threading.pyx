@@ -9,6 +9,7 @@ child (3.13.15). So who stops the others takes a lock first, which a fork waits 
 and first after it: it is registered before all that stop threads themselves.
 """
 import os
+from _thread import RLock
 
 from tensix.core.lock cimport take_at_forks, tx_lock_t
 
@@ -145,6 +146,14 @@ cdef extern from *:
 if tx_make_callers_key() or tx_at_fork(NULL, NULL, tx_forget_callers):
     raise MemoryError("no memory to be told of threads that end, and of forks.")
 take_at_forks(&tx_callers_lock)
+
+
+def change_lock():
+    """Return a lock for changes that few make; a thread may take it again, and the child of a fork finds it free."""
+    lock = RLock()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lock._at_fork_reinit)
+    return lock
 
 
 def keep_for_ever(objects):

@@ -55,8 +55,6 @@ sight, so that nothing is concluded about it.
 `used` runs with the GIL, on ways where nothing else may run: it runs no Python, and has the collector wait. A use is
 told when it begins, and once more when it ends if others may run meanwhile.
 """
-from _thread import allocate_lock
-
 from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free
@@ -84,6 +82,7 @@ from tensix.core.usage cimport (
 )
 
 from tensix._support.format_size import format_size
+from tensix.core.free_threading import change_lock
 
 __all__ = ["MemoryReporter", "max_memory_allocated", "memory_allocated", "reset_peak_memory_stats"]
 
@@ -120,7 +119,7 @@ given_out = tallies
 REMARKS = []
 MOST_LINES = 3  # that hold most, in an error
 cdef tuple REPORTERS = ()  # replaced whole, so that a report walks over one state of it
-cdef object CHANGES = allocate_lock()  # of the reporters
+cdef object CHANGES = change_lock()  # of the reporters
 cdef int reporter_count = 0
 cdef int locking_count = 0  # listeners that need the lock
 cdef switch_t switches[4]  # what is thrown when uses begin to be watched, and when that ends

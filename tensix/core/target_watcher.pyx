@@ -12,7 +12,6 @@ is referenced from outside. If its class does not support weak references, the P
 collection; afterwards the target, if it is left, is found among the collector's objects.
 """
 import gc
-from _thread import allocate_lock
 
 cimport cython
 from cpython.weakref cimport PyWeakref_CheckRef, PyWeakref_NewRef
@@ -23,6 +22,8 @@ from tensix.core cimport intrusive_target
 from tensix.core.free_threading cimport tx_change_t, tx_while_stopped
 from tensix.core.intrusive_target cimport IntrusiveTarget
 
+from tensix.core.free_threading import change_lock
+
 __all__ = []
 
 cdef extern from "Python.h":
@@ -32,7 +33,7 @@ cdef enum:
     FIRST_BOUND = 1024
 
 cdef tuple WATCHERS = ()  # replaced whole
-cdef object CHANGES = allocate_lock()  # of them
+cdef object CHANGES = change_lock()  # of them
 
 
 cdef class TargetWatcher:

@@ -44,7 +44,6 @@ are not reached: their slots want a kernel of their own. (In PyTorch an alias fo
 one for all; here the one that is safe is enough.) Implicit kernels call operators only, so they serve every slot.
 """
 
-from _thread import RLock
 
 import cython
 from cython.cimports.cpython.ref import Py_DECREF, Py_INCREF
@@ -70,6 +69,7 @@ from cython.cimports.tensix.tensors.memory_format import TensorImpl_is_contiguou
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_shape, TensorImpl_stride
 
+from tensix.core.free_threading import change_lock
 from tensix.dispatch.kernel import fallthrough
 from tensix.tensors.dispatch_key import DispatchKeySet, dispatch_keys, name_of_slot, slot_from_any
 from tensix.tensors.memory_format import contiguous_format, preserve_format
@@ -272,7 +272,7 @@ def refuse_slot(table: OperatorTable, slot: cython.int) -> cython.int:
 
 
 MISSING = cython.declare(Kernel, MissingKernel())
-REGISTRATION = RLock()  # of kernels, fallbacks and listeners
+REGISTRATION = change_lock()  # of kernels, fallbacks and listeners
 
 
 @cython.final

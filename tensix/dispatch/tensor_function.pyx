@@ -20,8 +20,6 @@ order. Its calls go to the operator's table, with no function in between. By the
 checked to be some, what names an element type becomes a `DType`, and one or more ints become a tuple; where the
 annotation is ``Operand``, a number becomes a tensor with the others.
 """
-from _thread import RLock
-
 from cpython.number cimport PyIndex_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
@@ -34,6 +32,7 @@ from tensix.tensors.tensor_base cimport TensorBase
 
 from importlib import import_module
 
+from tensix.core.free_threading import change_lock
 from tensix.tensors.tensor_base import found_no_tensor
 
 __all__ = ["alias", "enter", "function", "method", "operator", "tensors_only"]
@@ -86,7 +85,7 @@ cdef extern from *:
     void put_known_names "TX_PUT_NAMES" (TensorFunction function, PyObject* names)
 
 cdef TypeObject* known_class = NULL
-cdef object READING = RLock()  # of signatures: what one has read is not replaced
+cdef object READING = change_lock()  # of signatures: what one has read is not replaced
 
 
 cdef class TensorFunction:

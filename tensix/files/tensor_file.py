@@ -5,9 +5,12 @@ from typing import Any, Self
 
 from tensix._support.argument_errors import names_signature
 from tensix._tensor import Tensor
+from tensix.core.free_threading import change_lock
 from tensix.files.raw_file import Entry, RawFile
 
 __all__ = ["TensorFile"]
+
+TAKING = change_lock()  # of tensors that a file has, into its dict
 
 
 class TensorFile(dict[str, Tensor]):
@@ -74,10 +77,11 @@ class TensorFile(dict[str, Tensor]):
         if type(value) is not self._waiting_type:
             return value
         tensor = self._asked(self._take, value)
-        if dict.get(self, name) is not value:  # another thread was faster
-            return self[name]
-        dict.__setitem__(self, name, tensor)
-        self._taken[name] = value
+        with TAKING:
+            if dict.get(self, name) is not value:  # another thread was faster
+                return self[name]
+            dict.__setitem__(self, name, tensor)
+            self._taken[name] = value
         if self.closed:  # by another thread, which may have forgotten all tensors before
             dict.pop(self, name, None)
             self._taken.pop(name, None)

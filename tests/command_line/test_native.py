@@ -264,7 +264,7 @@ def test_what_cannot_be_served_is_said(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(sys, "platform", "win32")
     assert program.preloaded_library(True) is None
     no_linux, other = capsys.readouterr().err.splitlines()
-    assert no_linux == other == "tensix: --native is left out: it needs Linux with glibc."
+    assert no_linux == other == "tensix: --native is left out: it needs Linux with glibc, and the GIL."
 
 
 def test_a_program_that_takes_no_preloaded_library_runs(tmp_path):

@@ -1,5 +1,7 @@
 """Views on the parts of a tensor: how many there are, how large, and what is refused."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -42,8 +44,10 @@ def test_parts_without_elements():
     assert [part.shape for part in x.chunk(3)] == [(0, 2)] * 3
     assert [part.shape for part in x.split(0)] == [part.shape for part in x.split(5)] == [(0, 2)]
     assert x.split([]) == () and [part.shape for part in x.split([0, 0])] == [(0, 2)] * 2
-    with pytest.raises(MemoryError):
-        x.chunk(2**50)
+    # PyList_New() of free-threaded CPython 3.13 frees what it has not set if there is no memory.
+    if getattr(sys, "_is_gil_enabled", lambda: True)():
+        with pytest.raises(MemoryError):
+            x.chunk(2**50)
 
 
 @pytest.mark.parametrize("call, error", [
