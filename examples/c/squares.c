@@ -36,5 +36,9 @@ static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "squares", NULL, -1, 
 
 PyMODINIT_FUNC PyInit_squares(void)
 {
-    return tx_import() < 0 ? NULL : PyModule_Create(&MODULE);
+    PyObject *module = tx_import() < 0 ? NULL : PyModule_Create(&MODULE);
+#if defined(Py_GIL_DISABLED)
+    if (module != NULL) PyUnstable_Module_SetGIL(module, Py_MOD_GIL_NOT_USED);
+#endif
+    return module;
 }

@@ -3,4 +3,7 @@
 from Cython.Build import cythonize
 from setuptools import setup
 
-setup(name="examples", ext_modules=cythonize(["shelf.pyx", "vector.pyx"]), py_modules=[])
+NEEDS_NO_GIL = {"freethreading_compatible": True}  # of CPython that has none: else importing them turns it on
+
+modules = cythonize(["shelf.pyx", "vector.pyx"], compiler_directives=NEEDS_NO_GIL)
+setup(name="examples", ext_modules=modules, py_modules=[])

@@ -93,14 +93,8 @@ class TensorImpl:
             drop(self.storage)  # never owned, so destroy() was not called
 
     def destroy(self, holds_gil):
-        meta: cython.pointer(PyObject)
         if self.meta is not None:
-            with cython.gil:
-                held = exchange_meta(self, None)
-                Py_INCREF(held)
-                meta = cython.cast(cython.pointer(PyObject), held)
-                held = None
-            destroy_reference(meta)
+            destroy_reference(take_meta(self))
         if self.storage is not None:
             drop_nogil(self.storage, holds_gil)
 
@@ -157,6 +151,15 @@ class TensorImpl:
         if is_dead(self.combined_refcount):
             return "TensorImpl(expired)"
         return f"TensorImpl(shape={TensorImpl_shape(self)}, dtype={dtype_of_code(self.dtype_code)})"
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.with_gil
+def take_meta(self: TensorImpl) -> cython.pointer(PyObject):
+    held = exchange_meta(self, None)
+    Py_INCREF(held)
+    return cython.cast(cython.pointer(PyObject), held)
 
 
 FREE = cython.declare(free_list_t)

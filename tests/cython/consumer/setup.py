@@ -21,7 +21,7 @@ SOURCES = [str(path) for path in Path("tensix_consumer").glob("*.pyx") if HAS_CP
 setup(
     packages=["tensix_consumer"],
     ext_modules=[
-        *cythonize(SOURCES, language_level=3),
+        *cythonize(SOURCES, language_level=3, compiler_directives={"freethreading_compatible": True}),
         Extension("tensix_consumer.plain_c", ["tensix_consumer/plain_c.c", "tensix_consumer/plain_c_made.c"], **PLAIN),
         *[Extension("tensix_consumer.plain_cpp", ["tensix_consumer/plain_cpp.cpp"], **PLAIN)] * HAS_CPP,
     ],

@@ -104,5 +104,9 @@ static PyModuleDef MODULE = {
 
 PyMODINIT_FUNC PyInit_plain_cpp()
 {
-    return tx_import() < 0 ? nullptr : PyModule_Create(&MODULE);
+    PyObject *module = tx_import() < 0 ? nullptr : PyModule_Create(&MODULE);
+#if defined(Py_GIL_DISABLED)
+    if (module != nullptr) PyUnstable_Module_SetGIL(module, Py_MOD_GIL_NOT_USED);
+#endif
+    return module;
 }
