@@ -8,11 +8,22 @@ materializer. At its first write a storage
 * takes the block back, without copying, if it is the only one left and may write it;
 * otherwise copies first and gives up its share afterwards. A failed allocation therefore leaves a valid storage.
 
-While a storage copies it holds a share, plus one more taken for the copy, so the block cannot
-be freed, and no other storage can be "the only one left" and write it. Two storages that copy at the same time copy
-once too often, and that is all. The copy runs without the GIL; if another thread has meanwhile materialized or resized
-the same storage, its result stands and ours is thrown away. Operations that read the storage at that time go on reading
-the share, which is retired: see Note [Storages in use].
+While a storage copies it holds a share, plus one more taken for the copy, so the block cannot be freed, and no other
+storage can be "the only one left" and write it. Two storages that copy at the same time copy once too often, and that
+is all. The copy runs without the GIL; if another thread has meanwhile materialized or resized the same storage, its
+result stands and ours is thrown away. Operations that read the storage at that time go on reading the share, which is
+retired: see Note [Storages in use].
+
+The count is raised relaxed, by code that holds a share; it is lowered with acquire and release, often without the GIL,
+and the load that finds the only share acquires. So what others read of the block happens before it is written or freed;
+a relaxed load that finds the count at 1 would promise nothing of that.
+``tests/models/copy_on_write.pml`` is a model of this, in which loads may be as stale as ARM permits.
+
+A lazy clone counts as a read of its source, materializing as a write to that storage alone.
+
+Which blocks can be shared: those whose context is nothing but the allocation ("simple"), those shared already, and
+those of a read-only storage, whatever their context, as long as no one else can write them. A block from a
+read-only storage is never taken back, since its pages may not be writable: its last sharer copies as well.
 
 Note [Blocks that others may read]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -26,17 +37,6 @@ the GIL] in ``free_threading.pxd``), takes up to a millisecond, and writes to la
   which only uses count: Note [Storages in use] in ``storage_impl.pyx``. (`callers.h`)
 
 A thread that waits so reads nothing itself: to make a storage writable is a moment at which other code may run.
-
-The count is raised relaxed, by code that holds a share; it is lowered with acquire and release, often without the GIL,
-and the load that finds the only share acquires. So what others read of the block happens before it is written or freed;
-a relaxed load that finds the count at 1 would promise nothing of that.
-``tests/models/copy_on_write.pml`` is a model of this, in which loads may be as stale as ARM permits.
-
-A lazy clone counts as a read of its source, materializing as a write to that storage alone.
-
-Which blocks can be shared: those whose context is nothing but the allocation ("simple"), those shared already, and
-those of a read-only storage, whatever their context, as long as no one else can write them. A block from a
-read-only storage is never taken back, since its pages may not be writable: its last sharer copies as well.
 """
 from libc.stdlib cimport free
 from tensix.core.allocator cimport Allocator, Allocator_clone, Allocator_is_simple, current_allocator
@@ -106,7 +106,7 @@ cdef bint cow_is_simple(StorageImpl storage) except -1:
 
 cdef StorageImpl cow_lazy_clone(StorageImpl source):
     """Return a new storage, without owners, that shares the bytes; None if this block cannot be shared."""
-    cdef StorageImpl clone = None
+    cdef StorageImpl clone
     if source.guarded:
         StorageImpl_check_readable(source)
     # Asking may run Python code, after which the block may be another: all other questions come later.

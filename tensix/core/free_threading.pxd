@@ -12,13 +12,13 @@ one of five kinds here:
   thread is stopped only where it could lose the GIL in other builds. So code that relies on "nothing happens in
   between" is right in both, and readers need neither locks nor counts.
 * What threads keep for reuse belongs to one thread (a cache's blocks in front), or is not kept (Note [Free lists]).
-* What is computed once and kept is written by one thread with the others stopped, and never replaced.
-* What many threads change often has a lock: generators of random numbers, recordings, tables of call sites.
+* What is computed once and kept is written by one thread, under a lock (`change_lock`), and never replaced.
+* What many threads change often has a lock: recordings, tables of call sites, records of blocks.
 
 A change that is made while others are stopped is a few stores. It allocates and frees nothing, drops no reference,
 calls nothing of Python, and checks again what it relies on, for to stop others is itself a moment at which others may
-run. No lock of tensix is held when it is asked for. While other threads run it takes up to a millisecond, so frequent
-changes go other ways: Note [Blocks that others may read] in ``cow_context.pyx``.
+run. None of the locks of ``lock.h`` is held when it is asked for. While other threads run it takes up to a millisecond,
+so frequent changes go other ways: Note [Blocks that others may read] in ``cow_context.pyx``.
 
 The public function of CPython that visits all objects stops the other threads, as it must, until it has ended. It is
 left at the first object.
