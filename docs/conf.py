@@ -1,6 +1,8 @@
 """Sphinx configuration. Build with ``sphinx-build -W -b html docs docs/_build``; tensix must be importable."""
 
 import inspect
+import re
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -57,6 +59,17 @@ class Functions(SphinxDirective):
         return described.children
 
 
+def make_gallery(app, exception):
+    """Write the pages to which gallery.rst links, by running the programs."""
+    if exception is None and app.builder.name == "html":
+        folder, examples = Path(app.outdir, "gallery"), Path(__file__).parents[1] / "examples"
+        folder.mkdir(exist_ok=True)
+        for page in re.findall(r"<gallery/(\w+)\.html>", Path(__file__).with_name("gallery.rst").read_text("utf-8")):
+            command = [sys.executable, "-m", "tensix", "memory", "-q", "-o", f"{page}.html", examples / f"{page}.py"]
+            subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
 def setup(app):
-    """Add the directive."""
+    """Add the directive, and the pages of the gallery."""
     app.add_directive("functions", Functions)
+    app.connect("build-finished", make_gallery)

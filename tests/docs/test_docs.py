@@ -35,6 +35,10 @@ def test_pages_build_without_a_warning(tmp_path):
     """A broken table or a reference to nothing is a warning."""
     done = run(["-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", str(DOCS), str(tmp_path / "html")], tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
+    links = re.findall(r'href="(gallery/\w+\.html)"', (tmp_path / "html" / "gallery.html").read_text(encoding="utf-8"))
+    assert len(links) == 5
+    for link in links:
+        assert "<title>" in (tmp_path / "html" / link).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
