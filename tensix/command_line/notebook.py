@@ -2,8 +2,12 @@
 
 import argparse
 import html
+import linecache
+import re
 import shlex
+import sys
 from contextlib import ExitStack
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -11,6 +15,7 @@ from tensix.command_line.summary import lines_of_summary
 from tensix.command_line.terminal import Terminal
 from tensix.core import format_size
 from tensix.memory import record, serve_numpy
+from tensix.memory.call_site import set_file_name
 from tensix.memory.torch_scope import TorchWhenImported
 from tensix.profiling.timeline import html_of_snapshot
 
@@ -45,11 +50,15 @@ def load_ipython_extension(shell):
             if not options.no_torch:
                 scopes.enter_context(TorchWhenImported())
             scopes.enter_context(recording)
-            shell.run_cell(code)
+            following = shell.execution_count
+            shell.execution_count = number_of_running_cell(shell)  # what the magic runs is part of that cell
+            scopes.callback(setattr, shell, "execution_count", following)
+            shell.run_cell(code if cell is None else f"# the line of the magic\n{cell}")  # lines keep their numbers
             snapshot = recording.snapshot()
         snapshot["program"] = code.strip().partition("\n")[0]
         show(snapshot, options)
 
+    set_file_name(partial(name_of_cell, shell.compile))
     parser = Parser(prog="tensix_memory", add_help=False)
     parser.add_argument("-o", "--output")
     parser.add_argument("--height", type=int, default=800)
@@ -57,6 +66,28 @@ def load_ipython_extension(shell):
     parser.add_argument("--no-numpy", action="store_true")
     parser.add_argument("--no-torch", action="store_true")
     shell.register_magic_function(tensix_memory, "line_cell")
+
+
+def number_of_running_cell(shell):
+    """Return the number of the cell that called a magic; the shell may be at the next one already."""
+    frame = sys._getframe()
+    while frame is not None:
+        known = shell.compile.format_code_name(frame.f_code.co_filename)
+        if known is not None:
+            return int(re.search(r"\d+", known[1])[0])
+        frame = frame.f_back
+    return shell.execution_count
+
+
+def name_of_cell(compiler, file):
+    """Return ``cell [2]`` for the file that IPython names for a cell, whose text is known by that name, too."""
+    known = compiler.format_code_name(file)
+    if known is None:
+        return file
+    name, lines = f"cell {known[1].removeprefix('In')}", linecache.getlines(file)
+    if "run_cell_magic(" not in "".join(lines[:1]):  # one line, for a cell whose text has another file
+        linecache.cache[name] = sum(map(len, lines)), None, lines, name
+    return name
 
 
 class Parser(argparse.ArgumentParser):

@@ -96,6 +96,13 @@ class Frame(NamedTuple):
 
 
 NOWHERE = Frame("?", 0, "?")  # what was not called from Python
+cdef object file_name = str
+
+
+def set_file_name(function):
+    """Have a function return the name by which frames call a file: a notebook numbers its cells."""
+    global file_name
+    file_name = function
 
 
 @cython.no_gc_clear  # listeners may still take stacks
@@ -259,7 +266,7 @@ cdef object origin_at(CallSites self, uint32_t position):
 cdef object frame_at(CallSites self, uint32_t position):
     """Return a position, which says its line, as a frame."""
     code = <object><PyObject*>self.positions[position].code
-    return Frame(code.co_filename, ~self.positions[position].offset, code.co_qualname)
+    return Frame(file_name(code.co_filename), ~self.positions[position].offset, code.co_qualname)
 
 
 cdef tuple nearest_of(CallSites self, call_site_t site):

@@ -55,5 +55,19 @@ def test_a_page_that_is_too_large_becomes_a_file(shell, tmp_path, monkeypatch):
 def test_what_is_wrong_is_said(shell):
     with pytest.raises(UsageError, match="nothing to run"):
         shell.run_line_magic("tensix_memory", "")
-    with pytest.raises(UsageError, match=r"--nonesuch Usage: %%tensix_memory \[--output OUTPUT\]"):
+    with pytest.raises(UsageError, match=r"--nonesuch Usage: %%tensix_memory \[-o OUTPUT\]"):
         shell.run_cell_magic("tensix_memory", "--nonesuch", "1")
+
+
+def test_lines_are_called_by_the_numbers_of_their_cells(shell, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with capture_output() as shown:
+        shell.run_cell("def f(n):\n    x = np.ones(n)\n    return x + x", store_history=True)
+        first = shell.execution_count - 1
+        shell.run_cell("%%tensix_memory -o cell.json\n\ny = f(1_000_000)", store_history=True)
+        shell.run_cell("%tensix_memory z = np.ones(2_000_000)", store_history=True)
+    assert f"   cell [{first}]:3 f\n" in shown.stdout and f"   cell [{first + 2}]:1 <module>\n" in shown.stdout
+    frames = load_snapshot("cell.json")["frames"]
+    sources = {(frame["file"], frame["line"]): frame.get("source") for frame in frames}
+    assert sources[f"cell [{first}]", 3] == "return x + x" and sources[f"cell [{first + 1}]", 3] == "y = f(1_000_000)"
+    assert shell.execution_count == first + 3
