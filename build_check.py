@@ -76,11 +76,16 @@ def missing_room(folder):
     )
 
 
-def known_options(options):
-    """Return those of some options that the compiler knows."""
-    if compiles("int tensix;", ["-Werror", *options]):
+def known_options(options, step="-c"):
+    """Return those of some options that the compiler knows, or the linker if the step is ``-shared``."""
+    if compiles("int tensix;", ["-Werror", *options], step):
         return options
-    return [option for option in options if compiles("int tensix;", ["-Werror", option])]
+    return [option for option in options if compiles("int tensix;", ["-Werror", option], step)]
+
+
+def is_true(condition):
+    """Whether a condition of the preprocessor holds for what the compiler builds for."""
+    return sys.platform != "win32" and compiles(f"#include <stdlib.h>\n#if !({condition})\n#error\n#endif")
 
 
 def compiler():
@@ -88,13 +93,13 @@ def compiler():
     return shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
 
 
-def compiles(text, options=()):
-    """Whether the compiler compiles a text."""
+def compiles(text, options=(), step="-c"):
+    """Whether the compiler compiles a text, and links it if the step says so."""
     places = {f"-I{sysconfig.get_path(name)}" for name in ("include", "platinclude")}
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "tensix.c")
         with open(path, "w", encoding="ascii") as file:
             file.write(text + "\n")
         flags = shlex.split(os.environ.get("CFLAGS", ""))
-        command = [*compiler(), *flags, *options, *sorted(places), "-fsyntax-only", path]
+        command = [*compiler(), *flags, *options, *sorted(places), step, path, "-o", f"{path}.o"]
         return subprocess.run(command, capture_output=True, check=False).returncode == 0

@@ -1,12 +1,11 @@
 """The extension modules and how Cython compiles them; everything else is in pyproject.toml."""
 
 import os
-import platform
 import sys
 from sysconfig import get_config_var, get_platform
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from build_check import known_options, missing
+from build_check import is_true, known_options, missing
 
 # Of each interpreter its own: NumPy's declarations, which Cython reads, differ from version to version.
 BUILD = f"build/{get_platform()}-{sys.implementation.cache_tag}"
@@ -91,13 +90,13 @@ MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), ("CYTHON_COMPRESS_ST
 # All that NumPy 2.0 has: the headers of that version offer by themselves what 1.19 had.
 MACROS += [("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION")]
 # Code and constants in one mapping each: to map and link a module is a good part of what it costs at import.
-LINK_ARGS = ["-Wl,-z,noseparate-code"] if sys.platform == "linux" else []
+LINK_ARGS = known_options(["-Wl,-z,noseparate-code"], "-shared") if sys.platform == "linux" else []
 LINK_ARGS += SANITIZE
-# See Note [Vector mathematics] in tensix/loops/vector_math.h, which asks for the same.
-HAS_VECTOR_MATH = platform.machine() == "x86_64" and platform.libc_ver()[0] == "glibc" and (
-    tuple(map(int, platform.libc_ver()[1].split("."))) >= (2, 35))
+# What the compiler builds for may be another machine, so it is asked.
+# See Note [Vector mathematics] in tensix/loops/vector_math.h, which has the same condition.
+HAS_VECTOR_MATH = is_true("defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && __GLIBC_PREREQ(2, 35)")
 # See tensix/memory/running_code.h.
-HAS_PRELOADED = platform.libc_ver()[0] == "glibc" and not get_config_var("Py_GIL_DISABLED")
+HAS_PRELOADED = is_true("defined(__linux__) && defined(__GLIBC__)") and not get_config_var("Py_GIL_DISABLED")
 # Loops of our own over elements that the compiler can take many at once; GCC does so from -O3 on.
 VECTORISED = (
     "kernels/index_by_one", "kernels/index_by_several", "kernels/manipulation", "kernels/random", "kernels/searching",

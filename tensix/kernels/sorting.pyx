@@ -499,7 +499,7 @@ cdef void sort_complex_positions(
     copy_complex(source, items, lines)
     for i in range(count):
         places[i] = i
-    if STABLE_POSITIONS[lines.code](items, places, count, NULL) < 0:
+    if STABLE_POSITIONS[lines.code](items, <npy_intp*>places, count, NULL) < 0:
         (<lines_t*>lines).failed = True
     free(items)
     if lines.descending:
