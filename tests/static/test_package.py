@@ -36,6 +36,7 @@ def test_version_has_one_source():
     assert tensix.__version__ == __version__
     spelled = [path for path in ROOT.glob("tensix/**/*.py") if f'"{__version__}"' in path.read_text()]
     assert spelled == [ROOT / "tensix/_version.py"]
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 def test_package_says_that_it_is_typed():
