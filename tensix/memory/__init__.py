@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tensix.memory.torch_scope import serve_torch
     from tensix.profiling.advice import Advice
     from tensix.profiling.profiler import CopyRow, Profile, ProfileRow, copies, profile
-    from tensix.profiling.recorder import record, snapshot
+    from tensix.profiling.recorder import mark, record, snapshot
     from tensix.profiling.snapshot_file import Snapshot, load_snapshot
 
 __all__ = [

@@ -50,6 +50,19 @@ def test_samples_pass_strict_checking(elsewhere):
     assert (report, failure, status) == (f"Success: no issues found in {len(SAMPLES)} source files\n", "", 0)
 
 
+@reads_numpy
+def test_every_public_name_is_known_to_checkers(elsewhere, tmp_path):
+    """What loads its names when they are first used has to tell checkers and editors of each."""
+    names = "core", "dispatch", "files", "fft", "linalg", "memory", "testing"
+    spaces = [tensix, *(getattr(tensix, name) for name in names)]
+    lines = [f"{space.__name__}.{name}" for space in spaces for name in space.__all__]
+    program = tmp_path / "names.py"
+    program.write_text("\n".join([*(f"import {space.__name__}" for space in spaces), *lines]))
+    options = ["--follow-imports=silent", "--config-file=", "--disable-error-code=misc"]
+    report, failure, status = outcome_of("mypy", *options, str(program))
+    assert (report, failure, status) == ("Success: no issues found in 1 source file\n", "", 0)
+
+
 @pytest.mark.skipif(shutil.which("pyright") is None, reason="pyright is not installed")
 def test_samples_pass_pyright(tmp_path):
     """But those with mistakes, for its ignores have other words, and pointers, whose class it infers otherwise."""
