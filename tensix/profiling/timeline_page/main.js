@@ -80,7 +80,7 @@ class Page {
       ["Allocated in total", formatSize(snapshot.total), plural(snapshot.count, "block")],
       ["Call sites", formatCount(snapshot.sites.length), plural(facts.allocators.length, "allocator")],
       ["Copies", formatCount(facts.copies.length), facts.copies.length ? `${sum(facts.copies)} at a first write` : "none at a first write"],
-      ["Failures", formatCount(facts.failures.length), facts.failures.length ? "out of memory" : "all memory was had"],
+      ["Failures", formatCount(facts.failures.length), facts.failures.length ? "out of memory" : "no request was refused"],
     ];
     figures.replaceChildren(...tiles.map(([name, value, note]) => make("div", { className: name === "Failures" && value !== "0" ? "bad" : "" },
       make("dt", {}, name), make("dd", { className: "value" }, value), make("dd", { className: "note" }, note))));
@@ -208,7 +208,7 @@ class Page {
       ...(advice?.length ? [[`Advice (${formatCount(advice.length)})`, () => tableOfAdvice(timeline, advice)]] : []),
       [`Live at the end (${formatCount(alive.length)})`, () => tableOfBlocks(timeline, alive)],
       [`Copies (${formatCount(copies.length)})`, () => tableOfMoments(timeline, copies, "No lazy clone became real.")],
-      [`Failures (${formatCount(failures.length)})`, () => tableOfMoments(timeline, failures, "All memory that was asked for was had.")],
+      [`Failures (${formatCount(failures.length)})`, () => tableOfMoments(timeline, failures, "No request for memory was refused.")],
       ["Compare", () => this.#makeComparison()],
     ];
     const opened = Math.max(0, this.tabs?.findIndex(({ panel }) => !panel.hidden) ?? 0);
