@@ -9,6 +9,7 @@ __all__ = ["CPUAllocator"]
 
 @disjoint_base
 class CPUAllocator(Allocator):
+    """Give out aligned blocks of main memory."""
     def __init__(
         self,
         alignment: SupportsIndex = 64,
@@ -27,9 +28,10 @@ class CPUAllocator(Allocator):
     @property
     def huge_pages(self) -> bool: ...
     @property
-    def numa_node(self) -> int | None: ...
+    def numa_node(self) -> int | None: """The NUMA node that pages prefer, or None."""
     @staticmethod
-    def bytes_in_use() -> int: ...
-    def allocate(self, nbytes: SupportsIndex) -> DataPtr: ...
-    def raw_deleter(self) -> int: ...
-    def raw_deallocate(self, address: SupportsIndex) -> None: ...
+    def bytes_in_use() -> int:
+        """Return the bytes of main memory that are given out and not yet freed, by all allocators that report."""
+    def allocate(self, nbytes: SupportsIndex) -> DataPtr: """Return a `DataPtr` to `nbytes` bytes, null for 0."""
+    def raw_deleter(self) -> int: """Return the address of the function that frees any CPU block."""
+    def raw_deallocate(self, address: SupportsIndex) -> None: """Free a block by its address alone; 0 is accepted."""

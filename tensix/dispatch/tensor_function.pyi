@@ -7,10 +7,13 @@ __all__ = ["alias", "enter", "function", "method", "operator", "tensors_only"]
 
 _Declaration = TypeVar("_Declaration", bound=Callable[..., Any])
 
-def function(declaration: _Declaration) -> _Declaration: ...
-def method(declaration: _Declaration) -> _Declaration: ...
-def alias(name: str, function: _Declaration) -> _Declaration: ...
-def enter(name: str, descriptor: object) -> None: ...
+def function(declaration: _Declaration) -> _Declaration: """Make the function that users call, of its declaration."""
+def method(declaration: _Declaration) -> _Declaration:
+    """Make the function that users call, of its declaration, and the method of tensors of that name."""
+def alias(name: str, function: _Declaration) -> _Declaration:
+    """Give a function, as function and as method, a second name, and return it."""
+def enter(name: str, descriptor: object) -> None:
+    """Enter the value of a name of tensors into the class that `Tensor` is made of."""
 def operator(
     table: OperatorTable,
     *,
@@ -19,5 +22,6 @@ def operator(
     method: bool = True,
     result_class: type | None = None,
     hint: str | None = None,
-) -> Callable[[_Declaration], _Declaration]: ...
-def tensors_only(arrays: Iterable[Any], name: str) -> tuple[Any, ...]: ...
+) -> Callable[[_Declaration], _Declaration]: """Make the function of an operator, of a declaration without a body."""
+def tensors_only(arrays: Iterable[Any], name: str) -> tuple[Any, ...]:
+    """Return several tensors as a tuple; raise an error of the function of a name if one is something else."""

@@ -163,11 +163,12 @@ def full(
     alignment: int | None = None,
     layout: Layout | None = None,
     pin_memory: bool | None = None,
-) -> Tensor: ...
+) -> Tensor: """Return a tensor of one value."""
 def tensor(
     data: npt.ArrayLike | Tensor, *, dtype: _DTypeLike | None = None, device: str | Device | None = None
-) -> Tensor: ...
-def from_numpy(array: np.ndarray[Any, Any]) -> Tensor: ...
+) -> Tensor: """Return a tensor with a copy of nested sequences of numbers, an array or a tensor."""
+def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
+    """Return a tensor over an array's memory; nothing is copied, and a read-only array gives a read-only tensor."""
 def empty_like(
     x: Tensor,
     /,
@@ -176,7 +177,7 @@ def empty_like(
     device: str | Device | None = None,
     layout: Layout | None = None,
     pin_memory: bool | None = None,
-) -> Tensor: ...
+) -> Tensor: """Return a tensor of another's shape whose elements are whatever the memory held."""
 def zeros_like(
     x: Tensor,
     /,
@@ -185,7 +186,7 @@ def zeros_like(
     device: str | Device | None = None,
     layout: Layout | None = None,
     pin_memory: bool | None = None,
-) -> Tensor: ...
+) -> Tensor: """Return a tensor of zeros of another's shape; parameters as for `empty_like`."""
 def ones_like(
     x: Tensor,
     /,
@@ -194,7 +195,7 @@ def ones_like(
     device: str | Device | None = None,
     layout: Layout | None = None,
     pin_memory: bool | None = None,
-) -> Tensor: ...
+) -> Tensor: """Return a tensor of ones of another's shape; parameters as for `empty_like`."""
 def full_like(
     x: Tensor,
     /,
@@ -204,7 +205,7 @@ def full_like(
     device: str | Device | None = None,
     layout: Layout | None = None,
     pin_memory: bool | None = None,
-) -> Tensor: ...
+) -> Tensor: """Return a tensor of one value of another's shape."""
 def rand_like(
     x: Tensor,
     /,
@@ -214,7 +215,7 @@ def rand_like(
     generator: Generator | None = None,
     layout: Layout | None = None,
     pin_memory: bool | None = None,
-) -> Tensor: ...
+) -> Tensor: """Return a tensor of another's shape of random numbers from [0, 1)."""
 def randn_like(
     x: Tensor,
     /,
@@ -224,7 +225,8 @@ def randn_like(
     generator: Generator | None = None,
     layout: Layout | None = None,
     pin_memory: bool | None = None,
-) -> Tensor: ...
+) -> Tensor:
+    """Return normal random numbers, of mean 0 and deviation 1, in another's shape; parameters as for `rand_like`."""
 def randint_like(
     x: Tensor,
     /,
@@ -236,7 +238,8 @@ def randint_like(
     generator: Generator | None = None,
     layout: Layout | None = None,
     pin_memory: bool | None = None,
-) -> Tensor: ...
+) -> Tensor:
+    """Return random integers in another's shape: ``randint_like(x, low, high)`` or ``randint_like(x, high)``."""
 def empty_strided(
     size: Sequence[int],
     stride: Sequence[int],
@@ -245,7 +248,7 @@ def empty_strided(
     device: str | Device | None = None,
     layout: Layout | None = None,
     pin_memory: bool | None = None,
-) -> Tensor: ...
+) -> Tensor: """Return a tensor with given strides, whose elements are whatever the memory held."""
 def scalar_tensor(
     s: complex,
     *,
@@ -253,7 +256,7 @@ def scalar_tensor(
     device: str | Device | None = None,
     layout: Layout | None = None,
     pin_memory: bool | None = None,
-) -> Tensor: ...
+) -> Tensor: """Return a tensor without dimensions that holds a number."""
 def arange(
     start: float,
     /,
@@ -264,7 +267,7 @@ def arange(
     device: str | Device | None = None,
     layout: Layout | None = None,
     pin_memory: bool | None = None,
-) -> Tensor: ...
+) -> Tensor: """Return numbers at even distances, up to a bound that is not among them."""
 def linspace(
     start: complex,
     stop: complex,
@@ -276,7 +279,7 @@ def linspace(
     endpoint: bool = True,
     layout: Layout | None = None,
     pin_memory: bool | None = None,
-) -> Tensor: ...
+) -> Tensor: """Return so many numbers at even distances between two."""
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -287,13 +290,16 @@ def eye(
     device: str | Device | None = None,
     layout: Layout | None = None,
     pin_memory: bool | None = None,
-) -> Tensor: ...
-def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]: ...
-def tril(x: Tensor, /, k: int = 0, *, diagonal: int = 0) -> Tensor: ...
-def triu(x: Tensor, /, k: int = 0, *, diagonal: int = 0) -> Tensor: ...
+) -> Tensor: """Return a matrix with ones on a diagonal and zeros elsewhere."""
+def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]:
+    """Return the coordinates of the points of a grid, a tensor per axis."""
+def tril(x: Tensor, /, k: int = 0, *, diagonal: int = 0) -> Tensor:
+    """Return matrices with zeros above the `k`-th diagonal."""
+def triu(x: Tensor, /, k: int = 0, *, diagonal: int = 0) -> Tensor:
+    """Return matrices with zeros below the `k`-th diagonal."""
 def asarray(
     obj: Any, /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None, copy: bool | None = None
-) -> Tensor: ...
+) -> Tensor: """Return anything that holds numbers as a tensor, over the same memory where that is possible."""
 def from_blob(
     address: int,
     shape: int | Sequence[int],
@@ -302,11 +308,12 @@ def from_blob(
     dtype: _DTypeLike,
     deleter: Callable[[int], object] | _Deleter | None = None,
     device: str | Device = "cpu",
-) -> Tensor: ...
-def from_dlpack(x: object, /, *, device: str | Device | None = None, copy: bool | None = None) -> Tensor: ...
+) -> Tensor: """Return a tensor over memory at an address."""
+def from_dlpack(x: object, /, *, device: str | Device | None = None, copy: bool | None = None) -> Tensor:
+    """Return a tensor over the memory of anything that speaks DLPack."""
 def options_of(
     dtype: _DTypeLike | None,
     device: str | Device | None,
     layout: Layout | None = None,
     pin_memory: bool | None = None,
-) -> dict[str, Any]: ...
+) -> dict[str, Any]: """Return the options that were given, in the forms that operators take."""

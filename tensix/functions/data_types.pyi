@@ -12,6 +12,7 @@ __all__ = [
 _Kind: TypeAlias = str | _DTypeLike
 
 class FloatInfo(NamedTuple):
+    """Limits of a floating type; see `finfo`."""
     bits: int
     eps: float
     max: float
@@ -20,6 +21,7 @@ class FloatInfo(NamedTuple):
     dtype: DType
 
 class IntInfo(NamedTuple):
+    """Limits of an integer type; see `iinfo`."""
     bits: int
     max: int
     min: int
@@ -27,9 +29,13 @@ class IntInfo(NamedTuple):
 
 def astype(
     x: Tensor, dtype: _DTypeLike, /, *, copy: bool = True, device: str | Device | None = None
-) -> Tensor: ...
-def can_cast(from_: Tensor | _DTypeLike, to: _DTypeLike, /) -> bool: ...
-def finfo(type: Tensor | _DTypeLike, /) -> FloatInfo: ...
-def iinfo(type: Tensor | _DTypeLike, /) -> IntInfo: ...
-def isdtype(dtype: _DTypeLike, kind: _Kind | tuple[_Kind, ...]) -> bool: ...
-def result_type(*arrays_and_dtypes: Tensor | _DTypeLike | complex) -> DType: ...
+) -> Tensor: """Return a tensor with its elements converted to another type."""
+def can_cast(from_: Tensor | _DTypeLike, to: _DTypeLike, /) -> bool:
+    """Return whether promotion may turn one element type into another."""
+def finfo(type: Tensor | _DTypeLike, /) -> FloatInfo:
+    """Return the limits of a floating type, those of its parts if it is complex."""
+def iinfo(type: Tensor | _DTypeLike, /) -> IntInfo: """Return the limits of an integer type."""
+def isdtype(dtype: _DTypeLike, kind: _Kind | tuple[_Kind, ...]) -> bool:
+    """Return whether an element type is of a kind."""
+def result_type(*arrays_and_dtypes: Tensor | _DTypeLike | complex) -> DType:
+    """Return the element type that the result of an operation on these has."""

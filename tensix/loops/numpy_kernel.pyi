@@ -9,6 +9,7 @@ __all__ = ["NumpyKernel"]
 
 @disjoint_base
 class NumpyKernel(Kernel):
+    """Run a function of NumPy over views of the tensors among the arguments, also of those in lists."""
     def __init__(
         self, function: Callable[..., Any], *, promotes: bool = False, floats: bool = False, moves: bool = False,
         widens: bool = False,

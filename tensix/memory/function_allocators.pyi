@@ -9,6 +9,7 @@ __all__ = ["CallbackAllocator", "FunctionAllocator"]
 
 @disjoint_base
 class CallbackAllocator(Allocator):
+    """Give out memory that two Python callables make and free."""
     def __init__(
         self,
         allocate: Callable[[int], int | None],
@@ -21,6 +22,7 @@ class CallbackAllocator(Allocator):
 
 @disjoint_base
 class FunctionAllocator(Allocator):
+    """Give out memory that two C functions make and free."""
     def __init__(
         self, malloc: CFuncPtr | CapsuleType | int, free: CFuncPtr | CapsuleType | int, *, alignment: int = 16
     ) -> None: ...

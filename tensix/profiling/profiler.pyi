@@ -13,6 +13,7 @@ _R_co = TypeVar("_R_co", covariant=True)
 _Packages: TypeAlias = Collection[str | PathLike[str]]
 
 class ProfileRow(NamedTuple):
+    """Say what one line allocated."""
     place: Frame
     peak_bytes: int
     total_bytes: int
@@ -21,6 +22,7 @@ class ProfileRow(NamedTuple):
     current_count: int
 
 class CopyRow(NamedTuple):
+    """Say what one line copied."""
     place: Frame
     nbytes: int
     times: int
@@ -31,12 +33,14 @@ class _Profiled(Protocol[_P, _R_co]):
 
 @disjoint_base
 class Profile:
+    """Hold what each line allocated; `profile` makes one."""
     def __init__(self, quiet: bool = False, through: _Packages | None = None) -> None: ...
     @property
     def quiet(self) -> bool: ...
     @property
-    def rows(self) -> list[ProfileRow]: ...
-    def as_dict(self) -> dict[str, Any]: ...
+    def rows(self) -> list[ProfileRow]: """A `ProfileRow` for each line that allocated, the highest peak first."""
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain data, which `json` can write: those of all lines together, and ``"rows"``."""
     def _repr_html_(self) -> str: ...
     def __enter__(self) -> Self: ...
     def __exit__(self, *exc_info: object) -> None: ...
@@ -51,12 +55,13 @@ def profile(
 
 @disjoint_base
 class copies:
+    """Find the lines at which copy-on-write had to copy, in a scope."""
     def __init__(self, through: _Packages | None = None) -> None: ...
     @property
-    def rows(self) -> list[CopyRow]: ...
+    def rows(self) -> list[CopyRow]: """A `CopyRow` for each line, the most bytes first."""
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int: """Bytes copied."""
     @property
-    def count(self) -> int: ...
+    def count(self) -> int: """How often something was copied."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *exc_info: object) -> None: ...

@@ -10,6 +10,7 @@ __all__ = ["mark", "record", "snapshot"]
 
 @disjoint_base
 class record:
+    """Record every block that is allocated while it runs, in all threads."""
     def __init__(
         self,
         depth: int = 32,
@@ -18,12 +19,15 @@ class record:
         resident: float = False,
     ) -> None: ...
     @property
-    def is_running(self) -> bool: ...
-    def start(self) -> Self: ...
-    def stop(self) -> None: ...
-    def snapshot(self, *, holders: bool = True) -> Snapshot: ...
+    def is_running(self) -> bool: """Whether it was started and not stopped."""
+    def start(self) -> Self: """Begin to record."""
+    def stop(self) -> None:
+        """End the recording; harmless if it has ended. What is freed later still counts as alive in it."""
+    def snapshot(self, *, holders: bool = True) -> Snapshot: """Return what is recorded so far."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *exc_info: object) -> None: ...
 
-def mark(name: str) -> None: ...
-def snapshot(*, holders: bool = True) -> Snapshot: ...
+def mark(name: str) -> None:
+    """Give this moment a name in every recording that runs: the page, the summary and comparisons show it."""
+def snapshot(*, holders: bool = True) -> Snapshot:
+    """Return what the latest recording that still runs has recorded so far."""

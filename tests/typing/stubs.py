@@ -1,11 +1,14 @@
-"""Write the stubs of functions in plain Python: ``python tests/typing/stubs.py``, whenever a signature changed.
+"""Write the stubs of functions in plain Python, and summaries into the others: ``python tests/typing/stubs.py``.
 
 Their declarations have types, but what users call takes the names and places of other packages, too: see
 Note [Functions as methods]. No decorator can tell a type checker of more names, so the stubs say it, made of the
-declarations. `test_typing.py` compares them.
+declarations. `test_typing.py` compares them: run this whenever a signature or the first line of a docstring changed.
 """
 
 import ast
+import importlib
+import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -101,6 +104,63 @@ def formatted(text, path):
     return text
 
 
+# Stubs of Cython modules are written by hand, but for the summaries: editors read no docstring of a compiled module.
+COMPILED = sorted(path for path in PACKAGE.rglob("*.pyi") if path.with_suffix(".pyx").exists())
+
+
+def with_summaries(path):
+    """Return the text of a stub with the first line of each docstring, as the running module has it."""
+    module = importlib.import_module(".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts))
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for part, owner in reversed(declarations_of("\n".join(lines), module)):
+        summary = (inspect.getdoc(vars(owner).get(part.name)) or "").partition("\n")[0]
+        if ast.get_docstring(part) is not None:  # an earlier one
+            (kept, *_), last = part.body, part.body[0].end_lineno
+            if isinstance(part, ast.ClassDef):
+                del lines[kept.lineno - 1 : last]
+            else:
+                head = part.returns.end_lineno - 1
+                lines[head : last] = [f"{lines[head][: part.returns.end_col_offset]}: ..."]
+        if summary:
+            add_summary(lines, part, summary)
+    return "\n".join(lines) + "\n"
+
+
+def declarations_of(text, module):
+    """Return the functions and classes of a stub, those in classes too, each with what it is an attribute of."""
+    found = []
+    for part in ast.parse(text).body:
+        if isinstance(part, (ast.FunctionDef, ast.ClassDef)) and hasattr(module, part.name):
+            found.append((part, module))
+            if isinstance(part, ast.ClassDef):
+                inner = [one for one in part.body if isinstance(one, ast.FunctionDef) and one.name[:2] != "__"]
+                found += [(one, getattr(module, part.name)) for one in inner]
+    return [(part, owner) for part, owner in found if not {"overload", "setter"} & words_above(part)]
+
+
+def words_above(part):
+    """Return the last names of the decorators of a declaration."""
+    return {ast.unparse(decorator).rpartition(".")[2] for decorator in part.decorator_list}
+
+
+def add_summary(lines, part, summary):
+    """Write a docstring where a declaration says ``...``, or as the first line of a class."""
+    indent = " " * (part.col_offset + 4)
+    if isinstance(part, ast.ClassDef):
+        head = next(i for i in range(part.lineno - 1, len(lines)) if re.search(r":( \.\.\.)?$", lines[i]))
+        lines[head] = lines[head].removesuffix(" ...")
+        lines.insert(head + 1, f'{indent}"""{summary}"""')
+        return
+    head = part.returns.end_lineno - 1
+    start = lines[head].removesuffix(" ...")
+    if start == lines[head]:  # a comment for type checkers follows
+        return
+    whole = f'{start} """{summary}"""'
+    lines[head : head + 1] = [whole] if len(whole) <= 120 else [start, f'{indent}"""{summary}"""']
+
+
 if __name__ == "__main__":
     for path in MODULES:
         path.with_suffix(".pyi").write_text(stub_of(path), encoding="utf-8")
+    for path in COMPILED:
+        path.write_text(with_summaries(path), encoding="utf-8")

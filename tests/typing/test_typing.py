@@ -96,6 +96,8 @@ def test_stubs_of_functions_in_plain_python_are_made_of_them():
     written = runpy.run_path(str(HERE / "stubs.py"))
     for path in written["MODULES"]:
         assert path.with_suffix(".pyi").read_text(encoding="utf-8") == written["stub_of"](path)
+    for path in written["COMPILED"]:
+        assert path.read_text(encoding="utf-8") == written["with_summaries"](path)
 
 
 CHAPTERS = [path for path in STUBS if path.parent.name == "functions"]
