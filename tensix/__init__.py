@@ -1,4 +1,4 @@
-"""Tensors whose memory you can see and steer."""
+"""Tensors whose memory you can see and steer. Examples in docstrings assume ``import tensix``."""
 
 import sys as _sys
 from importlib import import_module as _import_module

@@ -1,3 +1,4 @@
+# cython: c_api_binop_methods=True
 """The tensor that users hold: a handle whose methods call operators.
 
 A method does three things: it takes its arguments in the forms that users write, calls the operator's table, and
@@ -26,32 +27,19 @@ from cython.cimports.tensix.core.intrusive_target import use_count, weak_use_cou
 from cython.cimports.tensix.core.memory_reports import OUT_OF_SIGHT
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
 from cython.cimports.tensix.core.storage_impl import (
-    StorageImpl,
-    StorageImpl_begin_use,
-    StorageImpl_end_use,
-    StorageImpl_report_use,
+    StorageImpl, StorageImpl_begin_use, StorageImpl_end_use, StorageImpl_report_use,
 )
 from cython.cimports.tensix.dispatch.kernel import Kernel, kernel_function_t
 from cython.cimports.tensix.dispatch.local_state import active_hooks
 from cython.cimports.tensix.dispatch.operands import (
-    call_in_place,
-    call_operator,
-    is_number,
-    is_plain_number,
-    read_number,
-    scalar_like,
-    tensor_of_array,
-    write_number,
+    call_in_place, call_operator, is_number, is_plain_number, read_number, scalar_like, tensor_of_array, write_number,
 )
 from cython.cimports.tensix.dispatch.operator_table import OperatorTable, OperatorTable_slot
 from cython.cimports.tensix.exchange.buffer import buffer_format, fill_buffer, release_buffer
 from cython.cimports.tensix.exchange.dlpack import exchange_api_capsule
 from cython.cimports.tensix.exchange.dlpack_export import dlpack_capsule
 from cython.cimports.tensix.exchange.ndarray import (
-    exported_ndarray_of_impl,
-    impl_of_ndarray,
-    printable_of_impl,
-    readable_of_impl,
+    exported_ndarray_of_impl, impl_of_ndarray, printable_of_impl, readable_of_impl,
 )
 from cython.cimports.tensix.exchange.numpy_calls import call_ignoring_errors
 from cython.cimports.tensix.exchange.pickling import reduce_tensor
@@ -59,42 +47,19 @@ from cython.cimports.tensix.kernels.views import index as index_kernel
 from cython.cimports.tensix.loops.copy import fill_ as fill_kernel
 from cython.cimports.tensix.tensors.dispatch_key import bits_of_key, dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import (
-    BFLOAT16,
-    BOOL,
-    FLOAT16,
-    DType,
-    dtype_from_any,
-    dtype_of_code,
-    is_integer,
-    itemsize_of,
-    refuse_undefined,
+    BFLOAT16, BOOL, FLOAT16, DType, dtype_from_any, dtype_of_code, is_integer, itemsize_of, refuse_undefined,
 )
 from cython.cimports.tensix.tensors.index_key import finds_element, is_basic
 from cython.cimports.tensix.tensors.memory_format import (
-    TensorImpl_is_channels_last,
-    TensorImpl_is_contiguous_in,
-    memory_format_from_any,
+    TensorImpl_is_channels_last, TensorImpl_is_contiguous_in, memory_format_from_any,
 )
 from cython.cimports.tensix.tensors.promotion import check_result_type
 from cython.cimports.tensix.tensors.sparse_tensor_impl import SparseTensorImpl
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, Tensor_wrap, TensorBase, set_tensor_class
 from cython.cimports.tensix.tensors.tensor_impl import (
-    TensorImpl,
-    TensorImpl_adopt,
-    TensorImpl_bump_version,
-    TensorImpl_check_bounds,
-    TensorImpl_const_data,
-    TensorImpl_mutable_data,
-    TensorImpl_new,
-    TensorImpl_refresh,
-    TensorImpl_same_sizes,
-    TensorImpl_shape,
-    TensorImpl_sizes,
-    TensorImpl_stride,
-    TensorImpl_strides,
-    int64_of,
-    tx_multiply_overflows,
-    wrap_dim,
+    TensorImpl, TensorImpl_adopt, TensorImpl_bump_version, TensorImpl_check_bounds, TensorImpl_const_data,
+    TensorImpl_mutable_data, TensorImpl_new, TensorImpl_refresh, TensorImpl_same_sizes, TensorImpl_shape,
+    TensorImpl_sizes, TensorImpl_stride, TensorImpl_strides, int64_of, tx_multiply_overflows, wrap_dim,
 )
 
 from tensix import exchange
@@ -219,7 +184,6 @@ class Tensor(TensorBase):
 
     Examples
     --------
-    >>> import tensix
     >>> x = tensix.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> x[0] + x[1]
     tensor([4., 6.])
@@ -516,7 +480,6 @@ class Tensor(TensorBase):
 
         Examples
         --------
-        >>> import tensix
         >>> tensix.tensor([1.5, 2.5]).to(tensix.int64)
         tensor([1, 2])
         """
@@ -620,7 +583,6 @@ class Tensor(TensorBase):
 
         Examples
         --------
-        >>> import tensix
         >>> x = tensix.empty(1000).uniform_(-2, 3)
         >>> bool(tensix.min(x) >= -2), bool(tensix.max(x) <= 3)
         (True, True)
@@ -646,7 +608,6 @@ class Tensor(TensorBase):
 
         Examples
         --------
-        >>> import tensix
         >>> tensix.empty(2).normal_(5, 0)
         tensor([5., 5.])
         """
@@ -689,7 +650,6 @@ class Tensor(TensorBase):
 
         Examples
         --------
-        >>> import tensix
         >>> x = tensix.arange(4).resize_(2)
         >>> x
         tensor([0, 1])
@@ -821,7 +781,6 @@ class Tensor(TensorBase):
 
         Examples
         --------
-        >>> import tensix
         >>> x = tensix.empty(2, 3, 4)
         >>> x.transpose(0, 1).shape, x.transpose(2, 0, 1).shape, x.transpose().shape
         ((3, 2, 4), (4, 2, 3), (4, 3, 2))
@@ -876,7 +835,6 @@ class Tensor(TensorBase):
 
         Examples
         --------
-        >>> import tensix
         >>> tensix.tensor([[1, 2], [3, 4]]).diagonal()
         tensor([1, 4])
         """
@@ -899,7 +857,6 @@ class Tensor(TensorBase):
 
         Examples
         --------
-        >>> import tensix
         >>> tensix.tensor([1, 2, 3, 4]).unfold(0, 3, 1)
         tensor([[1, 2, 3],
                 [2, 3, 4]])
@@ -923,7 +880,6 @@ class Tensor(TensorBase):
 
         Examples
         --------
-        >>> import tensix
         >>> tensix.tensor([1, 2, 3, 4]).as_strided((2, 2), (-1, -2), 3)
         tensor([[4, 2],
                 [3, 1]])
@@ -995,7 +951,6 @@ class Tensor(TensorBase):
 
         Examples
         --------
-        >>> import tensix
         >>> tensix.tensor([0.126, 2.5]).round(2), tensix.tensor([0.126, 2.5]).round()
         (tensor([0.13, 2.50]), tensor([0., 2.]))
         """
@@ -1010,95 +965,50 @@ class Tensor(TensorBase):
     def __invert__(self):
         return BITWISE_INVERT.call1(self)
 
-    # ---- operators of two operands, and reflected: the left one is a number
+    # ---- operators of two operands: `self` is the left one, perhaps a number, and `other` the tensor
 
     def __add__(self, other):
         return call_operator(ADD, self, other)
 
-    def __radd__(self, other):
-        return call_operator(ADD, other, self)
-
     def __sub__(self, other):
         return call_operator(SUB, self, other)
-
-    def __rsub__(self, other):
-        return call_operator(SUB, other, self)
 
     def __mul__(self, other):
         return call_operator(MUL, self, other)
 
-    def __rmul__(self, other):
-        return call_operator(MUL, other, self)
-
     def __truediv__(self, other):
         return call_operator(DIV, self, other)
-
-    def __rtruediv__(self, other):
-        return call_operator(DIV, other, self)
 
     def __floordiv__(self, other):
         return call_operator(FLOOR_DIVIDE, self, other)
 
-    def __rfloordiv__(self, other):
-        return call_operator(FLOOR_DIVIDE, other, self)
-
     def __mod__(self, other):
         return call_operator(REMAINDER, self, other)
-
-    def __rmod__(self, other):
-        return call_operator(REMAINDER, other, self)
 
     def __divmod__(self, other):
         quotient = call_operator(FLOOR_DIVIDE, self, other)
         return NotImplemented if quotient is NotImplemented else (quotient, call_operator(REMAINDER, self, other))
 
-    def __rdivmod__(self, other):
-        quotient = call_operator(FLOOR_DIVIDE, other, self)
-        return NotImplemented if quotient is NotImplemented else (quotient, call_operator(REMAINDER, other, self))
-
     def __pow__(self, other):
         return call_operator(POW, self, other)
-
-    def __rpow__(self, other):
-        return call_operator(POW, other, self)
 
     def __and__(self, other):
         return call_operator(BITWISE_AND, self, other)
 
-    def __rand__(self, other):
-        return call_operator(BITWISE_AND, other, self)
-
     def __or__(self, other):
         return call_operator(BITWISE_OR, self, other)
-
-    def __ror__(self, other):
-        return call_operator(BITWISE_OR, other, self)
 
     def __xor__(self, other):
         return call_operator(BITWISE_XOR, self, other)
 
-    def __rxor__(self, other):
-        return call_operator(BITWISE_XOR, other, self)
-
     def __lshift__(self, other):
         return call_operator(BITWISE_LEFT_SHIFT, self, other)
-
-    def __rlshift__(self, other):
-        return call_operator(BITWISE_LEFT_SHIFT, other, self)
 
     def __rshift__(self, other):
         return call_operator(BITWISE_RIGHT_SHIFT, self, other)
 
-    def __rrshift__(self, other):
-        return call_operator(BITWISE_RIGHT_SHIFT, other, self)
-
     def __matmul__(self, other):
-        other = tensor_of_array(self, other)
-        return MATMUL.call2(self, other) if isinstance(other, TensorBase) else NotImplemented
-
-    def __rmatmul__(self, other):
-        other = tensor_of_array(self, other)
-        return MATMUL.call2(other, self) if isinstance(other, TensorBase) else NotImplemented
+        return product_of(self, other)
 
     # ---- operators in place
 
@@ -1233,7 +1143,6 @@ class Tensor(TensorBase):
 
         Examples
         --------
-        >>> import tensix
         >>> x = tensix.zeros(2)
         >>> x.numpy()[0] = 3
         >>> x
@@ -1503,6 +1412,14 @@ def in_place(table: OperatorTable, target: TensorBase, other, alpha):
         return call_in_place(table, target, other)
     b = other if isinstance(other, TensorBase) else scalar_like(target, other)
     return table.call((target, b), {"alpha": alpha})
+
+
+@cython.cfunc
+def product_of(left, right):
+    """Multiply matrices, one of which may be an array."""
+    a = left if isinstance(left, TensorBase) else tensor_of_array(right, left)
+    b = right if isinstance(right, TensorBase) else tensor_of_array(left, right)
+    return MATMUL.call2(a, b) if isinstance(a, TensorBase) and isinstance(b, TensorBase) else NotImplemented
 
 
 @cython.cfunc

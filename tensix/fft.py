@@ -62,7 +62,6 @@ def fft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "ba
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.fft.fft(tensix.ones(4))
     tensor([4.+0.j, 0.+0.j, 0.+0.j, 0.+0.j], dtype=tensix.complex64)
     """
@@ -74,7 +73,6 @@ def ifft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "b
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.fft.ifft(tensix.fft.fft(tensix.ones(2)))
     tensor([1.+0.j, 1.+0.j], dtype=tensix.complex64)
     """
@@ -86,7 +84,6 @@ def rfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "b
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.fft.rfft(tensix.ones(4))
     tensor([4.+0.j, 0.+0.j, 0.+0.j], dtype=tensix.complex64)
     """
@@ -98,7 +95,6 @@ def irfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.fft.irfft(tensix.fft.rfft(tensix.ones(4)))
     tensor([1., 1., 1., 1.])
     """
@@ -110,7 +106,6 @@ def hfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "b
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.fft.hfft(tensix.ones(3, dtype=tensix.complex64))
     tensor([4., 0., 0., 0.])
     """
@@ -122,7 +117,6 @@ def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: _Norm = "
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.fft.ihfft(tensix.ones(4))
     tensor([1.-0.j, 0.-0.j, 0.-0.j], dtype=tensix.complex64)
     """
@@ -147,7 +141,6 @@ def fftn(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.fft.fftn(tensix.ones(2, 2))
     tensor([[4.+0.j, 0.+0.j],
             [0.+0.j, 0.+0.j]], dtype=tensix.complex64)
@@ -162,7 +155,6 @@ def ifftn(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.fft.ifftn(tensix.ones(2, 2)).shape
     (2, 2)
     """
@@ -176,7 +168,6 @@ def rfftn(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.fft.rfftn(tensix.ones(2, 2)).shape
     (2, 2)
     """
@@ -190,7 +181,6 @@ def irfftn(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.fft.irfftn(tensix.ones(2, 2)).shape
     (2, 2)
     """
@@ -202,7 +192,6 @@ def fftshift(x: Tensor, /, *, axes: _Axes = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.fft.fftshift(tensix.arange(5))
     tensor([3, 4, 0, 1, 2])
     """
@@ -214,7 +203,6 @@ def ifftshift(x: Tensor, /, *, axes: _Axes = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.fft.ifftshift(tensix.arange(5))
     tensor([2, 3, 4, 0, 1])
     """
@@ -247,7 +235,6 @@ def fftfreq(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.fft.fftfreq(4)
     tensor([ 0.00,  0.25, -0.50, -0.25])
     """
@@ -263,7 +250,6 @@ def rfftfreq(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.fft.rfftfreq(4)
     tensor([0.00, 0.25, 0.50])
     """

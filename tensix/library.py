@@ -33,7 +33,6 @@ class Library:
 
     Examples
     --------
-    >>> import tensix
     >>> from tensix.library import Library
     >>> with Library("demo") as library:
     ...     _ = library.define("twice(Tensor self) -> Tensor")

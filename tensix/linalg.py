@@ -81,7 +81,6 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.cholesky(tensix.tensor([[4.0, 2.0], [2.0, 2.0]]))
     tensor([[2., 0.],
             [1., 1.]])
@@ -101,7 +100,6 @@ def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.cross(tensix.tensor([1, 0, 0]), tensix.tensor([0, 1, 0]))
     tensor([0, 0, 1])
     """
@@ -113,7 +111,6 @@ def det(x: Tensor, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.det(tensix.tensor([[2.0, 0.0], [0.0, 3.0]]))
     tensor(6.)
     """
@@ -125,7 +122,6 @@ def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.diagonal(tensix.tensor([[1, 2], [3, 4]]))
     tensor([1, 4])
     """
@@ -138,7 +134,6 @@ def eig(x: Tensor, /) -> EigResult:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.eig(tensix.tensor([[2.0, 0.0], [0.0, 3.0]])).eigenvalues
     tensor([2.+0.j, 3.+0.j], dtype=tensix.complex64)
     """
@@ -150,7 +145,6 @@ def eigh(x: Tensor, /) -> EighResult:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.eigh(tensix.tensor([[3.0, 0.0], [0.0, 2.0]])).eigenvalues
     tensor([2., 3.])
     """
@@ -162,7 +156,6 @@ def eigvals(x: Tensor, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.eigvals(tensix.tensor([[2.0, 0.0], [0.0, 3.0]]))
     tensor([2.+0.j, 3.+0.j], dtype=tensix.complex64)
     """
@@ -174,7 +167,6 @@ def eigvalsh(x: Tensor, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.eigvalsh(tensix.tensor([[3.0, 0.0], [0.0, 2.0]]))
     tensor([2., 3.])
     """
@@ -191,7 +183,6 @@ def inv(x: Tensor, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.inv(tensix.tensor([[2.0, 0.0], [0.0, 4.0]]))
     tensor([[0.50, 0.00],
             [0.00, 0.25]])
@@ -218,7 +209,6 @@ def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | Literal["f
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.matrix_norm(tensix.tensor([[3.0, 0.0], [0.0, 4.0]]))
     tensor(5.)
     """
@@ -231,7 +221,6 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.matrix_power(tensix.tensor([[1, 1], [0, 1]]), 3)
     tensor([[1, 3],
             [0, 1]])
@@ -244,7 +233,6 @@ def matrix_rank(x: Tensor, /, *, rtol: Operand | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.matrix_rank(tensix.ones(2, 2))
     tensor(1)
     """
@@ -256,7 +244,6 @@ def pinv(x: Tensor, /, *, rtol: Operand | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.pinv(tensix.tensor([[2.0], [0.0]]))
     tensor([[0.5, 0.0]])
     """
@@ -268,7 +255,6 @@ def qr(x: Tensor, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRR
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.qr(tensix.ones(3, 2)).R.shape
     (2, 2)
     """
@@ -283,7 +269,6 @@ def slogdet(x: Tensor, /) -> SlogdetResult:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.slogdet(tensix.tensor([[-1.0]]))
     SlogdetResult(sign=tensor(-1.), logabsdet=tensor(0.))
     """
@@ -300,7 +285,6 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.solve(tensix.tensor([[2.0, 0.0], [0.0, 4.0]]), tensix.tensor([2.0, 2.0]))
     tensor([1.0, 0.5])
     """
@@ -312,7 +296,6 @@ def svd(x: Tensor, /, *, full_matrices: bool = True) -> SVDResult:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.svd(tensix.tensor([[3.0, 0.0], [0.0, 4.0]])).S
     tensor([4., 3.])
     """
@@ -324,7 +307,6 @@ def svdvals(x: Tensor, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.svdvals(tensix.tensor([[3.0, 0.0], [0.0, 4.0]]))
     tensor([4., 3.])
     """
@@ -345,7 +327,6 @@ def trace(x: Tensor, /, *, offset: int = 0, dtype: _DTypeLike | None = None) -> 
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.trace(tensix.tensor([[1, 2], [3, 4]]))
     tensor(5)
     """
@@ -370,7 +351,6 @@ def vector_norm(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linalg.vector_norm(tensix.tensor([3.0, 4.0]))
     tensor(5.)
     """

@@ -87,7 +87,6 @@ cdef class include_keys(Guard):
 
     Examples
     --------
-    >>> import tensix
     >>> from tensix.dispatch import include_keys
     >>> with include_keys("AutogradCPU"):  # nothing records gradients here, so the calls fall through to the CPU
     ...     tensix.ones(2) + tensix.ones(2)

@@ -10,51 +10,21 @@ import cython
 import numpy as np
 from cython.cimports.cpython.bool import PyBool_Check
 from cython.cimports.cpython.complex import (
-    PyComplex_Check,
-    PyComplex_FromDoubles,
-    PyComplex_ImagAsDouble,
-    PyComplex_RealAsDouble,
+    PyComplex_Check, PyComplex_FromDoubles, PyComplex_ImagAsDouble, PyComplex_RealAsDouble,
 )
 from cython.cimports.cpython.float import PyFloat_Check, PyFloat_CheckExact
 from cython.cimports.cpython.long import PyLong_Check
-from cython.cimports.libc.stdint import (
-    int8_t,
-    int16_t,
-    int32_t,
-    int64_t,
-    uint8_t,
-    uint16_t,
-    uint32_t,
-    uint64_t,
-)
+from cython.cimports.libc.stdint import int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from cython.cimports.numpy import ndarray
 from cython.cimports.tensix.core.device import CPU
 from cython.cimports.tensix.dispatch.kernel import Kernel
 from cython.cimports.tensix.dispatch.local_state import active_hooks
 from cython.cimports.tensix.dispatch.operator_table import (
-    OperatorTable,
-    OperatorTable_slot,
-    begin_use_of,
-    end_use_of,
-    kernel_p,
+    OperatorTable, OperatorTable_slot, begin_use_of, end_use_of, kernel_p,
 )
 from cython.cimports.tensix.tensors.dtype import (
-    BOOL,
-    COMPLEX64,
-    COMPLEX128,
-    FLOAT32,
-    FLOAT64,
-    INT8,
-    INT16,
-    INT32,
-    INT64,
-    UINT8,
-    UINT16,
-    UINT32,
-    UINT64,
-    dtype_from_any,
-    dtype_of_code,
-    refuse_undefined,
+    BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64,
+    dtype_from_any, dtype_of_code, refuse_undefined,
 )
 from cython.cimports.tensix.tensors.promotion import promote_number
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase

@@ -28,7 +28,6 @@ class Operator:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.ops.tensix.add(tensix.ones(2), tensix.ones(2), alpha=3)
     tensor([4., 4.])
     """

@@ -57,12 +57,7 @@ from cython.cimports.tensix.dispatch.argument_parser import ArgumentParser
 from cython.cimports.tensix.dispatch.kernel import Kernel, argument_t, arguments_t
 from cython.cimports.tensix.dispatch.local_state import active_hooks, count_hooks, local_keys
 from cython.cimports.tensix.tensors.dispatch_key import (
-    BACKEND_BITS,
-    BACKEND_MASK,
-    FIRST_SLOT,
-    FUNCTIONALITY_COUNT,
-    SLOT_COUNT,
-    dense_keys_of_device,
+    BACKEND_BITS, BACKEND_MASK, FIRST_SLOT, FUNCTIONALITY_COUNT, SLOT_COUNT, dense_keys_of_device,
 )
 from cython.cimports.tensix.tensors.dtype import default_float_code, dtype_from_any, dtype_of_code
 from cython.cimports.tensix.tensors.memory_format import TensorImpl_is_contiguous_in, memory_format_from_any
@@ -288,7 +283,6 @@ class OperatorTable:
 
     Examples
     --------
-    >>> import tensix
     >>> from tensix.dispatch import dispatcher
     >>> add = dispatcher.get_op_table("tensix::add.Tensor")
     >>> add(tensix.ones(2), tensix.ones(2))

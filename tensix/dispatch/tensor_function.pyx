@@ -138,7 +138,7 @@ cdef class TensorFunction:
 
     @property
     def __doc__(self):
-        return self.declaration.__doc__
+        return described(self)
 
     @property
     def __signature__(self):
@@ -172,6 +172,21 @@ cdef class TensorFunction:
 
     def __repr__(self):
         return f"<function {self.__module__}.{self.__name__}>"
+
+
+cdef object described(TensorFunction self):
+    """Return the docstring of the declaration, with the sections of the one whose parameters it says to have."""
+    re, doc = import_module("re"), self.declaration.__doc__  # few programs ask
+    found = re.search("parameters as for `([a-z]+)`", doc or "")
+    if found is None:
+        return doc
+    names, start = self.declaration.__globals__, r"\n\n(?=(?:Parameters|Returns|Raises|Notes|Examples)\n-)"
+    other = names[found[1]] if found[1] in names else getattr(import_module("tensix"), found[1])
+    cleandoc = import_module("inspect").cleandoc
+    first, *own = re.split(start, cleandoc(doc))
+    missing = {"Parameters", "Returns", "Raises"} - {section.partition("\n")[0] for section in own}
+    others = [section for section in re.split(start, cleandoc(other.__doc__)) if section.partition("\n")[0] in missing]
+    return "\n\n".join([first, *others, *own])
 
 
 cdef PyObject* call(PyObject* function, PyObject** args, size_t flagged, PyObject* names) except NULL:
@@ -333,7 +348,7 @@ cdef class OperatorFunction(TensorFunction):
 
     @property
     def __doc__(self):  # again: the class's own would be found before that of the base
-        return self.declaration.__doc__
+        return described(self)
 
     cdef object own_signature(self):
         inspect = import_module("inspect")

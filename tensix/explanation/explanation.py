@@ -40,7 +40,6 @@ def explain(x: Any, /) -> "Explanation":
 
     Examples
     --------
-    >>> import tensix
     >>> x = tensix.ones(3, 4)
     >>> clone = x.lazy_clone()
     >>> for line in str(tensix.explain(clone)).splitlines():
@@ -62,7 +61,6 @@ class Explanation:
 
     Examples
     --------
-    >>> import tensix
     >>> chain = tensix.explain(tensix.empty(3)).to_dict()
     >>> while chain["owns"]:
     ...     chain = chain["owns"][0]

@@ -102,7 +102,6 @@ def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None, alignme
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.empty(3, 4).shape
     (3, 4)
     """
@@ -122,7 +121,6 @@ def zeros(shape=(), *sizes, dtype=None, device=None, alignment=None, layout=None
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.zeros(2)
     tensor([0., 0.])
     """
@@ -139,7 +137,6 @@ def ones(shape=(), *sizes, dtype=None, device=None, alignment=None, layout=None,
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.ones(2)
     tensor([1., 1.])
     """
@@ -169,7 +166,6 @@ def full(shape, fill_value, *, dtype=None, device=None, alignment=None, layout=N
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.full((2,), 7)
     tensor([7, 7])
     """
@@ -255,7 +251,6 @@ def empty_like(x, /, *, dtype=None, device=None, layout=None, pin_memory=None):
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.empty_like(tensix.ones(2, 3)).shape
     (2, 3)
     """
@@ -267,7 +262,6 @@ def zeros_like(x, /, *, dtype=None, device=None, layout=None, pin_memory=None):
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.zeros_like(tensix.tensor([1, 2]))
     tensor([0, 0])
     """
@@ -279,7 +273,6 @@ def ones_like(x, /, *, dtype=None, device=None, layout=None, pin_memory=None):
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.ones_like(tensix.tensor([1.5, 2.5]))
     tensor([1., 1.])
     """
@@ -304,7 +297,6 @@ def full_like(x, /, fill_value, *, dtype=None, device=None, layout=None, pin_mem
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.full_like(tensix.ones(2), 7)
     tensor([7., 7.])
     """
@@ -346,7 +338,6 @@ def empty_strided(size, stride, *, dtype=None, device=None, layout=None, pin_mem
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
     """
@@ -369,7 +360,6 @@ def scalar_tensor(s, *, dtype=None, device=None, layout=None, pin_memory=None):
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.scalar_tensor(2.5)
     tensor(2.5)
     """
@@ -403,7 +393,6 @@ def rand(shape=(), *sizes, dtype=None, device=None, generator=None, layout=None,
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.rand(3, 4).shape
     (3, 4)
     """
@@ -419,7 +408,6 @@ def randn(shape=(), *sizes, dtype=None, device=None, generator=None, layout=None
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.randn(3, 4).shape
     (3, 4)
     """
@@ -455,7 +443,6 @@ def randint(low=0, high=None, size=None, *, dtype=None, device=None, generator=N
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.randint(5, 6, (2,)), tensix.randint(1, size=(2,))
     (tensor([5, 5]), tensor([0, 0]))
     """
@@ -492,7 +479,6 @@ def rand_like(x, /, *, dtype=None, device=None, generator=None, layout=None, pin
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.rand_like(tensix.ones(2, 3)).shape
     (2, 3)
     """
@@ -504,7 +490,6 @@ def randn_like(x, /, *, dtype=None, device=None, generator=None, layout=None, pi
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.randn_like(tensix.ones(2, 3)).shape
     (2, 3)
     """
@@ -536,7 +521,6 @@ def randint_like(x, /, low, high=None, *, dtype=None, device=None, generator=Non
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.randint_like(tensix.tensor([7, 8]), 5, 6)
     tensor([5, 5])
     """
@@ -585,7 +569,6 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None, layout=None,
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.arange(3), tensix.arange(1, 2, 0.5)
     (tensor([0, 1, 2]), tensor([1.0, 1.5]))
     """
@@ -621,7 +604,6 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True, lay
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.linspace(0, 1, 3), tensix.linspace(0, 1, 2, endpoint=False)
     (tensor([0.0, 0.5, 1.0]), tensor([0.0, 0.5]))
     """
@@ -650,7 +632,6 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None, layout=None, pi
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.eye(2, 3, k=1, dtype=tensix.int64)
     tensor([[0, 1, 0],
             [0, 0, 1]])
@@ -676,7 +657,6 @@ def meshgrid(*arrays, indexing="xy"):
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.meshgrid(tensix.arange(2), tensix.arange(3), indexing="ij")[1]
     tensor([[0, 1, 2],
             [0, 1, 2]])
@@ -690,7 +670,6 @@ def tril(x, /, *, k=0):
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.tril(tensix.tensor([[1, 2], [3, 4]]))
     tensor([[1, 0],
             [3, 4]])
@@ -704,7 +683,6 @@ def triu(x, /, *, k=0):
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.triu(tensix.tensor([[1, 2], [3, 4]]))
     tensor([[1, 2],
             [0, 4]])
@@ -734,7 +712,6 @@ def tensor(data, *, dtype=None, device=None):
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.tensor([[1, 2], [3, 4]])
     tensor([[1, 2],
             [3, 4]])
@@ -871,7 +848,6 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.asarray([[1, 2], [3, 4]])
     tensor([[1, 2],
             [3, 4]])

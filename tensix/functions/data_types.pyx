@@ -89,7 +89,6 @@ def astype(Tensor x not None, dtype, /, *, copy=True, device=None):
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.astype(tensix.tensor([1.5, -1.5]), tensix.int64)
     tensor([ 1, -1])
     """
@@ -111,7 +110,6 @@ def can_cast(from_, to, /):
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.can_cast(tensix.int8, tensix.int16), tensix.can_cast(tensix.ones(2), tensix.int64)
     (True, False)
     """
@@ -143,7 +141,6 @@ def finfo(type, /):
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.finfo(tensix.bfloat16).eps, tensix.finfo(tensix.complex64).dtype
     (0.0078125, tensix.float32)
     """
@@ -183,7 +180,6 @@ def iinfo(type, /):
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.iinfo(tensix.int8)
     IntInfo(bits=8, max=127, min=-128, dtype=tensix.int8)
     """
@@ -219,7 +215,6 @@ def isdtype(dtype, kind):
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.isdtype(tensix.uint8, "integral"), tensix.isdtype(tensix.bool, ("numeric", tensix.int8))
     (True, False)
     """
@@ -260,7 +255,6 @@ def result_type(*arrays_and_dtypes):
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.result_type(tensix.int8, tensix.ones(2, dtype=tensix.uint8), 1)
     tensix.int16
     >>> tensix.result_type(tensix.int64, 1.5)

@@ -42,7 +42,6 @@ def allclose(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.allclose(tensix.tensor([0.1, 0.2]), tensix.tensor([0.1, 0.2000001]))
     True
     """
@@ -62,7 +61,6 @@ def array_equal(x1: Tensor, x2: Tensor, /, *, equal_nan: bool = False) -> bool:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.array_equal(tensix.tensor([1, 2]), tensix.tensor([1.0, 2.0]))
     True
     """
@@ -94,7 +92,6 @@ def norm(x: Tensor, /, ord: Any = None, *, axis: int | tuple[int, ...] | None = 
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.tensor([3.0, 4.0]).norm()
     tensor(5.)
     """
@@ -131,7 +128,6 @@ def einsum(subscripts: str, /, *operands: Tensor) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> x, y = tensix.tensor([[1, 2], [3, 4]]), tensix.tensor([[1, 1], [0, 1]])
     >>> tensix.einsum("ij,jk->ik", x, y), tensix.einsum("ii", x)
     (tensor([[1, 3],
@@ -166,7 +162,6 @@ def unique(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.unique(tensix.tensor([3, 1, 3]), return_counts=True)
     (tensor([1, 3]), tensor([1, 2]))
     """
@@ -185,7 +180,6 @@ def median(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> 
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.median(tensix.tensor([3.0, 1.0, 2.0, 10.0]))
     tensor(2.5)
     """
@@ -221,7 +215,6 @@ def quantile(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.quantile(tensix.tensor([1.0, 2.0, 3.0, 5.0]), [0.5, 0.75])
     tensor([2.5, 3.5])
     """
@@ -279,7 +272,6 @@ def hstack(arrays: Sequence[Tensor], /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.hstack([tensix.tensor([1, 2]), tensix.tensor([3])])
     tensor([1, 2, 3])
     """
@@ -293,7 +285,6 @@ def vstack(arrays: Sequence[Tensor], /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.vstack([tensix.tensor([1, 2]), tensix.tensor([3, 4])])
     tensor([[1, 2],
             [3, 4]])
@@ -317,7 +308,6 @@ def split(x: Tensor, split_size_or_sections: int | Sequence[int], /, *, axis: in
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.split(tensix.arange(5), 2)
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
@@ -351,7 +341,6 @@ def pad(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.pad(tensix.tensor([1, 2]), (2, 1)), tensix.pad(tensix.tensor([1, 2]), 1, mode="edge")
     (tensor([0, 0, 1, 2, 0]), tensor([1, 1, 2, 2]))
     """
@@ -405,7 +394,6 @@ def randperm(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.sort(tensix.randperm(4))
     tensor([0, 1, 2, 3])
     """
@@ -436,7 +424,6 @@ def set_printoptions(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.set_printoptions(precision=2)
     >>> tensix.tensor([1 / 3])
     tensor([0.33])

@@ -35,7 +35,6 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.take(tensix.tensor([[1, 2, 3], [4, 5, 6]]), tensix.tensor([2, 0]), axis=1)
     tensor([[3, 1],
             [6, 4]])
@@ -62,7 +61,6 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> x = tensix.tensor([[3, 1, 2]])
     >>> tensix.take_along_axis(x, tensix.argsort(x))
     tensor([[1, 2, 3]])

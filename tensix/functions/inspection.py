@@ -21,7 +21,6 @@ def __array_namespace_info__() -> "ArrayNamespaceInfo":  # noqa: N807
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.__array_namespace_info__().default_dtypes()["real floating"]
     tensix.float32
     """
@@ -36,7 +35,6 @@ class ArrayNamespaceInfo:
 
         Examples
         --------
-        >>> import tensix
         >>> tensix.__array_namespace_info__().capabilities()
         {'boolean indexing': True, 'data-dependent shapes': True, 'max dimensions': 64}
         """
@@ -75,7 +73,6 @@ class ArrayNamespaceInfo:
 
         Examples
         --------
-        >>> import tensix
         >>> tensix.__array_namespace_info__().dtypes(kind="real floating")
         {'float32': tensix.float32, 'float64': tensix.float64}
         """

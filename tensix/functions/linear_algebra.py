@@ -26,7 +26,6 @@ def dot(x1: Tensor, x2: Tensor, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.dot(tensix.tensor([1, 2]), tensix.tensor([3, 4]))
     tensor(11)
     """
@@ -43,7 +42,6 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.matmul(tensix.tensor([[1, 2], [3, 4]]), tensix.tensor([1, 1]))
     tensor([3, 7])
     """
@@ -55,7 +53,6 @@ def matrix_transpose(x: Tensor, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.matrix_transpose(tensix.ones(2, 3)).shape
     (3, 2)
     """
@@ -67,7 +64,6 @@ def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.outer(tensix.tensor([1, 2]), tensix.tensor([3, 4]))
     tensor([[3, 4],
             [6, 8]])
@@ -92,7 +88,6 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Seq
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.tensordot(tensix.ones(2, 3), tensix.ones(3, 4), axes=1).shape
     (2, 4)
     """
@@ -130,7 +125,6 @@ def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.vecdot(tensix.tensor([1, 2]), tensix.tensor([3, 4]))
     tensor(11)
     """

@@ -45,7 +45,6 @@ def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
 
     Examples
     --------
-    >>> import tensix
     >>> [x.shape for x in tensix.broadcast_arrays(tensix.ones(3), tensix.ones(2, 1))]
     [(2, 3), (2, 3)]
     """
@@ -63,7 +62,6 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.broadcast_shapes((3,), (2, 1))
     (2, 3)
     """
@@ -91,7 +89,6 @@ def broadcast_to(x: Tensor, /, shape: Sequence[int]) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.broadcast_to(tensix.tensor([1, 2]), (2, 2))
     tensor([[1, 2],
             [1, 2]])
@@ -115,7 +112,6 @@ def expand_dims(x: Tensor, /, axis: Dims) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.expand_dims(tensix.ones(3), axis=(0, 2)).shape
     (1, 3, 1)
     """
@@ -134,7 +130,6 @@ def flip(x: Tensor, /, *, axis: Axes = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.flip(tensix.tensor([[1, 2], [3, 4]]), axis=1)
     tensor([[2, 1],
             [4, 3]])
@@ -155,7 +150,6 @@ def moveaxis(x: Tensor, source: Dims, destination: Dims, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.moveaxis(tensix.ones(2, 3, 4), 0, -1).shape
     (3, 4, 2)
     """
@@ -168,7 +162,6 @@ def permute_dims(x: Tensor, /, axes: Sequence[int]) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.permute_dims(tensix.ones(2, 3, 4), (2, 0, 1)).shape
     (4, 2, 3)
     """
@@ -193,7 +186,6 @@ def reshape(x: Tensor, /, shape: Sequence[int], *, copy: bool | None = None) -> 
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.reshape(tensix.arange(4), (2, -1))
     tensor([[0, 1],
             [2, 3]])
@@ -217,7 +209,6 @@ def squeeze(x: Tensor, /, axis: Axes = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.squeeze(tensix.ones(1, 3, 1), axis=(0, 2)).shape
     (3,)
     """
@@ -230,7 +221,6 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.unstack(tensix.tensor([[1, 2], [3, 4]]), axis=1)
     (tensor([1, 3]), tensor([2, 4]))
     """
@@ -258,7 +248,6 @@ def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.concat([tensix.tensor([1, 2]), tensix.tensor([3])])
     tensor([1, 2, 3])
     """
@@ -286,7 +275,6 @@ def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.stack([tensix.tensor([1, 2]), tensix.tensor([3, 4])], axis=1)
     tensor([[1, 3],
             [2, 4]])
@@ -308,7 +296,6 @@ def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> T
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.repeat(tensix.tensor([1, 2]), 2)
     tensor([1, 1, 2, 2])
     """
@@ -333,7 +320,6 @@ def roll(x: Tensor, /, shift: Dims, *, axis: Axes = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.roll(tensix.arange(4), 1)
     tensor([3, 0, 1, 2])
     """
@@ -346,7 +332,6 @@ def tile(x: Tensor, repetitions: Sequence[int], /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.tile(tensix.tensor([1, 2]), (2, 2))
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])

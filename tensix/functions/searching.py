@@ -36,7 +36,6 @@ def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> 
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.argmax(tensix.tensor([[1, 5], [7, 2]]), axis=1)
     tensor([1, 0])
     """
@@ -46,25 +45,10 @@ def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> 
 def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Return where the smallest element is; the first of several, and NaN before all others.
 
-    Parameters
-    ----------
-    x : Tensor
-        The elements.
-    axis : int, optional
-        The axis to search along; if not given, positions are those in the flattened tensor.
-    keepdims : bool, optional
-        Whether reduced axes stay, with size 1.
-
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If there are no elements.
+    It takes parameters as for `argmax`.
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.argmin(tensix.tensor([[1, 5], [7, 2]]), axis=1)
     tensor([0, 1])
     """
@@ -76,7 +60,6 @@ def argwhere(x: Tensor, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.argwhere(tensix.tensor([[0, 1], [2, 0]]))
     tensor([[0, 1],
             [1, 0]])
@@ -85,27 +68,10 @@ def argwhere(x: Tensor, /) -> Tensor:
 
 @operator(native_functions.COUNT_NONZERO)
 def count_nonzero(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return how many elements are not zero.
-
-    Parameters
-    ----------
-    x : Tensor
-        The elements.
-    axis : int or tuple of int, optional
-        The axes to reduce; all if not given. Negative ones count from the end.
-    keepdims : bool, optional
-        Whether reduced axes stay, with size 1.
-
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If an axis is named twice.
+    """Return how many elements are not zero; parameters as for `mean`.
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.count_nonzero(tensix.tensor([[0, 5], [7, 2]]), axis=0)
     tensor([1, 2])
     """
@@ -122,7 +88,6 @@ def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
 
     Examples
     --------
-    >>> import tensix
     >>> x = tensix.tensor([[0, 1], [2, 0]])
     >>> tensix.nonzero(x)
     (tensor([0, 1]), tensor([1, 0]))
@@ -155,7 +120,6 @@ def searchsorted(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.searchsorted(tensix.tensor([1, 3, 5]), tensix.tensor([3, 4]))
     tensor([1, 2])
     """
@@ -179,7 +143,6 @@ def where(condition: Mask, x1: Operand, x2: Operand, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.where(tensix.tensor([True, False]), tensix.tensor([1, 2]), 0)
     tensor([1, 0])
     """

@@ -67,7 +67,6 @@ def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.isin(tensix.tensor([1, 2, 3]), tensix.tensor([3, 1]))
     tensor([ True, False,  True])
     """
@@ -85,7 +84,6 @@ def unique_all(x: Tensor, /) -> UniqueAll:
 
     Examples
     --------
-    >>> import tensix
     >>> values, indices, inverse_indices, counts = tensix.unique_all(tensix.tensor([3, 1, 3]))
     >>> values, indices, inverse_indices, counts
     (tensor([1, 3]), tensor([1, 0]), tensor([1, 0, 1]), tensor([1, 2]))
@@ -98,7 +96,6 @@ def unique_counts(x: Tensor, /) -> UniqueCounts:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.unique_counts(tensix.tensor([3, 1, 3])).counts
     tensor([1, 2])
     """
@@ -110,7 +107,6 @@ def unique_inverse(x: Tensor, /) -> UniqueInverse:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.unique_inverse(tensix.tensor([3, 1, 3])).inverse_indices
     tensor([1, 0, 1])
     """
@@ -122,7 +118,6 @@ def unique_values(x: Tensor, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.unique_values(tensix.tensor([3, 1, 3]))
     tensor([1, 3])
     """

@@ -35,7 +35,6 @@ def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: b
 
     Examples
     --------
-    >>> import tensix
     >>> x = tensix.tensor([2, 1, 2])
     >>> tensix.argsort(x), tensix.argsort(x, descending=True)
     (tensor([1, 0, 2]), tensor([0, 2, 1]))
@@ -50,7 +49,6 @@ def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.sort(tensix.tensor([2, 3, 1]), descending=True)
     tensor([3, 2, 1])
     """

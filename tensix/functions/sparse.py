@@ -50,7 +50,6 @@ def sparse_coo_tensor(
 
     Examples
     --------
-    >>> import tensix
     >>> x = tensix.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3))
     >>> x
     tensor(indices=[[0, 1],

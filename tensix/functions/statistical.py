@@ -26,27 +26,10 @@ def cumulative_prod(
 ) -> Tensor:
     """Return the products of the first, the first two, and so on up to all elements of an axis.
 
-    Parameters
-    ----------
-    x : Tensor
-        The elements.
-    axis : int, optional
-        The axis to go along; may be left out for one dimension.
-    dtype : DType, optional
-        The type of the result. If not given, small integers become int64 or uint64, and bools int64.
-    include_initial : bool, optional
-        Whether the result begins with that of no elements, and so is one longer.
-
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If no axis is given and there is not exactly one.
+    It takes parameters as for `cumulative_sum`.
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.cumulative_prod(tensix.tensor([1, 2, 3]), include_initial=True)
     tensor([1, 1, 2, 6])
     """
@@ -78,7 +61,6 @@ def cumulative_sum(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.cumulative_sum(tensix.tensor([1, 2, 3]), include_initial=True)
     tensor([0, 1, 3, 6])
     """
@@ -86,16 +68,7 @@ def cumulative_sum(
 
 @operator(native_functions.MAX)
 def max(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return the largest elements.
-
-    Parameters
-    ----------
-    x : Tensor
-        The elements.
-    axis : int or tuple of int, optional
-        The axes to reduce; all if not given. Negative ones count from the end.
-    keepdims : bool, optional
-        Whether reduced axes stay, with size 1.
+    """Return the largest elements; parameters as for `mean`.
 
     Raises
     ------
@@ -106,7 +79,6 @@ def max(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.max(tensix.tensor([[1, 5], [7, 2]]), axis=1)
     tensor([5, 7])
     """
@@ -138,7 +110,6 @@ def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.mean(tensix.tensor([[1.0, 5.0], [7.0, 3.0]]), axis=0)
     tensor([4., 4.])
     """
@@ -146,27 +117,10 @@ def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
 @operator(native_functions.MIN)
 def min(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return the smallest elements.
-
-    Parameters
-    ----------
-    x : Tensor
-        The elements.
-    axis : int or tuple of int, optional
-        The axes to reduce; all if not given. Negative ones count from the end.
-    keepdims : bool, optional
-        Whether reduced axes stay, with size 1.
-
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If an axis is named twice, or an element is asked for where there is none.
+    """Return the smallest elements; parameters as for `max`.
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.min(tensix.tensor([[1, 5], [7, 2]]), axis=1)
     tensor([1, 2])
     """
@@ -174,29 +128,10 @@ def min(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
 @operator(native_functions.PROD)
 def prod(x: Tensor, /, *, axis: Axes = None, dtype: _DTypeLike | None = None, keepdims: bool = False) -> Tensor:
-    """Return the products, of no elements 1.
-
-    Parameters
-    ----------
-    x : Tensor
-        The elements.
-    axis : int or tuple of int, optional
-        The axes to reduce; all if not given. Negative ones count from the end.
-    dtype : DType, optional
-        The type of the result. If not given, small integers become int64 or uint64, and bools int64.
-    keepdims : bool, optional
-        Whether reduced axes stay, with size 1.
-
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If an axis is named twice.
+    """Return the products, of no elements 1; parameters as for `sum`.
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.prod(tensix.tensor([[1, 5], [7, 2]]))
     tensor(70)
     """
@@ -226,7 +161,6 @@ def std(x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: b
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.std(tensix.tensor([1.0, 3.0]))
     tensor(1.)
     """
@@ -256,7 +190,6 @@ def sum(x: Tensor, /, *, axis: Axes = None, dtype: _DTypeLike | None = None, kee
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.sum(tensix.tensor([[1, 5], [7, 2]]), axis=0, keepdims=True)
     tensor([[8, 7]])
     """
@@ -264,25 +197,7 @@ def sum(x: Tensor, /, *, axis: Axes = None, dtype: _DTypeLike | None = None, kee
 
 @operator(native_functions.VAR)
 def var(x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
-    """Return the variances: the means of the squared distances to the mean.
-
-    Parameters
-    ----------
-    x : Tensor
-        The elements.
-    axis : int or tuple of int, optional
-        The axes to reduce; all if not given. Negative ones count from the end.
-    correction : int or float, optional
-        What is taken from the count that the squared distances are divided by; 1 estimates from a sample.
-    keepdims : bool, optional
-        Whether reduced axes stay, with size 1.
-
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If an axis is named twice.
+    """Return the variances: the means of the squared distances to the mean; parameters as for `std`.
 
     Notes
     -----
@@ -291,7 +206,6 @@ def var(x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: b
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.var(tensix.tensor([1.0, 3.0]), correction=1)
     tensor(2.)
     """

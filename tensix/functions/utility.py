@@ -16,27 +16,10 @@ __all__ = ["all", "any", "diff"]
 
 @operator(native_functions.ALL)
 def all(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return whether all elements are not zero; of no elements, all are.
-
-    Parameters
-    ----------
-    x : Tensor
-        The elements.
-    axis : int or tuple of int, optional
-        The axes to reduce; all if not given. Negative ones count from the end.
-    keepdims : bool, optional
-        Whether reduced axes stay, with size 1.
-
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If an axis is named twice.
+    """Return whether all elements are not zero; of no elements, all are; parameters as for `mean`.
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.all(tensix.tensor([[0, 5], [7, 2]]), axis=0)
     tensor([False,  True])
     """
@@ -44,27 +27,10 @@ def all(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
 @operator(native_functions.ANY)
 def any(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return whether any element is not zero; of no elements, none is.
-
-    Parameters
-    ----------
-    x : Tensor
-        The elements.
-    axis : int or tuple of int, optional
-        The axes to reduce; all if not given. Negative ones count from the end.
-    keepdims : bool, optional
-        Whether reduced axes stay, with size 1.
-
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If an axis is named twice.
+    """Return whether any element is not zero; of no elements, none is; parameters as for `mean`.
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.any(tensix.tensor([[0, 0], [7, 0]]), axis=0)
     tensor([ True, False])
     """
@@ -97,7 +63,6 @@ def diff(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.diff(tensix.tensor([1, 4, 9]))
     tensor([3, 5])
     """

@@ -28,30 +28,12 @@ from tensix.loops.empty cimport check_strided
 from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS
 from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport (
-    BOOL,
-    FLOAT32,
-    FLOAT64,
-    INT64,
-    DType,
-    default_float_code,
-    dtype_from_any,
-    dtype_of_code,
-    is_integer,
-    itemsize_of,
+    BOOL, FLOAT32, FLOAT64, INT64, DType, default_float_code, dtype_from_any, dtype_of_code, is_integer, itemsize_of,
 )
 from tensix.tensors.tensor_base cimport TensorBase
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_const_data,
-    TensorImpl_mutable_data,
-    TensorImpl_new,
-    TensorImpl_refresh,
-    TensorImpl_shape,
-    TensorImpl_sizes,
-    TensorImpl_span,
-    TensorImpl_strides,
-    int64_of,
-    tx_multiply_overflows,
+    TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_new, TensorImpl_refresh, TensorImpl_shape,
+    TensorImpl_sizes, TensorImpl_span, TensorImpl_strides, int64_of, tx_multiply_overflows,
 )
 
 import numpy as np

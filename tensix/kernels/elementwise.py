@@ -137,7 +137,6 @@ def abs(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.abs(tensix.tensor([-2, 3]))
     tensor([2, 3])
     """
@@ -170,7 +169,6 @@ def add(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.add(tensix.tensor([1, 2]), 10)
     tensor([11, 12])
     """
@@ -184,7 +182,6 @@ def subtract(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tenso
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.subtract(10, tensix.tensor([1, 2]))
     tensor([9, 8])
     """
@@ -198,7 +195,6 @@ def multiply(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tenso
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.multiply(tensix.tensor([1.5, 2.0]), 2)
     tensor([3., 4.])
     """
@@ -212,7 +208,6 @@ def divide(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.divide(tensix.tensor([1, 2]), 4)
     tensor([0.25, 0.50])
     """
@@ -227,7 +222,6 @@ def floor_divide(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> T
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.floor_divide(tensix.tensor([7, -7]), 2)
     tensor([ 3, -4])
     """
@@ -241,7 +235,6 @@ def remainder(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tens
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.remainder(tensix.tensor([7, -7]), 4)
     tensor([3, 1])
     """
@@ -260,7 +253,6 @@ def pow(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.pow(tensix.tensor([2, 3]), 2)
     tensor([4, 9])
     """
@@ -272,7 +264,6 @@ def negative(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.negative(tensix.tensor([1, -2]))
     tensor([-1,  2])
     """
@@ -284,7 +275,6 @@ def positive(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.positive(tensix.tensor([1, -2]))
     tensor([ 1, -2])
     """
@@ -296,7 +286,6 @@ def reciprocal(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.reciprocal(tensix.tensor([2.0, 4.0]))
     tensor([0.50, 0.25])
     """
@@ -308,7 +297,6 @@ def sign(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.sign(tensix.tensor([-2.5, 0.0, 3.0]))
     tensor([-1.,  0.,  1.])
     """
@@ -320,7 +308,6 @@ def square(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.square(tensix.tensor([2, 3]))
     tensor([4, 9])
     """
@@ -332,7 +319,6 @@ def sqrt(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.sqrt(tensix.tensor([4.0, 9.0]))
     tensor([2., 3.])
     """
@@ -346,7 +332,6 @@ def hypot(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.hypot(tensix.tensor([3.0]), 4.0)
     tensor([5.])
     """
@@ -361,7 +346,6 @@ def exp(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.exp(tensix.tensor([0.0, 1.0]))
     tensor([1.0000, 2.7183])
     """
@@ -375,7 +359,6 @@ def expm1(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.expm1(tensix.tensor([0.0, 1e-5]))
     tensor([0.e+00, 1.e-05])
     """
@@ -387,7 +370,6 @@ def log(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.log(tensix.tensor([1.0, float("inf")]))
     tensor([ 0., inf])
     """
@@ -399,7 +381,6 @@ def log1p(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.log1p(tensix.tensor([0.0, 1e-5]))
     tensor([0.0000e+00, 9.9999e-06])
     """
@@ -411,7 +392,6 @@ def log2(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.log2(tensix.tensor([1.0, 8.0]))
     tensor([0., 3.])
     """
@@ -423,7 +403,6 @@ def log10(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.log10(tensix.tensor([1.0, 100.0]))
     tensor([0., 2.])
     """
@@ -438,7 +417,6 @@ def logaddexp(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tens
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.logaddexp(tensix.tensor([1000.0]), 1000.0)
     tensor([1000.6932])
     """
@@ -453,7 +431,6 @@ def acos(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.acos(tensix.tensor([1.0, 0.0]))
     tensor([0.0000, 1.5708])
     """
@@ -465,7 +442,6 @@ def acosh(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.acosh(tensix.tensor([1.0]))
     tensor([0.])
     """
@@ -477,7 +453,6 @@ def asin(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.asin(tensix.tensor([0.0, 1.0]))
     tensor([0.0000, 1.5708])
     """
@@ -489,7 +464,6 @@ def asinh(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.asinh(tensix.tensor([0.0]))
     tensor([0.])
     """
@@ -501,7 +475,6 @@ def atan(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.atan(tensix.tensor([0.0, 1.0]))
     tensor([0.0000, 0.7854])
     """
@@ -515,7 +488,6 @@ def atan2(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.atan2(tensix.tensor([0.0, 1.0]), 1.0)
     tensor([0.0000, 0.7854])
     """
@@ -527,7 +499,6 @@ def atanh(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.atanh(tensix.tensor([0.0, 0.5]))
     tensor([0.0000, 0.5493])
     """
@@ -539,7 +510,6 @@ def cos(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.cos(tensix.tensor([0.0]))
     tensor([1.])
     """
@@ -551,7 +521,6 @@ def cosh(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.cosh(tensix.tensor([0.0]))
     tensor([1.])
     """
@@ -563,7 +532,6 @@ def sin(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.sin(tensix.tensor([0.0, 1.0]))
     tensor([0.0000, 0.8415])
     """
@@ -575,7 +543,6 @@ def sinh(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.sinh(tensix.tensor([0.0]))
     tensor([0.])
     """
@@ -587,7 +554,6 @@ def tan(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.tan(tensix.tensor([0.0, 1.0]))
     tensor([0.0000, 1.5574])
     """
@@ -601,7 +567,6 @@ def tanh(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.tanh(tensix.tensor([0.0, float("inf")]))
     tensor([0., 1.])
     """
@@ -618,7 +583,6 @@ def equal(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.equal(tensix.tensor([1, 2]), 2)
     tensor([False,  True])
     """
@@ -632,7 +596,6 @@ def not_equal(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tens
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.not_equal(tensix.tensor([1, 2]), 2)
     tensor([ True, False])
     """
@@ -646,7 +609,6 @@ def less(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.less(tensix.tensor([1, 2]), 2)
     tensor([ True, False])
     """
@@ -660,7 +622,6 @@ def less_equal(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Ten
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.less_equal(tensix.tensor([1, 2]), 1)
     tensor([ True, False])
     """
@@ -674,7 +635,6 @@ def greater(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.greater(tensix.tensor([1, 2]), 1)
     tensor([False,  True])
     """
@@ -688,7 +648,6 @@ def greater_equal(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> 
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.greater_equal(tensix.tensor([1, 2]), 2)
     tensor([False,  True])
     """
@@ -719,7 +678,6 @@ def isclose(
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.isclose(tensix.tensor([1.0, 2.0]), tensix.tensor([1.000001, 2.1]))
     tensor([ True, False])
     """
@@ -744,7 +702,6 @@ def maximum(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.maximum(tensix.tensor([1, 5]), 3)
     tensor([3, 5])
     """
@@ -758,7 +715,6 @@ def minimum(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.minimum(tensix.tensor([1, 5]), 3)
     tensor([1, 3])
     """
@@ -789,7 +745,6 @@ def logical_and(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Te
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.logical_and(tensix.tensor([True, False]), True)
     tensor([ True, False])
     """
@@ -803,7 +758,6 @@ def logical_or(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Ten
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.logical_or(tensix.tensor([True, False]), False)
     tensor([ True, False])
     """
@@ -817,7 +771,6 @@ def logical_nor(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Te
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.logical_nor(tensix.tensor([True, False]), False)
     tensor([False,  True])
     """
@@ -832,7 +785,6 @@ def logical_xor(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Te
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.logical_xor(tensix.tensor([True, False]), True)
     tensor([False,  True])
     """
@@ -844,7 +796,6 @@ def logical_not(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.logical_not(tensix.tensor([True, False]))
     tensor([False,  True])
     """
@@ -858,7 +809,6 @@ def bitwise_and(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Te
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.bitwise_and(tensix.tensor([5, 6]), 3)
     tensor([1, 2])
     """
@@ -872,7 +822,6 @@ def bitwise_or(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Ten
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.bitwise_or(tensix.tensor([5, 6]), 3)
     tensor([7, 7])
     """
@@ -886,7 +835,6 @@ def bitwise_xor(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Te
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.bitwise_xor(tensix.tensor([5, 6]), 3)
     tensor([6, 5])
     """
@@ -898,7 +846,6 @@ def bitwise_invert(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.bitwise_invert(tensix.tensor([0, 5]))
     tensor([-1, -6])
     """
@@ -912,7 +859,6 @@ def bitwise_left_shift(x1: Operand, x2: Operand, /, *, out: Tensor | None = None
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.bitwise_left_shift(tensix.tensor([1, 2]), 3)
     tensor([ 8, 16])
     """
@@ -926,7 +872,6 @@ def bitwise_right_shift(x1: Operand, x2: Operand, /, *, out: Tensor | None = Non
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.bitwise_right_shift(tensix.tensor([8, -8]), 1)
     tensor([ 4, -4])
     """
@@ -941,7 +886,6 @@ def ceil(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.ceil(tensix.tensor([1.2, -1.2]))
     tensor([ 2., -1.])
     """
@@ -953,7 +897,6 @@ def floor(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.floor(tensix.tensor([1.2, -1.2]))
     tensor([ 1., -2.])
     """
@@ -965,7 +908,6 @@ def round(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.round(tensix.tensor([0.5, 1.5, -1.2]))
     tensor([ 0.,  2., -1.])
     """
@@ -977,7 +919,6 @@ def trunc(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.trunc(tensix.tensor([1.7, -1.7]))
     tensor([ 1., -1.])
     """
@@ -1004,7 +945,6 @@ def clip(x: Tensor, /, min: Operand | None = None, max: Operand | None = None) -
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.clip(tensix.tensor([1, 5, 9]), 2, 6)
     tensor([2, 5, 6])
     """
@@ -1024,7 +964,6 @@ def copysign(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tenso
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.copysign(tensix.tensor([1.0, -2.0]), -1.0)
     tensor([-1., -2.])
     """
@@ -1038,7 +977,6 @@ def nextafter(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tens
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.nextafter(tensix.tensor([0.0]), 1.0) > 0
     tensor([ True])
     """
@@ -1050,7 +988,6 @@ def signbit(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.signbit(tensix.tensor([-0.0, 0.0]))
     tensor([ True, False])
     """
@@ -1062,7 +999,6 @@ def isfinite(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.isfinite(tensix.tensor([1.0, float("inf")]))
     tensor([ True, False])
     """
@@ -1074,7 +1010,6 @@ def isinf(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.isinf(tensix.tensor([1.0, -float("inf")]))
     tensor([False,  True])
     """
@@ -1086,7 +1021,6 @@ def isnan(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.isnan(tensix.tensor([1.0, float("nan")]))
     tensor([False,  True])
     """
@@ -1098,7 +1032,6 @@ def conj(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.conj(tensix.tensor([1 + 2j]))
     tensor([1.-2.j], dtype=tensix.complex64)
     """
@@ -1114,7 +1047,6 @@ def real(x: Tensor, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.real(tensix.tensor([1 + 2j]))
     tensor([1.])
     """
@@ -1130,7 +1062,6 @@ def imag(x: Tensor, /) -> Tensor:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.imag(tensix.tensor([1 + 2j]))
     tensor([2.])
     """

@@ -19,12 +19,7 @@ from tensix.loops.overlap cimport may_overlap
 from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport BOOL, INT64, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
-from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_const_data,
-    TensorImpl_mutable_data,
-    TensorImpl_sizes,
-)
+from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_sizes
 
 
 cdef enum:

@@ -23,11 +23,7 @@ from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_const_data,
-    TensorImpl_mutable_data,
-    TensorImpl_refresh_order,
-    TensorImpl_sizes,
+    TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_refresh_order, TensorImpl_sizes,
     TensorImpl_strides,
 )
 

@@ -25,12 +25,7 @@ from tensix.tensors.index_key cimport is_position
 from tensix.exchange.ndarray cimport ndarray_of_type
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_bump_version,
-    TensorImpl_is_dense,
-    TensorImpl_mutable_data,
-    int64_of,
-    wrap_dim,
+    TensorImpl, TensorImpl_bump_version, TensorImpl_is_dense, TensorImpl_mutable_data, int64_of, wrap_dim,
 )
 
 from operator import getitem, setitem

@@ -14,31 +14,16 @@ from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.iterator cimport (
-    GRAIN_ELEMENTS,
-    inner_loop_t,
-    iterator_begin_use,
-    iterator_end_use,
-    iterator_run,
-    iterator_simplify,
-    iterator_start,
-    iterator_t,
-    iterator_total,
-    iterator_walk,
+    GRAIN_ELEMENTS, inner_loop_t, iterator_begin_use, iterator_end_use, iterator_run, iterator_simplify, iterator_start,
+    iterator_t, iterator_total, iterator_walk,
 )
 from tensix.kernels.statistical cimport axes_from_any, length_impl, take_loop
 from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, FLOAT64, dtype_of_code, itemsize_of
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_const_data,
-    TensorImpl_mutable_data,
-    TensorImpl_shape,
-    TensorImpl_sizes,
-    TensorImpl_strides,
-    int64_of,
-    refuse_devices,
-    wrap_dim,
+    TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_shape, TensorImpl_sizes, TensorImpl_strides,
+    int64_of, refuse_devices, wrap_dim,
 )
 
 import numpy as np

@@ -18,22 +18,9 @@ from tensix.tensors.dtype cimport INT8, INT16, INT32, INT64, UINT8, UINT16, UINT
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_const_data,
-    TensorImpl_copy_dims,
-    TensorImpl_is_dense,
-    TensorImpl_mutable_data,
-    TensorImpl_refresh,
-    TensorImpl_refresh_order,
-    TensorImpl_same_sizes,
-    TensorImpl_shallow_copy,
-    TensorImpl_shape,
-    TensorImpl_sizes,
-    TensorImpl_strides,
-    TensorImpl_view,
-    contiguous_strides,
-    int64_of,
-    tx_multiply_overflows,
+    TensorImpl, TensorImpl_const_data, TensorImpl_copy_dims, TensorImpl_is_dense, TensorImpl_mutable_data,
+    TensorImpl_refresh, TensorImpl_refresh_order, TensorImpl_same_sizes, TensorImpl_shallow_copy, TensorImpl_shape,
+    TensorImpl_sizes, TensorImpl_strides, TensorImpl_view, contiguous_strides, int64_of, tx_multiply_overflows,
     wrap_dim,
 )
 

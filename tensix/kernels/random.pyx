@@ -18,11 +18,7 @@ from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport FLOAT32, FLOAT64, INT64, UINT64, dtype_of_code, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_bump_version,
-    TensorImpl_mutable_data,
-    TensorImpl_sizes,
-    int64_of,
+    TensorImpl, TensorImpl_bump_version, TensorImpl_mutable_data, TensorImpl_sizes, int64_of,
 )
 
 from operator import index
@@ -76,7 +72,6 @@ cdef class Generator:
 
     Examples
     --------
-    >>> import tensix
     >>> a = tensix.rand(2, generator=tensix.Generator(7))
     >>> b = tensix.rand(2, generator=tensix.Generator(7))
     >>> a.tolist() == b.tolist()
@@ -154,7 +149,6 @@ def manual_seed(seed):
 
     Examples
     --------
-    >>> import tensix
     >>> _ = tensix.manual_seed(0)
     >>> first = tensix.rand(3)
     >>> _ = tensix.manual_seed(0)

@@ -16,45 +16,18 @@ from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.item cimport item_t, sixteen_bytes_t
 from tensix.loops.iterator cimport (
-    CHUNK_ELEMENTS,
-    GRAIN_ELEMENTS,
-    begin_use,
-    end_use,
-    inner_loop_t,
-    iterator_add,
-    iterator_run,
-    iterator_start,
+    CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use, inner_loop_t, iterator_add, iterator_run, iterator_start,
     iterator_t,
 )
 from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport (
-    BFLOAT16,
-    BOOL,
-    COMPLEX128,
-    COMPLEX64,
-    FLOAT16,
-    FLOAT32,
-    FLOAT64,
-    INT16,
-    INT32,
-    INT64,
-    INT8,
-    UINT16,
-    UINT32,
-    UINT64,
-    UINT8,
-    dtype_of_code,
-    itemsize_of,
+    BFLOAT16, BOOL, COMPLEX128, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT16, INT32, INT64, INT8, UINT16, UINT32, UINT64,
+    UINT8, dtype_of_code, itemsize_of,
 )
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_const_data,
-    TensorImpl_mutable_data,
-    TensorImpl_sizes,
-    int64_of,
-    wrap_dim,
+    TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_sizes, int64_of, wrap_dim,
 )
 
 import numpy as np

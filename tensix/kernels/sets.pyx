@@ -13,31 +13,12 @@ from tensix.loops.empty cimport empty_impl
 from tensix.loops.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
 from tensix.kernels.sorting cimport flattened, ordered
 from tensix.tensors.dtype cimport (
-    BFLOAT16,
-    BOOL,
-    COMPLEX64,
-    COMPLEX128,
-    FLOAT16,
-    FLOAT32,
-    FLOAT64,
-    INT8,
-    INT16,
-    INT32,
-    INT64,
-    UINT8,
-    UINT16,
-    UINT32,
-    UINT64,
-    itemsize_of,
+    BFLOAT16, BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32,
+    UINT64, itemsize_of,
 )
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
-from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_const_data,
-    TensorImpl_mutable_data,
-    TensorImpl_sizes,
-)
+from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_sizes
 
 import numpy as np
 

@@ -25,36 +25,13 @@ from tensix.loops.empty cimport empty_impl, empty_strided_impl
 from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
 from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport (
-    BFLOAT16,
-    BOOL,
-    COMPLEX64,
-    COMPLEX128,
-    FLOAT16,
-    FLOAT32,
-    FLOAT64,
-    INT8,
-    INT16,
-    INT32,
-    INT64,
-    UINT8,
-    UINT16,
-    UINT32,
-    UINT64,
-    dtype_of_code,
-    itemsize_of,
+    BFLOAT16, BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32,
+    UINT64, dtype_of_code, itemsize_of,
 )
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_const_data,
-    TensorImpl_copy_dims,
-    TensorImpl_mutable_data,
-    TensorImpl_refresh_order,
-    TensorImpl_sizes,
-    TensorImpl_strides,
-    TensorImpl_view,
-    int64_of,
-    wrap_dim,
+    TensorImpl, TensorImpl_const_data, TensorImpl_copy_dims, TensorImpl_mutable_data, TensorImpl_refresh_order,
+    TensorImpl_sizes, TensorImpl_strides, TensorImpl_view, int64_of, wrap_dim,
 )
 
 import numpy as np

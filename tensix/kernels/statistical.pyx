@@ -22,56 +22,26 @@ from numpy cimport npy_intp, ufunc
 from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.loops.conversion cimport (
-    conversion_init,
-    converting_loop,
-    converting_loop_init,
-    converting_loop_t,
-    copy_loop,
-    copy_strided,
+    conversion_init, converting_loop, converting_loop_init, converting_loop_t, copy_loop, copy_strided,
 )
 from tensix.loops.copy cimport converted, copy_elements
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.item cimport sixteen_bytes_t
 from tensix.loops.iterator cimport (
-    CHUNK_ELEMENTS,
-    GRAIN_ELEMENTS,
-    inner_loop_t,
-    iterator_add,
-    iterator_add_element,
-    iterator_begin_use,
-    iterator_end_use,
-    iterator_run,
-    iterator_run_part,
-    iterator_simplify,
-    iterator_split,
-    iterator_start,
-    iterator_t,
-    iterator_total,
-    iterator_walk,
+    CHUNK_ELEMENTS, GRAIN_ELEMENTS, inner_loop_t, iterator_add, iterator_add_element, iterator_begin_use,
+    iterator_end_use, iterator_run, iterator_run_part, iterator_simplify, iterator_split, iterator_start, iterator_t,
+    iterator_total, iterator_walk,
 )
 from tensix.loops.numpy_results cimport call_numpy, take_over
 from tensix.loops.parallel cimport parallel_for
 from tensix.loops.ufunc cimport types_of_loop
-from tensix.tensors.dtype cimport (
-    BFLOAT16,
-    INT64,
-    default_float_code,
-    dtype_from_any,
-    dtype_of_code,
-    itemsize_of,
-)
+from tensix.tensors.dtype cimport BFLOAT16, INT64, default_float_code, dtype_from_any, dtype_of_code, itemsize_of
 from tensix.exchange.ndarray cimport readable_of_impl
 from tensix.exchange.numpy_calls cimport call_ignoring_errors
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_const_data,
-    TensorImpl_mutable_data,
-    TensorImpl_shape,
-    TensorImpl_sizes,
-    TensorImpl_strides,
-    int64_of,
-    wrap_dim,
+    TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_shape, TensorImpl_sizes, TensorImpl_strides,
+    int64_of, wrap_dim,
 )
 
 import numpy as np

@@ -28,22 +28,9 @@ from cython.cimports.tensix.tensors.index_key import finds_element, is_position
 from cython.cimports.tensix.tensors.memory_format import TensorImpl_is_contiguous_in, memory_format_from_any
 from cython.cimports.tensix.tensors.tensor_base import Tensor_wrap, TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (
-    TensorImpl,
-    TensorImpl_check_bounds,
-    TensorImpl_copy_dims,
-    TensorImpl_is_aligned,
-    TensorImpl_refresh,
-    TensorImpl_refresh_order,
-    TensorImpl_shallow_copy,
-    TensorImpl_shallow_copy_from,
-    TensorImpl_shape,
-    TensorImpl_sizes,
-    TensorImpl_stride,
-    TensorImpl_strides,
-    TensorImpl_view,
-    contiguous_strides,
-    int64_of,
-    tx_multiply_overflows,
+    TensorImpl, TensorImpl_check_bounds, TensorImpl_copy_dims, TensorImpl_is_aligned, TensorImpl_refresh,
+    TensorImpl_refresh_order, TensorImpl_shallow_copy, TensorImpl_shallow_copy_from, TensorImpl_shape, TensorImpl_sizes,
+    TensorImpl_stride, TensorImpl_strides, TensorImpl_view, contiguous_strides, int64_of, tx_multiply_overflows,
     wrap_dim,
 )
 

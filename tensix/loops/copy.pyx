@@ -15,42 +15,17 @@ from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.loops.conversion cimport conversion_init, conversion_loop, conversion_t, copy_loop, copy_tile
 from tensix.loops.empty cimport empty_impl, empty_like_impl
 from tensix.loops.iterator cimport (
-    GRAIN_ELEMENTS,
-    inner_loop_t,
-    iterator_add,
-    iterator_add_element,
-    iterator_run,
-    iterator_start,
-    iterator_t,
-    new_result,
-    rows_loop_t,
+    GRAIN_ELEMENTS, inner_loop_t, iterator_add, iterator_add_element, iterator_run, iterator_start, iterator_t,
+    new_result, rows_loop_t,
 )
 from tensix.loops.overlap cimport check_writable_once, is_same_view, may_overlap
-from tensix.tensors.dtype cimport (
-    BFLOAT16,
-    BOOL,
-    FLOAT16,
-    FLOAT32,
-    FLOAT64,
-    dtype_from_any,
-    dtype_of_code,
-    itemsize_of,
-)
+from tensix.tensors.dtype cimport BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, dtype_from_any, dtype_of_code, itemsize_of
 from tensix.dispatch.operands cimport is_plain_number, write_number
 from tensix.exchange.numpy_calls cimport call_ignoring_errors
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
-    INLINE_DIMS,
-    TensorImpl,
-    TensorImpl_adopt,
-    TensorImpl_bump_version,
-    TensorImpl_check_bounds,
-    TensorImpl_const_data,
-    TensorImpl_shallow_copy,
-    TensorImpl_mutable_data,
-    TensorImpl_same_sizes,
-    TensorImpl_sizes,
-    TensorImpl_strides,
+    INLINE_DIMS, TensorImpl, TensorImpl_adopt, TensorImpl_bump_version, TensorImpl_check_bounds, TensorImpl_const_data,
+    TensorImpl_shallow_copy, TensorImpl_mutable_data, TensorImpl_same_sizes, TensorImpl_sizes, TensorImpl_strides,
 )
 
 import numpy as np

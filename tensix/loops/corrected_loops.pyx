@@ -69,7 +69,6 @@ class set_math:
 
     Examples
     --------
-    >>> import tensix
     >>> with tensix.set_math("exact"):
     ...     print(tensix.get_math(), tensix.exp(tensix.zeros(2)))
     exact tensor([1., 1.])

@@ -15,17 +15,8 @@ from tensix.tensors.dtype cimport default_float_code, dtype_from_any, itemsize_o
 from tensix.tensors.memory_format cimport memory_format_from_any, strides_of_format
 from tensix.tensors.tensor_base cimport Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_copy_dims,
-    TensorImpl_is_dense,
-    TensorImpl_new,
-    TensorImpl_refresh,
-    TensorImpl_refresh_order,
-    TensorImpl_sizes,
-    TensorImpl_strides,
-    contiguous_strides,
-    int64_of,
-    tx_multiply_overflows,
+    TensorImpl, TensorImpl_copy_dims, TensorImpl_is_dense, TensorImpl_new, TensorImpl_refresh, TensorImpl_refresh_order,
+    TensorImpl_sizes, TensorImpl_strides, contiguous_strides, int64_of, tx_multiply_overflows,
 )
 
 from tensix.dispatch import native_functions

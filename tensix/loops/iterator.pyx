@@ -26,12 +26,7 @@ from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, Storag
 from tensix.loops.empty cimport empty_impl, empty_in_order_impl
 from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport itemsize_of
-from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_shape,
-    TensorImpl_sizes,
-    TensorImpl_strides,
-)
+from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_shape, TensorImpl_sizes, TensorImpl_strides
 
 cdef extern from "tensix/loops/items.h" nogil:
     void tx_transpose(

@@ -11,14 +11,7 @@ from tensix.dispatch.operator_table cimport OperatorTable, check_returned
 from tensix.loops.copy cimport converted
 from tensix.loops.numpy_results cimport call_numpy, take_over
 from tensix.tensors.dtype cimport (
-    BFLOAT16,
-    FLOAT16,
-    FLOAT32,
-    DType,
-    default_float_code,
-    dtype_of_code,
-    numpy_dtype_of,
-    refuse_undefined,
+    BFLOAT16, FLOAT16, FLOAT32, DType, default_float_code, dtype_of_code, numpy_dtype_of, refuse_undefined,
 )
 from tensix.exchange.ndarray cimport ndarray_of_impl, ndarray_of_type
 from tensix.tensors.promotion cimport promote_codes

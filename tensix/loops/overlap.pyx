@@ -3,12 +3,7 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport llabs
 from tensix.tensors.dtype cimport itemsize_of
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_const_data,
-    TensorImpl_same_sizes,
-    TensorImpl_sizes,
-    TensorImpl_span,
-    TensorImpl_strides,
+    TensorImpl, TensorImpl_const_data, TensorImpl_same_sizes, TensorImpl_sizes, TensorImpl_span, TensorImpl_strides,
 )
 
 

@@ -27,13 +27,8 @@ import os
 
 from libc.stdint cimport int64_t, uint64_t
 from tensix.core.atomics cimport (
-    tx_add_fetch_acq_rel,
-    tx_compare_exchange_acq_rel,
-    tx_exchange_acq_rel,
-    tx_fetch_sub_acq_rel,
-    tx_load_acquire,
-    tx_load_relaxed,
-    tx_store_relaxed,
+    tx_add_fetch_acq_rel, tx_compare_exchange_acq_rel, tx_exchange_acq_rel, tx_fetch_sub_acq_rel, tx_load_acquire,
+    tx_load_relaxed, tx_store_relaxed,
 )
 
 cdef extern from "pythread.h" nogil:  # none of these asks for the GIL
@@ -163,7 +158,6 @@ def set_num_threads(n):
 
     Examples
     --------
-    >>> import tensix
     >>> before = tensix.get_num_threads()
     >>> tensix.set_num_threads(1)
     >>> tensix.get_num_threads()

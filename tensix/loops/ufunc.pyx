@@ -14,49 +14,24 @@ from tensix.core.storage_impl cimport StorageImpl
 from tensix.dispatch.kernel cimport Kernel, arguments_t, kernel_function_t
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.loops.corrected_loops cimport corrected_loop, faster_loops, level_of_numpy
-from tensix.loops.conversion cimport (
-    conversion_init,
-    converting_loop,
-    converting_loop_init,
-    converting_loop_t,
-)
+from tensix.loops.conversion cimport conversion_init, converting_loop, converting_loop_init, converting_loop_t
 from tensix.loops.copy cimport copy_elements
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.iterator cimport (
-    GRAIN_ELEMENTS,
-    broadcast_sizes,
-    inner_loop_t,
-    iterator_add,
-    iterator_add_element,
-    iterator_run,
-    iterator_start,
-    iterator_t,
-    new_result,
+    GRAIN_ELEMENTS, broadcast_sizes, inner_loop_t, iterator_add, iterator_add_element, iterator_run, iterator_start,
+    iterator_t, new_result,
 )
 from tensix.loops.overlap cimport check_writable_once, is_same_view, may_overlap
 from tensix.tensors.dtype cimport (
-    BFLOAT16,
-    FLOAT16,
-    FLOAT32,
-    FLOAT64,
-    default_float_code,
-    dtype_from_any,
-    dtype_of_code,
-    itemsize_of,
+    BFLOAT16, FLOAT16, FLOAT32, FLOAT64, default_float_code, dtype_from_any, dtype_of_code, itemsize_of,
 )
 from tensix.exchange.ndarray cimport readable_of_impl
 from tensix.dispatch.operands cimport scalar_like
 from tensix.tensors.promotion cimport check_result_type, promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_bump_version,
-    TensorImpl_const_data,
-    TensorImpl_mutable_data,
-    TensorImpl_same_sizes,
-    TensorImpl_shape,
-    TensorImpl_sizes,
-    refuse_devices,
+    TensorImpl, TensorImpl_bump_version, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_same_sizes,
+    TensorImpl_shape, TensorImpl_sizes, refuse_devices,
 )
 
 import numpy as np

@@ -20,28 +20,15 @@ from cython.cimports.libc.stdlib import free, malloc
 from cython.cimports.tensix.core.allocator import Allocator, Allocator_allocate, current_allocator, nbytes_from_any
 from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.data_ptr import (
-    DataPtr_wrap,
-    address_from_any,
-    data_ptr_destroy,
-    data_ptr_facts,
-    data_ptr_init,
-    data_ptr_operations,
-    data_ptr_operations_t,
-    data_ptr_t,
+    DataPtr_wrap, address_from_any, data_ptr_destroy, data_ptr_facts, data_ptr_init, data_ptr_operations,
+    data_ptr_operations_t, data_ptr_t,
 )
 from cython.cimports.tensix.core.device import CPU
 from cython.cimports.tensix.core.refcounted_deleter import refcounted_is_shared
 from cython.cimports.tensix.core.shared_context import shared_context_t
 from cython.cimports.tensix.tensors.type_meta import (
-    TypeMeta,
-    TypeMeta_of_index,
-    assign_elements,
-    check_assignable,
-    construct_elements,
-    copy_references,
-    copy_structs,
-    destroy_elements,
-    type_meta_data,
+    TypeMeta, TypeMeta_of_index, assign_elements, check_assignable, construct_elements, copy_references, copy_structs,
+    destroy_elements, type_meta_data,
 )
 
 __all__ = ["ElementAllocator"]
@@ -76,7 +63,6 @@ class ElementAllocator(Allocator):
 
     Examples
     --------
-    >>> import tensix
     >>> from tensix.tensors.element_allocator import ElementAllocator
     >>> allocator = ElementAllocator(tensix.register_type(list))
     >>> storage = tensix.Storage(3 * allocator.type_meta.itemsize, allocator)

@@ -16,7 +16,6 @@ class Layout:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.ones(2).layout
     tensix.strided
     """

@@ -8,11 +8,7 @@ import enum
 
 import cython
 from cython.cimports.libc.stdint import int64_t
-from cython.cimports.tensix.tensors.tensor_impl import (
-    TensorImpl_sizes,
-    TensorImpl_strides,
-    contiguous_strides,
-)
+from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_sizes, TensorImpl_strides, contiguous_strides
 
 __all__ = ["MemoryFormat", "contiguous_format", "preserve_format", "channels_last", "channels_last_3d"]
 
@@ -23,7 +19,6 @@ class MemoryFormat(enum.Enum):
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.empty(2, 3, 4, 5, memory_format=tensix.channels_last).stride()
     (60, 1, 15, 3)
     """

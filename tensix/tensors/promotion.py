@@ -7,11 +7,7 @@ and float32 promote to float32. What neither defines (uint64 with a signed integ
 
 import cython
 from cython.cimports.tensix.tensors.dtype import (
-    DType,
-    default_float_code,
-    dtype_from_any,
-    dtype_of_code,
-    refuse_undefined,
+    DType, default_float_code, dtype_from_any, dtype_of_code, refuse_undefined,
 )
 
 from tensix.tensors.dtype import DTYPE_COUNT, dtype_named
@@ -33,7 +29,6 @@ def promote_types(a, b):
 
     Examples
     --------
-    >>> import tensix
     >>> from tensix.tensors.promotion import promote_types
     >>> promote_types(tensix.int64, tensix.float32), promote_types(tensix.uint8, tensix.int8)
     (tensix.float32, tensix.int16)

@@ -6,12 +6,7 @@ See Note [Sparse tensors have no storage].
 import cython
 from cython.cimports.tensix.tensors.dispatch_key import bits_of_key
 from cython.cimports.tensix.tensors.tensor_impl import (
-    TensorImpl,
-    TensorImpl_reserve,
-    TensorImpl_sizes,
-    TensorImpl_strides,
-    contiguous_strides,
-    int64_of,
+    TensorImpl, TensorImpl_reserve, TensorImpl_sizes, TensorImpl_strides, contiguous_strides, int64_of,
 )
 
 __all__ = []

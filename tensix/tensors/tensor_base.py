@@ -7,11 +7,7 @@ call, must not need that class. So the class says here which it is, and results 
 import cython
 from cython.cimports.cpython.object import PyObject
 from cython.cimports.tensix.core.free_list import (
-    free_list_accepts,
-    free_list_install,
-    free_list_keep,
-    free_list_t,
-    free_list_take,
+    free_list_accepts, free_list_install, free_list_keep, free_list_t, free_list_take,
 )
 from cython.cimports.tensix.core.handle import drop, own_new
 from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_new, TensorImpl_sizes, TensorImpl_strides

@@ -43,19 +43,12 @@ from cython.cimports.tensix.core.combined_refcount import is_dead
 from cython.cimports.tensix.core.data_ptr import destroy_reference
 from cython.cimports.tensix.core.device import META, Device_get
 from cython.cimports.tensix.core.free_list import (
-    free_list_accepts,
-    free_list_install,
-    free_list_keep,
-    free_list_t,
-    free_list_take,
+    free_list_accepts, free_list_install, free_list_keep, free_list_t, free_list_take,
 )
 from cython.cimports.tensix.core.free_threading import TX_COUNT, tx_while_stopped
 from cython.cimports.tensix.core.handle import drop, drop_nogil, retain
 from cython.cimports.tensix.core.storage_impl import (
-    StorageImpl,
-    StorageImpl_pass_guards,
-    StorageImpl_pass_read_guards,
-    tx_note_reading,
+    StorageImpl, StorageImpl_pass_guards, StorageImpl_pass_read_guards, tx_note_reading,
 )
 from cython.cimports.tensix.tensors.dtype import dtype_of_code, itemsize_of, refuse_undefined
 

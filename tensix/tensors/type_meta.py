@@ -55,7 +55,6 @@ class TypeIdentifier:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.TypeMeta.make("float16").id == tensix.TypeMeta.make("uint16").id
     False
     >>> tensix.TypeIdentifier()
@@ -97,7 +96,6 @@ class TypeMeta:
 
     Examples
     --------
-    >>> import tensix
     >>> tensix.TypeMeta.make(tensix.float32).itemsize
     4
     >>> tensix.TypeMeta()

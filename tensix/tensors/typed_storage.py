@@ -11,21 +11,13 @@ from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.memory_reports import OUT_OF_SIGHT
 from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
 from cython.cimports.tensix.core.storage_impl import (
-    StorageImpl_check_readable,
-    StorageImpl_mutable_data,
-    StorageImpl_report_use,
+    StorageImpl_check_readable, StorageImpl_mutable_data, StorageImpl_report_use,
 )
 from cython.cimports.tensix.tensors.element_allocator import (
-    ElementAllocator,
-    elements_of_storage,
-    placement_delete_context_t,
+    ElementAllocator, elements_of_storage, placement_delete_context_t,
 )
 from cython.cimports.tensix.tensors.type_meta import (
-    TypeMeta,
-    TypeMeta_of_index,
-    assign_elements,
-    type_meta_class,
-    type_meta_data,
+    TypeMeta, TypeMeta_of_index, assign_elements, type_meta_class, type_meta_data,
 )
 
 __all__ = ["TypedStorage"]

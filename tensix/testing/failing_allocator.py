@@ -35,7 +35,6 @@ class FailingAllocator(Allocator):
 
     Examples
     --------
-    >>> import tensix
     >>> from tensix.testing import FailingAllocator
     >>> with tensix.use_allocator(FailingAllocator(fail_at=2)) as failing:
     ...     x = tensix.ones(3)

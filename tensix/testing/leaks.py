@@ -44,7 +44,6 @@ class assert_no_leaks:  # noqa: N801 - it reads as what it does
 
     Examples
     --------
-    >>> import tensix
     >>> from tensix.testing import assert_no_leaks
     >>> with assert_no_leaks():
     ...     total = float(tensix.ones(100).sum())
