@@ -19,14 +19,11 @@ from libc.math cimport ceil, isfinite, signbit
 from libc.stdint cimport INT64_MAX, INT64_MIN, int8_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 from tensix.core.device cimport CPU, META, Device, Device_from_any, Device_get
-from tensix.core.export cimport begin_export, end_export
-from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operands cimport write_fitting
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.loops.empty cimport check_strided
-from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS
-from tensix.loops.parallel cimport parallel_for
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, run_shares
 from tensix.tensors.dtype cimport (
     BOOL, FLOAT32, FLOAT64, INT64, DType, default_float_code, dtype_from_any, dtype_of_code, is_integer, itemsize_of,
 )
@@ -379,28 +376,45 @@ cdef int64_t length_of(object start, object end, object step) except -1:
 
 cdef TensorBase range_of_ints(object start, object step, int64_t count):
     """Return a range in int64; None if NumPy has to make it."""
-    cdef int64_t* out
-    cdef int64_t first, distance
+    cdef range_t range
     cdef int64_t span = 0
-    cdef StorageImpl storage
     try:
-        first, distance = start, step
+        range.first, range.distance = start, step
     except OverflowError:
         return None
-    if count and (tx_multiply_overflows(count - 1, distance, &span) or overflows(first, span)):
+    if count and (tx_multiply_overflows(count - 1, range.distance, &span) or overflows(range.first, span)):
         return None
-    made = new_vector(count, INT64, CPU, -1)
-    if count:
-        out = <int64_t*>TensorImpl_mutable_data(made.impl)
-        if count < GRAIN_ELEMENTS:
-            fill_range(out, first, distance, count)
-            return made
-        storage = <StorageImpl>made.impl.storage
-        begin_export(storage)
-        with nogil:
-            fill_range(out, first, distance, count)
-        end_export(storage)
+    range.count, range.code = count, INT64
+    return filled(&range)
+
+
+cdef struct range_t:
+    void* out
+    int64_t count
+    uint8_t code             # INT64: these two are meant; FLOAT32 or FLOAT64: the others
+    int64_t first
+    int64_t distance
+    double first_float
+    double distance_float
+
+
+cdef TensorBase filled(range_t* range):
+    """Return the numbers of a range."""
+    made = new_vector(range.count, range.code, CPU, -1)
+    if range.count:
+        range.out = TensorImpl_mutable_data(made.impl)
+        run_shares(fill_any, range, 1, range.count, None, None, made.impl)
     return made
+
+
+cdef void fill_any(void* context, int64_t share) noexcept nogil:
+    cdef const range_t* range = <const range_t*>context
+    if range.code == INT64:
+        fill_range(<int64_t*>range.out, range.first, range.distance, range.count)
+    elif range.code == FLOAT32:
+        fill_range(<float*>range.out, range.first_float, range.distance_float, range.count)
+    else:
+        fill_range(<double*>range.out, range.first_float, range.distance_float, range.count)
 
 
 cdef bint overflows(int64_t a, int64_t b) noexcept:
@@ -424,27 +438,9 @@ cdef TensorBase range_of_floats(object start, object step, int64_t count, uint8_
 
 cdef TensorBase even_floats(double first, double distance, int64_t count, uint8_t code):
     """Return numbers at even distances, computed in float64, as float32 or float64."""
-    cdef void* out
-    cdef StorageImpl storage
-    made = new_vector(count, code, CPU, -1)
-    if count:
-        out = TensorImpl_mutable_data(made.impl)
-        if count < GRAIN_ELEMENTS:
-            fill_floats(out, first, distance, count, code)
-            return made
-        storage = <StorageImpl>made.impl.storage
-        begin_export(storage)
-        with nogil:
-            fill_floats(out, first, distance, count, code)
-        end_export(storage)
-    return made
-
-
-cdef void fill_floats(void* out, double first, double distance, int64_t count, uint8_t code) noexcept nogil:
-    if code == FLOAT32:
-        fill_range(<float*>out, first, distance, count)
-    else:
-        fill_range(<double*>out, first, distance, count)
+    cdef range_t range
+    range.count, range.code, range.first_float, range.distance_float = count, code, first, distance
+    return filled(&range)
 
 
 cdef int write_float(TensorImpl impl, int64_t place, double number) except -1:
@@ -659,19 +655,10 @@ cdef object triangle(Kernel kernel, object table, arguments_t args):
     triangles.lines = x.numel // sizes[x.ndim - 1] if x.numel else 0
     triangles.rows, triangles.columns, triangles.diagonal = sizes[x.ndim - 2], sizes[x.ndim - 1], k
     triangles.itemsize, triangles.is_lower = itemsize_of(x.dtype_code), self.is_lower
-    if x.numel < GRAIN_ELEMENTS:
-        triangles.share = triangles.lines
-        copy_triangles(&triangles, 0)
-        return made
-    triangles.share = max(CHUNK_ELEMENTS // triangles.columns, 1)
-    cdef StorageImpl read = <StorageImpl>x.storage
-    cdef StorageImpl written = <StorageImpl>made.impl.storage
-    StorageImpl_begin_use(read)
-    begin_export(written)
-    with nogil:
-        parallel_for((triangles.lines + triangles.share - 1) // triangles.share, copy_triangles, &triangles)
-    end_export(written)
-    StorageImpl_end_use(read)
+    triangles.share = max(CHUNK_ELEMENTS // max(triangles.columns, 1), 1)
+    run_shares(
+        copy_triangles, &triangles, (triangles.lines + triangles.share - 1) // triangles.share, x.numel, x, None,
+        made.impl)
     return made
 
 

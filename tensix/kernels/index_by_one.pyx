@@ -11,10 +11,9 @@ mask may change meanwhile, by another thread, but nothing is written behind the 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 from tensix.core.device cimport CPU
-from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.item cimport item_t, sixteen_bytes_t
-from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, begin_write, end_use, end_write
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, run_shares
 from tensix.loops.overlap cimport may_overlap
 from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport BOOL, INT64, itemsize_of
@@ -52,12 +51,15 @@ cdef TensorBase select_rows(TensorImpl source, object key):
     take_keys(&self, index)
     cdef const char* rows = <const char*>TensorImpl_const_data(source)
     cdef char* out = <char*>TensorImpl_mutable_data(made)
-    cdef bint is_done
+    cdef part_t part
+    part.is_done = True
     if self.selected * self.row_bytes < GRAIN_ELEMENTS:
-        is_done = copy_rows(&self, rows, out)
+        part.is_done = copy_rows(&self, rows, out)
     else:
-        is_done = copy_many_rows(&self, <StorageImpl>source.storage, <StorageImpl>index.storage, rows, out)
-    if not is_done:
+        part.keys, part.rows, part.out = self, rows, out
+        run_shares(copy_in_parts, &part, 1, GRAIN_ELEMENTS, source, index)
+        self.outside = part.keys.outside
+    if not part.is_done:
         refuse_position(&self)
     return Tensor_wrap(made)
 
@@ -69,6 +71,7 @@ cdef bint write_rows(TensorImpl target, object key, TensorImpl values) except -1
     """
     cdef selection_t self
     cdef int64_t sizes[64]
+    cdef part_t part
     cdef TensorImpl index
     cdef int ndim
     if not isinstance(key, TensorBase) or not values.contiguous:
@@ -94,17 +97,13 @@ cdef bint write_rows(TensorImpl target, object key, TensorImpl values) except -1
         scatter_rows(&self, rows, given, step)
         return True
     # Safe whatever other threads write to the keys meanwhile: they are checked as they are read.
-    used_index = begin_use(index)
-    try:
-        used_values = begin_use(values)
-        written = begin_write(target)
-        with nogil:
-            scatter_rows(&self, rows, given, step)
-        end_write(written)
-        end_use(used_values)
-    finally:
-        end_use(used_index)
+    part.keys, part.rows, part.given, part.step = self, rows, given, step
+    run_shares(scatter_part, &part, 1, GRAIN_ELEMENTS, index, values, target)
     return True
+
+
+cdef void scatter_part(void* part, int64_t share) noexcept nogil:
+    scatter_rows(&(<part_t*>part).keys, <char*>(<part_t*>part).rows, (<part_t*>part).given, (<part_t*>part).step)
 
 
 cdef TensorImpl index_of(TensorImpl key):
@@ -147,32 +146,22 @@ cdef int take_keys(selection_t* self, TensorImpl index) except -1:
     return 0
 
 
-cdef bint copy_many_rows(
-        selection_t* self, StorageImpl source, StorageImpl index, const char* rows, char* out) except -1:
-    """Copy without the GIL, on several threads."""
-    cdef bint is_done
-    StorageImpl_begin_use(source)
-    try:
-        StorageImpl_begin_use(index)
-        with nogil:
-            is_done = copy_in_parts(self, rows, out)
-        StorageImpl_end_use(index)
-    finally:
-        StorageImpl_end_use(source)
-    return is_done
-
-
 cdef struct part_t:
     selection_t keys
     const char* rows
     char* out
     bint is_done
+    const char* given  # what is written to the rows, and the step from one to the next
+    int64_t step
 
 
-cdef bint copy_in_parts(selection_t* self, const char* rows, char* out) noexcept nogil:
+cdef void copy_in_parts(void* whole, int64_t share) noexcept nogil:
     """Let each thread take some of the keys; the number of rows that a part of a mask selects says where they go."""
     cdef part_t parts[PARTS]
     cdef part_t* part
+    cdef selection_t* self = &(<part_t*>whole).keys
+    cdef const char* rows = (<part_t*>whole).rows
+    cdef char* out = (<part_t*>whole).out
     cdef int64_t i, start, stop
     cdef int64_t left = self.selected
     cdef int64_t count = min(<int64_t>PARTS, self.key_count, 1 + self.selected * self.row_bytes // PART_BYTES)
@@ -196,9 +185,8 @@ cdef bint copy_in_parts(selection_t* self, const char* rows, char* out) noexcept
     parallel_for(count, copy_part, parts)
     for i in range(count):
         if not parts[i].is_done:
-            self.outside = parts[i].keys.outside
-            return False
-    return True
+            self.outside, (<part_t*>whole).is_done = parts[i].keys.outside, False
+            return
 
 
 cdef void copy_part(void* parts, int64_t i) noexcept nogil:

@@ -16,10 +16,9 @@ from tensix.loops.conversion cimport copy_strided
 from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
 from tensix.kernels.searching cimport places_of_mask
-from tensix.loops.item cimport item_t, sixteen_bytes_t
-from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, begin_write, end_use, end_write
+from tensix.loops.item cimport item_t, size_class, sixteen_bytes_t
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, run_shares
 from tensix.loops.overlap cimport may_overlap
-from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
@@ -363,10 +362,7 @@ cdef TensorBase gathered(gather_t* self, TensorImpl source, list indices):
     shares.item_step = self.outer.steps[0] if self.outer.ndim else 0
     shares.out_step = made.numel // shares.length * self.itemsize
     shares.share = max(CHUNK_ELEMENTS * shares.length // made.numel, 1)
-    used_source = begin_use(source)
-    with nogil:
-        parallel_for((shares.length + shares.share - 1) // shares.share, gather_share, &shares)
-    end_use(used_source)
+    run_shares(gather_share, &shares, (shares.length + shares.share - 1) // shares.share, made.numel, source)
     return result
 
 
@@ -405,9 +401,8 @@ cdef bint scatter(TensorImpl target, list keys, TensorImpl values) except -1:
     cdef list indices = []
     cdef TensorImpl held
     cdef int ndim, i
-    cdef char* items
     cdef int64_t moved = 1
-    cdef char* given
+    cdef shares_t given
     if not gather_init(&self, target, keys, indices):
         return False
     ndim = result_sizes(&self, sizes)
@@ -426,18 +421,16 @@ cdef bint scatter(TensorImpl target, list keys, TensorImpl values) except -1:
         moved *= sizes[i]
     if moved == 0:
         return True
-    given = <char*>TensorImpl_const_data(values)
-    items = <char*>TensorImpl_mutable_data(target)
-    if moved < GRAIN_ELEMENTS:
-        move_any(&self, items + self.start, given, values.ndim != 0, False)
-        return True
-    used_values = begin_use(values)
-    written = begin_write(target)
-    with nogil:
-        move_any(&self, items + self.start, given, values.ndim != 0, False)
-    end_write(written)
-    end_use(used_values)
+    given.gather, given.out, given.item_step = &self, <char*>TensorImpl_const_data(values), values.ndim != 0
+    given.items = <char*>TensorImpl_mutable_data(target) + self.start
+    run_shares(scatter_all, &given, 1, moved, values, None, target)
     return True
+
+
+cdef void scatter_all(void* context, int64_t share) noexcept nogil:
+    """Write what lies in order to the places."""
+    cdef const shares_t* self = <const shares_t*>context
+    move_any(self.gather, self.items, self.out, self.item_step, False)
 
 
 cdef void move_any(const gather_t* self, const char* items, char* other, int64_t step, bint reads) noexcept nogil:
@@ -531,6 +524,17 @@ cdef struct along_t:
     int64_t index_steps[64]     # positions
     int64_t step                # bytes of the source along that dimension
     int64_t extent
+    const char* items
+    const int64_t* positions
+    char* out
+    bint is_done
+
+
+ctypedef bint (*take_t)(void* out, const along_t* self) noexcept nogil
+cdef take_t[5] TAKE_ALONG = [
+    <take_t>take_along[uint8_t], <take_t>take_along[uint16_t], <take_t>take_along[uint32_t],
+    <take_t>take_along[uint64_t], <take_t>take_along[sixteen_bytes_t],
+]
 
 
 cdef TensorBase gather_along(TensorImpl source, TensorImpl index, int dim):
@@ -539,10 +543,6 @@ cdef TensorBase gather_along(TensorImpl source, TensorImpl index, int dim):
     cdef TensorImpl made
     cdef int64_t size, index_size
     cdef int i
-    cdef const char* items
-    cdef const int64_t* positions
-    cdef char* out
-    cdef bint is_done
     if source.device_type != CPU or index.device_type != CPU or source.storage is None or index.storage is None:
         return None
     self.itemsize, self.ndim = itemsize_of(source.dtype_code), source.ndim
@@ -558,34 +558,22 @@ cdef TensorBase gather_along(TensorImpl source, TensorImpl index, int dim):
     result = Tensor_wrap(made)
     if made.numel == 0 or source.numel == 0:
         return result if made.numel == 0 else None
-    out = <char*>TensorImpl_mutable_data(made)
-    items = <const char*>TensorImpl_const_data(source)
-    positions = <const int64_t*>TensorImpl_const_data(index)
-    if made.numel < GRAIN_ELEMENTS:
-        return result if take_any(&self, items, positions, out) else None
-    used_source = begin_use(source)
-    used_index = begin_use(index)
-    with nogil:
-        is_done = take_any(&self, items, positions, out)
-    end_use(used_index)
-    end_use(used_source)
-    return result if is_done else None
+    self.out = <char*>TensorImpl_mutable_data(made)
+    self.items = <const char*>TensorImpl_const_data(source)
+    self.positions = <const int64_t*>TensorImpl_const_data(index)
+    run_shares(take_all, &self, 1, made.numel, source, index)
+    return result if self.is_done else None
 
 
-cdef bint take_any(const along_t* self, const char* items, const int64_t* positions, char* out) noexcept nogil:
-    if self.itemsize == 1:
-        return take_along(<uint8_t*>out, self, items, positions)
-    if self.itemsize == 2:
-        return take_along(<uint16_t*>out, self, items, positions)
-    if self.itemsize == 4:
-        return take_along(<uint32_t*>out, self, items, positions)
-    if self.itemsize == 8:
-        return take_along(<uint64_t*>out, self, items, positions)
-    return take_along(<sixteen_bytes_t*>out, self, items, positions)
+cdef void take_all(void* context, int64_t share) noexcept nogil:
+    cdef along_t* self = <along_t*>context
+    self.is_done = TAKE_ALONG[size_class(self.itemsize)](self.out, self)
 
 
-cdef bint take_along(item_t* out, const along_t* self, const char* items, const int64_t* positions) noexcept nogil:
+cdef bint take_along(item_t* out, const along_t* self) noexcept nogil:
     """Copy row by row; return False at a position outside."""
+    cdef const char* items = self.items
+    cdef const int64_t* positions = self.positions
     cdef int64_t place[64]
     cdef int last = self.ndim - 1
     cdef int64_t row = self.sizes[last]

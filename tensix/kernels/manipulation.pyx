@@ -11,8 +11,7 @@ from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.loops.copy cimport copy_elements
 from tensix.loops.empty cimport empty_impl, empty_strided_impl, put_in_order
 from tensix.loops.item cimport item_t, sixteen_bytes_t
-from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
-from tensix.loops.parallel cimport parallel_for
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, run_shares
 from tensix.kernels.sorting cimport flattened, in_order
 from tensix.tensors.dtype cimport INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of
 from tensix.tensors.promotion cimport promote_codes
@@ -344,15 +343,9 @@ cdef object repeated(object table, arguments_t args, int64_t count, TensorImpl c
     job.out = <char*>TensorImpl_mutable_data(out)
     job.source = <const char*>TensorImpl_const_data(source)
     job.itemsize, job.share = itemsize_of(x.dtype_code), job.outer * job.length
-    if out.numel < GRAIN_ELEMENTS:
-        repeat_share(&job, 0)
-        return result
     if counts is None:
         job.share = max(CHUNK_ELEMENTS * job.share // out.numel, 1)
-    used_source = begin_use(source)
-    with nogil:
-        parallel_for((job.outer * job.length + job.share - 1) // job.share, repeat_share, &job)
-    end_use(used_source)
+    run_shares(repeat_share, &job, (job.outer * job.length + job.share - 1) // job.share, out.numel, source)
     return result
 
 

@@ -12,9 +12,8 @@ from tensix._support.public_module cimport set_module
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.loops.copy cimport copy_elements
 from tensix.loops.empty cimport empty_impl
-from tensix.loops.iterator cimport GRAIN_ELEMENTS, begin_write, end_write
+from tensix.loops.iterator cimport run_shares
 from tensix.loops.overlap cimport check_writable_once
-from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport FLOAT32, FLOAT64, INT64, UINT64, dtype_of_code, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
@@ -189,13 +188,7 @@ cdef int fill(TensorImpl impl, Generator generator, uint8_t code, fill_t functio
     job.stream.low = <int64_t>low
     job.stream.bound = <uint64_t>(bound & 0xFFFFFFFFFFFFFFFF)
     job.group = take_groups(generator, job.count, of_group)
-    if job.count < GRAIN_ELEMENTS:
-        function(&job.stream, job.group, job.data, job.count)
-    else:
-        written = begin_write(made)
-        with nogil:
-            parallel_for((job.count + job.chunk - 1) // job.chunk, fill_chunk, &job)
-        end_write(written)
+    run_shares(fill_chunk, &job, (job.count + job.chunk - 1) // job.chunk, job.count, None, None, made)
     if made is not impl:
         copy_elements(impl, made)
     TensorImpl_bump_version(impl)
@@ -269,14 +262,17 @@ def random_order(n, generator):
         raise ValueError(f"randperm() needs a number of 0 or more, found {count}.")
     cdef TensorImpl made = empty_impl(1, &count, INT64, CPU, -1)
     result = Tensor_wrap(made)
-    cdef int64_t* to = <int64_t*>TensorImpl_mutable_data(made)
-    cdef tx_stream_t stream = source.stream
-    cdef uint64_t group = take_groups(source, count, 128)
-    written = begin_write(made)
-    with nogil:
-        tx_random_order(&stream, group, to, count)
-    end_write(written)
+    cdef fill_job_t job
+    job.data, job.count = <char*>TensorImpl_mutable_data(made), count
+    job.stream = source.stream
+    job.group = take_groups(source, count, 128)
+    run_shares(order_all, &job, 1, count, None, None, made)
     return result
+
+
+cdef void order_all(void* context, int64_t share) noexcept nogil:
+    cdef fill_job_t* job = <fill_job_t*>context
+    tx_random_order(&job.stream, job.group, <int64_t*>job.data, job.count)
 
 
 cdef Generator checked_generator(str name, object generator):

@@ -16,7 +16,7 @@ from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.item cimport item_t, sixteen_bytes_t
 from tensix.loops.iterator cimport (
-    CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use, inner_loop_t, iterator_add, iterator_run, iterator_start,
+    CHUNK_ELEMENTS, inner_loop_t, iterator_add, iterator_run, iterator_start, run_shares,
     iterator_t,
 )
 from tensix.loops.parallel cimport parallel_for
@@ -96,40 +96,35 @@ cdef struct lines_t:
 
 
 cdef int find_in_lines(TensorImpl x, TensorImpl made, find_function_t find) except -1:
-    """Find a place in each line; threads share the lines of a large tensor.
-
-    A single line is cut into parts, and the best of what is found in them, in their order, is that of the line.
-    """
+    """Find a place in each line; of a long single line in each of some parts, and the best of those in their order."""
     cdef lines_t self
-    cdef char candidates[PARTS * 16]
-    cdef int64_t found[PARTS]
-    cdef npy_intp best = 0
-    cdef int64_t i
     cdef bint is_single = made.numel == 1 and x.numel >= 2 * CHUNK_ELEMENTS
     self.places = <int64_t*>TensorImpl_mutable_data(made)
     self.items = <const char*>TensorImpl_const_data(x)
     self.find, self.itemsize, self.lines = find, itemsize_of(x.dtype_code), PARTS if is_single else made.numel
     self.n = x.numel // self.lines
     self.last = x.numel - self.n * (self.lines - 1)
-    if x.numel < GRAIN_ELEMENTS:
-        self.share = self.lines
-        find_share(&self, 0)
-        return 0
     self.share = max(CHUNK_ELEMENTS // self.n, 1)
-    cdef int64_t* place = self.places
     if is_single:
-        self.places = found
-    used_x = begin_use(x)
-    with nogil:
-        parallel_for((self.lines + self.share - 1) // self.share, find_share, &self)
-        if is_single:
-            for i in range(PARTS):
-                found[i] += i * self.n
-                memcpy(candidates + i * self.itemsize, self.items + found[i] * self.itemsize, self.itemsize)
-            self.find(candidates, PARTS, &best, NULL)
-            place[0] = found[best]
-    end_use(used_x)
-    return 0
+        return run_shares(find_in_parts, &self, 1, x.numel, x)
+    return run_shares(find_share, &self, (self.lines + self.share - 1) // self.share, x.numel, x)
+
+
+cdef void find_in_parts(void* context, int64_t share) noexcept nogil:
+    """Find a place in the only line, whose parts threads share."""
+    cdef lines_t* self = <lines_t*>context
+    cdef char candidates[PARTS * 16]
+    cdef int64_t found[PARTS]
+    cdef int64_t* place = self.places
+    cdef npy_intp best = 0
+    cdef int64_t i
+    self.places = found
+    parallel_for(PARTS, find_share, self)
+    for i in range(PARTS):
+        found[i] += i * self.n
+        memcpy(candidates + i * self.itemsize, self.items + found[i] * self.itemsize, self.itemsize)
+    self.find(candidates, PARTS, &best, NULL)
+    place[0] = found[best]
 
 
 cdef void find_share(void* context, int64_t share) noexcept nogil:
@@ -383,18 +378,12 @@ cdef void write_part(void* places, int64_t part) noexcept nogil:
 
 
 cdef int go(places_t* self, TensorImpl flat, bint counts) except -1:
-    """Go through all elements, many without the GIL. See Note [Storages in use]."""
+    """Go through all elements."""
     if flat.numel == 0:
         return 0
     self.elements = TensorImpl_const_data(flat)
-    if flat.numel < GRAIN_ELEMENTS:
-        go_through(self, 0, counts)
-        return 0
-    used_flat = begin_use(flat)
-    with nogil:
-        parallel_for((self.count + self.part - 1) // self.part, count_part if counts else write_part, self)
-    end_use(used_flat)
-    return 0
+    return run_shares(
+        count_part if counts else write_part, self, (self.count + self.part - 1) // self.part, flat.numel, flat)
 
 
 cdef TensorImpl start_places(places_t* self, TensorImpl x):
@@ -566,15 +555,8 @@ cdef object searchsorted(Kernel self, object table, arguments_t args):
         search.ordered = TensorImpl_const_data(ordered)
     search.values = TensorImpl_const_data(values)
     search.length, search.count = ordered.numel, values.numel
-    if out.numel < GRAIN_ELEMENTS:
-        search_chunk(&search, 0)
-        return result
-    used_ordered = begin_use(ordered)
-    used_values = begin_use(values)
-    with nogil:
-        parallel_for((search.count + CHUNK_ELEMENTS - 1) // CHUNK_ELEMENTS, search_chunk, &search)
-    end_use(used_values)
-    end_use(used_ordered)
+    run_shares(
+        search_chunk, &search, (search.count + CHUNK_ELEMENTS - 1) // CHUNK_ELEMENTS, out.numel, values, ordered)
     return result
 
 

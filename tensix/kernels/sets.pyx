@@ -10,7 +10,7 @@ from tensix.core.device cimport CPU
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
-from tensix.loops.iterator cimport GRAIN_ELEMENTS, begin_use, end_use
+from tensix.loops.iterator cimport run_shares
 from tensix.kernels.sorting cimport flattened, ordered
 from tensix.tensors.dtype cimport (
     BFLOAT16, BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32,
@@ -58,6 +58,8 @@ cdef struct groups_t:
     int64_t* indices          # of each value where it is first
     int64_t* counts
     void* values
+    int code                  # the type of the elements
+    int64_t found             # values
 
 
 cdef int64_t group(value_t* elements, const groups_t* self) noexcept nogil:
@@ -119,6 +121,10 @@ cdef int64_t group_any(const groups_t* self, int code) noexcept nogil:
     return group(<uint64_t*>self.elements, self)
 
 
+cdef void group_all(void* groups, int64_t share) noexcept nogil:
+    (<groups_t*>groups).found = group_any(<groups_t*>groups, (<groups_t*>groups).code)
+
+
 cdef TensorImpl column(int64_t count, int code):
     """Return a tensor of one dimension, without values."""
     return empty_impl(1, &count, code, CPU, -1)
@@ -170,13 +176,9 @@ cdef tuple unique(arguments_t args, bint wants_inverse, bint wants_indices, bint
         groups.counts = <int64_t*>address_of(counts)
         groups.values = address_of(values)
         groups.elements = TensorImpl_const_data(elements)
-        if count < GRAIN_ELEMENTS:
-            found = group_any(&groups, elements.dtype_code)
-        else:
-            used_elements = begin_use(elements)
-            with nogil:
-                found = group_any(&groups, elements.dtype_code)
-            end_use(used_elements)
+        groups.code = elements.dtype_code
+        run_shares(group_all, &groups, 1, count, elements)
+        found = groups.found
     results = [Tensor_wrap(converted(first_of(values, found), code))]
     if wants_indices:
         results.append(Tensor_wrap(first_of(indices, found)))
@@ -223,6 +225,8 @@ cdef struct membership_t:
     bint in_order
     uint8_t* out
     bint inverted
+    int code  # the type of both
+    bint is_done
 
 
 cdef bint look_up(ordered_t* elements, const membership_t* self) noexcept nogil:
@@ -334,22 +338,18 @@ cdef object isin(Kernel self, object table, arguments_t args):
 
 
 cdef bint run_look_up(membership_t* membership, TensorImpl elements, TensorImpl values) except -1:
-    """Look up all elements, many without the GIL. See Note [Storages in use]."""
-    cdef bint is_done
+    """Look up all elements."""
     membership.values = NULL
     if values.numel != 0:
         membership.values = TensorImpl_const_data(values)
     membership.elements = TensorImpl_const_data(elements)
-    membership.count, membership.value_count = elements.numel, values.numel
-    if values.numel == 0 or max(elements.numel, values.numel) < GRAIN_ELEMENTS:
-        return look_up_any(membership, elements.dtype_code)
-    used_elements = begin_use(elements)
-    used_values = begin_use(values)
-    with nogil:
-        is_done = look_up_any(membership, elements.dtype_code)
-    end_use(used_values)
-    end_use(used_elements)
-    return is_done
+    membership.count, membership.value_count, membership.code = elements.numel, values.numel, elements.dtype_code
+    run_shares(look_up_all, membership, 1, max(elements.numel, values.numel), elements, values)
+    return membership.is_done
+
+
+cdef void look_up_all(void* membership, int64_t share) noexcept nogil:
+    (<membership_t*>membership).is_done = look_up_any(<membership_t*>membership, (<membership_t*>membership).code)
 
 
 cdef Kernel ISIN_OF_COMPLEX = NumpyKernel(np.isin, promotes=True)

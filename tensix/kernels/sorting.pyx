@@ -22,8 +22,7 @@ from numpy cimport PyArray_Descr, import_array, npy_intp
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.loops.copy cimport converted, copy_elements
 from tensix.loops.empty cimport empty_impl, empty_strided_impl
-from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, begin_use, end_use
-from tensix.loops.parallel cimport parallel_for
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, run_shares
 from tensix.tensors.dtype cimport (
     BFLOAT16, BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32,
     UINT64, dtype_of_code, itemsize_of,
@@ -194,7 +193,7 @@ cdef TensorImpl flattened(TensorImpl x):
 
 
 cdef int sort_lines(TensorImpl source, TensorImpl out, bint descending, bint wants_positions) except -1:
-    """Sort all lines, large work without the GIL. See Note [Storages in use]."""
+    """Sort all lines."""
     cdef lines_t lines
     cdef int64_t length = TensorImpl_sizes(source)[source.ndim - 1]
     lines.function = line_function(source.dtype_code, wants_positions)
@@ -206,12 +205,8 @@ cdef int sort_lines(TensorImpl source, TensorImpl out, bint descending, bint wan
     lines.source = <const char*>TensorImpl_const_data(source)
     if source.numel < GRAIN_ELEMENTS:
         lines.per_chunk = lines.count
-        sort_chunk(&lines, 0)
-    else:
-        used_source = begin_use(source)
-        with nogil:
-            parallel_for((lines.count + lines.per_chunk - 1) // lines.per_chunk, sort_chunk, &lines)
-        end_use(used_source)
+    run_shares(
+        sort_chunk, &lines, (lines.count + lines.per_chunk - 1) // lines.per_chunk, source.numel, source)
     if lines.failed:
         raise MemoryError(f"there is no memory to sort {length:,} elements.")
     return 0

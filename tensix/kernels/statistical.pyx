@@ -30,7 +30,7 @@ from tensix.loops.item cimport sixteen_bytes_t
 from tensix.loops.iterator cimport (
     CHUNK_ELEMENTS, GRAIN_ELEMENTS, inner_loop_t, iterator_add, iterator_add_element, iterator_begin_use,
     iterator_end_use, iterator_run, iterator_run_part, iterator_simplify, iterator_split, iterator_start, iterator_t,
-    iterator_total, iterator_walk,
+    iterator_total, iterator_walk, run_shares,
 )
 from tensix.loops.numpy_results cimport call_numpy, take_over
 from tensix.loops.parallel cimport parallel_for
@@ -740,7 +740,6 @@ cdef TensorImpl in_row_major_order(TensorImpl x):
 cdef int scan(TensorImpl x, TensorImpl out, int dim, int operation, bint include_initial) except -1:
     """Fill in running results; both tensors are row-major."""
     cdef scan_t self
-    cdef iterator_t iterator
     cdef npy_intp length
     cdef int i
     cdef char identity[16]
@@ -764,17 +763,7 @@ cdef int scan(TensorImpl x, TensorImpl out, int dim, int operation, bint include
     length = self.width if self.lines == 1 else self.lines
     self.share = max(CHUNK_ELEMENTS * length // max(x.numel, 1), 1)
     self.share += (64 - self.share % 64) % 64 if self.lines == 1 else (4 - self.share % 4) % 4
-    if x.numel < GRAIN_ELEMENTS or self.share >= length:
-        self.share = length
-        scan_share(&self, 0)
-        return 0
-    iterator.operands = 2
-    iterator.storages[0], iterator.storages[1] = <PyObject*>x.storage, NULL  # the result is new
-    iterator_begin_use(&iterator)
-    with nogil:
-        parallel_for((length + self.share - 1) // self.share, scan_share, &self)
-    iterator_end_use(&iterator)
-    return 0
+    return run_shares(scan_share, &self, (length + self.share - 1) // self.share, x.numel, x)
 
 
 cdef void scan_share(void* context, int64_t share) noexcept nogil:

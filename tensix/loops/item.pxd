@@ -13,3 +13,8 @@ ctypedef fused item_t:
     uint32_t
     uint64_t
     sixteen_bytes_t
+
+
+cdef inline int size_class(int itemsize) noexcept nogil:
+    """Return the place of a size among the types of items: the index of a loop in a table of five."""
+    return 0 if itemsize == 1 else 1 if itemsize == 2 else 2 if itemsize == 4 else 3 if itemsize == 8 else 4

@@ -2,6 +2,7 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 from numpy cimport npy_intp
+from tensix.loops.parallel cimport chunk_function_t
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 cdef enum:
@@ -39,10 +40,9 @@ cdef void iterator_add_element(iterator_t* self, void* data) noexcept
 cdef int iterator_run(iterator_t* self, inner_loop_t loop, void* loop_data) except -1
 cdef int iterator_begin_use(iterator_t* self) except -1
 cdef void iterator_end_use(iterator_t* self) noexcept
-cdef object begin_use(TensorImpl operand)
-cdef void end_use(object storage) noexcept
-cdef object begin_write(TensorImpl operand)
-cdef void end_write(object storage) noexcept
+cdef int run_shares(
+    chunk_function_t function, void* context, int64_t shares, int64_t work, TensorImpl x, TensorImpl y=*,
+    TensorImpl written=*) except -1
 cdef npy_intp iterator_total(const iterator_t* self) noexcept nogil
 cdef void iterator_simplify(iterator_t* self, int leader) noexcept nogil
 cdef void iterator_walk(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept nogil

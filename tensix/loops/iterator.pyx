@@ -24,7 +24,7 @@ from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.export cimport begin_export, end_export
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, StorageImpl_end_use
 from tensix.loops.empty cimport empty_impl, empty_in_order_impl
-from tensix.loops.parallel cimport parallel_for
+from tensix.loops.parallel cimport chunk_function_t, parallel_for
 from tensix.tensors.dtype cimport itemsize_of
 from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_shape, TensorImpl_sizes, TensorImpl_strides
 
@@ -149,27 +149,28 @@ cdef void iterator_end_use(iterator_t* self) noexcept:
             StorageImpl_end_use(<StorageImpl>self.storages[i])
 
 
-cdef object begin_use(TensorImpl operand):
-    """Use a storage that is read without the GIL, and return it: set_() may give the operand another meanwhile."""
-    begin_use_of(<PyObject*>operand.storage, False)
-    return operand.storage
+cdef int run_shares(
+        chunk_function_t function, void* context, int64_t shares, int64_t work, TensorImpl x, TensorImpl y=None,
+        TensorImpl written=None) except -1:
+    """Run all shares of some work, of many elements on several threads without the GIL. See Note [Storages in use].
 
-
-cdef void end_use(object storage) noexcept:
-    """Take that back."""
-    if storage is not None:
-        StorageImpl_end_use(<StorageImpl>storage)
-
-
-cdef object begin_write(TensorImpl operand):
-    """Export a storage that is written without the GIL, and return it."""
-    begin_use_of(<PyObject*>operand.storage, True)
-    return operand.storage
-
-
-cdef void end_write(object storage) noexcept:
-    """Take that back."""
-    end_export(<StorageImpl>storage)
+    It reads one or two bodies; what it writes is named unless it is new. None of the three may change meanwhile.
+    """
+    cdef iterator_t uses
+    cdef int64_t share
+    if work < GRAIN_ELEMENTS:
+        for share in range(shares):
+            function(context, share)
+        return 0
+    uses.operands = 3
+    uses.storages[0] = NULL if x is None else <PyObject*>x.storage
+    uses.storages[1] = NULL if y is None else <PyObject*>y.storage
+    uses.storages[2] = NULL if written is None else <PyObject*>written.storage
+    iterator_begin_use(&uses)
+    with nogil:
+        parallel_for(shares, function, context)
+    iterator_end_use(&uses)
+    return 0
 
 
 cdef int longest_dim(const iterator_t* self) noexcept nogil:
