@@ -12,7 +12,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 from tensix.core.device cimport CPU
 from tensix.loops.empty cimport empty_impl
-from tensix.loops.item cimport item_t, sixteen_bytes_t
+from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
 from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, run_shares
 from tensix.loops.overlap cimport may_overlap
 from tensix.loops.parallel cimport parallel_for
@@ -237,19 +237,24 @@ cdef int64_t set_bytes(const uint8_t* mask, int64_t count) noexcept nogil:
 # ---- loops
 
 
+ctypedef bint (*copy_items_t)(const void* rows, selection_t* self, char* to) noexcept nogil
+ctypedef void (*scatter_items_t)(void* rows, selection_t* self, const char* given, int64_t step) noexcept nogil
+cdef copy_items_t[5] COPY_ITEMS = [
+    <copy_items_t>copy_items[uint8_t], <copy_items_t>copy_items[uint16_t], <copy_items_t>copy_items[uint32_t],
+    <copy_items_t>copy_items[uint64_t], <copy_items_t>copy_items[sixteen_bytes_t],
+]
+cdef scatter_items_t[5] SCATTER_ITEMS = [
+    <scatter_items_t>scatter_items[uint8_t], <scatter_items_t>scatter_items[uint16_t],
+    <scatter_items_t>scatter_items[uint32_t], <scatter_items_t>scatter_items[uint64_t],
+    <scatter_items_t>scatter_items[sixteen_bytes_t],
+]
+
+
 cdef bint copy_rows(selection_t* self, const char* rows, char* out) noexcept nogil:
     """Copy the selected rows one after the other; return False at a position outside."""
     if self.row_bytes != self.itemsize:
         return copy_blocks(self, rows, out)
-    if self.itemsize == 1:
-        return copy_items(<uint8_t*>rows, self, out)
-    if self.itemsize == 2:
-        return copy_items(<uint16_t*>rows, self, out)
-    if self.itemsize == 4:
-        return copy_items(<uint32_t*>rows, self, out)
-    if self.itemsize == 8:
-        return copy_items(<uint64_t*>rows, self, out)
-    return copy_items(<sixteen_bytes_t*>rows, self, out)
+    return COPY_ITEMS[place_of_item(self.itemsize)](rows, self, out)
 
 
 cdef bint copy_blocks(selection_t* self, const char* rows, char* out) noexcept nogil:
@@ -323,16 +328,8 @@ cdef void scatter_rows(selection_t* self, char* rows, const char* given, int64_t
         return
     if self.row_bytes != self.itemsize:
         scatter_blocks(self, rows, given, step)
-    elif self.itemsize == 1:
-        scatter_items(<uint8_t*>rows, self, given, step)
-    elif self.itemsize == 2:
-        scatter_items(<uint16_t*>rows, self, given, step)
-    elif self.itemsize == 4:
-        scatter_items(<uint32_t*>rows, self, given, step)
-    elif self.itemsize == 8:
-        scatter_items(<uint64_t*>rows, self, given, step)
     else:
-        scatter_items(<sixteen_bytes_t*>rows, self, given, step)
+        SCATTER_ITEMS[place_of_item(self.itemsize)](rows, self, given, step)
 
 
 cdef void scatter_items(item_t* rows, selection_t* self, const char* given, int64_t step) noexcept nogil:

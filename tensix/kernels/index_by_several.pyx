@@ -16,7 +16,7 @@ from tensix.loops.conversion cimport copy_strided
 from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
 from tensix.kernels.searching cimport places_of_mask
-from tensix.loops.item cimport item_t, size_class, sixteen_bytes_t
+from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
 from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, run_shares
 from tensix.loops.overlap cimport may_overlap
 from tensix.tensors.dtype cimport BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of
@@ -325,6 +325,14 @@ cdef int64_t set_strides(TensorImpl made, int first, int count, int64_t stride) 
 # ---- reading and writing
 
 
+ctypedef void (*move_t)(
+    void* other, const gather_t* self, const char* items, int64_t step, bint reads) noexcept nogil
+cdef move_t[5] MOVE = [
+    <move_t>move[uint8_t], <move_t>move[uint16_t], <move_t>move[uint32_t], <move_t>move[uint64_t],
+    <move_t>move[sixteen_bytes_t],
+]
+
+
 cdef TensorBase gather(TensorImpl source, list keys):
     """Return what an index selects, in a new tensor; None if NumPy has to."""
     cdef gather_t self
@@ -354,7 +362,7 @@ cdef TensorBase gathered(gather_t* self, TensorImpl source, list indices):
     out = <char*>TensorImpl_mutable_data(made)
     items = <const char*>TensorImpl_const_data(source) + self.start
     if made.numel < GRAIN_ELEMENTS:
-        move_any(self, items, out, 1, True)
+        MOVE[place_of_item(self.itemsize)](out, self, items, 1, True)
         return result
     cdef shares_t shares
     shares.gather, shares.items, shares.out = self, items, out
@@ -387,7 +395,8 @@ cdef void gather_share(void* context, int64_t share) noexcept nogil:
     else:
         part.count = count
         part.distances += start
-    move_any(&part, self.items + start * self.item_step, self.out + start * self.out_step, 1, True)
+    MOVE[place_of_item(part.itemsize)](
+        self.out + start * self.out_step, &part, self.items + start * self.item_step, 1, True)
 
 
 cdef bint scatter(TensorImpl target, list keys, TensorImpl values) except -1:
@@ -430,24 +439,11 @@ cdef bint scatter(TensorImpl target, list keys, TensorImpl values) except -1:
 cdef void scatter_all(void* context, int64_t share) noexcept nogil:
     """Write what lies in order to the places."""
     cdef const shares_t* self = <const shares_t*>context
-    move_any(self.gather, self.items, self.out, self.item_step, False)
-
-
-cdef void move_any(const gather_t* self, const char* items, char* other, int64_t step, bint reads) noexcept nogil:
-    """Copy from the places to what lies in order, or back; `step` 0: one element to all."""
-    if self.itemsize == 1:
-        move(<uint8_t*>other, self, items, step, reads)
-    elif self.itemsize == 2:
-        move(<uint16_t*>other, self, items, step, reads)
-    elif self.itemsize == 4:
-        move(<uint32_t*>other, self, items, step, reads)
-    elif self.itemsize == 8:
-        move(<uint64_t*>other, self, items, step, reads)
-    else:
-        move(<sixteen_bytes_t*>other, self, items, step, reads)
+    MOVE[place_of_item(self.gather.itemsize)](self.out, self.gather, self.items, self.item_step, False)
 
 
 cdef void move(item_t* other, const gather_t* self, const char* items, int64_t step, bint reads) noexcept nogil:
+    """Copy from the places to what lies in order, or back; `step` 0: one element to all."""
     cdef int64_t outer[64]
     cdef int64_t inner[64]
     cdef const char* place
@@ -567,7 +563,7 @@ cdef TensorBase gather_along(TensorImpl source, TensorImpl index, int dim):
 
 cdef void take_all(void* context, int64_t share) noexcept nogil:
     cdef along_t* self = <along_t*>context
-    self.is_done = TAKE_ALONG[size_class(self.itemsize)](self.out, self)
+    self.is_done = TAKE_ALONG[place_of_item(self.itemsize)](self.out, self)
 
 
 cdef bint take_along(item_t* out, const along_t* self) noexcept nogil:

@@ -10,7 +10,7 @@ from libc.string cimport memcpy
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.loops.copy cimport copy_elements
 from tensix.loops.empty cimport empty_impl, empty_strided_impl, put_in_order
-from tensix.loops.item cimport item_t, sixteen_bytes_t
+from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
 from tensix.loops.iterator cimport CHUNK_ELEMENTS, run_shares
 from tensix.kernels.sorting cimport flattened, in_order
 from tensix.tensors.dtype cimport INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of
@@ -355,22 +355,18 @@ cdef void repeat_share(void* context, int64_t share) noexcept nogil:
     job.source += start * job.block
     job.out += start * job.count * job.block
     job.share = min(job.share, job.outer * job.length - start)
-    repeat_any(&job, job.itemsize)
-
-
-cdef void repeat_any(const repeat_t* self, int itemsize) noexcept nogil:
-    if self.block != itemsize:
-        repeat_blocks(self)
-    elif itemsize == 1:
-        repeat_items(<uint8_t*>self.out, self)
-    elif itemsize == 2:
-        repeat_items(<uint16_t*>self.out, self)
-    elif itemsize == 4:
-        repeat_items(<uint32_t*>self.out, self)
-    elif itemsize == 8:
-        repeat_items(<uint64_t*>self.out, self)
+    if job.block != job.itemsize:
+        repeat_blocks(&job)
     else:
-        repeat_items(<sixteen_bytes_t*>self.out, self)
+        REPEAT_ITEMS[place_of_item(job.itemsize)](job.out, &job)
+
+
+ctypedef void (*repeat_items_t)(void* out, const repeat_t* self) noexcept nogil
+cdef repeat_items_t[5] REPEAT_ITEMS = [
+    <repeat_items_t>repeat_items[uint8_t], <repeat_items_t>repeat_items[uint16_t],
+    <repeat_items_t>repeat_items[uint32_t], <repeat_items_t>repeat_items[uint64_t],
+    <repeat_items_t>repeat_items[sixteen_bytes_t],
+]
 
 
 cdef void repeat_items(item_t* out, const repeat_t* self) noexcept nogil:

@@ -14,9 +14,12 @@ from tensix.kernels.statistical cimport axes_from_any, reduced_impl
 from tensix.kernels.views cimport permuted
 from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
-from tensix.loops.item cimport item_t, sixteen_bytes_t
+from tensix.loops.item cimport (
+    complex64_t, complex128_t, item_t, ordered_t, place_of_item, place_of_ordered, place_of_value, sixteen_bytes_t,
+    value_t,
+)
 from tensix.loops.iterator cimport (
-    CHUNK_ELEMENTS, inner_loop_t, iterator_add, iterator_run, iterator_start, run_shares,
+    CHUNK_ELEMENTS, iterator_add, iterator_run, iterator_start, run_shares,
     iterator_t,
 )
 from tensix.loops.parallel cimport parallel_for
@@ -189,37 +192,23 @@ cdef void choose(item_t* of_type, char** data, const npy_intp* count, const npy_
         right += steps[2]
         target += steps[3]
 
-cdef void choose_1(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
-    choose(<uint8_t*>NULL, data, count, steps)
 
-cdef void choose_2(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
-    choose(<uint16_t*>NULL, data, count, steps)
-
-cdef void choose_4(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
-    choose(<uint32_t*>NULL, data, count, steps)
-
-cdef void choose_8(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
-    choose(<uint64_t*>NULL, data, count, steps)
-
-cdef void choose_16(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
-    choose(<sixteen_bytes_t*>NULL, data, count, steps)
+ctypedef void (*choose_t)(void* of_type, char** data, const npy_intp* count, const npy_intp* steps) noexcept nogil
+cdef choose_t[5] CHOOSE = [
+    <choose_t>choose[uint8_t], <choose_t>choose[uint16_t], <choose_t>choose[uint32_t], <choose_t>choose[uint64_t],
+    <choose_t>choose[sixteen_bytes_t],
+]
 
 
-cdef inner_loop_t choice_for(int itemsize) noexcept nogil:
-    if itemsize == 1:
-        return choose_1
-    if itemsize == 2:
-        return choose_2
-    if itemsize == 4:
-        return choose_4
-    return choose_8 if itemsize == 8 else choose_16
+cdef void choose_any(char** data, const npy_intp* count, const npy_intp* steps, void* itemsize) noexcept nogil:
+    CHOOSE[place_of_item((<int*>itemsize)[0])](NULL, data, count, steps)
 
 
 cdef object where(Kernel self, object table, arguments_t args):
     """Return the elements of one tensor where the condition holds, of another elsewhere, all three broadcast."""
     cdef iterator_t iterator
     cdef int64_t sizes[64]
-    cdef int ndim
+    cdef int ndim, itemsize
     cdef TensorBase condition = <TensorBase>args[0]
     cdef TensorImpl mask, out
     cdef TensorImpl x = (<TensorBase>args[1]).impl
@@ -239,7 +228,8 @@ cdef object where(Kernel self, object table, arguments_t args):
     iterator_add(&iterator, left, <void*>TensorImpl_const_data(left))
     iterator_add(&iterator, right, <void*>TensorImpl_const_data(right))
     iterator_add(&iterator, out, TensorImpl_mutable_data(out))
-    iterator_run(&iterator, choice_for(itemsize_of(code)), NULL)
+    itemsize = itemsize_of(code)
+    iterator_run(&iterator, choose_any, &itemsize)
     return Tensor_wrap(out)
 
 
@@ -253,17 +243,6 @@ cdef int take_sizes(TensorImpl operand, int ndim, int64_t* sizes) except -1:
 
 
 # ---- elements that are not zero
-
-
-ctypedef fused tested_t:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-    float
-    double
-    float complex
-    double complex
 
 
 cdef enum:
@@ -283,7 +262,7 @@ cdef struct places_t:
     uint64_t bits           # of an integer, those that tell it from zero
 
 
-cdef int64_t count_places(tested_t* elements, const places_t* self, int64_t start, int64_t stop) noexcept nogil:
+cdef int64_t count_places(value_t* elements, const places_t* self, int64_t start, int64_t stop) noexcept nogil:
     cdef int64_t found = 0
     cdef int64_t i
     for i in range(start, stop):
@@ -291,7 +270,7 @@ cdef int64_t count_places(tested_t* elements, const places_t* self, int64_t star
     return found
 
 
-cdef void write_places(tested_t* elements, const places_t* self, int64_t start, int64_t stop, int64_t found,
+cdef void write_places(value_t* elements, const places_t* self, int64_t start, int64_t stop, int64_t found,
                        int64_t end) noexcept nogil:
     """Write positions row by row, from so many that are found to an end. See Note [Choosing without branches]."""
     cdef int last = self.ndim - 1
@@ -334,33 +313,14 @@ cdef void write_places(tested_t* elements, const places_t* self, int64_t start, 
             self.columns[dim][i * step] = 0
 
 
-cdef inline bint is_set(tested_t element, uint64_t bits) noexcept nogil:
-    if tested_t is uint8_t or tested_t is uint16_t or tested_t is uint32_t or tested_t is uint64_t:
+cdef inline bint is_set(value_t element, uint64_t bits) noexcept nogil:
+    if value_t is uint8_t or value_t is uint16_t or value_t is uint32_t or value_t is uint64_t:
         return (element & bits) != 0
     else:
         return element != 0
 
 
-cdef void go_through(places_t* self, int64_t part, bint counts) noexcept nogil:
-    if self.code == FLOAT32:
-        go_through_typed(<float*>self.elements, self, part, counts)
-    elif self.code == FLOAT64:
-        go_through_typed(<double*>self.elements, self, part, counts)
-    elif self.code == COMPLEX64:
-        go_through_typed(<float complex*>self.elements, self, part, counts)
-    elif self.code == COMPLEX128:
-        go_through_typed(<double complex*>self.elements, self, part, counts)
-    elif itemsize_of(self.code) == 1:
-        go_through_typed(<uint8_t*>self.elements, self, part, counts)
-    elif itemsize_of(self.code) == 2:
-        go_through_typed(<uint16_t*>self.elements, self, part, counts)
-    elif itemsize_of(self.code) == 4:
-        go_through_typed(<uint32_t*>self.elements, self, part, counts)
-    else:
-        go_through_typed(<uint64_t*>self.elements, self, part, counts)
-
-
-cdef void go_through_typed(tested_t* elements, places_t* self, int64_t part, bint counts) noexcept nogil:
+cdef void go_through(value_t* elements, places_t* self, int64_t part, bint counts) noexcept nogil:
     cdef int64_t start = part * self.part
     cdef int64_t stop = min(start + self.part, self.count)
     if counts:
@@ -369,12 +329,22 @@ cdef void go_through_typed(tested_t* elements, places_t* self, int64_t part, bin
         write_places(elements, self, start, stop, self.found[part - 1] if part else 0, self.found[part])
 
 
+ctypedef void (*go_through_t)(const void* elements, places_t* self, int64_t part, bint counts) noexcept nogil
+cdef go_through_t[8] GO_THROUGH = [
+    <go_through_t>go_through[uint8_t], <go_through_t>go_through[uint16_t], <go_through_t>go_through[uint32_t],
+    <go_through_t>go_through[uint64_t], <go_through_t>go_through[float], <go_through_t>go_through[double],
+    <go_through_t>go_through[complex64_t], <go_through_t>go_through[complex128_t],
+]
+
+
 cdef void count_part(void* places, int64_t part) noexcept nogil:
-    go_through(<places_t*>places, part, True)
+    cdef places_t* self = <places_t*>places
+    GO_THROUGH[place_of_value(self.code)](self.elements, self, part, True)
 
 
 cdef void write_part(void* places, int64_t part) noexcept nogil:
-    go_through(<places_t*>places, part, False)
+    cdef places_t* self = <places_t*>places
+    GO_THROUGH[place_of_value(self.code)](self.elements, self, part, False)
 
 
 cdef int go(places_t* self, TensorImpl flat, bint counts) except -1:
@@ -448,19 +418,6 @@ cdef object argwhere(Kernel self, object table, arguments_t args):
 # ---- values in a tensor that is in order
 
 
-ctypedef fused ordered_t:
-    uint8_t
-    int8_t
-    uint16_t
-    int16_t
-    uint32_t
-    int32_t
-    uint64_t
-    int64_t
-    float
-    double
-
-
 cdef struct search_t:
     int code
     const void* ordered
@@ -502,30 +459,18 @@ cdef void search(ordered_t* ordered, const search_t* self, int64_t start) noexce
             self.out[i] = first - ordered + (left == 1 and is_less(first[0], value))
 
 
+ctypedef void (*search_function_t)(const void* ordered, const search_t* self, int64_t start) noexcept nogil
+cdef search_function_t[10] SEARCH = [
+    <search_function_t>search[uint8_t], <search_function_t>search[int8_t], <search_function_t>search[uint16_t],
+    <search_function_t>search[int16_t], <search_function_t>search[uint32_t], <search_function_t>search[int32_t],
+    <search_function_t>search[uint64_t], <search_function_t>search[int64_t], <search_function_t>search[float],
+    <search_function_t>search[double],
+]
+
+
 cdef void search_chunk(void* context, int64_t chunk) noexcept nogil:
     cdef const search_t* self = <const search_t*>context
-    cdef int64_t start = chunk * CHUNK_ELEMENTS
-    cdef int code = self.code
-    if code == FLOAT32:
-        search(<float*>self.ordered, self, start)
-    elif code == FLOAT64:
-        search(<double*>self.ordered, self, start)
-    elif code == BOOL or code == UINT8:
-        search(<uint8_t*>self.ordered, self, start)
-    elif code == INT8:
-        search(<int8_t*>self.ordered, self, start)
-    elif code == UINT16:
-        search(<uint16_t*>self.ordered, self, start)
-    elif code == INT16:
-        search(<int16_t*>self.ordered, self, start)
-    elif code == UINT32:
-        search(<uint32_t*>self.ordered, self, start)
-    elif code == INT32:
-        search(<int32_t*>self.ordered, self, start)
-    elif code == INT64:
-        search(<int64_t*>self.ordered, self, start)
-    else:
-        search(<uint64_t*>self.ordered, self, start)
+    SEARCH[place_of_ordered(self.code)](self.ordered, self, chunk * CHUNK_ELEMENTS)
 
 
 cdef object searchsorted(Kernel self, object table, arguments_t args):

@@ -10,12 +10,10 @@ from tensix.core.device cimport CPU
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
+from tensix.loops.item cimport complex64_t, complex128_t, ordered_t, place_of_ordered, place_of_value, value_t
 from tensix.loops.iterator cimport run_shares
 from tensix.kernels.sorting cimport flattened, ordered
-from tensix.tensors.dtype cimport (
-    BFLOAT16, BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32,
-    UINT64, itemsize_of,
-)
+from tensix.tensors.dtype cimport BFLOAT16, BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, INT64, itemsize_of
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_sizes
@@ -24,30 +22,6 @@ import numpy as np
 
 from tensix.dispatch import native_functions
 from tensix.loops.numpy_kernel import NumpyKernel
-
-
-ctypedef fused value_t:  # integers of one size are equal if their bits are
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-    float
-    double
-    float complex
-    double complex
-
-
-ctypedef fused ordered_t:
-    uint8_t
-    int8_t
-    uint16_t
-    int16_t
-    uint32_t
-    int32_t
-    uint64_t
-    int64_t
-    float
-    double
 
 
 cdef struct groups_t:
@@ -103,26 +77,16 @@ cdef int64_t group(value_t* elements, const groups_t* self) noexcept nogil:
     return found + 1
 
 
-cdef int64_t group_any(const groups_t* self, int code) noexcept nogil:
-    if code == FLOAT32:
-        return group(<float*>self.elements, self)
-    if code == FLOAT64:
-        return group(<double*>self.elements, self)
-    if code == COMPLEX64:
-        return group(<float complex*>self.elements, self)
-    if code == COMPLEX128:
-        return group(<double complex*>self.elements, self)
-    if itemsize_of(code) == 1:
-        return group(<uint8_t*>self.elements, self)
-    if itemsize_of(code) == 2:
-        return group(<uint16_t*>self.elements, self)
-    if itemsize_of(code) == 4:
-        return group(<uint32_t*>self.elements, self)
-    return group(<uint64_t*>self.elements, self)
+ctypedef int64_t (*group_t)(const void* elements, const groups_t* self) noexcept nogil
+cdef group_t[8] GROUP = [
+    <group_t>group[uint8_t], <group_t>group[uint16_t], <group_t>group[uint32_t], <group_t>group[uint64_t],
+    <group_t>group[float], <group_t>group[double], <group_t>group[complex64_t], <group_t>group[complex128_t],
+]
 
 
 cdef void group_all(void* groups, int64_t share) noexcept nogil:
-    (<groups_t*>groups).found = group_any(<groups_t*>groups, (<groups_t*>groups).code)
+    cdef groups_t* self = <groups_t*>groups
+    self.found = GROUP[place_of_value(self.code)](self.elements, self)
 
 
 cdef TensorImpl column(int64_t count, int code):
@@ -288,26 +252,12 @@ cdef bint look_up_in_table(ordered_t* elements, const ordered_t* values, const m
     return True
 
 
-cdef bint look_up_any(const membership_t* self, int code) noexcept nogil:
-    if code == FLOAT32:
-        return look_up(<float*>self.elements, self)
-    if code == FLOAT64:
-        return look_up(<double*>self.elements, self)
-    if code == BOOL or code == UINT8:
-        return look_up(<uint8_t*>self.elements, self)
-    if code == INT8:
-        return look_up(<int8_t*>self.elements, self)
-    if code == UINT16:
-        return look_up(<uint16_t*>self.elements, self)
-    if code == INT16:
-        return look_up(<int16_t*>self.elements, self)
-    if code == UINT32:
-        return look_up(<uint32_t*>self.elements, self)
-    if code == INT32:
-        return look_up(<int32_t*>self.elements, self)
-    if code == UINT64:
-        return look_up(<uint64_t*>self.elements, self)
-    return look_up(<int64_t*>self.elements, self)
+ctypedef bint (*look_up_t)(const void* elements, const membership_t* self) noexcept nogil
+cdef look_up_t[10] LOOK_UP = [
+    <look_up_t>look_up[uint8_t], <look_up_t>look_up[int8_t], <look_up_t>look_up[uint16_t], <look_up_t>look_up[int16_t],
+    <look_up_t>look_up[uint32_t], <look_up_t>look_up[int32_t], <look_up_t>look_up[uint64_t],
+    <look_up_t>look_up[int64_t], <look_up_t>look_up[float], <look_up_t>look_up[double],
+]
 
 
 cdef object isin(Kernel self, object table, arguments_t args):
@@ -349,7 +299,8 @@ cdef bint run_look_up(membership_t* membership, TensorImpl elements, TensorImpl 
 
 
 cdef void look_up_all(void* membership, int64_t share) noexcept nogil:
-    (<membership_t*>membership).is_done = look_up_any(<membership_t*>membership, (<membership_t*>membership).code)
+    cdef membership_t* self = <membership_t*>membership
+    self.is_done = LOOK_UP[place_of_ordered(self.code)](self.elements, self)
 
 
 cdef Kernel ISIN_OF_COMPLEX = NumpyKernel(np.isin, promotes=True)

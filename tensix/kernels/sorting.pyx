@@ -22,6 +22,7 @@ from numpy cimport PyArray_Descr, import_array, npy_intp
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.loops.copy cimport converted, copy_elements
 from tensix.loops.empty cimport empty_impl, empty_strided_impl
+from tensix.loops.item cimport ordered_t, place_of_ordered
 from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, run_shares
 from tensix.tensors.dtype cimport (
     BFLOAT16, BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32,
@@ -69,19 +70,6 @@ cdef struct pair_t:
 ctypedef fused dealt_t:
     uint64_t
     pair_t
-
-
-ctypedef fused value_t:
-    uint8_t
-    int8_t
-    uint16_t
-    int16_t
-    uint32_t
-    int32_t
-    uint64_t
-    int64_t
-    float
-    double
 
 
 # Sorts a line of the source to one of the result: of values, or of positions.
@@ -238,27 +226,27 @@ cdef inline int bit_length(uint64_t number) noexcept nogil:
 # ---- keys: numbers of 64 bits in the order of the elements
 
 
-cdef inline uint64_t key_of(value_t value) noexcept nogil:
+cdef inline uint64_t key_of(ordered_t value) noexcept nogil:
     """Return an element's key: of both zeros the same, and of all not-a-numbers, which come last."""
     cdef uint32_t half
     cdef uint64_t bits
-    if value_t is float:
+    if ordered_t is float:
         if value != value:
             return <uint32_t>-1
         value += 0  # -0.0 becomes 0.0
         memcpy(&half, &value, 4)
         return half ^ (<uint32_t>-1 if half >> 31 else <uint32_t>1 << 31)
-    elif value_t is double:
+    elif ordered_t is double:
         if value != value:
             return <uint64_t>-1
         value += 0
         memcpy(&bits, &value, 8)
         return bits ^ (<uint64_t>-1 if bits >> 63 else <uint64_t>1 << 63)
     else:
-        return <uint64_t>value ^ (<uint64_t>(<value_t>-1 < 1) << 63)
+        return <uint64_t>value ^ (<uint64_t>(<ordered_t>-1 < 1) << 63)
 
 
-cdef inline uint64_t take_keys(const value_t* source, uint64_t* keys, int64_t count, uint64_t* least) noexcept nogil:
+cdef inline uint64_t take_keys(const ordered_t* source, uint64_t* keys, int64_t count, uint64_t* least) noexcept nogil:
     """Write the keys of a line; return how far the largest is from the least."""
     cdef uint64_t key
     cdef uint64_t low = <uint64_t>-1
@@ -317,44 +305,44 @@ cdef inline uint64_t dealt_key(dealt_t item) noexcept nogil:
 
 
 cdef void sort_values(
-        const value_t* source, value_t* out, const lines_t* lines, uint64_t* scratch) noexcept nogil:
+        const ordered_t* source, ordered_t* out, const lines_t* lines, uint64_t* scratch) noexcept nogil:
     cdef int64_t count = lines.length
-    if sizeof(value_t) == 1 and count > FEWEST:
+    if sizeof(ordered_t) == 1 and count > FEWEST:
         count_values(source, out, count)
     else:
-        memcpy(out, source, count * sizeof(value_t))
-        if sizeof(value_t) <= 2 and count > 3 * FEW:
+        memcpy(out, source, count * sizeof(ordered_t))
+        if sizeof(ordered_t) <= 2 and count > 3 * FEW:
             STABLE[lines.code](out, count, NULL)
         elif count > 1:
             FASTEST[lines.code](out, count, NULL)
-    if value_t is float or value_t is double:
+    if ordered_t is float or ordered_t is double:
         restore(source, out, count, lines.descending)
     if lines.descending:
         reverse(out, count)
 
 
-cdef void count_values(const value_t* source, value_t* out, int64_t count) noexcept nogil:
+cdef void count_values(const ordered_t* source, ordered_t* out, int64_t count) noexcept nogil:
     """Sort by counting how often each value is there."""
     cdef int64_t counts[256]
     cdef int64_t i
     cdef uint8_t key
     memset(counts, 0, sizeof(counts))
     for i in range(count):
-        counts[<uint8_t>(<uint8_t>source[i] + (128 if <value_t>-1 < 1 else 0))] += 1
+        counts[<uint8_t>(<uint8_t>source[i] + (128 if <ordered_t>-1 < 1 else 0))] += 1
     for i in range(256):
-        key = <uint8_t>(i - (128 if <value_t>-1 < 1 else 0))
+        key = <uint8_t>(i - (128 if <ordered_t>-1 < 1 else 0))
         if counts[i]:
             memset(out, key, counts[i])
             out += counts[i]
 
 
-cdef void restore(const value_t* source, value_t* out, int64_t count, bint descending) noexcept nogil:
+cdef void restore(const ordered_t* source, ordered_t* out, int64_t count, bint descending) noexcept nogil:
     """Take zeros and not-a-numbers from the source, in order, or backwards. See Note [Stable and fast]."""
     cdef int64_t numbers = count
     cdef int64_t first = 0
     cdef int64_t stop = count
     cdef int64_t i, zeros, middle
-    cdef value_t value
+    cdef ordered_t value
     while numbers and isnan(out[numbers - 1]):
         numbers -= 1
     stop = numbers
@@ -378,14 +366,14 @@ cdef void restore(const value_t* source, value_t* out, int64_t count, bint desce
             numbers += 1
 
 
-cdef void reverse(value_t* items, int64_t count) noexcept nogil:
+cdef void reverse(ordered_t* items, int64_t count) noexcept nogil:
     cdef int64_t i
     for i in range(count // 2):
         items[i], items[count - 1 - i] = items[count - 1 - i], items[i]
 
 
 cdef void sort_positions(
-        const value_t* source, uint64_t* out, const lines_t* lines, uint64_t* scratch) noexcept nogil:
+        const ordered_t* source, uint64_t* out, const lines_t* lines, uint64_t* scratch) noexcept nogil:
     cdef int64_t count = lines.length
     cdef uint64_t least = 0
     cdef uint64_t distance = 0
@@ -395,8 +383,8 @@ cdef void sort_positions(
     cdef uint64_t mask = (<uint64_t>1 << low) - 1
     cdef uint64_t* found = out
     cdef int64_t i
-    if sizeof(value_t) <= 2 and count > FEW and not lines.descending:
-        memcpy(scratch, source, count * sizeof(value_t))  # of what others may change meanwhile, NumPy must not count
+    if sizeof(ordered_t) <= 2 and count > FEW and not lines.descending:
+        memcpy(scratch, source, count * sizeof(ordered_t))  # of what others may change meanwhile, NumPy must not count
         for i in range(count):
             out[i] = i
         STABLE_POSITIONS[lines.code](scratch, <npy_intp*>out, count, NULL)
@@ -498,32 +486,25 @@ cdef void reverse_complex(void* items, const lines_t* lines) noexcept nogil:
         parts[2 * i], parts[2 * i + 1] = parts[2 * i + 1], parts[2 * i]
 
 
+cdef line_function_t[10] SORT_VALUES = [
+    <line_function_t>sort_values[uint8_t], <line_function_t>sort_values[int8_t], <line_function_t>sort_values[uint16_t],
+    <line_function_t>sort_values[int16_t], <line_function_t>sort_values[uint32_t],
+    <line_function_t>sort_values[int32_t], <line_function_t>sort_values[uint64_t],
+    <line_function_t>sort_values[int64_t], <line_function_t>sort_values[float], <line_function_t>sort_values[double],
+]
+cdef line_function_t[10] SORT_POSITIONS = [
+    <line_function_t>sort_positions[uint8_t], <line_function_t>sort_positions[int8_t],
+    <line_function_t>sort_positions[uint16_t], <line_function_t>sort_positions[int16_t],
+    <line_function_t>sort_positions[uint32_t], <line_function_t>sort_positions[int32_t],
+    <line_function_t>sort_positions[uint64_t], <line_function_t>sort_positions[int64_t],
+    <line_function_t>sort_positions[float], <line_function_t>sort_positions[double],
+]
+
+
 cdef line_function_t line_function(int code, bint wants_positions) noexcept:
     if code == COMPLEX64 or code == COMPLEX128:
         return sort_complex_positions if wants_positions else sort_complex
-    if code == BOOL or code == UINT8:
-        return pick(<uint8_t*>NULL, wants_positions)
-    if code == INT8:
-        return pick(<int8_t*>NULL, wants_positions)
-    if code == UINT16:
-        return pick(<uint16_t*>NULL, wants_positions)
-    if code == INT16:
-        return pick(<int16_t*>NULL, wants_positions)
-    if code == UINT32:
-        return pick(<uint32_t*>NULL, wants_positions)
-    if code == INT32:
-        return pick(<int32_t*>NULL, wants_positions)
-    if code == UINT64:
-        return pick(<uint64_t*>NULL, wants_positions)
-    if code == INT64:
-        return pick(<int64_t*>NULL, wants_positions)
-    return pick(<float*>NULL, wants_positions) if code == FLOAT32 else pick(<double*>NULL, wants_positions)
-
-
-cdef line_function_t pick(value_t* of_type, bint wants_positions) noexcept:
-    if wants_positions:
-        return <line_function_t>sort_positions[value_t]
-    return <line_function_t>sort_values[value_t]
+    return SORT_POSITIONS[place_of_ordered(code)] if wants_positions else SORT_VALUES[place_of_ordered(code)]
 
 
 cdef int take_functions() except -1:

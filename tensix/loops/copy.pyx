@@ -14,6 +14,7 @@ from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.loops.conversion cimport conversion_init, conversion_loop, conversion_t, copy_loop, copy_tile
 from tensix.loops.empty cimport empty_impl, empty_like_impl
+from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
 from tensix.loops.iterator cimport (
     GRAIN_ELEMENTS, inner_loop_t, iterator_add, iterator_add_element, iterator_run, iterator_start, iterator_t,
     new_result, rows_loop_t,
@@ -116,23 +117,16 @@ cdef int gather(TensorImpl target, TensorImpl source) except -1:
     """Write a few elements of any strides one after the other: for so few, sorting dimensions is not worth it."""
     cdef char* data = <char*>TensorImpl_const_data(source)
     cdef void* to = TensorImpl_mutable_data(target)
-    cdef int itemsize = itemsize_of(source.dtype_code)
-    if itemsize == 1:
-        gather_items(<uint8_t*>to, data, source)
-    elif itemsize == 2:
-        gather_items(<uint16_t*>to, data, source)
-    elif itemsize == 4:
-        gather_items(<uint32_t*>to, data, source)
-    else:
-        gather_items(<uint64_t*>to, data, source)
+    GATHER_ITEMS[place_of_item(itemsize_of(source.dtype_code))](to, data, source)
     return 0
 
 
-ctypedef fused item_t:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
+ctypedef void (*gather_items_t)(void* to, const char* data, TensorImpl source) noexcept
+cdef gather_items_t[5] GATHER_ITEMS = [
+    <gather_items_t>gather_items[uint8_t], <gather_items_t>gather_items[uint16_t],
+    <gather_items_t>gather_items[uint32_t], <gather_items_t>gather_items[uint64_t],
+    <gather_items_t>gather_items[sixteen_bytes_t],
+]
 
 
 cdef void gather_items(item_t* to, const char* data, TensorImpl source) noexcept:
