@@ -57,7 +57,7 @@ cdef TensorBase select_rows(TensorImpl source, object key):
         part.is_done = copy_rows(&self, rows, out)
     else:
         part.keys, part.rows, part.out = self, rows, out
-        run_shares(copy_in_parts, &part, 1, GRAIN_ELEMENTS, source, index)
+        run_shares(copy_in_parts, &part, 1, GRAIN_ELEMENTS, source, index, None)
         self.outside = part.keys.outside
     if not part.is_done:
         refuse_position(&self)

@@ -370,7 +370,8 @@ cdef TensorBase gathered(gather_t* self, TensorImpl source, list indices):
     shares.item_step = self.outer.steps[0] if self.outer.ndim else 0
     shares.out_step = made.numel // shares.length * self.itemsize
     shares.share = max(CHUNK_ELEMENTS * shares.length // made.numel, 1)
-    run_shares(gather_share, &shares, (shares.length + shares.share - 1) // shares.share, made.numel, source)
+    run_shares(
+        gather_share, &shares, (shares.length + shares.share - 1) // shares.share, made.numel, source, None, None)
     return result
 
 
@@ -557,7 +558,7 @@ cdef TensorBase gather_along(TensorImpl source, TensorImpl index, int dim):
     self.out = <char*>TensorImpl_mutable_data(made)
     self.items = <const char*>TensorImpl_const_data(source)
     self.positions = <const int64_t*>TensorImpl_const_data(index)
-    run_shares(take_all, &self, 1, made.numel, source, index)
+    run_shares(take_all, &self, 1, made.numel, source, index, None)
     return result if self.is_done else None
 
 

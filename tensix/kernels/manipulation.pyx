@@ -345,7 +345,7 @@ cdef object repeated(object table, arguments_t args, int64_t count, TensorImpl c
     job.itemsize, job.share = itemsize_of(x.dtype_code), job.outer * job.length
     if counts is None:
         job.share = max(CHUNK_ELEMENTS * job.share // out.numel, 1)
-    run_shares(repeat_share, &job, (job.outer * job.length + job.share - 1) // job.share, out.numel, source)
+    run_shares(repeat_share, &job, (job.outer * job.length + job.share - 1) // job.share, out.numel, source, None, None)
     return result
 
 

@@ -109,8 +109,8 @@ cdef int find_in_lines(TensorImpl x, TensorImpl made, find_function_t find) exce
     self.last = x.numel - self.n * (self.lines - 1)
     self.share = max(CHUNK_ELEMENTS // self.n, 1)
     if is_single:
-        return run_shares(find_in_parts, &self, 1, x.numel, x)
-    return run_shares(find_share, &self, (self.lines + self.share - 1) // self.share, x.numel, x)
+        return run_shares(find_in_parts, &self, 1, x.numel, x, None, None)
+    return run_shares(find_share, &self, (self.lines + self.share - 1) // self.share, x.numel, x, None, None)
 
 
 cdef void find_in_parts(void* context, int64_t share) noexcept nogil:
@@ -353,7 +353,8 @@ cdef int go(places_t* self, TensorImpl flat, bint counts) except -1:
         return 0
     self.elements = TensorImpl_const_data(flat)
     return run_shares(
-        count_part if counts else write_part, self, (self.count + self.part - 1) // self.part, flat.numel, flat)
+        count_part if counts else write_part, self, (self.count + self.part - 1) // self.part, flat.numel, flat, None,
+        None)
 
 
 cdef TensorImpl start_places(places_t* self, TensorImpl x):
@@ -501,7 +502,7 @@ cdef object searchsorted(Kernel self, object table, arguments_t args):
     search.values = TensorImpl_const_data(values)
     search.length, search.count = ordered.numel, values.numel
     run_shares(
-        search_chunk, &search, (search.count + CHUNK_ELEMENTS - 1) // CHUNK_ELEMENTS, out.numel, values, ordered)
+        search_chunk, &search, (search.count + CHUNK_ELEMENTS - 1) // CHUNK_ELEMENTS, out.numel, values, ordered, None)
     return result
 
 

@@ -141,7 +141,7 @@ cdef tuple unique(arguments_t args, bint wants_inverse, bint wants_indices, bint
         groups.values = address_of(values)
         groups.elements = TensorImpl_const_data(elements)
         groups.code = elements.dtype_code
-        run_shares(group_all, &groups, 1, count, elements)
+        run_shares(group_all, &groups, 1, count, elements, None, None)
         found = groups.found
     results = [Tensor_wrap(converted(first_of(values, found), code))]
     if wants_indices:
@@ -294,7 +294,7 @@ cdef bint run_look_up(membership_t* membership, TensorImpl elements, TensorImpl 
         membership.values = TensorImpl_const_data(values)
     membership.elements = TensorImpl_const_data(elements)
     membership.count, membership.value_count, membership.code = elements.numel, values.numel, elements.dtype_code
-    run_shares(look_up_all, membership, 1, max(elements.numel, values.numel), elements, values)
+    run_shares(look_up_all, membership, 1, max(elements.numel, values.numel), elements, values, None)
     return membership.is_done
 
 

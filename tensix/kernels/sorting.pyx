@@ -194,7 +194,7 @@ cdef int sort_lines(TensorImpl source, TensorImpl out, bint descending, bint wan
     if source.numel < GRAIN_ELEMENTS:
         lines.per_chunk = lines.count
     run_shares(
-        sort_chunk, &lines, (lines.count + lines.per_chunk - 1) // lines.per_chunk, source.numel, source)
+        sort_chunk, &lines, (lines.count + lines.per_chunk - 1) // lines.per_chunk, source.numel, source, None, None)
     if lines.failed:
         raise MemoryError(f"there is no memory to sort {length:,} elements.")
     return 0

@@ -763,7 +763,7 @@ cdef int scan(TensorImpl x, TensorImpl out, int dim, int operation, bint include
     length = self.width if self.lines == 1 else self.lines
     self.share = max(CHUNK_ELEMENTS * length // max(x.numel, 1), 1)
     self.share += (64 - self.share % 64) % 64 if self.lines == 1 else (4 - self.share % 4) % 4
-    return run_shares(scan_share, &self, (length + self.share - 1) // self.share, x.numel, x)
+    return run_shares(scan_share, &self, (length + self.share - 1) // self.share, x.numel, x, None, None)
 
 
 cdef void scan_share(void* context, int64_t share) noexcept nogil:

@@ -40,9 +40,8 @@ cdef void iterator_add_element(iterator_t* self, void* data) noexcept
 cdef int iterator_run(iterator_t* self, inner_loop_t loop, void* loop_data) except -1
 cdef int iterator_begin_use(iterator_t* self) except -1
 cdef void iterator_end_use(iterator_t* self) noexcept
-cdef int run_shares(
-    chunk_function_t function, void* context, int64_t shares, int64_t work, TensorImpl x, TensorImpl y=*,
-    TensorImpl written=*) except -1
+cdef int run_large(
+    chunk_function_t function, void* context, int64_t shares, TensorImpl x, TensorImpl y, TensorImpl written) except -1
 cdef npy_intp iterator_total(const iterator_t* self) noexcept nogil
 cdef void iterator_simplify(iterator_t* self, int leader) noexcept nogil
 cdef void iterator_walk(iterator_t* self, inner_loop_t loop, void* loop_data) noexcept nogil
@@ -52,3 +51,18 @@ cdef void iterator_split(iterator_t* self, int dim, inner_loop_t loop, void* loo
 cdef int broadcast_sizes(TensorImpl a, TensorImpl b, int64_t* sizes) except -1
 cdef TensorImpl new_result(int ndim, const int64_t* sizes, uint8_t dtype_code, TensorImpl x, TensorImpl y)
 cdef bint same_strides(TensorImpl a, TensorImpl b) noexcept nogil
+
+
+cdef inline int run_shares(
+        chunk_function_t function, void* context, int64_t shares, int64_t work, TensorImpl x, TensorImpl y,
+        TensorImpl written) except -1:
+    """Run all shares of some work, of so many elements or more on several threads, without the GIL.
+
+    It reads `x` and `y` and writes `written`; None stands for nothing, and for what is new. None of them may change.
+    """
+    cdef int64_t share
+    if work >= GRAIN_ELEMENTS:
+        return run_large(function, context, shares, x, y, written)
+    for share in range(shares):
+        function(context, share)
+    return 0

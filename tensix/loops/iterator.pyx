@@ -149,19 +149,11 @@ cdef void iterator_end_use(iterator_t* self) noexcept:
             StorageImpl_end_use(<StorageImpl>self.storages[i])
 
 
-cdef int run_shares(
-        chunk_function_t function, void* context, int64_t shares, int64_t work, TensorImpl x, TensorImpl y=None,
-        TensorImpl written=None) except -1:
-    """Run all shares of some work, of many elements on several threads without the GIL. See Note [Storages in use].
-
-    It reads one or two bodies; what it writes is named unless it is new. None of the three may change meanwhile.
-    """
+cdef int run_large(
+        chunk_function_t function, void* context, int64_t shares, TensorImpl x, TensorImpl y,
+        TensorImpl written) except -1:
+    """Run shares on several threads, without the GIL. See Note [Storages in use]."""
     cdef iterator_t uses
-    cdef int64_t share
-    if work < GRAIN_ELEMENTS:
-        for share in range(shares):
-            function(context, share)
-        return 0
     uses.operands = 3
     uses.storages[0] = NULL if x is None else <PyObject*>x.storage
     uses.storages[1] = NULL if y is None else <PyObject*>y.storage
