@@ -106,14 +106,8 @@ def empty(shape=(), *sizes, dtype=None, device=None, memory_format=None, alignme
     (3, 4)
     """
     if alignment is not None:
-        check_strided(layout, pin_memory)
-        return aligned_empty(shape, sizes, dtype, device, memory_format, alignment)
-    if memory_format is None and layout is None and pin_memory is None:
-        return call_factory(EMPTY, shape, sizes, dtype, device)
-    options = options_of(dtype, device, layout, pin_memory)
-    if memory_format is not None:
-        options["memory_format"] = memory_format
-    return call_with_options(EMPTY, shape, sizes, options, device)
+        return aligned_empty(shape, sizes, dtype, device, memory_format, alignment, layout, pin_memory)
+    return call_with_options(EMPTY, shape, sizes, dtype, device, layout, pin_memory, "memory_format", memory_format)
 
 
 def zeros(shape=(), *sizes, dtype=None, device=None, alignment=None, layout=None, pin_memory=None):
@@ -125,11 +119,8 @@ def zeros(shape=(), *sizes, dtype=None, device=None, alignment=None, layout=None
     tensor([0., 0.])
     """
     if alignment is not None:
-        check_strided(layout, pin_memory)
-        return aligned_empty(shape, sizes, dtype, device, None, alignment).zero_()
-    if layout is None and pin_memory is None:
-        return call_factory(ZEROS, shape, sizes, dtype, device)
-    return call_with_options(ZEROS, shape, sizes, options_of(dtype, device, layout, pin_memory), device)
+        return aligned_empty(shape, sizes, dtype, device, None, alignment, layout, pin_memory).zero_()
+    return call_with_options(ZEROS, shape, sizes, dtype, device, layout, pin_memory)
 
 
 def ones(shape=(), *sizes, dtype=None, device=None, alignment=None, layout=None, pin_memory=None):
@@ -141,11 +132,8 @@ def ones(shape=(), *sizes, dtype=None, device=None, alignment=None, layout=None,
     tensor([1., 1.])
     """
     if alignment is not None:
-        check_strided(layout, pin_memory)
-        return aligned_empty(shape, sizes, dtype, device, None, alignment).fill_(1)
-    if layout is None and pin_memory is None:
-        return call_factory(ONES, shape, sizes, dtype, device)
-    return call_with_options(ONES, shape, sizes, options_of(dtype, device, layout, pin_memory), device)
+        return aligned_empty(shape, sizes, dtype, device, None, alignment, layout, pin_memory).fill_(1)
+    return call_with_options(ONES, shape, sizes, dtype, device, layout, pin_memory)
 
 
 def full(shape, fill_value, *, dtype=None, device=None, alignment=None, layout=None, pin_memory=None):
@@ -169,22 +157,22 @@ def full(shape, fill_value, *, dtype=None, device=None, alignment=None, layout=N
     >>> tensix.full((2,), 7)
     tensor([7, 7])
     """
-    if alignment is not None:
-        if dtype is None:
-            dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type_of_number(fill_value)
-        check_strided(layout, pin_memory)
-        made = aligned_empty(shape, (), dtype, device, None, alignment)
-        return made.copy_(fill_value) if isinstance(fill_value, Tensor) else made.fill_(fill_value)
-    if isinstance(fill_value, Tensor):
-        options = options_of(fill_value.dtype if dtype is None else dtype, device, layout, pin_memory)
-        return call_with_options(EMPTY, shape, (), options, device).copy_(fill_value)
-    options = options_of(type_of_number(fill_value) if dtype is None else dtype, device, layout, pin_memory)
-    return FULL.call((as_shape(shape), fill_value), options)
+    cdef bint is_tensor = isinstance(fill_value, Tensor)
+    if dtype is None:
+        dtype = fill_value.dtype if is_tensor else type_of_number(fill_value)
+    if alignment is None and not is_tensor:
+        return FULL.call((as_shape(shape), fill_value), options_of(dtype, device, layout, pin_memory))
+    if alignment is None:
+        return call_with_options(EMPTY, shape, (), dtype, device, layout, pin_memory).copy_(fill_value)
+    made = aligned_empty(shape, (), dtype, device, None, alignment, layout, pin_memory)
+    return made.copy_(fill_value) if is_tensor else made.fill_(fill_value)
 
 
 cdef object aligned_empty(
-        object shape, tuple sizes, object dtype, object device, object memory_format, object alignment):
+        object shape, tuple sizes, object dtype, object device, object memory_format, object alignment, object layout,
+        object pin_memory):
     """Return a tensor without values on a storage of an adaptor that keeps the alignment."""
+    check_strided(layout, pin_memory)
     cdef Device where = Device_from_any("cpu" if device is None else device)
     # A meta tensor says sizes, strides and bytes, and refuses what is wrong.
     like = empty(shape, *sizes, dtype=dtype, device="meta", memory_format=memory_format)
@@ -212,8 +200,15 @@ cdef object type_of_number(object value):
     return result_type(value) if type(value) is complex else type(value)
 
 
-cdef object call_with_options(OperatorTable table, object shape, tuple sizes, dict options, object device):
-    """Call an operator that makes a tensor of a shape, with the options that were given."""
+cdef object call_with_options(
+        OperatorTable table, object shape, tuple sizes, object dtype, object device, object layout, object pin_memory,
+        str name=None, object value=None):
+    """Call an operator that makes a tensor of a shape, with the options that were given: `value` is that of a name."""
+    if layout is None and pin_memory is None and value is None:
+        return call_factory(table, shape, sizes, dtype, device)
+    options = options_of(dtype, device, layout, pin_memory)
+    if value is not None:
+        options[name] = value
     return table.call(((shape, *sizes) if sizes else as_shape(shape),), options)
 
 
@@ -224,7 +219,7 @@ cdef object plain_number(object value):
     return value.item() if isinstance(value, np.generic) else value
 
 
-cdef object call_of_numbers(OperatorTable table, tuple numbers, dict options, object device):
+cdef object call_of_numbers(OperatorTable table, tuple numbers, dict options):
     """Call an operator that makes a tensor of plain numbers; others are checked first."""
     for number in numbers:
         if type(number) is not int and type(number) is not float:
@@ -396,11 +391,7 @@ def rand(shape=(), *sizes, dtype=None, device=None, generator=None, layout=None,
     >>> tensix.rand(3, 4).shape
     (3, 4)
     """
-    if generator is None and layout is None and pin_memory is None:
-        return call_factory(RAND, shape, sizes, dtype, device)
-    options = options_of(dtype, device, layout, pin_memory)
-    options["generator"] = generator
-    return call_with_options(RAND, shape, sizes, options, device)
+    return call_with_options(RAND, shape, sizes, dtype, device, layout, pin_memory, "generator", generator)
 
 
 def randn(shape=(), *sizes, dtype=None, device=None, generator=None, layout=None, pin_memory=None):
@@ -411,11 +402,7 @@ def randn(shape=(), *sizes, dtype=None, device=None, generator=None, layout=None
     >>> tensix.randn(3, 4).shape
     (3, 4)
     """
-    if generator is None and layout is None and pin_memory is None:
-        return call_factory(RANDN, shape, sizes, dtype, device)
-    options = options_of(dtype, device, layout, pin_memory)
-    options["generator"] = generator
-    return call_with_options(RANDN, shape, sizes, options, device)
+    return call_with_options(RANDN, shape, sizes, dtype, device, layout, pin_memory, "generator", generator)
 
 
 def randint(low=0, high=None, size=None, *, dtype=None, device=None, generator=None, layout=None, pin_memory=None):
@@ -576,7 +563,7 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None, layout=None,
     if dtype is None and device is None and type(start) is int and type(stop) is int and type(step) is int:
         return ARANGE.call((start, stop, step, None, layout, None, pin_memory), None)
     numbers = (plain_number(start), plain_number(stop), plain_number(step))
-    return call_of_numbers(ARANGE, numbers, options_of(dtype, device, layout, pin_memory), device)
+    return call_of_numbers(ARANGE, numbers, options_of(dtype, device, layout, pin_memory))
 
 
 def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True, layout=None, pin_memory=None):
@@ -610,7 +597,7 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True, lay
     options = options_of(dtype, device, layout, pin_memory)
     numbers = (plain_number(start), plain_number(stop), num)
     if endpoint is True and type(num) is int:
-        return call_of_numbers(LINSPACE, numbers, options, device)
+        return call_of_numbers(LINSPACE, numbers, options)
     return LINSPACE(*numbers, endpoint=endpoint, **options)
 
 

@@ -304,24 +304,13 @@ cdef object dot(Kernel self, object table, arguments_t args):
     return native_functions.TENSORDOT(<object>args[0], <object>args[1], (ndim - 1,), (max(other - 2, 0),))
 
 
-def cross(self, other, axis=-1):
-    """Multiply crosswise in six operations: ``x[i] * y[i + 1] - x[i + 1] * y[i]`` is element ``i + 2``."""
+def cross_kernel(self, other, axis):
+    """Name the argument, as NumPy wants it."""
     for x in (self, other):
         if not -x.ndim <= axis < x.ndim or x.shape[axis] != 3:
             shapes = f"{self.shape} and {other.shape}"
             raise ValueError(f"cross() needs 3 elements along axis {axis}, found shapes {shapes}.")
-    place = axis
-    if axis >= 0 and self.ndim != other.ndim:
-        self, other, place = self.movedim(axis, -1), other.movedim(axis, -1), -1
-    elif axis >= 0:
-        place = axis - self.ndim
-    made = self * roll(other, place, -1) - roll(self, place, -1) * other
-    made = roll(made, place, 2)
-    return made if place == axis or axis - made.ndim == place else made.movedim(place, axis)
-
-
-def roll(x, axis, shift):
-    return native_functions.ROLL(x, (shift,), (axis,))
+    return np.linalg.cross(self, other, axis=axis)
 
 
 def outer(self, other):
@@ -392,9 +381,9 @@ for _table, _function in (
     _table.register("CPU", NumpyKernel(_function, floats=True, widens=True))
 for _table, _function in (
     (native_functions.EINSUM, einsum_kernel), (native_functions.TENSORDOT, tensordot_kernel),
+    (native_functions.CROSS, cross_kernel),
 ):
     _table.register("CPU", NumpyKernel(_function, promotes=True, widens=True))
-native_functions.CROSS.register("CPU", cross)
 native_functions.DOT.register("CompositeExplicitAutograd", Kernel_of("dot", dot))
 native_functions.OUTER.register("CPU", outer)
 native_functions.MATRIX_POWER.register("CPU", NumpyKernel(np.linalg.matrix_power, widens=True))
