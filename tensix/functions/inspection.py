@@ -53,10 +53,8 @@ class ArrayNamespaceInfo:
         if device is not None:
             Device(device)
         return {
-            "real floating": element_types.float32,
-            "complex floating": element_types.complex64,
-            "integral": element_types.int64,
-            "indexing": element_types.int64,
+            "real floating": element_types.float32, "complex floating": element_types.complex64,
+            "integral": element_types.int64, "indexing": element_types.int64,
         }
 
     def dtypes(

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from tensix._tensor import Tensor
     from tensix.tensors.dtype import _DTypeLike
 
-__all__ = [
-    "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var",
-]  # fmt: skip
+__all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
 
 @operator(native_functions.CUMULATIVE_PROD)

@@ -665,9 +665,7 @@ def index_tuple(base: TensorImpl, keys: tuple) -> TensorImpl:
 
 @cython.cfunc
 @cython.exceptval(-1)
-def index_int(
-    base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key
-) -> cython.int:
+def index_int(base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key) -> cython.int:
     """Move the offset to one index of a dimension."""
     if type(key) is not int:
         key = index_of(key)
@@ -698,9 +696,7 @@ def refuse_index(key, dim: cython.int, extent: int64_t) -> cython.int:
 
 @cython.cfunc
 @cython.exceptval(-1)
-def index_slice(
-    base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key: slice
-) -> cython.int:
+def index_slice(base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key: slice) -> cython.int:
     """Fill in one dimension of the view by a slice; a step may be negative."""
     start: cython.Py_ssize_t = 0
     stop: cython.Py_ssize_t = 0

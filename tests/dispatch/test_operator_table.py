@@ -195,8 +195,7 @@ for name, call in (
     call(tensix.ones(2, 2))
 """
     environment = {**os.environ, "PYTHONMALLOC": "debug"}
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=100, env=environment)  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, env=environment)
     said = done.stdout.splitlines()
     assert len(said) == 5 and all("closing, which is no longer registered" in line for line in said), done.stderr
 

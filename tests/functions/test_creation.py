@@ -142,10 +142,9 @@ def test_data_that_is_no_tensor(data, error):
 # ---- operators: the options that their schemas declare
 
 ARGUMENTS = {
-    "empty": ((2,),), "empty_like": (tensix.ones(2),), "empty_strided": ((2,), (1,)), "zeros": ((2,),),
-    "ones": ((2,),), "full": ((2,), 1), "full_like": (tensix.ones(2), 1), "rand": ((2,),), "randn": ((2,),),
-    "arange": (0, 2), "linspace": (0, 1, 2), "eye": (2, 2), "fft_fftfreq": (2,), "fft_rfftfreq": (2,),
-    "randint": (0, 3, (2,)),
+    "empty": ((2,),), "empty_like": (tensix.ones(2),), "empty_strided": ((2,), (1,)), "zeros": ((2,),), "ones": ((2,),),
+    "full": ((2,), 1), "full_like": (tensix.ones(2), 1), "rand": ((2,),), "randn": ((2,),), "arange": (0, 2),
+    "linspace": (0, 1, 2), "eye": (2, 2), "fft_fftfreq": (2,), "fft_rfftfreq": (2,), "randint": (0, 3, (2,)),
 }  # fmt: skip
 each_operator = pytest.mark.parametrize("name, args", ARGUMENTS.items(), ids=ARGUMENTS)
 

@@ -61,11 +61,9 @@ def test_bits_of_a_sum_depend_on_nothing(dtype, count):
 
 
 HARD = {
-    "of one sign": lambda rng, n: rng.random(n),
-    "of both": lambda rng, n: rng.standard_normal(n),
-    "of many sizes": lambda rng, n: np.exp(rng.uniform(-30, 30, n)),
-    "one large": lambda rng, n: np.append(1e6, rng.random(n - 1)),
-    "all the same": lambda rng, n: np.full(n, 0.1),
+    "of one sign": lambda rng, n: rng.random(n), "of both": lambda rng, n: rng.standard_normal(n),
+    "of many sizes": lambda rng, n: np.exp(rng.uniform(-30, 30, n)), "one large": lambda rng,
+    n: np.append(1e6, rng.random(n - 1)), "all the same": lambda rng, n: np.full(n, 0.1),
 }
 
 
@@ -107,14 +105,8 @@ def test_special_values_are_found_at_every_place(dtype, place):
 def test_products_leave_the_range_of_numbers_as_from_first_to_last(dtype):
     big = 1e30 if dtype == "float32" else 1e300
     for a in (
-        [big, 1 / big] * 500,
-        [big, big, 0.0] + [1.0] * 100,
-        [1 / big] * 64 + [-1.0],
-        [-big] * 3 + [1.0] * 100,
-        [-0.5] * 2001,
-        [big] * 70 + [-1 / big] * 70,
-        [1.0] * 100 + [np.nan],
-        [np.inf, -1.0] + [2.0] * 90,
+        [big, 1 / big] * 500, [big, big, 0.0] + [1.0] * 100, [1 / big] * 64 + [-1.0], [-big] * 3 + [1.0] * 100,
+        [-0.5] * 2001, [big] * 70 + [-1 / big] * 70, [1.0] * 100 + [np.nan], [np.inf, -1.0] + [2.0] * 90,
     ):
         a = np.array(a, dtype)
         with np.errstate(all="ignore"):
@@ -127,20 +119,8 @@ def test_products_leave_the_range_of_numbers_as_from_first_to_last(dtype):
 @pytest.mark.parametrize(
     "dtype",
     [
-        "bool",
-        "int8",
-        "uint8",
-        "int16",
-        "uint16",
-        "int32",
-        "uint32",
-        "int64",
-        "uint64",
-        "float16",
-        "float32",
-        "float64",
-        "complex64",
-        "complex128",
+        "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32",
+        "float64", "complex64", "complex128",
     ],
 )
 @pytest.mark.parametrize("shape", [(1000,), (40, 70), (3, 700), (700, 3), (5, 6, 70)])

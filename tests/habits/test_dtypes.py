@@ -40,16 +40,9 @@ def test_dictionaries_find_types_by_numpys():
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [
-        ("f4", tensix.float32),
-        ("<f4", tensix.float32),
-        ("i8", tensix.int64),
-        ("float", tensix.float64),
-        ("int", tensix.int64),
-        ("double", tensix.float64),
-        ("half", tensix.float16),
-        ("complex", tensix.complex128),
-        ("?", tensix.bool),
-        (np.int16, tensix.int16),
+        ("f4", tensix.float32), ("<f4", tensix.float32), ("i8", tensix.int64), ("float", tensix.float64),
+        ("int", tensix.int64), ("double", tensix.float64), ("half", tensix.float16), ("complex", tensix.complex128),
+        ("?", tensix.bool), (np.int16, tensix.int16),
     ],
 )
 def test_names_are_taken_wherever_a_type_is(name, dtype):

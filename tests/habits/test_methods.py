@@ -30,12 +30,7 @@ def test_element_types():
     assert x.astype("float64").dtype is tensix.float64 and x.astype(np.int32).tolist() == [0, 1, -2]
     assert x.astype(x.dtype, copy=False) is x and x.astype(x.dtype) is not x
     methods = {
-        "half": "float16",
-        "float": "float32",
-        "double": "float64",
-        "int": "int32",
-        "long": "int64",
-        "bool": "bool",
+        "half": "float16", "float": "float32", "double": "float64", "int": "int32", "long": "int64", "bool": "bool",
     }
     for method, name in methods.items():
         assert getattr(x, method)().dtype.name == name

@@ -44,7 +44,7 @@ def test_integers_meet_where_numpy_does_or_not_at_all(a, b):
     """NumPy goes to float64 for uint64 with a signed type, which the standard leaves open: an error here."""
     expected = np.promote_types(a, b)
     if expected.kind == "f":
-        with pytest.raises(TypeError, match=f"{a} and {b} do not promote"):
+        with pytest.raises(TypeError, match=f"{a} and {b} do not promote to a common type. Convert one"):
             promote_types(a, b)
     else:
         assert promote_types(a, b).numpy == expected

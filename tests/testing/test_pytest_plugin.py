@@ -292,10 +292,8 @@ def test_nothing_is_imported_before_it_is_needed(pytester, run):
     )
     options = ["-p", "pytest_tensix", "-p", "no:cacheprovider"]
     for chosen, found in [
-        (["test_plain.py"], []),
-        (["--collect-only", "test_marked.py"], []),
-        (["--memory-report", "--collect-only"], None),
-        (["test_marked.py"], ["numpy", "tensix"]),
+        (["test_plain.py"], []), (["--collect-only", "test_marked.py"], []),
+        (["--memory-report", "--collect-only"], None), (["test_marked.py"], ["numpy", "tensix"]),
     ]:
         done = pytester.runpytest_subprocess(*options, *chosen)
         done.assert_outcomes(passed=0 if "--collect-only" in chosen else 1)
