@@ -272,6 +272,22 @@ def test_what_is_selected_lies_as_the_source_does(itemsize):
         assert np.array_equal(view[:, t], view.numpy()[:, places])
 
 
+@pytest.mark.parametrize("count", [1024, 1025, 60_000])
+@pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16"])
+def test_many_positions(count, dtype):
+    """More than fit on the stack, and so many that threads share them."""
+    rng = np.random.default_rng(count)
+    array = rng.integers(0, 100, (5, 40, 3)).astype(dtype)
+    rows, columns = rng.integers(-5, 5, count), rng.integers(-40, 40, count).astype("i1")
+    for base in (array, array[:, ::-1], np.asfortranarray(array)):
+        x, keys = from_numpy(base.copy(order="K")), (from_numpy(rows), from_numpy(columns))
+        assert np.array_equal(x[keys], base[rows, columns]) and np.array_equal(x[0, keys[1]], base[0, columns])
+        expected = base.copy(order="K")
+        expected[rows, columns] = 1
+        x[keys] = 1
+        assert np.array_equal(x, expected)
+
+
 def test_transposed_values_are_written(array):
     x, t = tensix.tensor(np.zeros((4, 3), np.float32)), tensix.tensor([2, 0, 3])
     x.T[t[:2]] = 1.0

@@ -127,21 +127,6 @@ def test_writing(both, data):
     assert x.tolist() == (before if isinstance(found, Exception) else array.tolist())
 
 
-@given(hnp.array_shapes(min_dims=1, max_dims=7, max_side=3), st.data())
-def test_integer_arrays(shape, data):
-    array = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
-    index = data.draw(hnp.integer_array_indices(shape))
-    x = tensix.tensor(array)
-    assert_same(x[tuple(from_numpy(part) for part in index)], array[index])
-
-
-@given(bases(), st.data())
-def test_masks(both, data):
-    array, x = both
-    mask = data.draw(hnp.arrays(bool, array.shape[: data.draw(st.integers(0, array.ndim))]))
-    assert_same(x[from_numpy(mask)], array[mask])
-
-
 @given(st.integers(1, 6), st.integers(1, 4), st.data())
 def test_overlapping_source(rows, columns, data):
     """Values and keys that are views of the target act as copies made before."""
