@@ -64,7 +64,13 @@ from cython.cimports.tensix.tensors.tensor_impl import (
 
 from tensix import exchange
 from tensix.core.weak_intrusive_ptr import WeakIntrusivePtr
-from tensix.dispatch import native_functions
+from tensix.dispatch.native_functions import (
+    EMPTY, CLONE, LAZY_CLONE, DETACH, ASTYPE, TO_COPY, INDEX_TENSOR, COPY_, SET_, FILL_, FULL_LIKE, INDEX_PUT_,
+    UNIFORM_, NORMAL_, INDEX, VIEW, VIEW_DTYPE, CONTIGUOUS, FLATTEN, UNFLATTEN, RESHAPE, PERMUTE, TRANSPOSE, MOVEDIM,
+    T as T_, MATRIX_TRANSPOSE, REVERSE_DIMS, EXPAND, UNSQUEEZE, SELECT, NARROW, DIAGONAL, UNFOLD, AS_STRIDED, UNBIND,
+    SPLIT, SPLIT_WITH_SIZES, CHUNK, REAL, IMAG, MATMUL, ANY, INDICES, VALUES, NNZ, IS_COALESCED, COALESCE, TO_DENSE,
+    TO_SPARSE,
+)
 from tensix.dispatch.tensor_function import enter
 from tensix.exchange.formatting import format_tensor
 from tensix.kernels import elementwise
@@ -80,91 +86,23 @@ API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 SOMETIMES_ABSENT = ("T", "__array_interface__", "device", "imag", "mT", "nnz", "real")  # attributes that can fail
 SPARSE = cython.declare(uint64_t, bits_of_key("SparseCPU") & ~bits_of_key("CPU"))  # the functionality alone
 
-EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
-CLONE = cython.declare(OperatorTable, native_functions.CLONE)
-LAZY_CLONE = cython.declare(OperatorTable, native_functions.LAZY_CLONE)
-DETACH = cython.declare(OperatorTable, native_functions.DETACH)
-ASTYPE = cython.declare(OperatorTable, native_functions.ASTYPE)
-TO_COPY = cython.declare(OperatorTable, native_functions.TO_COPY)
-INDEX_TENSOR = cython.declare(OperatorTable, native_functions.INDEX_TENSOR)
-COPY_ = cython.declare(OperatorTable, native_functions.COPY_)
-SET_ = cython.declare(OperatorTable, native_functions.SET_)
-FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
-FULL_LIKE = cython.declare(OperatorTable, native_functions.FULL_LIKE)
-INDEX_PUT_ = cython.declare(OperatorTable, native_functions.INDEX_PUT_)
-UNIFORM_ = cython.declare(OperatorTable, native_functions.UNIFORM_)
-NORMAL_ = cython.declare(OperatorTable, native_functions.NORMAL_)
-INDEX = cython.declare(OperatorTable, native_functions.INDEX)
-VIEW = cython.declare(OperatorTable, native_functions.VIEW)
-VIEW_DTYPE = cython.declare(OperatorTable, native_functions.VIEW_DTYPE)
-CONTIGUOUS = cython.declare(OperatorTable, native_functions.CONTIGUOUS)
-FLATTEN = cython.declare(OperatorTable, native_functions.FLATTEN)
-UNFLATTEN = cython.declare(OperatorTable, native_functions.UNFLATTEN)
-RESHAPE = cython.declare(OperatorTable, native_functions.RESHAPE)
-PERMUTE = cython.declare(OperatorTable, native_functions.PERMUTE)
-TRANSPOSE = cython.declare(OperatorTable, native_functions.TRANSPOSE)
-MOVEDIM = cython.declare(OperatorTable, native_functions.MOVEDIM)
-T = cython.declare(OperatorTable, native_functions.T)
-MATRIX_TRANSPOSE = cython.declare(OperatorTable, native_functions.MATRIX_TRANSPOSE)
-REVERSE_DIMS = cython.declare(OperatorTable, native_functions.REVERSE_DIMS)
-EXPAND = cython.declare(OperatorTable, native_functions.EXPAND)
-UNSQUEEZE = cython.declare(OperatorTable, native_functions.UNSQUEEZE)
-SELECT = cython.declare(OperatorTable, native_functions.SELECT)
-NARROW = cython.declare(OperatorTable, native_functions.NARROW)
-DIAGONAL = cython.declare(OperatorTable, native_functions.DIAGONAL)
-UNFOLD = cython.declare(OperatorTable, native_functions.UNFOLD)
-AS_STRIDED = cython.declare(OperatorTable, native_functions.AS_STRIDED)
-UNBIND = cython.declare(OperatorTable, native_functions.UNBIND)
-SPLIT = cython.declare(OperatorTable, native_functions.SPLIT)
-SPLIT_WITH_SIZES = cython.declare(OperatorTable, native_functions.SPLIT_WITH_SIZES)
-CHUNK = cython.declare(OperatorTable, native_functions.CHUNK)
-REAL = cython.declare(OperatorTable, native_functions.REAL)
-IMAG = cython.declare(OperatorTable, native_functions.IMAG)
-ROUND = cython.declare(OperatorTable, elementwise.round.table)
-ROUND_OUT = cython.declare(OperatorTable, elementwise.round.out)
-ABS = cython.declare(OperatorTable, elementwise.abs.table)
-BITWISE_INVERT = cython.declare(OperatorTable, elementwise.bitwise_invert.table)
-NEG = cython.declare(OperatorTable, elementwise.negative.table)
-POSITIVE = cython.declare(OperatorTable, elementwise.positive.table)
-ADD = cython.declare(OperatorTable, elementwise.add.table)
-SUB = cython.declare(OperatorTable, elementwise.subtract.table)
-MUL = cython.declare(OperatorTable, elementwise.multiply.table)
-DIV = cython.declare(OperatorTable, elementwise.divide.table)
-FLOOR_DIVIDE = cython.declare(OperatorTable, elementwise.floor_divide.table)
-REMAINDER = cython.declare(OperatorTable, elementwise.remainder.table)
-POW = cython.declare(OperatorTable, elementwise.pow.table)
-BITWISE_AND = cython.declare(OperatorTable, elementwise.bitwise_and.table)
-BITWISE_OR = cython.declare(OperatorTable, elementwise.bitwise_or.table)
-BITWISE_XOR = cython.declare(OperatorTable, elementwise.bitwise_xor.table)
-BITWISE_LEFT_SHIFT = cython.declare(OperatorTable, elementwise.bitwise_left_shift.table)
-BITWISE_RIGHT_SHIFT = cython.declare(OperatorTable, elementwise.bitwise_right_shift.table)
-EQUAL = cython.declare(OperatorTable, elementwise.equal.table)
-NOT_EQUAL = cython.declare(OperatorTable, elementwise.not_equal.table)
-LESS = cython.declare(OperatorTable, elementwise.less.table)
-LESS_EQUAL = cython.declare(OperatorTable, elementwise.less_equal.table)
-GREATER = cython.declare(OperatorTable, elementwise.greater.table)
-GREATER_EQUAL = cython.declare(OperatorTable, elementwise.greater_equal.table)
-ADD_ = cython.declare(OperatorTable, elementwise.add.in_place)
-SUB_ = cython.declare(OperatorTable, elementwise.subtract.in_place)
-MUL_ = cython.declare(OperatorTable, elementwise.multiply.in_place)
-DIV_ = cython.declare(OperatorTable, elementwise.divide.in_place)
-FLOOR_DIVIDE_ = cython.declare(OperatorTable, elementwise.floor_divide.in_place)
-REMAINDER_ = cython.declare(OperatorTable, elementwise.remainder.in_place)
-POW_ = cython.declare(OperatorTable, elementwise.pow.in_place)
-BITWISE_AND_ = cython.declare(OperatorTable, elementwise.bitwise_and.in_place)
-BITWISE_OR_ = cython.declare(OperatorTable, elementwise.bitwise_or.in_place)
-BITWISE_XOR_ = cython.declare(OperatorTable, elementwise.bitwise_xor.in_place)
-BITWISE_LEFT_SHIFT_ = cython.declare(OperatorTable, elementwise.bitwise_left_shift.in_place)
-BITWISE_RIGHT_SHIFT_ = cython.declare(OperatorTable, elementwise.bitwise_right_shift.in_place)
-MATMUL = cython.declare(OperatorTable, native_functions.MATMUL)
-ANY = cython.declare(OperatorTable, native_functions.ANY)
-INDICES = cython.declare(OperatorTable, native_functions.INDICES)
-VALUES = cython.declare(OperatorTable, native_functions.VALUES)
-NNZ = cython.declare(OperatorTable, native_functions.NNZ)
-IS_COALESCED = cython.declare(OperatorTable, native_functions.IS_COALESCED)
-COALESCE = cython.declare(OperatorTable, native_functions.COALESCE)
-TO_DENSE = cython.declare(OperatorTable, native_functions.TO_DENSE)
-TO_SPARSE = cython.declare(OperatorTable, native_functions.TO_SPARSE)
+(
+    ROUND, ABS, BITWISE_INVERT, NEG, POSITIVE, ADD, SUB, MUL, DIV, FLOOR_DIVIDE, REMAINDER, POW, BITWISE_AND,
+    BITWISE_OR, BITWISE_XOR, BITWISE_LEFT_SHIFT, BITWISE_RIGHT_SHIFT, EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER,
+    GREATER_EQUAL,
+) = [getattr(elementwise, name).table for name in (
+    "round", "abs", "bitwise_invert", "negative", "positive", "add", "subtract", "multiply", "divide", "floor_divide",
+    "remainder", "pow", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift",
+    "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
+)]  # fmt: skip
+(
+    ADD_, SUB_, MUL_, DIV_, FLOOR_DIVIDE_, REMAINDER_, POW_, BITWISE_AND_, BITWISE_OR_, BITWISE_XOR_,
+    BITWISE_LEFT_SHIFT_, BITWISE_RIGHT_SHIFT_,
+) = [getattr(elementwise, name).in_place for name in (
+    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow", "bitwise_and", "bitwise_or",
+    "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift",
+)]  # fmt: skip
+ROUND_OUT = elementwise.round.out
 
 
 @cython.no_gc  # as its base: nothing that a tensor holds can lead back to it
@@ -763,7 +701,7 @@ class Tensor(TensorBase):
 
     def t(self):
         """Return a matrix transposed; of fewer than two dimensions, the tensor unchanged."""
-        return T.call1(self)
+        return T_.call1(self)
 
     def permute(self, *dims):
         """Return the view with its dimensions in the given order."""

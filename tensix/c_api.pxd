@@ -1,8 +1,13 @@
 """The functions of ``from tensix cimport ...``. What each promises stands in ``docs/cython.rst``."""
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from tensix.abi cimport (
-    Allocator_1 as Allocator, IntrusivePtr_1 as IntrusivePtr, IntrusiveTarget_1 as IntrusiveTarget, Storage_1 as
-    Storage, Tensor_1 as Tensor, data_ptr_t, deleter_t,
+    Allocator_1 as Allocator,
+    IntrusivePtr_1 as IntrusivePtr,
+    IntrusiveTarget_1 as IntrusiveTarget,
+    Storage_1 as Storage,
+    Tensor_1 as Tensor,
+    data_ptr_t,
+    deleter_t,
 )
 
 # Numbers of element types, which are those of PyTorch's ScalarType.

@@ -35,23 +35,12 @@ __all__ = [
     "randn", "randn_like", "scalar_tensor", "tensor", "tril", "triu", "zeros", "zeros_like",
 ]
 
-cdef OperatorTable EMPTY = native_functions.EMPTY
-cdef OperatorTable ZEROS = native_functions.ZEROS
-cdef OperatorTable ONES = native_functions.ONES
-cdef OperatorTable FULL = native_functions.FULL
-cdef OperatorTable RAND = native_functions.RAND
-cdef OperatorTable RANDN = native_functions.RANDN
-cdef OperatorTable RANDINT = native_functions.RANDINT
-cdef OperatorTable EMPTY_LIKE = native_functions.EMPTY_LIKE
-cdef OperatorTable FULL_LIKE = native_functions.FULL_LIKE
-cdef OperatorTable ARANGE = native_functions.ARANGE
-cdef OperatorTable LINSPACE = native_functions.LINSPACE
-cdef OperatorTable EYE = native_functions.EYE
-cdef OperatorTable ASTYPE = native_functions.ASTYPE
-cdef OperatorTable CLONE = native_functions.CLONE
-cdef OperatorTable UNIFORM_ = native_functions.UNIFORM_
-cdef OperatorTable NORMAL_ = native_functions.NORMAL_
-cdef OperatorTable RANDOM_ = native_functions.RANDOM_
+cdef OperatorTable EMPTY, ZEROS, ONES, FULL, RAND, RANDN, RANDINT, EMPTY_LIKE, FULL_LIKE, ARANGE, LINSPACE, EYE
+cdef OperatorTable ASTYPE, CLONE, UNIFORM_, NORMAL_, RANDOM_
+from tensix.dispatch.native_functions import (
+    EMPTY, ZEROS, ONES, FULL, RAND, RANDN, RANDINT, EMPTY_LIKE, FULL_LIKE, ARANGE, LINSPACE, EYE, ASTYPE, CLONE,
+    UNIFORM_, NORMAL_, RANDOM_,
+)
 
 cdef set NUMBERS = {bool, int, float, complex}
 cdef frozenset HOLD_NO_MEMORY = frozenset([bool, int, float, complex, str, list, tuple, range])

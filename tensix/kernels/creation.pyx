@@ -43,15 +43,8 @@ from tensix.loops.numpy_results import computed
 from tensix.tensors.dtype import complex64, float32, int64
 from tensix.tensors.memory_format import contiguous_format
 
-cdef OperatorTable ASTYPE = native_functions.ASTYPE
-cdef OperatorTable CLONE = native_functions.CLONE
-cdef OperatorTable COPY_ = native_functions.COPY_
-cdef OperatorTable EMPTY = native_functions.EMPTY
-cdef OperatorTable EXPAND = native_functions.EXPAND
-cdef OperatorTable FILL_ = native_functions.FILL_
-cdef OperatorTable RANDOM_ = native_functions.RANDOM_
-cdef OperatorTable RESHAPE = native_functions.RESHAPE
-cdef OperatorTable ZEROS = native_functions.ZEROS
+cdef OperatorTable ASTYPE, CLONE, COPY_, EMPTY, EXPAND, FILL_, RANDOM_, RESHAPE, ZEROS
+from tensix.dispatch.native_functions import ASTYPE, CLONE, COPY_, EMPTY, EXPAND, FILL_, RANDOM_, RESHAPE, ZEROS
 cdef object LONGEST = 2**63 - 1
 
 cdef enum:

@@ -25,10 +25,8 @@ from tensix.kernels import elementwise
 cdef OperatorTable ADD = elementwise.add.table
 cdef OperatorTable MUL = elementwise.multiply.table
 cdef OperatorTable NEG = elementwise.negative.table
-cdef OperatorTable CLONE = native_functions.CLONE
-cdef OperatorTable LAZY_CLONE = native_functions.LAZY_CLONE
-cdef OperatorTable INDEX = native_functions.INDEX
-cdef OperatorTable ZEROS = native_functions.ZEROS
+cdef OperatorTable CLONE, LAZY_CLONE, INDEX, ZEROS
+from tensix.dispatch.native_functions import CLONE, LAZY_CLONE, INDEX, ZEROS
 
 
 # ---- making

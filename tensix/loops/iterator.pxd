@@ -58,7 +58,7 @@ cdef inline int run_shares(
         TensorImpl written) except -1:
     """Run all shares of some work, of so many elements or more on several threads, without the GIL.
 
-    It reads `x` and `y` and writes `written`; None stands for nothing, and for what is new. None of them may change.
+    It reads `x` and `y` and writes `written`, which may not change meanwhile. None: there is none, or it is new.
     """
     cdef int64_t share
     if work >= GRAIN_ELEMENTS:
