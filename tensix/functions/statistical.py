@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from tensix._tensor import Tensor
     from tensix.tensors.dtype import _DTypeLike
 
-__all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
+__all__ = [
+    "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var",
+]  # fmt: skip
 
 
 @operator(native_functions.CUMULATIVE_PROD)
