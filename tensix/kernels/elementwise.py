@@ -176,9 +176,7 @@ def add(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
 
 @elementwise(np.subtract, operator_name="sub", in_place=True, alpha=True)
 def subtract(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return the difference of each pair of elements.
-
-    It takes parameters as for `add`.
+    """Return the difference of each pair of elements; parameters as for `add`.
 
     Examples
     --------
@@ -189,9 +187,7 @@ def subtract(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tenso
 
 @elementwise(np.multiply, operator_name="mul", in_place=True)
 def multiply(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return the product of each pair of elements.
-
-    It takes parameters as for `add`.
+    """Return the product of each pair of elements; parameters as for `add`.
 
     Examples
     --------
@@ -202,9 +198,7 @@ def multiply(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tenso
 
 @elementwise(np.divide, operator_name="div", promotes=True, in_place=True)
 def divide(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return the quotient of each pair of elements, a real or complex number.
-
-    It takes parameters as for `add`.
+    """Return the quotient of each pair of elements, a real or complex number; parameters as for `add`.
 
     Examples
     --------
@@ -242,9 +236,7 @@ def remainder(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tens
 
 @elementwise(np.power, kernel=PowerKernel, in_place=True)
 def pow(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return the first element of each pair to the power of the second.
-
-    It takes parameters as for `add`.
+    """Return the first element of each pair to the power of the second; parameters as for `add`.
 
     Raises
     ------
@@ -326,9 +318,7 @@ def sqrt(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
 @elementwise(np.hypot, promotes=True)
 def hypot(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return the length of the hypotenuse for each pair of legs.
-
-    It takes parameters as for `add`.
+    """Return the length of the hypotenuse for each pair of legs; parameters as for `add`.
 
     Examples
     --------
@@ -482,9 +472,7 @@ def atan(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
 @elementwise(np.arctan2, promotes=True)
 def atan2(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return the angle of each point (x2, x1) with the positive x axis.
-
-    It takes parameters as for `add`.
+    """Return the angle of each point (x2, x1) with the positive x axis; parameters as for `add`.
 
     Examples
     --------
@@ -577,9 +565,7 @@ def tanh(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
 @elementwise(np.equal, method=False)  # PyTorch's returns one bool
 def equal(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return whether the elements of each pair are equal.
-
-    It takes parameters as for `add`.
+    """Return whether the elements of each pair are equal; parameters as for `add`.
 
     Examples
     --------
@@ -590,9 +576,7 @@ def equal(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
 
 @elementwise(np.not_equal)
 def not_equal(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return whether the elements of each pair differ.
-
-    It takes parameters as for `add`.
+    """Return whether the elements of each pair differ; parameters as for `add`.
 
     Examples
     --------
@@ -603,9 +587,7 @@ def not_equal(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tens
 
 @elementwise(np.less)
 def less(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return whether the first element of each pair is the smaller one.
-
-    It takes parameters as for `add`.
+    """Return whether the first element of each pair is the smaller one; parameters as for `add`.
 
     Examples
     --------
@@ -616,9 +598,7 @@ def less(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
 
 @elementwise(np.less_equal)
 def less_equal(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return whether the first element of each pair is not above the second.
-
-    It takes parameters as for `add`.
+    """Return whether the first element of each pair is not above the second; parameters as for `add`.
 
     Examples
     --------
@@ -629,9 +609,7 @@ def less_equal(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Ten
 
 @elementwise(np.greater)
 def greater(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return whether the first element of each pair is the larger one.
-
-    It takes parameters as for `add`.
+    """Return whether the first element of each pair is the larger one; parameters as for `add`.
 
     Examples
     --------
@@ -642,9 +620,7 @@ def greater(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor
 
 @elementwise(np.greater_equal)
 def greater_equal(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return whether the first element of each pair is not below the second.
-
-    It takes parameters as for `add`.
+    """Return whether the first element of each pair is not below the second; parameters as for `add`.
 
     Examples
     --------
@@ -696,9 +672,7 @@ def isclose(
 
 @elementwise(np.maximum)
 def maximum(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return the larger element of each pair; not a number, if one is not.
-
-    It takes parameters as for `add`.
+    """Return the larger element of each pair; not a number, if one is not; parameters as for `add`.
 
     Examples
     --------
@@ -709,9 +683,7 @@ def maximum(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor
 
 @elementwise(np.minimum)
 def minimum(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return the smaller element of each pair; not a number, if one is not.
-
-    It takes parameters as for `add`.
+    """Return the smaller element of each pair; not a number, if one is not; parameters as for `add`.
 
     Examples
     --------
@@ -739,9 +711,7 @@ native_functions.ARRAY_EQUAL.register("CompositeExplicitAutograd", equal_by_oper
 
 @elementwise(np.logical_and)
 def logical_and(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return whether both elements of each pair are true, that is, not zero.
-
-    It takes parameters as for `add`.
+    """Return whether both elements of each pair are true, that is, not zero; parameters as for `add`.
 
     Examples
     --------
@@ -752,9 +722,7 @@ def logical_and(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Te
 
 @elementwise(np.logical_or)
 def logical_or(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return whether an element of each pair is true, that is, not zero.
-
-    It takes parameters as for `add`.
+    """Return whether an element of each pair is true, that is, not zero; parameters as for `add`.
 
     Examples
     --------
@@ -765,9 +733,7 @@ def logical_or(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Ten
 
 @elementwise()
 def logical_nor(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return whether neither element of a pair is true.
-
-    It takes parameters as for `add`.
+    """Return whether neither element of a pair is true; parameters as for `add`.
 
     Examples
     --------
@@ -779,9 +745,7 @@ def logical_nor(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Te
 
 @elementwise(np.logical_xor)
 def logical_xor(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return whether exactly one element of each pair is true, that is, not zero.
-
-    It takes parameters as for `add`.
+    """Return whether exactly one element of each pair is true, that is, not zero; parameters as for `add`.
 
     Examples
     --------
@@ -803,9 +767,7 @@ def logical_not(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
 
 @elementwise(np.bitwise_and, in_place=True)
 def bitwise_and(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return the bits that both elements of each pair have.
-
-    It takes parameters as for `add`.
+    """Return the bits that both elements of each pair have; parameters as for `add`.
 
     Examples
     --------
@@ -816,9 +778,7 @@ def bitwise_and(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Te
 
 @elementwise(np.bitwise_or, in_place=True)
 def bitwise_or(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return the bits that an element of each pair has.
-
-    It takes parameters as for `add`.
+    """Return the bits that an element of each pair has; parameters as for `add`.
 
     Examples
     --------
@@ -829,9 +789,7 @@ def bitwise_or(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Ten
 
 @elementwise(np.bitwise_xor, in_place=True)
 def bitwise_xor(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return the bits that exactly one element of each pair has.
-
-    It takes parameters as for `add`.
+    """Return the bits that exactly one element of each pair has; parameters as for `add`.
 
     Examples
     --------
@@ -958,9 +916,7 @@ clamp = alias("clamp", clip)  # in PyTorch
 
 @elementwise(np.copysign, promotes=True)
 def copysign(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor:
-    """Return the first element of each pair with the sign of the second.
-
-    It takes parameters as for `add`.
+    """Return the first element of each pair with the sign of the second; parameters as for `add`.
 
     Examples
     --------
