@@ -16,6 +16,7 @@ import numpy as np
 from cython.cimports.cpython.buffer import Py_buffer
 from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
 from cython.cimports.cpython.number import PyIndex_Check
+from cython.cimports.cpython.object import Py_EQ, Py_NE
 from cython.cimports.libc.stdint import int64_t, uint8_t, uint64_t, uintptr_t
 from cython.cimports.libc.string import memcpy
 from cython.cimports.tensix._support.public_module import set_module
@@ -88,12 +89,11 @@ SPARSE = cython.declare(uint64_t, bits_of_key("SparseCPU") & ~bits_of_key("CPU")
 
 (
     ROUND, ABS, BITWISE_INVERT, NEG, POSITIVE, ADD, SUB, MUL, DIV, FLOOR_DIVIDE, REMAINDER, POW, BITWISE_AND,
-    BITWISE_OR, BITWISE_XOR, BITWISE_LEFT_SHIFT, BITWISE_RIGHT_SHIFT, EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER,
-    GREATER_EQUAL,
+    BITWISE_OR, BITWISE_XOR, BITWISE_LEFT_SHIFT, BITWISE_RIGHT_SHIFT, EQUAL,
 ) = [getattr(elementwise, name).table for name in (
     "round", "abs", "bitwise_invert", "negative", "positive", "add", "subtract", "multiply", "divide", "floor_divide",
     "remainder", "pow", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift",
-    "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
+    "equal",
 )]  # fmt: skip
 (
     ADD_, SUB_, MUL_, DIV_, FLOOR_DIVIDE_, REMAINDER_, POW_, BITWISE_AND_, BITWISE_OR_, BITWISE_XOR_,
@@ -103,6 +103,9 @@ SPARSE = cython.declare(uint64_t, bits_of_key("SparseCPU") & ~bits_of_key("CPU")
     "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift",
 )]  # fmt: skip
 ROUND_OUT = elementwise.round.out
+COMPARISONS = cython.declare(tuple, tuple([getattr(elementwise, name).table for name in (
+    "less", "less_equal", "equal", "not_equal", "greater", "greater_equal",  # as CPython numbers them
+)]))  # fmt: skip
 
 
 @cython.no_gc  # as its base: nothing that a tensor holds can lead back to it
@@ -844,23 +847,10 @@ class Tensor(TensorBase):
 
     # ---- comparisons, element by element; the hash is that of the object
 
-    def __eq__(self, other):
-        return call_operator(EQUAL, self, other) if other is not None else filled_with_bool(self, False)
-
-    def __ne__(self, other):
-        return call_operator(NOT_EQUAL, self, other) if other is not None else filled_with_bool(self, True)
-
-    def __lt__(self, other):
-        return call_operator(LESS, self, other)
-
-    def __le__(self, other):
-        return call_operator(LESS_EQUAL, self, other)
-
-    def __gt__(self, other):
-        return call_operator(GREATER, self, other)
-
-    def __ge__(self, other):
-        return call_operator(GREATER_EQUAL, self, other)
+    def __richcmp__(self, other, op: cython.int):
+        if other is None and op in (Py_EQ, Py_NE):
+            return filled_with_bool(self, op == Py_NE)
+        return call_operator(cython.cast(OperatorTable, COMPARISONS[op]), self, other)
 
     def __hash__(self):
         return object.__hash__(self)

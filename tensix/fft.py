@@ -223,9 +223,7 @@ def fftfreq(
         The distance between two of them.
     dtype : DType, optional
         The element type; float32 if not given.
-    device : str or Device, optional
-        Where the elements are; the CPU if not given.
-    layout, pin_memory : optional
+    device, layout, pin_memory : optional
         As for `tensix.empty`.
 
     Raises

@@ -310,9 +310,7 @@ def empty_strided(size, stride, *, dtype=None, device=None, layout=None, pin_mem
         Sizes, and strides in elements; a stride may be negative.
     dtype : DType, optional
         The element type; float32 if not given.
-    device : str or Device, optional
-        Where the elements are; the CPU if not given.
-    layout, pin_memory : optional
+    device, layout, pin_memory : optional
         As for `empty`.
 
     Raises
@@ -337,9 +335,7 @@ def scalar_tensor(s, *, dtype=None, device=None, layout=None, pin_memory=None):
         The number.
     dtype : DType, optional
         The element type; that of the number if not given.
-    device : str or Device, optional
-        Where the element is; the CPU if not given.
-    layout, pin_memory : optional
+    device, layout, pin_memory : optional
         As for `empty`.
 
     Examples
@@ -368,11 +364,9 @@ def rand(shape=(), *sizes, dtype=None, device=None, generator=None, layout=None,
         More sizes, if `shape` is the first.
     dtype : DType, optional
         float32 (the default) or float64.
-    device : str or Device, optional
-        Where the elements are.
     generator : Generator, optional
         The generator of the numbers; the default one if not given.
-    layout, pin_memory : optional
+    device, layout, pin_memory : optional
         As for `empty`.
 
     Examples
@@ -405,11 +399,9 @@ def randint(low=0, high=None, size=None, *, dtype=None, device=None, generator=N
         The sizes.
     dtype : DType, optional
         An integer type; int64 if not given.
-    device : str or Device, optional
-        Where the elements are.
     generator : Generator, optional
         The generator of the numbers; the default one if not given.
-    layout, pin_memory : optional
+    device, layout, pin_memory : optional
         As for `empty`.
 
     Raises
@@ -533,9 +525,7 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None, layout=None,
         The distance; it may be negative but not 0.
     dtype : DType, optional
         The element type; int64 if all numbers are ints, else float32.
-    device : str or Device, optional
-        Where the elements are; the CPU if not given.
-    layout, pin_memory : optional
+    device, layout, pin_memory : optional
         As for `empty`.
 
     Raises
@@ -566,11 +556,9 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True, lay
         How many.
     dtype : DType, optional
         The element type; float32, or complex64 if a number is complex.
-    device : str or Device, optional
-        Where the elements are; the CPU if not given.
     endpoint : bool, optional
         Whether `stop` is the last number.
-    layout, pin_memory : optional
+    device, layout, pin_memory : optional
         As for `empty`.
 
     Raises
@@ -601,9 +589,7 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None, layout=None, pi
         How far the diagonal is above the main one; negative is below.
     dtype : DType, optional
         The element type; float32 if not given.
-    device : str or Device, optional
-        Where the elements are; the CPU if not given.
-    layout, pin_memory : optional
+    device, layout, pin_memory : optional
         As for `empty`.
 
     Examples
