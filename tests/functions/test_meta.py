@@ -1,7 +1,6 @@
 """The device meta: shapes and types as on the CPU, without memory."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -176,18 +175,3 @@ def test_every_ufunc_of_the_cpu_has_its_rules_on_meta():
             assert repr(table.kernel_for("Meta")).startswith("shape and type of")
         if "by numpy" in kernel:  # one that writes
             assert repr(table.kernel_for("Meta")) == kernel
-
-
-def test_matmul():
-    for a, b in (((2, 3), (3, 4)), ((3,), (3,)), ((5, 1, 2, 3), (4, 3, 2)), ((2, 3), (3,)), ((3,), (3, 2))):
-        x, y = tensix.rand(a), tensix.rand(b)
-        expected = np.matmul(np.asarray(x), np.asarray(y))
-        np.testing.assert_allclose(np.asarray(x @ y), expected, rtol=1e-6)
-        assert (meta(a) @ meta(b)).shape == expected.shape and math.prod(expected.shape) == (x @ y).size
-    assert (tensix.ones(2, dtype=tensix.int64) @ tensix.ones(2)).dtype is tensix.float32
-    assert (tensix.ones(3, 2).T @ tensix.ones(3, 2)[::-1]).tolist() == [[3.0, 3.0], [3.0, 3.0]]
-    for a, b in (((), (3,)), ((2, 3), (2, 3)), ((2, 2, 3), (3, 3, 2))):
-        with pytest.raises(ValueError):
-            tensix.ones(a) @ tensix.ones(b)
-    with pytest.raises(TypeError):
-        tensix.ones(2) @ 3

@@ -16,28 +16,6 @@ def x():
     return tensix.tensor(np.arange(24, dtype=np.float32).reshape(2, 3, 4))
 
 
-@pytest.mark.parametrize("index, shape, stride, offset", [
-    (1, (3, 4), (4, 1), 12), (-1, (3, 4), (4, 1), 12), ((1, 2, 3), (), (), 23), ((-2, -3, -4), (), (), 0),
-    ((slice(None), 1), (2, 4), (12, 1), 4), (slice(1, None), (1, 3, 4), (12, 4, 1), 12),
-    ((..., 1), (2, 3), (12, 4), 1), (..., (2, 3, 4), (12, 4, 1), 0), ((), (2, 3, 4), (12, 4, 1), 0),
-    ((1, ..., 2), (3,), (4,), 14), ((..., 0, slice(None, None, 2)), (2, 2), (12, 2), 0),
-    ((slice(None), slice(None, None, -1)), (2, 3, 4), (12, -4, 1), 8),
-    ((..., slice(None, None, -3)), (2, 3, 2), (12, 4, -3), 3), ((..., slice(-100, 100)), (2, 3, 4), (12, 4, 1), 0),
-    ((0, 0, np.int8(2)), (), (), 2), ((slice(5, 9),), (0, 3, 4), (12, 4, 1), 0),
-])
-def test_basic_indexing(x, index, shape, stride, offset):
-    view = x[index]
-    assert (view.shape, view.stride(), view.storage_offset()) == (shape, stride, offset)
-    assert view.is_alias_of(x) and view.tolist() == np.arange(24).reshape(2, 3, 4)[index].tolist()
-
-
-@pytest.mark.parametrize("index, shape", [(None, (1, 2, 3, 4)), ((..., None), (2, 3, 4, 1)), ((0, None, 1), (1, 4)),
-                                          ((None, ..., None, 0), (1, 2, 3, 1)), ((None,) * 61, (1,) * 61 + (2, 3, 4))])
-def test_none_adds_a_dimension(x, index, shape):
-    assert x[index].shape == shape and x[index].is_alias_of(x)
-    assert x[index].reshape(-1).tolist() == np.arange(24).reshape(2, 3, 4)[index].ravel().tolist()
-
-
 @pytest.mark.parametrize("index, text", [
     (2, "index 2 is out of bounds for dimension 0 with size 2"), (-3, "index -3 is out of bounds for dimension 0"),
     ((0, 0, 4), "index 4 is out of bounds for dimension 2 with size 4"), (2**70, "out of bounds"),

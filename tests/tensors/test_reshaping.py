@@ -30,15 +30,6 @@ def test_flatten_copies_where_no_stride_fits(x, array):
     assert tensix.full((), 3).flatten().tolist() == tensix.full((), 3).flatten(0, -1).tolist() == [3]
 
 
-@pytest.mark.parametrize("dim, sizes, shape", [
-    (2, (2, 2), (2, 3, 2, 2)), (-1, (-1, 1, 2), (2, 3, 2, 1, 2)), (0, [2], (2, 3, 4)), (1, (3, -1), (2, 3, 1, 4)),
-])
-def test_unflatten(x, array, dim, sizes, shape):
-    for view, expected in ((x, array), (x[:, ::-1], array[:, ::-1]), (x[..., ::-1], array[..., ::-1])):
-        split = view.unflatten(dim, sizes)
-        assert split.shape == shape and split.is_alias_of(x) and split.tolist() == expected.reshape(shape).tolist()
-
-
 def test_unflatten_without_elements():
     assert tensix.empty(2, 0).unflatten(1, (3, -1)).shape == (2, 3, 0)
     assert tensix.empty(2, 0).unflatten(1, (0, 5)).shape == (2, 0, 5)

@@ -71,14 +71,6 @@ def test_refused_shapes_without_elements(shape):
 # ---- order of dimensions
 
 
-def test_permute_transpose_and_t(x):
-    assert (x.permute(2, 0, 1).shape, x.permute((2, 0, 1)).stride()) == ((4, 2, 3), (1, 12, 4))
-    assert x.permute(-1, -3, -2).tolist() == x.permute(2, 0, 1).tolist()
-    assert (x.T.shape, x.T.stride()) == ((4, 3, 2), (1, 4, 12))
-    assert x.transpose(0, -1).tolist() == x.permute(2, 1, 0).tolist() == x.T.tolist()
-    assert x.transpose(1, 1).stride() == x.stride() and not x.T.is_contiguous() and x.T.T.is_contiguous()
-
-
 @pytest.mark.parametrize("dims, error", [((0, 1), ValueError), ((0, 1, 1), ValueError), ((0, 1, -2), ValueError),
                                          ((0, 1, 3), IndexError), ((0, 1, 2, 3), ValueError), ((0, 1, "a"), TypeError)])
 def test_refused_permutation(x, dims, error):
@@ -119,12 +111,6 @@ def test_squeeze_and_unsqueeze(x):
 
 
 # ---- parts
-
-
-def test_select_and_narrow(x):
-    assert x.select(1, -1).tolist() == x[:, 2].tolist() and x.select(-1, 0).shape == (2, 3)
-    assert x.narrow(2, 1, 2).tolist() == x[..., 1:3].tolist() and x.narrow(0, 2, 0).shape == (0, 3, 4)
-    assert x.narrow(-1, -2, 2).tolist() == x[..., 2:].tolist()
 
 
 @pytest.mark.parametrize("call", [

@@ -28,15 +28,6 @@ def test_matrices_transposed(x, array):
     assert x[0, 0].t().stride() == (1,) and x[0, 0, 0].t().shape == () and x[0, 0].t() is not x
 
 
-@pytest.mark.parametrize("source, destination", [(0, -1), (-1, 0), ((0, 1), (1, 0)), ((0, -1), (2, 1)), ((), ()),
-                                                 ([2], [0]), ((2, 0, 1), (0, 1, 2)), (1, 1)])
-def test_movedim(x, array, source, destination):
-    moved = x.movedim(source, destination)
-    expected = np.moveaxis(array, source, destination)
-    assert moved.tolist() == expected.tolist() and moved.is_alias_of(x)
-    assert moved.stride() == tuple(stride // 4 for stride in expected.strides)
-
-
 @pytest.mark.parametrize("call, error", [
     (lambda x: x.t(), ValueError), (lambda x: x[0, 0].mT, AttributeError), (lambda x: x[0, 0, 0].mT, AttributeError),
     (lambda x: x.movedim((0, 0), (1, 2)), ValueError), (lambda x: x.movedim((0, 1), (1, -2)), ValueError),
