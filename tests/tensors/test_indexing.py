@@ -1,4 +1,4 @@
-"""Basic indexing: ints, slices, Ellipsis and None, to read and to write; and tensors that serve as an int."""
+"""Basic indexing: what is refused, what is written, what serves as an int; values are in test_views_property.py."""
 
 import operator
 
