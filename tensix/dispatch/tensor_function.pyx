@@ -19,6 +19,9 @@ A declaration without a body is that of an operator, see `operator`: it names wh
 order. Its calls go to the operator's table, with no function in between. By the types of the schema, tensors are
 checked to be some, what names an element type becomes a `DType`, and one or more ints become a tuple; where the
 annotation is ``Operand``, a number becomes a tensor with the others.
+
+A docstring that says "parameters as for" another function is shown with the parameters, results and errors of that
+function, unless it has such a section itself.
 """
 from cpython.number cimport PyIndex_Check
 from cpython.object cimport PyObject

@@ -173,3 +173,13 @@ def test_a_subclass_can_still_override_a_method():
             return "loud", super().sum(*args, **kwargs)
 
     assert Loud().__class__.sum is not tensix.Tensor.sum
+
+
+def test_help_shows_the_parameters_of_the_function_that_is_named():
+    for function in (tensix.max, tensix.Tensor.max):
+        titles = [line for line in function.__doc__.splitlines() if line in ("Parameters", "Raises", "Examples")]
+        assert titles == ["Parameters", "Raises", "Examples"]
+        assert "keepdims : bool" in function.__doc__ and "where there is none" in function.__doc__
+        assert "tensix.mean" not in function.__doc__  # its own examples alone
+    assert "n : int, optional" in tensix.fft.ifft.__doc__ and "IndexError" in tensix.fft.ifft.__doc__
+    assert tensix.mean.__doc__ == tensix.mean.declaration.__doc__
