@@ -4,7 +4,7 @@ Items are moved by their size and never interpreted, whatever their type. Values
 integers of one size are equal if their bits are. Ordered ones are numbers that C knows to compare; bool is uint8.
 """
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from tensix.tensors.dtype cimport COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT8, INT64, UINT16, UINT64, itemsize_of
+from tensix.tensors.dtype cimport COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT8, INT64, itemsize_of
 
 
 cdef struct sixteen_bytes_t:
