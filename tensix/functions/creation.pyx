@@ -189,7 +189,7 @@ cdef object type_of_number(object value):
     return result_type(value) if type(value) is complex else type(value)
 
 
-cdef object call_with_options(
+cdef inline object call_with_options(
         OperatorTable table, object shape, tuple sizes, object dtype, object device, object layout, object pin_memory,
         str name=None, object value=None):
     """Call an operator that makes a tensor of a shape, with the options that were given: `value` is that of a name."""

@@ -19,8 +19,7 @@ from tensix.loops.item cimport (
     value_t,
 )
 from tensix.loops.iterator cimport (
-    CHUNK_ELEMENTS, iterator_add, iterator_run, iterator_start, run_shares,
-    iterator_t,
+    CHUNK_ELEMENTS, GRAIN_ELEMENTS, iterator_add, iterator_run, iterator_start, iterator_t, run_shares,
 )
 from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport (
@@ -107,6 +106,10 @@ cdef int find_in_lines(TensorImpl x, TensorImpl made, find_function_t find) exce
     self.find, self.itemsize, self.lines = find, itemsize_of(x.dtype_code), PARTS if is_single else made.numel
     self.n = x.numel // self.lines
     self.last = x.numel - self.n * (self.lines - 1)
+    if x.numel < GRAIN_ELEMENTS:
+        self.share = self.lines
+        find_share(&self, 0)
+        return 0
     self.share = max(CHUNK_ELEMENTS // self.n, 1)
     if is_single:
         return run_shares(find_in_parts, &self, 1, x.numel, x, None, None)
