@@ -41,7 +41,7 @@ from tensix.core.memory_reports cimport (
     report_out_of_memory,
 )
 from tensix._support.public_module cimport set_module
-from tensix.core.python_reference cimport holds_gil, may_run_python
+from tensix.core.python_reference cimport holds_gil, may_run_python, tx_begin_long_free, tx_end_long_free
 
 from tensix.core.allocator import OutOfMemoryError, set_allocator
 
@@ -290,12 +290,14 @@ cdef void release_cpu(void* data) noexcept nogil:
     cdef block_header_t* header = header_of(data)
     cdef void* base = <void*>(header.base & ~<uintptr_t>(HAS_OWN_REGION | IS_KEPT))
     cdef size_t mapped_bytes = mapped_bytes_of(header)
+    cdef void* begun = tx_begin_long_free(header.nbytes)
     header.seal = 0
     if mapped_bytes != 0:
         tx_unmap_pages(base, mapped_bytes)
         tx_add_fetch_relaxed(&bytes_in_regions, -<uint64_t>mapped_bytes)
     else:
         free(base)
+    tx_end_long_free(begun)
 
 
 cdef int report_broken_block(uintptr_t data) noexcept:

@@ -29,4 +29,17 @@ static int tx_holds_gil_at_exit(void)
     return PyGILState_GetThisThreadState() != NULL && PyGILState_Check();
 }
 
+/* Let other threads run while so many bytes go back to the system, which takes long from a megabyte on. Returns
+ * what `tx_end_long_free` wants; NULL if this thread keeps the GIL, or has none.
+ */
+static inline PyThreadState *tx_begin_long_free(size_t nbytes)
+{
+    return nbytes >= (1 << 20) && tx_holds_gil() ? PyEval_SaveThread() : NULL;
+}
+
+static inline void tx_end_long_free(PyThreadState *state)
+{
+    if (state != NULL) PyEval_RestoreThread(state);
+}
+
 #endif /* TENSIX_GIL_H */

@@ -23,6 +23,8 @@ cdef extern from "tensix/core/finalization.h" nogil:
 cdef extern from "tensix/core/gil.h" nogil:
     bint holds_gil "tx_holds_gil" ()
     bint holds_gil_at_exit "tx_holds_gil_at_exit" ()
+    void* tx_begin_long_free(size_t nbytes)  # the GIL is not held until tx_end_long_free()
+    void tx_end_long_free(void* begun)
 
 cdef extern from "Python.h" nogil:
     PyObject* pending_exception "PyErr_Occurred" ()  # for code that holds the GIL without Cython's knowing

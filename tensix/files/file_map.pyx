@@ -6,6 +6,7 @@ from cpython.exc cimport PyErr_SetFromErrno
 from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_init, data_ptr_operations_t, data_ptr_t
+from tensix.core.python_reference cimport tx_begin_long_free, tx_end_long_free
 from tensix._support.public_module cimport set_module
 from tensix.core.shared_context cimport (
     shared_context_decrement,
@@ -187,7 +188,9 @@ cdef struct pages_t:
 
 
 cdef void unmap_pages(void* ctx) noexcept nogil:
+    cdef void* begun = tx_begin_long_free((<pages_t*>ctx).nbytes)
     tx_unmap_file((<pages_t*>ctx).address, (<pages_t*>ctx).nbytes)
+    tx_end_long_free(begun)
     free(ctx)
 
 

@@ -44,13 +44,13 @@ blocks come from there if there is none in front, and go there if there is no pl
 
 In a build without the GIL each thread that is attached to the interpreter has lists in front for itself, of the cache
 that it uses first. Others take from them while it is stopped: Note [Without the GIL] in ``core/free_threading.pxd``.
-What is in front of a thread that ends goes back upstream.
+What is in front of a thread that ends goes back upstream. ``tests/models/fronts.pml`` is a model of this.
 
 One lock guards the lists of all caches, the list of caches, and when the thread of Note [Unused blocks] begins and
 ends. Nothing that may wait is done with it: a block goes back upstream when the lists are whole and the lock is open,
 for that may run anything, and what the system says of memory is read before. A fork takes the lock first.
 
-An allocation releases the GIL where it takes long: to let go of a megabyte or more, or to write zeros to as much.
+The GIL is released where it takes long: to let go of a megabyte or more, or to write zeros to as much.
 """
 import atexit
 import os
@@ -103,7 +103,7 @@ from tensix.core.memory_reports cimport (
     report_allocation_without_gil,
 )
 from tensix._support.public_module cimport set_module
-from tensix.core.python_reference cimport holds_gil
+from tensix.core.python_reference cimport holds_gil, tx_begin_long_free, tx_end_long_free
 
 from tensix.core.allocator import OutOfMemoryError
 from tensix._support.format_size import parse_size
@@ -176,12 +176,10 @@ cdef struct block_list_t:
     kept_block_t* last
     size_t nbytes
 
-cdef struct fronts_t:
+cdef struct taking_t:
+    block_list_t* gone
     cache_t* cache
-    block_list_t* gone
-
-cdef struct tick_t:
-    block_list_t* gone
+    size_t bound
     bint is_short
 
 
@@ -296,14 +294,10 @@ cdef class CachingAllocator(Allocator):
             self.max_cached = max_cached
 
     def __dealloc__(self):
-        cdef block_list_t gone = block_list_t(NULL, NULL, 0)
-        cdef cache_t* cache = self.cache
-        cdef fronts_t fronts
-        if cache != NULL:
-            fronts = fronts_t(cache, &gone)
-            tx_while_stopped(close_cache, &fronts)
-            block_list_let_go(&gone)
-            disown(cache)
+        if self.cache != NULL:
+            close_cache(self.cache)
+            evict(self.cache, 0, True)
+            disown(self.cache)
 
     @property
     def max_cached(self):
@@ -354,11 +348,9 @@ cdef class CachingAllocator(Allocator):
 
     def trim(self):
         """Give back everything that is kept, large and small, and return how many bytes that were."""
-        cdef size_t freed
+        cdef size_t freed = evict(self.cache, 0, True)
         with nogil:
-            freed = evict(self.cache, 0, False)
-        freed += evict(self.cache, 0, True)
-        tx_trim_heap()
+            tx_trim_heap()
         return freed
 
     def stats(self):
@@ -488,11 +480,7 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t nbytes, bint
     cdef kept_block_t* kept
     if self.is_over_cpu:
         make_space(self.cache, capacity, &gone, True)
-        if gone.nbytes >= MIN_LARGE_BYTES:
-            with nogil:
-                block_list_let_go(&gone)
-        else:
-            block_list_let_go(&gone)
+        block_list_let_go(&gone)
         if try_upstream(self, capacity, zeroed, True, &kept) != 0:
             CPUAllocator_refuse(<CPUAllocator>self.upstream, nbytes)
         return kept
@@ -702,35 +690,30 @@ cdef void set_bound(cache_t* cache, uint64_t bound, bint is_shared) noexcept:
 cdef size_t evict(cache_t* cache, size_t bound, bint has_gil) noexcept nogil:
     """Give back what was unused for longest until no more than `bound` bytes are kept; return how many went."""
     cdef block_list_t gone = block_list_t(NULL, NULL, 0)
-    take_all(cache, bound, &gone, has_gil)
+    cdef taking_t what = taking_t(&gone, cache, bound, False)
+    if has_gil:
+        tx_while_stopped(take_with_fronts, &what)
+    else:
+        tx_lock_take(&LOCK)
+        take_oldest(cache, bound, &gone, False)
+        tx_lock_release(&LOCK)
     block_list_let_go(&gone)
     return gone.nbytes
 
 
-cdef void take_all(cache_t* cache, size_t bound, block_list_t* gone, bint has_gil) noexcept nogil:
-    """Take out the same, with the GIL also what is in front of other threads."""
-    cdef bint is_too_much
-    tx_lock_take(&LOCK)
-    take_oldest(cache, bound, gone, has_gil)
-    is_too_much = bytes_in(cache) > bound
-    tx_lock_release(&LOCK)
-    if has_gil and is_too_much:
-        take_fronts(cache, gone)
-
-
-cdef void take_fronts(cache_t* cache, block_list_t* gone) noexcept nogil:
-    """Take out all that is in front, of every thread; with the GIL and without the lock."""
-    cdef fronts_t fronts = fronts_t(cache, gone)
-    tx_while_stopped(empty_fronts, &fronts)
-
-
-cdef void empty_fronts(void* what) noexcept nogil:
+cdef void take_with_fronts(void* what) noexcept nogil:
+    """Take out the same, then what is in front of all threads, which may then have a front of another cache."""
+    cdef taking_t* now = <taking_t*>what
     cdef front_t* front
     tx_lock_take(&LOCK)
-    front = (<fronts_t*>what).cache.fronts
+    take_oldest(now.cache, now.bound, now.gone, True)
+    front = now.cache.fronts if bytes_in(now.cache) > now.bound else NULL
     while front != NULL:
-        empty_front(front, (<fronts_t*>what).gone)
+        empty_front(front, now.gone)
         front = front.next
+    while now.cache.is_closed and now.cache.fronts != NULL:
+        now.cache.fronts.cache = NULL
+        now.cache.fronts = now.cache.fronts.next
     tx_lock_release(&LOCK)
 
 
@@ -744,19 +727,12 @@ cdef void empty_front(front_t* front, block_list_t* gone) noexcept nogil:
             kept = unlink_in_front(front, number)
 
 
-cdef void close_cache(void* what) noexcept nogil:
-    """Let nothing be kept any more; threads may then have a front of another cache."""
-    cdef cache_t* cache = (<fronts_t*>what).cache
-    empty_fronts(what)
+cdef void close_cache(cache_t* cache) noexcept nogil:
+    """Let nothing be kept any more."""
     tx_lock_take(&LOCK)
-    while cache.fronts != NULL:
-        cache.fronts.cache = NULL
-        cache.fronts = cache.fronts.next
-    cache.allocator = NULL
     remove_cache(cache)
-    cache.is_closed = True
+    cache.allocator, cache.is_closed = NULL, True
     tx_store_relaxed(&cache.max_cached, 0)
-    take_oldest(cache, 0, (<fronts_t*>what).gone, False)
     tx_lock_release(&LOCK)
 
 
@@ -862,6 +838,7 @@ cdef void block_list_add(block_list_t* self, kept_block_t* kept) noexcept nogil:
 
 cdef void block_list_let_go(block_list_t* self) noexcept nogil:
     """Return all blocks upstream. They are in no list of a cache: upstream may free others meanwhile."""
+    cdef void* begun = tx_begin_long_free(self.nbytes)
     cdef kept_block_t* kept
     cdef cache_t* cache
     while self.first != NULL:
@@ -871,6 +848,7 @@ cdef void block_list_let_go(block_list_t* self) noexcept nogil:
         data_ptr_destroy(&kept.block)
         free(kept)
         disown(cache)
+    tx_end_long_free(begun)
 
 
 cdef size_t resident_in_class(const size_class_t* one) noexcept nogil:
@@ -937,17 +915,17 @@ cdef int tick(void* ticker) noexcept:
     cdef bint goes_on
     share_bounds()
     measure_outside()
-    cdef tick_t what = tick_t(&gone, is_short)
+    cdef taking_t what = taking_t(&gone, NULL, 0, is_short)
     tx_while_stopped(take_at_tick, &what)
-    with nogil:
-        block_list_let_go(&gone)
-        tx_lock_take(&LOCK)
-        goes_on = tx_ticker != ticker or bytes_kept(False) != 0  # to be ended by another thread, or with work to do
-        if not goes_on:
-            tx_ticker = NULL
-        tx_lock_release(&LOCK)
-        if not goes_on:
-            tx_count_cachers(False)
+    block_list_let_go(&gone)
+    tx_lock_take(&LOCK)
+    goes_on = tx_ticker != ticker or bytes_kept(False) != 0  # to be ended by another thread, or with work to do
+    if not goes_on:
+        tx_ticker = NULL
+    tx_lock_release(&LOCK)
+    if not goes_on:
+        tx_count_cachers(False)
+        with nogil:
             tx_trim_heap()
     return goes_on
 
@@ -955,7 +933,7 @@ cdef int tick(void* ticker) noexcept:
 cdef void take_at_tick(void* what) noexcept nogil:
     """Take out what is to go at a tick; nothing here runs code of others."""
     global ticks
-    cdef tick_t* now = <tick_t*>what
+    cdef taking_t* now = <taking_t*>what
     cdef cache_t* cache
     cdef front_t* front
     tx_lock_take(&LOCK)
@@ -1041,10 +1019,9 @@ cdef void remove_cache(cache_t* cache) noexcept nogil:
 def give_back_before_fork():
     """Give back all that is kept, so that a child does not hold it, and end the thread."""
     cdef block_list_t gone = block_list_t(NULL, NULL, 0)
-    cdef tick_t what = tick_t(&gone, True)
+    cdef taking_t what = taking_t(&gone, NULL, 0, True)
     tx_while_stopped(take_at_tick, &what)
-    with nogil:
-        block_list_let_go(&gone)
+    block_list_let_go(&gone)
     end_ticker()
 
 

@@ -19,7 +19,7 @@ from tensix.core.data_ptr cimport (
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
 from tensix._support.public_module cimport set_module
-from tensix.core.python_reference cimport holds_gil
+from tensix.core.python_reference cimport holds_gil, tx_begin_long_free, tx_end_long_free
 
 from tensix.core.allocator import OutOfMemoryError
 
@@ -241,7 +241,9 @@ cdef void free_mapped(void* ctx) noexcept nogil:
     """Free a block; the deleter of them all."""
     cdef mapped_block_t* block = <mapped_block_t*>ctx
     report_free(block.data, block.nbytes, CPU, block.stamp, holds_gil())
+    cdef void* begun = tx_begin_long_free(block.nbytes)
     tx_unmap_pages(block.data, block.nbytes)
+    tx_end_long_free(begun)
     free(block)
 
 

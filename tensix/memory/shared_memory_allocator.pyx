@@ -22,7 +22,13 @@ from tensix.core.device cimport CPU
 from tensix.core.lock cimport take_at_forks, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
 from tensix._support.public_module cimport set_module
-from tensix.core.python_reference cimport holds_gil, holds_gil_at_exit, may_run_python
+from tensix.core.python_reference cimport (
+    holds_gil,
+    holds_gil_at_exit,
+    may_run_python,
+    tx_begin_long_free,
+    tx_end_long_free,
+)
 
 import os
 from importlib import import_module
@@ -314,7 +320,9 @@ cdef void disown(shared_segment_t* segment) noexcept nogil:
     if tx_fetch_sub_acq_rel(&segment.count, 1) != 1 or not (may_run_python() or holds_gil_at_exit()):
         return
     unlink(segment)
+    cdef void* begun = tx_begin_long_free(segment.nbytes)
     tx_unmap_segment(segment.base, segment.nbytes)
+    tx_end_long_free(begun)
     tx_close(segment.fd)
     free(segment)
 
