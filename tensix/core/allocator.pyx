@@ -53,9 +53,8 @@ from tensix.core.atomics cimport (
     tx_exchange_acq_rel,
     tx_fetch_sub_acq_rel,
     tx_load_acquire,
-    tx_store_release,
 )
-from tensix.core.free_threading cimport TX_COUNT, tx_while_stopped
+from tensix.core.free_threading cimport TX_COUNT, tx_exchange
 from tensix.core.device cimport CPU, DEVICE_TYPE_COUNT, device_type_from_any, device_type_name
 from tensix.core.lock cimport tx_let_others_run
 from tensix.core.memory_reports cimport python_knows_thread
@@ -86,10 +85,6 @@ cdef extern from *:
     static TX_THREAD_LOCAL int tx_allocations = 0;
     """
     int tx_allocations  # without the GIL, in which this thread is
-
-cdef struct serving_change_t:
-    int8_t type_code
-    PyObject* allocator
 
 
 @cython.binding(True)
@@ -375,15 +370,15 @@ def set_allocator(device_type, Allocator allocator, priority=0):
         raise ValueError(f"a priority must be from 0 to 255, found {priority}.")
     if allocator is None and type_code == CPU:
         raise TypeError("the CPU always needs an Allocator, found None.")
-    cdef serving_change_t change = serving_change_t(type_code, NULL)
+    cdef PyObject* wanted = NULL
     if allocator is not None:
-        change.allocator = <PyObject*>allocator
+        wanted = <PyObject*>allocator
     with CHANGES:
         registered = REGISTRY[type_code]
         if registered is not None and priority < registered[1]:
             return
         REGISTRY[type_code] = None if allocator is None else (allocator, priority)
-        tx_while_stopped(change_serving, &change)
+        tx_exchange(NULL, &serving[type_code], wanted)
     let_go_of(registered)
 
 
@@ -396,11 +391,6 @@ def get_allocator(device_type="cpu"):
         If none is registered.
     """
     return current_allocator(device_type_from_any(device_type))
-
-
-cdef void change_serving(void* what) noexcept nogil:
-    cdef serving_change_t* change = <serving_change_t*>what
-    tx_store_release(<uint64_t*>&serving[change.type_code], <uint64_t>change.allocator)
 
 
 cdef object CHANGES = change_lock()  # of the registry

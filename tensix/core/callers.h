@@ -10,7 +10,7 @@
 #include "tensix/core/thread_local.h"
 
 typedef struct tx_caller {
-    uint64_t calls; /* odd while the thread may read; it changes with each call */
+    uint64_t calls; /* odd while the thread may read */
     int depth;      /* of calls in calls */
     int is_listed;
     uint64_t held, most; /* bytes of its share, and up to how many it may add: Note [A peak for one branch] in usage.pxd */
@@ -28,7 +28,7 @@ static inline void tx_begin_call(void)
     tx_caller_t *caller = &tx_caller;
     if (caller->depth++ != 0) return;
     if (!caller->is_listed) tx_list_caller(caller);
-    tx_exchange_acq_rel(&caller->calls, caller->calls + 1 + (caller->calls & 1)); /* and a barrier */
+    tx_exchange_acq_rel(&caller->calls, caller->calls + 1 + (caller->calls & 1));
 }
 
 static inline void tx_end_call(void)
@@ -46,8 +46,8 @@ static inline void tx_note_reading(void)
     tx_exchange_acq_rel(&caller->calls, caller->calls + 1);
 }
 
-int tx_wait_for_callers(void);
-void tx_end_readings(void);
+void tx_wait_for_callers(void);
+void tx_end_readings(void *nothing);
 #define tx_set_elsewhere(address) (tx_elsewhere = (address))
 
 /* Add to this thread's share; return whether it may be a new peak. */
@@ -74,8 +74,8 @@ void tx_divide(int64_t headroom);
 #define tx_begin_call() ((void)0)
 #define tx_end_call() ((void)0)
 #define tx_note_reading() ((void)0)
-#define tx_wait_for_callers() 1
-#define tx_end_readings() ((void)0)
+#define tx_wait_for_callers() ((void)0)
+#define tx_end_readings(nothing) ((void)0)
 
 #endif
 #endif /* TENSIX_CALLERS_H */

@@ -37,6 +37,7 @@ the GIL] in ``free_threading.pxd``), takes up to a millisecond, and writes to la
   which only uses count: Note [Storages in use] in ``storage_impl.pyx``. (`callers.h`)
 
 A thread that waits so reads nothing itself: to make a storage writable is a moment at which other code may run.
+``tests/models/readers.pml`` is a model of this.
 """
 from libc.stdlib cimport free
 from tensix.core.allocator cimport Allocator, Allocator_clone, Allocator_is_simple, current_allocator
@@ -111,8 +112,7 @@ cdef StorageImpl cow_lazy_clone(StorageImpl source):
         StorageImpl_check_readable(source)
     # Asking may run Python code, after which the block may be another: all other questions come later.
     cdef bint can_share = source.is_readonly or cow_is_cow(&source.block) or cow_is_simple(source)
-    clone = StorageImpl_new()
-    while not share_with(clone, source):
+    while not cow_is_cow(&source.block):
         if source.is_foreign or source.materializer != NULL or refcounted_is_shared_alias(source, source):
             return None
         if StorageImpl_is_in_use(source) and not source.is_readonly:  # its users may write
@@ -121,6 +121,9 @@ cdef StorageImpl cow_lazy_clone(StorageImpl source):
             return None
         StorageImpl_share(
             source, &cow_readonly_operations if source.is_readonly else &cow_operations, cow_materialize)
+    clone = StorageImpl_new()
+    if not share_with(clone, source):  # another thread took the block back
+        return cow_lazy_clone(source)
     clone.owner, clone.is_resizable = source.owner, source.is_resizable
     StorageImpl_set_materializer(clone, cow_materialize)
     return clone

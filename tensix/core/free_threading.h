@@ -4,7 +4,6 @@
 
 #include <Python.h>
 #include "tensix/atomics.h"
-#include "tensix/core/finalization.h"
 #if defined(Py_GIL_DISABLED) && defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #endif
@@ -25,38 +24,10 @@ typedef void (*tx_change_t)(void *what);
 #define tx_add_with_gil(word, amount) tx_add_fetch_relaxed((word), (amount))
 #define tx_take_with_gil(word) (tx_exchange_acq_rel((word), 1) == 0)
 
-typedef struct {
-    tx_change_t change;
-    void *what;
-} tx_stopped_change_t;
-
-static int tx_change_and_end(PyObject *object, void *call)
-{
-    (void)object;
-    ((tx_stopped_change_t *)call)->change(((tx_stopped_change_t *)call)->what);
-    return 0; /* no other object is wanted */
-}
-
 #if defined(__GNUC__)
 __attribute__((visibility("hidden")))
 #endif
-extern PyMutex tx_stopping; /* See Note [Stopping others and forks] in free_threading.pyx. */
-
-/* Out of line: it stands in rare code alone. */
-#if defined(__GNUC__)
-__attribute__((noinline, cold, unused))
-#endif
-static void tx_while_stopped(tx_change_t change, void *what)
-{
-    tx_stopped_change_t call = {change, what};
-    if (tx_is_finalizing()) { /* the others hang, perhaps with the lock */
-        change(what);
-        return;
-    }
-    PyMutex_Lock(&tx_stopping);
-    PyUnstable_GC_VisitObjects(tx_change_and_end, &call);
-    PyMutex_Unlock(&tx_stopping);
-}
+void tx_while_stopped(tx_change_t change, void *what);
 
 /* Return whether there was still a reference to an object that others may be about to free, and take one. */
 static inline int tx_take_reference(PyObject *object)
@@ -149,14 +120,14 @@ static inline void tx_exchange_field(void *what)
 {
     tx_field_change_t *change = (tx_field_change_t *)what;
     PyObject *before = *change->field;
-    *change->field = change->value;
+    tx_store_release((uint64_t *)change->field, (uint64_t)change->value); /* threads without Python read allocators */
     change->value = before;
 }
 
 static inline PyObject *tx_exchange(PyObject *owner, PyObject **field, PyObject *value)
 {
     tx_field_change_t change = {field, value};
-    if (tx_is_unshared(owner)) {
+    if (owner != NULL && tx_is_unshared(owner)) {
         tx_exchange_field(&change);
     } else {
         tx_while_stopped(tx_exchange_field, &change);
@@ -182,19 +153,32 @@ static inline void tx_swap(PyObject **one, PyObject **other)
     tx_while_stopped(tx_swap_fields, &fields);
 }
 
-/* Put an object into a field of another one, which others may be reading, and return what was there, a new reference. */
-#define TX_EXCHANGE(owner, field, object) \
-    tx_exchange((PyObject *)(owner), (PyObject **)&(field), Py_NewRef((PyObject *)(object)))
-/* Exchange what is in two fields; the second one while the other threads are stopped already. */
-#define TX_SWAP(one, other) tx_swap((PyObject **)&(one), (PyObject **)&(other))
-#define TX_SWAP_STOPPED(one, other) \
-    tx_swap_fields(&(tx_two_fields_t){(PyObject **)&(one), (PyObject **)&(other)})
-
 /* Put an object into a field that others compare, but never take an object out of. */
 static inline void tx_put(PyObject **field, PyObject *object)
 {
     Py_INCREF(object);
     Py_DECREF((PyObject *)tx_exchange_acq_rel((uint64_t *)field, (uint64_t)object));
 }
+
+/* For Cython, which cannot take the address of an attribute that is an object. TX_EXCHANGE puts an object into it and
+ * returns what was there, a new reference; TX_SWAP exchanges two, TX_SWAP_STOPPED while the others are stopped already.
+ */
+#define TX_EXCHANGE(self, field, object) \
+    tx_exchange((PyObject *)(self), (PyObject **)&(self)->field, Py_NewRef((PyObject *)(object)))
+#define TX_SWAP(one, other) tx_swap((PyObject **)&(one), (PyObject **)&(other))
+#define TX_SWAP_STOPPED(one, other) \
+    tx_swap_fields(&(tx_two_fields_t){(PyObject **)&(one), (PyObject **)&(other)})
+
+#define TX_EXCHANGE_ACCESS_ERROR(self, object) TX_EXCHANGE(self, access_error, object)
+#define TX_EXCHANGE_META(self, object) TX_EXCHANGE(self, meta, object)
+#define TX_EXCHANGE_OWNER(self, object) TX_EXCHANGE(self, owner, object)
+#define TX_EXCHANGE_STORAGE(self, object) TX_EXCHANGE(self, storage, object)
+#define TX_EXCHANGE_TABLES(self, object) TX_EXCHANGE(self, tables, object)
+#define TX_EXCHANGE_TARGET(self, object) TX_EXCHANGE(self, target, object)
+#define TX_PUT_KNOWN_NAMES(self, object) tx_put((PyObject **)&(self)->known_names, object)
+#define TX_SWAP_OWNED(one, other) TX_SWAP_STOPPED((one)->owned, *(other))
+#define TX_SWAP_OWNERS(one, other) TX_SWAP_STOPPED((one)->owner, (other)->owner)
+#define TX_SWAP_STORAGES(one, other) TX_SWAP_STOPPED((one)->storage, (other)->storage)
+#define TX_SWAP_TARGETS(one, other) TX_SWAP((one)->target, (other)->target)
 
 #endif /* TENSIX_FREE_THREADING_H */

@@ -6,8 +6,11 @@ Note [Stopping others and forks]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 A thread that asks to stop the others while one forks waits with a lock of CPython's, which is locked for ever in the
 child (3.13.15). So who stops the others takes a lock first, which a fork waits for. Its hook runs last before a fork,
-and first after it: it is registered before all that stop threads themselves.
+and first after it: it is registered before all that stop threads themselves. A thread that asks to stop the others
+while the interpreter ends hangs with that lock of CPython's, and the end waits for it. So the thread that ends the
+program takes the same lock, and keeps it.
 """
+import atexit
 import os
 from _thread import RLock
 
@@ -18,11 +21,35 @@ __all__ = []
 cdef extern from *:
     """
     #include "tensix/core/callers.h"
+    #include "tensix/core/finalization.h"
     static tx_lock_t tx_callers_lock = 0;
     #if defined(Py_GIL_DISABLED)
-    PyMutex tx_stopping = {0};
-    static void tx_end_stopping(void) { PyMutex_Unlock(&tx_stopping); }
-    static void tx_begin_stopping(void) { PyMutex_Lock(&tx_stopping); }
+    static PyMutex tx_stopping = {0};
+    static TX_THREAD_LOCAL int tx_holds_stopping = 0; /* how often this thread has taken it */
+    static void tx_end_stopping(void) { if (--tx_holds_stopping == 0) PyMutex_Unlock(&tx_stopping); }
+    static void tx_begin_stopping(void) { if (tx_holds_stopping++ == 0) PyMutex_Lock(&tx_stopping); }
+
+    typedef struct { tx_change_t change; void *what; } tx_stopped_change_t;
+
+    static int tx_change_and_end(PyObject *object, void *call)
+    {
+        (void)object;
+        ((tx_stopped_change_t *)call)->change(((tx_stopped_change_t *)call)->what);
+        return 0; /* no other object is wanted */
+    }
+
+    void tx_while_stopped(tx_change_t change, void *what)
+    {
+        tx_stopped_change_t call = {change, what};
+        if (tx_is_finalizing()) { /* the others hang */
+            change(what);
+            return;
+        }
+        tx_begin_stopping();
+        PyUnstable_GC_VisitObjects(tx_change_and_end, &call);
+        tx_end_stopping();
+    }
+
     enum { TX_TRIES_FOR_A_CALL = 2000 };
     TX_THREAD_LOCAL tx_caller_t tx_caller = {0, 0, 0, 0, 0, NULL, NULL};
     uint64_t *tx_elsewhere = NULL;
@@ -67,27 +94,30 @@ cdef extern from *:
         tx_lock_release(&tx_callers_lock);
     }
 
-    /* Wait a moment for calls of other threads that have begun before; return whether all have ended. */
-    int tx_wait_for_callers(void)
+    /* Wait until calls of other threads have ended that have begun before, or are where they can be stopped. */
+    void tx_wait_for_callers(void)
     {
         tx_caller_t *own = &tx_caller;
-        int have_ended = 1;
+        int have_ended = 1, may_read = own->calls & 1;
         /* What is read in this thread's own call is read afterwards: others need not wait for it. */
-        if (own->calls & 1) tx_exchange_acq_rel(&own->calls, own->calls + 2);
+        if (may_read) tx_store_release(&own->calls, own->calls + 1);
         tx_lock_take(&tx_callers_lock);
         for (tx_caller_t *other = tx_callers; other != NULL; other = other->next) {
-            uint64_t seen = tx_load_acquire(&other->calls);
+            uint64_t seen;
             int tries = 0;
-            if (other == own || (seen & 1) == 0) continue;
-            while (tx_load_acquire(&other->calls) == seen && ++tries < TX_TRIES_FOR_A_CALL) {}
+            /* Not a load: a call that begins later has to see what was exchanged before. */
+            while (((seen = tx_add_fetch_acq_rel(&other->calls, 0)) & 1) != 0 && ++tries < TX_TRIES_FOR_A_CALL) {
+                while (tx_load_relaxed(&other->calls) == seen && ++tries < TX_TRIES_FOR_A_CALL) {}
+            }
             have_ended = have_ended && tries < TX_TRIES_FOR_A_CALL;
         }
         tx_lock_release(&tx_callers_lock);
-        return have_ended;
+        if (may_read) tx_exchange_acq_rel(&own->calls, own->calls + 1);
+        if (!have_ended) tx_while_stopped(tx_end_readings, NULL);
     }
 
     /* Note that no thread reads outside of calls any more; while they are stopped. */
-    void tx_end_readings(void)
+    void tx_end_readings(void *nothing)
     {
         tx_lock_take(&tx_callers_lock);
         for (tx_caller_t *other = tx_callers; other != NULL; other = other->next) {
@@ -163,7 +193,7 @@ def keep_for_ever(objects):
 
 
 def begin_stopping():
-    """Let no thread stop others, as a fork begins."""
+    """Let no thread but this one stop others, as a fork or the end of the program begins."""
     tx_begin_stopping()
 
 
@@ -171,5 +201,7 @@ def end_stopping():
     tx_end_stopping()
 
 
-if not GIL_EXISTS and hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=begin_stopping, after_in_parent=end_stopping, after_in_child=end_stopping)
+if not GIL_EXISTS:
+    atexit.register(begin_stopping)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=begin_stopping, after_in_parent=end_stopping, after_in_child=end_stopping)

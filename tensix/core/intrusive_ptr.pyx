@@ -22,12 +22,7 @@ from tensix._support.public_module cimport set_module
 
 __all__ = ["IntrusivePtr", "make_intrusive"]
 
-cdef extern from *:
-    """
-    #include "tensix/core/free_threading.h"
-    #define TX_EXCHANGE_TARGET(owner, object) TX_EXCHANGE(owner, (owner)->target, object)
-    #define TX_SWAP_TARGETS(one, other) TX_SWAP((one)->target, (other)->target)
-    """
+cdef extern from "tensix/core/free_threading.h":
     object exchange_target "TX_EXCHANGE_TARGET" (IntrusivePtr owner, object target)
     void swap_targets "TX_SWAP_TARGETS" (IntrusivePtr one, IntrusivePtr other)
 

@@ -38,11 +38,7 @@ from tensix.core.storage_impl cimport (
 
 __all__ = ["NullError", "Storage", "get_storage_impl_create", "make_storage_impl", "set_storage_impl_create"]
 
-cdef extern from *:
-    """
-    #include "tensix/core/free_threading.h"
-    #define TX_EXCHANGE_TARGET(owner, object) TX_EXCHANGE(owner, (owner)->target, object)
-    """
+cdef extern from "tensix/core/free_threading.h":
     object exchange_target "TX_EXCHANGE_TARGET" (Storage owner, object target)
 
 

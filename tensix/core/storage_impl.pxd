@@ -20,8 +20,8 @@ cdef struct retired_t:  # a block that was given up while the storage was in use
 
 cdef extern from "tensix/core/callers.h" nogil:
     void tx_note_reading()
-    bint tx_wait_for_callers()
-    void tx_end_readings()
+    void tx_wait_for_callers()
+    void tx_end_readings(void* nothing)
 
 cdef enum:                   # what an exchange of the block leaves alone
     KEEPS_SIZE = 1
@@ -74,19 +74,19 @@ cdef inline void* StorageImpl_mutable_data(StorageImpl self) except? NULL:
     """Return the address for writing; one branch unless a rare state is set."""
     TX_ASSERT(not is_dead(self.combined_refcount), "a storage with an owner", self.combined_refcount)
     TX_ASSERT(self.guarded == StorageImpl_is_guarded(self), "the flag of the states that guard the use", self.guarded)
-    tx_note_reading()
     while self.guarded:  # what runs meanwhile may set another state
         if StorageImpl_pass_guards(self):
             break
+    tx_note_reading()
     return self.block.data
 
 cdef inline const void* StorageImpl_const_data(StorageImpl self) except? NULL:
     """Return the address for reading; never materializes."""
     TX_ASSERT(not is_dead(self.combined_refcount), "a storage with an owner", self.combined_refcount)
     TX_ASSERT(self.guarded == StorageImpl_is_guarded(self), "the flag of the states that guard the use", self.guarded)
-    tx_note_reading()
     if self.guarded:
         StorageImpl_pass_read_guards(self)
+    tx_note_reading()
     return self.block.data
 
 cdef inline int StorageImpl_begin_use(StorageImpl self) except -1:

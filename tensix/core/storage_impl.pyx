@@ -55,7 +55,7 @@ from tensix.core.free_list cimport (
     free_list_t,
     free_list_take,
 )
-from tensix.core.free_threading cimport tx_while_stopped
+from tensix.core.free_threading cimport TX_COUNT, tx_while_stopped
 from tensix.core.intrusive_target cimport IntrusiveTarget, use_count
 from tensix.core.memory_reports cimport (
     OUT_OF_SIGHT,
@@ -78,16 +78,10 @@ from tensix.core.python_reference cimport (
 
 __all__ = ["StorageImpl"]
 
-cdef extern from *:
-    """
-    #include "tensix/core/free_threading.h"
-    #define TX_SWAP_OWNERS(one, other) TX_SWAP_STOPPED((one)->owner, (other)->owner)
-    #define TX_EXCHANGE_OWNER(storage, object) TX_EXCHANGE(storage, (storage)->owner, object)
-    #define TX_EXCHANGE_TEXT(storage, object) TX_EXCHANGE(storage, (storage)->access_error, object)
-    """
+cdef extern from "tensix/core/free_threading.h":
     void swap_owners "TX_SWAP_OWNERS" (StorageImpl one, StorageImpl other) nogil
     object exchange_owner "TX_EXCHANGE_OWNER" (StorageImpl storage, object allocator)
-    object exchange_text "TX_EXCHANGE_TEXT" (StorageImpl storage, object text)
+    object exchange_text "TX_EXCHANGE_ACCESS_ERROR" (StorageImpl storage, object text)
 
 
 cdef struct two_storages_t:
@@ -536,7 +530,7 @@ cdef void free_retired_if_unused(StorageImpl self) noexcept:
     cdef retired_t* retired = NULL
     cdef retired_t* next
     lock_sharing(self)
-    if self.uses == 0 and not StorageImpl_is_in_use(self):
+    if TX_COUNT(self.uses, 0) == 0 and not StorageImpl_is_in_use(self):  # after all that the last use has read
         retired, self.retired = self.retired, NULL
     unlock_sharing(self)
     while retired != NULL:
@@ -562,7 +556,7 @@ cdef void change_block(void* what) noexcept nogil:
     cdef block_change_t* change = <block_change_t*>what
     cdef PyObject* self = change.storage
     cdef data_ptr_t before = (<StorageImpl>self).block
-    tx_end_readings()
+    tx_end_readings(NULL)
     change.is_refused = (<StorageImpl>self).uses != 0 or StorageImpl_is_in_use(<StorageImpl>self)
     if change.is_refused:
         return
@@ -594,9 +588,8 @@ cdef retired_t* retired_new() except NULL:
 
 cdef void StorageImpl_let_go_of(StorageImpl self, data_ptr_t* block, retired_t* retired) noexcept:
     """Free a block that the storage had, when nothing reads it any more, and `retired`, which is for that."""
-    if not tx_wait_for_callers():
-        tx_while_stopped(end_readings, NULL)
-    if self.uses != 0 or StorageImpl_is_in_use(self):  # exported in the moment in which it was cloned lazily
+    tx_wait_for_callers()
+    if TX_COUNT(self.uses, 0) != 0 or StorageImpl_is_in_use(self):  # exported while it was cloned lazily
         data_ptr_move(&retired.block, block)
         lock_sharing(self)
         retired.next, self.retired = self.retired, retired
@@ -605,10 +598,6 @@ cdef void StorageImpl_let_go_of(StorageImpl self, data_ptr_t* block, retired_t* 
     else:
         free(retired)
         data_ptr_destroy(block)
-
-
-cdef void end_readings(void* what) noexcept nogil:
-    tx_end_readings()
 
 
 cdef int StorageImpl_share(

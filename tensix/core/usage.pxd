@@ -12,7 +12,7 @@ in the same moment, one with the GIL and one without, each may miss the other; t
 
 In a build without the GIL each attached thread has a share of its own in place of `held`, for main memory, and a mark:
 all marks and what is elsewhere make up the peak. A thread that passes its mark takes the lock, sums, and divides what
-lacks to the peak among all. Any two may miss each other as above.
+lacks to the peak among all. Any two may miss each other as above. ``tests/models/shares.pml`` is a model of this.
 """
 from libc.stdint cimport int64_t, uint64_t
 from tensix.core.atomics cimport (

@@ -1,11 +1,7 @@
 """An operator: its overloads under one name."""
 
 
-cdef extern from *:
-    """
-    #include "tensix/core/free_threading.h"
-    #define TX_EXCHANGE_TABLES(operator, object) TX_EXCHANGE(operator, (operator)->tables, object)
-    """
+cdef extern from "tensix/core/free_threading.h":
     object exchange_tables "TX_EXCHANGE_TABLES" (Operator operator, object tables)
 
 

@@ -64,11 +64,7 @@ cdef struct resolution_t:
     uint64_t masks[16]
     PyObject* owned
 
-cdef extern from *:
-    """
-    #include "tensix/core/free_threading.h"
-    #define TX_SWAP_OWNED(table, others) TX_SWAP_STOPPED((table)->owned, *(others))
-    """
+cdef extern from "tensix/core/free_threading.h":
     void swap_owned "TX_SWAP_OWNED" (OperatorTable table, PyObject** others) nogil
 
 cdef void exchange_slots(void* what) noexcept nogil

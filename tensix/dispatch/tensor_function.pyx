@@ -80,12 +80,8 @@ OTHER_NAMES = {
 }
 
 
-cdef extern from *:
-    """
-    #include "tensix/core/free_threading.h"
-    #define TX_PUT_NAMES(function, names) tx_put((PyObject **)&(function)->known_names, names)
-    """
-    void put_known_names "TX_PUT_NAMES" (TensorFunction function, PyObject* names)
+cdef extern from "tensix/core/free_threading.h":
+    void put_known_names "TX_PUT_KNOWN_NAMES" (TensorFunction function, PyObject* names)
 
 cdef TypeObject* known_class = NULL
 cdef object READING = change_lock()  # of signatures: what one has read is not replaced

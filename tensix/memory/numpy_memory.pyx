@@ -46,7 +46,7 @@ from tensix.core.allocator cimport Allocator, Allocator_allocate, current_alloca
 from tensix.core.cpu_allocator cimport CPUBlock_zero, may_be_read_in_front
 from tensix.core.data_ptr cimport data_ptr_destroy_with_gil, data_ptr_move, data_ptr_t
 from tensix.core.device cimport CPU
-from tensix.core.free_threading cimport stolen, tx_take_reference, tx_while_stopped
+from tensix.core.free_threading cimport stolen, tx_exchange, tx_take_reference
 from tensix.core.memory_reports cimport (
     NUMPY_ARRAY,
     TENSIX_BLOCK,
@@ -123,14 +123,9 @@ def serve(bint wanted, Allocator allocator=None):
     if numpys.version == 0:
         numpys = (<PyDataMem_Handler*>PyCapsule_GetPointer(<object>PyDataMem_DefaultHandler, "mem_handler"))[0]
         PyCapsule_SetPointer(<object>PyDataMem_DefaultHandler, &served)
-    tx_while_stopped(change_server, wanted_server)
+    tx_exchange(NULL, &server, wanted_server)
     SERVER = allocator  # last: the one before may go with it
     memcpy(served.name, speaker.name, sizeof(served.name))  # what NumPy says when it is asked for its handler
-
-
-cdef void change_server(void* wanted) noexcept nogil:
-    global server
-    server = <PyObject*>wanted
 
 
 def failure_of(nbytes):

@@ -23,13 +23,7 @@ cdef struct exchange_t:  # of the geometry of two bodies
     uint32_t own_uses
     bint is_refused
 
-cdef extern from *:
-    """
-    #include "tensix/core/free_threading.h"
-    #define TX_SWAP_STORAGES(one, other) TX_SWAP_STOPPED((one)->storage, (other)->storage)
-    #define TX_EXCHANGE_STORAGE(body, object) TX_EXCHANGE(body, (body)->storage, object)
-    #define TX_EXCHANGE_META(body, object) TX_EXCHANGE(body, (body)->meta, object)
-    """
+cdef extern from "tensix/core/free_threading.h":
     void swap_storages "TX_SWAP_STORAGES" (TensorImpl one, TensorImpl other) nogil
     object exchange_storage "TX_EXCHANGE_STORAGE" (TensorImpl body, object storage)
     object exchange_meta "TX_EXCHANGE_META" (TensorImpl body, object meta)

@@ -480,10 +480,10 @@ def TensorImpl_is_aligned(self, alignment):
 
 def TensorImpl_mutable_data(self):
     """Return the address of the first element for writing."""
-    tx_note_reading()
     while TensorImpl_check_memory(self) == 0 and cython.cast(StorageImpl, self.storage).guarded:
         if StorageImpl_pass_guards(cython.cast(StorageImpl, self.storage)):  # what runs meanwhile may change the body
             break
+    tx_note_reading()
     TX_ASSERT(TensorImpl_is_refreshed(self), "a body that was refreshed after its geometry changed", self.numel)
     data = cython.cast(cython.p_char, cython.cast(StorageImpl, self.storage).block.data)
     if data == cython.NULL:
@@ -495,7 +495,6 @@ def TensorImpl_mutable_data(self):
 def TensorImpl_const_data(self):
     """Return the address of the first element for reading; never materializes."""
     TensorImpl_check_memory(self)
-    tx_note_reading()
     TX_ASSERT(TensorImpl_is_refreshed(self), "a body that was refreshed after its geometry changed", self.numel)
     storage = cython.cast(StorageImpl, self.storage)
     if storage.guarded:
@@ -504,6 +503,7 @@ def TensorImpl_const_data(self):
             StorageImpl_pass_read_guards(storage)
         finally:
             TX_COUNT(self.uses, -1)
+    tx_note_reading()
     data = cython.cast(cython.p_char, storage.block.data)
     if data == cython.NULL:
         return TensorImpl_no_data(self)

@@ -3,7 +3,8 @@
  *
  * Models shared_context_increment, _decrement and _is_unique of tensix/core/shared_context.pxd, cow_lazy_clone,
  * cow_materialize and exchange_share. Two storages share a block, and perhaps a third: one is written by its thread, by
- * two threads at once, cloned, or dropped without the GIL, while others copy the block.
+ * two threads at once, cloned, or dropped without the GIL, while others copy the block. The locks are those of the
+ * storages; the GIL is all of them.
  *
  * What holds: the block is freed or taken back, and only once; all reads of it, by any thread, happen before either,
  * and so before the writes of who took it back; the context is freed once, and nothing touches it afterwards.
@@ -21,17 +22,16 @@
 #define THREADS 3
 #define WORDS 1
 #define WRITES 14
-#define LOCKS 1
+#define LOCKS 3
 #define OBJECTS 2
 #define IS_LOADED(w) true
 #include "memory.pml"
 
 #define COUNT 0   /* the word */
-#define GIL 0     /* the lock */
 #define BLOCK 0   /* the bytes */
 #define CONTEXT 1 /* the memory of the context, the count included */
 
-bit has_share[3]; /* of the storages; with the GIL */
+bit has_share[3]; /* of the storages; with their locks */
 bit is_taken, is_freed;
 
 inline decrement()
@@ -52,7 +52,7 @@ inline decrement()
 
 inline materialize(storage)
 {
-    acquire(GIL);
+    acquire(storage);
     if
     :: has_share[storage] ->
         read_data(CONTEXT);
@@ -64,22 +64,22 @@ inline materialize(storage)
             has_share[storage] = false;
             write_data(CONTEXT);
             seen = 0;
-            release(GIL);
+            release(storage);
             write_data(BLOCK)
         :: else ->
             if :: mutation != NO_COUNT_FOR_COPY -> rmw(COUNT, RELAXED, seen, seen + 1) :: else fi;
-            release(GIL);
+            release(storage);
             assert(!is_freed);
             read_data(BLOCK); /* the copy */
-            acquire(GIL);
+            acquire(storage);
             if
             :: has_share[storage] || mutation == UNCHECKED -> has_share[storage] = false; decrement()
             :: else
             fi;
             if :: mutation != NO_COUNT_FOR_COPY -> decrement() :: else fi;
-            release(GIL)
+            release(storage)
         fi
-    :: else -> release(GIL)
+    :: else -> release(storage)
     fi
 }
 
@@ -89,7 +89,7 @@ proctype owner(byte mine; byte clone)
     byte seen;
     if
     :: clone > 0 ->
-        acquire(GIL);
+        acquire(mine);
         if
         :: has_share[mine] ->
             read_data(CONTEXT);
@@ -98,7 +98,7 @@ proctype owner(byte mine; byte clone)
             seen = 0
         :: else
         fi;
-        release(GIL);
+        release(mine);
         if :: has_share[clone] -> decrement(); has_share[clone] = false :: else fi
     :: true
     fi;
