@@ -113,8 +113,8 @@ def environment_of(settings):
     paths = [str(STARTUP), os.environ.get("PYTHONPATH")]
     path = os.pathsep.join(filter(None, paths))
     environment = {**os.environ, "PYTHONPATH": path, "TENSIX_PROGRAM": repr(settings)}
-    if "t" in getattr(sys, "abiflags", ""):  # without the GIL, Python reserves a gigabyte at once, which limits count
-        environment.setdefault("MIMALLOC_ARENA_RESERVE", "32768")  # KiB
+    if "t" in getattr(sys, "abiflags", ""):  # without the GIL, Python commits a gigabyte at once, which limits count
+        environment = {"MIMALLOC_ARENA_EAGER_COMMIT": "0", "MIMALLOC_EAGER_COMMIT": "0", **environment}
     if settings.get("native"):
         environment["LD_PRELOAD"] = ":".join(filter(None, [settings["native"], os.environ.get("LD_PRELOAD")]))
         environment.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # its own maps a gigabyte and divides it unseen

@@ -6,8 +6,8 @@ tensix counts arrays, caches and recordings. The interpreter's arenas are counte
 tells the size of its heaps, which hold the smaller blocks that tensix counts too: what is left of them belongs to
 other libraries and to Python's larger objects. The kernel's table of mappings tells libraries, files, shared memory and
 stacks apart: what lies behind a guard page is a stack, and the region of an address that Arrow gives out is Arrow's,
-whose allocator reserves a gigabyte at a time. Arrays that were not touched are counted, but not resident: the parts may
-be more than the whole, and then the rest is 0.
+whose allocator reserves a gigabyte at a time. Without the GIL, Python's does so, too, and has all of its objects.
+Arrays that were not touched are counted, but not resident: the parts may be more than the whole; then the rest is 0.
 
 Reading the table takes milliseconds in a large process. A thread that samples spends a fiftieth of its time on it,
 reads it at once when the process has grown by a twentieth, and repeats what it read last in between.
@@ -30,6 +30,7 @@ from tensix.memory.process_parts import arena_bytes, heap_bytes, resident_in
 __all__ = ["UNTOUCHED", "ResidentMemory", "ResidentParts", "resident"]
 
 DEFAULT_INTERVAL = 0.02  # seconds
+HAS_ARENAS = "t" not in getattr(sys, "abiflags", "")  # else there is no GIL
 PARTS = ("python", "heap", "heap_free", "arrow", "libraries", "files", "shared", "stacks")
 # Nanoseconds from the start; bytes that are resident, that caches keep, that the recording takes, and the other parts.
 COLUMNS = ("time_ns", "nbytes", "cached", "recording", *PARTS)
@@ -56,7 +57,7 @@ class ResidentParts(NamedTuple):
     cached : int
         What caches keep for reuse.
     python : int
-        The interpreter's arenas, in which its objects of up to 512 bytes are.
+        The interpreter's arenas, in which its objects of up to 512 bytes are; without the GIL, all of its objects.
     heap : int
         The C library's heap in use: larger Python objects, and what other libraries allocate.
     heap_free : int
@@ -112,10 +113,10 @@ def resident():
     >>> parts.arrays >= 40_000_000, parts.total == sum(parts[1:])
     (True, True)
     """
-    found = resident_nbytes()
-    total = found[0] if found else 0
     arrays, cached = memory_allocated("cpu"), cached_bytes()
     parts = parts_with(read_mappings(), arrays + cached, 0)
+    found = resident_nbytes()
+    total = found[0] if found else 0
     left, fitting = total, []
     for nbytes in (cached, *parts[:1], *parts[3:], parts[1], arrays, parts[2]):  # last what may not be touched
         fitting.append(min(nbytes, left))
@@ -138,23 +139,31 @@ def parts_with(mappings, counted, recording):
     """
     used, unused = heap_bytes()
     used -= max(counted - region_bytes(), 0) + recording
-    arrow, *others = mappings
-    return arena_bytes(), max(used, 0), unused, resident_in(*arrow), *others
+    python, arrow, *others = mappings
+    return arena_bytes() + resident_in(*python), max(used, 0), unused, resident_in(*arrow), *others
 
 
 def read_mappings():
-    """Return Arrow's region, and the resident bytes of libraries, files, shared memory and stacks; 0 if unknown."""
+    """Return the regions of Python and Arrow, and the resident bytes of libraries, files, shared memory and stacks.
+
+    What is not known is 0.
+    """
+    python, python_address = (0, 0), 0 if HAS_ARENAS else id(object())
     arrow, arrow_address = (0, 0), address_in_arrow()
     try:
         with open("/proc/self/smaps", "rb") as file:
             table = MAPPING.findall(file.read())
     except (OSError, MemoryError):
-        return arrow, 0, 0, 0, 0
+        return python, arrow, 0, 0, 0, 0
     programs = {name for _, _, access, name, _ in table if access[2:3] == b"x" and name.startswith(b"/")}
     sums = {"libraries": 0, "files": 0, "shared": 0, "stacks": 0, "other": 0}
-    guard_end = 0
+    guard_end = run_begins = run_ends = 0
     for begin, end, access, name, resident_kb in table:
         begins, ends = int(begin, 16), int(end, 16)
+        if not name:
+            run_begins, run_ends = begins if begins != run_ends else run_begins, ends
+            if run_begins <= python_address < ends:  # with the parts of it that have no access, for nothing uses them
+                python = run_begins, ends
         is_guard = access == b"---p" and not name and ends - begins <= MOST_OF_A_GUARD
         if name in programs:
             kind = "libraries"
@@ -170,7 +179,7 @@ def read_mappings():
             kind = "stacks" if begins == guard_end and not name else "other"
         sums[kind] += int(resident_kb) << 10
         guard_end = ends if is_guard else 0
-    return arrow, *(sums[kind] for kind in ("libraries", "files", "shared", "stacks"))
+    return python, arrow, *(sums[kind] for kind in ("libraries", "files", "shared", "stacks"))
 
 
 def address_in_arrow():
@@ -218,7 +227,7 @@ class ResidentMemory:
         self.thread = None
         self.untouched = 0
         self.row_before = (0,) * (2 + len(PARTS) + 1)
-        self.mappings, self.mapped_of, self.read_again, self.read_if_larger = ((0, 0), 0, 0, 0, 0), 0, 0.0, 0.0
+        self.mappings, self.mapped_of, self.read_again, self.read_if_larger = ((0, 0), (0, 0), 0, 0, 0, 0), 0, 0.0, 0.0
 
     def start(self):
         """Begin with the first sample."""

@@ -2,7 +2,8 @@
 
 Python's collector does not track those, but it tracks what holds them: lists, instances, modules. So every object
 that it knows is asked for what it refers to, and every running function for its variables. That takes a walk over the
-whole heap, once per snapshot, and nothing while memory is recorded. What only C code holds is not found.
+whole heap, once per snapshot, and nothing while memory is recorded. What only C code holds is not found. Modules and
+classes are asked also where it does not track them: CPython 3.13 without the GIL, from a program's second thread on.
 
 A list is named with what holds it, up to some levels. For few of them the collector finds that soon; for many it takes
 another walk for each level.
@@ -104,7 +105,8 @@ class Search:
     """
 
     def __init__(self, addresses, tracked):
-        self.addresses, self.tracked = addresses, tracked
+        self.addresses, self.tracked, self.untracked = addresses, tracked, untracked_owners()
+        tracked += self.untracked
         self.deadline = time.monotonic() + MOST_SECONDS
         resident = resident_nbytes()
         self.most_nbytes = max(LEAST_NBYTES, int(MOST_SHARE * resident[0]) if resident else 0)
@@ -315,12 +317,13 @@ class Search:
         """Return the objects that refer to one of the containers by their ids."""
         if not containers:
             return []
+        is_far = containers.keys().isdisjoint
         if len(containers) > MOST_FOR_GC:
-            is_far = containers.keys().isdisjoint
             everything = chain(self.within_bounds(self.tracked), self.within_bounds(self.asked))
             return [one for one in everything if not is_far(map(id, referents_of(one)))]
         # It compares what objects refer to and hands out none of it: it may ask modules, too.
         found = {id(one): one for one in gc.get_referrers(*containers.values())}
+        found.update((id(one), one) for one in self.untracked if not is_far(map(id, referents_of(one))))
         known = found.keys() & {*map(id, self.asked), *filter(found.__contains__, map(id, self.tracked))}
         return [found[number] for number in known]  # and no list or dict of this search
 
@@ -378,6 +381,17 @@ class Search:
             places = dict.fromkeys(self.name_of(holder, place) for place in self.places.get(id(holder), ()))
             found.append((address, ", ".join([text, *list(places)[:MOST_PLACES]])))
         return found
+
+
+def untracked_owners():
+    """Return the modules, their dicts and the classes that the collector does not track."""
+    modules = list(sys.modules.values())
+    classes, waiting = {}, {id(object): object}
+    while waiting:
+        classes.update(waiting)
+        found = {id(one): one for base in waiting.values() for one in type.__subclasses__(base)}
+        waiting = {number: one for number, one in found.items() if number not in classes}
+    return [one for one in (*modules, *map(attributes_of, modules), *classes.values()) if not gc.is_tracked(one)]
 
 
 def names_in(container, wanted):

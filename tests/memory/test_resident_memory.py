@@ -12,7 +12,7 @@ import pytest
 
 from tensix.core import CPUAllocator
 from tensix.memory import CachingAllocator, HugePageAllocator, record, resident, resident_memory
-from tensix.memory.resident_memory import COLUMNS, ResidentMemory
+from tensix.memory.resident_memory import COLUMNS, HAS_ARENAS, ResidentMemory
 
 MIB = 1 << 20
 
@@ -99,6 +99,8 @@ import numpy as np
 import tensix
 from tensix.memory import resident
 
+MIB = bytes([1]) * 2**20
+
 def divide(make):
     before, made, after = resident(), make(), resident()
     assert made is not None and after.total == sum(after[1:])
@@ -109,13 +111,14 @@ def read(mapping):
     return mapping
 
 def written(mapping):
-    mapping.write(bytes([1]) * len(mapping))
+    for _ in range(len(mapping) >> 20):
+        mapping.write(MIB)
     return mapping
 
 with open(sys.argv[1], "rb") as file:
     found = {
         "arrays": divide(lambda: tensix.ones(16 << 20)),
-        "python": divide(lambda: [object() for _ in range(2_000_000)]),
+        "python": divide(lambda: [object() for _ in range(1_000_000)]),
         "heap": divide(lambda: np.ones(64 << 20, np.uint8)),
         "files": divide(lambda: read(mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ))),
         "shared": divide(lambda: written(mmap.mmap(-1, 32 << 20))),
@@ -131,7 +134,8 @@ def test_each_part_grows_with_what_is_made(tmp_path):
     command = [sys.executable, "-c", DIVIDED, str(tmp_path / "file")]
     found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     assert 60 < found["arrays"]["arrays"] <= 64 and abs(found["arrays"]["heap"]) < 2
-    assert found["python"]["python"] > 25 and found["python"]["heap"] > 10
+    assert found["python"]["python"] > 12
+    assert found["python"]["heap"] > 5 if HAS_ARENAS else found["python"]["python"] > 36  # which has the list, too
     assert 62 < found["heap"]["heap"] < 66  # NumPy's own memory
     assert all(29 < found[name][name] < 34 for name in ("files", "shared", "rest"))
     assert all(abs(grown["rest"]) < 4 for name, grown in found.items() if name != "rest"), found
@@ -151,19 +155,21 @@ def test_the_parts_are_a_table():
 ARENAS = """
 import gc, sys
 import tensix
+from tensix.memory.resident_memory import HAS_ARENAS
 before = tensix.memory.resident().python
 kept = [object() for _ in range(1_000_000)]
 grown = tensix.memory.resident().python - before
 kept.clear()
 gc.collect()
 less = tensix.memory.resident().python < before + grown
-print(before >> 20 > 2, 14 < grown / 2**20 < 20, less)
+print(before >> 20 > 2, 14 < grown / 2**20 < 20 or not HAS_ARENAS and 36 < grown / 2**20 < 50, less or not HAS_ARENAS)
 print("to the standard error", file=sys.stderr)
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc tells")
 def test_arenas_are_counted_with_those_that_were_there():
+    """Without the GIL an object is twice as large, and what is free goes back to the system later."""
     done = subprocess.run([sys.executable, "-c", ARENAS], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("True True True\n", "to the standard error\n")
 
