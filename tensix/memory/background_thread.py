@@ -43,8 +43,9 @@ class BackgroundThread:
 
     def end(self):
         """Wait until the function has returned, if it is running, and call it no more."""
-        RUNNING.remove(self)
-        self.rest()
+        if self in RUNNING:  # it is not in the child of a fork in which it does not go on
+            RUNNING.remove(self)
+            self.rest()
 
     def resume(self):
         """Make the thread."""
