@@ -91,7 +91,8 @@ os.waitpid(pid, 0)
 """
 
 pytestmark = pytest.mark.skipif(
-    program.preloaded_library(True) is None or shutil.which("gcc") is None, reason="needs Linux with glibc, and GCC"
+    program.preloaded_library(True) is None or shutil.which("gcc") is None,
+    reason="needs Linux with glibc, GCC, and a build of CPython with the GIL: free-threaded ones have no such library",
 )
 
 

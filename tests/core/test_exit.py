@@ -14,8 +14,8 @@ class Node(IntrusiveTarget):
         self.released = True
 
 class Finalized(Node):
-    def __del__(self):
-        make_intrusive(Node).copy()
+    def __del__(self, make=make_intrusive, kind=Node):  # globals may be gone by then
+        make(kind).copy()
 
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 """
