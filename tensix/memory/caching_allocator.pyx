@@ -765,6 +765,7 @@ cdef front_t* new_front(cache_t* cache) noexcept nogil:
     tx_lock_take(&LOCK)
     if not cache.is_closed:
         front.cache, front.next, cache.fronts = cache, cache.fronts, front
+        front.hits = front.reused = 0  # those of the cache before
     tx_lock_release(&LOCK)
     return front if front.cache == cache else NULL
 
