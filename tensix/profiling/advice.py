@@ -1,13 +1,14 @@
 """What a recording advises: which blocks the peak could do without, and what would be left of it.
 
-What a change would save is replayed: Note [Replaying a recording] in replay.py.
+What a change would save is replayed: Note [Replaying a recording] in replay.py. Changes are taken one after the other:
+the one that has most bytes at the peak, then that with most at the peak which is left. One that alone saves nothing,
+because as much is in use at another moment, so comes with the next one.
 
 A block is idle from the end of the statement that used it last, for no ``del`` can stand before that. The statement is
 one of the function in which both the stack of the allocation and that of the last use pass: there the variable is that
 holds the block. What is allocated while that statement still runs comes before the end.
 """
 
-import ast
 from bisect import bisect_right
 from collections import defaultdict
 from typing import NamedTuple
@@ -15,11 +16,12 @@ from typing import NamedTuple
 from tensix._support.format_size import format_size
 from tensix.memory.call_site import Frame
 from tensix.profiling.replay import Replay
-from tensix.profiling.snapshot_file import lines_of_source
+from tensix.profiling.statements import lines_of_statement, target_of
 
 __all__ = ["Advice"]
 
 SMALLEST_PART = 100  # of the peak: what saves less is not worth a line
+MOST_STEPS = 20  # that lower a peak
 MOST_FOLLOWING = 50  # allocations that are read to see how far out a variable lives
 
 
@@ -31,16 +33,16 @@ class Advice(NamedTuple):
     text : str
         What to do, in one sentence.
     kind : str
-        ``"idle"``: a block that is not used again is kept. ``"clone"``: a copy that is never written could have shared
-        its bytes.
+        ``"dead"``: variables that are not used again keep an array. ``"idle"``: a block that is not used again is kept.
+        ``"clone"``: a copy that is never written could have shared its bytes.
     place : Frame or None
         The line to change; None if it is not known.
     blocks : tuple of int
         The blocks that would go, or go earlier, by their numbers in the snapshot.
     saves : int
-        How many bytes lower the peak would be.
+        How many bytes lower the peak would be with this and all advice before it.
     peak_after : int
-        The peak that would be left.
+        The peak that would be left then.
 
     Examples
     --------
@@ -95,19 +97,53 @@ class Findings(NamedTuple):
     unseen_kinds: str = ""
 
 
+class Change(NamedTuple):
+    """Hold a change of a program: what to do, what to do instead, and where the blocks then end that it is about."""
+
+    kind: str
+    what: str
+    instead: str
+    place: Frame | None
+    blocks: tuple[int, ...]
+    ends: dict[int, int]
+
+
 def findings_of(snapshot):
     """Return what the replay of a snapshot finds; of a million blocks that takes seconds."""
     if "operators" not in snapshot:
         return Findings([])
     replay = Replay([snapshot])
     uses = Uses(snapshot, replay)
-    found = [*idle_blocks(uses), *needless_clones(uses)]
-    worth = [advice for advice in found if advice.saves * SMALLEST_PART >= replay.peak and advice.saves > 0]
-    idle = sum(uses.blocks["nbytes"][number] for number in replay.numbers_at_peak if uses.is_idle(number))
+    changes = [*dead_variables(uses), *idle_blocks(uses), *needless_clones(uses)]
+    advice, peak = [], replay.peak
+    for change, after, at in plan_of(replay, changes):
+        text = f"{change.what} would make the peak {format_size(after)}{change.instead}"
+        next_one = uses.place(replay.born.index(at)) if at in replay.born else None
+        text += f"; the next is at {where(next_one)}" if next_one else ""
+        advice.append(Advice(text, change.kind, change.place, change.blocks, replay.peak - after, after))
+    gone = {n for one in changes if one.kind in ("dead", "idle") for n in one.blocks if one.ends[n] <= replay.peak_at}
+    idle = sum(uses.blocks["nbytes"][number] for number in replay.numbers_at_peak if number in gone)
     foreign = [number for number in replay.numbers_at_peak if uses.kinds[number]]
-    unseen = sum(uses.blocks["nbytes"][number] for number in foreign)
+    unseen = sum(uses.blocks["nbytes"][number] for number in foreign if number not in gone)
     names = " and ".join(FOREIGN[kind] for kind in sorted({uses.kinds[number] for number in foreign}))
-    return Findings(sorted(worth, key=lambda advice: -advice.saves), replay.peak, idle, unseen, names)
+    return Findings(advice, peak, idle, unseen, names)
+
+
+def plan_of(replay, changes):
+    """Return changes with the peak that each and those before it leave, and the position of that peak."""
+    ends, plan, at, worth = {}, [], replay.peak_at, 0
+    lowest = replay.peak
+    while changes and len(plan) < MOST_STEPS:
+        change = max(changes, key=lambda one: replay.freed_at(at, one.ends))
+        if replay.freed_at(at, change.ends) <= 0:
+            break
+        ends |= change.ends
+        after, at = replay.peak_with(ends)
+        plan.append((change, after, at))
+        if (lowest - after) * SMALLEST_PART >= replay.peak:
+            lowest, worth = after, len(plan)
+        changes = [one for one in changes if ends.keys().isdisjoint(one.ends)]
+    return plan[:worth]
 
 
 def summary_of(findings, most=3):
@@ -272,50 +308,6 @@ def is_same_function(one, other):
     return one.file == other.file and one.function == other.function
 
 
-# ---- the source
-
-
-def statement_of(frame):
-    """Return the innermost statement of a line as a node of `ast`, None if the source cannot be read."""
-    tree = tree_of(frame.file)
-    found = None
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.stmt) and node.lineno <= frame.line <= node.end_lineno:
-            found = node  # walked from outside to inside
-    return found
-
-
-def tree_of(file):
-    """Return the parsed source of a file, None if there is none."""
-    lines = tuple(lines_of_source(file))
-    if file not in TREES or TREES[file][0] != lines:
-        try:
-            tree = ast.parse("".join(lines)) if lines else None
-        except (SyntaxError, ValueError, RecursionError):
-            tree = None
-        TREES[file] = lines, tree
-    return TREES[file][1]
-
-
-TREES = {}
-
-
-def lines_of_statement(frame):
-    """Return the lines of a simple statement; of one that holds others, and where there is no source, one line."""
-    statement = statement_of(frame)
-    if statement is None or hasattr(statement, "body"):
-        return range(frame.line, frame.line + 1)
-    return range(statement.lineno, statement.end_lineno + 1)
-
-
-def target_of(frame):
-    """Return the name that the statement of a line gives to its value, None if it gives none or several."""
-    statement = statement_of(frame)
-    targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
-    is_one = isinstance(statement, (ast.Assign, ast.AnnAssign)) and len(targets) == 1
-    return ast.unparse(targets[0]) if is_one and isinstance(targets[0], (ast.Name, ast.Attribute)) else None
-
-
 def where(frame):
     """Return a line in words."""
     return f"{frame.file.replace(chr(92), '/').rpartition('/')[2]}:{frame.line}" if frame else "an unknown line"
@@ -342,15 +334,12 @@ def idle_blocks(uses):
             groups[name, place, uses.place(number) if name is None else None][number] = end
     for (name, place, made), ends in groups.items():
         changed = tuple(number for number, end in ends.items() if end < replay.gone[number])
-        after = replay.peak_with(ends)
         what = f"`del {name}`" if name else f"to let go of what {where(made)} allocated"
         reused = reused_by(uses, changed)
-        text = f"{what} after {where(place)} would make the peak {format_size(after)}"
-        if reused is not None:
-            text += f"; or let {where(reused)} write into it"
+        instead = "" if reused is None else f"; or let {where(reused)} write into it"
         if any(blocks["freed_ns"][number] is None for number in changed):
-            text += ", if it is not needed after the recording"
-        yield Advice(text, "idle", place, changed, replay.peak - after, after)
+            instead += ", if it is not needed after the recording"
+        yield Change("idle", f"{what} after {where(place)}", instead, place, changed, ends)
 
 
 def reused_by(uses, idle):
@@ -383,11 +372,65 @@ def needless_clones(uses):
             while root in ends and ends[root] == replay.born[root]:
                 root = blocks["copy_of"][root]
             ends[root] = max(ends.get(root, replay.gone[root]), replay.gone[clone])
-        after = replay.peak_with(ends)
         clone, source = pairs[0]
         place = uses.place(clone)
-        text = (
-            f"the clone at {where(place)} is never written, nor is what it copies: lazy_clone() there would make the "
-            f"peak {format_size(after)}"
-        )
-        yield Advice(text, "clone", place, tuple(clone for clone, _ in pairs), replay.peak - after, after)
+        what = f"the clone at {where(place)} is never written, nor is what it copies: lazy_clone() there"
+        yield Change("clone", what, "", place, tuple(clone for clone, _ in pairs), ends)
+
+
+def dead_variables(uses):
+    """Yield changes that let go of arrays in variables that are not used again. See ``liveness.py``.
+
+    A block is given to its variable by the statement that allocates it, or lies in it while the variable is live. From
+    then on the variable is dead for the first time where ``del`` would have been, and at no line before. If neither is
+    known, the block is there until the moment at which it was found.
+    """
+    replay, blocks = uses.replay, uses.blocks
+    for fact in uses.snapshot.get("moments", ()):
+        path = uses.path(blocks["stack"][fact["block"]])
+        place = len(uses.snapshot["stacks"][blocks["stack"][fact["block"]]]) - 1 - fact["depth"]
+        if not 0 <= place < len(path):
+            continue  # the stack is cut off
+        level = Level(path[place], path[place], path[:place])
+        lines = [uses.line_in(level, number) for number in fact["blocks"]]
+        ends = dict.fromkeys(fact["blocks"], replay.born[fact["block"]])
+        if None not in lines and path[place].line not in fact["made"]:
+            for number, line in zip(fact["blocks"], lines, strict=True):
+                if line in fact["made"] or line in fact["live"]:
+                    ends |= ends_of_like(uses, level, number, {*fact["dead"]} - {*fact["made"]})
+        elif None not in lines:  # the next value takes its place
+            for number in fact["blocks"]:
+                ends |= ends_of_replaced(uses, number) | {number: ends[number]}
+        names, line = ", ".join(fact["names"]), level.used._replace(line=fact["line"])
+        what = f"`del {names}` {'after' if fact['is_after'] else 'before'} {where(line)}"
+        changed = tuple(sorted(number for number, end in ends.items() if end < replay.gone[number]))
+        yield Change("dead", what, "", line, changed, ends)
+
+
+def ends_of_like(uses, level, number, dead):
+    """Return where a block and those of the same stack could end: when a line is run at which the variable is dead."""
+    replay, blocks = uses.replay, uses.blocks
+    is_dead = [uses.line_in(level, other) in dead for other in range(len(blocks["nbytes"]))]
+    positions = {}  # of allocations, by thread
+    for other in filter(is_dead.__getitem__, range(len(is_dead))):
+        positions.setdefault(blocks["thread"][other], []).append(replay.born[other])
+    ends = {}
+    for other in like(uses, number):
+        after = positions.get(blocks["thread"][other], [])
+        next_one = bisect_right(after, replay.born[other])
+        if next_one < len(after):
+            ends[other] = min(after[next_one], replay.gone[other])
+    return ends
+
+
+def ends_of_replaced(uses, number):
+    """Return where blocks of the same stack could end, each when the next one is allocated."""
+    replay, those = uses.replay, like(uses, number)
+    return {one: min(replay.born[after], replay.gone[one]) for one, after in zip(those, those[1:], strict=False)}
+
+
+def like(uses, number):
+    """Return the blocks of the same stack and thread, in the order of allocation."""
+    blocks = uses.blocks
+    key = blocks["stack"][number], blocks["thread"][number]
+    return [n for n, one in enumerate(zip(blocks["stack"], blocks["thread"], strict=True)) if one == key]

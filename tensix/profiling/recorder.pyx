@@ -26,6 +26,13 @@ of others, or was out of sight at any time. Two more facts are noted while they 
 
 The stack is taken once in a call: it is that of the call, wherever in it a block is used.
 
+Note [Moments of a recording]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+The variables of running functions are looked at (Note [Variables that hold an array] in ``bindings.pyx``) when an
+allocation makes a new peak, a fiftieth above the last one that was looked at. Another line may have nearly as much in
+use, and be the peak once the first one is lowered: so a large allocation that comes near the peak is looked at as well,
+once for each stack of calls.
+
 Note [Two tapes]
 ~~~~~~~~~~~~~~~~
 Blocks that other libraries ask for, which ``preloaded.c`` reports, are on a tape of their own, under the lock of that
@@ -94,11 +101,14 @@ from tensix.memory.native_blocks cimport (
     tx_native_hooks_t,
 )
 
+from numpy import ndarray
+
 from tensix._support.argument_errors import names_signature
 from tensix._version import __version__
 from tensix.memory.call_site import NOWHERE, Frame
 from tensix.memory.code_origin import HIDDEN
 from tensix.memory.native_blocks import frames_of, library_paths
+from tensix.profiling.bindings import moment
 from tensix.profiling.holders import holders_of, repr_of
 from tensix.profiling.snapshot_file import FORMAT, VERSION, Snapshot, frames_with_sources
 
@@ -131,6 +141,9 @@ cdef enum:
     SPILL_COUNT = 8192    # records in memory before the first ones go to the file
     PART_COUNT = 1024     # records that are read at once
     MEASURED_BYTES = 1048576  # a mapping that may be touched in part
+    LEAST_LOOKED = 1048576    # bytes in use. See Note [Moments of a recording]
+    MOST_MOMENTS = 4096
+    SMALLEST_PART = 256       # of what is in use, for a block that matters
 
 
 cdef struct block_record_t:
@@ -181,6 +194,7 @@ cdef struct tape_t:
     size_t file_capacity     # in records
     size_t file_total        # that were written, the oldest of them over by newer ones
     block_table_t living     # address -> position of its record
+    size_t live              # bytes of living blocks
     size_t bytes_in_heap     # of living blocks of other libraries, in the C library's heap
     size_t bytes_in_arenas   # and in the interpreter's arenas
     uint32_t guesses[256]    # GUESSES; where the records of blocks may be, by their addresses
@@ -257,6 +271,11 @@ cdef class record(MemoryListener):
     cdef object at_failure      # called with the bytes that were refused, or None
     cdef uint64_t call          # the latest of which the stack was taken
     cdef uint32_t call_stack
+    cdef bint is_looking        # at variables. See Note [Moments of a recording]
+    cdef size_t highest
+    cdef dict looked            # bytes in use when that was done, by stacks
+    cdef list moments           # what was seen then
+    cdef dict deaths            # of variables of these, as `facts_of` knows them
     cdef void* made             # the latest block, while nothing was read in the call that allocated it
     cdef uint64_t made_in
 
@@ -268,6 +287,7 @@ cdef class record(MemoryListener):
         self.allocators, self.threads, self.files = [], {}, []
         self.operators, self.operator_numbers = [], {}
         self.marks, self.sources = [], {}
+        self.looked, self.moments, self.deaths = {}, [], {}
 
     def __init__(self, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS, through=None, resident=False):
         if not 16 <= max_events <= 1 << 32:
@@ -442,6 +462,9 @@ cdef class record(MemoryListener):
         lock_listeners()
         tape_append(&self.tape, &made)
         unlock_listeners()
+        if self.tape.live >= LEAST_LOOKED and not self.is_looking:
+            with cython.critical_section(self):
+                look(self, &made)
 
     cdef void allocated_without_python(self, const new_block_t* block) noexcept nogil:
         cdef block_record_t made
@@ -470,6 +493,7 @@ cdef class record(MemoryListener):
         cdef uint64_t position
         if block_table_take(&self.tape.living, data, &position):
             self.tape.records[position].freed_ns = tx_now_ns() - self.tape.started_ns
+            self.tape.live -= self.tape.records[position].nbytes
 
     cdef void failed(self, size_t nbytes) noexcept:
         cdef pending_exception_t pending
@@ -808,8 +832,53 @@ cdef void tape_append(tape_t* tape, block_record_t* made) noexcept nogil:
         tape.records[tape.count] = made[0]
         tape.guesses[block_table_hash(made.data) % GUESSES] = <uint32_t>tape.count
         tape.count += 1
+        tape.live += made.nbytes
     else:
         tape.dropped += 1
+
+
+cdef bint is_high(record self, const block_record_t* made) except -1:
+    """Whether it is worth to look at variables. See Note [Moments of a recording]."""
+    cdef size_t live = self.tape.live
+    if live * 50 < self.highest * 51:
+        if made.nbytes * 64 < live or live * 10 < self.highest * 9:
+            return False
+        if live * 50 < <size_t>self.looked.get(made.stack, 0) * 51:
+            return False
+    self.highest = max(self.highest, live)
+    self.looked[made.stack] = live
+    return len(self.moments) < MOST_MOMENTS
+
+
+cdef int look(record self, const block_record_t* made) noexcept:
+    """Note which variables hold what is in use. See Note [Moments of a recording]."""
+    cdef pending_exception_t pending = save_exception()
+    cdef bint collects = PyGC_Disable()
+    self.is_looking = True
+    try:
+        if may_run_python() and is_high(self, made):
+            frames, held, types = moment(self.sites.origins, ndarray, self.tape.live // SMALLEST_PART)
+            seen = [(number, frame, names) for address, frame, names in held if (number := number_of(self, address))]
+            if frames:
+                self.moments.append((made.number, frames, seen, types))
+    except BaseException as error:
+        pass_on(error)
+    self.is_looking = False
+    if collects:
+        PyGC_Enable()
+    restore_exception(pending)
+    return 0
+
+
+cdef uint64_t number_of(record self, uintptr_t address) except? 0:
+    """Return the number of the block at an address, 0 if it is not on the tape."""
+    cdef block_record_t* one
+    cdef uint64_t number
+    lock_listeners()
+    one = record_of(&self.tape, <void*>address)
+    number = 0 if one == NULL else one.number
+    unlock_listeners()
+    return number
 
 
 cdef bint reserve_record(tape_t* tape) noexcept nogil:
@@ -961,6 +1030,8 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
     operators = [operator.schema.qualified_name for operator in known_operators]
     clones = {number for number, operator in enumerate(known_operators, 1) if operator.schema.name == "clone"}
     positions = positions_of_sources(reader, clones)
+    facts = import_module("tensix.profiling.moments").facts_of(self.moments.copy(), self.deaths) if self.moments else []
+    numbers = dict.fromkeys([number for fact in facts for number in (fact["block"], *fact["blocks"])])
     living, blocks_left_out = {}, 0  # address -> bytes and position
     names = {known.ident: known.name for known in threading.enumerate()}
     take(empty_columns())
@@ -971,6 +1042,8 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
             columns = empty_columns()
             for i in range(count):
                 add_to_columns(columns, &records[i], numbering, threads, clones, positions)
+                if records[i].kind != NATIVE_BLOCK and records[i].number in numbers:
+                    numbers[records[i].number] = first + i
                 if records[i].kind == NATIVE_BLOCK:
                     columns["allocator"][i] += first_library
                     if records[i].source != 0:
@@ -1007,6 +1080,11 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
         "left_out": left_out,
         "blocks_left_out": blocks_left_out,
     })
+    if facts:
+        made["moments"] = [
+            fact | {"block": numbers[fact["block"]], "blocks": [numbers[one] for one in fact["blocks"]]}
+            for fact in facts if None not in map(numbers.get, (fact["block"], *fact["blocks"]))
+        ]
     if self.marks:
         made["marks"] = self.marks.copy()
     if self.resident is not None:

@@ -9,6 +9,7 @@ after are compared, the highest first, until none that follows can be higher tha
 
 from bisect import bisect_right
 from itertools import accumulate
+from operator import itemgetter
 
 import numpy as np
 
@@ -96,6 +97,11 @@ class Replay:
         ----------
         ends : dict of int to int
             Where the blocks go that do not go as they did; where one is allocated if it is left out.
+
+        Returns
+        -------
+        int, int
+            The bytes, and the position at which they are in use.
         """
         changes = []  # position, bytes from there on
         for number, end in ends.items():
@@ -110,12 +116,20 @@ class Replay:
         if self.heights is None:
             tops = np.flatnonzero(~self.is_free & np.append(self.is_free[1:], True))
             self.heights = sorted(zip(self.live[tops].tolist(), tops.tolist(), strict=True), reverse=True)
-        best, most = 0, max(sums)
+        best, most = (0, 0), max(sums)
         for live, position in self.heights:
-            if live + most <= best:
+            if live + most <= best[0]:
                 break
-            best = max(best, live + sums[bisect_right(positions, position)])
+            now = live + sums[bisect_right(positions, position)]
+            best = max(best, (now, position), key=itemgetter(0))
         return best
+
+    def freed_at(self, position, ends):
+        """Return how many bytes fewer are in use at a position if blocks ended elsewhere."""
+        return sum(
+            int(self.nbytes[number]) * ((position < self.gone[number]) - (position < end))
+            for number, end in ends.items() if self.born[number] <= position
+        )  # fmt: skip
 
 
 def column_of(snapshot, key):

@@ -172,7 +172,9 @@ def sort_blocks(data):
         blocks["copy_of"] = [positions[source] for source in blocks["copy_of"]]
     for holder in data["holders"]:
         holder["block"] = positions[holder["block"]]
-    for advice in data.get("advice", ()):
+    for fact in data.get("moments", ()):
+        fact["block"] = positions[fact["block"]]
+    for advice in (*data.get("advice", ()), *data.get("moments", ())):
         advice["blocks"] = [positions[block] for block in advice["blocks"]]
 
 
@@ -339,8 +341,14 @@ def damage_of_advice(data):
                 return "a piece of advice is of the wrong kind"
             if not all(is_count(block) and block < count for block in advice["blocks"]):
                 return "a piece of advice names a block that is not there"
+        for fact in data.get("moments", []):
+            if not all(is_count(block) and block < count for block in (fact["block"], *fact["blocks"])):
+                return "a moment names a block that is not there"
+            lines = [*fact["dead"], *fact["live"], *fact["made"], fact["line"], fact["depth"]]
+            if not all(map(is_count, lines)) or not all(isinstance(name, str) for name in fact["names"]):
+                return "a moment is of the wrong kind"
     except (TypeError, KeyError) as error:
-        return f"a piece of advice lacks something ({error})"
+        return f"a piece of advice, or a moment, lacks something ({error})"
     return None
 
 

@@ -1,0 +1,201 @@
+"""Which variables hold the arrays that are in use, noted when most is in use.
+
+Note [Variables that hold an array]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+NumPy does not tell when it reads an array. But Python knows which instructions can still load a variable, so an array
+that only variables hold which nothing loads any more is not used again. That is concluded only if every reference to
+the array is accounted for:
+
+* The variables of the running functions of the user's program are noted, those of this thread, and the global ones of a
+  script. From them lists, tuples, dicts, arrays and their bases are followed.
+* An object is accounted for if its reference count is the number of references found, and all that refers to it is
+  accounted for as well. A reference that was not found, as of an attribute, a closure, a generator, another thread, a
+  traceback, an operand of a running expression or C code, is in the count; then nothing is said. Neither is it of an
+  object with weak references, whose end somebody may wait for, and of classes that derive from these.
+* Names that are found by other means than instructions could be used without being loaded. Functions that call
+  ``locals`` and the like are passed over, and so is everything while a debugger or tracer runs.
+
+Which variables are loaded again is found out later, from the code and its position: see ``liveness.py``. CPython 3.14
+counts no reference for an operand that it borrows from a variable. It does so only within a statement that loads the
+variable, which counts as using it.
+"""
+import sys
+
+from cpython.ref cimport PyObject
+from tensix.core.free_threading cimport GIL_EXISTS
+
+from tensix.memory.code_origin import HIDDEN, USER
+
+__all__ = []
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject* thing)
+    PyObject* PyList_GET_ITEM(PyObject* sequence, Py_ssize_t position)
+    PyObject* PyDict_GetItem_borrowed "PyDict_GetItem" (PyObject* mapping, PyObject* key)
+
+cdef enum:
+    IS_OPTIMIZED = 0x1        # flags of code: its variables are not in a dict
+    CAN_WAIT = 0x2A0          # generators and coroutines
+    MOST_ITEMS = 1024         # of a container that is looked into
+    MOST_NODES = 16384
+    DEBUGGER = 0              # its number in sys.monitoring
+
+# What finds variables by their names; a function that calls one of these is passed over.
+FINDERS = frozenset((
+    "locals", "vars", "dir", "eval", "exec", "globals", "_getframe", "currentframe", "f_locals", "f_back", "__dict__",
+    "__main__", "breakpoint", "set_trace",
+    # What gives out an address without a reference.
+    "ctypes", "__array_interface__", "__array_struct__", "data_ptr", "addressof",
+))  # fmt: skip
+
+
+def is_traced():
+    """Whether a debugger or tracer may look at variables."""
+    monitoring = getattr(sys, "monitoring", None)
+    return sys.gettrace() is not None or (monitoring is not None and monitoring.get_tool(DEBUGGER) is not None)
+
+
+def moment(origins, array, least):
+    """Return the variables of this thread that alone hold arrays.
+
+    Parameters
+    ----------
+    origins : CodeOrigins
+        Tells the user's program from packages.
+    array : type
+        Of arrays: `numpy.ndarray`.
+    least : int
+        Bytes of an array that matters.
+
+    Returns
+    -------
+    frames : list of tuple
+        For each running function of the user's: code, position in it, and how many frames are further in.
+    held : list of tuple
+        Address of an array's block, number of a frame in the list, and the names of its variables.
+    types : dict
+        What the innermost function of the user's calls arrays and numbers.
+    """
+    frames, held, types, nodes = [], [], {}, {}
+    if not GIL_EXISTS or is_traced():
+        return frames, held, types
+    note_frames(frames, nodes, origins, array, types)
+    if len(nodes) < MOST_NODES:
+        known = {}
+        for number in nodes:
+            if type(nodes[number][0]) is array:
+                variables = variables_of(number, nodes, known)
+                address, nbytes = block_of(nodes[number][0])
+                if variables and nbytes >= least and len({frame for frame, _ in variables}) == 1:
+                    held.append((address, min(variables)[0], tuple(sorted({name for _, name in variables}))))
+    return frames, held, types
+
+
+def block_of(array):
+    """Return where the block of an array is that has one of its own, and its bytes; 0 of one that is a view."""
+    return (0, 0) if array.base is not None else (array.__array_interface__["data"][0], array.nbytes)
+
+
+cdef object variables_of(object number, dict nodes, dict known):
+    """Return the variables that hold an object; an empty set if it is not accounted for."""
+    if number in known:
+        return known[number]
+    known[number] = found = frozenset()  # in a cycle
+    if is_accounted_for(nodes, number):
+        for parent in nodes[number][1]:
+            more = frozenset((parent,)) if type(parent) is tuple else variables_of(parent, nodes, known)
+            if not more:
+                return found
+            found = found | more
+        known[number] = found
+    return known[number]
+
+
+cdef bint is_accounted_for(dict nodes, object number) except -1:
+    """Whether all references to an object were found, but for that of its entry."""
+    cdef PyObject* entry = PyDict_GetItem_borrowed(<PyObject*>nodes, <PyObject*>number)
+    cdef PyObject* thing = PyList_GET_ITEM(entry, 0)
+    cdef Py_ssize_t count = Py_REFCNT(thing) - 1
+    return count == len(nodes[number][1]) and not has_weak_references(<object>thing)
+
+
+def has_weak_references(thing):
+    return sys.modules["_weakref"].getweakrefcount(thing) != 0
+
+
+cdef int note_frames(list frames, dict nodes, object origins, object array, dict types) except -1:
+    """Note what the variables of the running functions refer to, the innermost function first."""
+    cdef int further_in = 0
+    main = sys.modules.get("__main__")
+    script = None if main is None or hasattr(sys, "ps1") or sys.flags.interactive else main.__dict__
+    frame = sys._getframe()
+    while frame is not None:
+        code = frame.f_code
+        origin = origins[code.co_filename]
+        if origin == USER:
+            is_optimized = code.co_flags & IS_OPTIMIZED != 0
+            is_script = frame.f_globals is script and code.co_name == "<module>"
+            if (is_optimized or is_script) and FINDERS.isdisjoint(code.co_names) and not code.co_flags & CAN_WAIT:
+                if not types:
+                    note_types(types, frame, code, array)
+                note_variables(nodes, frame, code, (len(frames)), array)
+                frames.append((code, frame.f_lasti, further_in))
+        further_in += origin != HIDDEN
+        frame = frame.f_back
+    return 0
+
+
+cdef int note_variables(dict nodes, object frame, object code, int number, object array) except -1:
+    """Note the variables of one function, which inner functions do not share; of a script its global ones."""
+    cdef bint is_optimized = code.co_flags & IS_OPTIMIZED
+    variables = frame.f_locals if is_optimized else frame.f_globals
+    shared = code.co_cellvars
+    for name in code.co_varnames if is_optimized else tuple(variables):
+        if name in variables and name not in shared:
+            note(nodes, variables[name], (number, name), array)
+    drop_variables(variables, is_optimized)
+    return 0
+
+
+cdef int drop_variables(object variables, bint is_optimized) except -1:
+    """Empty the dict that a frame keeps its variables in once it was asked, before Python 3.13, if it is no one else's.
+
+    The frame has a reference, and the caller.
+    """
+    if is_optimized and type(variables) is dict and Py_REFCNT(<PyObject*>variables) == 2:
+        (<dict>variables).clear()
+    return 0
+
+
+cdef int note(dict nodes, object value, object parent, object array) except -1:
+    """Note an object, what it refers to, and what refers to it: the number of an object, or a variable."""
+    cdef list waiting = [(value, parent)]
+    while waiting:
+        value, parent = waiting.pop()
+        kind, number = type(value), id(value)
+        if number in nodes:
+            nodes[number][1].append(parent)
+        elif kind is array:
+            nodes[number] = [value, [parent]]
+            waiting.append((value.base, number))
+        elif (kind is list or kind is tuple or kind is dict) and 0 < len(value) <= MOST_ITEMS:
+            if len(nodes) < MOST_NODES:
+                nodes[number] = [value, [parent]]
+                waiting.extend([(inner, number) for inner in (value.values() if kind is dict else value)])
+    return 0
+
+
+cdef int note_types(dict types, object frame, object code, object array) except -1:
+    """Note what the names in a function are: arrays, numbers, and the module of NumPy."""
+    variables, others, numpy = frame.f_locals, frame.f_globals, sys.modules["numpy"]
+    for name in (*code.co_varnames, *code.co_names):
+        value = variables[name] if name in variables else others.get(name)
+        if type(value) is array:
+            types[name] = [value.dtype.str, list(value.shape)]
+        elif type(value) in (int, float):
+            types[name] = type(value).__name__
+        elif value is numpy:
+            types[name] = "numpy"
+    value = None
+    drop_variables(variables, code.co_flags & IS_OPTIMIZED)
+    return 0

@@ -1,0 +1,264 @@
+"""Which variables of a function are not loaded again from an instruction on.
+
+Note [Liveness of variables]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+A variable is live at an instruction if a path from there loads it before it is stored or deleted. Every jump and every
+entry of the exception table is a path, whether it can be taken or not. The instructions are those that `dis` shows;
+what they load and store is read from their names, so that new combinations of known ones are understood.
+
+Only places between statements matter, for only there can a ``del`` be written. So a variable that a running statement
+loads is live throughout the statement, as it is for operands that CPython 3.14 borrows.
+
+A global variable of a script is treated the same, unless a function of the script loads it, too. What is loaded by name
+is seen by its text: a variable whose name stands in a string that Python could evaluate, as ``numexpr`` and ``query``
+of pandas do, is live everywhere.
+"""
+
+import ast
+import dis
+import re
+from types import CodeType
+
+from tensix.memory.call_site import Frame
+from tensix.profiling.bindings import FINDERS
+from tensix.profiling.statements import lines_of_statement, statement_of, tree_of
+
+__all__ = ["death_of"]
+
+ACCESS = re.compile(r"(LOAD|STORE|DELETE)_(?:FAST|NAME|GLOBAL|FROM_DICT_OR_GLOBALS)")
+# After these the next instruction is not reached.
+JUMPS = {"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_ABSOLUTE"}
+ENDS = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}
+FLOWS = {}  # of code
+
+
+class Flow:
+    """The paths through the instructions of a code object, and what is live where.
+
+    Parameters
+    ----------
+    code : CodeType
+        Of a function or module.
+    """
+
+    def __init__(self, code):
+        listing = dis.Bytecode(code)
+        self.code, self.instructions = code, list(listing)
+        self.numbers = {one.offset: number for number, one in enumerate(self.instructions)}
+        self.lines = [one.positions.lineno for one in self.instructions]
+        self.loads, self.stores, self.deletes = [], [], set()
+        for one in self.instructions:
+            names = one.argval if isinstance(one.argval, tuple) else (one.argval,)
+            access = list(zip(ACCESS.findall(one.opname), names, strict=False))
+            self.loads.append({name for kind, name in access if kind == "LOAD"})
+            self.stores.append({name for kind, name in access if kind != "LOAD"})
+            self.deletes |= {len(self.loads) - 1} if any(kind == "DELETE" for kind, _ in access) else set()
+        self.handlers = [set() for _ in self.instructions]
+        for entry in listing.exception_entries:
+            for number, one in enumerate(self.instructions):
+                if entry.start <= one.offset < entry.end:
+                    self.handlers[number].add(self.numbers[entry.target])
+        self.following = [self.next_of(number, one) for number, one in enumerate(self.instructions)]
+        self.leading = [[] for _ in self.instructions]
+        for number, following in enumerate(self.following):
+            for other in {*following, *self.handlers[number]}:
+                self.leading[other].append(number)
+        self.find_live()
+
+    def next_of(self, number, one):
+        """Return which instructions may follow one that raises nothing."""
+        following = set()
+        if one.opname not in JUMPS and one.opname not in ENDS and number + 1 < len(self.instructions):
+            following.add(number + 1)
+        if one.opcode in dis.hasjrel or one.opcode in dis.hasjabs:
+            following.add(self.numbers[one.argval])
+        return following
+
+    def find_live(self):
+        """Find the variables that are live before each instruction, going backwards until nothing changes."""
+        self.live = [set() for _ in self.instructions]
+        changes = True
+        while changes:
+            changes = False
+            for number in reversed(range(len(self.instructions))):
+                after = set().union(*(self.live[other] for other in self.following[number]))
+                before = (after - self.stores[number]) | self.loads[number]
+                before = before.union(*(self.live[other] for other in self.handlers[number]))
+                if before != self.live[number]:
+                    self.live[number], changes = before, True
+
+    def is_live_after(self, number, name):
+        """Whether a variable is live after an instruction."""
+        return any(name in self.live[other] for other in self.following[number] | self.handlers[number])
+
+    def before(self, number, name, only_stores=False):
+        """Return the instructions that can be the last before another one to load or store a variable.
+
+        Parameters
+        ----------
+        number : int
+            Of the instruction; the variable has a value there.
+        name : str
+            The variable.
+        only_stores : bool, optional
+            Whether loads are passed by.
+
+        Returns
+        -------
+        set of int
+            -1 for an argument that is still what it was when the function began.
+        bool
+            Whether there is a path without a value.
+        """
+        found, seen, waiting, lacks = set(), set(), [number], False
+        while waiting:
+            number = waiting.pop()
+            if number == 0 and name in arguments_of(self.code):
+                found.add(-1)
+            lacks |= number == 0 and name not in arguments_of(self.code)
+            for other in {*self.leading[number]} - seen:
+                seen.add(other)
+                if name in self.stores[other] and other in self.deletes:
+                    lacks = True
+                elif name in self.stores[other] or (name in self.loads[other] and not only_stores):
+                    found.add(other)
+                else:
+                    waiting.append(other)
+        return found, lacks
+
+
+def arguments_of(code):
+    """Return the names of the arguments of a function."""
+    flags = bool(code.co_flags & 4) + bool(code.co_flags & 8)  # *args and **kwargs
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + flags]
+
+
+def flow_of(code):
+    """Return the flow of a code object."""
+    key = code, code.co_filename  # which does not count for equality
+    if key not in FLOWS:
+        FLOWS[key] = Flow(code)
+    return FLOWS[key]
+
+
+def frame_at(code, line):
+    return Frame(code.co_filename, line, code.co_qualname)
+
+
+def death_of(code, position, names):
+    """Return since when variables are not used, in a function that has come to an instruction.
+
+    Parameters
+    ----------
+    code : CodeType
+        Of a running function, or of a script.
+    position : int
+        The offset of the instruction that runs.
+    names : tuple of str
+        Variables that have values.
+
+    Returns
+    -------
+    dict or None
+        None if one of them may be used again. Else ``line`` and ``is_after``: the lines of source after which, or
+        before which, ``del`` can be written; ``dead``: lines at which none of them is live; ``made``: the lines of the
+        statement that gave the value, if it is one; ``live``: lines at which all are live.
+    """
+    has_statements = not code.co_name.startswith("<") or code.co_name == "<module>"
+    if not has_statements or tree_of(code.co_filename) is None or not all(is_plain(code, name) for name in names):
+        return None
+    flow = flow_of(code)
+    number = flow.numbers.get(position)
+    if number is None or flow.lines[number] is None:
+        return None
+    here = lines_of_statement(frame_at(code, flow.lines[number]))
+    for name in names:
+        is_used_here = any(name in flow.loads[n] for n, line in enumerate(flow.lines) if line is None or line in here)
+        if name in flow.live[number] or is_used_here:
+            return None
+    place = place_of(flow, number, names, here)
+    if place is None:
+        return None
+    return place | lines_of_death(flow, number, names)
+
+
+def place_of(flow, number, names, here):
+    """Return where ``del`` can be written, None if there is no such place that every path passes with values."""
+    accesses = set().union(*(flow.before(number, name)[0] for name in names))
+    lines = {flow.lines[n] for n in accesses if n >= 0}
+    if len(names) == 1 and -1 not in accesses and None not in lines:
+        used = {lines_of_statement(frame_at(flow.code, line)) for line in lines}
+        node = statement_of(frame_at(flow.code, min(lines)))
+        if len(used) == 1 and is_followed(node) and not any(flow.is_live_after(n, names[0]) for n in accesses):
+            return {"line": used.pop()[-1], "is_after": True}
+    first = min((n for n, line in enumerate(flow.lines) if line is not None and line in here), default=None)
+    node = statement_of(frame_at(flow.code, here[0]))
+    if first is None or node is None or any(name in flow.live[first] or flow.before(first, name)[1] for name in names):
+        return None
+    return {"line": here[0], "is_after": False}
+
+
+def is_followed(node):
+    """Whether a statement holds no others, and what stands after it is run."""
+    return not hasattr(node, "body") and not isinstance(node, (ast.Return, ast.Raise, ast.Continue, ast.Break))
+
+
+def lines_of_death(flow, number, names):
+    """Return the lines at which variables are not live, those that gave their values, and those at which all live."""
+    dead, live = set(), set()
+    stores = set().union(*(flow.before(number, name, only_stores=True)[0] for name in names)) - {-1}
+    for line in {line for line in flow.lines if line is not None}:
+        those = [n for n, other in enumerate(flow.lines) if other == line]
+        if not any(name in flow.live[n] or name in flow.loads[n] for n in those for name in names):
+            dead.add(line)
+        if all(name in flow.live[n] for n in those for name in names):
+            live.add(line)
+    for line in tuple(dead):
+        if not dead.issuperset({*lines_of_statement(frame_at(flow.code, line))} & {*flow.lines}):
+            dead.discard(line)
+    made = {lines_of_statement(frame_at(flow.code, flow.lines[n])) for n in stores if flow.lines[n] is not None}
+    return {"dead": sorted(dead), "live": sorted(live), "made": list(made.pop()) if len(made) == 1 else []}
+
+
+def is_plain(code, name):
+    """Whether only instructions of a function can load one of its variables, or of a script one of its global ones."""
+    if name in strings_of(code.co_filename):
+        return False
+    if code.co_flags & 1:  # its variables are not in a dict
+        return name in code.co_varnames and name not in code.co_cellvars
+    return not any(name in one.co_names or not FINDERS.isdisjoint(one.co_names) for one in codes_in(code))
+
+
+def codes_in(code):
+    """Yield the code of the functions in a function or a script."""
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield one
+            yield from codes_in(one)
+
+
+STRINGS = {}
+
+
+def strings_of(file):
+    """Return the names in strings of a file that could be expressions."""
+    tree = tree_of(file)
+    if file not in STRINGS or STRINGS[file][0] is not tree:
+        found = set()
+        keys = set()  # strings that are not more than keys
+        for node in ast.walk(tree):
+            keys.update(id(key) for key in getattr(node, "keys", ()))
+            keys.add(id(getattr(node, "slice", None)))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in keys:
+                found.update(names_in(node.value))
+        STRINGS[file] = tree, found
+    return STRINGS[file][1]
+
+
+def names_in(text):
+    """Return the names in a text, if that could be an expression or statements."""
+    try:
+        tree = ast.parse(text.replace("@", "").strip())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

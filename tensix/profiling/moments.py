@@ -1,0 +1,39 @@
+"""What can be said of the variables that were noted when most was in use: plain data of a snapshot."""
+
+from tensix.profiling.liveness import FLOWS, death_of
+
+__all__ = []
+
+
+def facts_of(moments, known):
+    """Return which variables were not used any more at the moments of a recording.
+
+    Parameters
+    ----------
+    moments : list of tuple
+        The number of the block whose allocation was the moment, and what `bindings.moment` returned, numbers of blocks
+        in place of addresses.
+    known : dict
+        Keeps what was found out for the next call.
+
+    Returns
+    -------
+    list of dict
+        What `death_of` returns; ``names``; the ``block`` of the moment, and the ``blocks`` that the variables hold;
+        ``depth``, how many frames of the block's stack are further in than that of the variables.
+    """
+    facts = {}
+    for block, frames, held, _ in moments:
+        for number, place, names in held:
+            code, position, depth = frames[place]
+            key = code, code.co_filename, position, names
+            if key not in known:
+                known[key] = death_of(code, position, names)
+            death = known[key]
+            if death is not None:
+                key = code, code.co_filename, names, death["line"], death["is_after"]
+                fact = facts.setdefault(key, death | {"names": names, "block": block, "depth": depth, "blocks": []})
+                if number not in fact["blocks"]:
+                    fact["blocks"].append(number)
+    FLOWS.clear()
+    return [fact | {"names": list(fact["names"])} for fact in facts.values()]

@@ -1,0 +1,51 @@
+"""Statements of a program's source, found by the lines of frames."""
+
+import ast
+
+from tensix.profiling.snapshot_file import lines_of_source
+
+__all__ = []
+
+TREES = {}
+
+
+def tree_of(file):
+    """Return the parsed source of a file, None if there is none."""
+    lines = tuple(lines_of_source(file))
+    if file not in TREES or TREES[file][0] != lines:
+        try:
+            tree = ast.parse("".join(lines)) if lines else None
+        except (SyntaxError, ValueError, RecursionError):
+            tree = None
+        TREES[file] = lines, tree
+    return TREES[file][1]
+
+
+def statement_of(frame):
+    """Return the innermost statement of a line as a node of `ast`, None if the source cannot be read."""
+    tree = tree_of(frame.file)
+    found = None
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.stmt) and node.lineno <= frame.line <= node.end_lineno:
+            found = node  # walked from outside to inside
+    return found
+
+
+def lines_of_statement(frame):
+    """Return the lines of a simple statement; of one that holds others those of its head; else one line."""
+    statement = statement_of(frame)
+    if statement is None:
+        return range(frame.line, frame.line + 1)
+    body = getattr(statement, "body", None) or getattr(statement, "cases", None)
+    if not body:
+        return range(statement.lineno, statement.end_lineno + 1)
+    end = max(statement.lineno + 1, getattr(body[0], "lineno", frame.line + 1))
+    return range(statement.lineno, end) if frame.line < end else range(frame.line, frame.line + 1)
+
+
+def target_of(frame):
+    """Return the name that the statement of a line gives to its value, None if it gives none or several."""
+    statement = statement_of(frame)
+    targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
+    is_one = isinstance(statement, (ast.Assign, ast.AnnAssign)) and len(targets) == 1
+    return ast.unparse(targets[0]) if is_one and isinstance(targets[0], (ast.Name, ast.Attribute)) else None
