@@ -34,7 +34,7 @@ class Advice(NamedTuple):
         What to do, in one sentence.
     kind : str
         ``"dead"``: variables that are not used again keep an array. ``"idle"``: a block that is not used again is kept.
-        ``"clone"``: a copy that is never written could have shared its bytes.
+        ``"temporary"``: a result could be written into an operand. ``"clone"``: a copy that is never written could have shared its bytes.
     place : Frame or None
         The line to change; None if it is not known.
     blocks : tuple of int
@@ -114,7 +114,7 @@ def findings_of(snapshot):
         return Findings([])
     replay = Replay([snapshot])
     uses = Uses(snapshot, replay)
-    changes = [*dead_variables(uses), *idle_blocks(uses), *needless_clones(uses)]
+    changes = [*dead_variables(uses), *temporaries(uses), *idle_blocks(uses), *needless_clones(uses)]
     advice, peak = [], replay.peak
     for change, after, at in plan_of(replay, changes):
         text = f"{change.what} would make the peak {format_size(after)}{change.instead}"
@@ -387,14 +387,12 @@ def dead_variables(uses):
     """
     replay, blocks = uses.replay, uses.blocks
     for fact in uses.snapshot.get("moments", ()):
-        path = uses.path(blocks["stack"][fact["block"]])
-        place = len(uses.snapshot["stacks"][blocks["stack"][fact["block"]]]) - 1 - fact["depth"]
-        if not 0 <= place < len(path):
-            continue  # the stack is cut off
-        level = Level(path[place], path[place], path[:place])
+        level = level_of(uses, fact)
+        if level is None or not fact["names"]:
+            continue
         lines = [uses.line_in(level, number) for number in fact["blocks"]]
         ends = dict.fromkeys(fact["blocks"], replay.born[fact["block"]])
-        if None not in lines and path[place].line not in fact["made"]:
+        if None not in lines and level.used.line not in fact["made"]:
             for number, line in zip(fact["blocks"], lines, strict=True):
                 if line in fact["made"] or line in fact["live"]:
                     ends |= ends_of_like(uses, level, number, {*fact["dead"]} - {*fact["made"]})
@@ -405,6 +403,45 @@ def dead_variables(uses):
         what = f"`del {names}` {'after' if fact['is_after'] else 'before'} {where(line)}"
         changed = tuple(sorted(number for number, end in ends.items() if end < replay.gone[number]))
         yield Change("dead", what, "", line, changed, ends)
+
+
+def level_of(uses, fact):
+    """Return the call of the function that a moment is about, None if the stack is cut off before it."""
+    stack = uses.blocks["stack"][fact["block"]]
+    path = uses.path(stack)
+    place = len(uses.snapshot["stacks"][stack]) - 1 - fact["depth"]
+    return Level(path[place], path[place], path[:place]) if 0 <= place < len(path) else None
+
+
+def temporaries(uses):
+    """Yield changes that write a result into an operand. See ``temporaries.py``."""
+    replay, blocks = uses.replay, uses.blocks
+    for fact in uses.snapshot.get("moments", ()):
+        level = level_of(uses, fact)
+        if level is None or "write" not in fact:
+            continue
+        ends = {}
+        for result in like(uses, fact["block"]):
+            operand = operand_of(uses, level, result, fact)
+            if operand is not None and not {operand, result} & ends.keys():
+                ends |= {result: replay.born[result], operand: replay.gone[result]}
+        if fact["block"] in ends:
+            first, second = fact["write"]
+            what = f"`{first}` and `{second}` at {where(level.used)}"
+            results = tuple(number for number, end in ends.items() if end == replay.born[number])
+            yield Change("temporary", what, "", level.used, results, ends)
+
+
+def operand_of(uses, level, result, fact):
+    """Return the block that the statement of a result allocated before it for an operand, None if that is not clear."""
+    replay, blocks = uses.replay, uses.blocks
+    found = [
+        number for number in range(result)
+        if blocks["nbytes"][number] == blocks["nbytes"][result] == fact["nbytes"]
+        and replay.born[result] < replay.gone[number] <= replay.gone[result]
+        and uses.line_in(level, number) in fact["made"] and blocks["thread"][number] == blocks["thread"][result]
+    ]  # fmt: skip
+    return found[-1] if found else None
 
 
 def ends_of_like(uses, level, number, dead):

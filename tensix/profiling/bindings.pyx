@@ -24,6 +24,8 @@ import sys
 from cpython.ref cimport PyObject
 from tensix.core.free_threading cimport GIL_EXISTS
 
+from numpy import generic
+
 from tensix.memory.code_origin import HIDDEN, USER
 
 __all__ = []
@@ -192,6 +194,8 @@ cdef int note_types(dict types, object frame, object code, object array) except 
         value = variables[name] if name in variables else others.get(name)
         if type(value) is array:
             types[name] = [value.dtype.str, list(value.shape)]
+        elif isinstance(value, generic):
+            types[name] = [value.dtype.str, []]
         elif type(value) in (int, float):
             types[name] = type(value).__name__
         elif value is numpy:

@@ -1,6 +1,7 @@
 """What can be said of the variables that were noted when most was in use: plain data of a snapshot."""
 
 from tensix.profiling.liveness import FLOWS, death_of
+from tensix.profiling.temporaries import rewritten
 
 __all__ = []
 
@@ -20,10 +21,18 @@ def facts_of(moments, known):
     -------
     list of dict
         What `death_of` returns; ``names``; the ``block`` of the moment, and the ``blocks`` that the variables hold;
-        ``depth``, how many frames of the block's stack are further in than that of the variables.
+        ``depth``, how many frames of the block's stack are further in than that of the variables. Or what `rewritten`
+        returns, without names and blocks.
     """
     facts = {}
-    for block, frames, held, _ in moments:
+    for block, frames, held, types in moments:
+        code, position, depth = frames[0]
+        key = code, code.co_filename, position
+        if known.get(key) is None:  # types may differ
+            known[key] = rewritten(code, position, types)
+        if known[key] is not None:
+            empty = {"names": (), "blocks": [], "dead": [], "live": [], "is_after": False}
+            facts.setdefault(key, known[key] | empty | {"block": block, "depth": depth})
         for number, place, names in held:
             code, position, depth = frames[place]
             key = code, code.co_filename, position, names

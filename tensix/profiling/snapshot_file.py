@@ -345,7 +345,9 @@ def damage_of_advice(data):
             if not all(is_count(block) and block < count for block in (fact["block"], *fact["blocks"])):
                 return "a moment names a block that is not there"
             lines = [*fact["dead"], *fact["live"], *fact["made"], fact["line"], fact["depth"]]
-            if not all(map(is_count, lines)) or not all(isinstance(name, str) for name in fact["names"]):
+            if not all(map(is_count, [*lines, fact.get("nbytes", 0)])):
+                return "a moment is of the wrong kind"
+            if not all(isinstance(text, str) for text in (*fact["names"], *fact.get("write", ()))):
                 return "a moment is of the wrong kind"
     except (TypeError, KeyError) as error:
         return f"a piece of advice, or a moment, lacks something ({error})"
