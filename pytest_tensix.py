@@ -32,7 +32,8 @@ def pytest_addoption(parser):
     """Add the option that asks for a report."""
     parser.getgroup("tensix").addoption(
         "--memory-report", nargs="?", type=count, const=10, metavar="N",
-        help="show the N tests, and the N lines, whose arrays took most memory at one time (10 if not given; 0: all)",
+        help="show the N tests, and the N lines, whose arrays took most memory at one time (10 if not given; 0: all), "
+        "and what could lower the peaks",
     )  # fmt: skip
 
 
@@ -91,7 +92,7 @@ def pytest_runtest_call(item):
         bounds = bounds_of(marks)
     except (TypeError, ValueError) as error:
         raise pytest.fail.Exception(f"a mark of this test is wrong: {error}", pytrace=False) from None
-    with MemoryOfTest(**bounds) as measured:
+    with MemoryOfTest(**bounds, advises=is_report_wanted(item.config)) as measured:
         if is_report_wanted(item.config):
             item.stash[MEASURED] = measured
         result = yield

@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -22,9 +23,9 @@ from tensix.command_line.progress import Progress
 from tensix.command_line.recorded_files import FAILED, PagesWanted, check_output, folder_of_running
 from tensix.command_line.summary import lines_of_summary
 from tensix.command_line.terminal import Terminal, printable
-from tensix.core import format_size
+from tensix.core import format_size, parse_size
 from tensix.memory import Snapshot, load_snapshot, record
-from tensix.profiling.advice import findings_of, summary_of
+from tensix.profiling.advice import findings_of, kinds_of, summary_of
 from tensix.profiling.timeline import with_advice
 
 __all__ = ["fill"]
@@ -46,7 +47,8 @@ def fill(parser):
     """Describe this command and its options to its parser."""
     parser.usage = (
         "%(prog)s [-h] [-o FILE] [--open] [-q] [--native] [--max-events N] [--through PACKAGE] [--compare FILE.json] "
-        "[--usr2] [--no-numpy] [--no-torch] (SCRIPT | FOLDER | -m MODULE | -c CODE | SNAPSHOT.json | --live PID) ..."
+        "[--usr2] [--no-numpy] [--no-torch] [--advice KINDS] [--fail-on-advice SIZE] ("
+        "SCRIPT | FOLDER | -m MODULE | -c CODE | SNAPSHOT.json | --live PID) ..."
     )
     parser.description = (
         "Run a Python program, record every block of memory that NumPy, PyTorch on the CPU and tensix ask for, in all "
@@ -73,6 +75,10 @@ def fill(parser):
     parser.add_argument("--every", metavar="TIME", type=seconds_of, help="with --live, show it again every so many "
                         "seconds, such as 10s, until the program ends")  # fmt: skip
     parser.add_argument("--no-numpy", action="store_true", help="leave NumPy's arrays to NumPy")
+    parser.add_argument("--advice", metavar="KINDS", type=kinds_in, help="which advice to give: dead, temporary, idle, "
+                        "clone, several with commas, or none (default: all)")  # fmt: skip
+    parser.add_argument("--fail-on-advice", metavar="SIZE", type=size_in, help="end with status 3 if the program "
+                        "ends with 0 and the advice would lower its peak by SIZE, such as 10MiB, or more")  # fmt: skip
     parser.add_argument("--no-torch", action="store_true", help="leave PyTorch's tensors to PyTorch")
     add_program(parser, " | FOLDER | SNAPSHOT.json")
     parser.set_defaults(run=run, parser=parser)
@@ -101,8 +107,7 @@ def run(arguments):
         with Progress() as progress:
             progress.say(f"reading {words[0]}")
             snapshot = load_snapshot(words[0])
-        show(snapshot, other, output, arguments)
-        return 0
+        return show(snapshot, other, output, arguments)
     options = {"max_events": arguments.max_events, "through": arguments.through}
     before = sys.path[:]
     try:
@@ -126,7 +131,8 @@ def run(arguments):
         why = "could not write one" if is_incomplete else "used neither NumPy nor PyTorch nor tensix"
         print(f"tensix: the program ended with status {status} and left no recording: it {why}.", file=sys.stderr)
     else:
-        show(snapshot, other, output, arguments)
+        advised = show(snapshot, other, output, arguments)
+        status = status or advised
     return status or (2 if is_incomplete else 0)
 
 
@@ -188,12 +194,12 @@ def gather(folder, pid, began_ns):
 
 
 def show(snapshot, other, output, arguments):
-    """Print the summary and write the file, a page with what it is compared with."""
+    """Print the summary and write the file, a page with what it is compared with; return 3 if too much is advised."""
     processes = [snapshot, *snapshot.get("processes", ())]
     terminal = Terminal()
     with Progress() as progress:
         progress.say(f"reading {sum(len(one['blocks']['nbytes']) for one in processes):,} blocks")
-        findings = findings_of(snapshot)  # for the summary and for the page
+        findings = findings_of(snapshot, arguments.advice)  # for the summary and for the page
     if not arguments.quiet:
         print_summary(snapshot, other, findings, terminal)
     with Progress() as progress:  # last: if there is no space for the file, what can be said is said
@@ -203,6 +209,12 @@ def show(snapshot, other, output, arguments):
         print(terminal.good(f"wrote {output}, {format_size(output.stat().st_size)}"))
     if arguments.open and not import_module("webbrowser").open(output.absolute().as_uri()):
         print(f"tensix: there is no browser to show {str(output)!r} in.", file=sys.stderr)
+    saves = max((one.saves for one in findings.advice), default=0)
+    if arguments.fail_on_advice is None or saves < arguments.fail_on_advice:
+        return 0
+    print(f"tensix: the advice would lower the peak by {format_size(saves)}; --fail-on-advice allows less than "
+          f"{format_size(arguments.fail_on_advice)}.", file=sys.stderr)  # fmt: skip
+    return 3
 
 
 def save(snapshot, other, findings, output):
@@ -211,6 +223,27 @@ def save(snapshot, other, findings, output):
         compared = {} if other is None else {"compared": other}
         snapshot = Snapshot(with_advice(snapshot | compared, findings.advice))
     snapshot.save(output)
+
+
+def kinds_in(text):
+    """Return the kinds of advice in a text with commas."""
+    with told():
+        return kinds_of([] if text == "none" else text.split(","))
+
+
+def size_in(text):
+    """Return a number of bytes."""
+    with told():
+        return parse_size(text)
+
+
+@contextmanager
+def told():
+    """Have argparse show the text of an error."""
+    try:
+        yield
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def seconds_of(text):

@@ -68,19 +68,36 @@ class Advice(NamedTuple):
     peak_after: int
 
 
-def advice_of(snapshot):
+def kinds_of(kinds):
+    """Return kinds of advice that are asked for, all for None.
+
+    Raises
+    ------
+    ValueError
+        If one of them is not known.
+    """
+    wanted = frozenset(FINDERS if kinds is None else kinds)
+    if not wanted <= FINDERS.keys():
+        unknown = ", ".join(map(repr, sorted(wanted - FINDERS.keys())))
+        raise ValueError(f"there is no advice of kind {unknown}: the kinds are {', '.join(FINDERS)}.")
+    return wanted
+
+
+def advice_of(snapshot, kinds=None):
     """Return what a snapshot advises, what saves most first.
 
     Parameters
     ----------
     snapshot : Snapshot
         One without uses, as older versions wrote, advises nothing.
+    kinds : iterable of str, optional
+        The kinds that are wanted.
 
     Returns
     -------
     list of Advice
     """
-    return findings_of(snapshot).advice
+    return findings_of(snapshot, kinds).advice
 
 
 # Blocks of these kinds are read without our knowing.
@@ -108,17 +125,18 @@ class Change(NamedTuple):
     ends: dict[int, int]
 
 
-def findings_of(snapshot):
+def findings_of(snapshot, kinds=None):
     """Return what the replay of a snapshot finds; of a million blocks that takes seconds."""
+    wanted = kinds_of(kinds)
     if "operators" not in snapshot:
         return Findings([])
     replay = Replay([snapshot])
     uses = Uses(snapshot, replay)
-    changes = [*dead_variables(uses), *temporaries(uses), *idle_blocks(uses), *needless_clones(uses)]
+    changes = [change for kind, find in FINDERS.items() if kind in wanted for change in find(uses)]
     advice, peak = [], replay.peak
     for change, after, at in plan_of(replay, changes):
         text = f"{change.what} would make the peak {format_size(after)}{change.instead}"
-        next_one = uses.place(replay.born.index(at)) if at in replay.born else None
+        next_one = uses.place_near(at, after)
         text += f"; the next is at {where(next_one)}" if next_one else ""
         advice.append(Advice(text, change.kind, change.place, change.blocks, replay.peak - after, after))
     gone = {n for one in changes if one.kind in ("dead", "idle") for n in one.blocks if one.ends[n] <= replay.peak_at}
@@ -146,7 +164,7 @@ def plan_of(replay, changes):
     return plan[:worth]
 
 
-def summary_of(findings, most=3):
+def summary_of(findings, most=5):
     """Yield the lines of a summary: how much of the peak was idle, the best advice, and of what nothing is known.
 
     Parameters
@@ -161,7 +179,7 @@ def summary_of(findings, most=3):
         yield f"peak {format_size(peak)}, {format_size(idle)} of it not used again:"
         yield from (f"    {one.text}" for one in advice[:most])
     if unseen * SMALLEST_PART > peak:
-        yield f"{format_size(unseen)} of the peak are {kinds}, whose uses cannot be seen: no advice about them"
+        yield f"{format_size(unseen)} of the peak are {kinds} that may be used again, as far as can be seen"
 
 
 class Uses:
@@ -194,6 +212,12 @@ class Uses:
         """Return the line that allocated a block, None if it is not known."""
         path = self.path(self.blocks["stack"][number])
         return path[-1] if path else None
+
+    def place_near(self, position, peak):
+        """Return the line of the latest block up to a position that is a part of a peak to count, None if none is."""
+        sizes, born = self.blocks["nbytes"], self.replay.born
+        found = [n for n in range(len(born)) if born[n] <= position and sizes[n] * SMALLEST_PART >= peak]
+        return self.place(found[-1]) if found else None
 
     def is_known(self, number):
         """Whether all uses of a block were seen."""
@@ -471,3 +495,6 @@ def like(uses, number):
     blocks = uses.blocks
     key = blocks["stack"][number], blocks["thread"][number]
     return [n for n, one in enumerate(zip(blocks["stack"], blocks["thread"], strict=True)) if one == key]
+
+
+FINDERS = {"dead": dead_variables, "temporary": temporaries, "idle": idle_blocks, "clone": needless_clones}

@@ -137,7 +137,7 @@ cdef int note_frames(list frames, dict nodes, object origins, object array, dict
         if origin == USER:
             is_optimized = code.co_flags & IS_OPTIMIZED != 0
             is_script = frame.f_globals is script and code.co_name == "<module>"
-            if (is_optimized or is_script) and FINDERS.isdisjoint(code.co_names) and not code.co_flags & CAN_WAIT:
+            if (is_optimized or is_script) and not code.co_flags & CAN_WAIT and not finds_variables(code):
                 if not types:
                     note_types(types, frame, code, array)
                 note_variables(nodes, frame, code, (len(frames)), array)
@@ -145,6 +145,12 @@ cdef int note_frames(list frames, dict nodes, object origins, object array, dict
         further_in += origin != HIDDEN
         frame = frame.f_back
     return 0
+
+
+def finds_variables(code):
+    """Whether a function may find variables by their names, not counting what pytest adds to an ``assert``."""
+    found = FINDERS.intersection(code.co_names)
+    return bool(found - {"locals"} if "@py_builtins" in code.co_names else found)
 
 
 cdef int note_variables(dict nodes, object frame, object code, int number, object array) except -1:

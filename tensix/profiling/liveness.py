@@ -225,8 +225,16 @@ def is_plain(code, name):
     if name in strings_of(code.co_filename):
         return False
     if code.co_flags & 1:  # its variables are not in a dict
-        return name in code.co_varnames and name not in code.co_cellvars
+        is_rewritten = "@py_builtins" in code.co_names  # by pytest, which adds a call of locals()
+        return name in code.co_varnames and name not in code.co_cellvars and not (is_rewritten and has_locals(code))
     return not any(name in one.co_names or not FINDERS.isdisjoint(one.co_names) for one in codes_in(code))
+
+
+def has_locals(code):
+    """Whether the source of a function names ``locals``."""
+    lines = range(code.co_firstlineno, max(line or 0 for _, _, line in code.co_lines()) + 1)
+    nodes = ast.walk(tree_of(code.co_filename))
+    return any(isinstance(node, ast.Name) and node.id == "locals" and node.lineno in lines for node in nodes)
 
 
 def codes_in(code):

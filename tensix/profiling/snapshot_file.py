@@ -84,23 +84,31 @@ class Snapshot(dict):
                 raise OSError(error.errno, f"{error.strerror}; {needed}", path) from None
             raise
 
-    def advice(self):
+    def advice(self, kinds=None):
         """Return what would make the peak lower, what saves most first.
+
+        Parameters
+        ----------
+        kinds : iterable of str, optional
+            The kinds that are wanted, such as ``["dead", "temporary"]``; all if it is not given. See :doc:`/advice`.
 
         Returns
         -------
         list of Advice
-            Empty if nothing would save a hundredth of the peak, or if the snapshot does not know of uses.
+            Empty if nothing would save a hundredth of the peak, or if the snapshot does not know of uses. The numbers
+            of each count on all that stand before it.
+
+        Raises
+        ------
+        ValueError
+            If there is no such kind.
 
         Notes
         -----
-        It knows what `clone`, elementwise functions and ``del`` could save; what must be kept for reasons that memory
-        does not show, it cannot know. Of blocks that others have, such as NumPy's arrays, uses are not seen, so nothing
-        is said of them.
-
-        Variables are named if the source can still be read.
+        Variables are named if the source can still be read. What must be kept for reasons that memory does not show
+        cannot be known.
         """
-        return late_import("tensix.profiling.advice").advice_of(self)
+        return late_import("tensix.profiling.advice").advice_of(self, kinds)
 
     def _repr_html_(self):
         return late_import("tensix.profiling.tables").table_of_snapshot(self)

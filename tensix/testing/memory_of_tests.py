@@ -20,6 +20,7 @@ from tensix.kernels.random import default_generator
 from tensix.memory import serve_numpy
 from tensix.memory.torch_scope import TorchWhenImported
 from tensix.profiling.profiler import Profile
+from tensix.profiling.recorder import record
 from tensix.testing.leaks import assert_no_leaks
 
 __all__ = []
@@ -74,6 +75,8 @@ class MemoryOfTest:
         The most bytes in use at one time, and the most that a line may leave.
     no_leaks : bool, optional
         Whether nothing may be left.
+    advises : bool, optional
+        Whether it is recorded, too, so that `numbers` has advice.
 
     Attributes
     ----------
@@ -81,10 +84,13 @@ class MemoryOfTest:
         Lines about what was not allowed. None after an exception, which says more.
     """
 
-    def __init__(self, limit_memory: float = inf, limit_leaks: float = inf, no_leaks: bool = False) -> None:
+    def __init__(
+        self, limit_memory: float = inf, limit_leaks: float = inf, no_leaks: bool = False, advises: bool = False
+    ) -> None:
         self.limit_memory, self.limit_leaks, self.no_leaks = limit_memory, limit_leaks, no_leaks
         self.problems: list[str] = []
         self._profile = Profile(quiet=True)
+        self._recording = record() if advises else None
         self._targets: AbstractContextManager[None] = assert_no_leaks() if no_leaks else nullcontext()
 
     def __enter__(self) -> Self:
@@ -93,6 +99,8 @@ class MemoryOfTest:
             scopes.enter_context(serve_numpy())
             scopes.enter_context(TorchWhenImported())
             scopes.enter_context(self._profile)
+            if self._recording is not None:
+                scopes.enter_context(self._recording)
             self._targets.__enter__()
             self._scopes = scopes.pop_all()
         return self
@@ -112,11 +120,13 @@ class MemoryOfTest:
     def numbers(self, count: int = 0) -> Numbers:
         """Return what was measured, with so many lines, the highest peak first; 0 means all."""
         measured = self._profile.as_dict()
-        return {**measured, "rows": measured["rows"][: count or None]}
+        advice = [] if self._recording is None else self._recording.snapshot(holders=False).advice()
+        saved = {"advice": [(one.saves, one.text) for one in advice]}
+        return {**measured, "rows": measured["rows"][: count or None], **saved}
 
     def _peak(self) -> Iterator[str]:
         """Yield what was in use at one time, if that was too much."""
-        measured = self.numbers()
+        measured = self._profile.as_dict()
         excess = measured["peak_bytes"] - self.limit_memory
         if excess > 0:
             yield (
@@ -128,9 +138,9 @@ class MemoryOfTest:
 
     def _left(self) -> Iterator[str]:
         """Yield what is alive and should not be, after Python's collector ran."""
-        if (self.no_leaks or self.limit_leaks < inf) and self.numbers()["current_count"]:
+        if (self.no_leaks or self.limit_leaks < inf) and self._profile.as_dict()["current_count"]:
             gc.collect()
-        left = [(row["current_bytes"], row) for row in self.numbers()["rows"] if row["current_count"]]
+        left = [(row["current_bytes"], row) for row in self._profile.as_dict()["rows"] if row["current_count"]]
         too_much = [entry for entry in left if entry[0] > self.limit_leaks]
         if too_much:
             yield f"limit_leaks: a line may leave {format_size(int(self.limit_leaks))}. More than that is alive of:"
@@ -189,3 +199,7 @@ def report_of(tests: dict[str, Numbers], count: int) -> Iterator[str]:
         for name, row in sorted(entries, key=lambda entry: -entry[1]["peak_bytes"])[: count or None]:
             peak, total = format_size(row["peak_bytes"]), format_size(row["total_bytes"])
             yield f"{peak:>12} {total:>12} {row['total_count']:>9,}  {name}"
+    advised = [(test, measured["advice"]) for test, measured in tests.items() if measured["advice"]]
+    for test, advice in sorted(advised, key=lambda entry: -entry[1][-1][0])[: count or None]:
+        yield f"{format_size(advice[-1][0]):>12} less at the peak of {test}:"
+        yield from (f"{'':>12} {text}" for _, text in advice)
