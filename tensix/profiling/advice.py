@@ -13,6 +13,8 @@ from bisect import bisect_right
 from collections import defaultdict
 from typing import NamedTuple
 
+import numpy as np
+
 from tensix._support.format_size import format_size
 from tensix.memory.call_site import Frame
 from tensix.profiling.replay import Replay
@@ -197,6 +199,8 @@ class Uses:
         self.snapshot, self.replay, self.blocks = snapshot, replay, snapshot["blocks"]
         self.kinds = self.blocks.get("kind", [0] * len(self.blocks["nbytes"]))
         self.paths, self.known_levels, self.known_lines, self.known_source = {}, {}, {}, {}
+        self.known_calls = {}
+        self.stacks, self.threads = np.array(self.blocks["stack"]), np.array(self.blocks["thread"])
 
     def path(self, stack):
         """Return the frames of a stack, outermost first, as far as the program's own line."""
@@ -267,7 +271,15 @@ class Uses:
 
     def line_in(self, level, number):
         """Return the line at which the allocation of a block passes a call, None if it does not."""
-        stack = self.blocks["stack"][number]
+        return self.line_of_stack(level, self.blocks["stack"][number])
+
+    def stacks_at(self, level, lines):
+        """Return the stacks that pass a call at one of some lines."""
+        stacks = range(len(self.snapshot["stacks"]))
+        return [stack for stack in stacks if self.line_of_stack(level, stack) in lines]
+
+    def line_of_stack(self, level, stack):
+        """Return the line at which a stack passes a call, None if it does not."""
         key = id(level), stack
         if key not in self.known_lines:
             self.known_lines[key] = level.line_in(self.path(stack))
@@ -412,29 +424,75 @@ def dead_variables(uses):
     replay, blocks = uses.replay, uses.blocks
     for fact in uses.snapshot.get("moments", ()):
         level = level_of(uses, fact)
-        if level is None or not fact["names"]:
+        size = sum(blocks["nbytes"][number] for number in fact["blocks"])
+        if level is None or not fact["names"] or size * SMALLEST_PART < replay.peak:
             continue
-        lines = [uses.line_in(level, number) for number in fact["blocks"]]
-        ends = dict.fromkeys(fact["blocks"], replay.born[fact["block"]])
-        if None not in lines and level.used.line not in fact["made"]:
-            for number, line in zip(fact["blocks"], lines, strict=True):
-                if line in fact["made"] or line in fact["live"]:
-                    ends |= ends_of_like(uses, level, number, {*fact["dead"]} - {*fact["made"]})
-        elif None not in lines:  # the next value takes its place
-            for number in fact["blocks"]:
-                ends |= ends_of_replaced(uses, number) | {number: ends[number]}
+        ends, made = {}, {*fact["made"]}
+        for number in fact["blocks"]:
+            end, line = min(replay.born[fact["block"]], replay.gone[number]), uses.line_in(level, number)
+            if line is not None and level.used.line not in made and (line in made or line in fact["live"]):
+                found = firsts_after(uses, level, {*fact["dead"]} - made, like(uses, level, number))
+                ends |= {number: end} | {one: min(first, replay.gone[one]) for one, first in found.items()}
+            elif line in made:  # the next value takes its place
+                those = like(uses, level, number)
+                later = zip(those, those[1:], strict=False)
+                ends |= {one: min(replay.born[other], replay.gone[one]) for one, other in later} | {number: end}
+            else:
+                ends[number] = end
         names, line = ", ".join(fact["names"]), level.used._replace(line=fact["line"])
         what = f"`del {names}` {'after' if fact['is_after'] else 'before'} {where(line)}"
         changed = tuple(sorted(number for number, end in ends.items() if end < replay.gone[number]))
         yield Change("dead", what, "", line, changed, ends)
 
 
+def firsts_after(uses, level, lines, numbers):
+    """Return the position after each of some blocks at which a line of a function is run first, by what it allocates.
+
+    Parameters
+    ----------
+    uses : Uses
+        Of the recording.
+    level : Level
+        The call of the function.
+    lines : set of int
+        The lines that count.
+    numbers : list of int
+        Blocks of one thread.
+    """
+    stacks = uses.stacks_at(level, lines)
+    born = np.array(uses.replay.born)[np.isin(uses.stacks, stacks) & (uses.threads == uses.threads[numbers[0]])]
+    firsts = np.searchsorted(born, [uses.replay.born[number] for number in numbers], side="right")
+    return {number: int(born[n]) for number, n in zip(numbers, firsts.tolist(), strict=True) if n < len(born)}
+
+
+def like(uses, level, number):
+    """Return a block and those that other runs of the same statement allocated in its place, in order.
+
+    Between two runs the thread allocates in another line of the function, or outside of it. Where runs differ in how
+    many blocks they allocate from this stack, or cannot be told apart, there is the block alone.
+    """
+    same_thread = uses.threads == uses.threads[number]
+    those = np.flatnonzero((uses.stacks == uses.stacks[number]) & same_thread)
+    line = uses.line_in(level, number)
+    others = np.flatnonzero(~np.isin(uses.stacks, uses.stacks_at(level, {line})) & same_thread)
+    run = np.searchsorted(others, those)  # those of one run have the same number
+    _, firsts, counts = np.unique(run, return_index=True, return_counts=True)
+    if np.any(counts != counts[0]):
+        return [number]
+    position = np.searchsorted(those, number)
+    place = position - np.searchsorted(run, run[position])
+    return those[firsts + place].tolist()
+
+
 def level_of(uses, fact):
     """Return the call of the function that a moment is about, None if the stack is cut off before it."""
     stack = uses.blocks["stack"][fact["block"]]
-    path = uses.path(stack)
-    place = len(uses.snapshot["stacks"][stack]) - 1 - fact["depth"]
-    return Level(path[place], path[place], path[:place]) if 0 <= place < len(path) else None
+    key = stack, fact["depth"]
+    if key not in uses.known_calls:  # it is kept, for `line_in` knows it by its id
+        path = uses.path(stack)
+        place = len(uses.snapshot["stacks"][stack]) - 1 - fact["depth"]
+        uses.known_calls[key] = Level(path[place], path[place], path[:place]) if 0 <= place < len(path) else None
+    return uses.known_calls[key]
 
 
 def temporaries(uses):
@@ -445,13 +503,13 @@ def temporaries(uses):
         if level is None or "write" not in fact:
             continue
         ends = {}
-        for result in like(uses, fact["block"]):
+        for result in like(uses, level, fact["block"]):
             operand = operand_of(uses, level, result, fact)
             if operand is not None and not {operand, result} & ends.keys():
                 ends |= {result: replay.born[result], operand: replay.gone[result]}
         if fact["block"] in ends:
-            first, second = fact["write"]
-            what = f"`{first}` and `{second}` at {where(level.used)}"
+            first, second, *last = fact["write"]
+            what = f"`{first}` and `{second}` at {where(level.used)}{''.join(f', then `{one}`,' for one in last)}"
             results = tuple(number for number, end in ends.items() if end == replay.born[number])
             yield Change("temporary", what, "", level.used, results, ends)
 
@@ -460,41 +518,12 @@ def operand_of(uses, level, result, fact):
     """Return the block that the statement of a result allocated before it for an operand, None if that is not clear."""
     replay, blocks = uses.replay, uses.blocks
     found = [
-        number for number in range(result)
+        number for number in range(max(result - MOST_FOLLOWING, 0), result)
         if blocks["nbytes"][number] == blocks["nbytes"][result] == fact["nbytes"]
         and replay.born[result] < replay.gone[number] <= replay.gone[result]
         and uses.line_in(level, number) in fact["made"] and blocks["thread"][number] == blocks["thread"][result]
     ]  # fmt: skip
     return found[-1] if found else None
-
-
-def ends_of_like(uses, level, number, dead):
-    """Return where a block and those of the same stack could end: when a line is run at which the variable is dead."""
-    replay, blocks = uses.replay, uses.blocks
-    is_dead = [uses.line_in(level, other) in dead for other in range(len(blocks["nbytes"]))]
-    positions = {}  # of allocations, by thread
-    for other in filter(is_dead.__getitem__, range(len(is_dead))):
-        positions.setdefault(blocks["thread"][other], []).append(replay.born[other])
-    ends = {}
-    for other in like(uses, number):
-        after = positions.get(blocks["thread"][other], [])
-        next_one = bisect_right(after, replay.born[other])
-        if next_one < len(after):
-            ends[other] = min(after[next_one], replay.gone[other])
-    return ends
-
-
-def ends_of_replaced(uses, number):
-    """Return where blocks of the same stack could end, each when the next one is allocated."""
-    replay, those = uses.replay, like(uses, number)
-    return {one: min(replay.born[after], replay.gone[one]) for one, after in zip(those, those[1:], strict=False)}
-
-
-def like(uses, number):
-    """Return the blocks of the same stack and thread, in the order of allocation."""
-    blocks = uses.blocks
-    key = blocks["stack"][number], blocks["thread"][number]
-    return [n for n, one in enumerate(zip(blocks["stack"], blocks["thread"], strict=True)) if one == key]
 
 
 FINDERS = {"dead": dead_variables, "temporary": temporaries, "idle": idle_blocks, "clone": needless_clones}

@@ -17,6 +17,7 @@ of pandas do, is live everywhere.
 import ast
 import dis
 import re
+from bisect import bisect_right
 from types import CodeType
 
 from tensix.memory.call_site import Frame
@@ -64,6 +65,11 @@ class Flow:
             for other in {*following, *self.handlers[number]}:
                 self.leading[other].append(number)
         self.find_live()
+
+    def at(self, position):
+        """Return the number of the instruction that runs; the position may be in what CPython keeps after it."""
+        offsets = [*self.numbers]
+        return max(bisect_right(offsets, position) - 1, 0)
 
     def next_of(self, number, one):
         """Return which instructions may follow one that raises nothing."""
@@ -168,8 +174,8 @@ def death_of(code, position, names):
     if not has_statements or tree_of(code.co_filename) is None or not all(is_plain(code, name) for name in names):
         return None
     flow = flow_of(code)
-    number = flow.numbers.get(position)
-    if number is None or flow.lines[number] is None:
+    number = flow.at(position)
+    if flow.lines[number] is None:
         return None
     here = lines_of_statement(frame_at(code, flow.lines[number]))
     for name in names:

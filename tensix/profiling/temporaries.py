@@ -134,13 +134,12 @@ def rewritten(code, position, types):
     Returns
     -------
     dict or None
-        ``line``; ``made``, the lines of the statement; ``write``, two statements for this one's expression; ``nbytes``
-        of the result. None if there is no such way.
+        ``line``; ``made``, the lines of the statement; ``write``, two statements for this one's expression, and perhaps
+        one after it; ``nbytes`` of the result. None if there is no such way.
     """
     flow = flow_of(code)
-    number = flow.numbers.get(position)
-    place = None if number is None else flow.instructions[number].positions
-    if place is None or place.lineno is None:
+    place = flow.instructions[flow.at(position)].positions
+    if place.lineno is None:
         return None
     frame = frame_at(code, place.lineno)
     statement = statement_of(frame)
@@ -155,7 +154,10 @@ def rewritten(code, position, types):
         return None
     for operand in operands:
         if known.operation(operand)[0] is not None and known.of(operand) == found:
-            write = [f"{NAME} = {ast.unparse(operand)}", text_of(node, operands, operand, ufunc)]
+            name = name_of(statement, node, operand)
+            write = [f"{name} = {ast.unparse(operand)}", text_of(node, operands, operand, ufunc, name)]
+            if name == NAME and not isinstance(statement, ast.Return):
+                write.append(f"del {NAME}")  # else it would live on
             nbytes = found[0].itemsize * int(np.prod(found[1]))
             return {"line": place.lineno, "made": [*lines_of_statement(frame)], "write": write, "nbytes": nbytes}
     return None
@@ -167,10 +169,21 @@ def is_at(node, place):
     return where == tuple(place)
 
 
-def text_of(node, operands, operand, ufunc):
+def name_of(statement, node, operand):
+    """Return the name that an assignment gives to the operation, which the operand can have, or a new one."""
+    targets = getattr(statement, "targets", ())
+    if isinstance(statement, ast.Assign) and statement.value is node and len(targets) == 1:
+        operand_names = {id(one) for one in ast.walk(operand)}
+        others = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and id(one) not in operand_names}
+        if isinstance(targets[0], ast.Name) and targets[0].id not in others:
+            return targets[0].id
+    return NAME
+
+
+def text_of(node, operands, operand, ufunc, name):
     """Return a statement that writes an operation's result into an operand, which has a name by then."""
-    words = [NAME if one is operand else ast.unparse(one) for one in operands]
+    words = [name if one is operand else ast.unparse(one) for one in operands]
     if isinstance(node, ast.BinOp) and operand is operands[0]:
-        return f"{NAME} {OPERATORS[type(node.op)][0]}= {words[1]}"
+        return f"{name} {OPERATORS[type(node.op)][0]}= {words[1]}"
     function = ast.unparse(node.func) if isinstance(node, ast.Call) else f"np.{ufunc.__name__}"
-    return f"{function}({', '.join(words)}, out={NAME})"
+    return f"{function}({', '.join(words)}, out={name})"

@@ -232,7 +232,7 @@ def test_arrays_of_numpy():
     snapshot["blocks"]["kind"] = [1] * len(snapshot["blocks"]["nbytes"])
     assert snapshot.advice() == []
     [line] = summary_of(findings_of(snapshot))
-    assert line.endswith("NumPy's arrays, whose uses cannot be seen: no advice about them")
+    assert line.endswith("of the peak are NumPy's arrays that may be used again, as far as can be seen")
 
 
 # ---- clones

@@ -29,8 +29,8 @@ def step(inputs, targets, first, second, rate):
 def train(steps):
     rng = np.random.default_rng(0)
     inputs = rng.normal(size=(2000, 100))
-    targets = rng.integers(0, 10, 2000)
-    first, second = rng.normal(size=(100, 512)) * 0.1, rng.normal(size=(512, 10)) * 0.1
+    targets = rng.integers(0, 200, 2000)
+    first, second = rng.normal(size=(100, 512)) * 0.1, rng.normal(size=(512, 200)) * 0.1
     for _ in range(steps):
         loss = step(inputs, targets, first, second, 0.1)
     return loss
