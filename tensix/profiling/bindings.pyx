@@ -9,7 +9,7 @@ the array is accounted for:
 * The variables of the running functions of the user's program are noted, those of this thread, and the global ones of a
   script. From them lists, tuples, dicts, arrays and their bases are followed.
 * An object is accounted for if its reference count is the number of references found, and all that refers to it is
-  accounted for as well. A reference that was not found, as of an attribute, a closure, a generator, another thread, a
+  accounted for as well. A tensor of PyTorch must have its storage alone, and C++ no reference to it, as autograd has. A reference that was not found, as of an attribute, a closure, a generator, another thread, a
   traceback, an operand of a running expression or C code, is in the count; then nothing is said. Neither is it of an
   object with weak references, whose end somebody may wait for, and of classes that derive from these.
 * Names that are found by other means than instructions could be used without being loaded. Functions that call
@@ -24,9 +24,10 @@ import sys
 from cpython.ref cimport PyObject
 from tensix.core.free_threading cimport GIL_EXISTS
 
-from numpy import generic
+from numpy import generic, ndarray
 
 from tensix.memory.code_origin import HIDDEN, USER
+from tensix.profiling.torch_tensors import address_of
 
 __all__ = []
 
@@ -45,7 +46,7 @@ cdef enum:
 # What finds variables by their names; a function that calls one of these is passed over.
 FINDERS = frozenset((
     "locals", "vars", "dir", "eval", "exec", "globals", "_getframe", "currentframe", "f_locals", "f_back", "__dict__",
-    "__main__", "breakpoint", "set_trace",
+    "__main__", "breakpoint", "set_trace", "interact", "embed", "post_mortem", "dump_session", "dump_module",
     # What gives out an address without a reference.
     "ctypes", "__array_interface__", "__array_struct__", "data_ptr", "addressof",
 ))  # fmt: skip
@@ -57,15 +58,13 @@ def is_traced():
     return sys.gettrace() is not None or (monitoring is not None and monitoring.get_tool(DEBUGGER) is not None)
 
 
-def moment(origins, array, least):
+def moment(origins, least):
     """Return the variables of this thread that alone hold arrays.
 
     Parameters
     ----------
     origins : CodeOrigins
         Tells the user's program from packages.
-    array : type
-        Of arrays: `numpy.ndarray`.
     least : int
         Bytes of an array that matters.
 
@@ -81,21 +80,36 @@ def moment(origins, array, least):
     frames, held, types, nodes = [], [], {}, {}
     if not GIL_EXISTS or is_traced():
         return frames, held, types
-    note_frames(frames, nodes, origins, array, types)
+    tensor = type_of_tensors()
+    note_frames(frames, nodes, origins, tensor, types)
     if len(nodes) < MOST_NODES:
         known = {}
         for number in nodes:
-            if type(nodes[number][0]) is array:
+            if type(nodes[number][0]) in (ndarray, tensor):
                 variables = variables_of(number, nodes, known)
-                address, nbytes = block_of(nodes[number][0])
+                address, nbytes = block_of(nodes[number][0], tensor) if variables else (0, 0)
                 if variables and nbytes >= least and len({frame for frame, _ in variables}) == 1:
                     held.append((address, min(variables)[0], tuple(sorted({name for _, name in variables}))))
     return frames, held, types
 
 
-def block_of(array):
-    """Return where the block of an array is that has one of its own, and its bytes; 0 of one that is a view."""
-    return (0, 0) if array.base is not None else (array.__array_interface__["data"][0], array.nbytes)
+def type_of_tensors():
+    """Return the class of PyTorch's tensors, None if it is not imported or does not tell who shares their memory."""
+    torch = sys.modules.get("torch")
+    tensor = getattr(torch, "Tensor", None)
+    return tensor if hasattr(tensor, "_use_count") and hasattr(torch._C, "_storage_Use_Count") else None
+
+
+def block_of(array, tensor):
+    """Return where the block of an array is that has one of its own, and its bytes; 0 of one that shares it."""
+    if type(array) is tensor:
+        address = address_of(array, tensor)
+        if address == 0 or array._use_count() != 1:  # autograd has it, or a view
+            return 0, 0
+        storage = array.untyped_storage()  # which has the storage as well
+        is_alone = sys.modules["torch"]._C._storage_Use_Count(storage._cdata) == 2
+        return (address, storage.nbytes()) if is_alone else (0, 0)
+    return (array.__array_interface__["data"][0], array.nbytes) if array.flags.owndata else (0, 0)
 
 
 cdef object variables_of(object number, dict nodes, dict known):
@@ -125,11 +139,13 @@ def has_weak_references(thing):
     return sys.modules["_weakref"].getweakrefcount(thing) != 0
 
 
-cdef int note_frames(list frames, dict nodes, object origins, object array, dict types) except -1:
+cdef int note_frames(list frames, dict nodes, object origins, object tensor, dict types) except -1:
     """Note what the variables of the running functions refer to, the innermost function first."""
     cdef int further_in = 0
     main = sys.modules.get("__main__")
-    script = None if main is None or hasattr(sys, "ps1") or sys.flags.interactive else main.__dict__
+    script = getattr(main, "__dict__", None)
+    if hasattr(sys, "ps1") or sys.flags.inspect or not hasattr(main, "__file__"):
+        script = None  # variables are there after the program, or for the next cell of a notebook
     frame = sys._getframe()
     while frame is not None:
         code = frame.f_code
@@ -139,8 +155,8 @@ cdef int note_frames(list frames, dict nodes, object origins, object array, dict
             is_script = frame.f_globals is script and code.co_name == "<module>"
             if (is_optimized or is_script) and not code.co_flags & CAN_WAIT and not finds_variables(code):
                 if not types:
-                    note_types(types, frame, code, array)
-                note_variables(nodes, frame, code, (len(frames)), array)
+                    note_types(types, frame, code)
+                note_variables(nodes, frame, code, len(frames), tensor)
                 frames.append((code, frame.f_lasti, further_in))
         further_in += origin != HIDDEN
         frame = frame.f_back
@@ -153,14 +169,14 @@ def finds_variables(code):
     return bool(found - {"locals"} if "@py_builtins" in code.co_names else found)
 
 
-cdef int note_variables(dict nodes, object frame, object code, int number, object array) except -1:
+cdef int note_variables(dict nodes, object frame, object code, int number, object tensor) except -1:
     """Note the variables of one function, which inner functions do not share; of a script its global ones."""
     cdef bint is_optimized = code.co_flags & IS_OPTIMIZED
     variables = frame.f_locals if is_optimized else frame.f_globals
     shared = code.co_cellvars
     for name in code.co_varnames if is_optimized else tuple(variables):
         if name in variables and name not in shared:
-            note(nodes, variables[name], (number, name), array)
+            note(nodes, variables[name], (number, name), tensor)
     drop_variables(variables, is_optimized)
     return 0
 
@@ -175,7 +191,7 @@ cdef int drop_variables(object variables, bint is_optimized) except -1:
     return 0
 
 
-cdef int note(dict nodes, object value, object parent, object array) except -1:
+cdef int note(dict nodes, object value, object parent, object tensor) except -1:
     """Note an object, what it refers to, and what refers to it: the number of an object, or a variable."""
     cdef list waiting = [(value, parent)]
     while waiting:
@@ -183,7 +199,9 @@ cdef int note(dict nodes, object value, object parent, object array) except -1:
         kind, number = type(value), id(value)
         if number in nodes:
             nodes[number][1].append(parent)
-        elif kind is array:
+        elif kind is tensor:
+            nodes[number] = [value, [parent]]
+        elif kind is ndarray:
             nodes[number] = [value, [parent]]
             waiting.append((value.base, number))
         elif (kind is list or kind is tuple or kind is dict) and 0 < len(value) <= MOST_ITEMS:
@@ -193,12 +211,12 @@ cdef int note(dict nodes, object value, object parent, object array) except -1:
     return 0
 
 
-cdef int note_types(dict types, object frame, object code, object array) except -1:
+cdef int note_types(dict types, object frame, object code) except -1:
     """Note what the names in a function are: arrays, numbers, and the module of NumPy."""
     variables, others, numpy = frame.f_locals, frame.f_globals, sys.modules["numpy"]
     for name in (*code.co_varnames, *code.co_names):
         value = variables[name] if name in variables else others.get(name)
-        if type(value) is array:
+        if type(value) is ndarray:
             types[name] = [value.dtype.str, list(value.shape)]
         elif isinstance(value, generic):
             types[name] = [value.dtype.str, []]

@@ -10,13 +10,14 @@ Only places between statements matter, for only there can a ``del`` be written. 
 loads is live throughout the statement, as it is for operands that CPython 3.14 borrows.
 
 A global variable of a script is treated the same, unless a function of the script loads it, too. What is loaded by name
-is seen by its text: a variable whose name stands in a string that Python could evaluate, as ``numexpr`` and ``query``
-of pandas do, is live everywhere.
+is seen by its text: a variable whose name is a word of a string is live everywhere, for ``numexpr``, ``query`` of
+pandas and others evaluate strings. Strings that are documentation, keys, or printed do not count.
 """
 
 import ast
 import dis
 import re
+import sys
 from bisect import bisect_right
 from types import CodeType
 
@@ -30,6 +31,8 @@ ACCESS = re.compile(r"(LOAD|STORE|DELETE)_(?:FAST|NAME|GLOBAL|FROM_DICT_OR_GLOBA
 # After these the next instruction is not reached.
 JUMPS = {"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_ABSOLUTE"}
 ENDS = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}
+NOT_FOLLOWED = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+BORROWS = sys.version_info >= (3, 14)  # an argument's reference may be the caller's
 FLOWS = {}  # of code
 
 
@@ -96,6 +99,22 @@ class Flow:
     def is_live_after(self, number, name):
         """Whether a variable is live after an instruction."""
         return any(name in self.live[other] for other in self.following[number] | self.handlers[number])
+
+    def ways(self, lines, end):
+        """Yield the steps out of some lines, or into them, as pairs of instructions: those of which one end is inside.
+
+        Parameters
+        ----------
+        lines : range
+            Of a statement, which the compiler may have repeated.
+        end : int
+            Which end: 0 for the steps out of the lines, 1 for those into them.
+        """
+        for number, following in enumerate(self.following):
+            for other in following | (self.handlers[number] if end else set()):
+                inside = self.lines[number] in lines, self.lines[other] in lines
+                if inside[end] and not inside[1 - end]:
+                    yield number, other
 
     def before(self, number, name, only_stores=False):
         """Return the instructions that can be the last before another one to load or store a variable.
@@ -182,10 +201,8 @@ def death_of(code, position, names):
         is_used_here = any(name in flow.loads[n] for n, line in enumerate(flow.lines) if line is None or line in here)
         if name in flow.live[number] or is_used_here:
             return None
-    place = place_of(flow, number, names, here)
-    if place is None:
-        return None
-    return place | lines_of_death(flow, number, names)
+    place, lines = place_of(flow, number, names, here), lines_of_death(flow, number, names)
+    return None if place is None or lines is None else place | lines
 
 
 def place_of(flow, number, names, here):
@@ -195,24 +212,31 @@ def place_of(flow, number, names, here):
     if len(names) == 1 and -1 not in accesses and None not in lines:
         used = {lines_of_statement(frame_at(flow.code, line)) for line in lines}
         node = statement_of(frame_at(flow.code, min(lines)))
-        if len(used) == 1 and is_followed(node) and not any(flow.is_live_after(n, names[0]) for n in accesses):
-            return {"line": used.pop()[-1], "is_after": True}
-    first = min((n for n, line in enumerate(flow.lines) if line is not None and line in here), default=None)
+        if len(used) == 1 and not isinstance(node, NOT_FOLLOWED) and not hasattr(node, "body"):
+            [used] = used
+            if all(is_gone(flow, names[0], n, other) for n, other in flow.ways(used, 0)):
+                return {"line": used[-1], "is_after": True}
     node = statement_of(frame_at(flow.code, here[0]))
-    if first is None or node is None or any(name in flow.live[first] or flow.before(first, name)[1] for name in names):
+    if node is None or any(
+        name in flow.live[other] or flow.before(other, name)[1] for _, other in flow.ways(here, 1) for name in names
+    ):
         return None
     return {"line": here[0], "is_after": False}
 
 
-def is_followed(node):
-    """Whether a statement holds no others, and what stands after it is run."""
-    return not hasattr(node, "body") and not isinstance(node, (ast.Return, ast.Raise, ast.Continue, ast.Break))
+def is_gone(flow, name, number, other):
+    """Whether a variable has a value after an instruction, which the one that follows does not load any more."""
+    is_access = name in flow.loads[number] or (name in flow.stores[number] and number not in flow.deletes)
+    return name not in flow.live[other] and (is_access or not flow.before(number, name)[1])
 
 
 def lines_of_death(flow, number, names):
     """Return the lines at which variables are not live, those that gave their values, and those at which all live."""
     dead, live = set(), set()
-    stores = set().union(*(flow.before(number, name, only_stores=True)[0] for name in names)) - {-1}
+    stores = set().union(*(flow.before(number, name, only_stores=True)[0] for name in names))
+    if BORROWS and -1 in stores:
+        return None
+    stores.discard(-1)
     for line in {line for line in flow.lines if line is not None}:
         those = [n for n, other in enumerate(flow.lines) if other == line]
         if not any(name in flow.live[n] or name in flow.loads[n] for n in those for name in names):
@@ -228,7 +252,7 @@ def lines_of_death(flow, number, names):
 
 def is_plain(code, name):
     """Whether only instructions of a function can load one of its variables, or of a script one of its global ones."""
-    if name in strings_of(code.co_filename):
+    if name in strings_of(code.co_filename) or not name.isidentifier():
         return False
     if code.co_flags & 1:  # its variables are not in a dict
         is_rewritten = "@py_builtins" in code.co_names  # by pytest, which adds a call of locals()
@@ -252,27 +276,26 @@ def codes_in(code):
 
 
 STRINGS = {}
+WORD = re.compile(r"[^\W\d]\w*")
 
 
 def strings_of(file):
-    """Return the names in strings of a file that could be expressions."""
+    """Return the words in strings of a file that could be code: all but keys, documentation, and what is printed."""
     tree = tree_of(file)
     if file not in STRINGS or STRINGS[file][0] is not tree:
-        found = set()
-        keys = set()  # strings that are not more than keys
-        for node in ast.walk(tree):
-            keys.update(id(key) for key in getattr(node, "keys", ()))
-            keys.add(id(getattr(node, "slice", None)))
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in keys:
-                found.update(names_in(node.value))
-        STRINGS[file] = tree, found
+        words, passed = set(), set()
+        for node in ast.walk(tree):  # from outside to inside
+            is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            is_print = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+            no_code = [getattr(node, "slice", None), *getattr(node, "keys", ())]
+            no_code += [node.value] if is_text else node.args if is_print else []
+            passed.update(id(one) for part in no_code if part is not None for one in pieces_of(part))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in passed:
+                words.update(WORD.findall(node.value))
+        STRINGS[file] = tree, words
     return STRINGS[file][1]
 
 
-def names_in(text):
-    """Return the names in a text, if that could be an expression or statements."""
-    try:
-        tree = ast.parse(text.replace("@", "").strip())
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+def pieces_of(node):
+    """Return an expression, and the texts of one that is formatted."""
+    return [node, *node.values] if isinstance(node, ast.JoinedStr) else [node]

@@ -101,8 +101,6 @@ from tensix.memory.native_blocks cimport (
     tx_native_hooks_t,
 )
 
-from numpy import ndarray
-
 from tensix._support.argument_errors import names_signature
 from tensix._version import __version__
 from tensix.memory.call_site import NOWHERE, Frame
@@ -857,7 +855,7 @@ cdef int look(record self, const block_record_t* made) noexcept:
     self.is_looking = True
     try:
         if may_run_python() and is_high(self, made):
-            frames, held, types = moment(self.sites.origins, ndarray, self.tape.live // SMALLEST_PART)
+            frames, held, types = moment(self.sites.origins, self.tape.live // SMALLEST_PART)
             seen = [(number, frame, names) for address, frame, names in held if (number := number_of(self, address))]
             if frames:
                 self.moments.append((made.number, frames, seen, types))

@@ -143,9 +143,11 @@ def rewritten(code, position, types):
         return None
     frame = frame_at(code, place.lineno)
     statement = statement_of(frame)
-    value = getattr(statement, "value", None)
-    if not isinstance(value, ast.expr):
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)):
         return None
+    value = statement.value
+    if value is None or (isinstance(statement, ast.AugAssign) and not isinstance(statement.target, ast.Name)):
+        return None  # what else is evaluated before it is not known
     node = next((one for one in ast.walk(value) if is_at(one, place)), None)
     known = Types(types)
     ufunc, operands = known.operation(node)
@@ -154,9 +156,8 @@ def rewritten(code, position, types):
         return None
     for operand in operands:
         if known.operation(operand)[0] is not None and known.of(operand) == found:
-            name = name_of(statement, node, operand)
-            write = [f"{name} = {ast.unparse(operand)}", text_of(node, operands, operand, ufunc, name)]
-            if name == NAME and not isinstance(statement, ast.Return):
+            write = [f"{NAME} = {ast.unparse(operand)}", text_of(node, operands, operand, ufunc)]
+            if not isinstance(statement, ast.Return):
                 write.append(f"del {NAME}")  # else it would live on
             nbytes = found[0].itemsize * int(np.prod(found[1]))
             return {"line": place.lineno, "made": [*lines_of_statement(frame)], "write": write, "nbytes": nbytes}
@@ -169,21 +170,10 @@ def is_at(node, place):
     return where == tuple(place)
 
 
-def name_of(statement, node, operand):
-    """Return the name that an assignment gives to the operation, which the operand can have, or a new one."""
-    targets = getattr(statement, "targets", ())
-    if isinstance(statement, ast.Assign) and statement.value is node and len(targets) == 1:
-        operand_names = {id(one) for one in ast.walk(operand)}
-        others = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and id(one) not in operand_names}
-        if isinstance(targets[0], ast.Name) and targets[0].id not in others:
-            return targets[0].id
-    return NAME
-
-
-def text_of(node, operands, operand, ufunc, name):
+def text_of(node, operands, operand, ufunc):
     """Return a statement that writes an operation's result into an operand, which has a name by then."""
-    words = [name if one is operand else ast.unparse(one) for one in operands]
+    words = [NAME if one is operand else ast.unparse(one) for one in operands]
     if isinstance(node, ast.BinOp) and operand is operands[0]:
-        return f"{name} {OPERATORS[type(node.op)][0]}= {words[1]}"
+        return f"{NAME} {OPERATORS[type(node.op)][0]}= {words[1]}"
     function = ast.unparse(node.func) if isinstance(node, ast.Call) else f"np.{ufunc.__name__}"
-    return f"{function}({', '.join(words)}, out={name})"
+    return f"{function}({', '.join(words)}, out={NAME})"

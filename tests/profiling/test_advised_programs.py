@@ -48,7 +48,7 @@ def changed(source, advice):
             insert(parents[id(statement)], statement, ast.parse(f"del {names}").body, where == "after")
         else:
             first, second, last = re.match(r"`(.*?)` and `(.*?)` at [^ ]+(?: then `(.*)`,)? would", one.text).groups()
-            name, _, operand = first.partition(" = ")
+            operand = first.removeprefix("new = ")
             [statement] = [
                 node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body")
                 and getattr(node, "lineno", 0) <= line <= getattr(node, "end_lineno", 0)
@@ -59,7 +59,7 @@ def changed(source, advice):
             ]  # fmt: skip
             insert(parents[id(statement)], statement, ast.parse(f"{first}\n{second}").body, is_after=False)
             insert(parents[id(statement)], statement, ast.parse(last or "").body, is_after=True)
-            node.__class__, node.__dict__ = ast.Name, {"id": name, "ctx": ast.Load()}
+            node.__class__, node.__dict__ = ast.Name, {"id": "new", "ctx": ast.Load()}
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
