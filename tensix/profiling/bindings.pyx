@@ -9,9 +9,11 @@ the array is accounted for:
 * The variables of the running functions of the user's program are noted, those of this thread, and the global ones of a
   script. From them lists, tuples, dicts, arrays and their bases are followed.
 * An object is accounted for if its reference count is the number of references found, and all that refers to it is
-  accounted for as well. A tensor of PyTorch must have its storage alone, and C++ no reference to it, as autograd has. A reference that was not found, as of an attribute, a closure, a generator, another thread, a
+  accounted for as well. A reference that was not found, as of an attribute, a closure, a generator, another thread, a
   traceback, an operand of a running expression or C code, is in the count; then nothing is said. Neither is it of an
-  object with weak references, whose end somebody may wait for, and of classes that derive from these.
+  object with weak references, whose end somebody may wait for, of classes that derive from these, and of containers
+  with anything else in them.
+* A tensor of PyTorch must also have its storage alone, and C++ no reference to it, as autograd has.
 * Names that are found by other means than instructions could be used without being loaded. Functions that call
   ``locals`` and the like are passed over, and so is everything while a debugger or tracer runs.
 
@@ -51,6 +53,9 @@ FINDERS = frozenset((
     "ctypes", "__array_interface__", "__array_struct__", "data_ptr", "addressof",
 ))  # fmt: skip
 
+# What a container may hold besides tensors of PyTorch: the end of anything else could do more than give back memory.
+PLAIN = frozenset((ndarray, list, tuple, dict, str, bytes, int, float, complex, bool, type(None)))
+
 
 def is_traced():
     """Whether a debugger or tracer may look at variables."""
@@ -85,10 +90,9 @@ def moment(origins, least):
     if len(nodes) < MOST_NODES:
         known = {}
         for number in nodes:
-            if type(nodes[number][0]) in (ndarray, tensor):
+            if type(nodes[number][0]) in (ndarray, tensor) and nodes[number][0].nbytes >= least:
                 variables = variables_of(number, nodes, known)
-                address, nbytes = block_of(nodes[number][0], tensor) if variables else (0, 0)
-                if variables and nbytes >= least and len({frame for frame, _ in variables}) == 1:
+                if len({frame for frame, _ in variables}) == 1 and (address := block_of(nodes[number][0], tensor)) != 0:
                     held.append((address, min(variables)[0], tuple(sorted({name for _, name in variables}))))
     return frames, held, types
 
@@ -101,15 +105,14 @@ def type_of_tensors():
 
 
 def block_of(array, tensor):
-    """Return where the block of an array is that has one of its own, and its bytes; 0 of one that shares it."""
+    """Return where the block of an array is that has one of its own; 0 of one that shares it."""
     if type(array) is tensor:
         address = address_of(array, tensor)
         if address == 0 or array._use_count() != 1:  # autograd has it, or a view
-            return 0, 0
+            return 0
         storage = array.untyped_storage()  # which has the storage as well
-        is_alone = sys.modules["torch"]._C._storage_Use_Count(storage._cdata) == 2
-        return (address, storage.nbytes()) if is_alone else (0, 0)
-    return (array.__array_interface__["data"][0], array.nbytes) if array.flags.owndata else (0, 0)
+        return address if sys.modules["torch"]._C._storage_Use_Count(storage._cdata) == 2 else 0
+    return array.__array_interface__["data"][0] if array.flags.owndata else 0
 
 
 cdef object variables_of(object number, dict nodes, dict known):
@@ -205,9 +208,10 @@ cdef int note(dict nodes, object value, object parent, object tensor) except -1:
             nodes[number] = [value, [parent]]
             waiting.append((value.base, number))
         elif (kind is list or kind is tuple or kind is dict) and 0 < len(value) <= MOST_ITEMS:
-            if len(nodes) < MOST_NODES:
+            items = value.values() if kind is dict else value
+            if len(nodes) < MOST_NODES and all([type(item) in PLAIN or type(item) is tensor for item in items]):
                 nodes[number] = [value, [parent]]
-                waiting.extend([(inner, number) for inner in (value.values() if kind is dict else value)])
+                waiting.extend([(item, number) for item in items])
     return 0
 
 

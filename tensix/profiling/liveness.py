@@ -209,7 +209,7 @@ def place_of(flow, number, names, here):
     """Return where ``del`` can be written, None if there is no such place that every path passes with values."""
     accesses = set().union(*(flow.before(number, name)[0] for name in names))
     lines = {flow.lines[n] for n in accesses if n >= 0}
-    if len(names) == 1 and -1 not in accesses and None not in lines:
+    if len(names) == 1 and lines and -1 not in accesses and None not in lines:
         used = {lines_of_statement(frame_at(flow.code, line)) for line in lines}
         node = statement_of(frame_at(flow.code, min(lines)))
         if len(used) == 1 and not isinstance(node, NOT_FOLLOWED) and not hasattr(node, "body"):

@@ -30,8 +30,9 @@ Note [Moments of a recording]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 The variables of running functions are looked at (Note [Variables that hold an array] in ``bindings.pyx``) when an
 allocation makes a new peak, a fiftieth above the last one that was looked at. Another line may have nearly as much in
-use, and be the peak once the first one is lowered: so a large allocation that comes near the peak is looked at as well,
-once for each stack of calls.
+use, and be the peak once the first one is lowered: so a large allocation beyond half the peak is looked at as well,
+once for each stack of calls. What that takes, a tenth of a millisecond each time, may be a fiftieth of the time of the
+recording, and 10 milliseconds more.
 
 Note [Two tapes]
 ~~~~~~~~~~~~~~~~
@@ -140,8 +141,8 @@ cdef enum:
     PART_COUNT = 1024     # records that are read at once
     MEASURED_BYTES = 1048576  # a mapping that may be touched in part
     LEAST_LOOKED = 1048576    # bytes in use. See Note [Moments of a recording]
-    MOST_MOMENTS = 4096
-    SMALLEST_PART = 256       # of what is in use, for a block that matters
+    SMALLEST_PART = 1024      # of what is in use, for a block that matters
+    MOST_LOOKING = 10000000   # nanoseconds, besides a fiftieth of the recording
 
 
 cdef struct block_record_t:
@@ -271,6 +272,7 @@ cdef class record(MemoryListener):
     cdef uint32_t call_stack
     cdef bint is_looking        # at variables. See Note [Moments of a recording]
     cdef size_t highest
+    cdef int64_t looking_ns
     cdef dict looked            # bytes in use when that was done, by stacks
     cdef list moments           # what was seen then
     cdef dict deaths            # of variables of these, as `facts_of` knows them
@@ -839,19 +841,20 @@ cdef bint is_high(record self, const block_record_t* made) except -1:
     """Whether it is worth to look at variables. See Note [Moments of a recording]."""
     cdef size_t live = self.tape.live
     if live * 50 < self.highest * 51:
-        if made.nbytes * 64 < live or live * 10 < self.highest * 9:
+        if made.nbytes * 64 < live or live * 2 < self.highest:
             return False
         if live * 50 < <size_t>self.looked.get(made.stack, 0) * 51:
             return False
     self.highest = max(self.highest, live)
     self.looked[made.stack] = live
-    return len(self.moments) < MOST_MOMENTS
+    return self.looking_ns < MOST_LOOKING + (tx_now_ns() - self.tape.started_ns) // 50
 
 
 cdef int look(record self, const block_record_t* made) noexcept:
     """Note which variables hold what is in use. See Note [Moments of a recording]."""
     cdef pending_exception_t pending = save_exception()
     cdef bint collects = PyGC_Disable()
+    cdef int64_t began = tx_now_ns()
     self.is_looking = True
     try:
         if may_run_python() and is_high(self, made):
@@ -862,6 +865,7 @@ cdef int look(record self, const block_record_t* made) noexcept:
     except BaseException as error:
         pass_on(error)
     self.is_looking = False
+    self.looking_ns += tx_now_ns() - began
     if collects:
         PyGC_Enable()
     restore_exception(pending)

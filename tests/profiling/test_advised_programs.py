@@ -18,7 +18,7 @@ from tensix.profiling.replay import Replay
 FOLDER = Path(__file__).parent
 PROGRAMS = sorted(FOLDER.glob("advised/*.py"))
 TRAPS = sorted(FOLDER.glob("traps/*.py"))
-ROW = re.compile(r"^``(\w+)``.*?  (\d+) +(\d+) +(\d+) +", re.MULTILINE)
+ROW = re.compile(r"^``(\w+)``.*?  (\d+) +(\d+) +(\d+) *$", re.MULTILINE)
 TABLE = {name: tuple(map(int, numbers)) for name, *numbers in ROW.findall(
     FOLDER.parents[1].joinpath("docs", "advice.rst").read_text(encoding="utf-8"))}  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""An array is used again only on the way of an exception, or in the next turn of a loop."""
+"""An array is used again only on the way of an exception."""
 
 import numpy as np
 
@@ -6,31 +6,12 @@ import numpy as np
 def guarded(count):
     before = np.ones(count)
     try:
-        after = np.ones(count) * 2
-        if after[0] == 2:
+        after = np.ones(count)
+        if after[0] == 1:
             raise ArithmeticError
         return after.sum()
     except ArithmeticError:
         return before.sum()
 
 
-def turns(count):
-    last = np.zeros(count)
-    for number in range(3):
-        if number == 2:
-            return last.sum()
-        now = np.ones(count)
-        now += number
-        if number == 0:
-            last += now[0]
-
-
-def cleaned(count):
-    values = np.ones(count)
-    try:
-        return (np.ones(count) * 2).sum()
-    finally:
-        print(values.sum())
-
-
-print(guarded(500_000), turns(500_000), cleaned(500_000))
+print(guarded(500_000))
