@@ -2,7 +2,7 @@
 
 Note [Liveness of variables]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-A variable is live at an instruction if a path from there loads it before it is stored or deleted. Every jump and every
+A variable is live at an instruction if a path from there loads or deletes it before it is stored. Every jump and every
 entry of the exception table is a path, whether it can be taken or not. The instructions are those that `dis` shows;
 what they load and store is read from their names, so that new combinations of known ones are understood.
 
@@ -23,7 +23,7 @@ from types import CodeType
 
 from tensix.memory.call_site import Frame
 from tensix.profiling.bindings import FINDERS
-from tensix.profiling.statements import lines_of_statement, statement_of, tree_of
+from tensix.profiling.statements import can_follow, can_precede, lines_of_statement, tree_of
 
 __all__ = ["death_of"]
 
@@ -31,7 +31,6 @@ ACCESS = re.compile(r"(LOAD|STORE|DELETE)_(?:FAST|NAME|GLOBAL|FROM_DICT_OR_GLOBA
 # After these the next instruction is not reached.
 JUMPS = {"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_ABSOLUTE"}
 ENDS = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}
-NOT_FOLLOWED = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 BORROWS = sys.version_info >= (3, 14)  # an argument's reference may be the caller's
 FLOWS = {}  # of code
 
@@ -54,7 +53,7 @@ class Flow:
         for one in self.instructions:
             names = one.argval if isinstance(one.argval, tuple) else (one.argval,)
             access = list(zip(ACCESS.findall(one.opname), names, strict=False))
-            self.loads.append({name for kind, name in access if kind == "LOAD"})
+            self.loads.append({name for kind, name in access if kind != "STORE"})  # a value is deleted, too
             self.stores.append({name for kind, name in access if kind != "LOAD"})
             self.deletes |= {len(self.loads) - 1} if any(kind == "DELETE" for kind, _ in access) else set()
         self.handlers = [set() for _ in self.instructions]
@@ -152,6 +151,21 @@ class Flow:
         return found, lacks
 
 
+    def comes_again(self, number, name, entries):
+        """Whether a path leads from an instruction to one of some without a new value for a variable."""
+        seen, waiting = set(), [number]
+        while waiting:
+            number = waiting.pop()
+            if name in self.stores[number]:
+                continue
+            more = (self.following[number] | self.handlers[number]) - seen
+            if more & entries:
+                return True
+            seen |= more
+            waiting += more
+        return False
+
+
 def arguments_of(code):
     """Return the names of the arguments of a function."""
     flags = bool(code.co_flags & 4) + bool(code.co_flags & 8)  # *args and **kwargs
@@ -211,15 +225,15 @@ def place_of(flow, number, names, here):
     lines = {flow.lines[n] for n in accesses if n >= 0}
     if len(names) == 1 and lines and -1 not in accesses and None not in lines:
         used = {lines_of_statement(frame_at(flow.code, line)) for line in lines}
-        node = statement_of(frame_at(flow.code, min(lines)))
-        if len(used) == 1 and not isinstance(node, NOT_FOLLOWED) and not hasattr(node, "body"):
+        if len(used) == 1 and can_follow(frame_at(flow.code, min(lines))):
             [used] = used
             if all(is_gone(flow, names[0], n, other) for n, other in flow.ways(used, 0)):
                 return {"line": used[-1], "is_after": True}
-    node = statement_of(frame_at(flow.code, here[0]))
-    if node is None or any(
-        name in flow.live[other] or flow.before(other, name)[1] for _, other in flow.ways(here, 1) for name in names
-    ):
+    entries = {other for _, other in flow.ways(here, 1)}
+    if not can_precede(frame_at(flow.code, here[0])) or any(
+        name in flow.live[entry] or flow.before(entry, name)[1] or flow.comes_again(entry, name, entries)
+        for entry in entries for name in names
+    ):  # fmt: skip
         return None
     return {"line": here[0], "is_after": False}
 

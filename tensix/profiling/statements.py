@@ -36,11 +36,32 @@ def lines_of_statement(frame):
     statement = statement_of(frame)
     if statement is None:
         return range(frame.line, frame.line + 1)
-    body = getattr(statement, "body", None) or getattr(statement, "cases", None)
+    body = body_of(statement)
     if not body:
         return range(statement.lineno, statement.end_lineno + 1)
     end = max(statement.lineno + 1, getattr(body[0], "lineno", frame.line + 1))
     return range(statement.lineno, end) if frame.line < end else range(frame.line, frame.line + 1)
+
+
+def body_of(statement):
+    """Return what stands inside a statement, nothing of a simple one."""
+    return getattr(statement, "body", None) or getattr(statement, "cases", None) or []
+
+
+def can_follow(frame):
+    """Whether there can be a statement directly after that of a line which is reached from it."""
+    statement = statement_of(frame)
+    is_end = isinstance(statement, (ast.Return, ast.Raise, ast.Continue, ast.Break))
+    return statement is not None and not is_end and not body_of(statement)
+
+
+def can_precede(frame):
+    """Whether there can be a statement directly before that of a line which is run each time before it."""
+    statement = statement_of(frame)
+    if statement is None or not body_of(statement):
+        return statement is not None
+    is_once = isinstance(statement, (ast.If, ast.With)) and statement.lineno == frame.line
+    return is_once and lines_of_source(frame.file)[frame.line - 1].split(maxsplit=1)[0] != "elif"
 
 
 def target_of(frame):
