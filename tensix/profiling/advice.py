@@ -19,6 +19,7 @@ from tensix._support.format_size import format_size
 from tensix.memory.call_site import Frame
 from tensix.profiling.replay import Replay
 from tensix.profiling.statements import lines_of_statement, target_of
+from tensix.profiling.temporaries import rewritten
 
 __all__ = ["Advice"]
 
@@ -500,28 +501,31 @@ def temporaries(uses):
     replay, blocks = uses.replay, uses.blocks
     for fact in uses.snapshot.get("moments", ()):
         level = level_of(uses, fact)
-        if level is None or "write" not in fact:
+        if level is None or "at" not in fact:
+            continue
+        found = rewritten(level.used, fact["at"], fact["types"])
+        if found is None:
             continue
         ends = {}
         for result in like(uses, level, fact["block"]):
-            operand = operand_of(uses, level, result, fact)
+            operand = operand_of(uses, level, result, found)
             if operand is not None and not {operand, result} & ends.keys():
                 ends |= {result: replay.born[result], operand: replay.gone[result]}
         if fact["block"] in ends:
-            first, second, *last = fact["write"]
+            first, second, *last = found["write"]
             what = f"`{first}` and `{second}` at {where(level.used)}{''.join(f', then `{one}`,' for one in last)}"
             results = tuple(number for number, end in ends.items() if end == replay.born[number])
             yield Change("temporary", what, "", level.used, results, ends)
 
 
-def operand_of(uses, level, result, fact):
+def operand_of(uses, level, result, way):
     """Return the block that the statement of a result allocated before it for an operand, None if that is not clear."""
     replay, blocks = uses.replay, uses.blocks
     found = [
         number for number in range(max(result - MOST_FOLLOWING, 0), result)
-        if blocks["nbytes"][number] == blocks["nbytes"][result] == fact["nbytes"]
+        if blocks["nbytes"][number] == blocks["nbytes"][result] == way["nbytes"]
         and replay.born[result] < replay.gone[number] <= replay.gone[result]
-        and uses.line_in(level, number) in fact["made"] and blocks["thread"][number] == blocks["thread"][result]
+        and uses.line_in(level, number) in way["made"] and blocks["thread"][number] == blocks["thread"][result]
     ]  # fmt: skip
     return found[-1] if found else None
 

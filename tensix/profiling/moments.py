@@ -1,7 +1,6 @@
 """What can be said of the variables that were noted when most was in use: plain data of a snapshot."""
 
-from tensix.profiling.liveness import FLOWS, death_of
-from tensix.profiling.temporaries import rewritten
+from tensix.profiling.liveness import FLOWS, death_of, flow_of
 
 __all__ = []
 
@@ -21,18 +20,19 @@ def facts_of(moments, known):
     -------
     list of dict
         What `death_of` returns; ``names``; the ``block`` of the moment, and the ``blocks`` that the variables hold;
-        ``depth``, how many frames of the block's stack are further in than that of the variables. Or what `rewritten`
-        returns, without names and blocks.
+        ``depth``, how many frames of the block's stack are further in than that of the variables. Or without
+        names and blocks ``at``, where in the source the operation is that runs, and the ``types`` of names there.
     """
     facts = {}
     for block, frames, held, types in moments:
         code, position, depth = frames[0]
         key = code, code.co_filename, position
-        if known.get(key) is None:  # types may differ
-            known[key] = rewritten(code, position, types)
-        if known[key] is not None:
-            empty = {"names": (), "blocks": [], "dead": [], "live": [], "is_after": False}
-            facts.setdefault(key, known[key] | empty | {"block": block, "depth": depth})
+        if key not in known:
+            flow = flow_of(code)
+            known[key] = [*flow.instructions[flow.at(position)].positions]
+        if None not in known[key]:
+            here = {"block": block, "depth": depth, "line": known[key][0], "at": known[key], "types": types}
+            facts[key] = here | {"names": (), "blocks": [], "dead": [], "live": [], "made": [], "is_after": False}
         for number, place, names in held:
             code, position, depth = frames[place]
             key = code, code.co_filename, position, names

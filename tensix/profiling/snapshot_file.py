@@ -289,6 +289,7 @@ def damage_of(data):
     return (
         damage_of_marks(data.get("marks", []))
         or damage_of_advice(data)
+        or damage_of_moments(data)
         or damage_of_resident(data.get("resident"))
         or damage_of_processes(data.get("processes", []))
     )
@@ -349,16 +350,28 @@ def damage_of_advice(data):
                 return "a piece of advice is of the wrong kind"
             if not all(is_count(block) and block < count for block in advice["blocks"]):
                 return "a piece of advice names a block that is not there"
+    except (TypeError, KeyError) as error:
+        return f"a piece of advice lacks something ({error})"
+    return None
+
+
+def damage_of_moments(data):
+    """Return what is wrong with what was noted of variables, which a snapshot may lack."""
+    count = len(data["blocks"]["nbytes"])
+    try:
         for fact in data.get("moments", []):
             if not all(is_count(block) and block < count for block in (fact["block"], *fact["blocks"])):
                 return "a moment names a block that is not there"
-            lines = [*fact["dead"], *fact["live"], *fact["made"], fact["line"], fact["depth"]]
-            if not all(map(is_count, [*lines, fact.get("nbytes", 0)])):
+            types = fact.get("types", {}).values()
+            numbers = [*fact["dead"], *fact["live"], *fact["made"], fact["line"], fact["depth"], *fact.get("at", ())]
+            numbers += [size for known in types if not isinstance(known, str) for size in known[1]]
+            texts = [*fact["names"], *(known[0] for known in types)]
+            if not all(map(is_count, numbers)) or not all(isinstance(text, str) for text in texts):
+                return "a moment holds something else than numbers and texts"
+            if type(fact["is_after"]) is not bool or bool(fact["names"]) != bool(fact["blocks"]):
                 return "a moment is of the wrong kind"
-            if not all(isinstance(text, str) for text in (*fact["names"], *fact.get("write", ()))):
-                return "a moment is of the wrong kind"
-    except (TypeError, KeyError) as error:
-        return f"a piece of advice, or a moment, lacks something ({error})"
+    except (TypeError, KeyError, IndexError, AttributeError) as error:
+        return f"a moment lacks something ({error})"
     return None
 
 

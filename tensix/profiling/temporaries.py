@@ -10,10 +10,10 @@ anything that runs in between.
 """
 
 import ast
+from math import prod
 
 import numpy as np
 
-from tensix.profiling.liveness import flow_of, frame_at
 from tensix.profiling.statements import lines_of_statement, statement_of
 
 __all__ = ["rewritten"]
@@ -47,7 +47,7 @@ class Types:
         """Return dtype and shape of an expression, int or float with None for Python's numbers; None if unknown."""
         try:
             return self.find(node)
-        except (TypeError, ValueError, IndexError, AttributeError):  # NumPy refuses it
+        except (TypeError, ValueError, SyntaxError, IndexError, AttributeError):  # NumPy refuses it
             return None
 
     def find(self, node):
@@ -74,11 +74,12 @@ class Types:
     def of_slice(self, node):
         """Return the type of a slice with constant bounds."""
         dtype, shape = self.of(node.value)
-        index = eval(compile(ast.Expression(node.slice), "", "eval"), {"__builtins__": {}}) if is_constant(node.slice) \
-            else None  # fmt: skip
-        if shape is None or index is None:
+        index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if not all(isinstance(one, ast.Slice) for one in index):
             return None
-        return dtype, np.broadcast_to(np.empty((), dtype), shape)[index].shape
+        bounds = [[part and ast.literal_eval(part) for part in (one.lower, one.upper, one.step)] for one in index]
+        sizes = [len(range(size)[slice(*bound)]) for size, bound in zip(shape, bounds, strict=False)]
+        return (dtype, (*sizes, *shape[len(sizes) :])) if len(index) <= len(shape) else None
 
     def operation(self, node):
         """Return the ufunc that an expression calls, and its operands; None if it calls none."""
@@ -100,8 +101,7 @@ class Types:
         if None in found or ufunc.signature is not None:
             return None
         dtypes = ufunc.resolve_dtypes((*(dtype for dtype, _ in found), None))
-        shape = np.broadcast_shapes(*(shape or () for _, shape in found))
-        return dtypes[-1], shape
+        return dtypes[-1], together([shape or () for _, shape in found])
 
 
 def array_type(dtype, shape):
@@ -113,35 +113,32 @@ def number_type(kind):
     return None if kind is None else (kind, None)
 
 
-def is_constant(node):
-    """Whether an index has only constants and slices of these."""
-    allowed = (ast.Slice, ast.Tuple, ast.Constant, ast.UnaryOp, ast.USub, ast.Load)
-    return all(isinstance(one, allowed) for one in ast.walk(node))
+def together(shapes):
+    """Return the shape to which shapes are broadcast, without an array, which would be recorded."""
+    sizes = [{1}.union(*({shape[-n]} for shape in shapes if n <= len(shape))) for n in range(1, 1 + max(map(len, shapes)))]
+    if any(len(one) > 2 for one in sizes):
+        raise ValueError(f"{shapes} cannot be broadcast.")
+    return tuple(min(one - {1}, default=1) for one in reversed(sizes))
 
 
-def rewritten(code, position, types):
+def rewritten(frame, place, types):
     """Return how the result of the operation that runs can be written into an operand of it.
 
     Parameters
     ----------
-    code : CodeType
-        Of the function that calls it.
-    position : int
-        The offset of the instruction that does.
+    frame : Frame
+        The line that runs it.
+    place : sequence of int
+        First and last line, first and last column of the operation in the source.
     types : dict
         Of the names in the function, as `bindings.moment` notes them.
 
     Returns
     -------
     dict or None
-        ``line``; ``made``, the lines of the statement; ``write``, two statements for this one's expression, and perhaps
-        one after it; ``nbytes`` of the result. None if there is no such way.
+        ``made``, the lines of the statement; ``write``, two statements for this one's expression, and perhaps one after
+        it; ``nbytes`` of the result. None if there is no such way.
     """
-    flow = flow_of(code)
-    place = flow.instructions[flow.at(position)].positions
-    if place.lineno is None:
-        return None
-    frame = frame_at(code, place.lineno)
     statement = statement_of(frame)
     if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)):
         return None
@@ -159,8 +156,8 @@ def rewritten(code, position, types):
             write = [f"{NAME} = {ast.unparse(operand)}", text_of(node, operands, operand, ufunc)]
             if not isinstance(statement, ast.Return):
                 write.append(f"del {NAME}")  # else it would live on
-            nbytes = found[0].itemsize * int(np.prod(found[1]))
-            return {"line": place.lineno, "made": [*lines_of_statement(frame)], "write": write, "nbytes": nbytes}
+            nbytes = found[0].itemsize * prod(found[1])
+            return {"made": [*lines_of_statement(frame)], "write": write, "nbytes": nbytes}
     return None
 
 

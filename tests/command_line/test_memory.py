@@ -327,6 +327,37 @@ def test_advice_is_looked_for_once(memory, monkeypatch):
     assert main(["memory", "out.json"]) == 0 and len(replays) == 1
 
 
+WASTES = """
+import numpy as np
+
+def work():
+    first = np.ones(500_000)
+    second = first * 2
+    third = np.sqrt(second)
+    return third.sum() + second[0]
+
+work()
+"""
+
+
+@pytest.mark.parametrize("options, status", [([], 3), (["--advice", "none"], 0), (["--advice", "temporary,idle"], 0)])
+def test_advice_that_would_save_too_much_fails(folder, capfd, options, status):
+    (folder / "wastes.py").write_text(WASTES)
+    words = ["memory", "-o", "out.json", *options, "--fail-on-advice", "1MiB", "wastes.py"]
+    assert main(words) == status
+    captured = capfd.readouterr()
+    assert ("`del first` after wastes.py:6 would make the peak 7.63 MiB" in captured.out) == (status == 3)
+    assert ("would lower the peak by 3.81 MiB; --fail-on-advice allows less than 1.00 MiB" in captured.err) == bool(status)
+    assert main(["memory", "out.json", "--fail-on-advice", "1GiB"]) == 0
+
+
+@pytest.mark.parametrize("option, found", [("--advice=late", "no advice of kind 'late'"), ("--fail-on-advice=x", "'x'")])
+def test_options_of_advice_that_are_wrong(folder, capfd, option, found):
+    with pytest.raises(SystemExit):
+        main(["memory", option, "-c", "import numpy"])
+    assert found in capfd.readouterr().err
+
+
 WITHOUT_SPACE = """
 import resource, numpy as np
 x = np.ones(1000)

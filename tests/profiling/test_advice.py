@@ -1,7 +1,9 @@
 """What a recording advises, checked by doing it: the peak that is left is the one that was predicted."""
 
 import json
+import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -233,6 +235,78 @@ def test_arrays_of_numpy():
     assert snapshot.advice() == []
     [line] = summary_of(findings_of(snapshot))
     assert line.endswith("of the peak are NumPy's arrays that may be used again, as far as can be seen")
+
+
+# ---- arrays in variables
+
+
+def blurred(size):
+    padded = np.ones((size, size))
+    rows = padded * 2
+    columns = np.sqrt(rows)
+    return columns.sum() + rows[0, 0]
+
+
+def keeps(size):
+    first = np.ones((size, size))
+    part = first[1:]
+    chunks = [part, np.ones((size, size))]
+    total = sum(chunk.sum() for chunk in chunks)
+    return total + np.sqrt(np.ones((2 * size, size))).sum()
+
+
+@pytest.fixture
+def served():
+    with tensix.memory.serve_numpy():
+        yield
+
+
+def test_an_array_that_is_not_used_again(served):
+    snapshot = recorded(blurred, ROWS)
+    advice = only(snapshot.advice(), "dead")
+    assert b"`del padded` after " in advice.text.encode()  # in a text it would be a use
+    assert advice.place.line == line_of(blurred, " * 2")
+    assert (advice.saves, advice.peak_after) == (ROWS * ROWS * 8, peak_of(snapshot) - ROWS * ROWS * 8)
+
+
+def test_arrays_in_a_list(served):
+    snapshot = recorded(keeps, ROWS)
+    [advice] = snapshot.advice(["dead"])
+    assert b"`del chunks` after " in advice.text.encode() and advice.place.line == line_of(keeps, " = sum(")
+    assert advice.saves == ROWS * ROWS * 8  # the other one is in two variables besides
+
+
+def test_kinds_are_chosen(served):
+    snapshot = recorded(blurred, ROWS)
+    assert snapshot.advice(["idle", "clone"]) == [] != snapshot.advice(["dead"])
+    with pytest.raises(ValueError, match=r"there is no advice of kind 'late': the kinds are dead, temporary, idle, clone"):
+        snapshot.advice(["late"])
+
+
+@pytest.mark.parametrize("kind", ["trace", "profile"])
+def test_nothing_is_looked_at_while_a_debugger_runs(served, kind):
+    before = sys.gettrace()
+    if kind == "trace":
+        sys.settrace(lambda *_: None)
+    try:
+        snapshot = recorded(blurred, ROWS)
+    finally:
+        sys.settrace(before)
+    assert ("moments" in snapshot) == (kind != "trace")
+
+
+def test_variables_are_as_before(served):
+    """A frame keeps no copy of its variables, so arrays are freed when they were."""
+
+    def run():
+        values = np.ones((ROWS, ROWS))
+        died = weakref.ref(values)
+        del values
+        return died() is None, np.ones((ROWS, ROWS)).sum()
+
+    found = []
+    recorded(lambda: found.append(run()))
+    assert found == [(True, ROWS * ROWS)]
 
 
 # ---- clones

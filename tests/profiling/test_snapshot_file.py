@@ -142,6 +142,13 @@ def test_binary_and_missing_files(tmp_path):
         load_snapshot(tmp_path / "missing.json")
 
 
+def moment(**changes):
+    """Return what a snapshot notes of a variable at a peak."""
+    noted = {"block": 2, "depth": 0, "names": ["x"], "blocks": [0], "line": 3, "is_after": True}
+    return noted | {"dead": [3], "live": [], "made": [1]} | changes
+
+
+
 DAMAGES = {
     "no version": lambda data: data.pop("version"),
     "version of another kind": lambda data: data.update(version="1"),
@@ -180,6 +187,14 @@ DAMAGES = {
     "advice on no block": lambda data: data.update(advice=[{"text": "", "saves": 1, "peak_after": 1, "blocks": [99]}]),
     "advice without a text": lambda data: data.update(advice=[{"saves": 1, "peak_after": 1, "blocks": []}]),
     "advice that is not a list": lambda data: data.update(advice=3),
+    "moment on no block": lambda data: data.update(moments=[moment(block=99)]),
+    "moment without lines": lambda data: data.update(moments=[{"block": 0, "blocks": []}]),
+    "moment with a line that is none": lambda data: data.update(moments=[moment(dead=["3"])]),
+    "moment with names of nothing": lambda data: data.update(moments=[moment(blocks=[])]),
+    "moment with a name that is none": lambda data: data.update(moments=[moment(names=[3])]),
+    "moment with types that are none": lambda data: data.update(moments=[moment(types={"x": ["<f8"]})]),
+    "moment with types of another kind": lambda data: data.update(moments=[moment(types=[])]),
+    "moments that are none": lambda data: data.update(moments=3),
     "last use without a stack": lambda data: data["blocks"]["last_use_stack"].__setitem__(0, None),
     "operator that is none": lambda data: data["blocks"]["operator"].__setitem__(0, 9),
     "copy of itself": lambda data: data["blocks"]["copy_of"].__setitem__(0, 0),
@@ -230,7 +245,9 @@ def test_older_and_richer_snapshots(recorded, tmp_path):
         del frame["source"]
     assert load_snapshot(saved(tmp_path, older)) == older
     advice = [{"text": "del x", "blocks": [0, 2], "saves": 3, "peak_after": 5}]
-    richer = recorded | {"blocks": recorded["blocks"] | {"kind": [1, 0, 2]}, "advice": advice}
+    moments = [moment(), moment(names=[], blocks=[], at=[3, 3, 0, 9], types={"x": ["<f8", [3]], "n": "int"})]
+    kinds = recorded["blocks"] | {"kind": [1, 0, 2]}
+    richer = recorded | {"blocks": kinds, "advice": advice, "moments": moments}
     assert load_snapshot(saved(tmp_path, richer)) == richer
 
 

@@ -262,6 +262,19 @@ def test_the_report_has_as_many_rows_as_asked_for(run, option, tests):
     assert len(re.findall("test_it.py::", report)) == tests
 
 
+def test_the_report_names_advice(run):
+    result = run("""
+def test_it():
+    first = np.ones(500_000)
+    second = first * 2
+    third = np.sqrt(second)
+    assert third.sum() > second[0]
+""", "--memory-report")
+    printed = result.stdout.str()
+    assert "3.81 MiB less at the peak of test_it.py::test_it:" in printed
+    assert re.search(r"`del first` after test_it.py:\d+ would make the peak 7.63 MiB", printed)
+
+
 def test_numbers_travel_with_reports(pytester, run):
     """As pytest-xdist sends them: through plain data."""
     pytester.makeconftest("""
