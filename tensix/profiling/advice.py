@@ -11,6 +11,7 @@ holds the block. What is allocated while that statement still runs comes before 
 
 from bisect import bisect_right
 from collections import defaultdict
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -36,8 +37,9 @@ class Advice(NamedTuple):
     text : str
         What to do, in one sentence.
     kind : str
-        ``"dead"``: variables that are not used again keep an array. ``"idle"``: a block that is not used again is kept.
-        ``"temporary"``: a result could be written into an operand. ``"clone"``: a copy that is never written could have shared its bytes.
+        ``"dead"``: variables that are not used again keep an array. ``"temporary"``: a result could be written into an
+        operand. ``"idle"``: a block that is not used again is kept. ``"clone"``: a copy that is never written could
+        have shared its bytes.
     place : Frame or None
         The line to change; None if it is not known.
     blocks : tuple of int
@@ -436,8 +438,8 @@ def dead_variables(uses):
                 ends |= {number: end} | {one: min(first, replay.gone[one]) for one, first in found.items()}
             elif line in made:  # the next value takes its place
                 those = like(uses, level, number)
-                later = zip(those, those[1:], strict=False)
-                ends |= {one: min(replay.born[other], replay.gone[one]) for one, other in later} | {number: end}
+                ends |= {one: min(replay.born[other], replay.gone[one]) for one, other in pairwise(those)}
+                ends[number] = end
             else:
                 ends[number] = end
         names, line = ", ".join(fact["names"]), level.used._replace(line=fact["line"])
@@ -498,7 +500,7 @@ def level_of(uses, fact):
 
 def temporaries(uses):
     """Yield changes that write a result into an operand. See ``temporaries.py``."""
-    replay, blocks = uses.replay, uses.blocks
+    replay = uses.replay
     for fact in uses.snapshot.get("moments", ()):
         level = level_of(uses, fact)
         if level is None or "at" not in fact:

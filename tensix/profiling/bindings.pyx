@@ -41,7 +41,7 @@ cdef extern from "Python.h":
 cdef enum:
     IS_OPTIMIZED = 0x1        # flags of code: its variables are not in a dict
     CAN_WAIT = 0x2A0          # generators and coroutines
-    MOST_ITEMS = 1024         # of a container that is looked into
+    MOST_ITEMS = 1024         # of a container that is followed
     MOST_NODES = 16384
     DEBUGGER = 0              # its number in sys.monitoring
 
@@ -58,7 +58,7 @@ PLAIN = frozenset((ndarray, list, tuple, dict, str, bytes, int, float, complex, 
 
 
 def is_traced():
-    """Whether a debugger or tracer may look at variables."""
+    """Whether a debugger or tracer may read variables."""
     monitoring = getattr(sys, "monitoring", None)
     return sys.gettrace() is not None or (monitoring is not None and monitoring.get_tool(DEBUGGER) is not None)
 
@@ -185,7 +185,7 @@ cdef int note_variables(dict nodes, object frame, object code, int number, objec
 
 
 cdef int drop_variables(object variables, bint is_optimized) except -1:
-    """Empty the dict that a frame keeps its variables in once it was asked, before Python 3.13, if it is no one else's.
+    """Empty the dict that a frame keeps its variables in once it was asked, before Python 3.13, if no one else has it.
 
     The frame has a reference, and the caller.
     """

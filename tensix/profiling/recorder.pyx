@@ -28,9 +28,9 @@ The stack is taken once in a call: it is that of the call, wherever in it a bloc
 
 Note [Moments of a recording]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-The variables of running functions are looked at (Note [Variables that hold an array] in ``bindings.pyx``) when an
-allocation makes a new peak, a fiftieth above the last one that was looked at. Another line may have nearly as much in
-use, and be the peak once the first one is lowered: so a large allocation beyond half the peak is looked at as well,
+The variables of running functions are examined (Note [Variables that hold an array] in ``bindings.pyx``) when an
+allocation makes a new peak, a fiftieth above the last one that was examined. Another line may have nearly as much in
+use, and be the peak once the first one is lowered: so a large allocation beyond half the peak is examined as well,
 once for each stack of calls. What that takes, a tenth of a millisecond each time, may be a fiftieth of the time of the
 recording, and 10 milliseconds more.
 
@@ -140,9 +140,9 @@ cdef enum:
     SPILL_COUNT = 8192    # records in memory before the first ones go to the file
     PART_COUNT = 1024     # records that are read at once
     MEASURED_BYTES = 1048576  # a mapping that may be touched in part
-    LEAST_LOOKED = 1048576    # bytes in use. See Note [Moments of a recording]
+    LEAST_EXAMINED = 1048576    # bytes in use. See Note [Moments of a recording]
     SMALLEST_PART = 1024      # of what is in use, for a block that matters
-    MOST_LOOKING = 10000000   # nanoseconds, besides a fiftieth of the recording
+    MOST_EXAMINING = 10000000   # nanoseconds, besides a fiftieth of the recording
 
 
 cdef struct block_record_t:
@@ -270,10 +270,10 @@ cdef class record(MemoryListener):
     cdef object at_failure      # called with the bytes that were refused, or None
     cdef uint64_t call          # the latest of which the stack was taken
     cdef uint32_t call_stack
-    cdef bint is_looking        # at variables. See Note [Moments of a recording]
+    cdef bint is_examining      # variables. See Note [Moments of a recording]
     cdef size_t highest
-    cdef int64_t looking_ns
-    cdef dict looked            # bytes in use when that was done, by stacks
+    cdef int64_t examining_ns
+    cdef dict examined          # bytes in use when that was done, by stacks
     cdef list moments           # what was seen then
     cdef dict deaths            # of variables of these, as `facts_of` knows them
     cdef void* made             # the latest block, while nothing was read in the call that allocated it
@@ -287,7 +287,7 @@ cdef class record(MemoryListener):
         self.allocators, self.threads, self.files = [], {}, []
         self.operators, self.operator_numbers = [], {}
         self.marks, self.sources = [], {}
-        self.looked, self.moments, self.deaths = {}, [], {}
+        self.examined, self.moments, self.deaths = {}, [], {}
 
     def __init__(self, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS, through=None, resident=False):
         if not 16 <= max_events <= 1 << 32:
@@ -462,9 +462,9 @@ cdef class record(MemoryListener):
         lock_listeners()
         tape_append(&self.tape, &made)
         unlock_listeners()
-        if self.tape.live >= LEAST_LOOKED and not self.is_looking:
+        if self.tape.live >= LEAST_EXAMINED and not self.is_examining:
             with cython.critical_section(self):
-                look(self, &made)
+                examine(self, &made)
 
     cdef void allocated_without_python(self, const new_block_t* block) noexcept nogil:
         cdef block_record_t made
@@ -838,34 +838,34 @@ cdef void tape_append(tape_t* tape, block_record_t* made) noexcept nogil:
 
 
 cdef bint is_high(record self, const block_record_t* made) except -1:
-    """Whether it is worth to look at variables. See Note [Moments of a recording]."""
+    """Whether to examine variables. See Note [Moments of a recording]."""
     cdef size_t live = self.tape.live
     if live * 50 < self.highest * 51:
         if made.nbytes * 64 < live or live * 2 < self.highest:
             return False
-        if live * 50 < <size_t>self.looked.get(made.stack, 0) * 51:
+        if live * 50 < <size_t>self.examined.get(made.stack, 0) * 51:
             return False
     self.highest = max(self.highest, live)
-    self.looked[made.stack] = live
-    return self.looking_ns < MOST_LOOKING + (tx_now_ns() - self.tape.started_ns) // 50
+    self.examined[made.stack] = live
+    return self.examining_ns < MOST_EXAMINING + (tx_now_ns() - self.tape.started_ns) // 50
 
 
-cdef int look(record self, const block_record_t* made) noexcept:
+cdef int examine(record self, const block_record_t* made) noexcept:
     """Note which variables hold what is in use. See Note [Moments of a recording]."""
     cdef pending_exception_t pending = save_exception()
     cdef bint collects = PyGC_Disable()
-    cdef int64_t began = tx_now_ns()
-    self.is_looking = True
+    self.is_examining = True
     try:
+        began = time.thread_time_ns()  # while other processes run, it stands still
         if may_run_python() and is_high(self, made):
             frames, held, types = moment(self.sites.origins, self.tape.live // SMALLEST_PART)
             seen = [(number, frame, names) for address, frame, names in held if (number := number_of(self, address))]
             if frames:
                 self.moments.append((made.number, frames, seen, types))
+        self.examining_ns += time.thread_time_ns() - began
     except BaseException as error:
         pass_on(error)
-    self.is_looking = False
-    self.looking_ns += tx_now_ns() - began
+    self.is_examining = False
     if collects:
         PyGC_Enable()
     restore_exception(pending)

@@ -3,10 +3,10 @@
 Note [Temporaries that can be written]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 The expression that runs is found in the source by its position. Types and shapes of its parts are worked out from those
-of the variables, as NumPy does it; what cannot be is unknown, and so is all around it. The result can be written into an
-operand that is itself the result of an operator or a ufunc, so that nobody else has it, and that has the result's type
-and shape. All that the statement evaluates must be known, for what is evaluated earlier than before may not depend on
-anything that runs in between.
+of the variables, as NumPy does it; what cannot be is unknown, and so is all around it. The result can be written into
+an operand that is itself the result of an operator or a ufunc, so that nothing else has it, and that has the result's
+type and shape. All that the statement evaluates must be known, for what is evaluated earlier than before may not depend
+on anything that runs in between.
 """
 
 import ast
@@ -115,7 +115,8 @@ def number_type(kind):
 
 def together(shapes):
     """Return the shape to which shapes are broadcast, without an array, which would be recorded."""
-    sizes = [{1}.union(*({shape[-n]} for shape in shapes if n <= len(shape))) for n in range(1, 1 + max(map(len, shapes)))]
+    depth = max(map(len, shapes))
+    sizes = [{1, *(shape[-n] for shape in shapes if n <= len(shape))} for n in range(1, depth + 1)]
     if any(len(one) > 2 for one in sizes):
         raise ValueError(f"{shapes} cannot be broadcast.")
     return tuple(min(one - {1}, default=1) for one in reversed(sizes))

@@ -1,7 +1,7 @@
 """What programs on well-known packages are advised, checked by doing it: same output, and the peak that was predicted.
 
-The table of ``docs/advice.rst`` says what each program of ``advised/`` is to be advised. Those of ``traps/`` look as if
-there were something, and must not be advised anything.
+The table of ``docs/advice.rst`` says what each program of ``advised/`` is to be advised. Those of ``traps/`` seem
+not to use an array again, and must not be advised anything.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Segmentation by edges and regions, in the manner of scikit-image's "Comparing edge-based and region-based segmentation".
+"""Segmentation, in the manner of scikit-image's "Comparing edge-based and region-based segmentation".
 
 https://scikit-image.org/docs/stable/auto_examples/applications/plot_coins_segmentation.html
 """

@@ -11,8 +11,8 @@ def evaluate(text):
 
 
 def main():
-    left = np.ones(400_000)
-    right = np.full(400_000, 2.0)
+    left = np.ones(400_000)  # noqa: F841 - a text has its name
+    right = np.full(400_000, 2.0)  # noqa: F841
     other = np.ones(800_000).sum()
     print(other, evaluate("left + right * left").sum())
 

@@ -5,11 +5,14 @@ import numpy as np
 
 def turns(count):
     last = np.ones(count)
+    total = 0
     for number in range(2):
         if number == 1:
-            return last.sum()
-        now = np.ones(count)
-        now += number
+            total += last.sum()
+        else:
+            now = np.ones(count)
+            now += number
+    return total
 
 
 print(turns(500_000))
