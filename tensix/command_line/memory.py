@@ -5,7 +5,6 @@ import os
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -75,9 +74,9 @@ def fill(parser):
     parser.add_argument("--every", metavar="TIME", type=seconds_of, help="with --live, show it again every so many "
                         "seconds, such as 10s, until the program ends")  # fmt: skip
     parser.add_argument("--no-numpy", action="store_true", help="leave NumPy's arrays to NumPy")
-    parser.add_argument("--advice", metavar="KINDS", type=kinds_in, help="which advice to give: dead, temporary, idle, "
+    parser.add_argument("--advice", metavar="KINDS", help="which advice to give: dead, temporary, idle, "
                         "clone, several with commas, or none (default: all)")  # fmt: skip
-    parser.add_argument("--fail-on-advice", metavar="SIZE", type=size_in, help="end with status 3 if the program "
+    parser.add_argument("--fail-on-advice", metavar="SIZE", help="end with status 3 if the program "
                         "ends with 0 and the advice would lower its peak by SIZE, such as 10MiB, or more")  # fmt: skip
     parser.add_argument("--no-torch", action="store_true", help="leave PyTorch's tensors to PyTorch")
     add_program(parser, " | FOLDER | SNAPSHOT.json")
@@ -86,6 +85,10 @@ def fill(parser):
 
 def run(arguments):
     """Write the file; the exit status is the program's."""
+    kinds = arguments.advice and arguments.advice.replace("none", "").split(",")
+    arguments.advice = kinds and kinds_of(filter(None, kinds))
+    if arguments.fail_on_advice is not None:
+        arguments.fail_on_advice = parse_size(arguments.fail_on_advice)
     if arguments.live is not None:
         return show_live(arguments)
     if arguments.every is not None:
@@ -223,27 +226,6 @@ def save(snapshot, other, findings, output):
         compared = {} if other is None else {"compared": other}
         snapshot = Snapshot(with_advice(snapshot | compared, findings.advice))
     snapshot.save(output)
-
-
-def kinds_in(text):
-    """Return the kinds of advice in a text with commas."""
-    with told():
-        return kinds_of([] if text == "none" else text.split(","))
-
-
-def size_in(text):
-    """Return a number of bytes."""
-    with told():
-        return parse_size(text)
-
-
-@contextmanager
-def told():
-    """Have argparse show the text of an error."""
-    try:
-        yield
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def seconds_of(text):

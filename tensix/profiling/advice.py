@@ -74,13 +74,7 @@ class Advice(NamedTuple):
 
 
 def kinds_of(kinds):
-    """Return kinds of advice that are asked for, all for None.
-
-    Raises
-    ------
-    ValueError
-        If one of them is not known.
-    """
+    """Return kinds of advice that are asked for, all for None."""
     wanted = frozenset(FINDERS if kinds is None else kinds)
     if not wanted <= FINDERS.keys():
         unknown = ", ".join(map(repr, sorted(wanted - FINDERS.keys())))
@@ -449,19 +443,7 @@ def dead_variables(uses):
 
 
 def firsts_after(uses, level, lines, numbers):
-    """Return the position after each of some blocks at which a line of a function is run first, by what it allocates.
-
-    Parameters
-    ----------
-    uses : Uses
-        Of the recording.
-    level : Level
-        The call of the function.
-    lines : set of int
-        The lines that count.
-    numbers : list of int
-        Blocks of one thread.
-    """
+    """Return the position after each of some blocks of a thread at which it allocates in one of a function's lines."""
     stacks = uses.stacks_at(level, lines)
     born = np.array(uses.replay.born)[np.isin(uses.stacks, stacks) & (uses.threads == uses.threads[numbers[0]])]
     firsts = np.searchsorted(born, [uses.replay.born[number] for number in numbers], side="right")

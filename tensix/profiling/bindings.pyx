@@ -64,23 +64,11 @@ def is_traced():
 
 
 def moment(origins, least):
-    """Return the variables of this thread that alone hold arrays.
+    """Return the variables of this thread that alone hold arrays of so many bytes.
 
-    Parameters
-    ----------
-    origins : CodeOrigins
-        Tells the user's program from packages.
-    least : int
-        Bytes of an array that matters.
-
-    Returns
-    -------
-    frames : list of tuple
-        For each running function of the user's: code, position in it, and how many frames are further in.
-    held : list of tuple
-        Address of an array's block, number of a frame in the list, and the names of its variables.
-    types : dict
-        What the innermost function of the user's calls arrays and numbers.
+    First come the running functions of the user's: code, position in it, and how many frames are further in. Then the
+    arrays: address, number of a function in the list, names of its variables. Then a dict: what the innermost function
+    of the user's calls arrays and numbers.
     """
     frames, held, types, nodes = [], [], {}, {}
     if not GIL_EXISTS or is_traced():

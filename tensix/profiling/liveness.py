@@ -36,13 +36,7 @@ FLOWS = {}  # of code
 
 
 class Flow:
-    """The paths through the instructions of a code object, and what is live where.
-
-    Parameters
-    ----------
-    code : CodeType
-        Of a function or module.
-    """
+    """The paths through the instructions of a code object, and what is live where."""
 
     def __init__(self, code):
         listing = dis.Bytecode(code)
@@ -70,8 +64,7 @@ class Flow:
 
     def at(self, position):
         """Return the number of the instruction that runs; the position may be in what CPython keeps after it."""
-        offsets = [*self.numbers]
-        return max(bisect_right(offsets, position) - 1, 0)
+        return max(bisect_right([*self.numbers], position) - 1, 0)
 
     def next_of(self, number, one):
         """Return which instructions may follow one that raises nothing."""
@@ -95,20 +88,8 @@ class Flow:
                 if before != self.live[number]:
                     self.live[number], changes = before, True
 
-    def is_live_after(self, number, name):
-        """Whether a variable is live after an instruction."""
-        return any(name in self.live[other] for other in self.following[number] | self.handlers[number])
-
     def ways(self, lines, end):
-        """Yield the steps out of some lines, or into them, as pairs of instructions: those of which one end is inside.
-
-        Parameters
-        ----------
-        lines : range
-            Of a statement, which the compiler may have repeated.
-        end : int
-            Which end: 0 for the steps out of the lines, 1 for those into them.
-        """
+        """Yield the steps out of the lines of a statement (`end` is 0), or into them (1), as pairs of instructions."""
         for number, following in enumerate(self.following):
             for other in following | (self.handlers[number] if end else set()):
                 inside = self.lines[number] in lines, self.lines[other] in lines
@@ -116,23 +97,9 @@ class Flow:
                     yield number, other
 
     def before(self, number, name, only_stores=False):
-        """Return the instructions that can be the last before another one to load or store a variable.
+        """Return the instructions that can be the last before one to load or store a variable, and if a path has none.
 
-        Parameters
-        ----------
-        number : int
-            Of the instruction; the variable has a value there.
-        name : str
-            The variable.
-        only_stores : bool, optional
-            Whether loads are passed by.
-
-        Returns
-        -------
-        set of int
-            -1 for an argument that is still what it was when the function began.
-        bool
-            Whether there is a path without a value.
+        -1 is an argument that is still what it was when the function began.
         """
         found, seen, waiting, lacks = set(), set(), [number], False
         while waiting:
@@ -149,7 +116,6 @@ class Flow:
                 else:
                     waiting.append(other)
         return found, lacks
-
 
     def comes_again(self, number, name, entries):
         """Whether a path leads from an instruction to one of some without a new value for a variable."""
@@ -185,23 +151,11 @@ def frame_at(code, line):
 
 
 def death_of(code, position, names):
-    """Return since when variables are not used, in a function that has come to an instruction.
+    """Return since when variables are not used, in a function that has come to the instruction at a position.
 
-    Parameters
-    ----------
-    code : CodeType
-        Of a running function, or of a script.
-    position : int
-        The offset of the instruction that runs.
-    names : tuple of str
-        Variables that have values.
-
-    Returns
-    -------
-    dict or None
-        None if one of them may be used again. Else ``line`` and ``is_after``: the lines of source after which, or
-        before which, ``del`` can be written; ``dead``: lines at which none of them is live; ``made``: the lines of the
-        statement that gave the value, if it is one; ``live``: lines at which all are live.
+    That is None if one of them may be used again. Else ``line`` and ``is_after``: the line after or before which
+    ``del`` can be written; ``dead``: the lines at which none of them is live; ``made``: those of the statement that
+    gave the value, if it is one; ``live``: the lines at which all are live.
     """
     has_statements = not code.co_name.startswith("<") or code.co_name == "<module>"
     if not has_statements or tree_of(code.co_filename) is None or not all(is_plain(code, name) for name in names):
@@ -299,17 +253,12 @@ def strings_of(file):
     if file not in STRINGS or STRINGS[file][0] is not tree:
         words, passed = set(), set()
         for node in ast.walk(tree):  # from outside to inside
-            is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
             is_print = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
-            no_code = [getattr(node, "slice", None), *getattr(node, "keys", ())]
-            no_code += [node.value] if is_text else node.args if is_print else []
-            passed.update(id(one) for part in no_code if part is not None for one in pieces_of(part))
+            plain = [getattr(node, "slice", None), *getattr(node, "keys", ()), *(node.args if is_print else ())]
+            plain += [node.value] if isinstance(node, ast.Expr) else []
+            for text in plain:
+                passed.update(map(id, [text, *getattr(text, "values", ())]))  # what is formatted has pieces
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in passed:
                 words.update(WORD.findall(node.value))
         STRINGS[file] = tree, words
     return STRINGS[file][1]
-
-
-def pieces_of(node):
-    """Return an expression, and the texts of one that is formatted."""
-    return [node, *node.values] if isinstance(node, ast.JoinedStr) else [node]

@@ -6,22 +6,12 @@ __all__ = []
 
 
 def facts_of(moments, known):
-    """Return which variables were not used any more at the moments of a recording.
+    """Return which variables were not used any more at the moments of a recording; `known` keeps what was found out.
 
-    Parameters
-    ----------
-    moments : list of tuple
-        The number of the block whose allocation was the moment, and what `bindings.moment` returned, numbers of blocks
-        in place of addresses.
-    known : dict
-        Keeps what was found out for the next call.
-
-    Returns
-    -------
-    list of dict
-        What `death_of` returns; ``names``; the ``block`` of the moment, and the ``blocks`` that the variables hold;
-        ``depth``, how many frames of the block's stack are further in than that of the variables. Or without
-        names and blocks ``at``, where in the source the operation is that runs, and the ``types`` of names there.
+    A moment is the number of the block whose allocation it was, and what `bindings.moment` returned, numbers of blocks
+    in place of addresses. Of it there is what `death_of` returns, with ``names``, the ``block`` of the moment, the
+    ``blocks`` that the variables hold, and ``depth``, how many frames of the block's stack are further in. Without
+    names and blocks there is ``at``, where in the source the operation is that runs, and the ``types`` of names there.
     """
     facts = {}
     for block, frames, held, types in moments:

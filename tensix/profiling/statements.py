@@ -50,18 +50,17 @@ def body_of(statement):
 
 def can_follow(frame):
     """Whether there can be a statement directly after that of a line which is reached from it."""
+    ends = ast.Return, ast.Raise, ast.Continue, ast.Break
     statement = statement_of(frame)
-    is_end = isinstance(statement, (ast.Return, ast.Raise, ast.Continue, ast.Break))
-    return statement is not None and not is_end and not body_of(statement)
+    return statement is not None and not isinstance(statement, ends) and not body_of(statement)
 
 
 def can_precede(frame):
     """Whether there can be a statement directly before that of a line which is run each time before it."""
     statement = statement_of(frame)
-    if statement is None or not body_of(statement):
-        return statement is not None
-    is_once = isinstance(statement, (ast.If, ast.With)) and statement.lineno == frame.line
-    return is_once and lines_of_source(frame.file)[frame.line - 1].split(maxsplit=1)[0] != "elif"
+    if isinstance(statement, (ast.If, ast.With)) and statement.lineno == frame.line:
+        return lines_of_source(frame.file)[frame.line - 1].split(maxsplit=1)[0] != "elif"
+    return statement is not None and not body_of(statement)
 
 
 def target_of(frame):

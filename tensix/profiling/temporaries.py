@@ -26,19 +26,11 @@ OPERATORS = {
 }  # fmt: skip
 SIGNS = {ast.USub: "negative", ast.Invert: "invert"}
 SCALARS = {"int": int, "float": float}
-SAME = ("min", "max")  # methods whose result has the type of the array, without arguments
-OF_FLOATS = ("mean", "std", "var")  # the same if that is float32 or float64
 NAME = "new"
 
 
 class Types:
-    """Work out the types of expressions.
-
-    Parameters
-    ----------
-    types : dict
-        Of names, as `bindings.moment` notes them.
-    """
+    """Work out the types of expressions from those of names, as `bindings.moment` notes them."""
 
     def __init__(self, types):
         self.types = types
@@ -47,39 +39,23 @@ class Types:
         """Return dtype and shape of an expression, int or float with None for Python's numbers; None if unknown."""
         try:
             return self.find(node)
-        except (TypeError, ValueError, SyntaxError, IndexError, AttributeError):  # NumPy refuses it
+        except (TypeError, ValueError, SyntaxError):  # NumPy refuses it
             return None
 
     def find(self, node):
         if isinstance(node, ast.Name):
             known = self.types.get(node.id)
-            return array_type(*known) if isinstance(known, list) else number_type(SCALARS.get(known))
+            dtype = np.dtype(known[0]) if isinstance(known, list) else None
+            is_array = dtype is not None and dtype.kind in "biufc"
+            return (dtype, tuple(known[1])) if is_array else (SCALARS[known], None) if known in SCALARS else None
         if isinstance(node, ast.Constant):
-            return number_type(type(node.value) if type(node.value) in (int, float) else None)
-        if isinstance(node, ast.Subscript):
-            return self.of_slice(node)
-        if isinstance(node, ast.Attribute) and node.attr == "T":
-            dtype, shape = self.of(node.value)
-            return dtype, shape[::-1]
+            return (type(node.value), None) if type(node.value) in (int, float) else None
         ufunc, operands = self.operation(node)
-        if ufunc is not None:
-            return self.of_operation(ufunc, operands)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not (node.args or node.keywords):
-            dtype, shape = self.of(node.func.value)
-            is_float = shape is not None and dtype.char in "fd"
-            if shape is not None and (node.func.attr in SAME or (is_float and node.func.attr in OF_FLOATS)):
-                return dtype, ()
-        return None
-
-    def of_slice(self, node):
-        """Return the type of a slice with constant bounds."""
-        dtype, shape = self.of(node.value)
-        index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if not all(isinstance(one, ast.Slice) for one in index):
+        found = [self.of(operand) for operand in operands]
+        if ufunc is None or None in found or ufunc.signature is not None:
             return None
-        bounds = [[part and ast.literal_eval(part) for part in (one.lower, one.upper, one.step)] for one in index]
-        sizes = [len(range(size)[slice(*bound)]) for size, bound in zip(shape, bounds, strict=False)]
-        return (dtype, (*sizes, *shape[len(sizes) :])) if len(index) <= len(shape) else None
+        dtypes = ufunc.resolve_dtypes((*(dtype for dtype, _ in found), None))
+        return dtypes[-1], np.broadcast_shapes(*(shape or () for _, shape in found))
 
     def operation(self, node):
         """Return the ufunc that an expression calls, and its operands; None if it calls none."""
@@ -95,50 +71,13 @@ class Types:
                     return found, node.args
         return None, []
 
-    def of_operation(self, ufunc, operands):
-        """Return the type of a ufunc's result."""
-        found = [self.of(operand) for operand in operands]
-        if None in found or ufunc.signature is not None:
-            return None
-        dtypes = ufunc.resolve_dtypes((*(dtype for dtype, _ in found), None))
-        return dtypes[-1], together([shape or () for _, shape in found])
-
-
-def array_type(dtype, shape):
-    dtype = np.dtype(dtype)
-    return (dtype, tuple(shape)) if dtype.kind in "biufc" else None
-
-
-def number_type(kind):
-    return None if kind is None else (kind, None)
-
-
-def together(shapes):
-    """Return the shape to which shapes are broadcast, without an array, which would be recorded."""
-    depth = max(map(len, shapes))
-    sizes = [{1, *(shape[-n] for shape in shapes if n <= len(shape))} for n in range(1, depth + 1)]
-    if any(len(one) > 2 for one in sizes):
-        raise ValueError(f"{shapes} cannot be broadcast.")
-    return tuple(min(one - {1}, default=1) for one in reversed(sizes))
-
 
 def rewritten(frame, place, types):
-    """Return how the result of the operation that runs can be written into an operand of it.
+    """Return how the result of the operation that runs can be written into an operand of it, None if it cannot.
 
-    Parameters
-    ----------
-    frame : Frame
-        The line that runs it.
-    place : sequence of int
-        First and last line, first and last column of the operation in the source.
-    types : dict
-        Of the names in the function, as `bindings.moment` notes them.
-
-    Returns
-    -------
-    dict or None
-        ``made``, the lines of the statement; ``write``, two statements for this one's expression, and perhaps one after
-        it; ``nbytes`` of the result. None if there is no such way.
+    Parameters are the frame that runs it, its place in the source as first and last line and column, and the types of
+    names. Returned are ``made``, the lines of the statement; ``write``, two statements for this one's expression, and
+    perhaps one after it; ``nbytes`` of the result.
     """
     statement = statement_of(frame)
     if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)):
@@ -146,7 +85,9 @@ def rewritten(frame, place, types):
     value = statement.value
     if value is None or (isinstance(statement, ast.AugAssign) and not isinstance(statement.target, ast.Name)):
         return None  # what else is evaluated before it is not known
-    node = next((one for one in ast.walk(value) if is_at(one, place)), None)
+    ends = "lineno", "end_lineno", "col_offset", "end_col_offset"
+    found = [one for one in ast.walk(value) if [getattr(one, end, None) for end in ends] == [*place]]
+    node = found[0] if found else None
     known = Types(types)
     ufunc, operands = known.operation(node)
     found = known.of(node)
@@ -160,12 +101,6 @@ def rewritten(frame, place, types):
             nbytes = found[0].itemsize * prod(found[1])
             return {"made": [*lines_of_statement(frame)], "write": write, "nbytes": nbytes}
     return None
-
-
-def is_at(node, place):
-    """Whether a node of `ast` is where an instruction is."""
-    where = tuple(getattr(node, name, None) for name in ("lineno", "end_lineno", "col_offset", "end_col_offset"))
-    return where == tuple(place)
 
 
 def text_of(node, operands, operand, ufunc):
