@@ -85,10 +85,6 @@ def fill(parser):
 
 def run(arguments):
     """Write the file; the exit status is the program's."""
-    kinds = arguments.advice and arguments.advice.replace("none", "").split(",")
-    arguments.advice = kinds and kinds_of(filter(None, kinds))
-    if arguments.fail_on_advice is not None:
-        arguments.fail_on_advice = parse_size(arguments.fail_on_advice)
     if arguments.live is not None:
         return show_live(arguments)
     if arguments.every is not None:
@@ -97,6 +93,7 @@ def run(arguments):
     if words[0].endswith(".json") and words[1:] and words[1].startswith("-"):  # a snapshot has no options itself
         arguments = arguments.parser.parse_args([*words[1:], words[0]], arguments)
         words = words_of(arguments)
+    check_advice(arguments)
     output = Path(arguments.output or f"{name_of(words)}.memory.html")
     check_output(output, words)
     if arguments.open and output.suffix != ".html":
@@ -139,10 +136,19 @@ def run(arguments):
     return status or (2 if is_incomplete else 0)
 
 
+def check_advice(arguments):
+    """Take the options of advice: kinds with commas, or none, and a size."""
+    if arguments.advice is not None:
+        arguments.advice = kinds_of([] if arguments.advice == "none" else arguments.advice.split(","))
+    if arguments.fail_on_advice is not None:
+        arguments.fail_on_advice = parse_size(arguments.fail_on_advice)
+
+
 def show_live(arguments):
     """Show what a running program has recorded, once or again and again."""
     if any((arguments.program, arguments.module, arguments.code)):
         raise ValueError("--live PID shows a program that runs: do not give another one.")
+    check_advice(arguments)
     output = Path(arguments.output or f"{arguments.live}.memory.html")
     check_output(output)
     other = load_snapshot(arguments.compare) if arguments.compare else None
