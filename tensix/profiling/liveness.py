@@ -25,7 +25,7 @@ from tensix.memory.call_site import Frame
 from tensix.profiling.bindings import FINDERS
 from tensix.profiling.statements import can_follow, can_precede, lines_of_statement, tree_of
 
-__all__ = ["death_of"]
+__all__ = []
 
 ACCESS = re.compile(r"(LOAD|STORE|DELETE)_(?:FAST|NAME|GLOBAL|FROM_DICT_OR_GLOBALS)")
 # After these the next instruction is not reached.
