@@ -145,7 +145,7 @@ cdef int note_frames(list frames, dict nodes, object origins, object tensor, dic
             is_optimized = code.co_flags & IS_OPTIMIZED != 0
             is_script = frame.f_globals is script and code.co_name == "<module>"
             if (is_optimized or is_script) and not code.co_flags & CAN_WAIT and not finds_variables(code):
-                if not types:
+                if not frames:
                     note_types(types, frame, code)
                 note_variables(nodes, frame, code, len(frames), tensor)
                 frames.append((code, frame.f_lasti, further_in))
