@@ -9,6 +9,7 @@ from tensix.core import set_allocator
 from tensix.memory.caching_allocator import CachingAllocator, CachingStats
 
 if TYPE_CHECKING:
+    from tensix.memory import cluster
     from tensix.memory.adaptors import (
         Adaptor,
         AlignmentAdaptor,
@@ -65,6 +66,7 @@ __all__ = [
     "StatisticsAdaptor",
     "TrackedBlock",
     "TrackingAdaptor",
+    "cluster",
     "copies",
     "load_snapshot",
     "mark",
@@ -106,6 +108,7 @@ LOADED_LATER = {
     "StatisticsAdaptor": "adaptors",
     "TrackedBlock": "adaptors",
     "TrackingAdaptor": "adaptors",
+    "cluster": None,
     "copies": ".profiling.profiler",
     "load_snapshot": ".profiling.snapshot_file",
     "mark": ".profiling.recorder",

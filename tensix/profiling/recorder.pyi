@@ -1,4 +1,4 @@
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from os import PathLike
 from typing import Self
 
@@ -6,7 +6,7 @@ from typing_extensions import disjoint_base
 
 from tensix.profiling.snapshot_file import Snapshot
 
-__all__ = ["mark", "record", "snapshot"]
+__all__ = ["mark", "record", "snapshot", "task"]
 
 @disjoint_base
 class record:
@@ -24,6 +24,17 @@ class record:
     def stop(self) -> None:
         """End the recording; harmless if it has ended. What is freed later still counts as alive in it."""
     def snapshot(self, *, holders: bool = True) -> Snapshot: """Return what is recorded so far."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exc_info: object) -> None: ...
+
+class task:
+    """Name what is allocated in a scope, in this context, in every recording that runs."""
+
+    key: Hashable
+    name: str
+    began_ns: int | None
+    ended_ns: int | None
+    def __init__(self, key: Hashable, name: str | None = None) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(self, *exc_info: object) -> None: ...
 

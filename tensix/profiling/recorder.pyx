@@ -40,7 +40,15 @@ Blocks that other libraries ask for, which ``preloaded.c`` reports, are on a tap
 file: it is the only lock that a thread inside `malloc` may wait for (Note [Blocks of other libraries] in
 ``native_blocks.pyx``). Of the recordings of a process one notes them at a time. When a part of a mapping ends, the
 tape has its record end, and new ones begin for what is left.
+
+Note [Tasks on the tape]
+~~~~~~~~~~~~~~~~~~~~~~~~
+The task that a thread works on is the value of a context variable, so that two coroutines of a thread have a task each.
+A block has the number of the task that allocated it, and each task the bytes of its blocks that are alive, and the most
+that they ever were. These are counted when blocks come and go, whichever thread frees them: they are exact even where
+blocks are forgotten. A block that finds no place on the tape does not count.
 """
+import contextvars
 import heapq
 import sys
 import threading
@@ -48,6 +56,7 @@ import time
 from importlib import import_module
 
 cimport cython
+from cpython.contextvars cimport get_value
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc, realloc
@@ -111,7 +120,7 @@ from tensix.profiling.bindings import moment
 from tensix.profiling.holders import holders_of, repr_of
 from tensix.profiling.snapshot_file import FORMAT, VERSION, Snapshot, frames_with_sources
 
-__all__ = ["mark", "record", "snapshot"]
+__all__ = ["mark", "record", "snapshot", "task"]
 
 cdef extern from "tensix/profiling/clock.h" nogil:
     int64_t tx_now_ns()
@@ -162,6 +171,7 @@ cdef struct block_record_t:
     uint64_t source             # number of the first block read in `call`, 0 for none; of a NATIVE_BLOCK the thread
     uint32_t last_use_stack
     uint32_t exports
+    uint32_t task               # from 1; 0 for none
     uint8_t is_owned
     uint8_t is_out_of_sight
     uint8_t is_rewritten        # after `call`
@@ -179,6 +189,11 @@ cdef struct events_t:
     event_record_t* records
     size_t count
     size_t capacity
+
+
+cdef struct task_use_t:  # bytes of the blocks of a task. See Note [Tasks on the tape]
+    uint64_t current
+    uint64_t peak
 
 
 cdef struct tape_t:
@@ -199,6 +214,9 @@ cdef struct tape_t:
     uint32_t guesses[256]    # GUESSES; where the records of blocks may be, by their addresses
     events_t copies
     events_t failures
+    task_use_t* tasks        # by their numbers less one
+    size_t task_count
+    size_t task_capacity
 
 
 @cython.no_gc_clear  # until it is deallocated it listens
@@ -239,7 +257,7 @@ cdef class record(MemoryListener):
     Use it as a context manager, or call `start` and `stop`. Blocks that are older than the recording are not in it.
 
     Lifetime: a recording keeps no block and no tensor alive, but the allocators that it met, with what caches among
-    them keep (`CachingAllocator.trim` gives that back), and the code of the functions. A block takes 112 bytes of the
+    them keep (`CachingAllocator.trim` gives that back), and the code of the functions. A block takes 120 bytes of the
     recording.
 
     Thread-safety: any thread may allocate, free and ask for a snapshot. The child of a fork goes on with a copy.
@@ -266,6 +284,8 @@ cdef class record(MemoryListener):
     cdef list operators         # by their numbers on the tape less one
     cdef dict operator_numbers
     cdef list marks             # of the snapshot
+    cdef list tasks             # by their numbers on the tape less one
+    cdef dict task_numbers      # by the objects
     cdef dict sources           # its frames with the texts of their lines
     cdef object at_failure      # called with the bytes that were refused, or None
     cdef uint64_t call          # the latest of which the stack was taken
@@ -288,6 +308,7 @@ cdef class record(MemoryListener):
         self.operators, self.operator_numbers = [], {}
         self.marks, self.sources = [], {}
         self.examined, self.moments, self.deaths = {}, [], {}
+        self.tasks, self.task_numbers = [], {}
 
     def __init__(self, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS, through=None, resident=False):
         if not 16 <= max_events <= 1 << 32:
@@ -306,6 +327,7 @@ cdef class record(MemoryListener):
         free(self.tape.records)
         free(self.tape.copies.records)
         free(self.tape.failures.records)
+        free(self.tape.tasks)
         block_table_clear(&self.tape.living)
         block_table_clear(&self.numbers)
 
@@ -422,6 +444,13 @@ cdef class record(MemoryListener):
             held[place] = held.get(place, 0) + nbytes
         return held
 
+    def _tasks(self, first=0, further=()):
+        """Return positions of tasks, from one on and further ones, each with its `task`, bytes now, and its peak."""
+        return [
+            (position, (self.tasks[position], *use_of_task(&self.tape, position)))
+            for position in [*further, *range(first, len(self.tasks))]
+        ]
+
     def _native_frames(self, stack):
         """Return the frames of a block of another library, and the one that it belongs to."""
         frames = [Frame(*frame) for frame in frames_of(stack)[1]]
@@ -457,6 +486,7 @@ cdef class record(MemoryListener):
                 self.call, self.call_stack = operation.number, made.stack
                 self.made, self.made_in = block.data, operation.number
             made.allocator = number_of_allocator(self, block.allocator)
+            made.task = number_of_task(self, get_value(CURRENT_TASK))
             if <object>made.thread not in self.threads:
                 note_thread(self, made.thread)
         lock_listeners()
@@ -494,6 +524,8 @@ cdef class record(MemoryListener):
         if block_table_take(&self.tape.living, data, &position):
             self.tape.records[position].freed_ns = tx_now_ns() - self.tape.started_ns
             self.tape.live -= self.tape.records[position].nbytes
+            if self.tape.records[position].task != 0:
+                self.tape.tasks[self.tape.records[position].task - 1].current -= self.tape.records[position].nbytes
 
     cdef void failed(self, size_t nbytes) noexcept:
         cdef pending_exception_t pending
@@ -673,6 +705,69 @@ def mark(name):
             one.marks.append({"name": name, "time_ns": now - one.tape.started_ns})
 
 
+CURRENT_TASK = contextvars.ContextVar("the current task of tensix")
+
+
+@cython.binding(True)
+class task:
+    """Name what is allocated in a scope, in this context, in every recording that runs.
+
+    Parameters
+    ----------
+    key : object
+        What tells this task apart. Hashable.
+    name : str, optional
+        What it has in common with others, such as the name of its function; by default the text of the key.
+
+    Attributes
+    ----------
+    began_ns, ended_ns : int
+        When, as `time.monotonic_ns` has it; None before.
+
+    Raises
+    ------
+    RuntimeError
+        If a scope is entered a second time.
+
+    Notes
+    -----
+    Tasks nest; a block belongs to the innermost. A block that a task leaves behind, such as its result, stays the
+    task's. Threads that a task starts have a context of their own, except those of `asyncio.to_thread`: run their
+    functions by ``contextvars.copy_context().run``.
+
+    Lifetime: recordings keep the object.
+
+    Thread-safety: a context variable says which task allocates, so threads and coroutines have a task each.
+
+    Examples
+    --------
+    >>> import tensix
+    >>> with tensix.memory.record() as recording:
+    ...     with tensix.memory.cluster.task("sum-0"):
+    ...         x = tensix.ones(1000) + 1
+    >>> recording.snapshot()["tasks"][0]["peak"]
+    8000
+    """
+
+    def __init__(self, key, name=None):
+        self.key, self.name = key, str(key) if name is None else name
+        self.began_ns = self.ended_ns = None
+
+    def __enter__(self):
+        if self.began_ns is not None:
+            raise RuntimeError("a task is entered once: call task() again for another one.")
+        self.began_ns = tx_now_ns()
+        self.token = CURRENT_TASK.set(self)
+        for recording in RUNNING.copy():
+            with cython.critical_section(recording):
+                number_of_task(recording, self)
+        return self
+
+    def __exit__(self, *exc_info):
+        self.ended_ns = tx_now_ns()
+        CURRENT_TASK.reset(self.token)
+
+
 def snapshot(*, holders=True):
     """Return what the latest recording that still runs has recorded so far.
 
@@ -790,6 +885,40 @@ cdef uint32_t number_of_operator(record self, PyObject* operator) noexcept:
     return number
 
 
+cdef uint32_t number_of_task(record self, object one) noexcept:
+    """Return the number of a task, from 1; 0 for None, or if there is no memory. See Note [Tasks on the tape]."""
+    cdef tape_t* tape = &self.tape
+    cdef void* larger
+    if one is None:
+        return 0
+    number = self.task_numbers.get(one)
+    if number is not None:
+        return number
+    lock_listeners()
+    if tape.task_count == tape.task_capacity and tape.task_count < tape.max_count:
+        larger = realloc(tape.tasks, (2 * tape.task_capacity + 64) * sizeof(task_use_t))
+        if larger != NULL:
+            tape.tasks, tape.task_capacity = <task_use_t*>larger, 2 * tape.task_capacity + 64
+    if tape.task_count < tape.task_capacity:
+        tape.tasks[tape.task_count] = task_use_t(0, 0)
+        tape.task_count += 1
+        number = tape.task_count
+    unlock_listeners()
+    if number is None:
+        return 0
+    self.tasks.append(one)
+    self.task_numbers[one] = number
+    return number
+
+
+cdef tuple use_of_task(tape_t* tape, size_t position):
+    """Return how many bytes the blocks of a task have now, and the most that they had."""
+    lock_listeners()  # they move when another task begins
+    cdef task_use_t found = tape.tasks[position]
+    unlock_listeners()
+    return found.current, found.peak
+
+
 cdef uint32_t number_of_allocator(record self, PyObject* allocator) noexcept:
     """Return the position of an allocator among those that were met."""
     cdef uint64_t number
@@ -825,6 +954,7 @@ cdef int note_thread(record self, uint32_t thread) noexcept:
 
 cdef void tape_append(tape_t* tape, block_record_t* made) noexcept nogil:
     """Put a new block on the tape, if there is memory. See Note [The tape]."""
+    cdef task_use_t* use
     made.allocated_ns = tx_now_ns() - tape.started_ns
     tape.numbers += 1
     made.number = tape.numbers
@@ -833,6 +963,10 @@ cdef void tape_append(tape_t* tape, block_record_t* made) noexcept nogil:
         tape.guesses[block_table_hash(made.data) % GUESSES] = <uint32_t>tape.count
         tape.count += 1
         tape.live += made.nbytes
+        if made.task != 0:
+            use = &tape.tasks[made.task - 1]
+            use.current += made.nbytes
+            use.peak = max(use.peak, use.current)
     else:
         tape.dropped += 1
 
@@ -1029,6 +1163,7 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
     first_library = len(allocators)
     allocators += map(name_of_library, paths)
     unknown = len(allocators)
+    tasks = self._tasks()
     operators = [operator.schema.qualified_name for operator in known_operators]
     clones = {number for number, operator in enumerate(known_operators, 1) if operator.schema.name == "clone"}
     positions = positions_of_sources(reader, clones)
@@ -1042,6 +1177,11 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
         while first < reader.count():
             records = reader.read(first, &count)
             columns = empty_columns()
+            if tasks:
+                columns["task"] = [
+                    position if 0 <= position < len(tasks) else None
+                    for position in [<int64_t>records[i].task - 1 for i in range(count)]
+                ]
             for i in range(count):
                 add_to_columns(columns, &records[i], numbering, threads, clones, positions)
                 if records[i].kind != NATIVE_BLOCK and records[i].number in numbers:
@@ -1089,6 +1229,15 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
         ]
     if self.marks:
         made["marks"] = self.marks.copy()
+    if tasks:
+        made["tasks"] = [
+            {
+                "key": str(one.key), "name": one.name, "peak": peak, "left": current,
+                "began_ns": max(one.began_ns - tape.started_ns, 0),
+                "ended_ns": None if one.ended_ns is None else max(one.ended_ns - tape.started_ns, 0),
+            }
+            for _, (one, current, peak) in tasks
+        ]  # fmt: skip
     if self.resident is not None:
         made["resident"] = self.resident.columns()
     return made

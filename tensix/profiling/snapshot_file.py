@@ -174,7 +174,7 @@ def sort_blocks(data):
     if order == list(range(len(times))):
         return
     positions = {number: position for position, number in enumerate(order)} | {None: None}
-    for name in blocks.keys() & {*COLUMNS, *USES, "kind"}:
+    for name in blocks.keys() & {*COLUMNS, *USES, "kind", "task"}:
         blocks[name] = [blocks[name][number] for number in order]
     if "copy_of" in blocks:
         blocks["copy_of"] = [positions[source] for source in blocks["copy_of"]]
@@ -288,6 +288,7 @@ def damage_of(data):
         return "its call sites are not one frame of each stack"
     return (
         damage_of_marks(data.get("marks", []))
+        or damage_of_tasks(data.get("tasks", []), blocks)
         or damage_of_advice(data)
         or damage_of_moments(data)
         or damage_of_resident(data.get("resident"))
@@ -317,6 +318,23 @@ def damage_of_marks(marks):
         isinstance(one, dict) and isinstance(one.get("name"), str) and is_count(one.get("time_ns")) for one in marks
     ):
         return "its marks are not names with times"
+    return None
+
+
+def damage_of_tasks(tasks, blocks):
+    """Return what is wrong with the tasks of a snapshot, which it may lack, and with whose task its blocks are."""
+    if not isinstance(tasks, list) or not all(
+        isinstance(one, dict) and isinstance(one.get("key"), str) and isinstance(one.get("name"), str)
+        and all(is_count(one.get(name)) for name in ("peak", "left", "began_ns"))
+        and (one.get("ended_ns") is None or is_count(one["ended_ns"]))
+        for one in tasks
+    ):  # fmt: skip
+        return "its tasks are not keys, names, bytes and times"
+    numbers = blocks.get("task", [None] * len(blocks["nbytes"]))
+    if not isinstance(numbers, list) or len(numbers) != len(blocks["nbytes"]) or not all(
+        number is None or (is_count(number) and number < len(tasks)) for number in numbers
+    ):
+        return "the column 'task' of its blocks is of another length than the first, or names a task that is not there"
     return None
 
 

@@ -45,6 +45,12 @@ const GROUPINGS = {
     keyOfBlock: ({ facts }) => (block) => facts.blocks.process[block],
     nameOf: ({ facts }, number) => facts.processNames[number],
   },
+  task: {
+    one: "task", many: "Tasks",
+    isKnown: ({ blocks }) => Boolean(blocks.task),
+    keyOfBlock: ({ facts }) => (block) => facts.tasks[facts.blocks.task[block]]?.key ?? null,
+    nameOf: (snapshot, key) => key ?? "between tasks",
+  },
   kind: {
     one: "kind", many: "Kinds",
     isKnown: ({ blocks }) => Boolean(blocks.kind),

@@ -20,7 +20,7 @@ function joined(parts) {
   const main = parts[0][1];
   const blocks = { process: [] };
   const all = { ...main, blocks, frames: [], stacks: [], call_sites: [], allocators: [], threads: [], holders: [], copies: [], failures: [],
-    advice: [], marks: [], dropped: 0, left_out: 0, blocks_left_out: 0, processNames: parts.map(([name]) => name) };
+    advice: [], marks: [], tasks: [], dropped: 0, left_out: 0, blocks_left_out: 0, processNames: parts.map(([name]) => name) };
   const numbers = new Map();
   const numberOf = (list, value) => {
     const text = JSON.stringify(value);
@@ -34,7 +34,7 @@ function joined(parts) {
     const shift = part.offset_ns ?? 0;
     const end = part.duration_ns + shift;
     const hasEnded = process > 0 && end < all.duration_ns;
-    const first = { block: blocks.process.length, thread: all.threads.length, allocator: all.allocators.length };
+    const first = { block: blocks.process.length, thread: all.threads.length, allocator: all.allocators.length, task: all.tasks.length };
     const frames = part.frames.map((frame) => numberOf(all.frames, frame));
     const stacks = part.stacks.map((stack, number) => {
       const known = numberOf(all.stacks, stack.map((frame) => frames[frame]));
@@ -43,6 +43,7 @@ function joined(parts) {
     });
     const changes = {
       stack: (stack) => stacks[stack], thread: (thread) => thread + first.thread, allocator: (one) => one + first.allocator,
+      task: (task) => (task === null ? null : task + first.task),
       allocated_ns: (time) => time + shift, freed_ns: (time) => (time === null ? (hasEnded ? end : null) : time + shift),
       last_used_ns: (time) => (time === null ? null : time + shift), last_written_ns: (time) => (time === null ? null : time + shift),
     };
@@ -54,6 +55,7 @@ function joined(parts) {
     for (let block = 0; block < count; block++) blocks.process.push(process);
     all.threads.push(...part.threads);
     all.allocators.push(...part.allocators);
+    all.tasks.push(...part.tasks ?? []);
     for (const list of ["copies", "failures"]) {
       for (const one of part[list]) all[list].push({ ...one, time_ns: one.time_ns + shift, stack: stacks[one.stack] });
     }

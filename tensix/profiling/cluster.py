@@ -1,0 +1,167 @@
+"""One recording of all workers of a cluster, for whoever has its client."""
+
+import os
+import types
+from importlib import import_module
+
+from tensix.profiling.snapshot_file import Snapshot
+from tensix.profiling.worker_recording import WorkerRecording, snapshot_of_report
+
+__all__ = ["record"]
+
+ENGINES = {"distributed": "tensix.profiling.dask_workers", "ray": "tensix.profiling.ray_workers"}
+
+
+class record:  # noqa: N801 - it reads as what it does
+    """Record what each task of a cluster allocates, on all its workers.
+
+    Parameters
+    ----------
+    client : distributed.Client or the module ray
+        Of the cluster.
+    limit : int or str, optional
+        The most for the arrays of a worker process: bytes, such as ``"2GiB"``, or a share of the worker's own memory
+        limit, such as ``"80%"``. A task that asks for more fails with `MemoryError`, whose text names the lines that
+        hold most; the worker lives, and the retries of the task apply.
+    depth, max_events, through : optional
+        As of `tensix.memory.record`; for each process.
+
+    Raises
+    ------
+    TypeError
+        If it is neither a client nor Ray, or a client that is asynchronous.
+    ValueError
+        If the limit is not a size, or is a share and a worker has no limit.
+
+    Notes
+    -----
+    Use it as a context manager; results can be asked for inside and afterwards. NumPy's arrays and PyTorch's CPU
+    tensors lie in tensix's memory meanwhile, in the workers and in this process. Workers that join later are recorded,
+    too.
+
+    The peak of a task is the most that the blocks which it allocated took at one time: not its arguments, which are
+    blocks of other tasks or, if they were received or read from disk, of none. It is exact whichever threads
+    allocate and free. Blocks that a task leaves behind stay its own.
+
+    Lifetime: nothing of a worker is kept alive. Each reports about once a second; of one that was killed the last
+    report is shown.
+
+    Thread-safety: one thread at a time.
+
+    Examples
+    --------
+    ::
+
+        from distributed import Client
+        client = Client()
+        with tensix.memory.cluster.record(client, limit="80%") as recording:
+            work(client)
+        recording.peaks()
+        recording.save("page.html")
+    """
+
+    def __init__(self, client, limit=None, *, depth=32, max_events=1_000_000, through=None):
+        name = client.__name__ if isinstance(client, types.ModuleType) else type(client).__module__
+        engine = ENGINES.get(name.partition(".")[0])
+        if engine is None:
+            raise TypeError(f"record() needs a distributed.Client or the module ray, found {type(client).__name__}.")
+        self.name = f"tensix-{os.urandom(8).hex()}"
+        self.options = {"depth": depth, "max_events": max_events, "through": through}
+        self.workers = import_module(engine).Workers(client, self.name, {"limit": limit, "options": self.options})
+        self.here = self.collected = None
+
+    def __enter__(self):
+        if self.here is not None:
+            raise RuntimeError("a cluster is recorded once: call record() again for another recording.")
+        self.workers.start()  # first: a worker that is this process sets the limit
+        self.here = WorkerRecording.open(self.name, {"limit": None, "options": self.options})
+        return self
+
+    def __exit__(self, *exc_info):
+        try:
+            self.collected = self._peaks(), self._snapshot(holders=False), self._lost()
+        finally:
+            self.here.close(self.name)
+            self.workers.stop()
+
+    def peaks(self):
+        """Return the most bytes that the blocks of each task took at one time.
+
+        Returns
+        -------
+        dict
+            From the key of a task to bytes; the largest, if it ran more than once.
+        """
+        self._check_begun()
+        return self.collected[0] if self.collected else self._peaks()
+
+    def snapshot(self, *, holders=True):
+        """Return what all processes recorded: this one, with the workers as its other processes.
+
+        Parameters
+        ----------
+        holders : bool, optional
+            Look for who holds the living blocks; not once the recording has ended.
+
+        Returns
+        -------
+        Snapshot
+            ``"tasks"`` of a process has for each task its key, its peak, and what it left behind.
+        """
+        self._check_begun()
+        return self.collected[1] if self.collected else self._snapshot(holders)
+
+    def save(self, path):
+        """Write the page, or the snapshot.
+
+        Parameters
+        ----------
+        path : str or path-like
+            As of `Snapshot.save`.
+        """
+        self.snapshot().save(path)
+
+    def lost(self):
+        """Return the last reports of workers that are gone, such as those that were killed and started again.
+
+        Returns
+        -------
+        list of dict
+            With ``"name"``, ``"pid"``, ``"held"``, the bytes that were alive, and ``"lines"``, which hold most:
+            bytes, file, line and function.
+        """
+        self._check_begun()
+        return self.collected[2] if self.collected else self._lost()
+
+    def _check_begun(self):
+        if self.here is None:
+            raise RuntimeError("the recording was not started: use it as a context manager.")
+
+    def _peaks(self):
+        found = {}
+        reported = [[(key, peak) for key, _, peak, _ in report["tasks"]] for report in self.workers.reports()]
+        for tasks in [self.here.peaks(), *reported, *(tasks for _, tasks in self.workers.call("peaks"))]:
+            for key, peak in tasks:
+                found[key] = max(peak, found.get(key, 0))
+        return found
+
+    def _lost(self):
+        latest = {report["pid"]: report for report in self.workers.reports()}
+        there = {facts["pid"] for facts, _ in self.workers.call("facts")} | {os.getpid()}
+        return [report for pid, report in latest.items() if pid not in there]
+
+    def _snapshot(self, holders):
+        main = self.here.snapshot(holders)
+        began = main.pop("started_ns")
+        others = {facts["pid"]: one | {"ended": True} for facts, one in self.workers.call("snapshot", holders)}
+        others |= {report["pid"]: snapshot_of_report(report) for report in self._lost()}
+        others.pop(main["pid"], None)
+        for one in others.values():
+            one["offset_ns"] = max(one.pop("started_ns") - began, 0)
+        if others:
+            main["processes"] = [*others.values()]
+        return Snapshot(main)
+
+    def __repr__(self):
+        state = "not started" if self.here is None else "running" if self.collected is None else "stopped"
+        return f"record({type(self.workers.client).__name__}, {state})"

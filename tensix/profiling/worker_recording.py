@@ -1,0 +1,153 @@
+"""The recording of one process of a cluster, and what it reports while it runs.
+
+Note [Reports of workers]
+~~~~~~~~~~~~~~~~~~~~~~~~~
+A worker may be killed at any moment, on another machine. So each reports about once a second what it holds, by line,
+and the peaks of the tasks that ended since its last report. What it recorded as a whole, which is large, it sends when
+it is asked. Of a worker that is gone the last report is left.
+"""
+
+import contextlib
+import heapq
+import os
+import threading
+import time
+
+from tensix._support.format_size import parse_size
+from tensix.core import get_allocator, set_allocator
+from tensix.memory.adaptors import LimitingAdaptor
+from tensix.memory.counters import caches_of
+from tensix.memory.numpy_scope import serve_numpy
+from tensix.memory.torch_scope import TorchWhenImported
+from tensix.profiling.recorder import record
+from tensix.profiling.snapshot_file import FORMAT, VERSION
+
+__all__ = ["WorkerRecording", "snapshot_of_report"]
+
+SHARE_KEPT = 16  # a part of the worker's memory limit that freed blocks may take
+MOST_LINES = 32  # of a report
+OPEN: dict[str, "WorkerRecording"] = {}  # by the names of recordings
+LOCK = threading.Lock()
+
+
+class WorkerRecording:
+    """What is recorded in this process; workers that share the process share it.
+
+    Parameters
+    ----------
+    settings : dict
+        ``"limit"``, of arrays, and ``"options"`` of `tensix.memory.record`.
+    memory_limit : int or None
+        Of the worker, in bytes.
+    """
+
+    def __init__(self, settings, memory_limit):
+        self.users, self.workers = 0, []
+        self.sent, self.unfinished = 0, set()  # positions of tasks: those before are reported, except these
+        self.scopes = contextlib.ExitStack()
+        with contextlib.ExitStack() as scopes:
+            scopes.enter_context(allocator_within(settings["limit"], memory_limit))
+            scopes.enter_context(serve_numpy())
+            scopes.enter_context(TorchWhenImported())
+            self.started_ns = time.time_ns()
+            self.recording = scopes.enter_context(record(**settings["options"]))
+            self.scopes = scopes.pop_all()
+
+    @classmethod
+    def open(cls, name, settings, memory_limit=None, worker=None):
+        """Return the recording of this process that has a name; begun if there is none."""
+        with LOCK:
+            found = OPEN.get(name)
+            if found is None:
+                found = OPEN[name] = cls(settings, memory_limit)
+            found.users += 1
+            if worker is not None:
+                found.workers.append(worker)
+            return found
+
+    def close(self, name):
+        """End it, if nobody else in this process has opened it."""
+        with LOCK:
+            self.users -= 1
+            if not self.users:
+                del OPEN[name]
+                self.scopes.close()
+
+    def report(self):
+        """Return what this process holds, and tasks that ended since the last report. See Note [Reports of workers]."""
+        held = self.recording._held_by_line()
+        tasks = self.recording._tasks(self.sent, sorted(self.unfinished))
+        running = {position for position, (one, *_) in tasks if one.ended_ns is None}
+        self.sent, self.unfinished = max([self.sent, *(position + 1 for position, _ in tasks)]), running
+        most = heapq.nlargest(MOST_LINES, [(nbytes, *frame) for frame, nbytes in held.items() if nbytes])
+        return self.facts() | {
+            "time_ns": time.time_ns(),
+            "held": sum(held.values()),
+            "lines": most,
+            "tasks": [(one.key, one.name, peak, one.ended_ns is None) for _, (one, _, peak) in tasks],
+        }
+
+    def facts(self):
+        """Return which process this is."""
+        return {"pid": os.getpid(), "started_ns": self.started_ns, "name": ", ".join(self.workers)}
+
+    def peaks(self):
+        """Return the key and the peak of each task."""
+        return [(one.key, peak) for _, (one, _, peak) in self.recording._tasks()]
+
+    def snapshot(self, holders):
+        """Return a snapshot of this process."""
+        return self.recording.snapshot(holders=holders) | self.facts()
+
+
+@contextlib.contextmanager
+def allocator_within(limit, memory_limit):
+    """Have arrays stay below a limit, and freed blocks below a part of the worker's."""
+    before = get_allocator()
+    caches = [(cache, cache.max_cached) for cache in caches_of(before)]
+    if memory_limit is not None:
+        for cache, most in caches:
+            cache.max_cached = min(most, memory_limit // SHARE_KEPT)
+    if limit is not None:  # over the cache: what that keeps is not in use
+        set_allocator("cpu", LimitingAdaptor(before, bytes_of_limit(limit, memory_limit)))
+    try:
+        yield
+    finally:
+        set_allocator("cpu", before)
+        for cache, most in caches:
+            cache.max_cached = most
+
+
+def bytes_of_limit(limit, memory_limit):
+    """Return the bytes of a limit, which may be a share of the worker's.
+
+    Raises
+    ------
+    ValueError
+        If it is a share and the worker has no limit.
+    """
+    if not (isinstance(limit, str) and limit.rstrip().endswith("%")):
+        return parse_size(limit)
+    share = float(limit.rstrip()[:-1]) / 100
+    if not 0 < share <= 1:
+        raise ValueError(f"limit is a size, or a share above 0 and up to 100 %, found {limit!r}.")
+    if memory_limit is None:
+        raise ValueError(f"limit {limit!r} is a share of the worker's memory limit, and it has none: give a size.")
+    return int(share * memory_limit)
+
+
+def snapshot_of_report(report):
+    """Return a snapshot of what a process held when it reported last: a block for each line."""
+    lines = report["lines"]
+    began = max(report["time_ns"] - report["started_ns"], 0)
+    count = len(lines)
+    frames = [{"file": file, "line": line, "function": function} for _, file, line, function in lines]
+    return {name: report[name] for name in ("pid", "name", "started_ns")} | {
+        "ended": False, "format": FORMAT, "version": VERSION, "tensix": "", "program": report["name"], "started": "",
+        "duration_ns": began, "dropped": 0, "copies": [], "failures": [], "frames": frames,
+        "stacks": [[number] for number in range(count)], "call_sites": [*range(count)], "allocators": ["?"],
+        "threads": ["?"], "holders": [], "blocks": {
+            "address": [0] * count, "nbytes": [line[0] for line in lines], "allocated_ns": [began] * count,
+            "freed_ns": [None] * count, "stack": [*range(count)], "thread": [0] * count, "allocator": [0] * count,
+        },
+    }  # fmt: skip
