@@ -49,9 +49,11 @@ def begin(text):
     allow_reserved()
 
 
-def begin_torch():
-    """Put PyTorch's tensors into memory of tensix, once it is imported."""
-    if begun and begun[0].get("torch", True):
+def begin_further(name):
+    """Put PyTorch's tensors into memory of tensix, or name the tasks of Dask, once it is imported."""
+    if name == "distributed" and begun and "folder" in begun[0]:
+        import_module("tensix.profiling.dask_workers").name_tasks()
+    if name == "torch" and begun and begun[0].get("torch", True):
         import_module("tensix.memory.torch_scope").serve_torch.serve_program()
         allow_reserved()
 

@@ -147,7 +147,8 @@ def lines_of_sites(snapshots, replay):
     for site in sorted(sites, key=sites.get, reverse=True)[:SITES_SHOWN]:
         peak, total, count = sites[site]
         frame, library = site
-        where = "no Python frame" if frame is None or not frame[1] else place_of(*frame)
+        where = place_of(*frame) if frame and frame[1] else "no Python frame"
+        where = where if not frame or frame[0] else printable(frame[2])  # of a task
         where += f", {printable(library)}" if library else ""
         yield f"{format_size(peak):>12} {format_size(total):>12} {count:>9,}   {where}"
     if len(sites) > SITES_SHOWN:

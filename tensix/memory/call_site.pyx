@@ -92,7 +92,7 @@ class Frame(NamedTuple):
     function: str
 
     def __str__(self):
-        return f"{self.file}:{self.line} in {self.function}"
+        return f"{self.file}:{self.line} in {self.function}" if self.file else self.function
 
 
 NOWHERE = Frame("?", 0, "?")  # what was not called from Python

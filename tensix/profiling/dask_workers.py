@@ -7,19 +7,31 @@ thread to which it hands its context. So a context variable that is set around i
 thread, and a key that was spilled counts for the task that reads it.
 """
 
-from distributed import WorkerPlugin
+from distributed import Worker, WorkerPlugin
 from distributed.utils import key_split
 from tornado.ioloop import PeriodicCallback
 
-from tensix.memory.counters import caches_of
 from tensix.core import get_allocator
+from tensix.memory.counters import caches_of
 from tensix.profiling.recorder import task
 from tensix.profiling.worker_recording import OPEN, WorkerRecording
 
-__all__ = ["RecordTasks", "Workers"]
+__all__ = ["RecordTasks", "Workers", "name_tasks"]
 
 PAUSE_MS = 1000  # between two reports
 PRESSURE = 0.6  # the share of a worker's memory limit from which on freed blocks are given back
+EXECUTE = Worker.execute
+
+
+async def execute_task(self, key, *, stimulus_id):
+    """Execute a task of a worker."""
+    with task(key, key_split(key)):
+        return await EXECUTE(self, key, stimulus_id=stimulus_id)
+
+
+def name_tasks():
+    """Have the workers of this process name their tasks from now on. See Note [Tasks of Dask]."""
+    Worker.execute = execute_task
 
 
 class RecordTasks(WorkerPlugin):
@@ -38,11 +50,11 @@ class RecordTasks(WorkerPlugin):
 
     def setup(self, worker):
         """Begin."""
-        self.worker, self.execute = worker, worker.execute
+        self.worker = worker
         self.memory_limit = worker.memory_manager.memory_limit
         name = f"worker {worker.name} at {worker.address}"
         self.recording = WorkerRecording.open(self.name, self.settings, self.memory_limit, name)
-        worker.execute = self.execute_task
+        name_tasks()
         self.reports = PeriodicCallback(self.report, PAUSE_MS)
         self.reports.start()
 
@@ -50,13 +62,7 @@ class RecordTasks(WorkerPlugin):
         """End, after a last report."""
         self.reports.stop()
         self.report()
-        del worker.execute  # of the object: its class has its own
         self.recording.close(self.name)
-
-    async def execute_task(self, key, *, stimulus_id):
-        """Execute a task. See Note [Tasks of Dask]."""
-        with task(key, key_split(key)):
-            return await self.execute(key, stimulus_id=stimulus_id)
 
     def report(self):
         """Report, and give back what is kept where memory is short."""

@@ -47,6 +47,9 @@ The task that a thread works on is the value of a context variable, so that two 
 A block has the number of the task that allocated it, and each task the bytes of its blocks that are alive, and the most
 that they ever were. These are counted when blocks come and go, whichever thread frees them: they are exact even where
 blocks are forgotten. A block that finds no place on the tape does not count.
+
+A stack of a task in which no line is the user's, such as that of a function of NumPy in a thread of Dask, ends in the
+name of the task, and its blocks belong to that.
 """
 import contextvars
 import heapq
@@ -114,7 +117,7 @@ from tensix.memory.native_blocks cimport (
 from tensix._support.argument_errors import names_signature
 from tensix._version import __version__
 from tensix.memory.call_site import NOWHERE, Frame
-from tensix.memory.code_origin import HIDDEN
+from tensix.memory.code_origin import HIDDEN, USER
 from tensix.memory.native_blocks import frames_of, library_paths
 from tensix.profiling.bindings import moment
 from tensix.profiling.holders import holders_of, repr_of
@@ -436,13 +439,23 @@ cdef class record(MemoryListener):
     def _held_by_line(self):
         """Return how many bytes the blocks that are alive take, by the lines that allocated them."""
         held = {}
-        for stack, nbytes in held_by_stack(&self.tape, False).items():
-            place = self.sites.place(stack)
+        for (stack, one), nbytes in held_by_stack(&self.tape, False).items():
+            place = self._place(stack, self._task_name(one))
             held[place] = held.get(place, 0) + nbytes
-        for stack, nbytes in held_by_stack(&self.native, True).items() if self.native.started_ns else ():
+        for (stack, _), nbytes in held_by_stack(&self.native, True).items() if self.native.started_ns else ():
             place = self._native_frames(stack)[1]
             held[place] = held.get(place, 0) + nbytes
         return held
+
+    def _task_name(self, number):
+        return self.tasks[number - 1].name if number else None
+
+    def _place(self, stack, task_name):
+        """Return the frame that blocks of a stack belong to, which may be the task. See Note [Tasks on the tape]."""
+        place = self.sites.place(stack)
+        if task_name is None or (place.line and self.sites.origins[place.file] == USER):
+            return place
+        return Frame("", 0, f"task {task_name}")
 
     def _tasks(self, first=0, further=()):
         """Return positions of tasks, from one on and further ones, each with its `task`, bytes now, and its peak."""
@@ -1134,14 +1147,14 @@ cdef TapeReader reader_of(tape_t* tape, bint is_native):
 
 
 cdef dict held_by_stack(tape_t* tape, bint is_native):
-    """Return how many bytes the blocks that are alive take, by the numbers of their stacks."""
+    """Return how many bytes the blocks that are alive take, by the numbers of their stacks and tasks."""
     cdef TapeReader reader = reader_of(tape, is_native)
     cdef size_t i
     held = {}
     for i in range(reader.copied):
         if reader.copy[i].freed_ns == STILL_ALIVE:
-            stack = reader.copy[i].stack
-            held[stack] = held.get(stack, 0) + reader.copy[i].nbytes
+            key = reader.copy[i].stack, reader.copy[i].task
+            held[key] = held.get(key, 0) + reader.copy[i].nbytes
     return held
 
 
@@ -1266,7 +1279,10 @@ cdef int add_to_columns(
     columns["nbytes"].append(one.nbytes)
     columns["allocated_ns"].append(one.allocated_ns)
     columns["freed_ns"].append(None if one.freed_ns == STILL_ALIVE else one.freed_ns)
-    columns["stack"].append((numbering.native_stack if one.kind == NATIVE_BLOCK else numbering.stack)(one.stack))
+    if one.kind == NATIVE_BLOCK:
+        columns["stack"].append(numbering.native_stack(one.stack))
+    else:
+        columns["stack"].append(numbering.stack(one.stack, one.task))
     columns["thread"].append(threads.setdefault(one.thread, len(threads)))
     columns["allocator"].append(one.allocator)
     columns["kind"].append(one.kind)
@@ -1332,12 +1348,16 @@ class StackNumbering:
         self.recording, self.sites, self.paths = recording, (<record>recording).sites, paths  # paths of libraries
         self.frames, self.stacks, self.call_sites, self.known, self.known_native = {}, {}, [], {}, {}
 
-    def stack(self, site):
-        """Return the number of the stack of a call site."""
-        number = self.known.get(site)
+    def stack(self, site, task_number=0):
+        """Return the number of the stack of a call site, in a task. See Note [Tasks on the tape]."""
+        name = self.recording._task_name(task_number)
+        number = self.known.get((site, name))
         if number is None:
             frames = self.sites.frames(site)
-            number = self.known[site] = self.number(frames, self.sites.place(site) if frames else None)
+            place = self.recording._place(site, name)
+            if not place.line and name is not None:
+                frames.append(place)
+            number = self.known[site, name] = self.number(frames, place if frames else None)
         return number
 
     def native_stack(self, site):

@@ -12,20 +12,21 @@ from importlib.machinery import PathFinder
 __all__ = []
 
 HERE = os.path.dirname(__file__)
+FURTHER = ("torch", "distributed")
 PACKAGE_HOME = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 
 
 class BeginAfterImport:
-    """A finder that begins once NumPy, PyTorch or tensix is imported, and once more for PyTorch after the others."""
+    """A finder that begins once one of several packages is imported, and once more for PyTorch and for Dask's workers."""
 
     def __init__(self):
-        self.awaited = {"numpy", "tensix", "torch"}
+        self.awaited = {"numpy", "tensix", *FURTHER}
 
     def find_spec(self, name, path=None, target=None):
         """Have the module's loader begin when it is done."""
         if name not in self.awaited:
             return None
-        self.awaited -= {name} if name == "torch" else {"numpy", "tensix"}
+        self.awaited -= {name} if name in FURTHER else {"numpy", "tensix"}
         if not self.awaited:
             sys.meta_path.remove(self)
         spec = import_module("importlib.util").find_spec(name)
@@ -51,8 +52,8 @@ def begin(name):
     finally:
         sys.path.remove(PACKAGE_HOME)
     setup.begin(os.environ["TENSIX_PROGRAM"])
-    if name == "torch":
-        setup.begin_torch()
+    if name in FURTHER:
+        setup.begin_further(name)
 
 
 def pass_on():
