@@ -46,7 +46,7 @@ class RecordTasks(WorkerPlugin):
     """
 
     def __init__(self, name, settings):
-        self.name, self.settings = name, settings
+        self.name, self.settings, self.recording = name, settings, None
 
     def setup(self, worker):
         """Begin."""
@@ -59,10 +59,11 @@ class RecordTasks(WorkerPlugin):
         self.reports.start()
 
     def teardown(self, worker):
-        """End, after a last report."""
-        self.reports.stop()
-        self.report()
-        self.recording.close(self.name)
+        """End, after a last report; harmless if it could not begin."""
+        if self.recording is not None:
+            self.reports.stop()
+            self.report()
+            self.recording.close(self.name)
 
     def report(self):
         """Report, and give back what is kept where memory is short."""
