@@ -146,16 +146,16 @@ class record:  # noqa: N801 - it reads as what it does
         return found
 
     def _lost(self):
-        latest = {report["pid"]: report for report in self.workers.reports()}
-        there = {facts["pid"] for facts, _ in self.workers.call("facts")} | {os.getpid()}
-        return [report for pid, report in latest.items() if pid not in there]
+        latest = {process_of(report): report for report in self.workers.reports()}
+        there = {process_of(facts) for facts in [self.here.facts(), *(facts for facts, _ in self.workers.call("facts"))]}
+        return [report for process, report in latest.items() if process not in there]
 
     def _snapshot(self, holders):
         main = self.here.snapshot(holders)
+        others = {process_of(facts): one | {"ended": True} for facts, one in self.workers.call("snapshot", holders)}
+        others |= {process_of(report): snapshot_of_report(report) for report in self._lost()}
+        others.pop(process_of(main), None)
         began = main.pop("started_ns")
-        others = {facts["pid"]: one | {"ended": True} for facts, one in self.workers.call("snapshot", holders)}
-        others |= {report["pid"]: snapshot_of_report(report) for report in self._lost()}
-        others.pop(main["pid"], None)
         for one in others.values():
             one["offset_ns"] = max(one.pop("started_ns") - began, 0)
         if others:
@@ -164,4 +164,10 @@ class record:  # noqa: N801 - it reads as what it does
 
     def __repr__(self):
         state = "not started" if self.here is None else "running" if self.collected is None else "stopped"
-        return f"record({type(self.workers.client).__name__}, {state})"
+        client = self.workers.client
+        return f"record({getattr(client, '__name__', type(client).__name__)}, {state})"
+
+
+def process_of(facts):
+    """Return what tells a recorded process apart from those of other machines."""
+    return facts["pid"], facts["started_ns"]

@@ -1,0 +1,91 @@
+"""Tensors in Ray's object store, and the tasks of its workers, recorded and limited."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+import tensix
+from tensix.memory import cluster
+
+ray = pytest.importorskip("ray")
+
+MB = 1_000_000
+
+pytestmark = pytest.mark.filterwarnings("default")  # Ray leaves sockets and files open
+
+
+@pytest.fixture(scope="module", autouse=True)
+def workers():
+    """Begin Ray with two workers."""
+    ray.init(num_cpus=2, include_dashboard=False, object_store_memory=500 * MB, logging_level="ERROR")
+    yield
+    ray.shutdown()
+
+
+def test_a_tensor_in_the_store_is_not_copied():
+    x = tensix.arange(1_000_000)
+    stored = ray.put(x)
+    one, other = ray.get(stored), ray.get(stored)
+    assert one.readonly and one.data_ptr() == other.data_ptr() and one.data_ptr() % 8 == 0
+    assert one.tolist()[:3] == [0, 1, 2] and one.is_alias_of(one[1:])
+
+    @ray.remote
+    def there(x):
+        return x.readonly, x.sum().item()
+
+    assert ray.get(there.remote(stored)) == (True, x.sum().item())
+
+
+def functions():
+    """Return remote functions, which Ray pickles as those of a program are."""
+
+    def make(size):
+        x = np.empty(size * MB, "u1")
+        y = x + x
+        del x
+        return y[:10].copy()
+
+    def ask_for(size, tries=None):
+        if tries is not None:
+            size = size if not os.listdir(tries) else 1
+            open(os.path.join(tries, "tried"), "w").close()
+        return int(np.ones(size * MB, "u1").sum())
+
+    def die():
+        x = np.empty(50 * MB, "u1")
+        time.sleep(2)
+        os.kill(os.getpid(), signal.SIGKILL)
+        return x
+
+    return ray.remote(make), ray.remote(ask_for), ray.remote(max_retries=0)(die)
+
+
+def test_tasks_are_recorded_and_limited(tmp_path):
+    make, ask_for, die = functions()
+    with cluster.record(ray, limit="300MB") as recording:
+        made = [make.remote(size) for size in range(1, 9)]
+        ray.get(made)
+        expected = {one.task_id().hex(): 2 * size * MB for size, one in enumerate(made, 1)}
+        peaks = recording.peaks()
+        assert {key: peaks.get(key) for key in expected} == expected
+        with pytest.raises(MemoryError, match="limit 300,000,000"):
+            ray.get(ask_for.remote(400))
+        retried = ask_for.options(retry_exceptions=[MemoryError], max_retries=1)
+        assert ray.get(retried.remote(400, str(tmp_path))) == MB
+        with pytest.raises(ray.exceptions.WorkerCrashedError):
+            ray.get(die.remote())
+        lost = [one for one in recording.lost() if one["held"] >= 50 * MB]
+        assert len(lost) == 1 and lost[0]["lines"][0][0] == 50 * MB and lost[0]["lines"][0][3].endswith("die")
+    recording.save(tmp_path / "page.html")
+    assert {key: recording.peaks().get(key) for key in expected} == expected
+    names = {task["name"] for one in recording.snapshot()["processes"] for task in one.get("tasks", ())}
+    assert "make" in names
+    assert ray.get(ask_for.remote(400)) == 400 * MB  # as before
+
+
+def test_a_share_of_a_limit_that_there_is_not():
+    with pytest.raises(ValueError, match="it has none: give a size"):
+        cluster.record(ray, limit="80%")
