@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import tracemalloc
+from pathlib import Path
 
 import dask
 import dask.array as da
@@ -10,9 +12,12 @@ import numpy as np
 import pytest
 from dask.array.dispatch import percentile_lookup
 from dask.sizeof import sizeof
+from dask.tokenize import tokenize
+from distributed.protocol import deserialize, serialize
 from distributed.spill import SpillBuffer
 
 import tensix
+from tensix.files.dask_spill import MapSpilled, map_spilled
 
 
 @pytest.fixture
@@ -221,3 +226,106 @@ def test_a_worker_spills_tensors_to_disk(tmp_path):
     assert len(buffer.memory) == 4
     assert len(buffer.disk) == 6
     assert [buffer[i][0, 0].item() for i in range(10)] == list(range(10))
+
+
+def buffer_that_maps(tmp_path):
+    buffer = SpillBuffer(str(tmp_path), target=20_000_000)
+    map_spilled(buffer.slow.data)
+    return buffer
+
+
+def is_mapped_from(address, folder):
+    """Whether an address is in a mapping of a file in a folder."""
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        begin, end = (int(part, 16) for part in line.split()[0].split("-"))
+        if begin <= address < end:
+            return str(folder) in line
+    return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc says what is mapped")
+@pytest.mark.parametrize("make", [tensix.from_numpy, np.asarray], ids=["tensor", "array"])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "u1", "c16"])
+def test_a_spilled_chunk_comes_back_as_a_map(tmp_path, make, dtype):
+    """Random numbers, which Dask does not compress; a chunk can be written, and files that are back are gone."""
+    buffer = buffer_that_maps(tmp_path)
+    arrays = [np.random.default_rng(i).integers(0, 256, 4_000_000, "u1").view(dtype).reshape(-1, 10)
+              for i in range(10)]  # fmt: skip
+    for i, array in enumerate(arrays):
+        buffer[i] = make(array.copy())
+    assert len(buffer.disk) >= 5
+    for i in range(5):
+        found = buffer[i]
+        address = found.data_ptr() if make is tensix.from_numpy else found.ctypes.data
+        assert is_mapped_from(address, tmp_path) and address % 64 == 0
+        assert np.asarray(found).tobytes() == arrays[i].tobytes()
+        found[0, 0] = 7
+        assert np.asarray(found)[0, 0] == 7 and np.asarray(found)[1:].tobytes() == arrays[i][1:].tobytes()
+
+
+def test_what_else_a_worker_spills_comes_back(tmp_path):
+    buffer = buffer_that_maps(tmp_path)
+    some = {
+        "zeros": tensix.zeros(1_000_000), "bytes": bytes(5_000_000), "several": [tensix.arange(800_000), "text", 3],
+        "small": tensix.ones(3), "strided": tensix.arange(1_000_000).reshape(1000, 1000).T, "empty": tensix.empty(0),
+    }  # fmt: skip
+    for key, value in some.items():
+        buffer[key] = value
+    while buffer.fast:
+        buffer.evict()
+    assert buffer["zeros"].sum().item() == 0 and buffer["bytes"] == bytes(5_000_000)
+    assert buffer["several"][0].sum().item() == 799_999 * 400_000 and buffer["several"][1:] == ["text", 3]
+    assert buffer["small"].tolist() == [1, 1, 1] and buffer["empty"].numel() == 0
+    assert buffer["strided"].stride() == (1, 1000) and buffer["strided"][3, 5].item() == 5003
+
+
+def test_workers_map_what_they_spill():
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit="400MB"
+    ) as cluster, distributed.Client(cluster) as client:
+        client.register_plugin(MapSpilled())
+        rng = np.random.default_rng(0)
+        kept = [client.submit(lambda i, rng: tensix.from_numpy(rng.random(4_000_000)) + i, i, rng) for i in range(10)]
+        distributed.wait(kept)
+        assert client.run(lambda dask_worker: len(dask_worker.data.disk)).popitem()[1] > 0
+        first = rng.random(4_000_000)[0]
+        assert [client.submit(lambda x: x[0].item(), one).result() for one in kept] == [first + i for i in range(10)]
+
+
+def test_tokens():
+    """Of the elements and the strides, without a copy of the elements."""
+    x = tensix.arange(1_000_000).reshape(1000, 1000)
+    token = tokenize(x)
+    assert token == tokenize(tensix.arange(1_000_000).reshape(1000, 1000)) == tokenize(x.clone())
+    assert len({token, tokenize(x + 1), tokenize(x.T), tokenize(x.reshape(-1)), tokenize(x.view(tensix.float64))}) == 5
+    tracemalloc.start()
+    with tensix.memory.statistics() as counted:
+        tokenize(x)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100_000 and counted.peak_bytes == 0
+
+
+def test_frames_of_a_message_are_the_bytes_of_the_tensor():
+    x = tensix.arange(1_000_000)
+    header, frames = serialize(x)
+    big = max(frames, key=len)
+    assert np.frombuffer(big, "i8").ctypes.data == x.data_ptr()
+    assert deserialize(header, frames).data_ptr() == x.data_ptr()
+
+
+def test_chunks_are_kept_moved_and_stored(tmp_path):
+    """By a cluster: persist, rechunk, map_overlap, and to_zarr."""
+    zarr = pytest.importorskip("zarr")
+    array = np.random.default_rng(0).random((60, 40))
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=":0") as cluster, \
+            distributed.Client(cluster):  # fmt: skip
+        x = da.from_array(tensix.from_numpy(array), chunks=(20, 40), asarray=False)
+        kept = (x + 1).persist()
+        assert isinstance(kept.blocks[0, 0].compute(), tensix.Tensor)
+        moved = kept.rechunk((60, 10))
+        np.testing.assert_array_equal(np.asarray(moved.compute()), array + 1)
+        spread = x.map_overlap(lambda b: b * 2, depth=1, boundary="none")
+        np.testing.assert_array_equal(np.asarray(spread.compute()), array * 2)
+        x.map_blocks(np.asarray).to_zarr(str(tmp_path / "x.zarr"))  # which views chunks as types of no numbers
+        np.testing.assert_array_equal(zarr.open(str(tmp_path / "x.zarr"))[:], array)
