@@ -1,8 +1,8 @@
 """Tensors in shared memory, handed to other processes by `multiprocessing` and joblib without copying.
 
 Importing this module, which the first `SharedMemoryAllocator` does, has `multiprocessing`, joblib and `loky` send a
-tensor whose storage such an allocator made as a file descriptor and an offset. All other tensors are pickled with their
-bytes, as everywhere.
+tensor whose storage such an allocator made as a file descriptor and an offset. Other large tensors are copied into such
+memory, once for all messages, and small ones are pickled with their bytes, as everywhere.
 
 Note [Descriptors on their way]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -19,6 +19,13 @@ have none, and what `joblib.wrap_non_picklable_objects` returns is pickled by `c
 programs use too. Both would copy silently, so a name in two modules of joblib is replaced: the pickler by a subclass
 that registers tensors, and `dumps` by that of `loky`. joblib may be imported after the first tensor is shared. So a
 finder waits for it, as importing it here would cost 0.1 s of a program without it.
+
+Note [Copies for messages]
+~~~~~~~~~~~~~~~~~~~~~~~~~~
+A pickle of a large tensor is copied into the message, through a pipe and out of it, for each worker. Instead its
+elements are copied into shared memory, which each receiver maps privately: what one writes to the tensor the others do
+not see, as if it had been pickled, and pages that nobody writes are in memory once. The copy is kept as long as the
+tensor lives, and sent again while the bytes at its place are the same, which are compared each time.
 """
 
 import os
@@ -29,13 +36,18 @@ from multiprocessing import reduction
 
 from tensix._tensor import Tensor
 from tensix.core import Storage, use_allocator
+from tensix.files.file_map import FileMap
 from tensix.functions.creation import empty_like
+from tensix.functions.familiar import array_equal
 from tensix.memory import SharedMemoryAllocator
+from tensix.tensors.dtype import uint8
 from tensix.tensors.layout import strided
 
 __all__ = ["share"]
 
+LARGE = 1 << 20  # bytes of a tensor that is not pickled, as of arrays that joblib maps
 ALLOCATOR = SharedMemoryAllocator()
+COPIES: dict[tuple[int, int], Tensor] = {}  # address and size of bytes -> their copy for messages
 FILES: weakref.WeakValueDictionary[int, "SharedFile"] = weakref.WeakValueDictionary()  # descriptor -> its SharedFile
 
 
@@ -87,19 +99,23 @@ class SharedFile:
 
     def __init__(self, fd: int, storage: Storage | None = None) -> None:
         self.fd, self.storage = fd, storage
-        self.mapped: dict[tuple[int, bool], Storage] = {}
+        self.mapped: dict[tuple[int, str], Storage] = {}
 
     def __reduce__(self):
         return receive_file, (reduction.DupFd(self.fd),)
 
-    def map(self, start: int, readonly: bool) -> Storage:
-        """Return a storage over the file from a byte on."""
-        found = self.mapped.get((start, readonly))
+    def map(self, start: int, mode: str) -> Storage:
+        """Return a storage over the file from a byte on, with a mode of `FileMap`."""
+        found = self.mapped.get((start, mode))
         if found is None:
             nbytes = os.fstat(self.fd).st_size - start
-            found = Storage.from_data_ptr(nbytes, SharedMemoryAllocator.attach(self.fd, start, nbytes, readonly))
-            found.readonly = readonly
-            self.mapped[start, readonly] = found
+            if mode == "c":
+                found = FileMap(self.fd, start + nbytes, mode).storage(start, nbytes)
+            else:
+                block = SharedMemoryAllocator.attach(self.fd, start, nbytes, mode == "r")
+                found = Storage.from_data_ptr(nbytes, block)
+                found.readonly = mode == "r"
+            self.mapped[start, mode] = found
         return found
 
     def __del__(self):
@@ -120,22 +136,40 @@ def file_of(fd: int, storage: Storage) -> SharedFile:
     return found
 
 
-def receive_tensor(file: SharedFile, readonly: bool, start: int, storage_offset: int, *geometry) -> Tensor:
+def receive_tensor(file: SharedFile, mode: str, start: int, storage_offset: int, *geometry) -> Tensor:
     """Return a tensor over shared memory; the offset is counted in elements from a byte of the file."""
-    return Tensor.from_storage(file.map(start, readonly), storage_offset, *geometry)
+    return Tensor.from_storage(file.map(start, mode), storage_offset, *geometry)
+
+
+def copy_for_messages(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return a tensor without gaps, and a copy of its bytes in shared memory. See Note [Copies for messages]."""
+    if sum((size - 1) * stride for size, stride in zip(x.shape, x.stride(), strict=True)) + 1 != x.numel():
+        x = x.contiguous()
+    data = Tensor.from_storage(x.storage(), x.storage_offset() * x.itemsize, (x.nbytes,), (1,), uint8)
+    place = x.data_ptr(), x.nbytes
+    copy = COPIES.get(place)
+    if copy is None or not array_equal(copy, data):
+        copy = COPIES[place] = share(data)
+        weakref.finalize(x, COPIES.pop, place, None).atexit = False
+    return x, copy
 
 
 def reduce_tensor(x: Tensor):
     """Return how a tensor is made again in another process."""
     has_memory = x.layout is strided and x.numel() > 0 and x.device.type == "cpu"  # undefined: no elements, no device
+    mode = "r" if x.readonly else "r+"
+    sent = x
     place = SharedMemoryAllocator.locate(x.data_ptr()) if has_memory else None
     if place is None:
-        return x.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
+        if not has_memory or x.nbytes < LARGE:
+            return x.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
+        x, sent = copy_for_messages(x)
+        place, mode = SharedMemoryAllocator.locate(sent.data_ptr()), "r" if mode == "r" else "c"
     fd, offset = place
     # A complex number may lie at any multiple of half its size, so elements are counted from the first that fits.
     storage_offset, start = divmod(offset, x.itemsize)
-    file = file_of(fd, x.storage())
-    return receive_tensor, (file, x.readonly, start, storage_offset, x.shape, x.stride(), x.dtype)
+    file = file_of(fd, sent.storage())
+    return receive_tensor, (file, mode, start, storage_offset, x.shape, x.stride(), x.dtype)
 
 
 def register_in(package: str) -> None:

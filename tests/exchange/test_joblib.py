@@ -1,5 +1,6 @@
 """Tensors handed to workers of joblib."""
 
+import gc
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ from joblib import Parallel, delayed, wrap_non_picklable_objects
 from joblib.externals.loky import get_reusable_executor
 
 import tensix
+from tensix.files import shared_memory
 from tensix.files.shared_memory import share
 from tensix.memory import SharedMemoryAllocator
 
@@ -129,3 +131,79 @@ def test_a_pickle_and_a_file_of_joblib_hold_the_elements(tmp_path):
     found = joblib.load(tmp_path / "x.joblib")
     assert found.tolist() == [0, 1, 2]
     assert SharedMemoryAllocator.locate(found.data_ptr()) is None
+
+
+def write_one(x, i):
+    total = x.sum().item()
+    before = x[0].item()
+    x[0] += i + 1
+    return before, total, x[0].item() - before
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+@forks
+def test_a_large_tensor_is_sent_once_and_is_each_workers_own(backend):
+    """Without a pickle of its bytes; the sender writes it between messages, and workers write what they got."""
+    x = tensix.ones(1_000_000, dtype=tensix.float64)
+    with Parallel(n_jobs=2, backend=backend, batch_size=1) as parallel:  # a message for each task
+        for value in (1, 2, 3):
+            x[0] = value
+            with SharedBlocks() as shared:
+                found = parallel(delayed(write_one)(x, i) for i in range(6))
+            assert found == [(value, 999_999 + value, i + 1) for i in range(6)]
+            assert shared.total_count == 1  # that of the copy
+            assert x[0].item() == value
+
+
+class SharedBlocks(tensix.core.MemoryReporter):
+    """Count the blocks of 8 MB that are allocated."""
+
+    total_count = 0
+
+    def report_memory_usage(self, address, nbytes, total_allocated, device):
+        self.total_count += nbytes == 8_000_000 and SharedMemoryAllocator.locate(address) is not None
+
+
+def aliases(tensors):
+    a, b, c = tensors
+    a[0, 0] = 5
+    return b[0, 0].item(), c[0].item(), a.readonly, b.stride(), c.stride()
+
+
+def readonly_and_sum(x):
+    return x.readonly, x.sum().item()
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+@forks
+def test_large_tensors_keep_strides_and_aliases(backend):
+    x = tensix.ones(1000, 1000)
+    gaps = tensix.arange(2_000_000)[::2]
+    frozen = tensix.asarray(bytes(2_000_000))
+    with Parallel(n_jobs=2, backend=backend) as parallel:
+        assert parallel([delayed(aliases)((x, x.T, gaps))]) == [(5, 0, False, (1, 1000), (1,))]
+        assert parallel([delayed(readonly_and_sum)(frozen)]) == [(True, 0)]
+        assert x[0, 0].item() == 1
+
+
+@forks
+def test_copies_for_messages_end_with_their_tensors():
+    x = tensix.ones(1_000_000)
+    Parallel(n_jobs=2)(delayed(readonly_and_sum)(x) for _ in range(2))
+    place = x.data_ptr(), x.nbytes
+    assert place in shared_memory.COPIES
+    del x
+    gc.collect()
+    assert place not in shared_memory.COPIES
+
+
+def fill(size):
+    return tensix.full((size,), 3.0)
+
+
+@forks
+def test_large_results_come_back():
+    (found,) = Parallel(n_jobs=2)([delayed(fill)(1_000_000)])
+    assert not found.readonly and found.sum().item() == 3_000_000
+    found += 1
+    assert found[0].item() == 4
