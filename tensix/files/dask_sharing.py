@@ -1,0 +1,141 @@
+"""Tensors that workers of Dask on one machine hand each other as memory, not as bytes.
+
+Note [Handles of shared memory]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+Dask talks by TCP, which carries no descriptor. So a worker sends where its descriptor is found: the process, when that
+began, the descriptor, and the number of its file. The receiver opens ``/proc/<process>/fd/<descriptor>``, checks that
+all of it is still so, and maps the file; from then on it needs the sender no more. What is sent this way has a file of
+its own, so if it is freed, the file is gone, and never another tensor is found in its place.
+
+Only a process that is known to find the sender's is sent a handle: when a connection begins, each side says which boot
+of which machine, which process numbers and which user it has, and others get bytes.
+
+Until the receiver has mapped it, the sender must live and keep the memory, which it does for `LEASE` seconds. Otherwise
+the receiver cannot open it. To Dask, that is a connection that broke: it asks another worker, or computes it again.
+
+Dask's tasks do not write their arguments; if one does, its pages become its own. But the sender would show what it
+writes to those who map its memory. So memory of a `SharedMemoryAllocator` is sent itself, and tasks must not write to
+results in place; of other tensors a copy is sent.
+"""
+
+import os
+
+from distributed import WorkerPlugin
+from distributed.comm.core import Comm
+from distributed.protocol import dask_deserialize, dask_serialize
+
+from tensix._tensor import Tensor
+from tensix.files.file_map import FileMap
+from tensix.files.shared_memory import COPIES, LARGE, copy_for_messages
+from tensix.memory import SharedMemoryAllocator
+from tensix.tensors.dtype import dtype_from_any
+from tensix.tensors.layout import strided
+
+__all__ = ["ShareTensors"]
+
+LEASE = 30.0  # seconds
+KEY = "tensix-processes"  # of what two sides of a connection tell each other
+HANDSHAKE = Comm.handshake_info
+
+
+def place_of_processes():
+    """Return what processes have in common that find each other's descriptors."""
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        boot = file.read().strip()
+    return f"{boot} {os.readlink('/proc/self/ns/pid')} {os.getuid()}"
+
+
+def beginning_of(pid):
+    """Return when a process began, in ticks since the machine did."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return int(file.read().rpartition(")")[2].split()[19])
+
+
+class ShareTensors(WorkerPlugin):
+    """Have the workers of one machine map large tensors of each other, instead of receiving their bytes.
+
+    Notes
+    -----
+    Register it with a client before there is work: connections that are there already send bytes. Linux only; workers
+    of other machines, containers and users, and clients, get bytes. Tensors that a worker makes by a
+    `SharedMemoryAllocator` are not copied at all; of others a copy in shared memory is made, once for all receivers.
+
+    Who keeps what alive: the sender keeps the memory for 30 seconds after it was asked, then the receivers. If the
+    sender dies before, Dask asks another worker or computes the tensor again. If a receiver dies, its mapping goes with
+    it. Nothing has a name in the file system.
+
+    Examples
+    --------
+    ::
+
+        from tensix.files.dask_sharing import ShareTensors
+        client.register_plugin(ShareTensors())
+    """
+
+    name = "tensix-share-tensors"
+
+    def setup(self, worker):
+        """Begin."""
+        place = place_of_processes()
+
+        def handshake_info(comm):
+            return {**HANDSHAKE(comm), KEY: place}
+
+        def serialize(x, context=None):
+            if ((context or {}).get("recipient") or {}).get(KEY) != place:
+                raise NotImplementedError("it gets bytes")  # so Dask tries the next way
+            return handle_of(x, worker.loop), []
+
+        Comm.handshake_info = handshake_info
+        dask_serialize.register(Tensor, serialize)
+        dask_deserialize.register(Tensor, tensor_of)
+
+
+def handle_of(x, loop):
+    """Return a handle of a tensor. See Note [Handles of shared memory].
+
+    Raises
+    ------
+    NotImplementedError
+        If it is small, or not on the CPU.
+    """
+    if x.layout is not strided or x.device.type != "cpu" or x.nbytes < LARGE:
+        raise NotImplementedError("it gets bytes")
+    place = None
+    if type(x.storage().allocator) is SharedMemoryAllocator:  # not if a cache may use it again
+        place, kept = SharedMemoryAllocator.locate(x.data_ptr()), x
+        place = place if place is not None and os.fstat(place[0]).st_size > LARGE else None
+    if place is None:
+        x, kept = copy_for_messages(x)
+        place = SharedMemoryAllocator.locate(kept.data_ptr())
+        loop.add_callback(loop.call_later, LEASE, COPIES.pop, (x.data_ptr(), x.nbytes), None)
+    loop.add_callback(loop.call_later, LEASE, kept.numel)  # a call that keeps it
+    fd, offset = place
+    storage_offset, start = divmod(offset, x.itemsize)
+    return {
+        "process": (os.getpid(), beginning_of(os.getpid())), "descriptor": fd, "file": os.fstat(fd).st_ino,
+        "mode": "r" if x.readonly else "c", "start": start,
+        "geometry": (storage_offset, tuple(x.shape), tuple(x.stride())), "dtype": x.dtype.name,
+    }  # fmt: skip
+
+
+def tensor_of(header, frames):
+    """Return the tensor of a handle.
+
+    Raises
+    ------
+    OSError
+        If it is gone.
+    """
+    pid, began = header["process"]
+    fd = os.open(f"/proc/{pid}/fd/{header['descriptor']}", os.O_RDWR)
+    try:
+        found = os.fstat(fd)
+        if found.st_ino != header["file"] or beginning_of(pid) != began:
+            raise OSError(f"the tensor that process {pid} sent is gone: its memory was kept for {LEASE:.0f} seconds.")
+        nbytes = found.st_size - header["start"]
+        storage = FileMap(fd, found.st_size, header["mode"]).storage(header["start"], nbytes)
+    finally:
+        os.close(fd)
+    storage_offset, shape, strides = header["geometry"]
+    return Tensor.from_storage(storage, storage_offset, shape, strides, dtype_from_any(header["dtype"]))

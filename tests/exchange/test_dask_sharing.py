@@ -1,0 +1,166 @@
+"""Tensors that Dask's workers of one machine hand each other as memory."""
+
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import tensix
+from tensix.memory import SharedMemoryAllocator
+
+distributed = pytest.importorskip("distributed")
+if sys.platform != "linux":
+    pytest.skip("/proc has the descriptors", allow_module_level=True)
+
+from tensix.files import dask_sharing, shared_memory  # noqa: E402
+from tensix.files.dask_sharing import ShareTensors, handle_of, tensor_of  # noqa: E402
+
+OPTIONS = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+
+
+class Loop:
+    """Take what is to be done later, and do it when it is asked to."""
+
+    def __init__(self):
+        self.later = []
+
+    def add_callback(self, function, *args):
+        function(*args)
+
+    def call_later(self, delay, function, *args):
+        assert delay == dask_sharing.LEASE
+        self.later.append((function, args))
+
+    def pass_time(self):
+        for function, args in self.later:
+            function(*args)
+        self.later.clear()
+
+
+def make(allocator=None):
+    with tensix.use_allocator(allocator or tensix.core.get_allocator()):
+        return tensix.arange(500_000, dtype=tensix.float64).reshape(500, 1000)
+
+
+def make_shared():
+    return make(SharedMemoryAllocator())
+
+
+def is_shared_memory(x):
+    """Whether a tensor lies in a mapping of shared memory."""
+    with open("/proc/self/maps", encoding="utf-8") as file:
+        for line in file:
+            begin, end = (int(part, 16) for part in line.split()[0].split("-"))
+            if begin <= x.data_ptr() < end:
+                return "memfd:" in line or "/dev/shm" in line
+    return False
+
+
+def look_and_write(x):
+    """Return whether it is mapped, and what is there, and write it."""
+    found = is_shared_memory(x), x.sum().item(), x.stride(), x.readonly
+    if not x.readonly:
+        x[0, 0] = 99
+    return found
+
+
+@pytest.fixture
+def client():
+    with distributed.LocalCluster(**OPTIONS) as made, distributed.Client(made) as client:
+        client.register_plugin(ShareTensors())
+        yield client
+
+
+@pytest.mark.parametrize("function", [make, make_shared])
+def test_another_worker_maps_the_tensor(client, function):
+    first, second = client.scheduler_info(n_workers=-1)["workers"]
+    x = client.submit(function, workers=[first])
+    total = make().sum().item()
+    assert client.submit(look_and_write, x, workers=[second]).result() == (True, total, (1000, 1), False)
+    assert client.submit(lambda x: x[0, 0].item(), x, workers=[first]).result() == 0  # what it wrote is its own
+    turned = client.submit(lambda x: x.T, x, workers=[first])
+    assert client.submit(look_and_write, turned, workers=[second]).result()[1:] == (total, (1, 1000), False)
+    found = x.result()  # by the client, which gets bytes
+    assert not is_shared_memory(found) and found[1:].tolist() == make()[1:].tolist()
+
+
+def test_a_receiver_needs_the_sender_no_more(client):
+    """It computes on what it mapped when the sender was killed; and what nobody has is computed again."""
+    first, second = client.scheduler_info(n_workers=-1)["workers"]
+    x = client.submit(make_shared, workers=[first], allow_other_workers=True)
+    there = client.submit(lambda x: x, x, workers=[second])
+    distributed.wait(there)
+    os.kill(client.run(os.getpid)[first], signal.SIGKILL)
+    time.sleep(0.5)
+    total = make().sum().item()
+    assert client.submit(lambda x: x.sum().item(), there).result() == total
+    assert client.submit(lambda x: (x + 1).sum().item(), x).result() == total + 500_000
+
+
+def test_a_handle_that_is_refused_is_a_connection_that_broke(client):
+    """Dask asks once more."""
+    first, second = client.scheduler_info(n_workers=-1)["workers"]
+
+    def mistake_once(dask_worker):
+        from tensix.files import dask_sharing  # noqa: PLC0415 - that of the worker
+
+        honest = dask_sharing.beginning_of
+
+        def beginning_of(pid):
+            dask_sharing.beginning_of = honest
+            return honest(pid) + 1
+
+        dask_sharing.beginning_of = beginning_of
+        return dask_sharing.__name__
+
+    client.run(mistake_once, workers=[first])
+    x = client.submit(make_shared, workers=[first])
+    assert client.submit(look_and_write, x, workers=[second]).result(timeout=60)[0]
+
+
+def test_handles_are_checked():
+    loop = Loop()
+    x = make_shared()
+    header = handle_of(x, loop)
+    assert tensor_of(header, []).tolist() == x.tolist()
+    for key, value in (("file", header["file"] + 1), ("process", (os.getpid(), 1))):
+        with pytest.raises(OSError, match="gone"):
+            tensor_of(header | {key: value}, [])
+    with pytest.raises(OSError):
+        tensor_of(header | {"descriptor": 9999}, [])
+    with pytest.raises(OSError):
+        tensor_of(header | {"process": (2**22 + 1, 1)}, [])
+    received = tensor_of(header, [])
+    descriptors = os.listdir("/proc/self/fd")
+    del x
+    assert tensor_of(header, [])[3, 4].item() == 3004  # it is kept
+    assert len(os.listdir("/proc/self/fd")) == len(descriptors)
+    loop.pass_time()
+    with pytest.raises(OSError):
+        tensor_of(header, [])
+    assert received.sum().item() == make().sum().item()
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "u1", "c16", "bool"])
+def test_element_types_and_what_is_read_only(dtype):
+    loop = Loop()
+    x = tensix.from_numpy(np.arange(4_000_000).astype(dtype).reshape(2000, 2000))
+    for part in (x, x.T, x[::2], x[3:1800, 7:]):
+        found = tensor_of(handle_of(part, loop), [])
+        assert is_shared_memory(found) and found.dtype == x.dtype
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(part))
+    frozen = tensix.asarray(bytes(range(250)) * 10_000)
+    found = tensor_of(handle_of(frozen, loop), [])
+    assert found.readonly and found[249].item() == 249
+    assert shared_memory.COPIES
+    loop.pass_time()
+    assert not shared_memory.COPIES
+
+
+@pytest.mark.parametrize("x", [tensix.ones(10), tensix.empty(0), tensix.empty(5_000_000, device="meta")], ids=str)
+def test_what_is_sent_as_bytes(x):
+    with pytest.raises(NotImplementedError):
+        handle_of(x, Loop())
