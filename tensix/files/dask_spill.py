@@ -4,7 +4,7 @@ Note [Spilled chunks]
 ~~~~~~~~~~~~~~~~~~~~~
 Dask's mapping of files can map; it only has to be told. But a tensor over bytes that are not aligned is copied, and in
 a file of Dask the bytes of a chunk come after a header of any length. So the header is padded. Dask removes the file
-once its chunk is back, and so nobody else sees what is written to the chunk: the mapping keeps it.
+once its chunk is back, and so no one else sees what is written to the chunk: the mapping keeps it.
 """
 
 import msgpack

@@ -24,7 +24,7 @@ Note [Copies for messages]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~
 A pickle of a large tensor is copied into the message, through a pipe and out of it, for each worker. Instead its
 elements are copied into shared memory, which each receiver maps privately: what one writes to the tensor the others do
-not see, as if it had been pickled, and pages that nobody writes are in memory once. The copy is kept as long as the
+not see, as if it had been pickled, and pages that no one writes are in memory once. The copy is kept as long as the
 tensor lives, and sent again while the bytes at its place are the same, which are compared each time.
 """
 

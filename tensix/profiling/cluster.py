@@ -1,4 +1,4 @@
-"""One recording of all workers of a cluster, for whoever has its client."""
+"""One recording of all workers of a cluster, for code that has its client."""
 
 import os
 import types
@@ -147,7 +147,7 @@ class record:  # noqa: N801 - it reads as what it does
 
     def _lost(self):
         latest = {process_of(report): report for report in self.workers.reports()}
-        there = {process_of(facts) for facts in [self.here.facts(), *(facts for facts, _ in self.workers.call("facts"))]}
+        there = {process_of(facts) for facts, _ in self.workers.call("facts")} | {process_of(self.here.facts())}
         return [report for process, report in latest.items() if process not in there]
 
     def _snapshot(self, holders):

@@ -62,7 +62,7 @@ class Collector:
 
 
 class RecordedWorker:
-    """This process, a worker, and the thread that reports."""
+    """The recording of a worker, and the thread that reports."""
 
     def __init__(self, name, settings):
         self.name, self.answered, self.collector = name, 0, ray.get_actor(name)

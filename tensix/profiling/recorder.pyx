@@ -757,9 +757,9 @@ class task:
     >>> import tensix
     >>> with tensix.memory.record() as recording:
     ...     with tensix.memory.cluster.task("sum-0"):
-    ...         x = tensix.ones(1000) + 1
+    ...         x = tensix.ones(1000)
     >>> recording.snapshot()["tasks"][0]["peak"]
-    8000
+    4000
     """
 
     def __init__(self, key, name=None):

@@ -140,3 +140,24 @@ def test_slash_goes_to_the_search(training, show):
     for letter in "n0p":
         page.press(letter)
     assert page.run("[document.activeElement.value, page.timeline.block]") == ["n0p", -1]
+
+
+def test_tasks_of_all_workers(training, recording, show):
+    """By their keys, so that a task that ran twice, on two workers, is one group."""
+    def with_tasks(snapshot, keys):
+        snapshot["tasks"] = [{"key": key, "name": "sum", "peak": 1, "left": 0, "began_ns": 0, "ended_ns": None}
+                             for key in keys]  # fmt: skip
+        count = len(snapshot["blocks"]["nbytes"])
+        snapshot["blocks"]["task"] = [None, *(number % len(keys) for number in range(count - 1))]
+        return snapshot
+
+    worker = recording("worker")
+    for _ in range(4):
+        worker.allocate(1 << 24, "/h/work.py:3 part")
+    other = with_tasks(worker.snapshot(), ["sum-2", "sum-3"]) | {"pid": 7, "offset_ns": 10, "name": "worker 1"}
+    page = show(with_tasks(training, ["sum-1", "sum-2"]) | {"processes": [other]})
+    found = {name: count for name, _, count in groups_of(page, "task")}
+    rest = len(training["blocks"]["nbytes"]) - 1
+    assert found == {"between tasks": 2, "sum-1": rest - rest // 2, "sum-2": rest // 2 + 2, "sum-3": 1}
+    choose(page, "#colour", "task")
+    assert page.texts("[role=tab]")[0] == "Tasks" and {*rows_of(page)} == {*found}

@@ -17,7 +17,7 @@ PACKAGE_HOME = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 
 
 class BeginAfterImport:
-    """A finder that begins once one of several packages is imported, and once more for PyTorch and for Dask's workers."""
+    """A finder that begins once NumPy or tensix is imported, and once more for each of the others."""
 
     def __init__(self):
         self.awaited = {"numpy", "tensix", *FURTHER}
