@@ -298,7 +298,13 @@ def tril(x: Tensor, /, k: int = 0, *, diagonal: int = 0) -> Tensor:
 def triu(x: Tensor, /, k: int = 0, *, diagonal: int = 0) -> Tensor:
     """Return matrices with zeros below the `k`-th diagonal."""
 def asarray(
-    obj: Any, /, *, dtype: _DTypeLike | None = None, device: str | Device | None = None, copy: bool | None = None
+    obj: Any,
+    /,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: str | Device | None = None,
+    copy: bool | None = None,
+    immutable: bool = False,
 ) -> Tensor: """Return anything that holds numbers as a tensor, over the same memory where that is possible."""
 def from_blob(
     address: int,

@@ -774,7 +774,7 @@ def from_numpy(array):
     return Tensor_wrap(impl_of_ndarray(array, True))
 
 
-def asarray(obj, /, *, dtype=None, device=None, copy=None):
+def asarray(obj, /, *, dtype=None, device=None, copy=None, immutable=False):
     r"""Return anything that holds numbers as a tensor, over the same memory where that is possible.
 
     Parameters
@@ -788,6 +788,10 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
         Where the elements are; where `obj` is if not given.
     copy : bool, optional
         True: always copy; False: never. If not given, memory is shared if it can be.
+    immutable : bool, optional
+        The caller promises that nothing writes the memory as long as the tensor or a lazy clone of it lives, as of
+        Ray's object store, Arrow's buffers, or an array that is done. The tensor is then read-only, and `lazy_clone`
+        copies at the first write, not at once. A clone shows what is written in spite of that.
 
     Returns
     -------
@@ -797,7 +801,8 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     Raises
     ------
     ValueError
-        If it would have to be copied and `copy` is False.
+        If it would have to be copied and `copy` is False; or if `obj` is a tensor over memory of others that may be
+        written, and `immutable` is True.
     BufferError
         If `obj` speaks DLPack and cannot share its memory.
     TypeError
@@ -820,6 +825,8 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     bytearray(b'\x07\x07')
     """
     cdef Tensor source
+    if immutable:
+        return promised(asarray(obj, dtype=dtype, device=device, copy=copy), obj)
     if type(obj) is Tensor:
         source = <Tensor>obj
         if dtype is None and device is None:
@@ -834,6 +841,20 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     if copy is False:
         raise ValueError(f"asarray() cannot share the memory of this {type(obj).__name__}, but copy is False.")
     return converted(of_sequence(obj, wanted), wanted, device, None)
+
+
+cdef Tensor promised(Tensor made, object obj):
+    """Return a tensor over memory that is not written any more: of others, that is read-only from now on."""
+    cdef StorageImpl storage
+    if isinstance(made.impl.storage, StorageImpl):
+        storage = <StorageImpl>made.impl.storage
+        if storage.is_foreign:
+            if made is obj and not storage.is_readonly:
+                raise ValueError("this tensor may be written, so its memory is not immutable: set its storage's "
+                                 "readonly first.")  # fmt: skip
+            storage.is_readonly = storage.guarded = True
+            storage.is_foreign = False
+    return made
 
 
 cdef object converted(Tensor source, object dtype, object device, object copy):

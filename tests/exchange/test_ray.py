@@ -32,6 +32,11 @@ def test_a_tensor_in_the_store_is_not_copied():
     assert one.readonly and one.data_ptr() == other.data_ptr() and one.data_ptr() % 8 == 0
     assert one.tolist()[:3] == [0, 1, 2] and one.is_alias_of(one[1:])
 
+    clone = tensix.asarray(other, immutable=True).lazy_clone()
+    assert clone.is_cow()
+    clone[0] = 5
+    assert (clone[0].item(), other[0].item()) == (5, 0)
+
     @ray.remote
     def there(x):
         return x.readonly, x.sum().item()

@@ -1,6 +1,7 @@
 """asarray and from_dlpack: what is shared, what is copied, what is refused."""
 
 import array as arrays
+import pickle
 
 import numpy as np
 import pytest
@@ -183,3 +184,65 @@ def test_objects_are_told_that_nothing_may_be_copied():
     with pytest.raises(ValueError, match="it takes a copy"):
         tensix.asarray(Copies(), copy=False)
     assert tensix.asarray(Copies()).tolist() == tensix.asarray(Copies(), copy=True).tolist() == [1, 2]
+
+
+def foreign_memory():
+    """Return objects over memory of others, which they can write."""
+    array = np.arange(5.0)
+    return {"array": array, "DLPack": OnlyDlpack(array), "buffer": memoryview(array), "array.array": arrays.array("d", array)}
+
+
+class OnlyDlpack:
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("kind", foreign_memory())
+def test_a_clone_of_immutable_memory_copies_at_the_first_write(kind):
+    obj = foreign_memory()[kind]
+    assert not tensix.asarray(obj).lazy_clone().is_cow()
+    x = tensix.asarray(obj, immutable=True)
+    assert x.readonly and x.tolist() == [0, 1, 2, 3, 4]
+    with tensix.memory.statistics() as counted:
+        one, other = x.lazy_clone(), x.lazy_clone()
+    assert counted.total_bytes == 0 and one.is_cow() and not one.readonly
+    assert one.storage().data_ptr() == x.storage().data_ptr()
+    one += 1
+    assert (one.tolist(), other.tolist(), x.tolist()) == ([1, 2, 3, 4, 5], [0, 1, 2, 3, 4], [0, 1, 2, 3, 4])
+    with pytest.raises(RuntimeError, match="read-only"):
+        x += 1
+    del x, one
+    other[0] = 7
+    assert other.tolist() == [7, 1, 2, 3, 4]
+
+
+def test_what_immutable_does_not_change():
+    own = tensix.ones(3)
+    assert tensix.asarray(own, immutable=True) is own and not own.readonly
+    assert not tensix.asarray([1, 2], immutable=True).readonly
+    assert tensix.asarray(np.ones(3), dtype="float32", immutable=True).lazy_clone().is_cow()
+    assert not tensix.asarray(np.ones(3), copy=True, immutable=True).readonly
+    foreign = tensix.asarray(np.ones(3))
+    with pytest.raises(ValueError, match="may be written"):
+        tensix.asarray(foreign, immutable=True)
+    assert not foreign.readonly
+    foreign.storage().readonly = True
+    assert tensix.asarray(foreign, immutable=True) is foreign and foreign.lazy_clone().is_cow()
+    tensix.asarray(tensix.empty(3, device="meta"), immutable=True)
+
+
+def test_a_tensor_over_a_received_buffer_can_be_promised():
+    data = pickle.dumps(tensix.arange(5), protocol=5, buffer_callback=(buffers := []).append)
+    kept = bytearray(buffers[0].raw())
+    x = pickle.loads(data, buffers=[memoryview(kept).toreadonly()])
+    assert x.readonly and not x.lazy_clone().is_cow()
+    y = tensix.asarray(x, immutable=True).lazy_clone()
+    assert y.is_cow()
+    y[0] = 9
+    assert (y.tolist(), x.tolist(), kept[0]) == ([9, 1, 2, 3, 4], [0, 1, 2, 3, 4], 0)

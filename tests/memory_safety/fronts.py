@@ -176,6 +176,7 @@ OUT = {
     },
     "add out overlapping": lambda o: tensix.add(o.x, o.y, out=o.x.T),
     "where of numbers": lambda o: tensix.where(o.m, 1, o.i),
+    "asarray immutable": lambda o: tensix.asarray(np.asarray(o.x).copy(), immutable=True).lazy_clone().add_(1),
     "asarray copy": lambda o: tensix.asarray(o.x, copy=True, dtype="float64"),
     "from_numpy": lambda o: tensix.from_numpy(np.arange(9.0)),
     "from_dlpack copy": lambda o: tensix.from_dlpack(o.x, copy=True),
