@@ -5,7 +5,7 @@ import types
 from importlib import import_module
 
 from tensix.profiling.snapshot_file import Snapshot
-from tensix.profiling.worker_recording import WorkerRecording, snapshot_of_report
+from tensix.profiling.worker_recording import WorkerRecording, process_of, snapshot_of_report
 
 __all__ = ["record"]
 
@@ -138,17 +138,15 @@ class record:  # noqa: N801 - it reads as what it does
             raise RuntimeError("the recording was not started: use it as a context manager.")
 
     def _peaks(self):
-        found = {}
-        reported = [[(key, peak) for key, _, peak, _ in report["tasks"]] for report in self.workers.reports()]
-        for tasks in [self.here.peaks(), *reported, *(tasks for _, tasks in self.workers.call("peaks"))]:
+        found = self.workers.reports()[1]
+        for tasks in [self.here.peaks(), *(tasks for _, tasks in self.workers.call("peaks"))]:
             for key, peak in tasks:
                 found[key] = max(peak, found.get(key, 0))
         return found
 
     def _lost(self):
-        latest = {process_of(report): report for report in self.workers.reports()}
         there = {process_of(facts) for facts, _ in self.workers.call("facts")} | {process_of(self.here.facts())}
-        return [report for process, report in latest.items() if process not in there]
+        return [report for report in self.workers.reports()[0] if process_of(report) not in there]
 
     def _snapshot(self, holders):
         main = self.here.snapshot(holders)
@@ -166,8 +164,3 @@ class record:  # noqa: N801 - it reads as what it does
         state = "not started" if self.here is None else "running" if self.collected is None else "stopped"
         client = self.workers.client
         return f"record({getattr(client, '__name__', type(client).__name__)}, {state})"
-
-
-def process_of(facts):
-    """Return what tells a recorded process apart from those of other machines."""
-    return facts["pid"], facts["started_ns"]

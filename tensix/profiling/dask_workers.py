@@ -7,6 +7,8 @@ thread to which it hands its context. So a context variable that is set around i
 thread, and a key that was spilled counts for the task that reads it.
 """
 
+import time
+
 from distributed import Worker, WorkerPlugin
 from distributed.utils import key_split
 from tornado.ioloop import PeriodicCallback
@@ -14,11 +16,12 @@ from tornado.ioloop import PeriodicCallback
 from tensix.core import get_allocator
 from tensix.memory.counters import caches_of
 from tensix.profiling.recorder import task
-from tensix.profiling.worker_recording import OPEN, WorkerRecording
+from tensix.profiling.worker_recording import OPEN, Reports, WorkerRecording
 
 __all__ = ["RecordTasks", "Workers", "name_tasks"]
 
 PAUSE_MS = 1000  # between two reports
+PAUSE_PER_COST = 50
 PRESSURE = 0.6  # the share of a worker's memory limit from which on freed blocks are given back
 EXECUTE = Worker.execute
 
@@ -67,7 +70,9 @@ class RecordTasks(WorkerPlugin):
 
     def report(self):
         """Report, and give back what is kept where memory is short."""
+        began = time.perf_counter()
         self.worker.log_event(self.name, self.recording.report())
+        self.reports.callback_time = max(PAUSE_MS, PAUSE_PER_COST * 1000 * (time.perf_counter() - began))
         if self.memory_limit and self.worker.monitor.get_process_memory() > PRESSURE * self.memory_limit:
             for cache in caches_of(get_allocator()):
                 cache.trim()
@@ -85,10 +90,11 @@ class Workers:
     def __init__(self, client, name, settings):
         if client.asynchronous:
             raise TypeError("record() needs a Client that is not asynchronous: its methods wait for the workers.")
-        self.client, self.name, self.settings = client, name, settings
+        self.client, self.name, self.settings, self.reported = client, name, settings, Reports()
 
     def start(self):
         """Begin a recording on each."""
+        self.client.subscribe_topic(self.name, lambda event: self.reported.take(event[1]))
         results = self.client.register_plugin(RecordTasks(self.name, self.settings))
         for result in results.values():
             if result.get("status") == "error":
@@ -98,6 +104,7 @@ class Workers:
     def stop(self):
         """End them."""
         self.client.unregister_worker_plugin(self.name)
+        self.client.unsubscribe_topic(self.name)
 
     def call(self, method, *args):
         """Return for each process that is there which it is and what a method of its recording returns."""
@@ -105,5 +112,5 @@ class Workers:
         return [answer for answer in answers.values() if answer]
 
     def reports(self):
-        """Return the reports of all workers that there ever were, the oldest first."""
-        return [report for _, report in self.client.get_events(self.name)]
+        """Return the last report of each worker that there ever was, and the peaks of their tasks."""
+        return [*self.reported.latest.values()], self.reported.peaks.copy()

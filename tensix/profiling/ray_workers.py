@@ -21,7 +21,7 @@ from ray.remote_function import RemoteFunction
 
 from tensix.memory.background_thread import BackgroundThread
 from tensix.profiling.recorder import task
-from tensix.profiling.worker_recording import OPEN, WorkerRecording, bytes_of_limit
+from tensix.profiling.worker_recording import OPEN, Reports, WorkerRecording, bytes_of_limit, process_of
 
 __all__ = ["Workers"]
 
@@ -34,12 +34,12 @@ class Collector:
     """The actor to which workers report."""
 
     def __init__(self):
-        self.reports, self.number, self.question, self.answers, self.seen = [], 0, None, {}, {}
+        self.reported, self.number, self.question, self.answers, self.seen = Reports(), 0, None, {}, {}
 
     def report(self, report):
         """Take a report, and return the question of now, with its number."""
-        self.reports.append(report)
-        self.seen[report["pid"], report["started_ns"]] = time.monotonic()
+        self.reported.take(report)
+        self.seen[process_of(report)] = time.monotonic()
         return self.number, self.question
 
     def ask(self, question):
@@ -49,16 +49,16 @@ class Collector:
     def answer(self, number, facts, answer):
         """Take the answer of a worker."""
         if number == self.number:
-            self.answers[facts["pid"], facts["started_ns"]] = facts, answer
+            self.answers[process_of(facts)] = facts, answer
 
     def answered(self):
         """Return the answers, and how many workers that reported lately have not answered."""
         recent = {worker for worker, moment in self.seen.items() if time.monotonic() - moment < PATIENCE}
         return [*self.answers.values()], len(recent - self.answers.keys())
 
-    def all_reports(self):
-        """Return the reports, the oldest first."""
-        return self.reports
+    def reports(self):
+        """Return the last report of each worker, and the peaks of their tasks."""
+        return [*self.reported.latest.values()], self.reported.peaks
 
 
 class RecordedWorker:
@@ -118,7 +118,7 @@ class Workers:
     def start(self):
         """Begin."""
         self.collector = ray.remote(Collector).options(name=self.name, num_cpus=0).remote()
-        ray.get(self.collector.all_reports.remote())
+        ray.get(self.collector.reports.remote())  # it is there
 
         def submit(function, args=None, kwargs=None, **options):
             if not inspect.isgeneratorfunction(function._function):
@@ -151,5 +151,5 @@ class Workers:
         return answers
 
     def reports(self):
-        """Return the reports of all workers that there ever were, the oldest first."""
-        return ray.get(self.collector.all_reports.remote())
+        """Return the last report of each worker that there ever was, and the peaks of their tasks."""
+        return ray.get(self.collector.reports.remote())

@@ -22,7 +22,7 @@ from tensix.memory.torch_scope import TorchWhenImported
 from tensix.profiling.recorder import record
 from tensix.profiling.snapshot_file import FORMAT, VERSION
 
-__all__ = ["WorkerRecording", "snapshot_of_report"]
+__all__ = ["Reports", "WorkerRecording", "process_of", "snapshot_of_report"]
 
 SHARE_KEPT = 16  # a part of the worker's memory limit that freed blocks may take
 MOST_LINES = 32  # of a report
@@ -96,7 +96,7 @@ class WorkerRecording:
             "time_ns": time.time_ns(),
             "held": sum(held.values()),
             "lines": most,
-            "tasks": [(one.key, one.name, peak, one.ended_ns is None) for _, (one, _, peak) in tasks],
+            "peaks": [(one.key, peak) for _, (one, _, peak) in tasks],
         }
 
     def facts(self):
@@ -110,6 +110,24 @@ class WorkerRecording:
     def snapshot(self, holders):
         """Return a snapshot of this process."""
         return self.recording.snapshot(holders=holders) | self.facts()
+
+
+class Reports:
+    """What workers reported: the last report of each, and the peaks of their tasks."""
+
+    def __init__(self):
+        self.latest, self.peaks = {}, {}
+
+    def take(self, report):
+        """Take a report of a worker."""
+        self.latest[process_of(report)] = report
+        for key, peak in report["peaks"]:
+            self.peaks[key] = max(peak, self.peaks.get(key, 0))
+
+
+def process_of(facts):
+    """Return what tells a recorded process apart from those of other machines."""
+    return facts["pid"], facts["started_ns"]
 
 
 @contextlib.contextmanager

@@ -76,6 +76,8 @@ def test_tasks_are_recorded_and_limited(tmp_path):
         expected = {one.task_id().hex(): 2 * size * MB for size, one in enumerate(made, 1)}
         peaks = recording.peaks()
         assert {key: peaks.get(key) for key in expected} == expected
+        names = {task["name"] for one in recording.snapshot()["processes"] for task in one.get("tasks", ())}
+        assert "make" in names
         with pytest.raises(MemoryError, match="limit 300,000,000"):
             ray.get(ask_for.remote(400))
         retried = ask_for.options(retry_exceptions=[MemoryError], max_retries=1)
@@ -86,8 +88,6 @@ def test_tasks_are_recorded_and_limited(tmp_path):
         assert len(lost) == 1 and lost[0]["lines"][0][0] == 50 * MB and lost[0]["lines"][0][3].endswith("die")
     recording.save(tmp_path / "page.html")
     assert {key: recording.peaks().get(key) for key in expected} == expected
-    names = {task["name"] for one in recording.snapshot()["processes"] for task in one.get("tasks", ())}
-    assert "make" in names
     assert ray.get(ask_for.remote(400)) == 400 * MB  # as before
 
 

@@ -189,7 +189,8 @@ def test_objects_are_told_that_nothing_may_be_copied():
 def foreign_memory():
     """Return objects over memory of others, which they can write."""
     array = np.arange(5.0)
-    return {"array": array, "DLPack": OnlyDlpack(array), "buffer": memoryview(array), "array.array": arrays.array("d", array)}
+    numbers = arrays.array("d", array)
+    return {"array": array, "DLPack": OnlyDlpack(array), "buffer": memoryview(array), "array.array": numbers}
 
 
 class OnlyDlpack:
