@@ -912,7 +912,7 @@ cdef uint32_t number_of_task(record self, object one) noexcept:
         larger = realloc(tape.tasks, (2 * tape.task_capacity + 64) * sizeof(task_use_t))
         if larger != NULL:
             tape.tasks, tape.task_capacity = <task_use_t*>larger, 2 * tape.task_capacity + 64
-    if tape.task_count < tape.task_capacity:
+    if tape.task_count < min(tape.task_capacity, tape.max_count):
         tape.tasks[tape.task_count] = task_use_t(0, 0)
         tape.task_count += 1
         number = tape.task_count
