@@ -5,6 +5,7 @@
 #define TENSIX_GIL_H
 
 #include <Python.h>
+#include "tensix/core/thread_local.h"
 
 static inline int tx_holds_gil(void)
 {
@@ -29,12 +30,17 @@ static int tx_holds_gil_at_exit(void)
     return PyGILState_GetThisThreadState() != NULL && PyGILState_Check();
 }
 
+#if defined(__GNUC__)
+__attribute__((visibility("hidden")))
+#endif
+extern TX_THREAD_LOCAL int tx_keeps_gil; /* not 0 while this thread frees for NumPy: Note [NumPy's handler] */
+
 /* Let other threads run while so many bytes go back to the system, which takes long from a megabyte on. Returns
  * what `tx_end_long_free` wants; NULL if this thread keeps the GIL, or has none.
  */
 static inline PyThreadState *tx_begin_long_free(size_t nbytes)
 {
-    return nbytes >= (1 << 20) && tx_holds_gil() ? PyEval_SaveThread() : NULL;
+    return nbytes >= (1 << 20) && !tx_keeps_gil && tx_holds_gil() ? PyEval_SaveThread() : NULL;
 }
 
 static inline void tx_end_long_free(PyThreadState *state)

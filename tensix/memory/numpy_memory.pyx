@@ -22,7 +22,9 @@ NumPy's own blocks the 32 bytes in front are read only where they are sure to be
 is aligned as ours are, and is not the first of its page. So a block that begins a page has a record as well.
 
 NumPy allocates and frees with the GIL held: it reads the handler from its capsule right before, with a function that
-needs it. It reallocates without the GIL where it reads numbers from text, for however many there will be.
+needs it. It reallocates without the GIL where it reads numbers from text, for however many there will be. While it
+reallocates or frees, an array may still have the old address, and other threads the array: `tx_keeps_gil` says so to
+frees that would let them run.
 
 Note [Small arrays]
 ~~~~~~~~~~~~~~~~~~~
@@ -100,6 +102,12 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef extern from "Python.h":
     PyTypeObject* type_of "Py_TYPE" (PyObject* reference)
+
+cdef extern from "tensix/core/gil.h":
+    """
+    TX_THREAD_LOCAL int tx_keeps_gil = 0;
+    """
+    int tx_keeps_gil
 
 cdef dict FAILURES = {}                             # thread -> (nbytes, what was raised, for results)
 cdef PyDataMem_Handler results                      # of arrays that become tensors
@@ -183,14 +191,17 @@ cdef void* allocate_any(void* ctx, size_t size, bint zeroed) noexcept:
 
 
 cdef void* reallocate(void* ctx, void* data, size_t size) noexcept with gil:
+    global tx_keeps_gil
     cdef size_t nbytes = nbytes_of_block(data)
     cdef void* moved
     if nbytes == 0 and data != NULL:
         return numpys.allocator.realloc(numpys.allocator.ctx, data, size)
+    tx_keeps_gil += 1
     moved = allocate(ctx, size)
     if moved != NULL and data != NULL:
         memcpy(moved, data, min(size, nbytes))
         release(ctx, data, nbytes)
+    tx_keeps_gil -= 1
     return moved
 
 
@@ -207,7 +218,14 @@ cdef void release(void* ctx, void* data, size_t size) noexcept:
         return
     high_water_remove(&given_out[<int>CPU], kept.nbytes, True)
     if not cache_keep_in_front(kept.cache, kept):
-        kept_block_keep(kept, True)
+        keep_with_gil(kept)
+
+
+cdef void keep_with_gil(kept_block_t* kept) noexcept:
+    global tx_keeps_gil
+    tx_keeps_gil += 1
+    kept_block_keep(kept, True)
+    tx_keeps_gil -= 1
 
 
 cdef inline PyObject* asked_for(void* ctx) noexcept:
@@ -287,9 +305,11 @@ cdef int enter_record(Allocator allocator, size_t nbytes, data_ptr_t* block) exc
 
 
 cdef void release_slowly(void* data, size_t size) noexcept:
+    global tx_keeps_gil
     cdef pending_exception_t pending = save_exception()  # an array may go while an error is on its way
     cdef record_t record
     cdef kept_block_t* kept
+    tx_keeps_gil += 1
     if record_take(data, &record):
         data_ptr_destroy_with_gil(&record.block)
         decref_with_gil(record.allocator)
@@ -299,6 +319,7 @@ cdef void release_slowly(void* data, size_t size) noexcept:
             kept_block_free(kept, True)
         else:
             numpys.allocator.free(numpys.allocator.ctx, data, size)
+    tx_keeps_gil -= 1
     restore_exception(pending)
 
 

@@ -304,6 +304,30 @@ def test_fork():
         serving.close()
 
 
+def test_arrays_that_are_resized_while_another_thread_reads_them():
+    """No other thread runs between the end of the old block and the array's new address."""
+    program = """
+import threading
+import numpy as np, tensix
+tensix.get_allocator("cpu").max_cached = 0
+ends = False
+def read():
+    while not ends:
+        array[0], array[-1]
+with tensix.memory.serve_numpy():
+    array = np.ones(1 << 22)
+    reader = threading.Thread(target=read)
+    reader.start()
+    for count in [1 << 21, 1 << 22] * 100:
+        array.resize(count, refcheck=False)
+    ends = True
+    reader.join()
+print("read")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "read\n", "")
+
+
 def test_interpreter_exit():
     """Arrays that live until the interpreter ends, or are dropped by it, in every kind of block."""
     program = """
