@@ -57,7 +57,7 @@ def test_constants():
 
 @pytest.mark.parametrize("name, signature", {
     "arange": "(start, /, stop=None, step=1, *, dtype=None, device=None, layout=None, pin_memory=None)",
-    "asarray": "(obj, /, *, dtype=None, device=None, copy=None)",
+    "asarray": "(obj, /, *, dtype=None, device=None, copy=None, immutable=False)",
     "astype": "(x, dtype, /, *, copy=True, device=None)",
     "eye": "(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None, layout=None, pin_memory=None)",
     "linspace": "(start, stop, /, num, *, dtype=None, device=None, endpoint=True, layout=None, pin_memory=None)",

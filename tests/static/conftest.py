@@ -1,17 +1,25 @@
 """What the tests of the source itself share."""
 
 import importlib
+from importlib.util import find_spec
 
 from floors import SOURCES, module_of
 
+# Modules for an engine, which import it.
+NEEDS = {"tensix.files.dask": "distributed", "tensix.profiling.dask": "distributed", "tensix.profiling.ray": "ray"}
+
 
 def every_module():
-    """Import every module of the package and return it with the file that it was written in, compiled or not."""
+    """Import every module of the package and return it with the file that it was written in, compiled or not.
+
+    Those for an engine that is not installed are left out.
+    """
+    without = tuple(begin for begin, engine in NEEDS.items() if find_spec(engine) is None)
     files = {
         module_of(path): path for path in SOURCES
         if path.suffix != ".pxd" and path.name != "__main__.py" and path.with_name("__init__.py").exists()
     }  # fmt: skip
-    return [(importlib.import_module(name), files[name]) for name in sorted(files)]
+    return [(importlib.import_module(name), files[name]) for name in sorted(files) if not name.startswith(without)]
 
 
 def pytest_generate_tests(metafunc):
