@@ -416,8 +416,9 @@ LOOKS = {
     "__hash__", "__init__",
 }  # fmt: skip
 REPORTS = {
-    "Adaptor", "Advice", "CachingStats", "CopyRow", "Frame", "Profile", "ProfileRow", "Snapshot", "TrackedBlock", "cluster",
-    "load_snapshot", "max_memory_allocated", "memory_allocated", "memory_reserved", "reset_peak_memory_stats",
+    "Adaptor", "Advice", "CachingStats", "CopyRow", "Frame", "Profile", "ProfileRow", "Snapshot", "TrackedBlock",
+    "cluster", "load_snapshot", "max_memory_allocated", "memory_allocated", "memory_reserved",
+    "reset_peak_memory_stats",
 }  # fmt: skip
 
 
