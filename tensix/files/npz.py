@@ -34,7 +34,7 @@ class NpzFile(TensorFile):
     """Hold the tensors of a ``.npz`` file.
 
     One thread at a time reads the archive: `zipfile` reads the file's position when it opens a member, and reading
-    another member moves that.
+    another member moves that; and without the GIL it may miscount the members that are opened and closed.
     """
 
     _waiting_type = zipfile.ZipInfo
@@ -50,9 +50,6 @@ class NpzFile(TensorFile):
             waiting[name] = info
         super().__init__(raw, waiting)
 
-    def _entry(self, waiting):
-        return self._opened(waiting)[0]
-
     def _obstacle(self, waiting, entry):
         if entry.dtype is not None and waiting.compress_type != zipfile.ZIP_STORED:
             return "copied: deflated"
@@ -60,16 +57,15 @@ class NpzFile(TensorFile):
 
     def _take(self, waiting):
         self._raw.check()
-        entry, stream = self._opened(waiting)
+        entry = self._entry(waiting)
         if entry.dtype is None:
             place = f"{waiting.filename} in {self._raw.path}"
             raise TypeError(f"{entry.type_name} of {place} is not an element type of tensix.")
         if waiting.compress_type == zipfile.ZIP_STORED and self._raw.obstacle(entry) is None:
             return self._raw.take(entry)
-        return self._raw.filled(entry, lambda buffer: self._inflate(waiting, stream, buffer))
+        return self._raw.filled(entry, lambda buffer: self._inflate(waiting, buffer))
 
-    def _opened(self, info):
-        """Return the entry of a member and a stream that stands at its elements."""
+    def _entry(self, info):
         path = f"{info.filename} in {self._raw.path}"
         with blaming(path, ".npz", ARCHIVE_ERRORS), self._reading:
             if info.flag_bits & IS_ENCRYPTED:
@@ -81,12 +77,12 @@ class NpzFile(TensorFile):
             if info.file_size > MOST_INFLATION * (info.compress_size + 1):
                 raise ValueError(f"{info.compress_size:,} bytes cannot inflate to {info.file_size:,}.")
             start = self._start_of(info)
-            stream = self._archive.open(info)
-            entry = read_entry(stream, start, path)
+            with self._archive.open(info) as stream:
+                entry = read_entry(stream, start, path)
             header = entry.offset - start
             if entry.dtype is not None and header + entry.nbytes != info.file_size:
                 raise ValueError(f"its header speaks of {header + entry.nbytes:,} bytes, it has {info.file_size:,}.")
-        return entry, stream
+        return entry
 
     def _start_of(self, info):
         """Return where a member's bytes begin, which only the header before them tells."""
@@ -99,9 +95,11 @@ class NpzFile(TensorFile):
             raise ValueError("it is cut short.")
         return start
 
-    def _inflate(self, info, stream, buffer):
+    def _inflate(self, info, buffer):
         """Fill a buffer from a member; at the last byte its checksum is compared."""
-        with blaming(f"{info.filename} in {self._raw.path}", ".npz", ARCHIVE_ERRORS), self._reading:
+        path = f"{info.filename} in {self._raw.path}"
+        with blaming(path, ".npz", ARCHIVE_ERRORS), self._reading, self._archive.open(info) as stream:
+            read_entry(stream, 0, path)
             done = 0
             while done < len(buffer):
                 count = stream.readinto(buffer[done:])

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -340,6 +341,7 @@ work()
 """
 
 
+@pytest.mark.skipif(bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="variables are examined with the GIL")
 @pytest.mark.parametrize("options, status", [([], 3), (["--advice", "none"], 0), (["--advice", "temporary,idle"], 0)])
 def test_advice_that_would_save_too_much_fails(folder, capfd, options, status):
     (folder / "wastes.py").write_text(WASTES)

@@ -130,6 +130,8 @@ def test_the_wheel_holds_what_others_compile_against(wheel):
     else:
         held = set(zipfile.ZipFile(wheel).namelist())
     source = HERE.parents[1]
+    if not source.joinpath("tensix").is_dir():
+        pytest.skip("the tests were copied without the source of the package")
     for pattern in ("*.pxd", "*.pyi", "*.h", "*.pyx", "*.py", "py.typed"):
         wanted = {path.relative_to(source).as_posix() for path in source.joinpath("tensix").rglob(pattern)}
         assert wanted

@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+import sysconfig
 import threading
 
 import numpy as np
@@ -304,6 +305,9 @@ def test_fork():
         serving.close()
 
 
+@pytest.mark.skipif(
+    bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="NumPy itself reads freed memory without the GIL"
+)
 def test_arrays_that_are_resized_while_another_thread_reads_them():
     """No other thread runs between the end of the old block and the array's new address."""
     program = """

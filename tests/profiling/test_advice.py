@@ -2,6 +2,7 @@
 
 import json
 import sys
+import sysconfig
 import threading
 import weakref
 
@@ -257,6 +258,8 @@ def keeps(size):
 
 @pytest.fixture
 def served():
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        pytest.skip("variables are not examined without the GIL: docs/advice.rst")
     with tensix.memory.serve_numpy():
         yield
 

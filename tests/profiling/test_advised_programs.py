@@ -8,6 +8,7 @@ import ast
 import re
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,7 @@ def insert(parent, statement, new, is_after):
             body[place:place] = new
 
 
+@pytest.mark.skipif(bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="variables are examined with the GIL")
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
 def test_what_a_program_is_advised_is_right(program, tmp_path):
     printed, advice, _ = recorded(program, tmp_path)

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 import textwrap
 import tomllib
 from pathlib import Path
@@ -262,6 +263,7 @@ def test_the_report_has_as_many_rows_as_asked_for(run, option, tests):
     assert len(re.findall("test_it.py::", report)) == tests
 
 
+@pytest.mark.skipif(bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="variables are examined with the GIL")
 def test_the_report_names_advice(run):
     result = run("""
 def test_it():
