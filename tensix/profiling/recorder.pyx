@@ -505,7 +505,7 @@ cdef class record(MemoryListener):
         lock_listeners()
         tape_append(&self.tape, &made)
         unlock_listeners()
-        if self.tape.live >= LEAST_EXAMINED and not self.is_examining:
+        if is_high(self, made.nbytes) and not self.is_examining:
             with cython.critical_section(self):
                 examine(self, &made)
 
@@ -907,6 +907,7 @@ cdef uint32_t number_of_task(record self, object one) noexcept:
     number = self.task_numbers.get(one)
     if number is not None:
         return number
+    self.tasks.append(one)
     lock_listeners()
     if tape.task_count == tape.task_capacity and tape.task_count < tape.max_count:
         larger = realloc(tape.tasks, (2 * tape.task_capacity + 64) * sizeof(task_use_t))
@@ -918,8 +919,8 @@ cdef uint32_t number_of_task(record self, object one) noexcept:
         number = tape.task_count
     unlock_listeners()
     if number is None:
+        self.tasks.pop()
         return 0
-    self.tasks.append(one)
     self.task_numbers[one] = number
     return number
 
@@ -984,16 +985,20 @@ cdef void tape_append(tape_t* tape, block_record_t* made) noexcept nogil:
         tape.dropped += 1
 
 
-cdef bint is_high(record self, const block_record_t* made) except -1:
-    """Whether to examine variables. See Note [Moments of a recording]."""
+cdef inline bint is_high(record self, size_t nbytes) noexcept:
+    """Whether a block makes a new peak, or is large where half as much is in use. See Note [Moments of a recording]."""
     cdef size_t live = self.tape.live
-    if live * 50 < self.highest * 51:
-        if made.nbytes * 64 < live or live * 2 < self.highest:
-            return False
-        if live * 50 < <size_t>self.examined.get(made.stack, 0) * 51:
-            return False
+    return live >= LEAST_EXAMINED and (
+        live * 50 >= self.highest * 51 or (nbytes * 64 >= live and live * 2 >= self.highest))
+
+
+cdef bint is_wanted(record self, uint32_t stack) except -1:
+    """Whether to examine variables, of such a block."""
+    cdef size_t live = self.tape.live
+    if live * 50 < self.highest * 51 and live * 50 < <size_t>self.examined.get(stack, 0) * 51:
+        return False
     self.highest = max(self.highest, live)
-    self.examined[made.stack] = live
+    self.examined[stack] = live
     return self.examining_ns < MOST_EXAMINING + (tx_now_ns() - self.tape.started_ns) // 50
 
 
@@ -1003,13 +1008,13 @@ cdef int examine(record self, const block_record_t* made) noexcept:
     cdef bint collects = PyGC_Disable()
     self.is_examining = True
     try:
-        began = time.thread_time_ns()  # while other processes run, it stands still
-        if may_run_python() and is_high(self, made):
+        if may_run_python() and is_wanted(self, made.stack):
+            began = time.thread_time_ns()  # while other processes run, it stands still
             frames, held, types = moment(self.sites.origins, self.tape.live // SMALLEST_PART)
             seen = [(number, frame, names) for address, frame, names in held if (number := number_of(self, address))]
             if frames:
                 self.moments.append((made.number, frames, seen, types))
-        self.examining_ns += time.thread_time_ns() - began
+            self.examining_ns += time.thread_time_ns() - began
     except BaseException as error:
         pass_on(error)
     self.is_examining = False
