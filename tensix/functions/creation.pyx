@@ -109,7 +109,7 @@ def zeros(shape=(), *sizes, dtype=None, device=None, alignment=None, layout=None
     """
     if alignment is not None:
         return aligned_empty(shape, sizes, dtype, device, None, alignment, layout, pin_memory).zero_()
-    return call_with_options(ZEROS, shape, sizes, dtype, device, layout, pin_memory)
+    return call_with_options(ZEROS, shape, sizes, dtype, device, layout, pin_memory, None, None)
 
 
 def ones(shape=(), *sizes, dtype=None, device=None, alignment=None, layout=None, pin_memory=None):
@@ -122,7 +122,7 @@ def ones(shape=(), *sizes, dtype=None, device=None, alignment=None, layout=None,
     """
     if alignment is not None:
         return aligned_empty(shape, sizes, dtype, device, None, alignment, layout, pin_memory).fill_(1)
-    return call_with_options(ONES, shape, sizes, dtype, device, layout, pin_memory)
+    return call_with_options(ONES, shape, sizes, dtype, device, layout, pin_memory, None, None)
 
 
 def full(shape, fill_value, *, dtype=None, device=None, alignment=None, layout=None, pin_memory=None):
@@ -152,7 +152,7 @@ def full(shape, fill_value, *, dtype=None, device=None, alignment=None, layout=N
     if alignment is None and not is_tensor:
         return FULL.call((as_shape(shape), fill_value), options_of(dtype, device, layout, pin_memory))
     if alignment is None:
-        return call_with_options(EMPTY, shape, (), dtype, device, layout, pin_memory).copy_(fill_value)
+        return call_with_options(EMPTY, shape, (), dtype, device, layout, pin_memory, None, None).copy_(fill_value)
     made = aligned_empty(shape, (), dtype, device, None, alignment, layout, pin_memory)
     return made.copy_(fill_value) if is_tensor else made.fill_(fill_value)
 
@@ -191,7 +191,7 @@ cdef object type_of_number(object value):
 
 cdef inline object call_with_options(
         OperatorTable table, object shape, tuple sizes, object dtype, object device, object layout, object pin_memory,
-        str name=None, object value=None):
+        str name, object value):
     """Call an operator that makes a tensor of a shape, with the options that were given: `value` is that of a name."""
     if layout is None and pin_memory is None and value is None:
         return call_factory(table, shape, sizes, dtype, device)
@@ -790,8 +790,8 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None, immutable=False):
         True: always copy; False: never. If not given, memory is shared if it can be.
     immutable : bool, optional
         The caller promises that nothing writes the memory as long as the tensor or a lazy clone of it lives, as of
-        Ray's object store, Arrow's buffers, or an array that is done. The tensor is then read-only, and `lazy_clone`
-        copies at the first write, not at once. A clone shows what is written in spite of that.
+        Ray's object store, Arrow's buffers, or an array that is done. A tensor over memory of others is then read-only,
+        and `lazy_clone` copies it at the first write, not at once. A clone shows what is written in spite of that.
 
     Returns
     -------
