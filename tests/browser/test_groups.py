@@ -37,7 +37,7 @@ def one_helper(recording):
     for number in range(40):
         layer = number % 4
         helper = ("/h/util.py:5 empty", "/h/util.py:20 zeros")
-        made.allocate((1 + layer) << 20, *helper, f"/h/net.py:{layer} layer{layer}", "/h/main.py:3 <module>")
+        made.allocate((1 + layer) << 20, *helper, f"/h/net.py:{1 + layer} layer{layer}", "/h/main.py:3 <module>")
     return made.snapshot()
 
 
@@ -45,7 +45,7 @@ def test_one_helper_is_not_one_colour(one_helper, show):
     """The callers are told apart: the first line outwards that is not the same for all."""
     page = show(one_helper)
     assert page.run("document.querySelector('#colour').value") == "caller"
-    callers = [[f"net.py:{n} layer{n}", 10 * (n + 1) << 20, 10] for n in (3, 2, 1, 0)]
+    callers = [[f"net.py:{1 + n} layer{n}", 10 * (n + 1) << 20, 10] for n in (3, 2, 1, 0)]
     assert groups_of(page, "caller") == callers
     assert page.texts("#legend button") == [name for name, _, _ in callers]
     several = colours_of(page)

@@ -162,5 +162,5 @@ function tableOfAdvice(timeline, advice) {
       text: (one) => make("div", { className: "line" }, ...one.blocks.slice(0, BLOCKS_OF_ADVICE).map(buttonOf),
         ...(one.blocks.length > BLOCKS_OF_ADVICE ? [`and ${formatCount(one.blocks.length - BLOCKS_OF_ADVICE)} more`] : [])),
     },
-  ], advice, { sortBy: "peak after it", empty: "There is none." });
+  ], advice, { empty: "There is none." });
 }
