@@ -20,6 +20,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
@@ -194,14 +195,15 @@ def run_and_wait(words, settings, meanwhile, limit=None):
         if limit is not None:  # Python has not begun yet
             with contextlib.suppress(ProcessLookupError):
                 limit_to(limit, process.pid)
-        status = None
-        while status is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                status = process.wait(PAUSE)
+        waiter = threading.Thread(target=process.wait, daemon=True)  # wait() with a timeout looks 20 times a second
+        waiter.start()
+        while waiter.is_alive():
+            waiter.join(PAUSE)
             meanwhile(process.pid)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+    status = process.wait()
     return process.pid, status if status >= 0 else 128 - status
 
 
