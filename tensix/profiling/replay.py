@@ -90,33 +90,37 @@ class Replay:
         """Return the position of the first event after a time."""
         return int(np.searchsorted(self.times, time, side="right"))
 
-    def peak_with(self, ends):
-        """Return the peak if blocks ended elsewhere.
+    def peak_with(self, ends, added=()):
+        """Return the peak if blocks ended elsewhere, and others were added.
 
         Parameters
         ----------
         ends : dict of int to int
             Where the blocks go that do not go as they did; where one is allocated if it is left out.
+        added : iterable of (int, int, int)
+            Where each further block is allocated and goes, and its bytes.
 
         Returns
         -------
         int, int
             The bytes, and the position at which they are in use.
         """
-        changes = []  # position, bytes from there on
+        changes = [one for begin, end, nbytes in added for one in ((begin, nbytes), (end, -nbytes))]
         for number, end in ends.items():
             gone, nbytes = self.gone[number], int(self.nbytes[number])
             if end != gone:
                 sign = 1 if end > gone else -1
                 first, last = sorted((end, gone))
-                changes += [(first, sign * nbytes), (last, -sign * nbytes)]
+                changes += [(first, sign * nbytes), (last, -sign * nbytes)]  # position, bytes from there on
         changes.sort()
         positions = [position for position, _ in changes]
         sums = list(accumulate((nbytes for _, nbytes in changes), initial=0))
         if self.heights is None:
             tops = np.flatnonzero(~self.is_free & np.append(self.is_free[1:], True))
             self.heights = sorted(zip(self.live[tops].tolist(), tops.tolist(), strict=True), reverse=True)
-        best, most = (0, 0), max(sums)
+        begins = [position for position, nbytes in changes if nbytes > 0 and position < len(self.live)]
+        best = max(((int(self.live[one]) + sums[bisect_right(positions, one)], one) for one in begins), default=(0, 0))
+        most = max(sums)
         for live, position in self.heights:
             if live + most <= best[0]:
                 break
@@ -124,12 +128,13 @@ class Replay:
             best = max(best, (now, position), key=itemgetter(0))
         return best
 
-    def freed_at(self, position, ends):
-        """Return how many bytes fewer are in use at a position if blocks ended elsewhere."""
+    def freed_at(self, position, ends, added=()):
+        """Return how many bytes fewer are in use at a position if blocks ended elsewhere, and others were added."""
+        more = sum(nbytes for begin, end, nbytes in added if begin <= position < end)
         return sum(
             int(self.nbytes[number]) * ((position < self.gone[number]) - (position < end))
             for number, end in ends.items() if self.born[number] <= position
-        )  # fmt: skip
+        ) - more  # fmt: skip
 
 
 def column_of(snapshot, key):
