@@ -9,12 +9,17 @@ from typing import NamedTuple
 
 from tensix._support.format_size import format_size
 from tensix.memory.call_site import Frame
-from tensix.profiling.changes import FINDERS, SMALLEST_PART
+from tensix.profiling.changes import SMALLEST_PART, dead_variables, idle_blocks, needless_clones, temporaries, views
+from tensix.profiling.copies import copies, joined_parts
 from tensix.profiling.replay import Replay
 from tensix.profiling.uses import Uses, where
 
 __all__ = ["Advice"]
 
+FINDERS = {  # of what saves the same the first is taken: parts need no `del` of their list
+    "parts": joined_parts, "dead": dead_variables, "temporary": temporaries, "copy": copies, "view": views,
+    "idle": idle_blocks, "clone": needless_clones,
+}  # fmt: skip
 MOST_STEPS = 20  # that lower a peak
 
 
@@ -114,7 +119,7 @@ def findings_of(snapshot, kinds=None):
 
 def plan_of(replay, changes):
     """Return changes with the peak that each and those before it leave, and the position of that peak."""
-    ends, added, plan, at, worth = {}, [], [], replay.peak_at, 0
+    ends, added, tops, plan, at, worth = {}, [], set(), [], replay.peak_at, 0
     lowest = replay.peak
     while changes and len(plan) < MOST_STEPS:
         freed = [replay.freed_at(at, one.ends, one.added) for one in changes]
@@ -123,7 +128,10 @@ def plan_of(replay, changes):
         change = changes[freed.index(max(freed))]
         ends |= change.ends
         added += change.added
-        after, at = replay.peak_with(ends, added)
+        if change.kind != "idle":
+            tops.update(position for n, end in change.ends.items() for position in (end - 1, replay.gone[n]))
+            tops.update(begin for begin, _, _ in change.added)
+        after, at = replay.peak_with(ends, added, tops)
         plan.append((change, after, at))
         if (lowest - after) * SMALLEST_PART >= replay.peak:
             lowest, worth = after, len(plan)

@@ -67,8 +67,9 @@ def moment(origins, least):
     """Return the variables of this thread that alone hold arrays of so many bytes.
 
     First come the running functions of the user's: code, position in it, and how many frames are further in. Then the
-    arrays: address, number of a function in the list, names of its variables. Then a dict: what the innermost function
-    of the user's calls arrays and numbers.
+    arrays: address, number of a function in the list, names of its variables, and the bytes of the view that alone keeps
+    the array, if that is one variable and at most half of it. Then a dict: what the innermost function of the user's
+    calls arrays and numbers.
     """
     frames, held, types, nodes = [], [], {}, {}
     if not GIL_EXISTS or is_traced():
@@ -81,7 +82,8 @@ def moment(origins, least):
             if type(nodes[number][0]) in (ndarray, tensor) and nodes[number][0].nbytes >= least:
                 variables = variables_of(number, nodes, known)
                 if len({frame for frame, _ in variables}) == 1 and (address := block_of(nodes[number][0], tensor)) != 0:
-                    held.append((address, min(variables)[0], tuple(sorted({name for _, name in variables}))))
+                    names = tuple(sorted({name for _, name in variables}))
+                    held.append((address, min(variables)[0], names, bytes_of_view(number, nodes)))
     return frames, held, types
 
 
@@ -101,6 +103,14 @@ def block_of(array, tensor):
         storage = array.untyped_storage()  # which has the storage as well
         return address if sys.modules["torch"]._C._storage_Use_Count(storage._cdata) == 2 else 0
     return array.__array_interface__["data"][0] if array.flags.owndata else 0
+
+
+cdef object bytes_of_view(object number, dict nodes):
+    """Return how many bytes the view has that alone keeps an array, if a variable has it; 0 if it is not so."""
+    thing, parents = nodes[number]
+    view, holders = nodes[parents[0]] if type(parents[0]) is not tuple else (None, ())
+    is_part = type(view) is ndarray and len(parents) == len(holders) == 1 and type(holders[0]) is tuple
+    return view.nbytes if is_part and view.nbytes * 2 <= thing.nbytes else 0
 
 
 cdef object variables_of(object number, dict nodes, dict known):
@@ -209,11 +219,13 @@ cdef int note_types(dict types, object frame, object code) except -1:
     for name in (*code.co_varnames, *code.co_names):
         value = variables[name] if name in variables else others.get(name)
         if type(value) is ndarray:
-            types[name] = [value.dtype.str, list(value.shape)]
+            types[name] = [value.dtype.str, list(value.shape), bool(value.flags.c_contiguous)]
         elif isinstance(value, generic):
             types[name] = [value.dtype.str, []]
         elif type(value) in (int, float):
             types[name] = type(value).__name__
+        elif isinstance(value, type):
+            types[name] = "type"
         elif value is numpy:
             types[name] = "numpy"
     value = None

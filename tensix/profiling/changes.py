@@ -3,7 +3,8 @@
 from collections import defaultdict
 from itertools import pairwise
 
-from tensix.profiling.statements import target_of
+from tensix._support.format_size import format_size
+from tensix.profiling.statements import lines_of_statement, target_of
 from tensix.profiling.temporaries import rewritten
 from tensix.profiling.uses import Change, where
 
@@ -85,7 +86,7 @@ def dead_variables(uses):
     replay, blocks = uses.replay, uses.blocks
     for fact, level in uses.moments():
         size = sum(blocks["nbytes"][number] for number in fact["blocks"])
-        if not fact["names"] or size * SMALLEST_PART < replay.peak:
+        if not fact["names"] or "part" in fact or size * SMALLEST_PART < replay.peak:
             continue
         ends, made = {}, {*fact["made"]}
         for number in fact["blocks"]:
@@ -100,6 +101,25 @@ def dead_variables(uses):
         what = f"`del {', '.join(fact['names'])}` {'after' if fact['is_after'] else 'before'} {where(line)}"
         changed = tuple(sorted(number for number, end in ends.items() if end < replay.gone[number]))
         yield Change("dead", what, line, changed, ends)
+
+
+def views(uses):
+    """Yield changes that copy a view which alone keeps an array, where its statement is over."""
+    replay, nbytes, seen = uses.replay, uses.blocks["nbytes"], set()
+    for fact, level in uses.moments():
+        number = fact["blocks"][0] if "part" in fact else None
+        if number is None or number in seen:
+            continue
+        is_made = uses.line_in(level, number) in fact["made"]
+        those = [one for one in (uses.like(level, number) if is_made else [number]) if nbytes[one] == nbytes[number]]
+        ends = {number: replay.born[fact["block"]]} | uses.firsts_after(level, lines_of_statement(level.used), those)
+        ends = {one: end for one, end in ends.items() if end < replay.gone[one]}
+        seen |= ends.keys()
+        [name], line = fact["names"], level.used._replace(line=fact["line"])
+        what = (f"`{name} = {name}.copy()` before {where(line)}, for it keeps {format_size(nbytes[number])} and uses "
+                f"{format_size(fact['part'])} of that,")  # fmt: skip
+        added = tuple((end - 1, replay.gone[one], fact["part"]) for one, end in ends.items())
+        yield Change("view", what, line, tuple(ends), ends, added)
 
 
 def temporaries(uses):
@@ -131,6 +151,3 @@ def operand_of(uses, level, result, way):
         and uses.line_in(level, number) in way["made"] and blocks["thread"][number] == blocks["thread"][result]
     ]  # fmt: skip
     return found[-1] if found else None
-
-
-FINDERS = {"dead": dead_variables, "temporary": temporaries, "idle": idle_blocks, "clone": needless_clones}

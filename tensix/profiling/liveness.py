@@ -23,7 +23,7 @@ from types import CodeType
 
 from tensix.memory.call_site import Frame
 from tensix.profiling.bindings import FINDERS
-from tensix.profiling.statements import can_follow, can_precede, lines_of_statement, tree_of
+from tensix.profiling.statements import can_follow, can_precede, is_written, lines_of_statement, tree_of
 
 __all__ = []
 
@@ -150,6 +150,36 @@ def frame_at(code, line):
     return Frame(code.co_filename, line, code.co_qualname)
 
 
+def running(code, position, names):
+    """Return the flow of a function, and the instruction and the lines of the statement that run; None if unknown."""
+    has_statements = not code.co_name.startswith("<") or code.co_name == "<module>"
+    if has_statements and tree_of(code.co_filename) is not None and all(is_plain(code, name) for name in names):
+        flow = flow_of(code)
+        number = flow.at(position)
+        if flow.lines[number] is not None:
+            return flow, number, lines_of_statement(frame_at(code, flow.lines[number]))
+    return None, None, None
+
+
+def place_of_copy(code, position, name):
+    """Return before which line a variable can be given a copy of the view that it is, None if there is no such place.
+
+    Every path to the line brings a value of one statement, and comes to it once. The variable is no argument, and the
+    file writes into nothing of its name.
+    """
+    flow, number, here = running(code, position, (name,))
+    if flow is None or not can_precede(frame_at(code, here[0])) or is_written(code.co_filename, name):
+        return None
+    stores = flow.before(number, name, only_stores=True)[0]
+    entries = {other for _, other in flow.ways(here, 1)}
+    if len({flow.lines[n] for n in stores if n >= 0}) != 1 or -1 in stores or not entries or any(
+        flow.before(entry, name)[1] or flow.comes_again(entry, name, entries) for entry in entries
+    ):  # fmt: skip
+        return None
+    made = {lines_of_statement(frame_at(code, flow.lines[n])) for n in stores}.pop()
+    return {"line": here[0], "is_after": False, "dead": [], "live": [], "made": [*made]}
+
+
 def death_of(code, position, names):
     """Return since when variables are not used, in a function that has come to the instruction at a position.
 
@@ -157,14 +187,9 @@ def death_of(code, position, names):
     ``del`` can be written; ``dead``: the lines at which none of them is live; ``made``: those of the statement that
     gave the value, if it is one; ``live``: the lines at which all are live.
     """
-    has_statements = not code.co_name.startswith("<") or code.co_name == "<module>"
-    if not has_statements or tree_of(code.co_filename) is None or not all(is_plain(code, name) for name in names):
+    flow, number, here = running(code, position, names)
+    if flow is None:
         return None
-    flow = flow_of(code)
-    number = flow.at(position)
-    if flow.lines[number] is None:
-        return None
-    here = lines_of_statement(frame_at(code, flow.lines[number]))
     for name in names:
         is_used_here = any(name in flow.loads[n] for n, line in enumerate(flow.lines) if line is None or line in here)
         if name in flow.live[number] or is_used_here:

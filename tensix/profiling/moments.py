@@ -1,6 +1,6 @@
 """What can be said of the variables that were noted when most was in use: plain data of a snapshot."""
 
-from tensix.profiling.liveness import FLOWS, death_of, flow_of
+from tensix.profiling.liveness import FLOWS, death_of, flow_of, place_of_copy
 
 __all__ = []
 
@@ -23,15 +23,21 @@ def facts_of(moments, known):
         if None not in known[key]:
             here = {"block": block, "depth": depth, "line": known[key][0], "at": known[key], "types": types}
             facts[key] = here | {"names": (), "blocks": [], "dead": [], "live": [], "made": [], "is_after": False}
-        for number, place, names in held:
+        for number, place, names, part in held:
             code, position, depth = frames[place]
             key = code, code.co_filename, position, names
             if key not in known:
                 known[key] = death_of(code, position, names)
-            death = known[key]
-            if death is not None:
-                key = code, code.co_filename, names, death["line"], death["is_after"]
-                fact = facts.setdefault(key, death | {"names": names, "block": block, "depth": depth, "blocks": []})
+            if known[key] is None and part:  # the variable is used again, most of the array is not
+                key = code, code.co_filename, position, part
+                if key not in known:
+                    where = place_of_copy(code, position, *names)
+                    known[key] = None if where is None else where | {"part": part}
+            where = known[key]
+            if where is not None:
+                key = code, code.co_filename, names, where["line"], where["is_after"], where.get("part")
+                here = {"names": names, "block": block, "depth": depth, "blocks": []}
+                fact = facts.setdefault(key, where | here)
                 if number not in fact["blocks"]:
                     fact["blocks"].append(number)
     FLOWS.clear()

@@ -1011,7 +1011,7 @@ cdef int examine(record self, const block_record_t* made) noexcept:
         if may_run_python() and is_wanted(self, made.stack):
             began = time.thread_time_ns()  # while other processes run, it stands still
             frames, held, types = moment(self.sites.origins, self.tape.live // SMALLEST_PART)
-            seen = [(number, frame, names) for address, frame, names in held if (number := number_of(self, address))]
+            seen = [(number, *rest) for address, *rest in held if (number := number_of(self, address))]
             if frames:
                 self.moments.append((made.number, frames, seen, types))
             self.examining_ns += time.thread_time_ns() - began

@@ -4,7 +4,8 @@ Note [Replaying a recording]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 What a change would save is not estimated but replayed: the same blocks come and go in the same order, but for those
 that the change frees earlier, keeps longer or leaves out. Only the moments at which more is in use than just before and
-after are compared, the highest first, until none that follows can be higher than what is found.
+after are compared, the highest first, until none that follows can be higher than what is found, and those at which a
+change lets something come or go. Of the end of an idle block only the latest position is known: that is no such moment.
 """
 
 from bisect import bisect_right
@@ -90,7 +91,7 @@ class Replay:
         """Return the position of the first event after a time."""
         return int(np.searchsorted(self.times, time, side="right"))
 
-    def peak_with(self, ends, added=()):
+    def peak_with(self, ends, added=(), tops=()):
         """Return the peak if blocks ended elsewhere, and others were added.
 
         Parameters
@@ -99,6 +100,8 @@ class Replay:
             Where the blocks go that do not go as they did; where one is allocated if it is left out.
         added : iterable of (int, int, int)
             Where each further block is allocated and goes, and its bytes.
+        tops : iterable of int
+            Further positions at which more may be in use than just before and after.
 
         Returns
         -------
@@ -116,10 +119,10 @@ class Replay:
         positions = [position for position, _ in changes]
         sums = list(accumulate((nbytes for _, nbytes in changes), initial=0))
         if self.heights is None:
-            tops = np.flatnonzero(~self.is_free & np.append(self.is_free[1:], True))
-            self.heights = sorted(zip(self.live[tops].tolist(), tops.tolist(), strict=True), reverse=True)
-        begins = [position for position, nbytes in changes if nbytes > 0 and position < len(self.live)]
-        best = max(((int(self.live[one]) + sums[bisect_right(positions, one)], one) for one in begins), default=(0, 0))
+            found = np.flatnonzero(~self.is_free & np.append(self.is_free[1:], True))
+            self.heights = sorted(zip(self.live[found].tolist(), found.tolist(), strict=True), reverse=True)
+        tops = [position for position in tops if 0 <= position < len(self.live)]
+        best = max(((int(self.live[one]) + sums[bisect_right(positions, one)], one) for one in tops), default=(0, 0))
         most = max(sums)
         for live, position in self.heights:
             if live + most <= best[0]:

@@ -382,6 +382,7 @@ def damage_of_moments(data):
                 return "a moment names a block that is not there"
             types = fact.get("types", {}).values()
             numbers = [*fact["dead"], *fact["live"], *fact["made"], fact["line"], fact["depth"], *fact.get("at", ())]
+            numbers.append(fact.get("part", 0))
             numbers += [size for known in types if not isinstance(known, str) for size in known[1]]
             texts = [*fact["names"], *(known[0] for known in types)]
             if not all(map(is_count, numbers)) or not all(isinstance(text, str) for text in texts):

@@ -7,6 +7,8 @@ from tensix.profiling.snapshot_file import lines_of_source
 __all__ = []
 
 TREES = {}
+WRITERS = frozenset(("sort", "partition", "fill", "put", "itemset", "resize", "setflags", "setfield", "byteswap",
+                     "copyto", "place", "putmask", "put_along_axis", "fill_diagonal", "shuffle", "at"))  # fmt: skip
 
 
 def tree_of(file):
@@ -29,6 +31,27 @@ def statement_of(frame):
         if isinstance(node, ast.stmt) and node.lineno <= frame.line <= node.end_lineno:
             found = node  # walked from outside to inside
     return found
+
+
+def expressions_at(root, place):
+    """Return the expression at a place, first and last line and column, and what is around it; [None] for none."""
+    ends = "lineno", "end_lineno", "col_offset", "end_col_offset"
+    around, found = {}, [None]
+    for node in ast.walk(root):
+        around.update((child, node) for child in ast.iter_child_nodes(node))
+        if isinstance(node, ast.expr) and [getattr(node, end) for end in ends] == [*place]:
+            found = [node]
+    while found[-1] in around:
+        found.append(around[found[-1]])
+    return found
+
+
+def scope_of(frame):
+    """Return the innermost function, or the file, that a line is in."""
+    tree = tree_of(frame.file)
+    kinds = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef
+    found = [one for one in ast.walk(tree) if isinstance(one, kinds) and one.lineno < frame.line <= one.end_lineno]
+    return found[-1] if found else tree
 
 
 def lines_of_statement(frame):
@@ -61,6 +84,30 @@ def can_precede(frame):
     if isinstance(statement, (ast.If, ast.With)) and statement.lineno == frame.line:
         return lines_of_source(frame.file)[frame.line - 1].split(maxsplit=1)[0] != "elif"
     return statement is not None and not body_of(statement)
+
+
+def is_written(file, name):
+    """Whether a file has a statement that writes into something of a name, or may."""
+    parts = ast.Subscript, ast.Attribute
+    return any(
+        (isinstance(node, ast.AugAssign) and name_of(node.target) == name)
+        or (isinstance(node, parts) and not isinstance(node.ctx, ast.Load) and name_of(node) == name)
+        or (isinstance(node, ast.keyword) and node.arg == "out" and name in names_in(node.value))
+        or (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in WRITERS
+            and name in names_in(node))
+        for node in ast.walk(tree_of(file))
+    )  # fmt: skip
+
+
+def name_of(node):
+    """Return the name of which a target is a part."""
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def names_in(node):
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
 
 
 def target_of(frame):

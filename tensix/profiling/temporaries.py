@@ -14,7 +14,7 @@ from math import prod
 
 import numpy as np
 
-from tensix.profiling.statements import lines_of_statement, statement_of
+from tensix.profiling.statements import expressions_at, lines_of_statement, statement_of
 
 __all__ = []
 
@@ -25,6 +25,7 @@ OPERATORS = {
     ast.LShift: ("<<", "left_shift"), ast.RShift: (">>", "right_shift"),
 }  # fmt: skip
 SIGNS = {ast.USub: "negative", ast.Invert: "invert"}
+BUILTIN_TYPES = {"bool": bool, "int": int, "float": float, "complex": complex}
 SCALARS = {"int": int, "float": float}
 NAME = "new"
 
@@ -50,6 +51,9 @@ class Types:
             return (dtype, tuple(known[1])) if is_array else (SCALARS[known], None) if known in SCALARS else None
         if isinstance(node, ast.Constant):
             return (type(node.value), None) if type(node.value) in (int, float) else None
+        source, _ = self.copied(node)
+        if source is not None:
+            return self.find(source)
         ufunc, operands = self.operation(node)
         found = [self.of(operand) for operand in operands]
         if ufunc is None or None in found or ufunc.signature is not None:
@@ -63,13 +67,47 @@ class Types:
             return getattr(np, OPERATORS[type(node.op)][1]), [node.left, node.right]
         if isinstance(node, ast.UnaryOp) and type(node.op) in SIGNS:
             return getattr(np, SIGNS[type(node.op)]), [node.operand]
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.keywords:
-            module = node.func.value
-            if isinstance(module, ast.Name) and self.types.get(module.id) == "numpy":
-                found = np._core.umath.clip if node.func.attr == "clip" else getattr(np, node.func.attr, None)
-                if isinstance(found, np.ufunc) and len(node.args) == found.nin and found.nout == 1:
-                    return found, node.args
+        name = self.name_in_numpy(getattr(node, "func", None))
+        if name is not None and not node.keywords:
+            found = np._core.umath.clip if name == "clip" else getattr(np, name, None)
+            if isinstance(found, np.ufunc) and len(node.args) == found.nin and found.nout == 1:
+                return found, node.args
         return None, []
+
+    def name_in_numpy(self, node):
+        """Return the name that an expression takes out of the module, None if it does something else."""
+        is_one = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        return node.attr if is_one and self.types.get(node.value.id) == "numpy" else None
+
+    def copied(self, node):
+        """Return the name of a contiguous array that an expression copies, and what to write instead, else None."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            return None, None
+        name, values = node.func.attr, [*node.args, *(one.value for one in node.keywords if one.arg == "dtype")]
+        of_numpy = self.name_in_numpy(node.func) is not None
+        source, *types = values if of_numpy and values else [node.func.value, *values]
+        known = self.types.get(source.id) if isinstance(source, ast.Name) else None
+        is_whole = len(values) == len(node.args) + len(node.keywords)
+        if not is_whole or not isinstance(known, list) or known[2:] != [True]:
+            return None, None
+        if types and (len(types) > 1 or self.dtype_of(types[0]) != np.dtype(known[0])):
+            return None, None
+        text, module, words = source.id, ast.unparse(node.func.value), ", ".join(map(ast.unparse, (source, *types)))
+        way = {
+            ("copy", False, 0): text, ("copy", True, 0): text, ("flatten", False, 0): f"{text}.ravel()",
+            ("astype", False, 1): f"{text}.astype({words.partition(', ')[2]}, copy=False)",
+            ("array", True, 0): f"{module}.asarray({words})", ("array", True, 1): f"{module}.asarray({words})",
+        }.get((name, of_numpy, len(types)))  # fmt: skip
+        return (None, None) if way is None else (source, way)
+
+    def dtype_of(self, node):
+        """Return the dtype that an expression names, None if it is another one."""
+        name = self.name_in_numpy(node)
+        if name is None and isinstance(node, ast.Name) and node.id not in self.types:
+            return np.dtype(BUILTIN_TYPES[node.id]) if node.id in BUILTIN_TYPES else None
+        found = node.value if isinstance(node, ast.Constant) else getattr(np, name or "", None)
+        is_type = isinstance(found, str) or (isinstance(found, type) and issubclass(found, np.generic))
+        return np.dtype(found) if is_type else None
 
 
 def rewritten(frame, place, types):
@@ -85,9 +123,7 @@ def rewritten(frame, place, types):
     value = statement.value
     if value is None or (isinstance(statement, ast.AugAssign) and not isinstance(statement.target, ast.Name)):
         return None  # what else is evaluated before it is not known
-    ends = "lineno", "end_lineno", "col_offset", "end_col_offset"
-    found = [one for one in ast.walk(value) if [getattr(one, end, None) for end in ends] == [*place]]
-    node = found[0] if found else None
+    node, *_ = expressions_at(value, place)
     known = Types(types)
     ufunc, operands = known.operation(node)
     found = known.of(node)

@@ -282,7 +282,7 @@ def test_arrays_in_a_list(served):
 def test_kinds_are_chosen(served):
     snapshot = recorded(blurred, ROWS)
     assert snapshot.advice(["idle", "clone"]) == [] != snapshot.advice(["dead"])
-    with pytest.raises(ValueError, match=r"no advice of kind 'late': the kinds are dead, temporary, idle, clone"):
+    with pytest.raises(ValueError, match=r"no advice of kind 'late': the kinds are parts, dead, temporary, copy"):
         snapshot.advice(["late"])
 
 

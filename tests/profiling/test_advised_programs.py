@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from tensix.memory import load_snapshot
+from tensix.profiling.advice import FINDERS
 from tensix.profiling.replay import Replay
+from tensix.profiling.uses import Uses
 
 FOLDER = Path(__file__).parent
 PROGRAMS = sorted(FOLDER.glob("advised/*.py"))
@@ -39,29 +41,83 @@ def changed(source, advice):
     tree = ast.parse(source)
     parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     for one in advice:
-        line = one.place.line
-        if one.kind == "dead":
-            names, where = re.match(r"`del (.*)` (after|before) ", one.text).groups()
-            ends = "end_lineno" if where == "after" else "lineno"
-            statement = [
-                node for node in ast.walk(tree) if isinstance(node, ast.stmt) and getattr(node, ends, None) == line
-            ][-1 if where == "after" else 0]
-            insert(parents[id(statement)], statement, ast.parse(f"del {names}").body, where == "after")
-        else:
-            first, second, last = re.match(r"`(.*?)` and `(.*?)` at [^ ]+(?: then `(.*)`,)? would", one.text).groups()
-            operand = first.removeprefix("new = ")
-            [statement] = [
-                node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body")
-                and getattr(node, "lineno", 0) <= line <= getattr(node, "end_lineno", 0)
-            ]  # fmt: skip
-            [node] = [
-                node for node in ast.walk(statement) if isinstance(node, (ast.Call, ast.BinOp))
-                and operand in [ast.unparse(child) for child in ast.iter_child_nodes(node)]
-            ]  # fmt: skip
-            insert(parents[id(statement)], statement, ast.parse(f"{first}\n{second}").body, is_after=False)
-            insert(parents[id(statement)], statement, ast.parse(last or "").body, is_after=True)
-            node.__class__, node.__dict__ = ast.Name, {"id": "new", "ctx": ast.Load()}
+        CHANGES[one.kind](tree, parents, one.text, one.place.line)
     return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def add_statement(tree, parents, text, line):
+    new, where = re.match(r"`(.*?)` (after|before) ", text).groups()
+    ends = "end_lineno" if where == "after" else "lineno"
+    statement = [
+        node for node in ast.walk(tree) if isinstance(node, ast.stmt) and getattr(node, ends, None) == line
+    ][-1 if where == "after" else 0]
+    insert(parents[id(statement)], statement, ast.parse(new).body, where == "after")
+
+
+def write_into_operand(tree, parents, text, line):
+    first, second, last = re.match(r"`(.*?)` and `(.*?)` at [^ ]+(?: then `(.*)`,)? would", text).groups()
+    operand = first.removeprefix("new = ")
+    statement = statement_at(tree, line)
+    [node] = [
+        node for node in ast.walk(statement) if isinstance(node, (ast.Call, ast.BinOp))
+        and operand in [ast.unparse(child) for child in ast.iter_child_nodes(node)]
+    ]  # fmt: skip
+    insert(parents[id(statement)], statement, ast.parse(f"{first}\n{second}").body, is_after=False)
+    insert(parents[id(statement)], statement, ast.parse(last or "").body, is_after=True)
+    node.__class__, node.__dict__ = ast.Name, {"id": "new", "ctx": ast.Load()}
+
+
+def leave_copy_out(tree, parents, text, line):
+    new, old = re.match(r"`(.*?)` for `(.*?)` at", text).groups()
+    node = next(node for node in ast.walk(statement_at(tree, line)) if ast.unparse(node) == old)
+    new = ast.parse(new, mode="eval").body
+    node.__class__, node.__dict__ = new.__class__, new.__dict__
+
+
+def write_parts(tree, parents, text, line):
+    """Write the parts into one array, which is made with the first of them, for its shape is known then."""
+    text = re.match(r"to write the \d+ parts of `(.*?)` at ", text)[1]
+    [join] = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node) == text]
+    name, [listed] = join.func.attr, join.args
+    statement = parents[id(join)]
+    if isinstance(listed, ast.ListComp):
+        target, times, value = listed.generators[0].target, listed.generators[0].iter, listed.elt
+    else:
+        loop = next(node for node in ast.walk(tree) if isinstance(node, ast.For) and node.lineno == line)
+        appended = next(n for n in loop.body if ast.unparse(n).startswith(f"{listed.id}.append("))
+        target, times, value = loop.target, loop.iter, appended.value.args[0]
+    many, where = f"len({ast.unparse(times)})", "place"
+    shape = f"({many}, *part.shape)"
+    if name == "concatenate":
+        shape, where = f"({many} * len(part), *part.shape[1:])", "place * len(part):(place + 1) * len(part)"
+    body = ast.parse(
+        f"part = {ast.unparse(value)}\nif place == 0:\n    whole = np.empty({shape}, part.dtype)\n"
+        f"whole[{where}] = part\ndel part"
+    ).body
+    head = ast.parse(f"for place, {ast.unparse(target)} in enumerate({ast.unparse(times)}):\n    pass").body[0]
+    if isinstance(listed, ast.ListComp):
+        head.body = body
+        insert(parents[id(statement)], statement, [head], is_after=False)
+    else:
+        loop.target, loop.iter = head.target, head.iter
+        place = loop.body.index(appended)
+        loop.body[place:place + 1] = body
+    join.__class__, join.__dict__ = ast.Name, {"id": "whole", "ctx": ast.Load()}
+    if not isinstance(statement, ast.Return):
+        insert(parents[id(statement)], statement, ast.parse("del whole").body, is_after=True)
+
+
+CHANGES = {
+    "dead": add_statement, "view": add_statement, "temporary": write_into_operand, "copy": leave_copy_out,
+    "parts": write_parts,
+}  # fmt: skip
+
+
+def statement_at(tree, line):
+    """Return the innermost statement of a line."""
+    return [
+        node for node in ast.walk(tree) if isinstance(node, ast.stmt) and node.lineno <= line <= node.end_lineno
+    ][-1]  # fmt: skip
 
 
 def insert(parent, statement, new, is_after):
@@ -90,6 +146,9 @@ def test_what_a_program_is_advised_is_right(program, tmp_path):
 def test_a_trap_is_not_advised_anything(program, tmp_path):
     _, advice, peak = recorded(program, tmp_path)
     assert peak > 4_000_000 and advice == []
+    uses = Uses(snapshot := load_snapshot(tmp_path / "out.json"), Replay([snapshot]))
+    kinds = "copy", "parts", "view"  # nor anything below the peak
+    assert [change for kind in kinds for change in FINDERS[kind](uses)] == []
 
 
 def test_the_table_names_all_programs():
