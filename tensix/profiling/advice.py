@@ -9,16 +9,25 @@ from typing import NamedTuple
 
 from tensix._support.format_size import format_size
 from tensix.memory.call_site import Frame
-from tensix.profiling.changes import SMALLEST_PART, dead_variables, idle_blocks, needless_clones, temporaries, views
+from tensix.profiling.changes import (
+    SMALLEST_PART,
+    dead_variables,
+    idle_blocks,
+    needless_clones,
+    temporaries,
+    tracebacks,
+    untouched_blocks,
+    views,
+)
 from tensix.profiling.copies import copies, joined_parts
 from tensix.profiling.replay import Replay
 from tensix.profiling.uses import Uses, where
 
 __all__ = ["Advice"]
 
-FINDERS = {  # of what saves the same the first is taken: parts need no `del` of their list
-    "parts": joined_parts, "dead": dead_variables, "temporary": temporaries, "copy": copies, "view": views,
-    "idle": idle_blocks, "clone": needless_clones,
+FINDERS = {  # of what saves the same the first is taken
+    "untouched": untouched_blocks, "parts": joined_parts, "dead": dead_variables, "temporary": temporaries,
+    "copy": copies, "view": views, "idle": idle_blocks, "clone": needless_clones, "traceback": tracebacks,
 }  # fmt: skip
 MOST_STEPS = 20  # that lower a peak
 
@@ -104,11 +113,13 @@ def findings_of(snapshot, kinds=None):
     uses, sizes = Uses(snapshot, replay), snapshot["blocks"]["nbytes"]
     changes = [change for kind, find in FINDERS.items() if kind in wanted for change in find(uses)]
     advice, peak = [], replay.peak
-    for change, after, at in plan_of(replay, changes):
+    for change, after, at in plan_of(replay, [change for change in changes if change.ends]):
         text = f"{change.what} would make the peak {format_size(after)}{change.instead}"
         near = [n for n, born in enumerate(replay.born) if born <= at and sizes[n] * SMALLEST_PART >= after]
         text += f"; the next is at {where(uses.place(near[-1]))}" if near and uses.place(near[-1]) else ""
         advice.append(Advice(text, change.kind, change.place, change.blocks, peak - after, after))
+    saves, after = advice[-1][-2:] if advice else (0, peak)
+    advice += [Advice(one.what, one.kind, one.place, one.blocks, saves, after) for one in changes if not one.ends]
     gone = {n for one in changes if one.kind in ("dead", "idle") for n in one.blocks if one.ends[n] <= replay.peak_at}
     idle = sum(sizes[number] for number in replay.numbers_at_peak if number in gone)
     foreign = [number for number in replay.numbers_at_peak if uses.kinds[number]]

@@ -122,6 +122,31 @@ def views(uses):
         yield Change("view", what, line, tuple(ends), ends, added)
 
 
+def untouched_blocks(uses):
+    """Yield changes that leave out large blocks of which no page was ever touched that they have alone."""
+    groups = defaultdict(list)
+    for number in uses.snapshot.get("untouched", ()):
+        groups[uses.place(number)].append(number)
+    for place, numbers in groups.items():
+        what = f"to leave out or shorten what {where(place)} allocates, for only its first and last page may be used,"
+        yield Change("untouched", what, place, tuple(numbers), {one: uses.replay.born[one] for one in numbers})
+
+
+def tracebacks(uses):
+    """Yield what exceptions' tracebacks keep at the end: how much a peak would be lower by it is not known."""
+    held, groups = defaultdict(set), defaultdict(list)
+    for holder in uses.snapshot["holders"]:
+        held[holder["block"]].add(holder.get("finished"))
+    for number, kept in held.items():
+        if None not in kept:
+            groups[min(kept)].append(number)
+    for kept, numbers in groups.items():
+        size = sum(uses.blocks["nbytes"][number] for number in numbers)
+        if size * SMALLEST_PART >= uses.replay.peak:
+            what = f"{kept}: traceback.clear_frames() would give back {format_size(size)} at the end"
+            yield Change("traceback", what, None, tuple(numbers), {})
+
+
 def temporaries(uses):
     """Yield changes that write a result into an operand. See ``temporaries.py``."""
     replay = uses.replay

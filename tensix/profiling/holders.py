@@ -18,6 +18,7 @@ import gc
 import sys
 import time
 from collections import deque
+from functools import lru_cache
 from itertools import chain, compress
 from types import (
     AsyncGeneratorType,
@@ -27,6 +28,7 @@ from types import (
     FunctionType,
     GeneratorType,
     ModuleType,
+    TracebackType,
 )
 
 from tensix.core.referents import attributes_of_module, referents_of
@@ -49,6 +51,8 @@ MOST_LEVELS_OF_MANY = 2
 MOST_LOOKS = 8  # at containers of one holder, of which some have the same name
 MOST_FOR_GC = 64  # containers whose referrers the collector finds sooner than we do
 IS_OPTIMIZED = 1  # the flag of code whose variables are not in a dict
+CAN_WAIT = 0x2A0  # those of generators and coroutines
+CACHE = type(lru_cache(len))
 # The classes of handles on memory, and their modules: those that are not loaded have no objects.
 HANDLES = {
     "tensix.core.storage": "Storage", "tensix._tensor": "Tensor",
@@ -77,8 +81,9 @@ def holders_of(addresses):
 
     Returns
     -------
-    list of (int, str)
-        Address and a line of text for every tensor and storage found.
+    list of (int, str, str or None)
+        Address and a line of text for every tensor and storage found. Then which finished function's variable it is, if
+        nothing but tracebacks of exceptions keeps it.
     int
         How many objects were left out, because the search took too long or too much memory.
     """
@@ -111,6 +116,7 @@ class Search:
         resident = resident_nbytes()
         self.most_nbytes = max(LEAST_NBYTES, int(MOST_SHARE * resident[0]) if resident else 0)
         self.left_out = 0  # objects
+        self.finished = finished_frames(tracked)
         self.steps = 0
         found = [getattr(sys.modules.get(name), cls, None) for name, cls in HANDLES.items()]
         self.handles = [handle for handle in found if handle is not None]
@@ -357,7 +363,9 @@ class Search:
         """Return in words where in a container, or a function, a holder is."""
         kind = type(place)
         if code_of(place) is not None:
-            return f"a variable of {code_of(place).co_qualname}"
+            return self.finished.get(id(place), f"a variable of {code_of(place).co_qualname}")
+        if kind is CACHE and type(cached := (attributes_of(place) or {}).get("__wrapped__")) is FunctionType:
+            return f"functools.lru_cache of {cached.__qualname__}"
         if kind is FunctionType:
             cells = zip(place.__code__.co_freevars, place.__closure__ or (), strict=True)
             return next((f"{name} of {place.__qualname__}" for name, cell in cells if cell is holder),
@@ -373,14 +381,37 @@ class Search:
         return f"{name} of {qualname_of_type(kind)}" if type(name) is str else f"a {qualname_of_type(kind)}"
 
     def texts(self):
-        """Return address and text of every holder found."""
+        """Return address and text of every holder found, and what alone has it if that is finished."""
         self.find_parents()
         self.wanted, self.names = self.found.keys() | self.parents.keys(), {}
         found = []
         for holder, address, text in self.found.values():
-            places = dict.fromkeys(self.name_of(holder, place) for place in self.places.get(id(holder), ()))
-            found.append((address, ", ".join([text, *list(places)[:MOST_PLACES]])))
+            held = self.places.get(id(holder), ())
+            places = [*dict.fromkeys(self.name_of(holder, place) for place in held)]
+            is_finished = 0 < len(held) < MOST_LOOKS and all(id(place) in self.finished for place in held)
+            found.append((address, ", ".join([text, *places[:MOST_PLACES]]), places[0] if is_finished else None))
         return found
+
+
+def finished_frames(tracked):
+    """Return in words the variables of the functions, by the ids of their frames, that only tracebacks keep.
+
+    Those of the exception that ended the program do not count.
+    """
+    running, waiting = set(), [*sys._current_frames().values()]
+    last = getattr(getattr(sys, "last_value", None), "__traceback__", None)
+    while last is not None and not hasattr(sys, "ps1"):
+        waiting.append(last.tb_frame)
+        last = last.tb_next
+    while waiting:
+        frame = waiting.pop()
+        running.add(id(frame))
+        waiting += [frame.f_back] if frame.f_back is not None else []
+    frames = [one.tb_frame for one in tracked if type(one) is TracebackType]
+    return {
+        id(frame): f"a variable of {frame.f_code.co_qualname} ({frame.f_code.co_filename}:{frame.f_lineno}), kept by a "
+        "traceback" for frame in frames if id(frame) not in running and not frame.f_code.co_flags & CAN_WAIT
+    }  # fmt: skip
 
 
 def untracked_owners():

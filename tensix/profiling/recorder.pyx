@@ -134,6 +134,7 @@ cdef extern from "tensix/profiling/file_at.h" nogil:
 
 cdef extern from "tensix/core/pages.h" nogil:
     size_t tx_resident_bytes(void* address, size_t nbytes)
+    size_t tx_page_bytes()
 
 cdef extern from "Python.h":
     bint PyGC_Disable()
@@ -180,6 +181,7 @@ cdef struct block_record_t:
     uint8_t is_rewritten        # after `call`
     uint8_t kind                # a kind_t
     uint8_t is_mapping          # of a NATIVE_BLOCK, whose allocator is the library
+    uint8_t is_untouched        # of a large block that is freed: no page that it has alone was ever in main memory
 
 
 cdef struct event_record_t:  # a copy or a failure
@@ -299,6 +301,7 @@ cdef class record(MemoryListener):
     cdef dict examined          # bytes in use when that was done, by stacks
     cdef list moments           # what was seen then
     cdef dict deaths            # of variables of these, as `facts_of` knows them
+    cdef object swapped         # by the system at the start: what is swapped out was touched, though it is not resident
     cdef void* made             # the latest block, while nothing was read in the call that allocated it
     cdef uint64_t made_in
 
@@ -350,6 +353,7 @@ cdef class record(MemoryListener):
         started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         start_listening(self)
         self.started, self.tape.started_ns = started, tx_now_ns()
+        self.swapped = pages_swapped_out()
         RUNNING.append(self)
         if self.resident is not None:
             self.resident.start()
@@ -536,6 +540,7 @@ cdef class record(MemoryListener):
         cdef uint64_t position
         if block_table_take(&self.tape.living, data, &position):
             self.tape.records[position].freed_ns = tx_now_ns() - self.tape.started_ns
+            self.tape.records[position].is_untouched = nbytes >= MEASURED_BYTES and is_untouched(data, nbytes)
             self.tape.live -= self.tape.records[position].nbytes
             if self.tape.records[position].task != 0:
                 self.tape.tasks[self.tape.records[position].task - 1].current -= self.tape.records[position].nbytes
@@ -553,6 +558,24 @@ cdef class record(MemoryListener):
 
     cdef void copied(self, size_t nbytes) noexcept:
         add_event(self, &self.tape.copies, nbytes)
+
+
+cdef bint is_untouched(void* data, size_t nbytes) noexcept nogil:
+    """Whether no page is in main memory that a block has alone; mostly the first one tells."""
+    cdef uintptr_t page = tx_page_bytes()
+    cdef uintptr_t begin = (<uintptr_t>data + page - 1) & ~(page - 1), end = (<uintptr_t>data + nbytes) & ~(page - 1)
+    return tx_resident_bytes(<void*>begin, page) == 0 and tx_resident_bytes(<void*>begin, end - begin) == 0
+
+
+def pages_swapped_out():
+    """Return how many pages the system has swapped out so far; None where it does not tell that, or what is resident."""
+    cdef uint64_t probe = 0
+    try:
+        with open("/proc/vmstat", "rb") as file:
+            lines = [line for line in file if line.startswith(b"pswpout ")]
+    except OSError:
+        return None
+    return lines[0] if lines and tx_resident_bytes(&probe, sizeof(probe)) else None
 
 
 cdef tape_t* noting = NULL  # with the lock of preloaded.c
@@ -1187,6 +1210,7 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
     positions = positions_of_sources(reader, clones)
     facts = import_module("tensix.profiling.moments").facts_of(self.moments.copy(), self.deaths) if self.moments else []
     numbers = dict.fromkeys([number for fact in facts for number in (fact["block"], *fact["blocks"])])
+    untouched = []
     living, blocks_left_out = {}, 0  # address -> bytes and position
     names = {known.ident: known.name for known in threading.enumerate()}
     take(empty_columns())
@@ -1202,6 +1226,8 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
                 ]
             for i in range(count):
                 add_to_columns(columns, &records[i], numbering, threads, clones, positions)
+                if records[i].is_untouched:
+                    untouched.append(first + i)
                 if records[i].kind != NATIVE_BLOCK and records[i].number in numbers:
                     numbers[records[i].number] = first + i
                 if records[i].kind == NATIVE_BLOCK:
@@ -1236,7 +1262,10 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
             self.threads.get(number, f"thread {number} without Python") for number in list(threads)[len(thread_names):]
         ],
         "operators": operators,
-        "holders": [{"block": living[found][1], "text": text} for found, text in holders],
+        "holders": [
+            {"block": living[found][1], "text": text} | ({} if kept is None else {"finished": kept})
+            for found, text, kept in holders
+        ],
         "left_out": left_out,
         "blocks_left_out": blocks_left_out,
     })
@@ -1245,6 +1274,8 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
             fact | {"block": numbers[fact["block"]], "blocks": [numbers[one] for one in fact["blocks"]]}
             for fact in facts if None not in map(numbers.get, (fact["block"], *fact["blocks"]))
         ]
+    if untouched and self.swapped is not None and self.swapped == pages_swapped_out():
+        made["untouched"] = untouched
     if self.marks:
         made["marks"] = self.marks.copy()
     if tasks:

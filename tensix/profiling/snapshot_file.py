@@ -182,6 +182,8 @@ def sort_blocks(data):
         holder["block"] = positions[holder["block"]]
     for fact in data.get("moments", ()):
         fact["block"] = positions[fact["block"]]
+    if "untouched" in data:
+        data["untouched"] = [positions[block] for block in data["untouched"]]
     for advice in (*data.get("advice", ()), *data.get("moments", ())):
         advice["blocks"] = [positions[block] for block in advice["blocks"]]
 
@@ -269,6 +271,7 @@ def damage_of(data):
         ]  # fmt: skip
         held = [holder["block"] for holder in data["holders"]]
         texts = [holder["text"] for holder in data["holders"]] + data["allocators"] + data["threads"]
+        texts += [holder["finished"] for holder in data["holders"] if "finished" in holder]
         texts += [frame[key] for frame in data["frames"] for key in ("file", "function")]
         texts += [frame["source"] for frame in data["frames"] if "source" in frame]
         numbers = [frame["line"] for frame in data["frames"]]
@@ -374,8 +377,11 @@ def damage_of_advice(data):
 
 
 def damage_of_moments(data):
-    """Return what is wrong with what was noted of variables, which a snapshot may lack."""
+    """Return what is wrong with what was noted of variables and of pages, which a snapshot may lack."""
     count = len(data["blocks"]["nbytes"])
+    untouched = data.get("untouched", [])
+    if not isinstance(untouched, list) or not all(is_count(block) and block < count for block in untouched):
+        return "its untouched blocks are not numbers of blocks"
     try:
         for fact in data.get("moments", []):
             if not all(is_count(block) and block < count for block in (fact["block"], *fact["blocks"])):

@@ -107,9 +107,15 @@ def write_parts(tree, parents, text, line):
         insert(parents[id(statement)], statement, ast.parse("del whole").body, is_after=True)
 
 
+def leave_statement_out(tree, parents, text, line):
+    statement = statement_at(tree, line)
+    insert(parents[id(statement)], statement, [ast.Pass()], is_after=False)
+    parents[id(statement)].body.remove(statement)
+
+
 CHANGES = {
     "dead": add_statement, "view": add_statement, "temporary": write_into_operand, "copy": leave_copy_out,
-    "parts": write_parts,
+    "parts": write_parts, "untouched": leave_statement_out,
 }  # fmt: skip
 
 
@@ -147,7 +153,7 @@ def test_a_trap_is_not_advised_anything(program, tmp_path):
     _, advice, peak = recorded(program, tmp_path)
     assert peak > 4_000_000 and advice == []
     uses = Uses(snapshot := load_snapshot(tmp_path / "out.json"), Replay([snapshot]))
-    kinds = "copy", "parts", "view"  # nor anything below the peak
+    kinds = "copy", "parts", "view", "untouched", "traceback"  # nor anything below the peak
     assert [change for kind in kinds for change in FINDERS[kind](uses)] == []
 
 

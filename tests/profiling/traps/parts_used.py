@@ -17,7 +17,8 @@ def kept_part(number):
 def used_apart(count):
     parts = []
     for number in range(count):
-        parts.append(part(number))
+        half = number / 2
+        parts.append(part(half))
     return np.concatenate(parts).sum() + parts[0][0]
 
 
@@ -26,8 +27,8 @@ def some(count):
     for number in range(count):
         last = part(number)
         if last[0] % 2:
-            last += 1
             parts.append(last * 2)
+        del last
     whole = np.concatenate(parts)
     return whole.sum()
 
