@@ -393,7 +393,8 @@ def damage_of_moments(data):
             texts = [*fact["names"], *(known[0] for known in types)]
             if not all(map(is_count, numbers)) or not all(isinstance(text, str) for text in texts):
                 return "a moment holds something else than numbers and texts"
-            if type(fact["is_after"]) is not bool or bool(fact["names"]) != bool(fact["blocks"]):
+            is_even = bool(fact["names"]) == bool(fact["blocks"]) and ("part" not in fact or len(fact["names"]) == 1)
+            if type(fact["is_after"]) is not bool or not is_even:
                 return "a moment is of the wrong kind"
     except (TypeError, KeyError, IndexError, AttributeError) as error:
         return f"a moment lacks something ({error})"

@@ -87,10 +87,10 @@ class Types:
         of_numpy = self.name_in_numpy(node.func) is not None
         source, *types = values if of_numpy and values else [node.func.value, *values]
         known = self.types.get(source.id) if isinstance(source, ast.Name) else None
-        is_whole = len(values) == len(node.args) + len(node.keywords)
-        if not is_whole or not isinstance(known, list) or known[2:] != [True]:
+        is_whole = len(values) == len(node.args) + len(node.keywords) and len(types) <= 1
+        if not is_whole or not isinstance(known, list) or self.of(source) is None or known[2:] != [True]:
             return None, None
-        if types and (len(types) > 1 or self.dtype_of(types[0]) != np.dtype(known[0])):
+        if types and str(self.dtype_of(types[0])) != str(self.of(source)[0]):  # None would equal float64
             return None, None
         text, module, words = source.id, ast.unparse(node.func.value), ", ".join(map(ast.unparse, (source, *types)))
         way = {
@@ -106,8 +106,11 @@ class Types:
         if name is None and isinstance(node, ast.Name) and node.id not in self.types:
             return np.dtype(BUILTIN_TYPES[node.id]) if node.id in BUILTIN_TYPES else None
         found = node.value if isinstance(node, ast.Constant) else getattr(np, name or "", None)
-        is_type = isinstance(found, str) or (isinstance(found, type) and issubclass(found, np.generic))
-        return np.dtype(found) if is_type else None
+        try:
+            is_type = isinstance(found, str) or (isinstance(found, type) and issubclass(found, np.generic))
+            return np.dtype(found) if is_type else None
+        except (TypeError, ValueError, SyntaxError):  # NumPy has none of this name
+            return None
 
 
 def rewritten(frame, place, types):

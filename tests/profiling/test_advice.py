@@ -4,6 +4,7 @@ import json
 import sys
 import sysconfig
 import threading
+import traceback
 import weakref
 
 import numpy as np
@@ -282,7 +283,7 @@ def test_arrays_in_a_list(served):
 def test_kinds_are_chosen(served):
     snapshot = recorded(blurred, ROWS)
     assert snapshot.advice(["idle", "clone"]) == [] != snapshot.advice(["dead"])
-    with pytest.raises(ValueError, match=r"no advice of kind 'late': the kinds are parts, dead, temporary, copy"):
+    with pytest.raises(ValueError, match=r"no advice of kind 'late': the kinds are untouched, parts, dead, temporary"):
         snapshot.advice(["late"])
 
 
@@ -310,6 +311,77 @@ def test_variables_are_as_before(served):
     found = []
     recorded(lambda: found.append(run()))
     assert found == [(True, ROWS * ROWS)]
+
+
+# ---- copies, views, parts, pages
+
+
+def joins(size):
+    parts = []
+    for number in range(8):
+        half = number / 2
+        parts.append(np.full(size, half))
+    whole = np.stack(parts)
+    return whole.sum() + np.median(whole.flatten())
+
+
+def keeps_base(size):
+    rows = np.ones((size, size))[: size // 10]
+    other = np.ones((size, size)) * 2
+    return other.sum() + rows.sum()
+
+
+def test_parts_and_copies(served):
+    snapshot = recorded(joins, ROWS * ROWS)
+    copy, parts = (only(snapshot.advice(), kind) for kind in ("copy", "parts"))
+    assert copy.text.startswith(f"`whole.ravel()` for `whole.flatten()` at test_advice.py:{line_of(joins, 'flatten')}")
+    assert parts.text.startswith("to write the 8 parts of `np.stack(parts)`") and len(parts.blocks) == 9
+    assert parts.place.line == line_of(joins, "for number")
+
+
+def test_a_view_that_keeps_its_base(served):
+    advice = only(recorded(keeps_base, ROWS).advice(), "view")
+    assert b"`rows = rows.copy()` before " in advice.text.encode()  # in a text it would be a use
+    assert advice.place.line == line_of(keeps_base, "* 2") and advice.saves == ROWS * ROWS * 8 * 9 // 10
+
+
+def test_a_new_top_below_the_peak():
+    """The block of 30 hid that at the end of the first block as much is in use as nowhere before or after."""
+    blocks = [(40, 0, 3), (20, 1, 9), (30, 2, 9), (1, 3, 9)]
+    snapshot = {"blocks": {
+        "nbytes": [nbytes for nbytes, _, _ in blocks], "allocated_ns": [begin for _, begin, _ in blocks],
+        "freed_ns": [end for _, _, end in blocks],
+    }}  # fmt: skip
+    replay = Replay([snapshot])
+    assert (replay.peak, replay.live.tolist()) == (91, [40, 60, 90, 91, 51, 31, 1, 0])
+    ends = {0: replay.born[3]}
+    assert replay.peak_with(ends)[0] == 51 and replay.peak_with(ends, tops=[replay.born[3] - 1]) == (90, 2)
+    assert replay.peak_with({}, added=[(0, 4, 10)])[0] == 101
+    assert replay.freed_at(3, ends, [(3, 5, 10)]) == 30
+
+
+def fails():
+    table = np.ones((ROWS, ROWS))
+    raise ValueError(table.shape)
+
+
+def test_what_a_traceback_keeps(served):
+    def run(clears):
+        with record() as recording:
+            try:
+                fails()
+            except ValueError as error:
+                kept = error
+            if clears:
+                traceback.clear_frames(kept.__traceback__)
+        return recording.snapshot(), kept
+
+    snapshot, _ = run(clears=False)
+    advice = only(snapshot.advice(), "traceback", f"a variable of fails ({__file__}:{line_of(fails, 'raise')})")
+    assert advice.text.endswith(f"would give back {ROWS * ROWS * 8 / 2**20:.2f} MiB at the end")
+    assert advice.saves == 0 and len(advice.blocks) == 1
+    snapshot, _ = run(clears=True)
+    assert snapshot.advice(["traceback"]) == []
 
 
 # ---- clones

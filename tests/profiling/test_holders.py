@@ -1,6 +1,7 @@
 """Who holds the living blocks of a snapshot."""
 
 import collections
+import functools
 import gc
 import subprocess
 import sys
@@ -99,6 +100,18 @@ def keep_in_generator(tensor):
     yield kept
 
 
+def keep_in_cache(tensor):
+    kept = [tensor]
+
+    @functools.lru_cache
+    def cached():
+        return kept.pop()
+
+    del tensor
+    cached()
+    return cached
+
+
 def places_of(make):
     """Return where the tensor is that a function was given and keeps somewhere."""
     with record() as recording:
@@ -115,7 +128,8 @@ def places_of(make):
     (lambda x: setattr(Cache, "newest", x), "newest of class Cache"),
     (keep_in_closure, "item 0 of a list: kept of keep_in_closure.<locals>.<lambda>"),
     (lambda x: [keep := keep_in_generator(x), next(keep)], "item 0 of a list: a variable of keep_in_generator"),
-], ids=["list in a dict", "deque", "class", "class itself", "closure", "generator"])  # fmt: skip
+    (keep_in_cache, "functools.lru_cache of keep_in_cache.<locals>.cached"),
+], ids=["list in a dict", "deque", "class", "class itself", "closure", "generator", "cache"])  # fmt: skip
 @pytest.mark.usefixtures("thawed")
 def test_whose_container_it_is(make, place):
     try:

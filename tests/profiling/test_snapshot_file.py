@@ -194,6 +194,11 @@ DAMAGES = {
     "moment with a name that is none": lambda data: data.update(moments=[moment(names=[3])]),
     "moment with types that are none": lambda data: data.update(moments=[moment(types={"x": ["<f8"]})]),
     "moment with types of another kind": lambda data: data.update(moments=[moment(types=[])]),
+    "moment with a part of two names": lambda data: data.update(moments=[moment(names=["x", "y"], part=8)]),
+    "moment with a part that is none": lambda data: data.update(moments=[moment(part="8")]),
+    "untouched blocks that are none": lambda data: data.update(untouched=[99]),
+    "untouched blocks of another kind": lambda data: data.update(untouched=3),
+    "holder that finished in a number": lambda data: data["holders"][0].update(finished=3),
     "moments that are none": lambda data: data.update(moments=3),
     "last use without a stack": lambda data: data["blocks"]["last_use_stack"].__setitem__(0, None),
     "operator that is none": lambda data: data["blocks"]["operator"].__setitem__(0, 9),
@@ -247,7 +252,8 @@ def test_older_and_richer_snapshots(recorded, tmp_path):
     advice = [{"text": "del x", "blocks": [0, 2], "saves": 3, "peak_after": 5}]
     moments = [moment(), moment(names=[], blocks=[], at=[3, 3, 0, 9], types={"x": ["<f8", [3]], "n": "int"})]
     kinds = recorded["blocks"] | {"kind": [1, 0, 2]}
-    richer = recorded | {"blocks": kinds, "advice": advice, "moments": moments}
+    moments.append(moment(names=["x"], part=8))
+    richer = recorded | {"blocks": kinds, "advice": advice, "moments": moments, "untouched": [0, 2]}
     assert load_snapshot(saved(tmp_path, richer)) == richer
 
 
