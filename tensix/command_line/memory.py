@@ -74,8 +74,8 @@ def fill(parser):
     parser.add_argument("--every", metavar="TIME", type=seconds_of, help="with --live, show it again every so many "
                         "seconds, such as 10s, until the program ends")  # fmt: skip
     parser.add_argument("--no-numpy", action="store_true", help="leave NumPy's arrays to NumPy")
-    parser.add_argument("--advice", metavar="KINDS", help="which advice to give: dead, temporary, idle, "
-                        "clone, several with commas, or none (default: all)")  # fmt: skip
+    parser.add_argument("--advice", metavar="KINDS", help="which advice to give: untouched, parts, dead, temporary, "
+                        "copy, view, idle, clone, traceback, several with commas, or none (default: all)")  # fmt: skip
     parser.add_argument("--fail-on-advice", metavar="SIZE", help="end with status 3 if the program "
                         "ends with 0 and the advice would lower its peak by SIZE, such as 10MiB, or more")  # fmt: skip
     parser.add_argument("--no-torch", action="store_true", help="leave PyTorch's tensors to PyTorch")

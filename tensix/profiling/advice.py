@@ -41,8 +41,10 @@ class Advice(NamedTuple):
         What to do, in one sentence.
     kind : str
         ``"dead"``: variables that are not used again keep an array. ``"temporary"``: a result could be written into an
-        operand. ``"idle"``: a block that is not used again is kept. ``"clone"``: a copy that is never written could
-        have shared its bytes.
+        operand. ``"copy"``: a copy is only read. ``"parts"``: a list of arrays is joined. ``"view"``: a view keeps an
+        array that is at least twice as large. ``"untouched"``: of a block no page was used. ``"idle"``: a block that is
+        not used again is kept. ``"clone"``: a copy that is never written could have shared its bytes.
+        ``"traceback"``: an exception keeps the variables of functions that have ended.
     place : Frame or None
         The line to change; None if it is not known.
     blocks : tuple of int

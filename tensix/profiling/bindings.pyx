@@ -67,9 +67,9 @@ def moment(origins, least):
     """Return the variables of this thread that alone hold arrays of so many bytes.
 
     First come the running functions of the user's: code, position in it, and how many frames are further in. Then the
-    arrays: address, number of a function in the list, names of its variables, and the bytes of the view that alone keeps
-    the array, if that is one variable and at most half of it. Then a dict: what the innermost function of the user's
-    calls arrays and numbers.
+    arrays: address, number of a function in the list, names of its variables, and the bytes of the view that alone
+    keeps the array, if that is one variable and at most half of it. Then a dict: what the innermost function of the
+    user's calls arrays and numbers.
     """
     frames, held, types, nodes = [], [], {}, {}
     if not GIL_EXISTS or is_traced():

@@ -136,7 +136,7 @@ def is_range(node):
 
 
 def is_append(node, name):
-    """Whether an expression appends the value of another one, which is no variable, to a list of a name."""
+    """Whether an expression appends the value of another one, but not a variable, to a list of a name."""
     is_one = isinstance(node, ast.Call) and len(node.args) == 1 and ast.unparse(node.func) == f"{name}.append"
     return is_one and not isinstance(node.args[0], (ast.Name, ast.Starred))
 

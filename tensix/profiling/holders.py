@@ -338,7 +338,8 @@ class Search:
         kind = type(place)
         if issubclass(kind, NAMELESS):
             return id(place) in self.modules or id(place) in self.owners
-        return kind in (FunctionType, CACHE) or code_of(place) is not None or type(self.key_of(value, place)) is str
+        is_one = kind is FunctionType or kind is CACHE or code_of(place) is not None
+        return is_one or type(self.key_of(value, place)) is str
 
     def key_of(self, value, place):
         """Return the key, the position or the attribute of a value; None if it is not known."""

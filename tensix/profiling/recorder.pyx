@@ -568,7 +568,7 @@ cdef bint is_untouched(void* data, size_t nbytes) noexcept nogil:
 
 
 def pages_swapped_out():
-    """Return how many pages the system has swapped out so far; None where it does not tell that, or what is resident."""
+    """Return how many pages the system has swapped out so far, None where that or what is resident is not told."""
     cdef uint64_t probe = 0
     try:
         with open("/proc/vmstat", "rb") as file:

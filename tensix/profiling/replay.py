@@ -5,7 +5,7 @@ Note [Replaying a recording]
 What a change would save is not estimated but replayed: the same blocks come and go in the same order, but for those
 that the change frees earlier, keeps longer or leaves out. Only the moments at which more is in use than just before and
 after are compared, the highest first, until none that follows can be higher than what is found, and those at which a
-change lets something come or go. Of the end of an idle block only the latest position is known: that is no such moment.
+change lets something come or go, but not where an idle block ends: of that only the latest position is known.
 """
 
 from bisect import bisect_right
@@ -132,7 +132,7 @@ class Replay:
         return best
 
     def freed_at(self, position, ends, added=()):
-        """Return how many bytes fewer are in use at a position if blocks ended elsewhere, and others were added."""
+        """Return how many bytes fewer are in use at a position with a change; its parameters as for `peak_with`."""
         more = sum(nbytes for begin, end, nbytes in added if begin <= position < end)
         return sum(
             int(self.nbytes[number]) * ((position < self.gone[number]) - (position < end))
