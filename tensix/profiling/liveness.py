@@ -164,8 +164,8 @@ def running(code, position, names):
 def place_of_copy(code, position, name):
     """Return before which line a variable can be given a copy of the view that it is, None if there is no such place.
 
-    Every path to the line brings a value of one statement, and comes to it once. The variable is not an argument, and the
-    file writes into nothing of its name.
+    Every path to the line brings a value of one statement, and comes to it once. The variable is not an argument, and
+    the file writes into nothing of its name.
     """
     flow, number, here = running(code, position, (name,))
     if flow is None or not can_precede(frame_at(code, here[0])) or is_written(code.co_filename, name):
