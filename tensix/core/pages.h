@@ -42,6 +42,7 @@ static __inline int tx_populate(void *address, size_t nbytes)
     return 0;
 }
 static __inline size_t tx_resident_bytes(void *address, size_t nbytes) { (void)address; (void)nbytes; return 0; }
+static __inline int tx_is_untouched(void *address, size_t nbytes) { (void)address; (void)nbytes; return 0; }
 static __inline void tx_trim_heap(void) {}
 static __inline int tx_discard_pages(void *address, size_t nbytes) { (void)address; (void)nbytes; return -1; }
 static __inline int tx_advise_huge_pages(void *address, size_t nbytes) { (void)address; (void)nbytes; return -1; }
@@ -159,6 +160,25 @@ static inline size_t tx_resident_bytes(void *address, size_t nbytes)
         }
     }
     return resident;
+}
+
+/* Whether no page that lies wholly in a block is in main memory, which mostly the first one tells; 0 if that is unknown. */
+static inline int tx_is_untouched(void *address, size_t nbytes)
+{
+    enum { PAGES_AT_ONCE = 4096 };
+    tx_presence_t present[PAGES_AT_ONCE];
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), end = ((uintptr_t)address + nbytes) & ~(page - 1);
+    uintptr_t begin = ((uintptr_t)address + page - 1) & ~(page - 1), at;
+    size_t i, pages;
+    for (at = begin; at < end; at += pages * page) {
+        pages = at == begin ? 1 : (end - at) / page;
+        if (pages > PAGES_AT_ONCE) pages = PAGES_AT_ONCE;
+        if (mincore((void *)at, pages * page, present) != 0) return 0;
+        for (i = 0; i < pages; i++) {
+            if (present[i] & 1) return 0;
+        }
+    }
+    return begin < end;
 }
 
 /* Let the C library give the system what it has kept itself. */

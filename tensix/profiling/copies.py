@@ -31,8 +31,8 @@ __all__ = []
 # Functions of NumPy, most of them methods as well, that read their arguments and return something new.
 READERS = frozenset((
     "all", "any", "argmax", "argmin", "argsort", "average", "bincount", "corrcoef", "count_nonzero", "cov", "cumprod",
-    "cumsum", "diff", "digitize", "dot", "histogram", "interp", "isin", "max", "mean", "median", "min", "percentile",
-    "prod", "ptp", "quantile", "searchsorted", "std", "sum", "tobytes", "tolist", "trapezoid", "unique", "var",
+    "cumsum", "digitize", "dot", "histogram", "isin", "max", "mean", "median", "min", "percentile", "prod", "ptp",
+    "quantile", "searchsorted", "std", "sum", "tobytes", "tolist", "trapezoid", "unique", "var",
 ))  # fmt: skip
 OPTIONS = frozenset(("axis", "bins", "q", "minlength", "weights"))  # of these, which are read as well
 JOINS = frozenset(("array", "concatenate", "stack"))
@@ -70,13 +70,14 @@ def is_only_read(node, around, known):
     if isinstance(parent, ast.Compare):
         return all(known.of(one) is not None for one in (parent.left, *parent.comparators))
     if isinstance(parent, ast.Attribute):  # a method of the copy
-        name, arguments = parent.attr, getattr(call, "args", [])
+        name, arguments = parent.attr, [node, *getattr(call, "args", ())]
     else:
-        name, arguments, call = known.name_in_numpy(getattr(parent, "func", None)), getattr(parent, "args", []), parent
+        name, arguments, call = known.name_in_numpy(getattr(parent, "func", None)), getattr(parent, "args", ()), parent
     if name not in READERS or not isinstance(call, ast.Call) or any(one.arg not in OPTIONS for one in call.keywords):
         return False
-    others = [*arguments, *(one.value for one in call.keywords)]
-    return all(one is node or isinstance(one, (ast.Name, ast.Constant)) for one in others)
+    first, *others = [*arguments, *(one.value for one in call.keywords)]  # of which a third one could be written
+    is_simple = all(isinstance(one, (ast.Name, ast.Constant)) for one in others)
+    return first is node and is_simple and len(arguments) <= 2
 
 
 def joined_parts(uses):

@@ -134,7 +134,7 @@ cdef extern from "tensix/profiling/file_at.h" nogil:
 
 cdef extern from "tensix/core/pages.h" nogil:
     size_t tx_resident_bytes(void* address, size_t nbytes)
-    size_t tx_page_bytes()
+    int tx_is_untouched(void* address, size_t nbytes)
 
 cdef extern from "Python.h":
     bint PyGC_Disable()
@@ -540,7 +540,7 @@ cdef class record(MemoryListener):
         cdef uint64_t position
         if block_table_take(&self.tape.living, data, &position):
             self.tape.records[position].freed_ns = tx_now_ns() - self.tape.started_ns
-            self.tape.records[position].is_untouched = nbytes >= MEASURED_BYTES and is_untouched(data, nbytes)
+            self.tape.records[position].is_untouched = nbytes >= MEASURED_BYTES and tx_is_untouched(data, nbytes)
             self.tape.live -= self.tape.records[position].nbytes
             if self.tape.records[position].task != 0:
                 self.tape.tasks[self.tape.records[position].task - 1].current -= self.tape.records[position].nbytes
@@ -558,13 +558,6 @@ cdef class record(MemoryListener):
 
     cdef void copied(self, size_t nbytes) noexcept:
         add_event(self, &self.tape.copies, nbytes)
-
-
-cdef bint is_untouched(void* data, size_t nbytes) noexcept nogil:
-    """Whether no page is in main memory that a block has alone; mostly the first one tells."""
-    cdef uintptr_t page = tx_page_bytes()
-    cdef uintptr_t begin = (<uintptr_t>data + page - 1) & ~(page - 1), end = (<uintptr_t>data + nbytes) & ~(page - 1)
-    return tx_resident_bytes(<void*>begin, page) == 0 and tx_resident_bytes(<void*>begin, end - begin) == 0
 
 
 def pages_swapped_out():
