@@ -12,10 +12,10 @@ def photo(number):
 
 
 def main():
-    face = photo(0)[200:400, 300:500]
-    center = face.mean()
-    background = photo(1)
-    print(f"{center:.6f} {background.std():.6f} {face.max():.6f}")
+    sky = photo(0)[:150]
+    brightness = sky.mean()
+    other = photo(1)
+    print(f"{brightness:.6f} {other.mean():.6f} {sky.std():.6f}")
 
 
 main()

@@ -1,4 +1,4 @@
-"""Views of arrays that others have too, or that are written for somebody else to see."""
+"""Views of arrays that others have too, that are written, or whose copies lie otherwise in memory."""
 
 import numpy as np
 
@@ -39,9 +39,15 @@ def most_of_it():
     return part.sum() + other.sum()
 
 
+def with_gaps():
+    part = np.ones((700, 700))[:, :10]
+    other = np.ones((700, 700)) * 2
+    return part.sum() + other.sum()
+
+
 def main():
     whole = np.ones((700, 700))
-    print(of_caller(whole[:5]), whole[0, 0], from_cache(), in_turns(), most_of_it())
+    print(of_caller(whole[:5]), whole[0, 0], from_cache(), in_turns(), most_of_it(), with_gaps())
 
 
 main()
