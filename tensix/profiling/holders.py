@@ -51,7 +51,6 @@ MOST_LEVELS_OF_MANY = 2
 MOST_LOOKS = 8  # at containers of one holder, of which some have the same name
 MOST_FOR_GC = 64  # containers whose referrers the collector finds sooner than we do
 IS_OPTIMIZED = 1  # the flag of code whose variables are not in a dict
-CAN_WAIT = 0x2A0  # those of generators and coroutines
 CACHE = type(lru_cache(len))
 # The classes of handles on memory, and their modules: those that are not loaded have no objects.
 HANDLES = {
@@ -411,7 +410,7 @@ def finished_frames(tracked):
     frames = [one.tb_frame for one in tracked if type(one) is TracebackType]
     return {
         id(frame): f"a variable of {frame.f_code.co_qualname} ({frame.f_code.co_filename}:{frame.f_lineno}), kept by a "
-        "traceback" for frame in frames if id(frame) not in running and not frame.f_code.co_flags & CAN_WAIT
+        "traceback" for frame in frames if id(frame) not in running
     }  # fmt: skip
 
 

@@ -12,8 +12,9 @@ import pytest
 
 import tensix
 from tensix.memory import load_snapshot, record
-from tensix.profiling.advice import findings_of, summary_of
+from tensix.profiling.advice import findings_of, plan_of, summary_of
 from tensix.profiling.replay import Replay
+from tensix.profiling.uses import Change
 
 ROWS = 500
 
@@ -356,6 +357,8 @@ def test_a_new_top_below_the_peak():
     assert (replay.peak, replay.live.tolist()) == (91, [40, 60, 90, 91, 51, 31, 1, 0])
     ends = {0: replay.born[3]}
     assert replay.peak_with(ends)[0] == 51 and replay.peak_with(ends, tops=[replay.born[3] - 1]) == (90, 2)
+    [(_, after, position)] = plan_of(replay, [Change("dead", "", None, (0,), ends)])
+    assert (after, position) == (90, 2)
     assert replay.peak_with({}, added=[(0, 4, 10)])[0] == 101
     assert replay.freed_at(3, ends, [(3, 5, 10)]) == 30
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tensix.profiling.liveness import death_of
+from tensix.profiling.liveness import death_of, place_of_copy
 from tensix.profiling.moments import FLOWS
 
 NAMES = "abcd"
@@ -105,12 +105,12 @@ def test_programs_of_chance_do_the_same_without_what_is_dead(tmp_path):
     assert tried > 20
 
 
-def death_in(tmp_path, text, names=("x",)):
+def place_in(tmp_path, text, look, *names):
     """Return the place at the call of ``here`` in a function."""
     path = tmp_path / "program.py"
     path.write_text(text)
     found = []
-    scope = {"here": lambda: found.append(death_of(sys._getframe(1).f_code, sys._getframe(1).f_lasti, names))}
+    scope = {"here": lambda: found.append(look(sys._getframe(1).f_code, sys._getframe(1).f_lasti, *names))}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(text, str(path), "exec"), scope)
         scope["run"]()
@@ -141,4 +141,26 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_a_place(tmp_path, name):
     text, place = CASES[name]
-    assert death_in(tmp_path, text) == place
+    assert place_in(tmp_path, text, death_of, ("x",)) == place
+
+
+COPIES = {
+    "before the statement": ("def run():\n    x = [1]\n    here()\n    return x", (3, False)),
+    "an argument": ("def run(x=1):\n    here()\n    return x", None),
+    "an argument on one path": ("def run(x=1, c=0):\n    if c:\n        x = 2\n    here()\n    return x", None),
+    "two statements": ("def run(c=1):\n    x = 1\n    if c:\n        x = 2\n    here()\n    return x", None),
+    "no value on one path": ("def run(c=1):\n    if c:\n        x = 1\n    here()\n    return x", None),
+    "in a loop": ("def run():\n    x = 1\n    for i in range(2):\n        here()\n    return x", None),
+    "made in the loop": ("def run():\n    for i in 1, 2:\n        x = i\n        here()\n        print(x)", (4, False)),
+    "written by an operator": ("def run():\n    x = 1\n    here()\n    x += 1\n    return x", None),
+    "written in part": ("def run():\n    x = [1]\n    here()\n    x[0] = 1\n    return x", None),
+    "written by a method": ("def run():\n    x = [1]\n    here()\n    x.sort()\n    return x", None),
+    "written as a result": ("def run():\n    x = 1\n    here()\n    return dict(x=x, out=x)", None),
+    "an inner function": ("def run():\n    x = 1\n    here()\n    return lambda: x", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_a_place_of_a_copy(tmp_path, name):
+    text, place = COPIES[name]
+    assert place_in(tmp_path, text, place_of_copy, "x") == place
