@@ -9,35 +9,20 @@ from tensix.core.allocator cimport allocate_without_gil, current_allocator
 from tensix.core.assertions cimport TX_ASSERT_GIL
 from tensix.core.combined_refcount cimport lock_word, strong_of, weak_of
 from tensix.core.data_ptr cimport (
-    data_ptr_destroy,
-    data_ptr_init as core_data_ptr_init,
-    data_ptr_t as core_data_ptr_t,
-    deleter_t as core_deleter_t,
+    data_ptr_destroy, data_ptr_init as core_data_ptr_init, data_ptr_t as core_data_ptr_t, deleter_t as core_deleter_t,
 )
 from tensix.core.device cimport CPU
 from tensix.core.intrusive_ptr cimport steal_from_new as core_steal_from_new
 from tensix.core.intrusive_target cimport (
-    IntrusiveTarget as CoreTarget,
-    decref as core_decref,
-    incref as core_incref,
-    weak_decref as core_weak_decref,
+    IntrusiveTarget as CoreTarget, decref as core_decref, incref as core_incref, weak_decref as core_weak_decref,
     weak_incref as core_weak_incref,
 )
 from tensix.core.atomics cimport tx_load_relaxed
 from tensix.core.memory_reports cimport report_allocation_without_gil, report_free as core_report_free
-from tensix.core.python_reference cimport (
-    restore_exception,
-    may_run_python,
-    pending_exception_t,
-    save_exception,
-)
+from tensix.core.python_reference cimport restore_exception, may_run_python, pending_exception_t, save_exception
 from tensix.core.storage cimport Storage as CoreStorage, Storage_from_new
 from tensix.core.storage_impl cimport (
-    StorageImpl,
-    StorageImpl_allocate,
-    StorageImpl_const_data,
-    StorageImpl_mutable_data,
-    StorageImpl_new,
+    StorageImpl, StorageImpl_allocate, StorageImpl_const_data, StorageImpl_mutable_data, StorageImpl_new,
 )
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport Kernel, arguments_t
@@ -47,11 +32,7 @@ from tensix.exchange.foreign_memory cimport impl_over_memory
 from tensix.loops.empty cimport empty_impl
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_const_data,
-    TensorImpl_mutable_data,
-    TensorImpl_sizes,
-    TensorImpl_strides,
+    TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_sizes, TensorImpl_strides,
 )
 
 from tensix._tensor import Tensor as TensorClass

@@ -28,13 +28,7 @@ from pathlib import Path
 from tensix.command_line.process_memory import limit_to
 
 __all__ = [
-    "add_native",
-    "add_program",
-    "exchange_for",
-    "folder_of",
-    "name_of",
-    "preloaded_library",
-    "run_and_wait",
+    "add_native", "add_program", "exchange_for", "folder_of", "name_of", "preloaded_library", "run_and_wait",
     "words_of",
 ]
 

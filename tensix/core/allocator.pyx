@@ -38,32 +38,16 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int8_t, uint64_t, uintptr_t
 from libc.string cimport memcpy
 from tensix.core.data_ptr cimport (
-    DataPtr,
-    DataPtr_borrow,
-    DataPtr_move_out,
-    DataPtr_wrap,
-    address_from_any,
-    data_ptr_destroy,
-    data_ptr_t,
-    deleter_t,
+    DataPtr, DataPtr_borrow, DataPtr_move_out, DataPtr_wrap, address_from_any, data_ptr_destroy, data_ptr_t, deleter_t,
     function_of,
 )
-from tensix.core.atomics cimport (
-    tx_add_fetch_acq_rel,
-    tx_exchange_acq_rel,
-    tx_fetch_sub_acq_rel,
-    tx_load_acquire,
-)
+from tensix.core.atomics cimport tx_add_fetch_acq_rel, tx_exchange_acq_rel, tx_fetch_sub_acq_rel, tx_load_acquire
 from tensix.core.free_threading cimport TX_COUNT, tx_exchange
 from tensix.core.device cimport CPU, DEVICE_TYPE_COUNT, device_type_from_any, device_type_name
 from tensix.core.lock cimport tx_let_others_run
 from tensix.core.memory_reports cimport python_knows_thread
 from tensix.core.python_reference cimport (
-    may_run_python,
-    pass_on,
-    pending_exception_t,
-    restore_exception,
-    save_exception,
+    may_run_python, pass_on, pending_exception_t, restore_exception, save_exception,
 )
 from tensix._support.public_module cimport set_module
 
@@ -262,9 +246,7 @@ cdef class Allocator:
         nbytes : int
             Bytes to copy.
         """
-        copy_bytes(
-            <void*>address_from_any(dst, "dst"), <void*>address_from_any(src, "src"), nbytes_from_any(nbytes)
-        )
+        copy_bytes(<void*>address_from_any(dst, "dst"), <void*>address_from_any(src, "src"), nbytes_from_any(nbytes))
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         if type(self).allocate is Allocator.allocate:  # which calls this method: neither is overridden

@@ -5,13 +5,8 @@ What it means and costs: Note [The combined reference count] in ``intrusive_targ
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.atomics cimport (
-    tx_add_fetch_acq_rel,
-    tx_add_fetch_relaxed,
-    tx_compare_exchange_acq_rel,
-    tx_fetch_sub_acq_rel,
-    tx_load_acquire,
-    tx_load_relaxed,
-    tx_store_relaxed,
+    tx_add_fetch_acq_rel, tx_add_fetch_relaxed, tx_compare_exchange_acq_rel, tx_fetch_sub_acq_rel, tx_load_acquire,
+    tx_load_relaxed, tx_store_relaxed,
 )
 
 cdef enum:

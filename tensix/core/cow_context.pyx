@@ -42,35 +42,18 @@ A thread that waits so reads nothing itself: to make a storage writable is a mom
 from libc.stdlib cimport free
 from tensix.core.allocator cimport Allocator, Allocator_clone, Allocator_is_simple, current_allocator
 from tensix.core.data_ptr cimport (
-    data_ptr_destroy,
-    data_ptr_move,
-    data_ptr_operations,
-    data_ptr_operations_t,
-    data_ptr_t,
+    data_ptr_destroy, data_ptr_move, data_ptr_operations, data_ptr_operations_t, data_ptr_t,
 )
 from tensix.core.memory_reports cimport report_copy
 from tensix.core.refcounted_deleter cimport refcounted_is_shared_alias
 from tensix.core.shared_context cimport (
-    shared_context_decrement,
-    shared_context_facts,
-    shared_context_increment,
-    shared_context_is_unique,
-    shared_context_point,
-    shared_context_t,
+    shared_context_decrement, shared_context_facts, shared_context_increment, shared_context_is_unique,
+    shared_context_point, shared_context_t,
 )
 from tensix.core.storage_impl cimport (
-    StorageImpl,
-    StorageImpl_check_readable,
-    StorageImpl_clear_materializer,
-    StorageImpl_is_in_use,
-    StorageImpl_let_go_of,
-    StorageImpl_new,
-    StorageImpl_set_materializer,
-    StorageImpl_share,
-    lock_sharing,
-    retired_new,
-    retired_t,
-    unlock_sharing,
+    StorageImpl, StorageImpl_check_readable, StorageImpl_clear_materializer, StorageImpl_is_in_use,
+    StorageImpl_let_go_of, StorageImpl_new, StorageImpl_set_materializer, StorageImpl_share, lock_sharing, retired_new,
+    retired_t, unlock_sharing,
 )
 
 

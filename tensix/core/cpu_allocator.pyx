@@ -25,20 +25,11 @@ from tensix.core.allocator cimport NO_MEMORY, Allocator, alignment_from_any, nby
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.atomics cimport tx_add_fetch_relaxed
 from tensix.core.data_ptr cimport (
-    DataPtr_wrap,
-    address_from_any,
-    data_ptr_init,
-    data_ptr_operations_t,
-    data_ptr_own,
-    data_ptr_t,
+    DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_operations_t, data_ptr_own, data_ptr_t,
 )
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport (
-    bytes_given_out,
-    report_allocation,
-    report_allocation_without_gil,
-    report_free,
-    report_out_of_memory,
+    bytes_given_out, report_allocation, report_allocation_without_gil, report_free, report_out_of_memory,
 )
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil, may_run_python, tx_begin_long_free, tx_end_long_free

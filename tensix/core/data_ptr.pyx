@@ -41,11 +41,7 @@ from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
 from tensix.core.device cimport Device, Device_from_any, Device_get
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
-    restore_exception,
-    drop_python_reference,
-    may_run_python,
-    pending_exception_t,
-    save_exception,
+    restore_exception, drop_python_reference, may_run_python, pending_exception_t, save_exception,
 )
 
 __all__ = ["DataPtr"]

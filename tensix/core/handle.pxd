@@ -3,14 +3,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
 from tensix.core.atomics cimport tx_store_relaxed
 from tensix.core.combined_refcount cimport (
-    DELETE,
-    NOT_OWNED,
-    STILL_ALIVE,
-    Death,
-    decref_word,
-    incref_word,
-    strong_of,
-    unique_word,
+    DELETE, NOT_OWNED, STILL_ALIVE, Death, decref_word, incref_word, strong_of, unique_word,
 )
 from tensix.core.intrusive_target cimport IntrusiveTarget, IntrusiveTarget_on_death, first_owner_listener
 from tensix.core.python_reference cimport drop_python_reference

@@ -9,14 +9,8 @@ from tensix.core.combined_refcount cimport ADAPTED_COUNT, alive_bit, incref_word
 from tensix.core.free_threading cimport TX_COUNT
 from tensix.core.handle cimport drop
 from tensix.core.intrusive_target cimport (
-    IntrusiveTarget,
-    IntrusiveTarget_check_unclaimed,
-    IntrusiveTarget_no_owner,
-    IntrusiveTarget_owned_already,
-    IntrusiveTarget_start_unique,
-    compare_addresses,
-    use_count,
-    weak_use_count,
+    IntrusiveTarget, IntrusiveTarget_check_unclaimed, IntrusiveTarget_no_owner, IntrusiveTarget_owned_already,
+    IntrusiveTarget_start_unique, compare_addresses, use_count, weak_use_count,
 )
 from tensix._support.public_module cimport set_module
 

@@ -64,29 +64,12 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
 from tensix.core.atomics cimport tx_load_acquire, tx_load_relaxed, tx_store_relaxed
 from tensix.core.combined_refcount cimport (
-    DELETE,
-    NOT_OWNED,
-    RELEASE,
-    STILL_ALIVE,
-    Death,
-    decref_word,
-    drop_weak_unit,
-    incref_word,
-    is_dead,
-    lock_word,
-    strong_of,
-    unique_word,
-    weak_decref_word,
-    weak_incref_word,
-    weak_of,
+    DELETE, NOT_OWNED, RELEASE, STILL_ALIVE, Death, decref_word, drop_weak_unit, incref_word, is_dead, lock_word,
+    strong_of, unique_word, weak_decref_word, weak_incref_word, weak_of,
 )
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
-    restore_exception,
-    drop_python_reference,
-    may_run_python,
-    pending_exception_t,
-    save_exception,
+    restore_exception, drop_python_reference, may_run_python, pending_exception_t, save_exception,
 )
 
 __all__ = ["IntrusiveTarget"]

@@ -64,22 +64,11 @@ from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_load_relaxed
 from tensix.core.device cimport CPU, DEVICE_TYPE_COUNT, Device_get, device_type_from_any
 from tensix._support.public_module cimport set_module
 from tensix.core.free_threading cimport (
-    GIL_EXISTS,
-    TX_COUNT,
-    stolen,
-    tx_change_t,
-    tx_allow_taking,
-    tx_take_reference,
-    tx_while_stopped,
+    GIL_EXISTS, TX_COUNT, stolen, tx_change_t, tx_allow_taking, tx_take_reference, tx_while_stopped,
 )
 from tensix.core.lock cimport take_at_forks, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.core.python_reference cimport decref_with_gil, may_run_python
-from tensix.core.usage cimport (
-    high_water_change,
-    high_water_current,
-    high_water_look,
-    high_water_t,
-)
+from tensix.core.usage cimport high_water_change, high_water_current, high_water_look, high_water_t
 
 from tensix._support.format_size import format_size
 from tensix.core.free_threading import change_lock

@@ -7,10 +7,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint32_t
 from tensix.core.combined_refcount cimport lock_word, weak_incref_word
 from tensix.core.intrusive_target cimport (
-    IntrusiveTarget,
-    IntrusiveTarget_check_unclaimed,
-    IntrusiveTarget_check_weak_unclaimed,
-    IntrusiveTarget_no_owner,
+    IntrusiveTarget, IntrusiveTarget_check_unclaimed, IntrusiveTarget_check_weak_unclaimed, IntrusiveTarget_no_owner,
 )
 from tensix.core cimport intrusive_target
 

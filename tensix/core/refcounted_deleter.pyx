@@ -4,11 +4,7 @@ Unlike copy-on-write nothing is ever copied. The facts are those of PyTorch's ``
 """
 from tensix.core.data_ptr cimport data_ptr_operations, data_ptr_operations_t, data_ptr_t
 from tensix.core.shared_context cimport (
-    shared_context_decrement,
-    shared_context_facts,
-    shared_context_increment,
-    shared_context_point,
-    shared_context_t,
+    shared_context_decrement, shared_context_facts, shared_context_increment, shared_context_point, shared_context_t,
 )
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_mutable_data, StorageImpl_new, StorageImpl_share
 

@@ -7,12 +7,7 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_load_acquire
 from tensix.core.data_ptr cimport (
-    data_ptr_destroy,
-    data_ptr_facts,
-    data_ptr_init,
-    data_ptr_move,
-    data_ptr_operations_t,
-    data_ptr_t,
+    data_ptr_destroy, data_ptr_facts, data_ptr_init, data_ptr_move, data_ptr_operations_t, data_ptr_t,
 )
 
 

@@ -59,9 +59,7 @@ class Stat:
         self.peak = self.current
 
     def __repr__(self) -> str:
-        return (
-            f"Stat(current={self.current}, peak={self.peak}, allocated={self.allocated}, freed={self.freed})"
-        )
+        return f"Stat(current={self.current}, peak={self.peak}, allocated={self.allocated}, freed={self.freed})"
 
     def __eq__(self, other: object) -> bool:
         return repr(self) == repr(other) if isinstance(other, Stat) else NotImplemented

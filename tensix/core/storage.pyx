@@ -4,12 +4,7 @@ from sys import modules
 
 from libc.stdint cimport uintptr_t
 from tensix.core.allocator cimport (
-    Allocator,
-    Allocator_allocate,
-    Allocator_clone,
-    Allocator_copy_data,
-    current_allocator,
-    nbytes_from_any,
+    Allocator, Allocator_allocate, Allocator_clone, Allocator_copy_data, current_allocator, nbytes_from_any,
 )
 from tensix.core.cow_context cimport cow_is_cow, cow_lazy_clone
 from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_t
@@ -23,16 +18,8 @@ from tensix._support.public_module cimport set_module
 from tensix.core.weak_intrusive_ptr cimport WeakIntrusivePtr
 from tensix.core.refcounted_deleter cimport refcounted_alias, refcounted_apply, refcounted_is_shared_alias
 from tensix.core.storage_impl cimport (
-    StorageImpl,
-    StorageImpl_allocate,
-    StorageImpl_begin_use,
-    StorageImpl_check_readable,
-    StorageImpl_check_movable,
-    StorageImpl_const_data,
-    StorageImpl_end_use,
-    StorageImpl_exchange,
-    StorageImpl_mutable_data,
-    StorageImpl_new,
+    StorageImpl, StorageImpl_allocate, StorageImpl_begin_use, StorageImpl_check_readable, StorageImpl_check_movable,
+    StorageImpl_const_data, StorageImpl_end_use, StorageImpl_exchange, StorageImpl_mutable_data, StorageImpl_new,
     StorageImpl_watch,
 )
 
@@ -452,9 +439,7 @@ def make_storage_impl(nbytes, DataPtr data_ptr=None, Allocator allocator=None, r
         return Storage_from_new(StorageImpl(nbytes, data_ptr, allocator, resizable))
     made = factory(nbytes, data_ptr, allocator, resizable)
     if not isinstance(made, StorageImpl):
-        raise TypeError(
-            f"the storage factory of {where.type} must return a StorageImpl, found {type(made).__name__}."
-        )
+        raise TypeError(f"the storage factory of {where.type} must return a StorageImpl, found {type(made).__name__}.")
     return Storage_from_new(made)
 
 

@@ -37,44 +37,19 @@ from tensix.core.allocator cimport Allocator, Allocator_allocate, current_alloca
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.combined_refcount cimport is_dead
 from tensix.core.data_ptr cimport (
-    DataPtr,
-    DataPtr_borrow,
-    DataPtr_move_out,
-    DataPtr_wrap,
-    data_ptr_destroy,
-    data_ptr_destroy_with_gil,
-    data_ptr_move,
-    data_ptr_operations_t,
-    data_ptr_t,
+    DataPtr, DataPtr_borrow, DataPtr_move_out, DataPtr_wrap, data_ptr_destroy, data_ptr_destroy_with_gil, data_ptr_move,
+    data_ptr_operations_t, data_ptr_t,
 )
 from tensix.core.device cimport CPU, Device_get
-from tensix.core.free_list cimport (
-    free_list_accepts,
-    free_list_install,
-    free_list_keep,
-    free_list_t,
-    free_list_take,
-)
+from tensix.core.free_list cimport free_list_accepts, free_list_install, free_list_keep, free_list_t, free_list_take
 from tensix.core.free_threading cimport TX_COUNT, tx_while_stopped
 from tensix.core.intrusive_target cimport IntrusiveTarget, use_count
 from tensix.core.memory_reports cimport (
-    OUT_OF_SIGHT,
-    OWNED,
-    READ,
-    WRITTEN,
-    call_when_watched,
-    report_use,
-    use_t,
-    use_watchers,
+    OUT_OF_SIGHT, OWNED, READ, WRITTEN, call_when_watched, report_use, use_t, use_watchers,
 )
 from tensix._support.public_module cimport set_module
 from tensix.core.shared_context cimport shared_context_new, shared_context_t, shared_context_wrap
-from tensix.core.python_reference cimport (
-    restore_exception,
-    pending_exception,
-    pending_exception_t,
-    save_exception,
-)
+from tensix.core.python_reference cimport restore_exception, pending_exception, pending_exception_t, save_exception
 
 __all__ = ["StorageImpl"]
 

@@ -15,12 +15,7 @@ all marks and what is elsewhere make up the peak. A thread that passes its mark 
 lacks to the peak among all. Any two may miss each other as above. ``tests/models/shares.pml`` is a model of this.
 """
 from libc.stdint cimport int64_t, uint64_t
-from tensix.core.atomics cimport (
-    tx_add_fetch_relaxed,
-    tx_compare_exchange_acq_rel,
-    tx_load_relaxed,
-    tx_store_relaxed,
-)
+from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_compare_exchange_acq_rel, tx_load_relaxed, tx_store_relaxed
 from tensix.core.free_threading cimport GIL_EXISTS, tx_add_with_gil
 from tensix.core.lock cimport tx_lock_release, tx_lock_t, tx_lock_take
 

@@ -8,14 +8,8 @@ from tensix.core.combined_refcount cimport lock_word, weak_incref_word
 from tensix.core.free_threading cimport TX_COUNT, tx_exchange, tx_swap
 from tensix.core.intrusive_ptr cimport IntrusivePtr
 from tensix.core.intrusive_target cimport (
-    IntrusiveTarget,
-    IntrusiveTarget_check_weak_unclaimed,
-    IntrusiveTarget_describe,
-    IntrusiveTarget_no_owner,
-    compare_addresses,
-    use_count,
-    weak_decref,
-    weak_use_count,
+    IntrusiveTarget, IntrusiveTarget_check_weak_unclaimed, IntrusiveTarget_describe, IntrusiveTarget_no_owner,
+    compare_addresses, use_count, weak_decref, weak_use_count,
 )
 from tensix._support.public_module cimport set_module
 
@@ -54,9 +48,7 @@ cdef class WeakIntrusivePtr:
 
     def __init__(self, strong=None):
         if strong is not None and not isinstance(strong, IntrusivePtr):
-            raise TypeError(
-                f"WeakIntrusivePtr() watches the target of an IntrusivePtr, found {type(strong).__name__}."
-            )
+            raise TypeError(f"WeakIntrusivePtr() watches the target of an IntrusivePtr, found {type(strong).__name__}.")
         cdef IntrusiveTarget target = None if strong is None else (<IntrusivePtr>strong).target
         if target is None:
             self.reset()

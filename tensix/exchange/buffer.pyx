@@ -4,17 +4,8 @@ A format is a character for C's type, as `struct` knows them, after an optional 
 character for order and sizes. bfloat16 has none: such a tensor gives its bytes to a reader that asks for no format.
 """
 from cpython.buffer cimport (
-    Py_buffer,
-    PyBUF_ANY_CONTIGUOUS,
-    PyBUF_C_CONTIGUOUS,
-    PyBUF_F_CONTIGUOUS,
-    PyBUF_FORMAT,
-    PyBUF_FULL_RO,
-    PyBUF_ND,
-    PyBUF_STRIDES,
-    PyBUF_WRITABLE,
-    PyBuffer_Release,
-    PyObject_GetBuffer,
+    Py_buffer, PyBUF_ANY_CONTIGUOUS, PyBUF_C_CONTIGUOUS, PyBUF_F_CONTIGUOUS, PyBUF_FORMAT, PyBUF_FULL_RO, PyBUF_ND,
+    PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
 )
 from libc.stdint cimport int64_t, uint8_t, uintptr_t
 from libc.stdlib cimport free, malloc
@@ -27,11 +18,7 @@ from tensix.tensors.dispatch_key cimport dense_keys_of_device
 from tensix.tensors.dtype cimport dtype_of_code, itemsize_of
 from tensix.exchange.foreign_memory cimport impl_over_memory
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_const_data,
-    TensorImpl_mutable_data,
-    TensorImpl_sizes,
-    TensorImpl_strides,
+    TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_sizes, TensorImpl_strides,
 )
 
 import sys

@@ -18,11 +18,7 @@ from cython.cimports.tensix.dispatch.operator_table import OperatorTable
 from cython.cimports.tensix.tensors.sparse_tensor_impl import SparseTensorImpl, SparseTensorImpl_new
 from cython.cimports.tensix.tensors.tensor_base import UNDEFINED, TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (
-    TensorImpl,
-    TensorImpl_adopt,
-    TensorImpl_check_bounds,
-    TensorImpl_shallow_copy,
-    TensorImpl_shape,
+    TensorImpl, TensorImpl_adopt, TensorImpl_check_bounds, TensorImpl_shallow_copy, TensorImpl_shape,
 )
 
 from tensix.dispatch import native_functions

@@ -35,35 +35,16 @@ from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
 from tensix.exchange.dlpack_export cimport LEGACY, TYPES, VERSION, VERSIONED, export_dltensor, export_versioned
 from tensix.exchange.dlpack_header cimport (
-    DLDataType,
-    DLDeviceType,
-    DLManagedTensor,
-    DLManagedTensorVersioned,
-    DLPACK_FLAG_BITMASK_IS_COPIED,
-    DLPACK_FLAG_BITMASK_READ_ONLY,
-    DLPACK_MAJOR_VERSION,
-    DLPACK_MINOR_VERSION,
-    DLPackExchangeAPI,
-    DLPackExchangeAPIHeader,
-    DLTensor,
-    kDLComplex,
-    kDLCPU,
-    kDLCUDAHost,
-    kDLFloat,
-    kDLROCMHost,
+    DLDataType, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned, DLPACK_FLAG_BITMASK_IS_COPIED,
+    DLPACK_FLAG_BITMASK_READ_ONLY, DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION, DLPackExchangeAPI,
+    DLPackExchangeAPIHeader, DLTensor, kDLComplex, kDLCPU, kDLCUDAHost, kDLFloat, kDLROCMHost,
 )
 from tensix.tensors.dtype cimport itemsize_of
 from tensix.exchange.foreign_memory cimport impl_over_memory
 from tensix.tensors.tensor_base cimport Tensor_wrap, TensorBase
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_adopt,
-    TensorImpl_new,
-    TensorImpl_refresh,
-    TensorImpl_sizes,
-    TensorImpl_strides,
-    contiguous_strides,
-    tx_multiply_overflows,
+    TensorImpl, TensorImpl_adopt, TensorImpl_new, TensorImpl_refresh, TensorImpl_sizes, TensorImpl_strides,
+    contiguous_strides, tx_multiply_overflows,
 )
 
 cdef extern from "Python.h":

@@ -20,31 +20,13 @@ from tensix.core.export cimport begin_export, end_export, end_export_anywhere
 from tensix.core.free_threading cimport tx_take_with_gil
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_has_guards
 from tensix.exchange.dlpack_header cimport (
-    DLDataType,
-    DLDevice,
-    DLManagedTensor,
-    DLManagedTensorVersioned,
-    DLPACK_FLAG_BITMASK_IS_COPIED,
-    DLPACK_FLAG_BITMASK_READ_ONLY,
-    DLPACK_MAJOR_VERSION,
-    DLPACK_MINOR_VERSION,
-    DLPackVersion,
-    DLTensor,
-    kDLBfloat,
-    kDLBool,
-    kDLComplex,
-    kDLCPU,
-    kDLFloat,
-    kDLInt,
-    kDLUInt,
+    DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPACK_FLAG_BITMASK_IS_COPIED,
+    DLPACK_FLAG_BITMASK_READ_ONLY, DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION, DLPackVersion, DLTensor, kDLBfloat,
+    kDLBool, kDLComplex, kDLCPU, kDLFloat, kDLInt, kDLUInt,
 )
 from tensix.tensors.dtype cimport itemsize_of
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_const_data,
-    TensorImpl_mutable_data,
-    TensorImpl_sizes,
-    TensorImpl_strides,
+    TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_sizes, TensorImpl_strides,
 )
 
 from tensix.tensors.dtype import bool as bool_type

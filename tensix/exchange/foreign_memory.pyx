@@ -9,15 +9,8 @@ from tensix.core.handle cimport own_new
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_new
 from tensix.tensors.dtype cimport dtype_of_code, itemsize_of
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_adopt,
-    TensorImpl_new,
-    TensorImpl_refresh,
-    TensorImpl_sizes,
-    TensorImpl_span,
-    TensorImpl_strides,
-    contiguous_strides,
-    tx_multiply_overflows,
+    TensorImpl, TensorImpl_adopt, TensorImpl_new, TensorImpl_refresh, TensorImpl_sizes, TensorImpl_span,
+    TensorImpl_strides, contiguous_strides, tx_multiply_overflows,
 )
 
 

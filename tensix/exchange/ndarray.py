@@ -15,11 +15,7 @@ from cython.cimports.tensix.exchange.foreign_memory import impl_over_memory
 from cython.cimports.tensix.tensors.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import BFLOAT16, dtype_from_any, dtype_of_code, itemsize_of, numpy_dtype_of
 from cython.cimports.tensix.tensors.tensor_impl import (
-    TensorImpl,
-    TensorImpl_const_data,
-    TensorImpl_mutable_data,
-    TensorImpl_sizes,
-    TensorImpl_strides,
+    TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_sizes, TensorImpl_strides,
 )
 
 __all__ = []

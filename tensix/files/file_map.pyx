@@ -9,14 +9,8 @@ from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_init, data
 from tensix.core.python_reference cimport tx_begin_long_free, tx_end_long_free
 from tensix._support.public_module cimport set_module
 from tensix.core.shared_context cimport (
-    shared_context_decrement,
-    shared_context_facts,
-    shared_context_increment,
-    shared_context_is_unique,
-    shared_context_point,
-    shared_context_t,
-    shared_context_new,
-    shared_context_wrap,
+    shared_context_decrement, shared_context_facts, shared_context_increment, shared_context_is_unique,
+    shared_context_point, shared_context_t, shared_context_new, shared_context_wrap,
 )
 
 from tensix._support.format_size import format_size

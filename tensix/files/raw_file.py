@@ -179,9 +179,7 @@ class RawFile:
             )
         end = entry.offset + entry.nbytes
         if end > self.nbytes:
-            raise FileFormatError(
-                f"{self.path} is cut short: {end:,} bytes are needed, the file has {self.nbytes:,}."
-            )
+            raise FileFormatError(f"{self.path} is cut short: {end:,} bytes are needed, the file has {self.nbytes:,}.")
 
     def obstacle(self, entry: Entry) -> str | None:
         """Return why a tensor has to be copied or cannot be had at all, None if it can be mapped."""
@@ -197,9 +195,7 @@ class RawFile:
     def filled(self, entry: Entry, fill) -> Tensor:
         """Return a new tensor whose bytes `fill` writes into the buffer that it is called with."""
         if self.mmap_mode == "r+" and entry.nbytes:
-            raise ValueError(
-                f'mmap_mode="r+" needs a map: a tensor of {self.path} has none ({self.obstacle(entry)}).'
-            )
+            raise ValueError(f'mmap_mode="r+" needs a map: a tensor of {self.path} has none ({self.obstacle(entry)}).')
         made = empty(entry.shape[::-1] if entry.column_major else entry.shape, dtype=entry.dtype)
         buffer = bytes_to_fill(made)
         if entry.nbytes:

@@ -4,11 +4,7 @@ from tensix.tensors.dtype cimport UINT8, itemsize_of
 from tensix.exchange.ndarray cimport ndarray_of_impl
 from tensix._tensor cimport Tensor
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl,
-    TensorImpl_refresh,
-    TensorImpl_sizes,
-    TensorImpl_strides,
-    TensorImpl_view,
+    TensorImpl, TensorImpl_refresh, TensorImpl_sizes, TensorImpl_strides, TensorImpl_view,
 )
 
 

@@ -38,32 +38,15 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 from tensix.core.allocator cimport (
-    NO_MEMORY,
-    Allocator,
-    Allocator_allocate,
-    Allocator_copy_data,
-    Allocator_is_simple,
-    Allocator_try_allocate,
-    alignment_from_any,
-    current_allocator,
-    nbytes_from_any,
+    NO_MEMORY, Allocator, Allocator_allocate, Allocator_copy_data, Allocator_is_simple, Allocator_try_allocate,
+    alignment_from_any, current_allocator, nbytes_from_any,
 )
 from tensix.core.atomics cimport (
-    tx_add_fetch_relaxed,
-    tx_compare_exchange_acq_rel,
-    tx_fetch_sub_acq_rel,
-    tx_load_relaxed,
+    tx_add_fetch_relaxed, tx_compare_exchange_acq_rel, tx_fetch_sub_acq_rel, tx_load_relaxed,
 )
 from tensix.core.data_ptr cimport (
-    DataPtr,
-    DataPtr_wrap,
-    data_ptr_destroy,
-    data_ptr_destroy_with_gil,
-    data_ptr_facts,
-    data_ptr_init,
-    data_ptr_operations,
-    data_ptr_operations_t,
-    data_ptr_t,
+    DataPtr, DataPtr_wrap, data_ptr_destroy, data_ptr_destroy_with_gil, data_ptr_facts, data_ptr_init,
+    data_ptr_operations, data_ptr_operations_t, data_ptr_t,
 )
 from tensix.core.device cimport CPU
 from tensix.core.free_threading cimport GIL_EXISTS
@@ -81,15 +64,8 @@ from tensix.memory.caching_allocator import CachingAllocator, check_upstream
 from tensix.memory.call_site import Frame
 
 __all__ = [
-    "Adaptor",
-    "AlignmentAdaptor",
-    "FailureCallbackAdaptor",
-    "GuardAdaptor",
-    "LimitingAdaptor",
-    "LoggingAdaptor",
-    "StatisticsAdaptor",
-    "TrackedBlock",
-    "TrackingAdaptor",
+    "Adaptor", "AlignmentAdaptor", "FailureCallbackAdaptor", "GuardAdaptor", "LimitingAdaptor", "LoggingAdaptor",
+    "StatisticsAdaptor", "TrackedBlock", "TrackingAdaptor",
 ]
 
 cdef extern from "tensix/core/stack.h":

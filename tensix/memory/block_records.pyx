@@ -6,12 +6,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
 from tensix.core.lock cimport take_at_forks, tx_lock_release, tx_lock_t, tx_lock_take
-from tensix.memory.block_table cimport (
-    block_table_number,
-    block_table_put,
-    block_table_t,
-    block_table_take,
-)
+from tensix.memory.block_table cimport block_table_number, block_table_put, block_table_t, block_table_take
 
 __all__ = []
 

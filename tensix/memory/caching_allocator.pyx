@@ -62,46 +62,21 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from tensix.core.allocator cimport (
-    NO_MEMORY,
-    Allocator,
-    Allocator_allocate,
-    Allocator_copy_data,
-    Allocator_is_simple,
-    Allocator_try_allocate,
+    NO_MEMORY, Allocator, Allocator_allocate, Allocator_copy_data, Allocator_is_simple, Allocator_try_allocate,
     nbytes_from_any,
 )
 from tensix.core.assertions cimport TX_ASSERT
-from tensix.core.atomics cimport (
-    tx_add_fetch_relaxed,
-    tx_fetch_sub_acq_rel,
-    tx_load_relaxed,
-    tx_store_relaxed,
-)
+from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_load_relaxed, tx_store_relaxed
 from tensix.core.cpu_allocator cimport (
-    CPUAllocator,
-    CPUAllocator_refuse,
-    CPUAllocator_reserve,
-    CPUBlock_set_keeper,
-    CPUBlock_zero,
-    may_be_read_in_front,
+    CPUAllocator, CPUAllocator_refuse, CPUAllocator_reserve, CPUBlock_set_keeper, CPUBlock_zero, may_be_read_in_front,
 )
 from tensix.core.data_ptr cimport (
-    DataPtr,
-    DataPtr_wrap,
-    data_ptr_destroy,
-    data_ptr_facts,
-    data_ptr_operations,
-    data_ptr_operations_t,
-    data_ptr_t,
+    DataPtr, DataPtr_wrap, data_ptr_destroy, data_ptr_facts, data_ptr_operations, data_ptr_operations_t, data_ptr_t,
 )
 from tensix.core.device cimport CPU
 from tensix.core.free_threading cimport GIL_EXISTS, tx_allow_taking, tx_while_stopped
 from tensix.core.lock cimport take_at_forks, tx_let_others_run, tx_lock_release, tx_lock_t, tx_lock_take
-from tensix.core.memory_reports cimport (
-    bytes_given_out,
-    given_out,
-    report_allocation_without_gil,
-)
+from tensix.core.memory_reports cimport bytes_given_out, given_out, report_allocation_without_gil
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil, tx_begin_long_free, tx_end_long_free
 

@@ -31,11 +31,7 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
-    may_run_python,
-    pass_on,
-    pending_exception_t,
-    restore_exception,
-    save_exception,
+    may_run_python, pass_on, pending_exception_t, restore_exception, save_exception,
 )
 
 from tensix.memory.code_origin import HIDDEN, USER, CodeOrigins

@@ -8,13 +8,7 @@ from tensix.core.memory_reports import max_memory_allocated, memory_allocated, r
 from tensix.memory.caching_allocator import CachingAllocator
 from tensix.memory.resident_memory import resident_nbytes
 
-__all__ = [
-    "max_memory_allocated",
-    "memory_allocated",
-    "memory_reserved",
-    "memory_summary",
-    "reset_peak_memory_stats",
-]
+__all__ = ["max_memory_allocated", "memory_allocated", "memory_reserved", "memory_summary", "reset_peak_memory_stats"]
 
 
 @names_signature

@@ -11,15 +11,8 @@ from libc.stdint cimport uint64_t, uintptr_t
 from libc cimport stdlib
 from tensix.core.allocator cimport Allocator, alignment_from_any, nbytes_from_any
 from tensix.core.data_ptr cimport (
-    DataPtr,
-    DataPtr_wrap,
-    address_from_any,
-    c_function_from_any,
-    data_ptr_init,
-    data_ptr_operations,
-    data_ptr_operations_t,
-    data_ptr_t,
-    deleter_t,
+    DataPtr, DataPtr_wrap, address_from_any, c_function_from_any, data_ptr_init, data_ptr_operations,
+    data_ptr_operations_t, data_ptr_t, deleter_t,
 )
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory

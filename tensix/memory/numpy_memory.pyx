@@ -50,37 +50,14 @@ from tensix.core.data_ptr cimport data_ptr_destroy_with_gil, data_ptr_move, data
 from tensix.core.device cimport CPU
 from tensix.core.free_threading cimport stolen, tx_exchange, tx_take_reference
 from tensix.core.memory_reports cimport (
-    NUMPY_ARRAY,
-    TENSIX_BLOCK,
-    exchange_kind,
-    given_out,
-    kind_t,
-    listener_count,
-    tell_allocation,
+    NUMPY_ARRAY, TENSIX_BLOCK, exchange_kind, given_out, kind_t, listener_count, tell_allocation,
 )
 from tensix.core.python_reference cimport decref_with_gil, pending_exception_t, restore_exception, save_exception
 from tensix.core.usage cimport high_water_add, high_water_remove
-from tensix.memory.block_records cimport (
-    kept_block_at,
-    record_count,
-    record_find,
-    record_put,
-    record_t,
-    record_take,
-)
+from tensix.memory.block_records cimport kept_block_at, record_count, record_find, record_put, record_t, record_take
 from tensix.memory.caching_allocator cimport (
-    MAX_SMALL_BYTES,
-    STEP_BYTES,
-    CachingAllocator,
-    CachingAllocator_allocate,
-    cache_keep_in_front,
-    cache_take,
-    cache_take_in_front,
-    kept_block_free,
-    kept_block_give_out,
-    kept_block_keep,
-    kept_block_point,
-    kept_block_t,
+    MAX_SMALL_BYTES, STEP_BYTES, CachingAllocator, CachingAllocator_allocate, cache_keep_in_front, cache_take,
+    cache_take_in_front, kept_block_free, kept_block_give_out, kept_block_keep, kept_block_point, kept_block_t,
 )
 
 __all__ = []

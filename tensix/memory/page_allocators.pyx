@@ -9,12 +9,7 @@ from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.cpu_allocator cimport CPUAllocator
 from tensix.core.data_ptr cimport (
-    DataPtr,
-    DataPtr_wrap,
-    data_ptr_init,
-    data_ptr_operations,
-    data_ptr_operations_t,
-    data_ptr_t,
+    DataPtr, DataPtr_wrap, data_ptr_init, data_ptr_operations, data_ptr_operations_t, data_ptr_t,
 )
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory

@@ -23,11 +23,7 @@ from tensix.core.lock cimport take_at_forks, tx_lock_release, tx_lock_t, tx_lock
 from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
-    holds_gil,
-    holds_gil_at_exit,
-    may_run_python,
-    tx_begin_long_free,
-    tx_end_long_free,
+    holds_gil, holds_gil_at_exit, may_run_python, tx_begin_long_free, tx_end_long_free,
 )
 
 import os

@@ -1,11 +1,7 @@
 """How much memory a piece of code takes: the blocks that are allocated in a scope, counted."""
 from libc.stdint cimport uint32_t, uint64_t
 from tensix.core.memory_reports cimport (
-    MemoryListener,
-    current_thread_number,
-    new_block_t,
-    start_listening,
-    thread_of_stamp,
+    MemoryListener, current_thread_number, new_block_t, start_listening, thread_of_stamp,
 )
 from tensix._support.public_module cimport set_module
 from tensix.core.usage cimport usage_add, usage_remove, usage_t

@@ -20,12 +20,7 @@ from tensix.core.allocator cimport Allocator, allocate_without_gil, let_go_of
 from tensix.core.atomics cimport tx_store_release
 from tensix.core.data_ptr cimport data_ptr_destroy, data_ptr_init, data_ptr_operations, data_ptr_t
 from tensix.core.device cimport CPU
-from tensix.core.memory_reports cimport (
-    TORCH_TENSOR,
-    bytes_given_out,
-    exchange_kind,
-    kind_t,
-)
+from tensix.core.memory_reports cimport TORCH_TENSOR, bytes_given_out, exchange_kind, kind_t
 from tensix.core.python_reference cimport pending_exception_t, restore_exception, save_exception
 from tensix.memory.block_records cimport kept_block_at, record_put, record_t, record_take
 from tensix.memory.caching_allocator cimport caching_operations, kept_block_free, kept_block_t
