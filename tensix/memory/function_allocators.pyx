@@ -9,9 +9,9 @@ cimport cython
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint64_t, uintptr_t
 from libc cimport stdlib
-from tensix.core.allocator cimport Allocator, alignment_from_any, nbytes_from_any
+from tensix.core.allocator cimport Allocator, alignment_from_any
 from tensix.core.data_ptr cimport (
-    DataPtr, DataPtr_wrap, address_from_any, c_function_from_any, data_ptr_init, data_ptr_operations,
+    DataPtr, address_from_any, c_function_from_any, data_ptr_init, data_ptr_operations,
     data_ptr_operations_t, data_ptr_t, deleter_t,
 )
 from tensix.core.device cimport CPU
@@ -53,20 +53,6 @@ cdef class ForeignAllocator(Allocator):
     def __cinit__(self):
         self.alignment = MALLOC_ALIGNMENT_BYTES
         self.needs_python = True
-
-    def allocate(self, nbytes):
-        """Return a `DataPtr` to `nbytes` bytes, null for 0.
-
-        Raises
-        ------
-        OutOfMemoryError
-            If the function returns a null address.
-        RuntimeError
-            If the address is not a multiple of the alignment; the block has been freed then.
-        """
-        cdef data_ptr_t block
-        ForeignAllocator_allocate(self, nbytes_from_any(nbytes), &block)
-        return DataPtr_wrap(&block)
 
     def is_simple_data_ptr(self, DataPtr data_ptr not None):
         """Return whether the context is nothing but the allocation: it is for our own blocks."""

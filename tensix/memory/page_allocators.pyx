@@ -6,11 +6,9 @@ import os
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
-from tensix.core.allocator cimport Allocator, nbytes_from_any
+from tensix.core.allocator cimport Allocator
 from tensix.core.cpu_allocator cimport CPUAllocator
-from tensix.core.data_ptr cimport (
-    DataPtr, DataPtr_wrap, data_ptr_init, data_ptr_operations, data_ptr_operations_t, data_ptr_t,
-)
+from tensix.core.data_ptr cimport DataPtr, data_ptr_init, data_ptr_operations, data_ptr_operations_t, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
 from tensix._support.public_module cimport set_module
@@ -94,18 +92,6 @@ cdef class MappedAllocator(Allocator):
     def alignment(self):
         """Every block's address is a multiple of so many bytes, a page."""
         return tx_page_bytes()
-
-    def allocate(self, nbytes):
-        """Return a `DataPtr` to `nbytes` bytes of zeros, null for 0.
-
-        Raises
-        ------
-        OutOfMemoryError
-            If there is no memory, or no space on the disk.
-        """
-        cdef data_ptr_t block
-        MappedAllocator_allocate(self, nbytes_from_any(nbytes), &block)
-        return DataPtr_wrap(&block)
 
     def is_simple_data_ptr(self, DataPtr data_ptr not None):
         """Return whether the context is nothing but the allocation: it is for our own blocks."""

@@ -123,20 +123,6 @@ cdef class SharedMemoryAllocator(Allocator):
         if self.filling != NULL:
             disown(self.filling)
 
-    def allocate(self, nbytes):
-        """Return a `DataPtr` to `nbytes` bytes of zeros, null for 0.
-
-        Raises
-        ------
-        OutOfMemoryError
-            If there is no memory.
-        OSError
-            If the system offers no shared memory, or has no descriptor left.
-        """
-        cdef data_ptr_t block
-        SharedMemoryAllocator_allocate(self, nbytes_from_any(nbytes), &block)
-        return DataPtr_wrap(&block)
-
     @staticmethod
     @cython.binding(True)
     def locate(address):
