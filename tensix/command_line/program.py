@@ -189,7 +189,7 @@ def run_and_wait(words, settings, meanwhile, limit=None):
         if limit is not None:  # Python has not begun yet
             with contextlib.suppress(ProcessLookupError):
                 limit_to(limit, process.pid)
-        waiter = threading.Thread(target=process.wait, daemon=True)  # wait() with a timeout looks 20 times a second
+        waiter = threading.Thread(target=process.wait, daemon=True)  # with a timeout it polls, 20 times a second
         waiter.start()
         while waiter.is_alive():
             waiter.join(PAUSE)

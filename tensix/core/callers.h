@@ -28,22 +28,24 @@ static inline void tx_begin_call(void)
     tx_caller_t *caller = &tx_caller;
     if (caller->depth++ != 0) return;
     if (!caller->is_listed) tx_list_caller(caller);
-    tx_exchange_acq_rel(&caller->calls, caller->calls + 1 + (caller->calls & 1));
+    const uint64_t calls = tx_load_relaxed(&caller->calls); /* other threads read it, too */
+    tx_exchange_acq_rel(&caller->calls, calls + 1 + (calls & 1));
 }
 
 static inline void tx_end_call(void)
 {
     tx_caller_t *caller = &tx_caller;
-    if (--caller->depth == 0) tx_store_release(&caller->calls, caller->calls + 1);
+    if (--caller->depth == 0) tx_store_release(&caller->calls, tx_load_relaxed(&caller->calls) + 1);
 }
 
 /* Before an address is read: outside of calls the thread may read until it calls something, or is stopped. */
 static inline void tx_note_reading(void)
 {
     tx_caller_t *caller = &tx_caller;
-    if (caller->depth != 0 || (caller->calls & 1) != 0) return;
+    const uint64_t calls = tx_load_relaxed(&caller->calls);
+    if (caller->depth != 0 || (calls & 1) != 0) return;
     if (!caller->is_listed) tx_list_caller(caller);
-    tx_exchange_acq_rel(&caller->calls, caller->calls + 1);
+    tx_exchange_acq_rel(&caller->calls, calls + 1);
 }
 
 void tx_wait_for_callers(void);

@@ -98,9 +98,9 @@ cdef extern from *:
     void tx_wait_for_callers(void)
     {
         tx_caller_t *own = &tx_caller;
-        int have_ended = 1, may_read = own->calls & 1;
+        int have_ended = 1, may_read = tx_load_relaxed(&own->calls) & 1;
         /* What is read in this thread's own call is read afterwards: others need not wait for it. */
-        if (may_read) tx_store_release(&own->calls, own->calls + 1);
+        if (may_read) tx_store_release(&own->calls, tx_load_relaxed(&own->calls) + 1);
         tx_lock_take(&tx_callers_lock);
         for (tx_caller_t *other = tx_callers; other != NULL; other = other->next) {
             uint64_t seen;
@@ -112,7 +112,7 @@ cdef extern from *:
             have_ended = have_ended && tries < TX_TRIES_FOR_A_CALL;
         }
         tx_lock_release(&tx_callers_lock);
-        if (may_read) tx_exchange_acq_rel(&own->calls, own->calls + 1);
+        if (may_read) tx_exchange_acq_rel(&own->calls, tx_load_relaxed(&own->calls) + 1);
         if (!have_ended) tx_while_stopped(tx_end_readings, NULL);
     }
 

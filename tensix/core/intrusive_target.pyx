@@ -67,6 +67,7 @@ from tensix.core.combined_refcount cimport (
     DELETE, NOT_OWNED, RELEASE, STILL_ALIVE, Death, decref_word, drop_weak_unit, incref_word, is_dead, lock_word,
     strong_of, unique_word, weak_decref_word, weak_incref_word, weak_of,
 )
+from tensix.core.free_threading cimport TX_COUNT
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
     restore_exception, drop_python_reference, may_run_python, pending_exception_t, save_exception,
@@ -235,7 +236,7 @@ cdef int IntrusiveTarget_check_unclaimed(IntrusiveTarget self, str function) exc
     cdef uint32_t strong = use_count(self)
     if strong == 0:
         raise RuntimeError(IntrusiveTarget_no_owner(self, function))
-    if <int64_t>strong <= self.handle_count:
+    if <int64_t>strong <= TX_COUNT(self.handle_count, 0):
         raise RuntimeError(
             f"cannot {function} {IntrusiveTarget_describe(self)}: every strong count belongs to a handle. "
             "Only a count given out by release(), or added by incref, can be taken, and only once."
@@ -247,7 +248,7 @@ cdef int IntrusiveTarget_check_weak_unclaimed(IntrusiveTarget self, str function
     """Check that a weak count is there that belongs neither to a handle nor to the strong side."""
     cdef uint64_t word = tx_load_acquire(&self.combined_refcount)
     cdef int64_t weak = <int64_t>weak_of(word) - (strong_of(word) > 0)
-    if weak <= self.weak_handle_count:
+    if weak <= TX_COUNT(self.weak_handle_count, 0):
         raise RuntimeError(
             f"cannot {function} a weak count of {IntrusiveTarget_describe(self)}: every one belongs to a handle. "
             "Take only what WeakIntrusivePtr.release() or raw.make_weak() gave out, and only once."

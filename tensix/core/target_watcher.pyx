@@ -19,7 +19,7 @@ from libc.stdint cimport int64_t, uint64_t
 from tensix.core.atomics cimport tx_load_relaxed
 from tensix.core.combined_refcount cimport strong_of, weak_of
 from tensix.core cimport intrusive_target
-from tensix.core.free_threading cimport tx_change_t, tx_while_stopped
+from tensix.core.free_threading cimport TX_COUNT, tx_change_t, tx_while_stopped
 from tensix.core.intrusive_target cimport IntrusiveTarget
 
 from tensix.core.free_threading import change_lock
@@ -131,7 +131,7 @@ cdef bint is_owned(object entry) except -1:
     if target is None:
         return False
     cdef uint64_t word = tx_load_relaxed(&target.combined_refcount)
-    return strong_of(word) > 0 or <int64_t>weak_of(word) > target.weak_handle_count
+    return strong_of(word) > 0 or <int64_t>weak_of(word) > TX_COUNT(target.weak_handle_count, 0)
 
 
 cdef IntrusiveTarget target_of(object entry):
