@@ -52,7 +52,9 @@ def begin(text):
 def begin_further(name):
     """Put PyTorch's tensors into memory of tensix, or name the tasks of Dask, once it is imported."""
     if name == "distributed" and begun and "folder" in begun[0]:
-        import_module("tensix.profiling.dask_workers").name_tasks()
+        worker = import_module("dask.config").config["distributed"]["worker"]
+        found = worker["preload"]
+        worker["preload"] = [*([found] if isinstance(found, str) else found), "tensix.profiling.dask_workers"]
     if name == "torch" and begun and begun[0].get("torch", True):
         import_module("tensix.memory.torch_scope").serve_torch.serve_program()
         allow_reserved()

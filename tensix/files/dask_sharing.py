@@ -7,8 +7,8 @@ began, the descriptor, and the number of its file. The receiver opens ``/proc/<p
 all of it is still so, and maps the file; from then on it needs the sender no more. What is sent this way has a file of
 its own, so if it is freed, the file is gone, and never another tensor is found in its place.
 
-Only a process that is known to find the sender's is sent a handle: when a connection begins, each side says which boot
-of which machine, which process numbers and which user it has, and others get bytes.
+Only a process that is known to find the sender's is sent a handle: when a worker connects to another to get a tensor,
+it says which boot of which machine, which process numbers and which user it has, and others get bytes.
 
 Until the receiver has mapped it, the sender must live and keep the memory, which it does for `LEASE` seconds. Otherwise
 the receiver cannot open it. To Dask, that is a connection that broke: it asks another worker, or computes it again.
@@ -21,7 +21,6 @@ results in place; of other tensors a copy is sent.
 import os
 
 from distributed import WorkerPlugin
-from distributed.comm.core import Comm
 from distributed.protocol import dask_deserialize, dask_serialize
 
 from tensix._tensor import Tensor
@@ -34,8 +33,7 @@ from tensix.tensors.layout import strided
 __all__ = ["ShareTensors"]
 
 LEASE = 30.0  # seconds
-KEY = "tensix-processes"  # of what two sides of a connection tell each other
-HANDSHAKE = Comm.handshake_info
+KEY = "tensix-processes"  # of what a worker tells those to which it connects
 
 
 def place_of_processes():
@@ -78,17 +76,18 @@ class ShareTensors(WorkerPlugin):
         """Begin."""
         place = place_of_processes()
 
-        def handshake_info(comm):
-            return {**HANDSHAKE(comm), KEY: place}
-
         def serialize(x, context=None):
             if ((context or {}).get("recipient") or {}).get(KEY) != place:
                 raise NotImplementedError("it gets bytes")  # so Dask tries the next way
             return handle_of(x, worker.loop), []
 
-        Comm.handshake_info = handshake_info
+        worker.rpc.connection_args.setdefault("handshake_overrides", {})[KEY] = place
         dask_serialize.register(Tensor, serialize)
         dask_deserialize.register(Tensor, tensor_of)
+
+    def teardown(self, worker):
+        """End: connections of this worker from now on bring bytes."""
+        worker.rpc.connection_args["handshake_overrides"].pop(KEY, None)
 
 
 def handle_of(x, loop):

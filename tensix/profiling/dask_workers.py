@@ -5,11 +5,16 @@ Note [Tasks of Dask]
 A worker executes each task in a coroutine of its own, `Worker.execute`, which runs the task's function itself or in a
 thread to which it hands its context. So a context variable that is set around it says which task allocates, in every
 thread, and a key that was spilled counts for the task that reads it.
+
+A `WorkerPlugin` cannot set it: its `transition` runs before the coroutine is made, once for all tasks that begin
+together, and the worker's executors see no coroutines and nothing of what was spilled. So each worker object, not the
+class, has an attribute ``execute`` over its method as long as one of these plugins is there.
 """
 
+import functools
 import time
 
-from distributed import Worker, WorkerPlugin
+from distributed import WorkerPlugin
 from distributed.utils import key_split
 from tornado.ioloop import PeriodicCallback
 
@@ -18,26 +23,40 @@ from tensix.memory.counters import caches_of
 from tensix.profiling.recorder import task
 from tensix.profiling.worker_recording import OPEN, Reports, WorkerRecording
 
-__all__ = ["RecordTasks", "Workers", "name_tasks"]
+__all__ = ["NameTasks", "RecordTasks", "Workers", "dask_setup"]
 
 PAUSE_MS = 1000  # between two reports
 PAUSE_PER_COST = 50
 PRESSURE = 0.6  # the share of a worker's memory limit from which on freed blocks are given back
-EXECUTE = Worker.execute
 
 
-async def execute_task(self, key, *, stimulus_id):
+async def execute_task(worker, key, *, stimulus_id):
     """Execute a task of a worker."""
     with task(key, key_split(key)):
-        return await EXECUTE(self, key, stimulus_id=stimulus_id)
+        return await type(worker).execute(worker, key, stimulus_id=stimulus_id)
 
 
-def name_tasks():
-    """Have the workers of this process name their tasks from now on. See Note [Tasks of Dask]."""
-    Worker.execute = execute_task
+class NameTasks(WorkerPlugin):
+    """Name the tasks of a worker. See Note [Tasks of Dask]."""
+
+    name = "tensix-name-tasks"
+
+    def setup(self, worker):
+        """Begin."""
+        worker.execute = functools.partial(execute_task, worker)
+
+    def teardown(self, worker):
+        """End, with the last that names them."""
+        if not any(isinstance(plugin, NameTasks) for plugin in worker.plugins.values()):
+            vars(worker).pop("execute", None)
 
 
-class RecordTasks(WorkerPlugin):
+async def dask_setup(worker):
+    """Name the tasks of a worker that has this module among its preloads."""
+    await worker.plugin_add(plugin=NameTasks())
+
+
+class RecordTasks(NameTasks):
     """Record a worker; its memory limit bounds what is kept of freed blocks.
 
     Parameters
@@ -57,12 +76,13 @@ class RecordTasks(WorkerPlugin):
         self.memory_limit = worker.memory_manager.memory_limit
         name = f"worker {worker.name} at {worker.address}"
         self.recording = WorkerRecording.open(self.name, self.settings, self.memory_limit, name)
-        name_tasks()
+        super().setup(worker)
         self.reports = PeriodicCallback(self.report, PAUSE_MS)
         self.reports.start()
 
     def teardown(self, worker):
         """End, after a last report; harmless if it could not begin."""
+        super().teardown(worker)
         if self.recording is not None:
             self.reports.stop()
             self.report()
@@ -95,11 +115,11 @@ class Workers:
     def start(self):
         """Begin a recording on each."""
         self.client.subscribe_topic(self.name, lambda event: self.reported.take(event[1]))
-        results = self.client.register_plugin(RecordTasks(self.name, self.settings))
-        for result in results.values():
-            if result.get("status") == "error":
-                self.stop()
-                raise result["exception"].data if hasattr(result["exception"], "data") else result["exception"]
+        try:
+            self.client.register_plugin(RecordTasks(self.name, self.settings))
+        except BaseException:  # of a worker's setup, for example
+            self.stop()
+            raise
 
     def stop(self):
         """End them."""

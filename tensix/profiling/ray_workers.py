@@ -2,14 +2,17 @@
 
 Note [Tasks of Ray]
 ~~~~~~~~~~~~~~~~~~~
-Ray has no place for what is to run around a task. So while a recording runs, this process submits, in place of a
-remote function, one that begins the recording of its worker, if that is the first task there, and names the task. The
-methods of actors, generators, and tasks that a task submits are not recorded.
+Ray has no place for what is to run around a task: a setup hook of workers and tracing must be asked for when Ray
+begins, and a hook knows no tasks. So while a recording runs, what submits a task and what creates an actor are
+replaced, in this process and in workers that are recorded. They submit a function, and a class with methods, that begin
+the recording of their worker, if it is the first there, and name the task. Generators, and actors that were there
+before, are not recorded.
 
 Workers cannot be asked. They report to an actor, and find there what is asked: Note [Reports of workers] in
 ``worker_recording.py``.
 """
 
+import contextlib
 import functools
 import inspect
 import os
@@ -17,15 +20,16 @@ import time
 import weakref
 
 import ray
+from ray.actor import ActorClass
 from ray.remote_function import RemoteFunction
 
 from tensix.memory.background_thread import BackgroundThread
-from tensix.profiling.recorder import task
+from tensix.profiling.recorder import CURRENT_TASK, task
 from tensix.profiling.worker_recording import OPEN, Reports, WorkerRecording, bytes_of_limit, process_of
 
 __all__ = ["Workers"]
 
-SUBMIT = RemoteFunction._remote
+SUBMIT, CREATE = RemoteFunction._remote, ActorClass._remote
 PAUSE = 0.5  # seconds between two reports
 PATIENCE = 3.0  # seconds for an answer of a worker that runs
 
@@ -61,6 +65,88 @@ class Collector:
         return [*self.reported.latest.values()], self.reported.peaks
 
 
+class Substitutes:
+    """What is submitted in place of remote functions and classes, while it is open. See Note [Tasks of Ray].
+
+    Parameters
+    ----------
+    name : str
+        Of the recording.
+    settings : dict
+        Of `WorkerRecording`.
+    """
+
+    def __init__(self, name, settings):
+        self.name, self.settings = name, settings
+        self.found = weakref.WeakKeyDictionary()
+
+    def open(self):
+        """Begin."""
+
+        def submit(function, *args, **options):
+            if not is_generator(function._function):
+                function = self.of(function, lambda: self.recorded(function._function), ("max_calls",))
+            return SUBMIT(function, *args, **options)
+
+        def create(actor, *args, **options):
+            return CREATE(self.of(actor, lambda: self.recorded_class(actor), actor._default_options), *args, **options)
+
+        RemoteFunction._remote, ActorClass._remote = submit, create
+
+    def close(self):
+        """End."""
+        RemoteFunction._remote, ActorClass._remote = SUBMIT, CREATE
+
+    def of(self, remote, make, kept):
+        """Return what is submitted in place of a remote function or class, with those of its options that it keeps."""
+        if remote not in self.found:
+            options = {name: value for name, value in remote._default_options.items() if name in kept}
+            made = self.found[remote] = (ray.remote(**options) if options else ray.remote)(make())
+            self.found[made] = made  # Ray may submit it again
+        return self.found[remote]
+
+    def recorded(self, function):
+        """Return a function that does the same in a worker, and is recorded there."""
+        name, settings = self.name, self.settings  # pickled with what it names, so that is little
+
+        @functools.wraps(function)
+        def run(*args, **kwargs):
+            with scope_of_task(function, name, settings):
+                return function(*args, **kwargs)
+
+        @functools.wraps(function)
+        async def run_async(*args, **kwargs):
+            with scope_of_task(function, name, settings):
+                return await function(*args, **kwargs)
+
+        return run_async if inspect.iscoroutinefunction(function) else run
+
+    def recorded_class(self, actor):
+        """Return a class whose methods do the same, and are recorded."""
+        base = actor.__ray_metadata__.modified_class.__ray_actor_class__
+        methods = {
+            name: self.recorded(function) for name, function in inspect.getmembers(base, inspect.isfunction)
+            if inspect.getattr_static(base, name) is function and not is_generator(function)
+            and (name == "__init__" or not name.startswith("__"))
+        }  # fmt: skip
+        return type(base.__name__, (base,), {"__module__": base.__module__, "__doc__": base.__doc__} | methods)
+
+
+def is_generator(function):
+    """Return whether a task goes on after its function returned."""
+    return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
+
+
+def scope_of_task(function, name, settings):
+    """Return the scope of a task, in a worker that is recorded, or none if a method of an actor calls another."""
+    if name not in OPEN:
+        RecordedWorker(name, settings)
+    key = ray.get_runtime_context().get_task_id()
+    if getattr(CURRENT_TASK.get(None), "key", None) == key:
+        return contextlib.nullcontext()
+    return task(key, function.__qualname__.rpartition("<locals>.")[2])
+
+
 class RecordedWorker:
     """The recording of a worker, and the thread that reports."""
 
@@ -68,7 +154,15 @@ class RecordedWorker:
         self.name, self.answered, self.collector = name, 0, ray.get_actor(name)
         where = ray.get_runtime_context().get_node_id()[:8]
         self.recording = WorkerRecording.open(name, settings, None, f"worker {os.getpid()} on node {where}")
+        self.substitutes = Substitutes(name, settings)
+        self.substitutes.open()
         self.thread = BackgroundThread("tensix reports", self.report, 0, in_child=False).start()
+
+    def close(self):
+        """End; return the seconds until the next report: the thread stays until the process ends."""
+        self.substitutes.close()
+        self.recording.close(self.name)
+        return float(1 << 20)
 
     def report(self):
         """Report, and answer what is asked; return the seconds until the next time."""
@@ -77,33 +171,13 @@ class RecordedWorker:
             if number > self.answered:
                 self.answered = number
                 if question is None:
-                    self.recording.close(self.name)
-                    return float(1 << 20)  # the thread stays until the process ends
+                    return self.close()
                 method, args = question
                 answer = getattr(self.recording, method)(*args)
                 ray.get(self.collector.answer.remote(number, self.recording.facts(), answer))
         except ray.exceptions.RayError:  # the program that records is gone
-            self.recording.close(self.name)
-            return float(1 << 20)
+            return self.close()
         return PAUSE
-
-
-def recorded(function, name, settings):
-    """Return a function that does the same in a worker, and is recorded there."""
-
-    @functools.wraps(function)
-    def run(*args, **kwargs):  # pickled with what it names, so that is little
-        return run_recorded(function, name, settings, args, kwargs)
-
-    return run
-
-
-def run_recorded(function, name, settings, args, kwargs):
-    """Call a function as a task, in a worker that is recorded."""
-    if name not in OPEN:
-        RecordedWorker(name, settings)
-    with task(ray.get_runtime_context().get_task_id(), function.__name__):
-        return function(*args, **kwargs)
 
 
 class Workers:
@@ -112,31 +186,18 @@ class Workers:
     def __init__(self, client, name, settings):
         if settings["limit"] is not None:
             bytes_of_limit(settings["limit"], None)  # a worker of Ray has no limit of its own
-        self.client, self.name, self.settings = client, name, settings
-        self.functions = weakref.WeakKeyDictionary()
+        self.client, self.name = client, name
+        self.substitutes = Substitutes(name, settings)
 
     def start(self):
         """Begin."""
         self.collector = ray.remote(Collector).options(name=self.name, num_cpus=0).remote()
         ray.get(self.collector.reports.remote())  # it is there
-
-        def submit(function, args=None, kwargs=None, **options):
-            if not inspect.isgeneratorfunction(function._function):
-                function = self.functions.get(function) or self.function_of(function)
-            return SUBMIT(function, args, kwargs, **options)
-
-        RemoteFunction._remote = submit
-
-    def function_of(self, function):
-        """Return the remote function in place of one."""
-        most = function._default_options.get("max_calls")
-        make = ray.remote if most is None else ray.remote(max_calls=most)
-        found = self.functions[function] = make(recorded(function._function, self.name, self.settings))
-        return found
+        self.substitutes.open()
 
     def stop(self):
         """End."""
-        RemoteFunction._remote = SUBMIT
+        self.substitutes.close()
         ray.get(self.collector.ask.remote(None))
         time.sleep(3 * PAUSE)  # they find it there
         ray.kill(self.collector)

@@ -11,6 +11,8 @@ import tensix
 from tensix.memory import cluster
 
 ray = pytest.importorskip("ray")
+from ray.actor import ActorClass  # noqa: E402
+from ray.remote_function import RemoteFunction  # noqa: E402
 
 MB = 1_000_000
 
@@ -89,6 +91,78 @@ def test_tasks_are_recorded_and_limited(tmp_path):
     recording.save(tmp_path / "page.html")
     assert {key: recording.peaks().get(key) for key in expected} == expected
     assert ray.get(ask_for.remote(400)) == 400 * MB  # as before
+
+
+def actors():
+    """Return a class of actors, one whose methods are coroutines, and a function whose tasks submit others."""
+
+    class Base:
+        def __init__(self, size):
+            self.kept = np.empty(size * MB, "u1")
+
+        def helper(self, size):
+            return np.empty(size * MB, "u1")
+
+    class Actor(Base):
+        @ray.method(num_returns=2)
+        def work(self, size):
+            x = self.helper(size)
+            y = np.empty(size * MB, "u1")
+            return int(x[0]) * int(y[0]) * 0, len(self.kept)
+
+        def count(self, n):
+            for i in range(n):  # noqa: UP028 - Ray sends to generators
+                yield i
+
+        @staticmethod
+        def answer():
+            return 42
+
+    class Coroutines:
+        async def work(self, size):
+            import asyncio  # noqa: PLC0415 - it runs in the worker
+
+            x = np.empty(size * MB, "u1")
+            await asyncio.sleep(0.1)
+            y = np.empty(size * MB, "u1")
+            return len(x) - len(y)
+
+    def inner(size):
+        return len(np.empty(size * MB, "u1"))
+
+    inner = ray.remote(num_cpus=0)(inner)
+
+    def outer(size):
+        one = inner.remote(size)
+        return one.task_id().hex(), ray.get(one)
+
+    return ray.remote(num_cpus=0)(Actor), ray.remote(Coroutines), ray.remote(outer)
+
+
+def test_methods_of_actors_and_nested_tasks_are_recorded():
+    make, make_coroutines, outer = actors()
+    before = make.remote(1)
+    assert ray.get(before.answer.remote()) == 42
+    slots = RemoteFunction._remote, ActorClass._remote
+    with cluster.record(ray) as recording:
+        actor = make.remote(9)
+        done, kept = actor.work.remote(7)
+        assert ray.get([done, kept]) == [0, 9 * MB]
+        assert ray.get(actor.answer.remote()) == 42
+        assert [ray.get(one) for one in actor.count.options(num_returns="streaming").remote(3)] == [0, 1, 2]
+        coroutines = make_coroutines.remote()
+        at_once = [coroutines.work.remote(size) for size in range(1, 5)]
+        assert ray.get(at_once) == [0] * 4
+        nested, size = ray.get(outer.remote(5))
+        assert size == 5 * MB and ray.get(before.work.remote(2))[1] == MB
+    assert (RemoteFunction._remote, ActorClass._remote) == slots
+    peaks = recording.peaks()
+    assert peaks[done.task_id().hex()] == 14 * MB  # with what its method's other method allocated
+    assert peaks[nested] == 5 * MB
+    assert [peaks[one.task_id().hex()] for one in at_once] == [2 * size * MB for size in range(1, 5)]
+    tasks = [task for one in recording.snapshot()["processes"] for task in one.get("tasks", ())]
+    assert {"Base.__init__", "Actor.work", "Coroutines.work", "inner", "outer"} <= {task["name"] for task in tasks}
+    assert ray.get(make.remote(1).work.remote(1))[1] == MB  # as before
 
 
 def test_a_share_of_a_limit_that_there_is_not():
