@@ -23,7 +23,9 @@ A lazy clone counts as a read of its source, materializing as a write to that st
 
 Which blocks can be shared: those whose context is nothing but the allocation ("simple"), those shared already, and
 those of a read-only storage, whatever their context, as long as no one else can write them. A block from a
-read-only storage is never taken back, since its pages may not be writable: its last sharer copies as well.
+read-only storage is never taken back, since its pages may not be writable: its last sharer copies as well. That nobody
+writes it is what its owner promised (``asarray(obj, immutable=True)``); a debug build compares a checksum of it, made when
+it is shared, before each copy and whenever a share is dropped.
 
 Note [Blocks that others may read]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -41,9 +43,11 @@ A thread that waits so reads nothing itself: to make a storage writable is a mom
 """
 from libc.stdlib cimport free
 from tensix.core.allocator cimport Allocator, Allocator_clone, Allocator_is_simple, current_allocator
+from tensix.core.assertions cimport TX_ASSERT, TX_CHECKSUM
 from tensix.core.data_ptr cimport (
     data_ptr_destroy, data_ptr_move, data_ptr_operations, data_ptr_operations_t, data_ptr_t,
 )
+from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_copy
 from tensix.core.refcounted_deleter cimport refcounted_is_shared_alias
 from tensix.core.shared_context cimport (
@@ -62,8 +66,15 @@ cdef void cow_deleter(void* ctx) noexcept nogil:
     shared_context_decrement(<shared_context_t*>ctx)
 
 
+cdef inline void assert_unwritten(shared_context_t* context) noexcept nogil:
+    TX_ASSERT(
+        context.nbytes == 0 or context.checksum == TX_CHECKSUM(context.original.data, context.nbytes),
+        "bytes that nobody writes, as their owner promised", context.nbytes)
+
+
 cdef void cow_readonly_deleter(void* ctx) noexcept nogil:
     """Drop a share of a block that no one may write."""
+    assert_unwritten(<shared_context_t*>ctx)
     shared_context_decrement(<shared_context_t*>ctx)
 
 
@@ -91,6 +102,7 @@ cdef bint cow_is_simple(StorageImpl storage) except -1:
 cdef StorageImpl cow_lazy_clone(StorageImpl source):
     """Return a new storage, without owners, that shares the bytes; None if this block cannot be shared."""
     cdef StorageImpl clone
+    cdef shared_context_t* context
     if source.guarded:
         StorageImpl_check_readable(source)
     # Asking may run Python code, after which the block may be another: all other questions come later.
@@ -104,6 +116,9 @@ cdef StorageImpl cow_lazy_clone(StorageImpl source):
             return None
         StorageImpl_share(
             source, &cow_readonly_operations if source.is_readonly else &cow_operations, cow_materialize)
+        if data_ptr_operations(&source.block) == &cow_readonly_operations and source.block.device_type == CPU:
+            context = <shared_context_t*>source.block.ctx
+            context.nbytes, context.checksum = source.size_bytes, TX_CHECKSUM(source.block.data, source.size_bytes)
     clone = StorageImpl_new()
     if not share_with(clone, source):  # another thread took the block back
         return cow_lazy_clone(source)
@@ -135,6 +150,7 @@ cdef int cow_materialize(StorageImpl storage) except -1:
     cdef Allocator allocator
     if context == NULL:
         return 0
+    assert_unwritten(context)
     allocator = storage.owner if storage.owner is not None else current_allocator(storage.block.device_type)
     try:
         Allocator_clone(allocator, context.original.data, nbytes, &block)

@@ -14,6 +14,8 @@ from tensix.core.data_ptr cimport (
 cdef struct shared_context_t:
     uint64_t count
     data_ptr_t original
+    size_t nbytes      # of what nobody may write, and their checksum: only debug builds look
+    uint64_t checksum
 
 
 cdef inline shared_context_t* shared_context_new() except NULL:
@@ -27,6 +29,7 @@ cdef inline void shared_context_wrap(
         shared_context_t* self, data_ptr_t* block, const data_ptr_operations_t* operations) noexcept nogil:
     """Move `block` into a new context with a count of one, and point `block` at it; its address stays."""
     self.count = 1
+    self.nbytes = self.checksum = 0
     data_ptr_move(&self.original, block)
     shared_context_point(self, block, operations)
 

@@ -791,7 +791,8 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None, immutable=False):
     immutable : bool, optional
         The caller promises that nothing writes the memory as long as the tensor or a lazy clone of it lives, as of
         Ray's object store, Arrow's buffers, or an array that is done. A tensor over memory of others is then read-only,
-        and `lazy_clone` copies it at the first write, not at once. A clone shows what is written in spite of that.
+        and `lazy_clone` copies it at the first write, not at once. A clone shows what is written in spite of that; in a
+        debug build, which compares checksums, it ends the process.
 
     Returns
     -------

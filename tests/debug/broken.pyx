@@ -19,6 +19,7 @@ from tensix.loops.iterator cimport iterator_add, iterator_start, iterator_t
 from tensix.tensors.dtype cimport itemsize_of
 from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_copy_dims, TensorImpl_const_data, TensorImpl_sizes
 
+import numpy as np
 import tensix
 
 
@@ -137,3 +138,19 @@ def walk_over_too_many_operands():
     iterator_start(&iterator, 2, TensorImpl_sizes(x.impl))
     for _ in range(5):
         iterator_add(&iterator, x.impl, TensorImpl_const_data(x.impl))
+
+
+# ---- memory whose owner promised not to write it
+
+def write_promised_memory_before_a_copy():
+    array = np.ones(3)
+    clone = tensix.asarray(array, immutable=True).lazy_clone()
+    array[0] = 2
+    clone.add_(1)
+
+
+def write_promised_memory_that_is_never_copied():
+    array = np.ones(3)
+    clone = tensix.asarray(array, immutable=True).lazy_clone()
+    array[0] = 2
+    del clone
