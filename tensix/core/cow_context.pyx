@@ -23,8 +23,8 @@ A lazy clone counts as a read of its source, materializing as a write to that st
 
 Which blocks can be shared: those whose context is nothing but the allocation ("simple"), those shared already, and
 those of a read-only storage, whatever their context, as long as no one else can write them. A block from a
-read-only storage is never taken back, since its pages may not be writable: its last sharer copies as well. That nobody
-writes it is what its owner promised (``asarray(obj, immutable=True)``); a debug build compares a checksum of it, made when
+read-only storage is never taken back, since its pages may not be writable: its last sharer copies as well. Its owner
+promised that it is not written (``asarray(obj, immutable=True)``); a debug build compares a checksum of it, made when
 it is shared, before each copy and whenever a share is dropped.
 
 Note [Blocks that others may read]
@@ -69,7 +69,7 @@ cdef void cow_deleter(void* ctx) noexcept nogil:
 cdef inline void assert_unwritten(shared_context_t* context) noexcept nogil:
     TX_ASSERT(
         context.nbytes == 0 or context.checksum == TX_CHECKSUM(context.original.data, context.nbytes),
-        "bytes that nobody writes, as their owner promised", context.nbytes)
+        "bytes that do not change, as their owner promised", context.nbytes)
 
 
 cdef void cow_readonly_deleter(void* ctx) noexcept nogil:

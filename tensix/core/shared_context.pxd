@@ -14,7 +14,7 @@ from tensix.core.data_ptr cimport (
 cdef struct shared_context_t:
     uint64_t count
     data_ptr_t original
-    size_t nbytes      # of what nobody may write, and their checksum: only debug builds look
+    size_t nbytes      # of read-only bytes, and their checksum: compared in debug builds only
     uint64_t checksum
 
 

@@ -140,7 +140,7 @@ def walk_over_too_many_operands():
         iterator_add(&iterator, x.impl, TensorImpl_const_data(x.impl))
 
 
-# ---- memory whose owner promised not to write it
+# ---- memory whose owner promised that it does not change
 
 def write_promised_memory_before_a_copy():
     array = np.ones(3)
