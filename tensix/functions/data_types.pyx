@@ -18,9 +18,7 @@ from tensix.tensors.dtype import bfloat16, complex64, complex128, float16, float
 from tensix.tensors.dtype import bool as bool_
 from tensix.tensors.promotion import promote_types
 
-__all__ = [
-    "FloatInfo", "IntInfo", "astype", "can_cast", "finfo", "iinfo", "isdtype", "promote_types", "result_type",
-]
+__all__ = ["FloatInfo", "IntInfo", "astype", "can_cast", "finfo", "iinfo", "isdtype", "promote_types", "result_type"]
 
 cdef OperatorTable ASTYPE = native_functions.ASTYPE
 cdef OperatorTable CLONE = native_functions.CLONE

@@ -27,13 +27,7 @@ from tensix.dispatch.tensor_function import alias, operator
 from tensix.kernels.meta import MetaFunctionKernel, MetaUfuncKernel
 from tensix.loops.numpy_kernel import NumpyKernel
 from tensix.loops.ufunc import (
-    ArrayEqualKernel,
-    ClipKernel,
-    CopyingOutKernel,
-    IdentityKernel,
-    OutKernel,
-    PowerKernel,
-    UfuncKernel,
+    ArrayEqualKernel, ClipKernel, CopyingOutKernel, IdentityKernel, OutKernel, PowerKernel, UfuncKernel,
 )
 from tensix.tensors import promotion
 from tensix.tensors.dtype import float32, float64

@@ -93,9 +93,7 @@ cdef class Generator:
 
     def get_state(self):
         """Return the state, a dict that `set_state` takes."""
-        return {
-            "generator": "Philox4x32-10", "seed": Generator_seed(self), "position": tx_load_acquire(&self.position),
-        }
+        return {"generator": "Philox4x32-10", "seed": Generator_seed(self), "position": tx_load_acquire(&self.position)}
 
     def set_state(self, state):
         """Go on from a state that `get_state` returned."""

@@ -437,9 +437,7 @@ cdef TensorBase scaled(TensorBase left, TensorBase right, object alpha):
     if isinstance(alpha, np.generic):
         alpha = alpha.item()
     dtype = dtype_of_code(promote_codes(left.impl.dtype_code, right.impl.dtype_code))
-    if isinstance(alpha, complex) > (dtype.kind == "c") or (
-        isinstance(alpha, float) and dtype.kind not in "fc"
-    ):
+    if isinstance(alpha, complex) > (dtype.kind == "c") or (isinstance(alpha, float) and dtype.kind not in "fc"):
         raise TypeError(f"a sum of type {dtype.name} cannot take alpha={alpha!r}: it must not be of a higher kind.")
     global MUL
     if MUL is None:
