@@ -14,12 +14,12 @@ from cpython.number cimport PyNumber_Index
 from libc.stdint cimport int64_t
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport begin_use_of, end_use_of
-from tensix.loops.copy cimport converted
+from tensix.loops.copy cimport converted, in_order
 from tensix.kernels.index_by_several cimport gather, gather_along, scatter
 from tensix.loops.numpy_results cimport call_numpy, take_over
 from tensix.loops.overlap cimport check_writable_once
 from tensix.kernels.index_by_one cimport select_rows, write_rows
-from tensix.kernels.sorting cimport flattened, in_order
+from tensix.kernels.sorting cimport flattened
 from tensix.tensors.dtype cimport INT64, UINT64, dtype_of_code
 from tensix.tensors.index_key cimport is_position
 from tensix.exchange.ndarray cimport ndarray_of_type

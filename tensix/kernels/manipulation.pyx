@@ -8,11 +8,11 @@ from cpython.number cimport PyNumber_Index
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
-from tensix.loops.copy cimport copy_elements
+from tensix.loops.copy cimport copied, copy_elements, in_order
 from tensix.loops.empty cimport empty_impl, empty_strided_impl, put_in_order
 from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
 from tensix.loops.iterator cimport CHUNK_ELEMENTS, run_shares
-from tensix.kernels.sorting cimport flattened, in_order
+from tensix.kernels.sorting cimport flattened
 from tensix.tensors.dtype cimport INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
@@ -292,13 +292,9 @@ cdef object repeat(Kernel self, object table, arguments_t args):
 cdef object repeat_tensor(Kernel self, object table, arguments_t args):
     """Repeat by counts of one dimension, as many as there are positions; other counts NumPy broadcasts or refuses."""
     cdef TensorImpl counts = (<TensorBase>args[1]).impl
-    cdef TensorImpl taken
     if counts.ndim != 1 or counts.dtype_code not in (INT64, INT32, INT16, INT8, UINT8, UINT16, UINT32):
         return REPEAT_BY_NUMPY.function(REPEAT_BY_NUMPY, table, args)
-    taken = empty_impl(1, TensorImpl_sizes(counts), INT64, counts.device_type, counts.device_index)
-    if taken.numel != 0:
-        copy_elements(taken, counts)  # they are summed first, and must be the same when they are read again
-    return repeated(table, args, 0, taken)
+    return repeated(table, args, 0, copied(counts, INT64))  # they are read twice, and must be the same
 
 
 cdef object repeated(object table, arguments_t args, int64_t count, TensorImpl counts):

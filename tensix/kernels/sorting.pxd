@@ -4,5 +4,3 @@ from tensix.tensors.tensor_impl cimport TensorImpl
 
 cdef TensorImpl ordered(TensorImpl x, int dim, bint descending, bint wants_positions)
 cdef TensorImpl flattened(TensorImpl x)
-cdef TensorImpl in_order(TensorImpl x)
-cdef TensorImpl with_dim_last(TensorImpl x, int dim)

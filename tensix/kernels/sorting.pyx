@@ -20,7 +20,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from numpy cimport PyArray_Descr, import_array, npy_intp
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
-from tensix.loops.copy cimport converted, copy_elements
+from tensix.loops.copy cimport converted, copied, copy_elements, in_order
 from tensix.loops.empty cimport empty_impl, empty_strided_impl
 from tensix.loops.item cimport ordered_t, place_of_ordered
 from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, run_shares
@@ -122,7 +122,8 @@ cdef TensorImpl ordered(TensorImpl x, int dim, bint descending, bint wants_posit
     if narrow == FLOAT16 or narrow == BFLOAT16:
         source = converted(x, FLOAT32)
     if dim != x.ndim - 1 or not source.contiguous:
-        source = with_dim_last(source, dim)
+        source = moved(source, dim, x.ndim - 1)
+        source = copied(source, source.dtype_code)
     out = empty_impl(
         source.ndim, TensorImpl_sizes(source), INT64 if wants_positions else source.dtype_code, x.device_type,
         x.device_index)
@@ -133,15 +134,6 @@ cdef TensorImpl ordered(TensorImpl x, int dim, bint descending, bint wants_posit
         copy_elements(made, moved(out, x.ndim - 1, dim))
         out = made
     return out if wants_positions else converted(out, narrow)
-
-
-cdef TensorImpl with_dim_last(TensorImpl x, int dim):
-    """Return a copy whose last dimension is another, in row-major order."""
-    cdef TensorImpl view = moved(x, dim, x.ndim - 1)
-    cdef TensorImpl made = empty_impl(
-        view.ndim, TensorImpl_sizes(view), view.dtype_code, view.device_type, view.device_index)
-    copy_elements(made, view)
-    return made
 
 
 cdef TensorImpl moved(TensorImpl x, int source, int target):
@@ -158,16 +150,6 @@ cdef TensorImpl moved(TensorImpl x, int source, int target):
             kept += 1
     TensorImpl_refresh_order(view, x.numel)
     return view
-
-
-cdef TensorImpl in_order(TensorImpl x):
-    """Return the elements in row-major order: the tensor itself, or of what has another order, a copy."""
-    cdef TensorImpl made
-    if x.contiguous:
-        return x
-    made = empty_impl(x.ndim, TensorImpl_sizes(x), x.dtype_code, x.device_type, x.device_index)
-    copy_elements(made, x)
-    return made
 
 
 cdef TensorImpl flattened(TensorImpl x):

@@ -24,7 +24,7 @@ from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.loops.conversion cimport (
     conversion_init, converting_loop, converting_loop_init, converting_loop_t, copy_loop, copy_strided,
 )
-from tensix.loops.copy cimport converted, copy_elements
+from tensix.loops.copy cimport check_cast, converted, in_order
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.item cimport sixteen_bytes_t
 from tensix.loops.iterator cimport (
@@ -102,21 +102,13 @@ cdef object run_reduction(Kernel kernel, object table, arguments_t args):
     else:
         result = dtype_from_any(<object>args[2]).code
         working = self.working[result]
-        if dtype_of_code(x.dtype_code).kind == "c" != dtype_of_code(result).kind:
-            refuse_to_drop_imaginary(result)
+        check_cast(x.dtype_code, result)
     if x.numel == 0 and not self.has_empty_result:
         refuse_empty(table.schema.name, x, axes)
     cdef reduction_loop_t* loop = &self.loops[x.dtype_code]
     if working != self.working[x.dtype_code] or loop.function == NULL:
         loop = &self.loops[working]
     return Tensor_wrap(converted(reduce(loop, x, None, working, axes, keepdims), result))
-
-
-cdef int refuse_to_drop_imaginary(uint8_t code) except -1:
-    raise TypeError(
-        f"complex numbers can't be cast to the desired output type {dtype_of_code(code)}: their imaginary parts would "
-        "be lost."
-    )
 
 
 cdef int refuse_empty(str name, TensorImpl x, uint64_t axes) except -1:
@@ -713,9 +705,8 @@ cdef object accumulate(arguments_t args, int operation, object function):
     own = dtype_of_code(x.dtype_code)
     wide = dtype_named(WIDENED.get(own.name, own.name))
     result = wide if dtype is None else dtype_from_any(dtype)
-    if own.kind == "c" != result.kind:
-        raise TypeError(f"complex numbers can't be cast to the desired output type {result}.")
     code = result.code
+    check_cast(x.dtype_code, code)
     if x.device_type != META and (tx_scan(operation, code) == NULL or result.kind in "iu" and result is not wide):
         return accumulate_by_numpy(x, dim, result, include_initial, function)
     if result is not wide:
@@ -725,16 +716,8 @@ cdef object accumulate(arguments_t args, int operation, object function):
     sizes[dim] += include_initial
     out = empty_impl(x.ndim, sizes, code, x.device_type, x.device_index)
     if x.device_type != META and out.numel != 0:
-        if not x.contiguous:
-            x = in_row_major_order(x)
-        scan(x, out, dim, operation, include_initial)
+        scan(in_order(x), out, dim, operation, include_initial)
     return Tensor_wrap(out)
-
-
-cdef TensorImpl in_row_major_order(TensorImpl x):
-    cdef TensorImpl copy = empty_impl(x.ndim, TensorImpl_sizes(x), x.dtype_code, x.device_type, x.device_index)
-    copy_elements(copy, x)
-    return copy
 
 
 cdef int scan(TensorImpl x, TensorImpl out, int dim, int operation, bint include_initial) except -1:

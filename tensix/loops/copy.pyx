@@ -20,7 +20,9 @@ from tensix.loops.iterator cimport (
     new_result, rows_loop_t,
 )
 from tensix.loops.overlap cimport check_writable_once, is_same_view, may_overlap
-from tensix.tensors.dtype cimport BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, dtype_from_any, dtype_of_code, itemsize_of
+from tensix.tensors.dtype cimport (
+    BFLOAT16, BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, dtype_from_any, dtype_of_code, itemsize_of,
+)
 from tensix.dispatch.operands cimport is_plain_number, write_number
 from tensix.exchange.numpy_calls cimport call_ignoring_errors
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
@@ -63,7 +65,7 @@ cdef int walk(TensorImpl target, void* data, TensorImpl source) except -1:
     cdef void* loop_data = &itemsize
     cdef rows_loop_t tile_loop = copy_tile
     if target.dtype_code != source.dtype_code:
-        check_cast(dtype_of_code(source.dtype_code).kind, target)
+        check_cast(source.dtype_code, target.dtype_code)
         conversion_init(&conversion, source.dtype_code, target.dtype_code)
         loop, loop_data, tile_loop = conversion_loop, &conversion, NULL
     iterator_start(&iterator, target.ndim, TensorImpl_sizes(target))
@@ -76,8 +78,16 @@ cdef int walk(TensorImpl target, void* data, TensorImpl source) except -1:
 
 cdef TensorImpl converted(TensorImpl source, uint8_t code):
     """Return the tensor in another element type; itself if it has that."""
-    if source.dtype_code == code:
-        return source
+    return source if source.dtype_code == code else copied(source, code)
+
+
+cdef TensorImpl in_order(TensorImpl x):
+    """Return the elements in row-major order: the tensor itself, or of what has another order, a copy."""
+    return x if x.contiguous else copied(x, x.dtype_code)
+
+
+cdef TensorImpl copied(TensorImpl source, uint8_t code):
+    """Return a row-major copy in an element type."""
     cdef TensorImpl target = empty_impl(
         source.ndim, TensorImpl_sizes(source), code, source.device_type, source.device_index)
     if source.device_type != META:
@@ -85,12 +95,12 @@ cdef TensorImpl converted(TensorImpl source, uint8_t code):
     return target
 
 
-cdef int check_cast(str kind, TensorImpl target) except -1:
-    """Check that numbers of a kind can be written to a tensor: all but complex numbers to what is not complex."""
-    if kind == "c" and dtype_of_code(target.dtype_code).kind != kind:
+cdef int check_cast(uint8_t source, uint8_t target) except -1:
+    """Check that elements of a type can be written as another: all but complex numbers as what is not complex."""
+    if dtype_of_code(source).kind == "c" != dtype_of_code(target).kind:
         raise TypeError(
-            f"complex numbers can't be cast to the desired output type {dtype_of_code(target.dtype_code)}: their "
-            "imaginary parts would be lost."
+            f"complex numbers can't be cast to the desired output type {dtype_of_code(target)}: their imaginary parts "
+            "would be lost."
         )
     return 0
 
@@ -300,7 +310,7 @@ cdef object fill_element(TensorImpl target, object value):
     if value is None or isinstance(value, (str, bytes)):
         raise TypeError(f"fill_() writes one number, found {type(value).__name__}.")
     if isinstance(value, complex) or isinstance(value, np.complexfloating) or is_complex_tensor(value):
-        check_cast("c", target)
+        check_cast(COMPLEX64, target.dtype_code)
     element = call_ignoring_errors(np.array, (value, dtype_of_code(element_code(target.dtype_code)).numpy))
     if element.ndim != 0:
         raise ValueError(f"fill_() writes one number, found {type(value).__name__} of shape {element.shape}.")

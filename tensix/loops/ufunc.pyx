@@ -15,7 +15,7 @@ from tensix.dispatch.kernel cimport Kernel, arguments_t, kernel_function_t
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.loops.corrected_loops cimport corrected_loop, faster_loops, level_of_numpy
 from tensix.loops.conversion cimport conversion_init, converting_loop, converting_loop_init, converting_loop_t
-from tensix.loops.copy cimport copy_elements
+from tensix.loops.copy cimport copied
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.iterator cimport (
     GRAIN_ELEMENTS, broadcast_sizes, inner_loop_t, iterator_add, iterator_add_element, iterator_run, iterator_start,
@@ -511,10 +511,7 @@ cdef TensorImpl without_overlap(TensorImpl operand, TensorImpl out):
     """
     if not may_overlap(operand, out) or is_same_view(operand, out):
         return operand
-    cdef TensorImpl copy = empty_impl(
-        operand.ndim, TensorImpl_sizes(operand), operand.dtype_code, operand.device_type, operand.device_index)
-    copy_elements(copy, operand)
-    return copy
+    return copied(operand, operand.dtype_code)
 
 
 cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, TensorImpl out, uint8_t result_code):
