@@ -189,7 +189,7 @@ def inv(x: Tensor, /) -> Tensor:
     """
 
 
-@function
+@operator(native_functions.MATRIX_NORM, method=False)
 def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro") -> Tensor:
     """Return norms of matrices.
 
@@ -212,7 +212,6 @@ def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | Literal["f
     >>> tensix.linalg.matrix_norm(tensix.tensor([[3.0, 0.0], [0.0, 4.0]]))
     tensor(5.)
     """
-    return native_functions.MATRIX_NORM(x, ord, keepdims)
 
 
 @operator(native_functions.MATRIX_POWER, method=False)
@@ -354,4 +353,4 @@ def vector_norm(
     >>> tensix.linalg.vector_norm(tensix.tensor([3.0, 4.0]))
     tensor(5.)
     """
-    return native_functions.VECTOR_NORM(x, ord, axis, keepdims)
+    return native_functions.VECTOR_NORM(x, axis=axis, keepdims=keepdims, ord=ord)

@@ -98,10 +98,10 @@ def norm(x: Tensor, /, ord: Any = None, *, axis: int | tuple[int, ...] | None = 
     if ord == "fro":
         ord = None  # the root of the sum of squares, of however many dimensions
     if not isinstance(ord, str):
-        return native_functions.VECTOR_NORM(x, 2 if ord is None else ord, axis, keepdims)
+        return native_functions.VECTOR_NORM(x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord)
     if axis is not None and tuple(dim % x.ndim for dim in axis) != (x.ndim - 2, x.ndim - 1):
         raise ValueError(f"norm() of matrices needs them in the last two dimensions, found axis={axis}.")
-    return native_functions.MATRIX_NORM(x, ord, keepdims)
+    return native_functions.MATRIX_NORM(x, keepdims=keepdims, ord=ord)
 
 
 @function

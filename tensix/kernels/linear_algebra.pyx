@@ -285,11 +285,6 @@ def eigvals_kernel(self):
     return values.astype(complex_of(values), copy=False)
 
 
-def cholesky_kernel(self, upper):
-    """Name the argument, as NumPy wants it."""
-    return np.linalg.cholesky(self, upper=upper)
-
-
 cdef OperatorTable PRODUCT = native_functions.MATMUL
 
 
@@ -320,16 +315,6 @@ def outer(self, other):
     return native_functions.UNSQUEEZE(self, 1) * other
 
 
-def matrix_norm_kernel(self, ord, keepdims):
-    """Name the arguments, as NumPy wants it."""
-    return np.linalg.matrix_norm(self, ord=ord, keepdims=keepdims)
-
-
-def matrix_rank_kernel(self, rtol):
-    """Name the argument, as NumPy wants it."""
-    return np.linalg.matrix_rank(self, rtol=rtol)
-
-
 def pinv_kernel(self, rtol):
     """Name the argument: its default in NumPy is not None, for which older versions warn."""
     return np.linalg.pinv(self) if rtol is None else np.linalg.pinv(self, rtol=rtol)
@@ -339,11 +324,6 @@ cdef object trace(Kernel self, object table, arguments_t args):
     """Add up a view, by a sum that is right in all types."""
     diagonal = native_functions.DIAGONAL(<object>args[0], <object>args[1], -2, -1)
     return native_functions.SUM(diagonal, axis=[-1], dtype=<object>args[2])
-
-
-def vector_norm_kernel(self, ord, axis, keepdims):
-    """Name the arguments, as NumPy wants it."""
-    return np.linalg.vector_norm(self, ord=ord, axis=axis, keepdims=keepdims)
 
 
 def einsum_kernel(equation, tensors):
@@ -357,24 +337,24 @@ def einsum_kernel(equation, tensors):
         raise ValueError(f"einsum({equation!r}) of shapes {shapes}: {error}") from None
 
 
-cdef Kernel VECTOR_NORM_BY_NUMPY = NumpyKernel(vector_norm_kernel, floats=True, widens=True)
+cdef Kernel VECTOR_NORM_BY_NUMPY = NumpyKernel(np.linalg.vector_norm, floats=True, widens=True)
 
 
 cdef object vector_norm(Kernel self, object table, arguments_t args):
     """Return the root of the sum of squares without a temporary; other norms are NumPy's."""
     cdef TensorImpl x = (<TensorBase>args[0]).impl
-    cdef bint keepdims = <object>args[3]
-    if <object>args[1] != 2 or x.numel == 0 or x.dtype_code != FLOAT32 and x.dtype_code != FLOAT64:
+    cdef bint keepdims = <object>args[2]
+    if <object>args[3] != 2 or x.numel == 0 or x.dtype_code != FLOAT32 and x.dtype_code != FLOAT64:
         return VECTOR_NORM_BY_NUMPY.function(VECTOR_NORM_BY_NUMPY, table, args)
-    return Tensor_wrap(length_impl(x, axes_from_any(<object>args[2], x.ndim), keepdims))
+    return Tensor_wrap(length_impl(x, axes_from_any(<object>args[1], x.ndim), keepdims))
 
 
 for _table, _function in (
-    (native_functions.CHOLESKY, cholesky_kernel), (native_functions.DET, np.linalg.det),
+    (native_functions.CHOLESKY, np.linalg.cholesky), (native_functions.DET, np.linalg.det),
     (native_functions.EIG, eig_kernel), (native_functions.EIGH, np.linalg.eigh),
     (native_functions.EIGVALS, eigvals_kernel), (native_functions.EIGVALSH, np.linalg.eigvalsh),
-    (native_functions.INV, np.linalg.inv), (native_functions.MATRIX_NORM, matrix_norm_kernel),
-    (native_functions.MATRIX_RANK, matrix_rank_kernel), (native_functions.PINV, pinv_kernel),
+    (native_functions.INV, np.linalg.inv), (native_functions.MATRIX_NORM, np.linalg.matrix_norm),
+    (native_functions.MATRIX_RANK, np.linalg.matrix_rank), (native_functions.PINV, pinv_kernel),
     (native_functions.QR, np.linalg.qr), (native_functions.SLOGDET, np.linalg.slogdet),
     (native_functions.SVD, np.linalg.svd), (native_functions.SVDVALS, np.linalg.svdvals),
 ):
