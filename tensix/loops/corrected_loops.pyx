@@ -189,37 +189,28 @@ ctypedef bint (*part_t)(double a, double b, double* real, double* imag) noexcept
 
 
 cdef void complex_items(
-        real_t* of_type, part_t part, char** data, const npy_intp* count, const npy_intp* steps,
-        original_loop_t* original) noexcept nogil:
+        real_t** data, const npy_intp* count, const npy_intp* steps, original_loop_t* original,
+        part_t part) noexcept nogil:
     cdef npy_intp i, start = 0
     cdef real_t* x
     cdef double real, imag
     for i in range(count[0]):
-        x = <real_t*>(data[0] + i * steps[0])
+        x = <real_t*>(<char*>data[0] + i * steps[0])
         if part(x[0], x[1], &real, &imag):
-            run_original(original, 2, data, steps, start, i)
-            x = <real_t*>(data[1] + i * steps[1])
+            run_original(original, 2, <char**>data, steps, start, i)
+            x = <real_t*>(<char*>data[1] + i * steps[1])
             x[0], x[1] = <real_t>real, <real_t>imag
             start = i + 1
-    run_original(original, 2, data, steps, start, count[0])
+    run_original(original, 2, <char**>data, steps, start, count[0])
 
-cdef void expm1_float(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
-    complex_items(<float*>NULL, expm1_part, data, count, steps, <original_loop_t*>original)
+cdef void expm1(real_t** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    complex_items(data, count, steps, <original_loop_t*>original, expm1_part)
 
-cdef void expm1_double(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
-    complex_items(<double*>NULL, expm1_part, data, count, steps, <original_loop_t*>original)
+cdef void tanh(real_t** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    complex_items(data, count, steps, <original_loop_t*>original, tanh_part)
 
-cdef void tanh_float(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
-    complex_items(<float*>NULL, tanh_part, data, count, steps, <original_loop_t*>original)
-
-cdef void tanh_double(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
-    complex_items(<double*>NULL, tanh_part, data, count, steps, <original_loop_t*>original)
-
-cdef void sign_float(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
-    complex_items(<float*>NULL, sign_part, data, count, steps, <original_loop_t*>original)
-
-cdef void sign_double(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
-    complex_items(<double*>NULL, sign_part, data, count, steps, <original_loop_t*>original)
+cdef void sign(real_t** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
+    complex_items(data, count, steps, <original_loop_t*>original, sign_part)
 
 
 cdef inline float widened(uint16_t bits) noexcept nogil:
@@ -255,34 +246,23 @@ ctypedef fused result_t:
     uint64_t
 
 
-cdef void scatter_items(
-        result_t* of_size, char** data, const npy_intp* count, const npy_intp* steps,
-        original_loop_t* original) noexcept nogil:
+cdef void scatter(result_t** data, const npy_intp* count, const npy_intp* steps, void* loop) noexcept nogil:
     """Let NumPy's loop write its results side by side, and put them in their places."""
+    cdef original_loop_t* original = <original_loop_t*>loop
     cdef result_t results[BLOCK]
     cdef char* block[2]
     cdef npy_intp[2] block_steps = [steps[0], sizeof(result_t)]
     cdef npy_intp i, size, done = 0
     if steps[1] == sizeof(result_t):
-        original.function(data, count, steps, original.data)
+        original.function(<char**>data, count, steps, original.data)
         return
     while done < count[0]:
         size = min(count[0] - done, <npy_intp>BLOCK)
-        block[0], block[1] = data[0] + done * steps[0], <char*>results
+        block[0], block[1] = <char*>data[0] + done * steps[0], <char*>results
         original.function(block, &size, block_steps, original.data)
         for i in range(size):
-            (<result_t*>(data[1] + (done + i) * steps[1]))[0] = results[i]
+            (<result_t*>(<char*>data[1] + (done + i) * steps[1]))[0] = results[i]
         done += size
-
-cdef void scatter_bytes(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
-    scatter_items(<uint8_t*>NULL, data, count, steps, <original_loop_t*>original)
-
-cdef void scatter_words(char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
-    scatter_items(<uint32_t*>NULL, data, count, steps, <original_loop_t*>original)
-
-cdef void scatter_double_words(
-        char** data, const npy_intp* count, const npy_intp* steps, void* original) noexcept nogil:
-    scatter_items(<uint64_t*>NULL, data, count, steps, <original_loop_t*>original)
 
 
 cdef inner_loop_t corrected_loop(str name, int code):
@@ -295,17 +275,17 @@ cdef inner_loop_t corrected_loop(str name, int code):
             return floor_divide_half
     elif dtype == "complex64" or dtype == "complex128":
         if name == "expm1":
-            return expm1_float if dtype == "complex64" else expm1_double
+            return <inner_loop_t>expm1[float] if dtype == "complex64" else <inner_loop_t>expm1[double]
         if name == "tanh":
-            return tanh_float if dtype == "complex64" else tanh_double
+            return <inner_loop_t>tanh[float] if dtype == "complex64" else <inner_loop_t>tanh[double]
         if name == "sign":
-            return sign_float if dtype == "complex64" else sign_double
+            return <inner_loop_t>sign[float] if dtype == "complex64" else <inner_loop_t>sign[double]
     elif name in ("isnan", "isinf", "isfinite", "signbit") and (dtype == "float32" or dtype == "float64"):
-        return scatter_bytes
+        return <inner_loop_t>scatter[uint8_t]
     elif name == "neg" and dtype in ("int32", "uint32", "float32"):
-        return scatter_words
+        return <inner_loop_t>scatter[uint32_t]
     elif name == "neg" and dtype in ("int64", "uint64", "float64"):
-        return scatter_double_words
+        return <inner_loop_t>scatter[uint64_t]
     elif name == "nextafter" and dtype == "bfloat16":
         return nextafter_bfloat16
     elif name in ("positive", "conj"):
