@@ -188,7 +188,7 @@ cdef object roll(Kernel self, object table, arguments_t args):
     for shift, axis in zip(shifts, axes):
         i = wrap_dim(int64_of(axis), source.ndim)
         size = max(TensorImpl_sizes(source)[i], 1)
-        offsets[i] = (offsets[i] + <int64_t>(index_of(shift) % size)) % size
+        offsets[i] = (offsets[i] + <int64_t>(PyNumber_Index(shift) % size)) % size
     if x.numel != 0:
         roll_from(target, source, offsets, 0)
     return Tensor_wrap(out)
@@ -399,11 +399,6 @@ cdef void repeat_blocks(const repeat_t* self) noexcept nogil:
             memcpy(out, source, self.block)
             out += self.block
         source += self.block
-
-
-cdef object index_of(object number):
-    """Return an int of any size."""
-    return number if type(number) is int else PyNumber_Index(number)
 
 
 cdef Kernel REPEAT_BY_NUMPY = NumpyKernel(np.repeat, moves=True)

@@ -263,6 +263,7 @@ cdef struct places_t:
     int64_t* columns[64]    # where the positions in each dimension are written
     int64_t step            # from one to the next
     uint64_t bits           # of an integer, those that tell it from zero
+    bint counts             # whether elements are counted, not written
 
 
 cdef int64_t count_places(value_t* elements, const places_t* self, int64_t start, int64_t stop) noexcept nogil:
@@ -323,16 +324,16 @@ cdef inline bint is_set(value_t element, uint64_t bits) noexcept nogil:
         return element != 0
 
 
-cdef void go_through(value_t* elements, places_t* self, int64_t part, bint counts) noexcept nogil:
+cdef void go_through(value_t* elements, places_t* self, int64_t part) noexcept nogil:
     cdef int64_t start = part * self.part
     cdef int64_t stop = min(start + self.part, self.count)
-    if counts:
+    if self.counts:
         self.found[part] = count_places(elements, self, start, stop)
     else:
         write_places(elements, self, start, stop, self.found[part - 1] if part else 0, self.found[part])
 
 
-ctypedef void (*go_through_t)(const void* elements, places_t* self, int64_t part, bint counts) noexcept nogil
+ctypedef void (*go_through_t)(const void* elements, places_t* self, int64_t part) noexcept nogil
 cdef go_through_t[8] GO_THROUGH = [
     <go_through_t>go_through[uint8_t], <go_through_t>go_through[uint16_t], <go_through_t>go_through[uint32_t],
     <go_through_t>go_through[uint64_t], <go_through_t>go_through[float], <go_through_t>go_through[double],
@@ -340,24 +341,18 @@ cdef go_through_t[8] GO_THROUGH = [
 ]
 
 
-cdef void count_part(void* places, int64_t part) noexcept nogil:
+cdef void go_through_part(void* places, int64_t part) noexcept nogil:
     cdef places_t* self = <places_t*>places
-    GO_THROUGH[place_of_value(self.code)](self.elements, self, part, True)
-
-
-cdef void write_part(void* places, int64_t part) noexcept nogil:
-    cdef places_t* self = <places_t*>places
-    GO_THROUGH[place_of_value(self.code)](self.elements, self, part, False)
+    GO_THROUGH[place_of_value(self.code)](self.elements, self, part)
 
 
 cdef int go(places_t* self, TensorImpl flat, bint counts) except -1:
     """Go through all elements."""
     if flat.numel == 0:
         return 0
-    self.elements = TensorImpl_const_data(flat)
+    self.elements, self.counts = TensorImpl_const_data(flat), counts
     return run_shares(
-        count_part if counts else write_part, self, (self.count + self.part - 1) // self.part, flat.numel, flat, None,
-        None)
+        go_through_part, self, (self.count + self.part - 1) // self.part, flat.numel, flat, None, None)
 
 
 cdef TensorImpl start_places(places_t* self, TensorImpl x):

@@ -410,7 +410,8 @@ cdef void walk_turned(
     cdef char* data[4]
     cdef npy_intp row_steps[4]
     cdef npy_intp column_steps[4]
-    cdef npy_intp size, row, column, columns, rows, largest = 1
+    cdef char* start[4]
+    cdef npy_intp size, row, column, columns, rows, i, largest = 1
     cdef int k
     for k in range(iterator.operands):
         largest = max(largest, plane.turned[k])
@@ -427,21 +428,12 @@ cdef void walk_turned(
                 if size != 0:
                     tx_transpose(<int>size, data[k], column_steps[k], <char*>tiles[k], columns * size, columns, rows)
                     data[k], row_steps[k], column_steps[k] = <char*>tiles[k], columns * size, size
-            run_rows(iterator.operands, data, rows, columns, row_steps, column_steps, loop, loop_data)
+            for i in range(rows):
+                for k in range(iterator.operands):  # a copy: inner loops may advance it
+                    start[k] = data[k] + i * row_steps[k]
+                loop(start, &columns, column_steps, loop_data)
             column += columns
         row += rows
-
-
-cdef inline void run_rows(
-        int operands, char** data, npy_intp rows, npy_intp columns, const npy_intp* row_steps,
-        const npy_intp* column_steps, inner_loop_t loop, void* loop_data) noexcept nogil:
-    cdef char* row[4]
-    cdef npy_intp i
-    cdef int k
-    for i in range(rows):
-        for k in range(operands):  # a copy: inner loops may advance it
-            row[k] = data[k] + i * row_steps[k]
-        loop(row, &columns, column_steps, loop_data)
 
 
 cdef inline void call_rows_loop(

@@ -82,13 +82,11 @@ cdef class UfuncKernel(Kernel):
 
 
 cdef object run_one(Kernel self, object table, arguments_t args):
-    return Tensor_wrap(result_of_one(<UfuncKernel>self, (<TensorBase>args[0]).impl))
-
-
-cdef inline TensorImpl result_of_one(UfuncKernel self, TensorImpl x):
-    if self.loops[x.dtype_code].function == NULL:
-        return UfuncKernel_result(self, x, None)
-    return run_unary(&self.loops[x.dtype_code], x, None, self.loops[x.dtype_code].result_code)
+    cdef TensorImpl x = (<TensorBase>args[0]).impl
+    cdef typed_loop_t* loop = &(<UfuncKernel>self).loops[x.dtype_code]
+    if loop.function == NULL:
+        return Tensor_wrap(UfuncKernel_result(<UfuncKernel>self, x, None))
+    return Tensor_wrap(run_unary(loop, x, None, loop.result_code))
 
 
 cdef object run_two(Kernel self, object table, arguments_t args):
