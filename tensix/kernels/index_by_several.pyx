@@ -337,35 +337,31 @@ cdef TensorBase gather(TensorImpl source, list keys):
     """Return what an index selects, in a new tensor; None if NumPy has to."""
     cdef gather_t self
     cdef list indices = []
-    if not gather_init(&self, source, keys, indices):
-        return None
-    return gathered(&self, source, indices)
-
-
-cdef TensorBase gathered(gather_t* self, TensorImpl source, list indices):
     cdef int64_t sizes[64]
     cdef int64_t few[FEW]
     cdef TensorImpl made, held
     cdef char* out
     cdef const char* items
-    made = empty_impl(result_sizes(self, sizes), sizes, source.dtype_code, CPU, -1)
-    follow_memory(self, made)
+    cdef shares_t shares
+    if not gather_init(&self, source, keys, indices):
+        return None
+    made = empty_impl(result_sizes(&self, sizes), sizes, source.dtype_code, CPU, -1)
+    follow_memory(&self, made)
     result = Tensor_wrap(made)
     self.distances = few
     if self.count > FEW:
         held = empty_impl(1, &self.count, INT64, CPU, -1)
         self.distances = <int64_t*>TensorImpl_mutable_data(held)
-    if not take_distances(self, indices):
+    if not take_distances(&self, indices):
         return None
     if made.numel == 0:
         return result
     out = <char*>TensorImpl_mutable_data(made)
     items = <const char*>TensorImpl_const_data(source) + self.start
     if made.numel < GRAIN_ELEMENTS:
-        MOVE[place_of_item(self.itemsize)](out, self, items, 1, True)
+        MOVE[place_of_item(self.itemsize)](out, &self, items, 1, True)
         return result
-    cdef shares_t shares
-    shares.gather, shares.items, shares.out = self, items, out
+    shares.gather, shares.items, shares.out = &self, items, out
     shares.length = self.outer.sizes[0] if self.outer.ndim else self.count
     shares.item_step = self.outer.steps[0] if self.outer.ndim else 0
     shares.out_step = made.numel // shares.length * self.itemsize

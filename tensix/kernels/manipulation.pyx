@@ -17,10 +17,9 @@ from tensix.tensors.dtype cimport INT8, INT16, INT32, INT64, UINT8, UINT16, UINT
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl, TensorImpl_const_data, TensorImpl_copy_dims, TensorImpl_is_dense, TensorImpl_mutable_data,
-    TensorImpl_refresh, TensorImpl_refresh_order, TensorImpl_same_sizes, TensorImpl_shallow_copy, TensorImpl_shape,
-    TensorImpl_sizes, TensorImpl_strides, TensorImpl_view, contiguous_strides, int64_of, tx_multiply_overflows,
-    wrap_dim,
+    TensorImpl, TensorImpl_const_data, TensorImpl_is_dense, TensorImpl_mutable_data, TensorImpl_refresh,
+    TensorImpl_refresh_order, TensorImpl_same_sizes, TensorImpl_shallow_copy, TensorImpl_shape, TensorImpl_sizes,
+    TensorImpl_strides, TensorImpl_view, contiguous_strides, int64_of, tx_multiply_overflows, wrap_dim,
 )
 
 import numpy as np
@@ -211,8 +210,7 @@ cdef int roll_from(TensorImpl target, TensorImpl source, const int64_t* offsets,
 
 cdef TensorImpl part_of(TensorImpl x, int dim, int64_t start, int64_t stop):
     """Return the view of some positions of a dimension, which are there."""
-    cdef TensorImpl view = TensorImpl_view(x, x.ndim)
-    TensorImpl_copy_dims(x, view, 0, 0, x.ndim)
+    cdef TensorImpl view = TensorImpl_shallow_copy(x)
     view.storage_offset += start * TensorImpl_strides(x)[dim]
     TensorImpl_sizes(view)[dim] = stop - start
     TensorImpl_refresh(view)

@@ -853,10 +853,7 @@ def real(kernel: Kernel, table, args: arguments_t):
     check_number(a, "real")
     if dtype_of_code(a.impl.dtype_code).kind == "c":
         return part_of(a, 0)
-    view = TensorImpl_view(a.impl, a.impl.ndim)
-    TensorImpl_copy_dims(a.impl, view, 0, 0, a.impl.ndim)
-    TensorImpl_refresh(view)
-    return Tensor_wrap(view)
+    return Tensor_wrap(TensorImpl_shallow_copy(a.impl))
 
 
 @cython.cfunc
