@@ -62,12 +62,12 @@ from cpython.ref cimport Py_INCREF, PyObject
 from cpython.type cimport PyType_Modified
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
-from tensix.core.atomics cimport tx_load_acquire, tx_load_relaxed, tx_store_relaxed
+from tensix.core.atomics cimport tx_load_relaxed, tx_store_relaxed
 from tensix.core.combined_refcount cimport (
     DELETE, NOT_OWNED, RELEASE, STILL_ALIVE, Death, decref_word, drop_weak_unit, incref_word, is_dead, lock_word,
     strong_of, unique_word, weak_decref_word, weak_incref_word, weak_of,
 )
-from tensix.core.free_threading cimport TX_COUNT
+from tensix.core.free_threading cimport TX_COUNT, tx_while_stopped
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
     restore_exception, drop_python_reference, may_run_python, pending_exception_t, save_exception,
@@ -231,12 +231,35 @@ cdef int IntrusiveTarget_raise_unraisable(IntrusiveTarget self, const char* func
     raise RuntimeError(IntrusiveTarget_no_owner(self, function.decode()))
 
 
+cdef struct unclaimed_t:
+    void* target
+    int64_t strong, weak
+
+
+cdef unclaimed_t unclaimed_of(IntrusiveTarget self) noexcept:
+    """Return how many counts belong to no handle, nor to the strong side."""
+    cdef unclaimed_t unclaimed
+    unclaimed.target = <void*>self
+    count_unclaimed(&unclaimed)
+    return unclaimed
+
+
+cdef void count_unclaimed(void* what) noexcept nogil:
+    cdef unclaimed_t* unclaimed = <unclaimed_t*>what
+    cdef uint64_t word = tx_load_relaxed(&(<IntrusiveTarget>unclaimed.target).combined_refcount)
+    unclaimed.strong = <int64_t>strong_of(word) - TX_COUNT((<IntrusiveTarget>unclaimed.target).handle_count, 0)
+    unclaimed.weak = <int64_t>weak_of(word) - (strong_of(word) > 0)
+    unclaimed.weak -= TX_COUNT((<IntrusiveTarget>unclaimed.target).weak_handle_count, 0)
+
+
 cdef int IntrusiveTarget_check_unclaimed(IntrusiveTarget self, str function) except -1:
     """Check that at least one strong count belongs to no handle, so that it can be taken over or dropped."""
-    cdef uint32_t strong = use_count(self)
-    if strong == 0:
+    if use_count(self) == 0:
         raise RuntimeError(IntrusiveTarget_no_owner(self, function))
-    if <int64_t>strong <= TX_COUNT(self.handle_count, 0):
+    cdef unclaimed_t unclaimed = unclaimed_of(self)
+    if unclaimed.strong <= 0:  # another thread may have copied a handle between the two counts
+        tx_while_stopped(count_unclaimed, &unclaimed)
+    if unclaimed.strong <= 0:
         raise RuntimeError(
             f"cannot {function} {IntrusiveTarget_describe(self)}: every strong count belongs to a handle. "
             "Only a count given out by release(), or added by incref, can be taken, and only once."
@@ -246,9 +269,10 @@ cdef int IntrusiveTarget_check_unclaimed(IntrusiveTarget self, str function) exc
 
 cdef int IntrusiveTarget_check_weak_unclaimed(IntrusiveTarget self, str function) except -1:
     """Check that a weak count is there that belongs neither to a handle nor to the strong side."""
-    cdef uint64_t word = tx_load_acquire(&self.combined_refcount)
-    cdef int64_t weak = <int64_t>weak_of(word) - (strong_of(word) > 0)
-    if weak <= TX_COUNT(self.weak_handle_count, 0):
+    cdef unclaimed_t unclaimed = unclaimed_of(self)
+    if unclaimed.weak <= 0:
+        tx_while_stopped(count_unclaimed, &unclaimed)
+    if unclaimed.weak <= 0:
         raise RuntimeError(
             f"cannot {function} a weak count of {IntrusiveTarget_describe(self)}: every one belongs to a handle. "
             "Take only what WeakIntrusivePtr.release() or raw.make_weak() gave out, and only once."
