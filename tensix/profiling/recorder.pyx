@@ -538,12 +538,15 @@ cdef class record(MemoryListener):
 
     cdef void freed(self, void* data, size_t nbytes, uint64_t stamp) noexcept nogil:
         cdef uint64_t position
-        if block_table_take(&self.tape.living, data, &position):
-            self.tape.records[position].freed_ns = tx_now_ns() - self.tape.started_ns
-            self.tape.records[position].is_untouched = nbytes >= MEASURED_BYTES and tx_is_untouched(data, nbytes)
-            self.tape.live -= self.tape.records[position].nbytes
-            if self.tape.records[position].task != 0:
-                self.tape.tasks[self.tape.records[position].task - 1].current -= self.tape.records[position].nbytes
+        cdef tape_t* tape = &self.tape
+        cdef block_record_t* record
+        if block_table_take(&tape.living, data, &position):
+            record = &tape.records[position]
+            record.freed_ns = tx_now_ns() - tape.started_ns
+            record.is_untouched = nbytes >= MEASURED_BYTES and tx_is_untouched(data, nbytes)
+            tape.live -= record.nbytes
+            if record.task != 0:
+                tape.tasks[record.task - 1].current -= record.nbytes
 
     cdef void failed(self, size_t nbytes) noexcept:
         cdef pending_exception_t pending
