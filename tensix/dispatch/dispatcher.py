@@ -2,6 +2,7 @@
 
 from types import ModuleType
 
+from tensix._support.loaded_later import Suggestion
 from tensix.dispatch import operator_table
 from tensix.dispatch.kernel import fallthrough
 from tensix.dispatch.operator import Operator
@@ -103,7 +104,17 @@ class Dispatcher:
     def namespace(self, name):
         """Return the module whose attributes are the operators of a namespace that are declared at the moment."""
         # A module, because CPython finds attributes of modules fastest.
-        return self._namespaces.get(name) or self._namespaces.setdefault(name, ModuleType(f"tensix.ops.{name}"))
+        module = self._namespaces.get(name)
+        if module is None:
+            module = ModuleType(f"tensix.ops.{name}")
+
+            def refuse(operator):  # PEP 562: called for attributes that the module does not have
+                text = f"no operator is called {name}::{operator}; dir({module.__name__}) lists the operators"
+                raise AttributeError(Suggestion(text, operator, vars(module)), name=operator)
+
+            module.__getattr__ = refuse
+            module = self._namespaces.setdefault(name, module)
+        return module
 
     def operators(self):
         """Return the qualified names of all operators, sorted."""

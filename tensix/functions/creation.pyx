@@ -186,7 +186,12 @@ cdef object type_of_number(object value):
     """Return the element type of a tensor that is made of a number; None where it is the default one."""
     if type(value) is float:
         return None
-    return result_type(value) if type(value) is complex else type(value)
+    if type(value) is complex:
+        return result_type(value)
+    try:
+        return dtype_from_any(type(value))
+    except TypeError:
+        raise TypeError(f"fill_value must be a number or a tensor, found {type(value).__name__}.") from None
 
 
 cdef inline object call_with_options(

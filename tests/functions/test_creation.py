@@ -69,6 +69,11 @@ def test_value_that_does_not_fit(value, dtype, error):
         tensix.full((2,), value, dtype=dtype)
 
 
+def test_full_names_a_value_that_is_not_a_number():
+    with pytest.raises(TypeError, match=r"^fill_value must be a number or a tensor, found str\.$"):
+        tensix.full((2,), "a")
+
+
 @pytest.mark.parametrize("device", ["cpu", "cpu:0", tensix.Device("cpu")])
 def test_device(device):
     assert tensix.empty(2, device=device).device == tensix.Device(device)

@@ -115,6 +115,13 @@ def test_a_misspelt_name_is_answered_by_the_nearest(module, name, nearest):
     assert caught.value.name == name
 
 
+def test_an_operator_that_is_not_declared_is_named():
+    with pytest.raises(AttributeError) as caught:
+        tensix.ops.tensix.matmull
+    text = "no operator is called tensix::matmull; dir(tensix.ops.tensix) lists the operators. Did you mean: 'matmul'?"
+    assert str(caught.value) == text
+
+
 @pytest.mark.parametrize("code", [
     "tensix.onse", "tensix.armax", "tensix.linalg.dett", "tensix.fft.ftt", "tensix.ones(2).summ()",
     "tensix.ones(2).shpae", "tensix.ops.tensix.matmull", "tensix.Storage(4).nbyts",
