@@ -1,4 +1,4 @@
-"""A server that answers requests for matrices, and keeps the latest answers, for as many seconds as it is told."""
+"""A server that answers requests for matrices, and keeps the latest answers, for a given number of seconds."""
 
 import json
 import sys
