@@ -152,7 +152,39 @@ static inline double tx_log_of_sum(double x, double y)
     const double t = x == y ? 0 : fabs(x - y);
     return (x > y ? x : y) + tx_c_log1p(tx_c_exp(-t));
 }
-TX_VECTOR_BINARY(vector_logaddexp_f32, float, (float)tx_log_of_sum((double)x, (double)y))
+
+/* The same for float32, by polynomials in float64, because both vector functions together take longer than PyTorch's of
+   float32, which are off by more than a unit. Terms of the highest power first, from Chebyshev fits in 50 digits: 2**f for
+   f in [-0.5, 0.5], off by 4.3e-11 at most, and log1p(e)/e for e in [0, 1], by 1.4e-10. */
+static const double tx_exp2_terms[] = {
+    1.5303700711365693e-05, 0.00015469729214118296, 0.0013333478473685416, 0.009618025613318034,
+    0.055504109063258665, 0.24022651213498092, 0.6931471805568324, 0.9999999999595618};
+static const double tx_log1p_terms[] = {
+    -0.0012525852620659762, 0.008925603861739712, -0.029800145490202278, 0.06350289738777211, -0.1008180479257159,
+    0.13403457249133155, -0.1644481781513311, 0.19963546159118528, -0.24996389178843487, 0.33333145512337686,
+    -0.4999999612139627, 0.9999999998657495};
+
+#pragma GCC push_options
+#pragma GCC optimize("fp-contract=fast") /* a product and a sum in one instruction: half the time of the polynomials */
+#define TX_POLYNOMIAL(RESULT, TERMS, X)                                                                     \
+    double RESULT = 0;                                                                                      \
+    _Pragma("GCC unroll 32") for (size_t k = 0; k < sizeof(TERMS) / sizeof(double); k++) RESULT = RESULT * (X) + TERMS[k];
+
+static inline float tx_log_of_sum_f32(double x, double y)
+{
+    const double t = x == y ? 0 : fabs(x - y), near = t > 200 ? 200 : t; /* exp(-200) rounds to 0; a NaN stays one */
+    const double shifted = near * -1.4426950408889634 + 0x1.8p52, whole = shifted - 0x1.8p52; /* in units of log(2) */
+    uint64_t bits;
+    double power;
+    memcpy(&bits, &shifted, sizeof(bits));
+    bits = (bits << 52) + 0x3ff0000000000000; /* the exponent's field of 2**whole */
+    memcpy(&power, &bits, sizeof(bits));
+    TX_POLYNOMIAL(fraction, tx_exp2_terms, near * -1.4426950408889634 - whole)
+    TX_POLYNOMIAL(slope, tx_log1p_terms, power * fraction)
+    return (float)((x > y ? x : y) + power * fraction * slope);
+}
+TX_VECTOR_BINARY(vector_logaddexp_f32, float, tx_log_of_sum_f32(x, y))
+#pragma GCC pop_options
 TX_VECTOR_BINARY(vector_logaddexp_f64, double, tx_log_of_sum(x, y))
 TX_CHOICE(logaddexp_f32, TX_NEVER, vector_logaddexp_f32, vector_logaddexp_f32)
 TX_CHOICE(logaddexp_f64, TX_NEVER, vector_logaddexp_f64, vector_logaddexp_f64)
