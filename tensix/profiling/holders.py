@@ -2,11 +2,11 @@
 
 Python's collector does not track those, but it tracks what holds them: lists, instances, modules. So every object
 that it knows is asked for what it refers to, and every running function for its variables. That takes a walk over the
-whole heap, once per snapshot, and nothing while memory is recorded. What only C code holds is not found. Modules and
-classes are asked also where it does not track them: CPython 3.13 without the GIL, from a program's second thread on.
+whole heap, once per snapshot, and nothing while memory is recorded: Note [Walks over all objects] in ``referents.pyx``.
+What only C code holds is not found. Modules and classes are asked also where the collector does not track them: CPython
+3.13 without the GIL, from a program's second thread on.
 
-A list is named with what holds it, up to some levels. For few of them the collector finds that soon; for many it takes
-another walk for each level.
+A list is named with what holds it, up to some levels. Each level takes another walk.
 
 The walks end early if they take too long or too much memory, and the search counts the objects that were left out.
 
@@ -19,7 +19,7 @@ import sys
 import time
 from collections import deque
 from functools import lru_cache
-from itertools import chain, compress
+from itertools import compress
 from types import (
     AsyncGeneratorType,
     CellType,
@@ -31,7 +31,7 @@ from types import (
     TracebackType,
 )
 
-from tensix.core.referents import attributes_of_module, referents_of
+from tensix.core.referents import attributes_of_module, holding, referents_of, referring
 from tensix.core.storage import Storage
 from tensix.memory.resident_memory import resident_nbytes
 from tensix.profiling.torch_tensors import address_of, named_tensors
@@ -44,12 +44,11 @@ MOST_SHARE = 1 / 4
 LEAST_NBYTES = 64 << 20
 NBYTES_OF_ENTRY = 400  # of a holder, a place or a container, with its names and texts
 STEP = 1000  # objects between two checks of time and memory
+AT_ONCE = 100_000  # objects that one walk reads, while other threads wait
 
 MOST_PLACES = 3  # named for one holder
 MOST_LEVELS = 4  # of what holds a container without a name
-MOST_LEVELS_OF_MANY = 2
 MOST_LOOKS = 8  # at containers of one holder, of which some have the same name
-MOST_FOR_GC = 64  # containers whose referrers the collector finds sooner than we do
 IS_OPTIMIZED = 1  # the flag of code whose variables are not in a dict
 CACHE = type(lru_cache(len))
 # The classes of handles on memory, and their modules: those that are not loaded have no objects.
@@ -92,7 +91,7 @@ def holders_of(addresses):
     search = Search(addresses, tracked)
     search.look_at_models()
     search.look_at_variables()
-    for container in search.within_bounds(tracked):
+    for container in search.among_tracked(holding, search.handles):
         search.look_at(container)
     return search.texts(), search.left_out
 
@@ -109,8 +108,8 @@ class Search:
     """
 
     def __init__(self, addresses, tracked):
-        self.addresses, self.tracked, self.untracked = addresses, tracked, untracked_owners()
-        tracked += self.untracked
+        self.addresses, self.tracked = addresses, tracked
+        tracked += untracked_owners()
         self.deadline = time.monotonic() + MOST_SECONDS
         resident = resident_nbytes()
         self.most_nbytes = max(LEAST_NBYTES, int(MOST_SHARE * resident[0]) if resident else 0)
@@ -146,6 +145,11 @@ class Search:
                 self.left_out += len(values) - number
                 return
             yield value
+
+    def among_tracked(self, find, wanted):
+        """Yield the objects that a function of ``referents`` finds among all those that the collector knows."""
+        for start in range(0, len(self.tracked), AT_ONCE):
+            yield from self.within_bounds(find(self.tracked[start : start + AT_ONCE], wanted))
 
     def look_at(self, container):
         """Find holders among what a container refers to, and in containers that the collector passes over."""
@@ -290,14 +294,12 @@ class Search:
         """Find what holds the places that have no name of their own, and what holds those, up to some levels."""
         holders = [holder for holder, _, _ in self.found.values()]
         held = [(one, place) for one in holders for place in self.places.get(id(one), ()) if type(place) is not str]
-        for level in range(MOST_LEVELS):
+        for _ in range(MOST_LEVELS):
             self.find_owners([place for _, place in held])
             self.wanted, self.names = {id(value): None for value, _ in held}, {}
             nameless = {id(place): place for value, place in held if not self.is_named(value, place)}
             for number in nameless.keys() & (self.variables.keys() | self.parents.keys()):
                 del nameless[number]
-            if level >= MOST_LEVELS_OF_MANY and len(nameless) > MOST_FOR_GC:
-                return
             held = self.find_parents_of(nameless)
 
     def find_parents_of(self, nameless):
@@ -320,17 +322,7 @@ class Search:
 
     def referrers_of(self, containers):
         """Return the objects that refer to one of the containers by their ids."""
-        if not containers:
-            return []
-        is_far = containers.keys().isdisjoint
-        if len(containers) > MOST_FOR_GC:
-            everything = chain(self.within_bounds(self.tracked), self.within_bounds(self.asked))
-            return [one for one in everything if not is_far(map(id, referents_of(one)))]
-        # It compares what objects refer to and hands out none of it: it may ask modules, too.
-        found = {id(one): one for one in gc.get_referrers(*containers.values())}
-        found.update((id(one), one) for one in self.untracked if not is_far(map(id, referents_of(one))))
-        known = found.keys() & {*map(id, self.asked), *filter(found.__contains__, map(id, self.tracked))}
-        return [found[number] for number in known]  # and no list or dict of this search
+        return [*self.among_tracked(referring, containers), *referring(self.asked, containers)] if containers else []
 
     def is_named(self, value, place):
         """Whether it is known well enough where a value is, which in a list, or where it has no name, it is not."""
