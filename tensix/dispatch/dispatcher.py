@@ -110,6 +110,8 @@ class Dispatcher:
 
             def refuse(operator):  # PEP 562: called for attributes that the module does not have
                 text = f"no operator is called {name}::{operator}; dir({module.__name__}) lists the operators"
+                if not any(one.startswith(f"{name}::") for one in self._tables):
+                    text = f"no operator is declared in the namespace {name}; dir(tensix.ops) lists the namespaces"
                 raise AttributeError(Suggestion(text, operator, vars(module)), name=operator)
 
             module.__getattr__ = refuse

@@ -69,9 +69,12 @@ def test_value_that_does_not_fit(value, dtype, error):
         tensix.full((2,), value, dtype=dtype)
 
 
-def test_full_names_a_value_that_is_not_a_number():
-    with pytest.raises(TypeError, match=r"^fill_value must be a number or a tensor, found str\.$"):
-        tensix.full((2,), "a")
+@pytest.mark.parametrize("options", [{}, {"dtype": "float32"}, {"dtype": "float32", "alignment": 128}])
+@pytest.mark.parametrize("value", ["a", b"a", None, [1, 2], np.ones(2)])
+def test_full_names_a_value_that_is_not_a_number(value, options):
+    found = type(value).__name__
+    with pytest.raises(TypeError, match=rf"^fill_value must be a number or a tensor, found {found}\.$"):
+        tensix.full((2,), value, **options)
 
 
 @pytest.mark.parametrize("device", ["cpu", "cpu:0", tensix.Device("cpu")])

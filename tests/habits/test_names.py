@@ -122,6 +122,12 @@ def test_an_operator_that_is_not_declared_is_named():
     assert str(caught.value) == text
 
 
+def test_a_namespace_without_operators_is_named():
+    with pytest.raises(AttributeError) as caught:
+        tensix.ops.nothing.add
+    assert str(caught.value) == "no operator is declared in the namespace nothing; dir(tensix.ops) lists the namespaces"
+
+
 @pytest.mark.parametrize("code", [
     "tensix.onse", "tensix.armax", "tensix.linalg.dett", "tensix.fft.ftt", "tensix.ones(2).summ()",
     "tensix.ones(2).shpae", "tensix.ops.tensix.matmull", "tensix.Storage(4).nbyts",
