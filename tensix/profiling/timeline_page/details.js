@@ -79,8 +79,8 @@ class Details {
     return [
       this.#head(["Nothing chosen"], []),
       make("p", { className: "soft" },
-        "Click a band of the picture to see the block: who asked for it, how large it is, how long it lives and who holds it. "
-        + "Click a name below the picture to see its blocks alone."),
+        "Click a band to see its block: the line that allocated it, its size, its lifetime and what refers to it. "
+        + "Click a name below the picture to see only its blocks."),
     ];
   }
 

@@ -79,8 +79,8 @@ class Page {
       ["Live at the end", formatSize(snapshot.liveAtEnd), plural(this.#alive().length, "block")],
       ["Allocated in total", formatSize(snapshot.total), plural(snapshot.count, "block")],
       ["Call sites", formatCount(snapshot.sites.length), plural(facts.allocators.length, "allocator")],
-      ["Copies", formatCount(facts.copies.length), facts.copies.length ? `${sum(facts.copies)} at a first write` : "none at a first write"],
-      ["Failures", formatCount(facts.failures.length), facts.failures.length ? "out of memory" : "no request was refused"],
+      ["Copies", formatCount(facts.copies.length), facts.copies.length ? `${sum(facts.copies)} by copy-on-write` : "none by copy-on-write"],
+      ["Failures", formatCount(facts.failures.length), facts.failures.length ? "out of memory" : "no allocation failed"],
     ];
     figures.replaceChildren(...tiles.map(([name, value, note]) => make("div", { className: name === "Failures" && value !== "0" ? "bad" : "" },
       make("dt", {}, name), make("dd", { className: "value" }, value), make("dd", { className: "note" }, note))));
@@ -92,7 +92,7 @@ class Page {
     banner.hidden = share >= 0.5;
     if (banner.hidden) return;
     const sizes = parts.map(({ name, begin, end }) => `${formatSize(end - begin)} ${name}`);
-    banner.textContent = `${capitalised(this.snapshot.blocksInWords)} are ${(100 * share).toFixed(0)} % of the ${formatSize(residentPeak)} that the process had in memory at its most; besides there are ${sizes.join(", ")}.`;
+    banner.textContent = `${capitalised(this.snapshot.blocksInWords)} are ${(100 * share).toFixed(0)} % of the peak of resident memory, ${formatSize(residentPeak)}; the rest is ${sizes.join(", ")}.`;
   }
 
   /** Say why there is nothing to see, where there is nothing. */
@@ -101,12 +101,12 @@ class Page {
     box.hidden = count > 0;
     if (count) return;
     const reasons = [
-      ...(facts.dropped ? [`${plural(facts.dropped, "event")} did not fit: record with a larger max_events.`] : []),
+      ...(facts.dropped ? [`${plural(facts.dropped, "event")} did not fit: increase max_events.`] : []),
       ...(facts.failures.length ? ["Every allocation failed: see Failures below."] : []),
       facts.blocks.kind
-        ? "No tensor and no NumPy array was made while it was recorded."
-        : "No function of tensix took memory while it was recorded. NumPy's arrays are in a recording only while tensix serves NumPy.",
-      "Blocks that are older than the recording are not in it, nor is what other libraries allocate by themselves.",
+        ? "No tensor and no NumPy array was made during the recording."
+        : "No function of tensix allocated memory during the recording. NumPy arrays are recorded only inside serve_numpy().",
+      "Blocks allocated before the recording, and those of other libraries, are not recorded.",
     ];
     box.replaceChildren(make("h3", {}, "No block was recorded"), ...reasons.map((reason) => make("p", {}, reason)));
   }
