@@ -38,7 +38,7 @@ def make_parser():
     options("--threads", type=int, default=1, metavar="N", help="threads of each library; 1 by default")
     options("--rounds", type=int, default=7, metavar="N", help="turns of each library; 7 by default")
     options("--worst", type=int, default=12, metavar="N", help="rows to name per size and library; 12 by default")
-    options("--json", action="store_true", help="print JSON for a machine instead of text for a person")
+    options("--json", action="store_true", help="print JSON instead of text")
     options("--plot", metavar="FILE", help="draw a heat map of all rows into an SVG file as well")
     return parser
 

@@ -1,17 +1,18 @@
-"""What a process leaves on disk when memory ends: its recording, and why.
+"""Write the recording of a process, and the reason, to disk when memory runs out.
 
 Note [The black box]
 ~~~~~~~~~~~~~~~~~~~~
-A process whose memory ends may have no time and no memory left to say what it had. So its file (`RecordedProcess`) is
-written when memory is refused, before the program learns of it: the recording calls `BlackBox` for what tensix refuses,
-Python does so for a ``MemoryError`` that is not caught. Beside the file lies one with the reason. The command that
-started the program finds it and makes the page, also when the process is gone by then.
+A process that runs out of memory may have neither time nor memory to report what it holds. So its file
+(`RecordedProcess`) is written when an allocation fails, before the program gets the error: the recording calls
+`BlackBox` for allocations that tensix refuses, and the exception hooks call it for a ``MemoryError`` that was not
+caught. A second file has the reason. The command that started the program finds it and writes the page, even if the
+process has ended.
 
-SIGUSR2 is blocked from the start, in ``sitecustomize.py``, and found by a thread: a handler in Python would not run
-while the program is in C, and a signal that comes before all of this is there is not lost.
+SIGUSR2 is blocked from the start, in ``sitecustomize.py``, and a thread checks for it: a handler in Python would not
+run while the program runs C code, and a signal that arrives before this setup is complete is not lost.
 
-The kernel gives no notice before it kills a process of a control group that has reached its limit. So a thread reads
-how much the group has left, and writes when it is little.
+The kernel gives no warning before it kills a process of a control group that has reached its limit. So a thread reads
+how much memory the group has left, and writes the file when it is little.
 """
 
 import contextlib
@@ -29,21 +30,21 @@ from tensix.memory.caching_allocator import machine_memory
 
 __all__ = ["BlackBox"]
 
-SHORTEST_PAUSE = 1.0  # seconds between two files because of refusals: a program may try again and again
-PAUSE = 0.25          # seconds between two checks of signals, and of what the control group has left
-GROUP_SHARE = 20      # a part of its limit that is little
+SHORTEST_PAUSE = 1.0  # seconds between two files for failed allocations: a program may retry
+PAUSE = 0.25          # seconds between two checks for the signal and of the control group
+GROUP_SHARE = 20      # less than this part of the limit is little
 
 
 class BlackBox:
-    """Write the file of a recorded process when memory ends.
+    """Write the file of a recorded process when memory runs out.
 
     Parameters
     ----------
     recorded : RecordedProcess
-        Whose file it is.
+        The process.
     settings : dict
-        ``"page"``: how the errors call the page. ``"limit"``: that of the process, in bytes, or None. ``"usr2"``:
-        whether SIGUSR2 asks for a page. ``"is_kept"``: of `RecordedProcess`.
+        ``"page"``: the name of the page in errors. ``"limit"``: the limit of the process in bytes, or None. ``"usr2"``:
+        whether SIGUSR2 requests a page. ``"is_kept"``: as for `RecordedProcess`.
     """
 
     def __init__(self, recorded, settings):
@@ -52,7 +53,7 @@ class BlackBox:
         self.was_little = False
 
     def begin(self):
-        """Begin, for this process and those that it forks."""
+        """Start, for this process and those that it forks."""
         REMARKS.extend((self.words_of_limit, self.words_of_page))
         self.recorded.at_failure = self.write_for_refusal
         sys.excepthook = self.hook_before(sys.excepthook, lambda kind, error, traceback: error)
@@ -61,16 +62,16 @@ class BlackBox:
             BackgroundThread("tensix black box", self.check, PAUSE, in_child=True).start()
 
     def write_for_refusal(self, nbytes):
-        """Write, unless that was a moment ago."""
+        """Write the file, unless it was written within the last second."""
         if time.monotonic() - self.last >= SHORTEST_PAUSE:
-            self.write(f"{format_size(nbytes)} were refused")
+            self.write(f"an allocation of {format_size(nbytes)} failed")
 
     def hook_before(self, hook, error_of):
-        """Return a hook for exceptions that writes before another one says what happened."""
+        """Return an exception hook that writes the file and then calls another hook."""
         def write_first(*facts):
             error = error_of(*facts)
             if isinstance(error, MemoryError):
-                if not str(error):  # Python's own, which says nothing
+                if not str(error):  # raised by Python, without a message
                     with self.recorded.with_more_memory():
                         error.add_note(remarks().strip())
                 self.write(f"a {type(error).__name__} was not caught")
@@ -79,14 +80,14 @@ class BlackBox:
         return write_first
 
     def check(self):
-        """Write if SIGUSR2 waits, and once when the control group has little left; return the pause."""
+        """Write if SIGUSR2 is pending, and once when the control group has little left; return the pause."""
         if self.settings["usr2"] and signal.SIGUSR2 in signal.sigpending():
             signal.sigwait({signal.SIGUSR2})
-            self.write("SIGUSR2 asked for it")
+            self.write("it received SIGUSR2")
         limit, available = machine_memory()
         is_little = available < limit // GROUP_SHARE
         if is_little and not self.was_little:
-            self.write(f"{format_size(available)} of {format_size(limit)} were left to the process")
+            self.write(f"{format_size(available)} of {format_size(limit)} memory were available")
         self.was_little = is_little
         return PAUSE
 
@@ -98,7 +99,7 @@ class BlackBox:
         self.last = time.monotonic()
 
     def words_of_limit(self):
-        """Return how the process stands to its limit, as a sentence."""
+        """Return the limit of the process and its use, as a sentence."""
         limit = self.settings["limit"]
         if limit is None:
             return ""
@@ -109,5 +110,5 @@ class BlackBox:
         )
 
     def words_of_page(self):
-        """Return where to see more."""
+        """Return the name of the page, as a sentence."""
         return f"{self.settings['page']} will show what was alive."

@@ -14,12 +14,12 @@ __all__ = ["fill"]
 def fill(parser):
     """Describe this command and its options to its parser."""
     parser.description = (
-        "Run Python code in which every name of tensix is at hand, and print the chain of ownership of the last "
-        "expression's value, from the handle down to the bytes."
+        "Run Python code with all names of tensix imported, and print the owners of the memory of the last "
+        "expression's value, from the handle to the bytes."
     )
     parser.add_argument("code", help="an expression, or statements separated by ';' or lines, an expression last")
-    parser.add_argument("--json", action="store_true", help="print JSON for a machine instead of text for a person")
-    parser.add_argument("--svg", metavar="FILE", help="draw a picture into a file as well")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    parser.add_argument("--svg", metavar="FILE", help="also draw them, into this file")
     parser.set_defaults(run=run)
 
 

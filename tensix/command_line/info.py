@@ -1,4 +1,4 @@
-"""``python -m tensix info``: what this tensix is and what it stands on."""
+"""``python -m tensix info``: print versions and the default allocator."""
 
 import json
 import platform
@@ -16,8 +16,8 @@ __all__ = ["fill"]
 
 def fill(parser):
     """Describe this command and its options to its parser."""
-    parser.description = "Say what this tensix is."
-    parser.add_argument("--json", action="store_true", help="print JSON for a machine instead of text for a person")
+    parser.description = "Print the versions of tensix, Python and NumPy, and the default allocator."
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     parser.set_defaults(run=run)
 
 

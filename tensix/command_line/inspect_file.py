@@ -15,9 +15,9 @@ FIRST_VALUES = 6
 
 def fill(parser):
     """Describe this command and its options to its parser."""
-    parser.description = "Map a .npy, .npz or .safetensors file without copying it and say what is in it."
+    parser.description = "Map a .npy, .npz or .safetensors file, without copying it, and describe its contents."
     parser.add_argument("files", nargs="+", metavar="file", help="path of a file")
-    parser.add_argument("--json", action="store_true", help="print JSON for a machine instead of text for a person")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     parser.set_defaults(run=run)
 
 

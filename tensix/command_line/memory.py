@@ -1,4 +1,4 @@
-"""``python -m tensix memory``: run a program, or read a snapshot, and show what it did with memory."""
+"""``python -m tensix memory``: run a program, or read a snapshot, and show how it used memory."""
 
 import argparse
 import os
@@ -38,7 +38,7 @@ EPILOG = """examples:
   python -m tensix memory train.json --compare yesterday.json
   python -m tensix memory --live 4711 --every 10s
 
-What follows the program's name belongs to the program.
+Arguments after the program's name are passed to the program.
 """
 
 
@@ -50,9 +50,9 @@ def fill(parser):
         "SCRIPT | FOLDER | -m MODULE | -c CODE | SNAPSHOT.json | --live PID) ..."
     )
     parser.description = (
-        "Run a Python program, record every block of memory that NumPy, PyTorch on the CPU and tensix ask for, in all "
-        "its processes, and write a page that shows them: a timeline, call sites, copies and failures. The page is one "
-        "file that needs no network. Or make such a page of a snapshot that was saved as .json."
+        "Run a Python program, record every block of memory that NumPy, PyTorch on the CPU and tensix allocate, in all "
+        "its processes, and write a page: a timeline, call sites, copies and failures. The page is one file that needs "
+        "no network. Or write the page of a snapshot that was saved as .json."
     )
     parser.epilog, parser.formatter_class = EPILOG, argparse.RawDescriptionHelpFormatter
     parser.add_argument("-o", "--output", metavar="FILE", help="write FILE: .html for the page, .json for its data "
@@ -61,24 +61,24 @@ def fill(parser):
     parser.add_argument("-q", "--quiet", action="store_true", help="print no summary: write the file only")
     add_native(parser)
     parser.add_argument("--max-events", metavar="N", type=int, default=1_000_000,
-                        help="blocks of a process to remember; beyond that the oldest ones that are freed are "
-                        "forgotten (default: 1000000)")  # fmt: skip
+                        help="number of blocks to keep per process; if there are more, the oldest freed "
+                        "blocks are dropped (default: 1000000)")  # fmt: skip
     parser.add_argument("--through", metavar="PACKAGE", action="append",
-                        help="whose lines are not the program's own: a package, a folder, or site-packages for all "
-                        "that are installed; may be given several times (default: site-packages)")  # fmt: skip
-    parser.add_argument("--compare", metavar="FILE.json", help="say how it differs from this snapshot, by call site")
+                        help="a package or a folder whose lines are not the program's own; site-packages means all "
+                        "installed packages; may be given several times (default: site-packages)")  # fmt: skip
+    parser.add_argument("--compare", metavar="FILE.json", help="print the differences from this snapshot, by call site")
     parser.add_argument("--usr2", action="store_true", help="write the page whenever a process of the program, or this "
                         "one, gets SIGUSR2")  # fmt: skip
-    parser.add_argument("--live", metavar="PID", type=int, help="show what a running program has recorded so far: one "
-                        "that memory or run with a limit began. Linux only")  # fmt: skip
-    parser.add_argument("--every", metavar="TIME", type=seconds_of, help="with --live, show it again every so many "
-                        "seconds, such as 10s, until the program ends")  # fmt: skip
-    parser.add_argument("--no-numpy", action="store_true", help="leave NumPy's arrays to NumPy")
+    parser.add_argument("--live", metavar="PID", type=int, help="show what a running program has recorded so "
+                        "far; it was started by memory, or by run with a limit. Linux only")  # fmt: skip
+    parser.add_argument("--every", metavar="TIME", type=seconds_of, help="with --live, repeat this at this "
+                        "interval, such as 10s, until the program ends")  # fmt: skip
+    parser.add_argument("--no-numpy", action="store_true", help="do not record NumPy arrays")
     parser.add_argument("--advice", metavar="KINDS", help="which advice to give: untouched, parts, dead, temporary, "
                         "copy, view, idle, clone, traceback, several with commas, or none (default: all)")  # fmt: skip
-    parser.add_argument("--fail-on-advice", metavar="SIZE", help="end with status 3 if the program "
-                        "ends with 0 and the advice would lower its peak by SIZE, such as 10MiB, or more")  # fmt: skip
-    parser.add_argument("--no-torch", action="store_true", help="leave PyTorch's tensors to PyTorch")
+    parser.add_argument("--fail-on-advice", metavar="SIZE", help="exit with status 3 if the program "
+                        "exits with 0 and the advice would lower its peak by SIZE, such as 10MiB, or more")  # fmt: skip
+    parser.add_argument("--no-torch", action="store_true", help="do not record PyTorch tensors")
     add_program(parser, " | FOLDER | SNAPSHOT.json")
     parser.set_defaults(run=run, parser=parser)
 
@@ -88,7 +88,7 @@ def run(arguments):
     if arguments.live is not None:
         return show_live(arguments)
     if arguments.every is not None:
-        raise ValueError("--every belongs to --live PID.")
+        raise ValueError("--every needs --live PID.")
     words = words_of(arguments)
     if words[0].endswith(".json") and words[1:] and words[1].startswith("-"):  # a snapshot has no options itself
         arguments = arguments.parser.parse_args([*words[1:], words[0]], arguments)
@@ -97,13 +97,13 @@ def run(arguments):
     output = Path(arguments.output or f"{name_of(words)}.memory.html")
     check_output(output, words)
     if arguments.open and output.suffix != ".html":
-        raise ValueError(f"--open shows a page, and the output {str(output)!r} is data: give it a name with .html.")
+        raise ValueError(f"--open needs a page, but the output {str(output)!r} is data: use a name that ends in .html.")
     other = load_snapshot(arguments.compare) if arguments.compare else None
     if words[0].endswith(".json"):
         if words[1:]:
             raise ValueError(f"a snapshot takes no arguments, found {words[1:]}.")
         if arguments.through:
-            raise ValueError(f"{words[0]} has its call sites already: --through belongs to the run that is recorded.")
+            raise ValueError(f"--through needs a program to record, but {words[0]} is a snapshot.")
         with Progress() as progress:
             progress.say(f"reading {words[0]}")
             snapshot = load_snapshot(words[0])
@@ -137,7 +137,7 @@ def run(arguments):
 
 
 def check_advice(arguments):
-    """Take the options of advice: kinds with commas, or none, and a size."""
+    """Parse the options of advice: kinds separated by commas, or none, and a size."""
     if arguments.advice is not None:
         arguments.advice = kinds_of([] if arguments.advice == "none" else arguments.advice.split(","))
     if arguments.fail_on_advice is not None:
@@ -145,9 +145,9 @@ def check_advice(arguments):
 
 
 def show_live(arguments):
-    """Show what a running program has recorded, once or again and again."""
+    """Show what a running program has recorded, once or repeatedly."""
     if any((arguments.program, arguments.module, arguments.code)):
-        raise ValueError("--live PID shows a program that runs: do not give another one.")
+        raise ValueError("--live PID shows a running program: it cannot be combined with a program to run.")
     check_advice(arguments)
     output = Path(arguments.output or f"{arguments.live}.memory.html")
     check_output(output)
@@ -217,7 +217,7 @@ def show(snapshot, other, output, arguments):
     if not arguments.quiet:
         print(terminal.good(f"wrote {output}, {format_size(output.stat().st_size)}"))
     if arguments.open and not import_module("webbrowser").open(output.absolute().as_uri()):
-        print(f"tensix: there is no browser to show {str(output)!r} in.", file=sys.stderr)
+        print(f"tensix: found no browser to open {str(output)!r}.", file=sys.stderr)
     saves = max((one.saves for one in findings.advice), default=0)
     if arguments.fail_on_advice is None or saves < arguments.fail_on_advice:
         return 0
@@ -238,12 +238,12 @@ def seconds_of(text):
     """Return a number of seconds, 0.1 or more, that may end in an s."""
     seconds = float(text.removesuffix("s"))
     if not 0.1 <= seconds < float("inf"):
-        raise ValueError(f"0.1 seconds or more, found {text}.")
+        raise ValueError(f"expected 0.1 seconds or more, found {text}.")
     return seconds
 
 
 def print_summary(snapshot, other, findings, terminal):
-    """Print what happened, what could be better, and how it differs from another snapshot, if there is one."""
+    """Print the summary, advice, and the differences from another snapshot, if there is one."""
     for line in lines_of_summary(snapshot, terminal):
         print(line)
     for line in summary_of(findings):

@@ -1,4 +1,4 @@
-"""The private memory of processes: what Linux tells of it, and how it is limited.
+"""Read and limit the private memory of processes on Linux.
 
 Note [Limits of processes]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -6,13 +6,13 @@ Linux refuses a process private memory beyond its RLIMIT_DATA: ``malloc`` return
 ``MemoryError``, PyTorch its own error. It counts what is reserved, touched or not, and no shared memory. Processes
 inherit the limit, and each counts its own memory.
 
-For all processes together there is no such limit, save in a control group, which few users may make. So the command
-reads ten times a second what they have, and lets each of them grow by what is left for all; by its share of that only,
-if it is less than a quarter of the limit. Processes that touch between two readings what they reserved before may pass
-the limit. If together they are beyond it by more than `tolerance_of` it, the program is ended.
+There is no such limit for several processes together, except in a control group, which few users may create. So the
+command reads their memory ten times a second, and lets each of them grow by what is left for all, or only by its share
+of it if less than a quarter of the limit is left. Processes may exceed the limit by touching, between two readings,
+memory that they reserved before. If together they exceed it by more than `tolerance_of`, the program is terminated.
 
-Programs reserve memory that they never touch, such as the stacks of threads, mostly when they begin. That is allowed on
-top of the limit, up to `tolerance_of` it.
+Programs reserve memory that they never touch, such as the stacks of threads, mostly when they start. That is allowed in
+addition to the limit, up to `tolerance_of`.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from importlib import import_module
 
 __all__ = ["allow_reserved", "limit_to", "memory_of", "more_memory", "processes_of", "share_of", "tolerance_of"]
 
-RESERVED_BYTES = 64 << 20  # that may be taken beyond a limit to write what a process had
+RESERVED_BYTES = 64 << 20  # beyond a limit, to write the recording
 
 
 def tolerance_of(limit):
@@ -62,7 +62,7 @@ def limit_of_process():
 
 
 def processes_of(pid):
-    """Return the numbers of a process and of those that come from it."""
+    """Return the numbers of a process and its descendants."""
     children = {}
     for name in os.listdir("/proc"):
         if name.isdecimal():
@@ -76,7 +76,7 @@ def processes_of(pid):
 
 
 def memory_of(number):
-    """Return the resident private bytes of a process with those that are swapped, and what RLIMIT_DATA counts."""
+    """Return the private bytes of a process, resident and swapped, and the bytes that RLIMIT_DATA counts."""
     with contextlib.suppress(OSError), open(f"/proc/{number}/status", "rb") as file:
         words = file.read().split()
         rows = {name: int(words[words.index(name) + 1]) << 10 for name in (b"RssAnon:", b"VmSwap:", b"VmData:")
@@ -87,7 +87,7 @@ def memory_of(number):
 
 
 def share_of(number, otherwise):
-    """Return a process's share of its private pages, of which those that forks share count in part."""
+    """Return a process's private bytes, with its share only of pages that forks share."""
     with contextlib.suppress(OSError, ValueError), open(f"/proc/{number}/smaps_rollup", "rb") as file:
         words = file.read().split()
         return sum(int(words[words.index(name) + 1]) << 10 for name in (b"Pss_Anon:", b"SwapPss:") if name in words)
@@ -95,6 +95,6 @@ def share_of(number, otherwise):
 
 
 def allow_reserved(limit):
-    """Let what this process has reserved and not touched so far not count, within the tolerance of its limit."""
+    """Raise the limit by what this process has reserved and not touched so far, up to the tolerance."""
     private, data = memory_of("self")
     limit_to(limit + min(max(data - private, 0), tolerance_of(limit)))

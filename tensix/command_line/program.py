@@ -118,8 +118,8 @@ def environment_of(settings):
 
 def add_native(parser):
     """Add the option that records blocks of other libraries."""
-    parser.add_argument("--native", action="store_true", help="give lines also to blocks of 64 KiB and more that other "
-                        "libraries ask for, and to Python's own. Linux with glibc only")  # fmt: skip
+    parser.add_argument("--native", action="store_true", help="also record blocks of 64 KiB and more that other "
+                        "libraries and Python itself allocate. Linux with glibc only")  # fmt: skip
 
 
 def preloaded_library(wanted):

@@ -16,7 +16,7 @@ EPILOG = """examples:
   python -m tensix run --limit-total 12G -m pytest -n 4
   python -m tensix run --limit-arrays 2G --stats simulate.py
 
-What follows the program's name belongs to the program. It runs as Python runs it, in this process if it has no limit.
+Arguments after the program's name are passed to the program. Without a limit it runs in this process.
 """
 
 
@@ -27,32 +27,32 @@ def fill(parser):
         "[--usr2] [--huge-pages] [--stats] (SCRIPT | FOLDER | -m MODULE | -c CODE) ..."
     )
     parser.description = (
-        "Run a Python program and give its NumPy arrays and PyTorch's CPU tensors memory of tensix, in all its "
-        "processes: blocks that are freed are used again, pages and all. With a limit, a page shows what was alive "
-        "when memory was refused."
+        "Run a Python program with tensix as the allocator of its NumPy arrays and PyTorch's CPU tensors, in all its "
+        "processes. Freed blocks are reused without new page faults. With a limit, a page shows what was allocated "
+        "when an allocation failed."
     )
     parser.epilog, parser.formatter_class = EPILOG, argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--limit", metavar="SIZE", help="the most private memory of a process, such as 500M or 1.5GiB, "
-                        "of arrays, Python objects and other libraries, with what they reserve. Linux "
+    parser.add_argument("--limit", metavar="SIZE", help="limit of the private memory of each process, such as 500M or "
+                        "1.5GiB: arrays, Python objects and other libraries, including reserved memory. Linux "
                         "only")  # fmt: skip
-    parser.add_argument("--limit-total", metavar="SIZE", help="the most private memory of all processes of the program "
-                        "together. Linux only")  # fmt: skip
-    parser.add_argument("--limit-arrays", metavar="SIZE", help="the most for the arrays of a process, and what is kept "
-                        "for reuse")  # fmt: skip
-    parser.add_argument("--no-black-box", action="store_true", help="record nothing, and write no page")
+    parser.add_argument("--limit-total", metavar="SIZE", help="limit of the private memory of all processes of the "
+                        "program together. Linux only")  # fmt: skip
+    parser.add_argument("--limit-arrays", metavar="SIZE", help="limit of the arrays and cached blocks of each "
+                        "process")  # fmt: skip
+    parser.add_argument("--no-black-box", action="store_true", help="with a limit, record nothing and write no page")
     add_native(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="the page (default: the name of the program with "
                         ".memory.html, in this folder)")  # fmt: skip
     parser.add_argument("--usr2", action="store_true", help="write the page also when a process of the program, or "
                         "this one, gets SIGUSR2")  # fmt: skip
-    parser.add_argument("--huge-pages", action="store_true", help="take large blocks from HugePageAllocator")
-    parser.add_argument("--stats", action="store_true", help="say at the end what was reused, on the standard error")
+    parser.add_argument("--huge-pages", action="store_true", help="use HugePageAllocator for large blocks")
+    parser.add_argument("--stats", action="store_true", help="print at the end how much was reused, on standard error")
     add_program(parser, " | FOLDER")
     parser.set_defaults(run=run)
 
 
 def run(arguments):
-    """Run the program; become it if it has no limit."""
+    """Run the program; replace this process by it if it has no limit."""
     words = words_of(arguments)
     limits = {
         name: limit_of(f"--{name.replace('_', '-')}", text)
@@ -63,13 +63,12 @@ def run(arguments):
     if arguments.stats:
         settings["stats_of_child_of" if is_supervised else "stats_of"] = os.getpid()
     if arguments.native and (not is_supervised or arguments.no_black_box):
-        raise ValueError("--native belongs to a recording: give a limit too, or run the program by python -m tensix "
+        raise ValueError("--native needs a recording: give a limit too, or run the program by python -m tensix "
                          "memory.")  # fmt: skip
     if not is_supervised:
         return exchange_for(words, settings)
     if {"limit", "limit_total"} & limits.keys() and sys.platform != "linux":
-        raise ValueError("--limit and --limit-total need Linux, whose kernel refuses what is beyond them: "
-                         "give --limit-arrays.")  # fmt: skip
+        raise ValueError("--limit and --limit-total need Linux: use --limit-arrays.")  # fmt: skip
     output = None if arguments.no_black_box else arguments.output or f"{name_of(words)}.memory.html"
     settings["native"] = preloaded_library(arguments.native)
     supervised = import_module("tensix.command_line.supervised_run")
@@ -77,7 +76,7 @@ def run(arguments):
 
 
 def limit_of(option, text):
-    """Return a limit in bytes. A small number without a unit is refused: somebody left the unit out."""
+    """Return a limit in bytes. A small number without a unit is refused: the unit was probably forgotten."""
     import_module("tensix._modules")  # which a run without a limit does without
     limit = import_module("tensix._support.format_size").parse_size(text)
     if text.strip()[-1].isdecimal() and limit < LEAST_BARE_LIMIT:

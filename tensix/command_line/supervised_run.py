@@ -1,4 +1,4 @@
-"""Run a program within limits, and say at the end how it stood to them.
+"""Run a program within limits, and print at the end how much memory it used.
 
 See Note [Limits of processes] in ``process_memory.py``.
 """
@@ -18,11 +18,11 @@ from tensix.command_line.recorded_files import ARRAYS_PEAK, PagesWanted, check_o
 
 __all__ = ["run_within"]
 
-MAX_EVENTS = 100_000       # of the recording, beyond those of living blocks
-LITTLE = 4                 # a part of the limit; if no more is left, each process may have its share of that only
-LEFT_TO_ALL = 32 << 20     # bytes beyond the limit that processes can ask for, to raise an error and to end
-ENDED_BY_US = 137          # the exit status that the kernel's own killing has
-PATIENCE = 2.0             # seconds between asking processes to end and making them end
+MAX_EVENTS = 100_000       # of the recording, in addition to live blocks
+LITTLE = 4                 # if less than this part of the limit is left, each process may use only its share of it
+LEFT_TO_ALL = 32 << 20     # bytes beyond the limit that processes may allocate, to raise an error and to exit
+ENDED_BY_US = 137          # the exit status after a kill by the kernel
+PATIENCE = 2.0             # seconds between SIGTERM and SIGKILL
 
 
 def run_within(words, settings, output, *, usr2):
@@ -31,13 +31,13 @@ def run_within(words, settings, output, *, usr2):
     Parameters
     ----------
     words : list of str
-        Of the program.
+        The program and its arguments.
     settings : dict
-        For `program_setup`; ``"limit"`` and ``"limit_total"`` are kept here.
+        For `program_setup`; ``"limit"`` and ``"limit_total"`` are enforced here.
     output : str or None
-        The page, None if nothing is to be recorded.
+        The file of the page; None: nothing is recorded.
     usr2 : bool
-        Whether SIGUSR2 asks for a page.
+        Whether SIGUSR2 requests a page.
     """
     limit, total = settings.get("limit"), settings.get("limit_total")
     if output is not None:
@@ -57,7 +57,7 @@ def run_within(words, settings, output, *, usr2):
 
         pid, status = run_and_wait(words, settings, watch, limit)
         if status - 128 in (signal.SIGKILL, signal.SIGTERM, signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS):
-            pages.write(pid, f"the program was ended by {signal.Signals(status - 128).name}")
+            pages.write(pid, f"the program was terminated by {signal.Signals(status - 128).name}")
         peaks = [path.read_text() for path in Path(folder).glob(f"*{ARRAYS_PEAK}")]
         arrays = [int(peak) for peak in peaks if peak]  # a process may be killed while it writes
     print(f"tensix: {tree.line(settings.get('limit_arrays'), arrays)}", file=sys.stderr)
@@ -65,35 +65,35 @@ def run_within(words, settings, output, *, usr2):
 
 
 def send(numbers, number_of_signal):
-    """Send a signal to processes, as far as they are there."""
+    """Send a signal to processes that still exist."""
     for number in numbers:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(number, number_of_signal)
 
 
 class LimitOfTree:
-    """Hold the private memory of a process and of all that come from it within a limit.
+    """Limit the private memory of a process and all its descendants together.
 
     Parameters
     ----------
     limit : int or None
-        Bytes; None: there is none.
+        The limit in bytes; None: unlimited.
     limit_of_each : int or None
-        The limit of every single process, likewise.
+        The limit of each process, in the same way.
 
     Attributes
     ----------
     most : int
-        The most that all had together, in bytes, as far as it was seen.
+        The largest sum that was measured, in bytes.
     ended_at : float or None
-        When the program was asked to end, because it was too late to refuse.
+        When the program was terminated, because it exceeded the limit.
     """
 
     def __init__(self, limit, limit_of_each):
         self.limit, self.limit_of_each, self.most, self.ended_at = limit, limit_of_each, 0, None
 
     def hold(self, pid):
-        """Let each process grow by what is left, or end them all."""
+        """Let each process grow by what is left, or terminate them all."""
         if self.limit is None:
             return
         own = {number: facts for number in processes_of(pid) if (facts := memory_of(number))}
@@ -111,14 +111,14 @@ class LimitOfTree:
             self.ended_at = time.monotonic()
             text = import_module("tensix._support.format_size").format_size
             largest = max(own, key=lambda number: own[number][0])
-            print(f"tensix: the processes of the program have {text(total)}, of a limit of {text(self.limit)}, and are "
-                  f"ended. Process {largest} has most, {text(own[largest][0])}.", file=sys.stderr)  # fmt: skip
-            send(own, signal.SIGTERM)  # so that they can leave their files
+            print(f"tensix: the program's processes use {text(total)}, more than the limit of {text(self.limit)}, and "
+                  f"are terminated. Process {largest} uses {text(own[largest][0])}.", file=sys.stderr)  # fmt: skip
+            send(own, signal.SIGTERM)  # so that they can write their files
         elif self.ended_at is not None and time.monotonic() - self.ended_at > PATIENCE:
             send(own, signal.SIGKILL)
 
     def line(self, limit_of_arrays, arrays):
-        """Return what was used of which limit, in words."""
+        """Return the memory used and the limits, in words."""
         text = import_module("tensix._support.format_size").format_size
         resource = import_module("resource")
         resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -24,12 +24,12 @@ EPILOG = """examples:
 def fill(parser):
     """Describe this command and its options to its parser."""
     parser.description = (
-        "Run Python code in which every name of tensix is at hand, and tell what happened: operators, dispatch keys, "
-        "allocations, views, owners, frees, and a balance."
+        "Run Python code with all names of tensix imported, and print what happened: operators, dispatch keys, "
+        "allocations, views, owners, frees, and a total."
     )
     parser.epilog, parser.formatter_class = EPILOG, argparse.RawDescriptionHelpFormatter
     parser.add_argument("code", help="an expression, or statements separated by ';' or lines")
-    parser.add_argument("--json", action="store_true", help="print JSON for a machine instead of text for a person")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     parser.set_defaults(run=run)
 
 

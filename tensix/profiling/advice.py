@@ -1,8 +1,8 @@
-"""What a recording advises: which blocks the peak could do without, and what would be left of it.
+"""Find changes that would lower the peak of a recording, and the peak that each leaves.
 
-What a change would save is replayed: Note [Replaying a recording] in replay.py. Changes are taken one after the other:
-the one that has most bytes at the peak, then that with most at the peak which is left. One that alone saves nothing,
-because as much is in use at another moment, so comes with the next one.
+The saving of a change is found by a replay: Note [Replaying a recording] in replay.py. Changes are selected one after
+the other: first the one that frees most bytes at the peak, then the one that frees most at the remaining peak. A change
+that saves nothing by itself, because as much is in use at another moment, is followed by the change for that moment.
 """
 
 from typing import NamedTuple
@@ -25,11 +25,11 @@ from tensix.profiling.uses import Uses, where
 
 __all__ = ["Advice"]
 
-FINDERS = {  # of what saves the same the first is taken
+FINDERS = {  # of changes that save the same the first one is advised
     "untouched": untouched_blocks, "parts": joined_parts, "dead": dead_variables, "temporary": temporaries,
     "copy": copies, "view": views, "idle": idle_blocks, "clone": needless_clones, "traceback": tracebacks,
 }  # fmt: skip
-MOST_STEPS = 20  # that lower a peak
+MOST_STEPS = 20  # changes that are applied one after the other
 
 
 class Advice(NamedTuple):
@@ -42,17 +42,17 @@ class Advice(NamedTuple):
     kind : str
         ``"dead"``: variables that are not used again keep an array. ``"temporary"``: a result could be written into an
         operand. ``"copy"``: a copy is only read. ``"parts"``: a list of arrays is joined. ``"view"``: a view keeps an
-        array that is at least twice as large. ``"untouched"``: of a block no page was used. ``"idle"``: a block that is
-        not used again is kept. ``"clone"``: a copy that is never written could have shared its bytes.
-        ``"traceback"``: an exception keeps the variables of functions that have ended.
+        array that is at least twice as large. ``"untouched"``: no page of a block was used. ``"idle"``: a block is kept
+        but not used again. ``"clone"``: a clone that is never written could share its bytes. ``"traceback"``: an
+        exception keeps the variables of functions that have returned.
     place : Frame or None
         The line to change; None if it is not known.
     blocks : tuple of int
-        The blocks that would go, or go earlier, by their numbers in the snapshot.
+        The numbers, in the snapshot, of blocks that would be freed earlier or not be allocated.
     saves : int
-        How many bytes lower the peak would be with this and all advice before it.
+        The bytes by which this advice and all before it would lower the peak.
     peak_after : int
-        The peak that would be left then.
+        The peak that would remain.
 
     Examples
     --------
@@ -79,25 +79,25 @@ class Advice(NamedTuple):
 
 
 def kinds_of(kinds):
-    """Return kinds of advice that are asked for, all for None."""
+    """Return the requested kinds of advice; all for None."""
     wanted = frozenset(FINDERS if kinds is None else kinds)
     if not wanted <= FINDERS.keys():
         unknown = ", ".join(map(repr, sorted(wanted - FINDERS.keys())))
-        raise ValueError(f"there is no advice of kind {unknown}: the kinds are {', '.join(FINDERS)}.")
+        raise ValueError(f"unknown kind of advice {unknown}: the kinds are {', '.join(FINDERS)}.")
     return wanted
 
 
 def advice_of(snapshot, kinds=None):
-    """Return what a snapshot advises, what saves most first; one without uses, as older versions wrote, nothing."""
+    """Return the advice for a snapshot, largest saving first; none if an older version wrote it, without uses."""
     return findings_of(snapshot, kinds).advice
 
 
-# Blocks of these kinds are read without our knowing.
+# tensix does not see reads of these kinds of blocks.
 FOREIGN = {1: "NumPy's arrays", 2: "PyTorch's tensors", 3: "blocks of other libraries"}
 
 
 class Findings(NamedTuple):
-    """Hold what a replay finds: advice; bytes at the peak, idle ones, unseen ones and whose these are."""
+    """Hold advice, the bytes at the peak, those that are idle, and those whose use is unknown, with their kinds."""
 
     advice: list[Advice]
     peak: int = 0
@@ -107,7 +107,7 @@ class Findings(NamedTuple):
 
 
 def findings_of(snapshot, kinds=None):
-    """Return what the replay of a snapshot finds; of a million blocks that takes seconds."""
+    """Return the findings of a replay of a snapshot; for a million blocks this takes seconds."""
     wanted = kinds_of(kinds)
     if "operators" not in snapshot:
         return Findings([])
@@ -118,7 +118,7 @@ def findings_of(snapshot, kinds=None):
     for change, after, at in plan_of(replay, [change for change in changes if change.ends]):
         text = f"{change.what} would make the peak {format_size(after)}{change.instead}"
         near = [n for n, born in enumerate(replay.born) if born <= at and sizes[n] * SMALLEST_PART >= after]
-        text += f"; the next is at {where(uses.place(near[-1]))}" if near and uses.place(near[-1]) else ""
+        text += f"; the next peak is at {where(uses.place(near[-1]))}" if near and uses.place(near[-1]) else ""
         advice.append(Advice(text, change.kind, change.place, change.blocks, peak - after, after))
     saves, after = advice[-1][-2:] if advice else (0, peak)
     advice += [Advice(one.what, one.kind, one.place, one.blocks, saves, after) for one in changes if not one.ends]
@@ -131,7 +131,7 @@ def findings_of(snapshot, kinds=None):
 
 
 def plan_of(replay, changes):
-    """Return changes with the peak that each and those before it leave, and the position of that peak."""
+    """Return changes with the peak that remains after each and those before it, and the position of that peak."""
     ends, added, tops, plan, at, worth = {}, [], set(), [], replay.peak_at, 0
     lowest = replay.peak
     while changes and len(plan) < MOST_STEPS:
@@ -153,10 +153,10 @@ def plan_of(replay, changes):
 
 
 def summary_of(findings, most=5):
-    """Yield the lines of a summary: how much of the peak was idle, the best advice, and of what nothing is known."""
+    """Yield the lines of a summary: how much of the peak was idle, the best advice, and how much may be in use."""
     advice, peak, idle, unseen, kinds = findings
     if advice:
         yield f"peak {format_size(peak)}, {format_size(idle)} of it not used again:"
         yield from (f"    {one.text}" for one in advice[:most])
     if unseen * SMALLEST_PART > peak:
-        yield f"{format_size(unseen)} of the peak are {kinds} that may be used again, as far as can be seen"
+        yield f"{format_size(unseen)} of the peak are {kinds}, which may be used again"

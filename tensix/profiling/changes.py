@@ -1,4 +1,4 @@
-"""Changes of a program that would lower its peak, as far as the uses of blocks and of variables show them."""
+"""Find changes of a program that would lower its peak, by the uses of blocks and variables."""
 
 from collections import defaultdict
 from itertools import pairwise
@@ -11,11 +11,11 @@ from tensix.profiling.uses import Change, where
 __all__ = []
 
 MOST_BETWEEN = 50  # blocks from an operand to its result
-SMALLEST_PART = 100  # of the peak: what saves less is not worth a line
+SMALLEST_PART = 100  # of the peak: less is not worth advice
 
 
 def idle_blocks(uses):
-    """Yield changes that let go of blocks which are kept, but not used again."""
+    """Yield changes that free blocks which are kept but not used again."""
     replay, blocks = uses.replay, uses.blocks
     known = [*filter(uses.is_known, range(len(blocks["nbytes"])))]
     stacks, last_uses = set(), defaultdict(set)
@@ -35,7 +35,7 @@ def idle_blocks(uses):
             groups[name, place, uses.place(number) if name is None else None][number] = end
     for (name, place, made), ends in groups.items():
         changed = tuple(number for number, end in ends.items() if end < replay.gone[number])
-        what = f"`del {name}`" if name else f"to let go of what {where(made)} allocated"
+        what = f"`del {name}`" if name else f"freeing the tensor from {where(made)}"
         instead = instead_of(uses, changed)
         if any(blocks["freed_ns"][number] is None for number in changed):
             instead += ", if it is not needed after the recording"
@@ -43,7 +43,7 @@ def idle_blocks(uses):
 
 
 def instead_of(uses, idle):
-    """Return in words which line could write into the first idle block, for it allocates one of its size."""
+    """Return, in words, a line that allocates a block of the same size and could reuse the first idle block."""
     sizes = uses.blocks["nbytes"]
     for first in idle[:1]:
         end, _ = uses.end_of_use(first)
@@ -54,7 +54,7 @@ def instead_of(uses, idle):
 
 
 def needless_clones(uses):
-    """Yield changes that share the bytes of clones which were never written, of what was not written either."""
+    """Yield changes that share bytes of clones if neither the clone nor its source is written."""
     replay, blocks = uses.replay, uses.blocks
     groups = defaultdict(list)
     for number, source in enumerate(blocks["copy_of"]):
@@ -72,12 +72,12 @@ def needless_clones(uses):
             ends[root] = max(ends.get(root, replay.gone[root]), replay.gone[clone])
         clones = tuple(clone for clone, _ in pairs)
         place = uses.place(clones[0])
-        what = f"the clone at {where(place)} is never written, nor is what it copies: lazy_clone() there"
+        what = f"`lazy_clone()` in place of `clone()` at {where(place)}, where neither is written later,"
         yield Change("clone", what, place, clones, ends)
 
 
 def dead_variables(uses):
-    """Yield changes that let go of arrays in variables that are not used again. See ``liveness.py``.
+    """Yield changes that free arrays in variables that are not used again. See ``liveness.py``.
 
     A block is given to its variable by the statement that allocates it, or lies in it while the variable is live. From
     then on the variable is dead for the first time where ``del`` would have been, and at no line before. If neither is
@@ -104,7 +104,7 @@ def dead_variables(uses):
 
 
 def views(uses):
-    """Yield changes that copy a view which alone keeps an array, where its statement is over."""
+    """Yield changes that copy a view which is the only reference to an array, after its statement."""
     replay, nbytes, seen = uses.replay, uses.blocks["nbytes"], set()
     for fact, level in uses.moments():
         number = fact["blocks"][0] if "part" in fact else None
@@ -116,24 +116,24 @@ def views(uses):
         ends = {one: end for one, end in ends.items() if end < replay.gone[one]}
         seen |= ends.keys()
         [name], line = fact["names"], level.used._replace(line=fact["line"])
-        what = (f"`{name} = {name}.copy()` before {where(line)}, for it keeps {format_size(nbytes[number])} and uses "
-                f"{format_size(fact['part'])} of that,")  # fmt: skip
+        what = (f"`{name} = {name}.copy()` before {where(line)}, since the view has {format_size(fact['part'])} "
+                f"and keeps {format_size(nbytes[number])},")  # fmt: skip
         added = tuple((end - 1, replay.gone[one], fact["part"]) for one, end in ends.items())
         yield Change("view", what, line, tuple(ends), ends, added)
 
 
 def untouched_blocks(uses):
-    """Yield changes that leave out large blocks of which no page was ever touched that they have alone."""
+    """Yield changes that do not allocate large blocks, of which no page was touched that they do not share."""
     groups = defaultdict(list)
     for number in uses.snapshot.get("untouched", ()):
         groups[uses.place(number)].append(number)
     for place, numbers in groups.items():
-        what = f"to leave out or shorten what {where(place)} allocates, for only its first and last page may be used,"
+        what = f"not allocating what {where(place)} allocates, or less, since at most its first and last page are used,"
         yield Change("untouched", what, place, tuple(numbers), {one: uses.replay.born[one] for one in numbers})
 
 
 def tracebacks(uses):
-    """Yield what exceptions' tracebacks keep at the end: how much a peak would be lower by it is not known."""
+    """Yield blocks that tracebacks of exceptions keep at the end: the effect on the peak is not known."""
     held, groups = defaultdict(set), defaultdict(list)
     for holder in uses.snapshot["holders"]:
         held[holder["block"]].add(holder.get("finished"))
@@ -143,7 +143,7 @@ def tracebacks(uses):
     for kept, numbers in groups.items():
         size = sum(uses.blocks["nbytes"][number] for number in numbers)
         if size * SMALLEST_PART >= uses.replay.peak:
-            what = f"{kept}: traceback.clear_frames() would give back {format_size(size)} at the end"
+            what = f"{kept}: traceback.clear_frames() would free {format_size(size)} at the end"
             yield Change("traceback", what, None, tuple(numbers), {})
 
 

@@ -1,18 +1,18 @@
-"""Copies of arrays that need not be: those that only one operation reads, and parts that are joined.
+"""Find copies of arrays that are not needed: those that only one operation reads, and parts that are joined.
 
 Note [Copies that are only read]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 The result of ``copy()``, ``flatten()``, ``astype()`` of an array to its own type, ``np.copy`` and ``np.array`` is not
-needed if an operation alone gets it that reads it and keeps nothing of it: an operator, a ufunc, or one of `READERS`.
-Nothing else has the copy then, and nothing runs in between that could write into the source, if the operation's other
-arguments are names, constants and what is known. An operator may give its result the memory of an operand that is
-temporary: where type and shape permit that, the copy saves as much as it takes.
+needed if it is passed only to an operation that reads it and keeps no reference: an operator, a ufunc, or one of
+`READERS`. If the operation's other arguments are names, constants and known expressions, nothing can write into the
+source in between. NumPy may reuse a temporary operand's memory for the result of an operator: if type and shape permit
+that, the copy saves as much memory as it takes.
 
 Note [Parts that are joined]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-A loop over a range appends to a list, and NumPy makes one array of the list: all is there twice. Of the list nothing
-else may be done, so each part could be written into its place at once. That nothing but the list has the parts shows in
-that they are freed with it, or in that they are dead with its variable.
+A loop over a range appends to a list, and NumPy makes one array of the list: then all elements exist twice. The list
+must not be used otherwise, so each part could be written into the result at once. Only the list refers to the parts if
+they are freed together with it, or if they are dead together with its variable.
 """
 
 import ast
@@ -39,7 +39,7 @@ JOINS = frozenset(("array", "concatenate", "stack"))
 
 
 def copies(uses):
-    """Yield changes that leave copies out. See Note [Copies that are only read]."""
+    """Yield changes that avoid copies. See Note [Copies that are only read]."""
     for fact, level in uses.moments():
         found = needless_copy(level.used, fact["at"], fact["types"]) if "at" in fact else None
         if found is not None:
@@ -51,7 +51,7 @@ def copies(uses):
 
 
 def needless_copy(frame, place, types):
-    """Return what to write in place of the copy that runs, and its bytes; None if none runs, or if it may be needed."""
+    """Return what to write instead of the copy that runs, and its size; None if there is none or it may be needed."""
     statement, known = statement_of(frame), Types(types)
     node, *around = expressions_at(statement, place) if statement is not None else [None]
     source, instead = known.copied(node)
@@ -62,7 +62,7 @@ def needless_copy(frame, place, types):
 
 
 def is_only_read(node, around, known):
-    """Whether an operation alone gets a copy, only reads it, and gives its memory to nothing else."""
+    """Whether a copy is passed to one operation only, which reads it and does not reuse its memory."""
     parent, call, *_ = *around, None
     if known.operation(parent)[0] is not None:
         result = known.of(parent)
@@ -97,7 +97,7 @@ def joined_parts(uses):
                 count = len(parts) if result == fact["block"] else count
         if fact["block"] in ends:
             line = level.used._replace(line=loop[0])
-            what = (f"to write the {count} parts of `{text}` at {where(level.used)} into one array of "
+            what = (f"writing the {count} parts of `{text}` at {where(level.used)} into one array of "
                     f"{format_size(nbytes[fact['block']])}, allocated before {where(line)},")  # fmt: skip
             yield Change("parts", what, line, tuple(ends), ends, added)
 

@@ -87,7 +87,7 @@ def test_a_program_that_catches_the_error_goes_on(tmp_path):
     code = NUMPY + "try:\n    np.ones(1 << 40, np.uint8)\nexcept MemoryError:\n    print('smaller')\nnp.ones(1000)\n"
     done = run(tmp_path, "--limit", "300MiB", "-c", code)
     assert (done.returncode, done.stdout) == (0, "smaller\n")
-    assert "1024.00 GiB were refused; wrote code.memory.html" in done.stderr
+    assert "an allocation of 1024.00 GiB failed; wrote code.memory.html" in done.stderr
 
 
 def test_without_a_black_box_there_is_no_page(tmp_path):
@@ -108,7 +108,7 @@ def test_a_page_that_cannot_be_written_ends_nothing(tmp_path):
            "except MemoryError:\n    print('smaller')\n"  # fmt: skip
     done = run(tmp_path, "--limit", "300MiB", "-o", "gone.html", "-c", code)
     assert (done.returncode, done.stdout) == (0, "smaller\n")
-    assert "were refused; the page could not be written: " in done.stderr and "Traceback" not in done.stderr
+    assert " failed; the page could not be written: " in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("words, said", [
@@ -170,7 +170,7 @@ def test_a_program_that_is_killed_leaves_a_page(tmp_path, begin, number):
     os.kill(pid, number)
     shown = process.communicate(timeout=30)[1]
     assert process.returncode == 128 + number
-    assert f"the program was ended by {number.name}; wrote sleeper.memory.html" in shown
+    assert f"the program was terminated by {number.name}; wrote sleeper.memory.html" in shown
     assert sum(lines_held(snapshot_in(tmp_path, "sleeper.memory.html")).values()) == 30 << 20
 
 
@@ -204,8 +204,8 @@ def test_a_running_program_is_shown(tmp_path, begin):
 
 
 @pytest.mark.parametrize("words, said", [
-    (["--live", str(os.getpid())], "is not recorded"), (["--every", "3s", "-c", "0"], "--every belongs to --live"),
-    (["--live", "1", "-c", "0"], "do not give another one"),
+    (["--live", str(os.getpid())], "is not recorded"), (["--every", "3s", "-c", "0"], "--every needs --live"),
+    (["--live", "1", "-c", "0"], "it cannot be combined with a program"),
 ])  # fmt: skip
 def test_what_cannot_be_shown_is_refused(tmp_path, words, said):
     command = [sys.executable, "-m", "tensix", "memory", *words]
@@ -264,4 +264,5 @@ def test_a_program_is_ended_where_refusing_is_too_late(tmp_path):
            "        kept.append(np.empty(200 << 20, np.uint8))\n        time.sleep(0.5)\n        kept[0][:] = 1\n" \
            "        time.sleep(30)\n        os._exit(0)\nwhile True:\n    try: os.wait()\n    except OSError: break\n"
     done = run(tmp_path, "--limit-total", "300MiB", "-c", code)
-    assert done.returncode == 137 and re.search(r"of a limit of 300\.00 MiB, and are ended\. Process \d+", done.stderr)
+    assert done.returncode == 137
+    assert re.search(r"more than the limit of 300\.00 MiB, and are terminated\. Process \d+", done.stderr)

@@ -317,7 +317,7 @@ def test_the_page_is_opened(folder, capfd, monkeypatch, is_there):
     monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or is_there)
     assert main(["memory", "-o", "out.html", "--open", "-c", "import numpy"]) == 0
     assert opened == [(folder / "out.html").as_uri()]
-    assert ("no browser" in capfd.readouterr().err) == (not is_there)
+    assert ("found no browser" in capfd.readouterr().err) == (not is_there)
 
 
 def test_advice_is_looked_for_once(memory, monkeypatch):
@@ -354,7 +354,7 @@ def test_advice_that_would_save_too_much_fails(folder, capfd, options, status):
     assert main(["memory", "out.json", "--fail-on-advice", "1GiB"]) == 0
 
 
-@pytest.mark.parametrize("option, found", [("--advice=late", "of kind 'late'"), ("--fail-on-advice=x", "'x'")])
+@pytest.mark.parametrize("option, found", [("--advice=late", "unknown kind of advice 'late'"), ("--fail-on-advice=x", "'x'")])
 def test_options_of_advice_that_are_wrong(folder, capfd, option, found):
     assert main(["memory", option, "-c", "import numpy"]) == 2
     assert found in capfd.readouterr().err
@@ -455,10 +455,10 @@ def test_few_events_are_remembered_on_request(memory):
     (["--output", "data.json", "data.json"], "'data.json' is the input"),
     (["--max-events", "3", "script.py"], "max_events"),
     (["data.json", "more"], "takes no arguments"),
-    (["--open", "-o", "x.json", "script.py"], "--open shows a page"),
+    (["--open", "-o", "x.json", "script.py"], "--open needs a page"),
     (["data.json"], "data.json"),
     (["--through", "nothere", "script.py"], "there is no package 'nothere'"),
-    (["--through", "numpy", "data.json"], "--through belongs to the run"),
+    (["--through", "numpy", "data.json"], "--through needs a program"),
     (["--compare", "other.json", "script.py"], "other.json"),
     (["newer.json"], "99.0"),
     (["other.json"], "other.json"),

@@ -252,7 +252,7 @@ def test_run_with_a_limit_names_who_holds_most(library):
 def test_without_a_recording_it_is_refused(tmp_path):
     for words in (["--native"], ["--native", "--limit", "1G", "--no-black-box"]):
         done = tensix(tmp_path, "run", *words, "-c", "pass")
-        assert done.returncode == 2 and "--native belongs to a recording: give a limit too" in done.stderr
+        assert done.returncode == 2 and "--native needs a recording: give a limit too" in done.stderr
 
 
 def test_what_cannot_be_served_is_said(monkeypatch, tmp_path, capsys):

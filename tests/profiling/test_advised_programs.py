@@ -76,7 +76,7 @@ def leave_copy_out(tree, parents, text, line):
 
 def write_parts(tree, parents, text, line):
     """Write the parts into one array, which is made with the first of them, for its shape is known then."""
-    text = re.match(r"to write the \d+ parts of `(.*?)` at ", text)[1]
+    text = re.match(r"writing the \d+ parts of `(.*?)` at ", text)[1]
     [join] = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node) == text]
     name, [listed] = join.func.attr, join.args
     statement = parents[id(join)]
