@@ -17,7 +17,7 @@ from tensix import __version__
 sys.path.append(str(Path(__file__).parent))  # floors.py and floors_picture.py
 
 project = "tensix"
-author = "the tensix maintainers"
+author = copyright = "the tensix maintainers"
 version = release = __version__
 
 extensions = ["sphinx.ext.autodoc", "numpydoc", "floors_picture"]

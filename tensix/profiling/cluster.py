@@ -18,33 +18,31 @@ class record:  # noqa: N801 - it reads as what it does
     Parameters
     ----------
     client : distributed.Client or the module ray
-        Of the cluster.
+        The client of the cluster, or Ray.
     limit : int or str, optional
-        The most for the arrays of a worker process: bytes, such as ``"2GiB"``, or a share of the worker's own memory
-        limit, such as ``"80%"``. A task that asks for more fails with `MemoryError`, whose text names the lines that
-        hold most; the worker lives, and the retries of the task apply.
+        The limit of the arrays of a worker process: bytes, such as ``"2GiB"``, or a share of the worker's own memory
+        limit, such as ``"80%"``. A task that exceeds it fails with `MemoryError`, whose text names the lines that
+        hold most; the worker continues, and the retries of the task apply.
     depth, max_events, through : optional
-        As of `tensix.memory.record`; for each process.
+        As for `tensix.memory.record`; for each process.
 
     Raises
     ------
     TypeError
-        If it is neither a client nor Ray, or a client that is asynchronous.
+        If `client` is neither a client nor Ray, or is an asynchronous client.
     ValueError
-        If the limit is not a size, or is a share and a worker has no limit.
+        If the limit is not a size, or is a share and a worker has no memory limit.
 
     Notes
     -----
-    Use it as a context manager; results can be asked for inside and afterwards. NumPy's arrays and PyTorch's CPU
-    tensors lie in tensix's memory meanwhile, in the workers and in this process. Workers that join later are recorded,
-    too.
+    Use it as a context manager; results are available inside and afterwards. Meanwhile tensix allocates NumPy arrays
+    and PyTorch's CPU tensors, in the workers and in this process. Workers that join later are recorded too.
 
-    The peak of a task is the most that the blocks which it allocated took at one time: not its arguments, which are
-    blocks of other tasks or, if they were received or read from disk, of none. It is exact whichever threads
-    allocate and free. Blocks that a task leaves behind stay its own.
+    The peak of a task is the largest sum of the blocks that it allocated: without its arguments, which are blocks of
+    other tasks or, if they were received or read from disk, of no task. It is exact whichever threads allocate and
+    free. Blocks that are still allocated when a task ends continue to count for it.
 
-    Lifetime: nothing of a worker is kept alive. Each reports about once a second; of one that was killed the last
-    report is shown.
+    Lifetime: no worker is kept alive. Each reports about once a second; if it is killed, its last report is shown.
 
     Thread-safety: one thread at a time.
 
@@ -90,7 +88,7 @@ class record:  # noqa: N801 - it reads as what it does
         Returns
         -------
         dict
-            From the key of a task to bytes; the largest, if it ran more than once.
+            From the key of a task to bytes; the largest value if it ran more than once.
         """
         self._check_begun()
         return self.collected[0] if self.collected else self._peaks()
@@ -101,12 +99,12 @@ class record:  # noqa: N801 - it reads as what it does
         Parameters
         ----------
         holders : bool, optional
-            Look for who holds the living blocks; not once the recording has ended.
+            Find what refers to the live blocks; not possible after the recording has ended.
 
         Returns
         -------
         Snapshot
-            ``"tasks"`` of a process has for each task its key, its peak, and what it left behind.
+            ``"tasks"`` of a process has for each task its key, its peak, and the bytes still allocated when it ended.
         """
         self._check_begun()
         return self.collected[1] if self.collected else self._snapshot(holders)
@@ -122,12 +120,12 @@ class record:  # noqa: N801 - it reads as what it does
         self.snapshot().save(path)
 
     def lost(self):
-        """Return the last reports of workers that are gone, such as those that were killed and started again.
+        """Return the last reports of workers that no longer exist, such as those that were killed.
 
         Returns
         -------
         list of dict
-            With ``"name"``, ``"pid"``, ``"held"``, the bytes that were alive, and ``"lines"``, which hold most:
+            With ``"name"``, ``"pid"``, ``"held"``: the allocated bytes, and ``"lines"``: the lines that hold most, as
             bytes, file, line and function.
         """
         self._check_begun()

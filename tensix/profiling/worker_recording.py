@@ -1,10 +1,10 @@
-"""The recording of one process of a cluster, and what it reports while it runs.
+"""Record one process of a cluster, and report while it runs.
 
 Note [Reports of workers]
 ~~~~~~~~~~~~~~~~~~~~~~~~~
-A worker may be killed at any moment, on another machine. So each reports about once a second what it holds, by line,
-and the peaks of the tasks that ended since its last report. What it recorded as a whole, which is large, it sends when
-it is asked. Of a worker that is gone the last report is left.
+A worker may be killed at any moment, on another machine. So each worker reports about once a second what it holds, by
+line, and the peaks of the tasks that ended since its last report. It sends its whole recording, which is large, on
+request. If a worker no longer exists, its last report is used.
 """
 
 import contextlib
@@ -160,9 +160,9 @@ def bytes_of_limit(limit, memory_limit):
         return parse_size(limit)
     share = float(limit.rstrip()[:-1]) / 100
     if not 0 < share <= 1:
-        raise ValueError(f"limit is a size, or a share above 0 and up to 100 %, found {limit!r}.")
+        raise ValueError(f"limit must be a size, or a share above 0 % and up to 100 %, found {limit!r}.")
     if memory_limit is None:
-        raise ValueError(f"limit {limit!r} is a share of the worker's memory limit, and it has none: give a size.")
+        raise ValueError(f"limit {limit!r} is a share of the worker's memory limit, but there is none: give a size.")
     return int(share * memory_limit)
 
 
