@@ -203,7 +203,7 @@ def test_details_are_as_high_as_the_timeline(recording, show, frames):
 def test_an_empty_recording_says_why(recording, show):
     made = recording()
     page = show(made.snapshot())
-    assert "NumPy's arrays are in a recording only while" in page.texts("#nothing")[0]
+    assert "NumPy arrays are recorded only inside" in page.texts("#nothing")[0]
     made.failures.append(made.moment(1 << 40, "/a.py:1 f"))
     snapshot = made.snapshot() | {"dropped": 7}
     snapshot["blocks"]["kind"] = []
