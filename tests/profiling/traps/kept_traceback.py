@@ -1,5 +1,7 @@
 """An exception is kept, and with it the variables of the function that raised it, which a report shows."""
 
+import gc
+
 import numpy as np
 
 
@@ -19,3 +21,4 @@ def main():
 
 
 main()
+gc.collect()  # the exception and the variables of main refer to each other
