@@ -70,12 +70,14 @@ class BlackBox:
         """Return an exception hook that writes the file and then calls another hook."""
         def write_first(*facts):
             error = error_of(*facts)
-            if isinstance(error, MemoryError):
+            if not isinstance(error, MemoryError):
+                hook(*facts)
+                return
+            self.write(f"a {type(error).__name__} was not caught")
+            with self.recorded.with_more_memory():  # without the GIL, CPython takes it in pieces of megabytes
                 if not str(error):  # raised by Python, without a message
-                    with self.recorded.with_more_memory():
-                        error.add_note(remarks().strip())
-                self.write(f"a {type(error).__name__} was not caught")
-            hook(*facts)
+                    error.add_note(remarks().strip())
+                hook(*facts)
 
         return write_first
 

@@ -34,16 +34,17 @@ cdef extern from "Python.h" nogil:
     bint PyObject_GC_IsTracked(PyObject* thing)
     bint PyModule_Check(PyObject* thing)
     PyObject* PyModule_GetDict(PyObject* module)
-    Py_ssize_t PyList_GET_SIZE(PyObject* things)
-    PyObject* PyList_GET_ITEM(PyObject* things, Py_ssize_t place)
+    Py_ssize_t PySequence_Fast_GET_SIZE(PyObject* things)
+    PyObject* PySequence_Fast_GET_ITEM(PyObject* things, Py_ssize_t place)
 
 cdef enum:
     REMEMBERED = 512  # types and containers, by their addresses
     DEEPEST = 64      # containers in containers; what lies deeper counts as found
 
 cdef struct Walk:
-    PyObject* things                    # a list
+    PyObject* things                    # a list or tuple
     Py_ssize_t count
+    bint is_itself                      # whether a thing itself may be what is wanted, not only what it refers to
     char* found                         # 1 for each of the things that refers to what is wanted
     visitproc visit
     uintptr_t* wanted                   # types, or objects in the order of their addresses
@@ -64,25 +65,31 @@ def referents_of(thing):
     return [attributes_of_module(thing)] if issubclass(kind, ModuleType) else gc.get_referents(thing)
 
 
-def holding(list things, kinds):
-    """Return those of some objects that refer to an object of some types, or may do so.
+def holding(things, kinds):
+    """Return those of a list or tuple of objects that refer to an object of some types, or may do so.
 
     Dicts and tuples that the collector does not track are searched: nothing in them can be part of a cycle.
     """
-    return walk_over(things, [id(kind) for kind in kinds], visit_any)
+    return walk_over(things, [id(kind) for kind in kinds], visit_any, False)
 
 
-def referring(list things, identities):
-    """Return those of some objects that refer to one of the objects with given identities."""
-    return walk_over(things, sorted(identities), visit_one)
+def having(things, kinds):
+    """Return those of a list or tuple of objects that have some types, or are such dicts and tuples and hold one."""
+    return walk_over(things, [id(kind) for kind in kinds], visit_any, True)
 
 
-cdef list walk_over(list things, list wanted, visitproc visit):
+def referring(things, identities):
+    """Return those of a list or tuple of objects that refer to one of the objects with given identities."""
+    return walk_over(things, sorted(identities), visit_one, False)
+
+
+cdef list walk_over(things, list wanted, visitproc visit, bint is_itself):
     """Return those of some objects that the function finds something in."""
     cdef bytearray numbers = bytearray(sizeof(uintptr_t) * len(wanted)), found = bytearray(len(things))
     cdef Walk walk
     memset(&walk, 0, sizeof(walk))
     walk.things, walk.count, walk.found = <PyObject*>things, len(things), found
+    walk.is_itself = is_itself
     walk.visit, walk.wanted, walk.wanted_count = visit, <uintptr_t*><char*>numbers, len(wanted)
     for place, number in enumerate(wanted):
         walk.wanted[place] = number
@@ -93,9 +100,11 @@ cdef list walk_over(list things, list wanted, visitproc visit):
 cdef void look_at_all(void* what) noexcept nogil:
     cdef Walk* walk = <Walk*>what
     cdef PyObject* thing
-    for place in range(min(walk.count, PyList_GET_SIZE(walk.things))):
-        thing = PyList_GET_ITEM(walk.things, place)
-        if PyModule_Check(thing):
+    for place in range(min(walk.count, PySequence_Fast_GET_SIZE(walk.things))):
+        thing = PySequence_Fast_GET_ITEM(walk.things, place)
+        if walk.is_itself:
+            walk.found[place] = walk.visit(thing, walk)
+        elif PyModule_Check(thing):
             walk.found[place] = walk.visit(PyModule_GetDict(thing), walk)
         elif PyObject_IS_GC(thing):  # classes that are static say that they are not
             walk.found[place] = Py_TYPE(thing).tp_traverse(thing, walk.visit, walk)

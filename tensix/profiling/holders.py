@@ -31,7 +31,7 @@ from types import (
     TracebackType,
 )
 
-from tensix.core.referents import attributes_of_module, holding, referents_of, referring
+from tensix.core.referents import attributes_of_module, having, holding, referents_of, referring
 from tensix.core.storage import Storage
 from tensix.memory.resident_memory import resident_nbytes
 from tensix.profiling.torch_tensors import address_of, named_tensors
@@ -153,8 +153,7 @@ class Search:
 
     def look_at(self, container):
         """Find holders among what a container refers to, and in containers that the collector passes over."""
-        values = referents_of(container)
-        for value in values if len(values) < STEP else self.within_bounds(values):
+        for value in self.within_bounds(having(referents_of(container), self.handles)):
             if self.is_holder(value, type(value)):
                 self.note(value, container)
             else:
@@ -168,20 +167,16 @@ class Search:
             is_passed_over = (type(value) is dict or type(value) is tuple) and not gc.is_tracked(value)
             if not is_passed_over or id(value) in self.looked_into:
                 continue
+            self.looked_into.add(id(value))  # each once, though it may lie in many others
             self.steps += 1
             if self.steps % STEP == 0 and self.is_spent():
                 self.left_out += 1 + len(waiting)
                 return
-            is_empty = True
-            for inner in referents_of(value):
+            for inner in having(referents_of(value), self.handles):
                 if self.is_holder(inner, type(inner)):
                     self.note(inner, value)
-                    is_empty = False
-                elif type(inner) is dict or type(inner) is tuple:
+                else:
                     waiting.append(inner)
-                    is_empty = False
-            if not is_empty:
-                self.looked_into.add(id(value))  # each once, though it may lie in many others
 
     def look_at_models(self):
         """Find holders among the parameters of PyTorch's models, and with them the gradients, which only C++ holds."""

@@ -5,7 +5,7 @@ import gc
 import types
 from pathlib import Path
 
-from tensix.core.referents import holding, referents_of, referring
+from tensix.core.referents import having, holding, referents_of, referring
 
 import tensix
 
@@ -58,7 +58,9 @@ def test_walks_find_what_refers_to_objects():
     assert holding(things, [list]) == [things[0], things[2], *things[4:5][: not gc.is_tracked(things[4][0])]]
     found = [not gc.is_tracked(container) for container in (things[4][0], things[5][0], variables)]
     assert holding(things, [float]) == [thing for thing, is_found in zip(things[4:7], found, strict=True) if is_found]
-    assert holding([], [Sub]) == []
+    assert holding([], [Sub]) == [] == having((), [Sub])
+    assert having(things, [float]) == [things[5]][: not gc.is_tracked(things[5])]
+    assert having((*wanted, 3.5, "text", list), [Sub, float]) == [*wanted, 3.5]
     assert referring(things, {id(wanted[1])}) == [things[2]]
     assert referring(things, {id(one) for one in (*wanted, things[5][0])}) == [things[0], things[2], things[5]]
     assert referring(things, ()) == referring([], {1}) == []
