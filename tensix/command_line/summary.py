@@ -86,19 +86,28 @@ def resident_peak(snapshot, replay):
     what is kept is at most what the other parts leave. Blocks of other libraries count as far as they were touched.
     """
     columns = {name: np.array(column, float) for name, column in snapshot["resident"].items()}
-    position = int(np.argmax(columns["nbytes"]))
+    position = sample_of_peak(snapshot["resident"])
     times = columns["time_ns"] + snapshot.get("offset_ns", 0)
     arrays = replay.most_between(times[position - 1] if position else 0, times[position])
     arrays -= min(int(columns.get("untouched", columns["cached"] * 0)[position]), arrays)
-    nbytes = int(columns["nbytes"][position])
+    nbytes = int(max(columns["nbytes"]))
     named = sum(int(columns[name][position]) for name, _ in PARTS)
     kept = min(int(columns["cached"][position] + columns["recording"][position]), max(nbytes - arrays - named, 0))
     return nbytes, kept, max(nbytes - arrays - kept, 0)
 
 
+def sample_of_peak(resident):
+    """Return the number of the sample in which least is kept, of those within a hundredth of the most resident bytes.
+
+    What tensix keeps stays resident after the arrays are gone, and little by little a process grows.
+    """
+    nbytes = np.array(resident["nbytes"], float)
+    return int(np.argmin(np.where(nbytes >= 0.99 * nbytes.max(), resident["cached"], np.inf)))
+
+
 def rows_of_parts(resident, outside):
     """Return what is outside arrays when most is resident, as rows of the summary."""
-    position = int(np.argmax(resident["nbytes"]))
+    position = sample_of_peak(resident)
     left, rows = outside, []
     for name, words in PARTS:
         nbytes = min(resident[name][position], left)

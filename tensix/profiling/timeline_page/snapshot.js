@@ -79,11 +79,12 @@ class Snapshot {
   }
 
   /** Find the largest sample of resident memory, if there are any, what tensix keeps of it, and what is outside arrays.
-   * A peak between two samples is in the later one, so the most that was alive since the one before counts. */
+   * Of those within a hundredth it is the one in which least is kept: `sample_of_peak` in summary.py. A peak between two
+   * samples is in the later one, so the most that was alive since the one before counts. */
   #followResident() {
-    const { time_ns: times = [], nbytes = [] } = this.facts.resident ?? {};
+    const { time_ns: times = [], nbytes = [], cached } = this.facts.resident ?? {};
     this.residentPeak = nbytes.reduce((most, bytes) => Math.max(most, bytes), 0);
-    const sample = nbytes.indexOf(this.residentPeak);
+    const sample = nbytes.reduce((best, bytes, at) => (bytes >= 0.99 * this.residentPeak && !(cached[at] >= cached[best]) ? at : best), -1);
     this.processPeak = this.residentPeak;
     if (sample < 0) return;
     const end = this.firstEventFrom(times[sample] + 1);
