@@ -291,8 +291,9 @@ class use_allocator:
 
     Notes
     -----
-    The scope follows the context (`contextvars`): other threads and other asyncio tasks do not see it. Scopes
-    nest. Blocks made inside stay valid after it.
+    The scope follows the context (`contextvars`): other asyncio tasks do not see it, nor do other threads, except those
+    that inherit it, as all do that are started in the scope in free-threaded CPython 3.14. Scopes nest. Blocks made
+    inside stay valid after it.
 
     Examples
     --------

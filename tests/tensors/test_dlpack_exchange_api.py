@@ -33,6 +33,7 @@ def test_header(api):
 
 
 def test_round_trip(api, dlpack):
+    gc.collect()
     before = CPUAllocator.bytes_in_use()
     x = tensix.ones(2, 3).T
     address = exported(api, x)
