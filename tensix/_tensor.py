@@ -10,6 +10,7 @@ a tensor of False, ``x < None`` an error. What is neither a number nor an array 
 """
 
 import sys
+from importlib import import_module
 
 import cython
 import numpy as np
@@ -1176,6 +1177,10 @@ class Tensor(TensorBase):
 
     def __reduce_ex__(self, protocol):
         return reduce_tensor(self)
+
+    def __dask_tokenize__(self):
+        """Return what Dask hashes for a token: the type, shape, strides and elements."""
+        return "tensix.Tensor", import_module("dask.tokenize").normalize_token(reduce_tensor(self))
 
     def __array__(self, dtype=None, copy=None):
         """Return an array for NumPy: a view on the same memory, unless it needs another type or asks for a copy."""

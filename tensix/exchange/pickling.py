@@ -19,6 +19,7 @@ import functools
 import pickle
 import sys
 import weakref
+from importlib import import_module
 
 import cython
 from cython.cimports.cpython.bytes import PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -89,6 +90,15 @@ class StorageState:
         data = cython.cast(cython.p_char, cython.cast(cython.p_void, StorageImpl_const_data(self.storage.target)))
         span = PyBytes_FromStringAndSize(data + self.start if self.nbytes else cython.NULL, self.nbytes)
         return _storage_of_bytes, (span, self.storage.readonly, sys.byteorder)
+
+
+    def __dask_tokenize__(self):
+        """Return a hash of the bytes, which stay shared copy-on-write if they are."""
+        elements = self.make_tensor(self.storage, self.start, (self.nbytes,), (1,), uint8)
+        if cow_is_cow(cython.address(cython.cast(StorageImpl, self.storage.target).block)):
+            elements = elements.lazy_clone()
+            elements.storage().readonly = True
+        return import_module("dask.hashing").hash_buffer_hex(elements)
 
 
 @cython.cfunc

@@ -298,12 +298,38 @@ def test_tokens():
     token = tokenize(x)
     assert token == tokenize(tensix.arange(1_000_000).reshape(1000, 1000)) == tokenize(x.clone())
     assert len({token, tokenize(x + 1), tokenize(x.T), tokenize(x.reshape(-1)), tokenize(x.view(tensix.float64))}) == 5
+    clone = x.lazy_clone()
     tracemalloc.start()
     with tensix.memory.statistics() as counted:
-        tokenize(x)
+        assert tokenize(x) == tokenize(clone) == token
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1_000_000 and counted.peak_bytes == 0  # the elements are 8 MB
+    clone[0, 0] = 1
+    assert tokenize(x) == token != tokenize(clone)
+
+
+TOKENS = """
+import tensix
+from dask.tokenize import tokenize
+
+frozen = tensix.asarray(bytes(range(8)))
+for one, other in (
+    (frozen, frozen.clone()), (tensix.arange(10)[::2], tensix.arange(0, 10, 2)), (tensix.tensor(3.0),) * 2,
+    (tensix.ones(3, dtype=tensix.bfloat16), tensix.ones(4, dtype=tensix.bfloat16)[1:]), (tensix.Tensor(),) * 2,
+    (tensix.eye(3).to_sparse(), tensix.eye(3).to_sparse()), (tensix.empty(3, device="meta"),) * 2,
+    (tensix.empty(0), tensix.ones(3)[3:]),
+):
+    assert tokenize(one, ensure_deterministic=True) == tokenize(other)
+    print(tokenize(one))
+"""
+
+
+def test_tokens_of_all_kinds_are_those_of_another_process():
+    run = [subprocess.run([sys.executable, "-c", TOKENS], capture_output=True, text=True, timeout=100, check=True)
+           for _ in range(2)]  # fmt: skip
+    tokens = run[0].stdout.split()
+    assert run[1].stdout.split() == tokens and len({*tokens}) == len(tokens) == 8
 
 
 def test_frames_of_a_message_are_the_bytes_of_the_tensor():
