@@ -10,8 +10,10 @@ its own, so if it is freed, the file is gone, and never another tensor is found 
 Only a process that is known to find the sender's is sent a handle: when a worker connects to another to get a tensor,
 it says which boot of which machine, which process numbers and which user it has, and others get bytes.
 
-Until the receiver has mapped it, the sender must live and keep the memory, which it does for `LEASE` seconds. Otherwise
-the receiver cannot open it. To Dask, that is a connection that broke: it asks another worker, or computes it again.
+Until the receiver has mapped it, the sender must live and keep the memory. Of results, Dask does so until the receiver
+answers that it has read the message. All else, such as copies and what actors return, is kept for `LEASE` seconds:
+results that were kept so long took twice the memory of a worker that made one after another. If the memory is gone, the
+receiver cannot open it. To Dask, that is a connection that broke: it asks another worker, or computes it again.
 
 Dask's tasks do not write their arguments; if one does, its pages become its own. But the sender would show what it
 writes to those who map its memory. So memory of a `SharedMemoryAllocator` is sent itself, and tasks must not write to
@@ -33,6 +35,7 @@ from tensix.tensors.layout import strided
 __all__ = ["ShareTensors"]
 
 LEASE = 30.0  # seconds
+MOST_BY_COPY = 0.8  # the share of a worker's memory limit up to which copies are made
 KEY = "tensix-processes"  # of what a worker tells those to which it connects
 
 
@@ -56,11 +59,12 @@ class ShareTensors(WorkerPlugin):
     -----
     Register it with a client before there is work: connections that are there already send bytes. Linux only; workers
     of other machines, containers and users, and clients, get bytes. Tensors that a worker makes by a
-    `SharedMemoryAllocator` are not copied at all; of others a copy in shared memory is made, once for all receivers.
+    `SharedMemoryAllocator` are not copied at all; of others a copy in shared memory is made, once for all receivers. If
+    that would take the worker beyond four fifths of its memory limit, they get bytes.
 
-    Who keeps what alive: the sender keeps the memory for 30 seconds after it was asked, then the receivers. If the
-    sender dies before, Dask asks another worker or computes the tensor again. If a receiver dies, its mapping goes with
-    it. Nothing has a name in the file system.
+    Who keeps what alive: the sender keeps the memory until the receiver has mapped it, and copies for 30 seconds; then
+    the receivers do. If the sender dies before, Dask asks another worker or computes the tensor again. If a receiver
+    dies, its mapping goes with it. Nothing has a name in the file system.
 
     Examples
     --------
@@ -79,7 +83,7 @@ class ShareTensors(WorkerPlugin):
         def serialize(x, context=None):
             if ((context or {}).get("recipient") or {}).get(KEY) != place:
                 raise NotImplementedError("it gets bytes")  # so Dask tries the next way
-            return handle_of(x, worker.loop), []
+            return handle_of(x, worker), []
 
         worker.rpc.connection_args.setdefault("handshake_overrides", {})[KEY] = place
         dask_serialize.register(Tensor, serialize)
@@ -90,13 +94,13 @@ class ShareTensors(WorkerPlugin):
         worker.rpc.connection_args["handshake_overrides"].pop(KEY, None)
 
 
-def handle_of(x, loop):
+def handle_of(x, worker):
     """Return a handle of a tensor. See Note [Handles of shared memory].
 
     Raises
     ------
     NotImplementedError
-        If it is small, or not on the CPU.
+        If it is small, or not on the CPU, or there is no memory for a copy.
     """
     if x.layout is not strided or x.device.type != "cpu" or x.nbytes < LARGE:
         raise NotImplementedError("it gets bytes")
@@ -105,10 +109,16 @@ def handle_of(x, loop):
         place, kept = SharedMemoryAllocator.locate(x.data_ptr()), x
         place = place if place is not None and os.fstat(place[0]).st_size > LARGE else None
     if place is None:
+        limit = worker.memory_manager.memory_limit
+        is_there = (x.data_ptr(), x.nbytes) in COPIES
+        if limit and not is_there and worker.monitor.get_process_memory() + x.nbytes > MOST_BY_COPY * limit:
+            raise NotImplementedError("it gets bytes")
         x, kept = copy_for_messages(x)
         place = SharedMemoryAllocator.locate(kept.data_ptr())
-        loop.add_callback(loop.call_later, LEASE, COPIES.pop, (x.data_ptr(), x.nbytes), None)
-    loop.add_callback(loop.call_later, LEASE, kept.numel)  # a call that keeps it
+        worker.loop.add_callback(worker.loop.call_later, LEASE, COPIES.pop, (x.data_ptr(), x.nbytes), None)
+    results = getattr(worker.data, "fast", worker.data)  # those in memory
+    if kept is not x or all(result is not x for result in [*results.values()]):
+        worker.loop.add_callback(worker.loop.call_later, LEASE, kept.numel)  # a call that keeps it
     fd, offset = place
     storage_offset, start = divmod(offset, x.itemsize)
     return {

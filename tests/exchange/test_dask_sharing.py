@@ -21,11 +21,16 @@ from tensix.files.dask_sharing import ShareTensors, handle_of, tensor_of  # noqa
 OPTIONS = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
 
 
-class Loop:
+class Worker:
     """Take what is to be done later, and do it when it is asked to."""
 
-    def __init__(self):
-        self.later = []
+    def __init__(self, *results, held=0, memory_limit=None):
+        self.later, self.data = [], dict(enumerate(results))
+        self.loop = self.monitor = self.memory_manager = self
+        self.held, self.memory_limit = held, memory_limit
+
+    def get_process_memory(self):
+        return self.held
 
     def add_callback(self, function, *args):
         function(*args)
@@ -47,6 +52,11 @@ def make(allocator=None):
 
 def make_shared():
     return make(SharedMemoryAllocator())
+
+
+def make_large():
+    with tensix.use_allocator(SharedMemoryAllocator()):
+        return tensix.ones(5000, 5000)
 
 
 def is_shared_memory(x):
@@ -122,9 +132,9 @@ def test_a_handle_that_is_refused_is_a_connection_that_broke(client):
 
 
 def test_handles_are_checked():
-    loop = Loop()
+    worker = Worker()
     x = make_shared()
-    header = handle_of(x, loop)
+    header = handle_of(x, worker)
     assert tensor_of(header, []).tolist() == x.tolist()
     for key, value in (("file", header["file"] + 1), ("process", (os.getpid(), 1))):
         with pytest.raises(OSError, match="gone"):
@@ -138,29 +148,66 @@ def test_handles_are_checked():
     del x
     assert tensor_of(header, [])[3, 4].item() == 3004  # it is kept
     assert len(os.listdir("/proc/self/fd")) == len(descriptors)
-    loop.pass_time()
+    worker.pass_time()
     with pytest.raises(OSError):
         tensor_of(header, [])
     assert received.sum().item() == make().sum().item()
 
 
+def test_results_are_kept_by_dask():
+    """No longer than it needs them; copies and what is no result for a while."""
+    x = make_shared()
+    worker = Worker(tensix.ones(3), x)
+    handle_of(x, worker)
+    assert not worker.later
+    handle_of(x.T, worker)
+    assert len(worker.later) == 1
+    worker = Worker(y := make())
+    handle_of(y, worker)
+    assert len(worker.later) == 2 and worker.later[0][0] == shared_memory.COPIES.pop
+    worker.pass_time()
+
+
+def test_no_copy_where_memory_is_short():
+    x = make()
+    with pytest.raises(NotImplementedError):
+        handle_of(x, Worker(held=5_000_000, memory_limit=10_000_000))
+    worker = Worker(held=3_900_000, memory_limit=10_000_000)
+    handle_of(x, worker)
+    worker.held = 9_000_000
+    handle_of(x, worker)  # by the copy that is there
+    worker.pass_time()
+
+
+def test_a_worker_makes_and_sends_more_than_its_memory():
+    """One tensor after another; a worker that kept them for a while was killed."""
+    with distributed.LocalCluster(**OPTIONS, memory_limit="600MB") as made, distributed.Client(made) as client:
+        client.register_plugin(ShareTensors())
+        first, second = client.scheduler_info(n_workers=-1)["workers"]
+        for _ in range(8):
+            x = client.submit(make_large, workers=[first], pure=False)
+            assert client.submit(look_and_write, x, workers=[second]).result(60)[:2] == (True, 25_000_000)
+            del x
+        assert {first, second} == {*client.scheduler_info(n_workers=-1)["workers"]}
+
+
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "u1", "c16", "bool"])
 def test_element_types_and_what_is_read_only(dtype):
-    loop = Loop()
+    worker = Worker()
     x = tensix.from_numpy(np.arange(4_000_000).astype(dtype).reshape(2000, 2000))
     for part in (x, x.T, x[::2], x[3:1800, 7:]):
-        found = tensor_of(handle_of(part, loop), [])
+        found = tensor_of(handle_of(part, worker), [])
         assert is_shared_memory(found) and found.dtype == x.dtype
         np.testing.assert_array_equal(np.asarray(found), np.asarray(part))
     frozen = tensix.asarray(bytes(range(250)) * 10_000)
-    found = tensor_of(handle_of(frozen, loop), [])
+    found = tensor_of(handle_of(frozen, worker), [])
     assert found.readonly and found[249].item() == 249
     assert shared_memory.COPIES
-    loop.pass_time()
+    worker.pass_time()
     assert not shared_memory.COPIES
 
 
 @pytest.mark.parametrize("x", [tensix.ones(10), tensix.empty(0), tensix.empty(5_000_000, device="meta")], ids=str)
 def test_what_is_sent_as_bytes(x):
     with pytest.raises(NotImplementedError):
-        handle_of(x, Loop())
+        handle_of(x, Worker())
