@@ -15,13 +15,19 @@ answers that it has read the message. All else, such as copies and what actors r
 results that were kept so long took twice the memory of a worker that made one after another. If the memory is gone, the
 receiver cannot open it. To Dask, that is a connection that broke: it asks another worker, or computes it again.
 
+A receiver keeps its descriptor, to send the same file to others; Dask asks any worker that has the tensor. Of what it
+wrote to its pages a copy is sent, so `/proc/self/pagemap` is asked whether there are pages that are not the file's.
+
 Dask's tasks do not write their arguments; if one does, its pages become its own. But the sender would show what it
 writes to those who map its memory. So memory of a `SharedMemoryAllocator` is sent itself, and tasks must not write to
 results in place; of other tensors a copy is sent.
 """
 
+import mmap
 import os
+import weakref
 
+import numpy as np
 from distributed import WorkerPlugin
 from distributed.protocol import dask_deserialize, dask_serialize
 
@@ -36,6 +42,8 @@ __all__ = ["ShareTensors"]
 
 LEASE = 30.0  # seconds
 MOST_BY_COPY = 0.8  # the share of a worker's memory limit up to which copies are made
+MOST_DESCRIPTORS = 512  # from which number on descriptors are not kept
+RECEIVED: dict[int, tuple] = {}  # address of a mapped storage -> descriptor, offset in the file, weakly the tensor
 KEY = "tensix-processes"  # of what a worker tells those to which it connects
 
 
@@ -108,6 +116,8 @@ def handle_of(x, worker):
     if type(x.storage().allocator) is SharedMemoryAllocator:  # not if a cache may use it again
         place, kept = SharedMemoryAllocator.locate(x.data_ptr()), x
         place = place if place is not None and os.fstat(place[0]).st_size > LARGE else None
+    elif (found := RECEIVED.get(address_of_storage(x))) and (kept := found[2]()) is not None and not is_written(x):
+        place = found[0], found[1] + x.storage_offset() * x.itemsize
     if place is None:
         limit = worker.memory_manager.memory_limit
         is_there = (x.data_ptr(), x.nbytes) in COPIES
@@ -128,6 +138,20 @@ def handle_of(x, worker):
     }  # fmt: skip
 
 
+def address_of_storage(x):
+    return x.data_ptr() - x.storage_offset() * x.itemsize
+
+
+def is_written(x):
+    """Return whether the private mapping of a tensor's storage has pages that are not those of the file."""
+    address = address_of_storage(x)
+    first, last = address // mmap.PAGESIZE, (address + x.storage().nbytes() - 1) // mmap.PAGESIZE
+    with open("/proc/self/pagemap", "rb", buffering=0) as file:
+        file.seek(8 * first)
+        flags = np.frombuffer(file.read(8 * (last - first + 1)), np.uint64) >> np.uint64(61)
+    return bool(((flags > 1) & (flags % 2 == 0)).any())  # present or swapped, and not of a file
+
+
 def tensor_of(header, frames):
     """Return the tensor of a handle.
 
@@ -144,7 +168,18 @@ def tensor_of(header, frames):
             raise OSError(f"the tensor that process {pid} sent is gone: its memory was kept for {LEASE:.0f} seconds.")
         nbytes = found.st_size - header["start"]
         storage = FileMap(fd, found.st_size, header["mode"]).storage(header["start"], nbytes)
+        storage_offset, shape, strides = header["geometry"]
+        x = Tensor.from_storage(storage, storage_offset, shape, strides, dtype_from_any(header["dtype"]))
+        if fd < MOST_DESCRIPTORS:
+            RECEIVED[address_of_storage(x)] = fd, header["start"], weakref.ref(x)
+            weakref.finalize(x, forget, address_of_storage(x)).atexit = False
+            fd = None
+        return x
     finally:
-        os.close(fd)
-    storage_offset, shape, strides = header["geometry"]
-    return Tensor.from_storage(storage, storage_offset, shape, strides, dtype_from_any(header["dtype"]))
+        if fd is not None:
+            os.close(fd)
+
+
+def forget(address):
+    """Close the descriptor of a received tensor that is no more."""
+    os.close(RECEIVED.pop(address)[0])

@@ -168,6 +168,24 @@ def test_results_are_kept_by_dask():
     worker.pass_time()
 
 
+def test_what_was_received_is_sent_on_as_the_same_file():
+    """Also a view of it; what was written to it is sent by a copy."""
+    worker = Worker()
+    header = handle_of(make_shared(), worker)
+    received = tensor_of(header, [])
+    for x in (received, received.T, received[3:, 7:]):
+        onward = handle_of(x, worker)
+        assert onward["file"] == header["file"] and onward["descriptor"] != header["descriptor"]
+        assert tensor_of(onward, []).tolist() == x.tolist()
+    received[499, 999] = 7
+    onward = handle_of(received, worker)
+    assert onward["file"] != header["file"] and tensor_of(onward, [])[499, 999].item() == 7
+    worker.pass_time()
+    count = len(os.listdir("/proc/self/fd"))
+    del received, x
+    assert not dask_sharing.RECEIVED and len(os.listdir("/proc/self/fd")) == count - 1
+
+
 def test_no_copy_where_memory_is_short():
     x = make()
     with pytest.raises(NotImplementedError):
@@ -181,14 +199,18 @@ def test_no_copy_where_memory_is_short():
 
 def test_a_worker_makes_and_sends_more_than_its_memory():
     """One tensor after another; a worker that kept them for a while was killed."""
-    with distributed.LocalCluster(**OPTIONS, memory_limit="600MB") as made, distributed.Client(made) as client:
+    options = OPTIONS | {"n_workers": 3, "memory_limit": "600MB"}
+    with distributed.LocalCluster(**options) as made, distributed.Client(made) as client:
         client.register_plugin(ShareTensors())
-        first, second = client.scheduler_info(n_workers=-1)["workers"]
+        first, second, third = client.scheduler_info(n_workers=-1)["workers"]
         for _ in range(8):
             x = client.submit(make_large, workers=[first], pure=False)
             assert client.submit(look_and_write, x, workers=[second]).result(60)[:2] == (True, 25_000_000)
             del x
-        assert {first, second} == {*client.scheduler_info(n_workers=-1)["workers"]}
+        x = client.submit(make_large, workers=[first])  # handed on by the one that got it
+        ways = [client.submit(look_and_write, x, workers=[one]).result(60)[0] for one in (first, second, third)]
+        assert ways == [True, True, True]
+        assert {first, second, third} == {*client.scheduler_info(n_workers=-1)["workers"]}
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "u1", "c16", "bool"])
