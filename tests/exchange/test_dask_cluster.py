@@ -109,7 +109,8 @@ def test_a_task_beyond_the_limit_fails_and_its_worker_lives(client):
         with pytest.raises(MemoryError, match=r"Most is held by these lines: 190.73 MiB by task held"):
             client.submit(ask_for, 700, workers=where).result()
     assert "900000000" in str(caught.value)
-    assert client.submit(ask_for, 650).result() == 650 * MB  # the limit went with the recording
+    del held  # with it, and what Python takes, a worker would come near its own limit
+    assert client.submit(ask_for, 610).result() == 610 * MB  # the limit went with the recording
 
 
 def test_retries_of_dask_apply(client, tmp_path):
