@@ -17,6 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from tensix.command_line.summary import sample_of_peak
+
 PROGRAMS = Path(__file__).parent.parent / "tests" / "consumers" / "programs"
 ROUNDS = 3
 COLUMNS = (
@@ -37,7 +39,7 @@ def run(command):
 def facts_of(snapshot):
     """Return the MiB resident at most, in blocks, in other parts, the rest, and in blocks at most, of one process."""
     resident = snapshot["resident"]
-    row = max(range(len(resident["nbytes"])), key=resident["nbytes"].__getitem__)
+    row = sample_of_peak(resident)
     until = resident["time_ns"][row]
     since = resident["time_ns"][row - 1] if row else 0
     blocks = snapshot["blocks"]
