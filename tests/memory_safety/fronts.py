@@ -412,8 +412,8 @@ LOOKS = {
     "backward", "base", "body_address", "data_ptr", "defined", "device", "dim", "dtype", "is_coalesced", "is_cow",
     "is_shared", "is_sparse", "itemsize", "layout", "nbytes", "ndim", "nnz", "numel", "impl", "readonly", "shape",
     "size", "storage_offset",
-    "use_count", "version", "weak_use_count", "__array_namespace__", "__delitem__", "__dir__", "__dlpack_device__",
-    "__hash__", "__init__",
+    "use_count", "version", "weak_use_count", "__array_namespace__", "__dask_tokenize__", "__delitem__", "__dir__",
+    "__dlpack_device__", "__hash__", "__init__",
 }  # fmt: skip
 REPORTS = {
     "Adaptor", "Advice", "CachingStats", "CopyRow", "Frame", "Profile", "ProfileRow", "Snapshot", "TrackedBlock",
