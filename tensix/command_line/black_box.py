@@ -16,6 +16,7 @@ how much memory the group has left, and writes the file when it is little.
 """
 
 import contextlib
+import os
 import signal
 import sys
 import threading
@@ -96,8 +97,11 @@ class BlackBox:
     def write(self, reason):
         """Write the file and the reason."""
         self.recorded.write(holders=False, ended=False)
-        with contextlib.suppress(OSError), open(self.recorded.path + WANTED, "w", encoding="utf-8") as file:
-            file.write(reason)
+        path = self.recorded.path + WANTED
+        with contextlib.suppress(OSError):
+            with open(path + ".part", "w", encoding="utf-8") as file:
+                file.write(reason)
+            os.replace(path + ".part", path)
         self.last = time.monotonic()
 
     def words_of_limit(self):

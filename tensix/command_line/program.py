@@ -163,7 +163,7 @@ def run_and_wait(words, settings, meanwhile, limit=None):
     settings : dict
         For `program_setup`.
     meanwhile : callable
-        Called with the number of the process, every `PAUSE` seconds while it runs.
+        Called with the number of the process, every `PAUSE` seconds while it runs, and once when it has ended.
     limit : int, optional
         The most private memory of the process, in bytes. See Note [Limits of processes] in ``process_memory.py``.
 
@@ -191,8 +191,10 @@ def run_and_wait(words, settings, meanwhile, limit=None):
                 limit_to(limit, process.pid)
         waiter = threading.Thread(target=process.wait, daemon=True)  # with a timeout it polls, 20 times a second
         waiter.start()
-        while waiter.is_alive():
+        has_ended = False
+        while not has_ended:
             waiter.join(PAUSE)
+            has_ended = not waiter.is_alive()
             meanwhile(process.pid)
     finally:
         for number, handler in before.items():

@@ -71,9 +71,8 @@ class PagesWanted:
         """Write it if a process has left a reason."""
         for name in os.listdir(self.folder):
             if name.endswith(WANTED):
-                path = Path(self.folder, name)
+                path = Path(self.folder, name).replace(Path(self.folder, "taken"))  # it may leave the next one now
                 reason = path.read_text(encoding="utf-8")
-                path.unlink()
                 self.write(pid, f"process {name.partition('-')[0]}: {reason}")
 
     def write(self, pid, reason):

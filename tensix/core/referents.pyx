@@ -99,13 +99,14 @@ cdef list walk_over(things, list wanted, visitproc visit, bint is_itself):
 
 cdef void look_at_all(void* what) noexcept nogil:
     cdef Walk* walk = <Walk*>what
-    cdef PyObject* thing
+    cdef PyObject *thing, *variables
     for place in range(min(walk.count, PySequence_Fast_GET_SIZE(walk.things))):
         thing = PySequence_Fast_GET_ITEM(walk.things, place)
         if walk.is_itself:
             walk.found[place] = walk.visit(thing, walk)
         elif PyModule_Check(thing):
-            walk.found[place] = walk.visit(PyModule_GetDict(thing), walk)
+            variables = PyModule_GetDict(thing)  # NULL if the collector has cleared the module
+            walk.found[place] = variables != NULL and walk.visit(variables, walk)
         elif PyObject_IS_GC(thing):  # classes that are static say that they are not
             walk.found[place] = Py_TYPE(thing).tp_traverse(thing, walk.visit, walk)
 

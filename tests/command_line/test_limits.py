@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tensix.command_line.process_memory import memory_of, processes_of
+from tensix.command_line.program import run_and_wait
 from tensix.memory import load_snapshot
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no limit of private memory")
@@ -266,3 +267,15 @@ def test_a_program_is_ended_where_refusing_is_too_late(tmp_path):
     done = run(tmp_path, "--limit-total", "300MiB", "-c", code)
     assert done.returncode == 137
     assert re.search(r"more than the limit of 300\.00 MiB, and are terminated\. Process \d+", done.stderr)
+
+
+def test_a_program_is_attended_to_once_more_when_it_has_ended(tmp_path):
+    """It may leave a reason for a page while the page for another one is written."""
+    code, seen = f"import time\ntime.sleep(0.5)\nopen({str(tmp_path / 'reason')!r}, 'w')", []
+
+    def write_slowly(pid):
+        seen.append((tmp_path / "reason").exists())
+        time.sleep(2 * (len(seen) == 1))
+
+    assert run_and_wait(["-c", code], {}, write_slowly)[1] == 0
+    assert seen[0] is False and seen[-1] is True
