@@ -1,4 +1,4 @@
-"""Copies in other shapes: tensors joined, repeated and rolled. What strides can describe is in ``views.py``.
+"""Copies in other shapes: tensors joined, repeated and rolled. What strides can describe is in ``views.pyx``.
 
 What joins makes the result once, and copies each part to its place in it. Its dimensions lie in memory in the order of
 the first part's, if that has no gaps: transposed tensors give a transposed result, and no part is copied against its

@@ -19,7 +19,7 @@ def test_every_kind_of_import_is_seen():
     assert seen["core/__init__.py"] > {"tensix.core.device", "tensix.core.storage"}
     assert seen["core/raw.pyx"] == {"tensix.core.combined_refcount", "tensix.core.intrusive_target"}
     assert seen["core/allocator.pxd"] == {"tensix.core.data_ptr"}
-    assert seen["kernels/views.py"] > {"tensix.tensors.tensor_base", "tensix.dispatch.native_functions"}
+    assert seen["kernels/views.pyx"] > {"tensix.tensors.tensor_base", "tensix.dispatch.native_functions"}
 
 
 def test_no_cycles():

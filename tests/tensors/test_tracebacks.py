@@ -37,7 +37,7 @@ def test_where_it_came_in_and_where_it_failed():
     with pytest.raises(IndexError) as caught:
         _ = X[10]
     came_in, failed = traceback.extract_tb(caught.value.__traceback__)[-2:]
-    assert came_in.name.endswith("Tensor.__getitem__") and failed.filename == "tensix/kernels/views.py"
+    assert came_in.name.endswith("Tensor.__getitem__") and failed.filename == "tensix/kernels/views.pyx"
 
 
 def test_what_calls_back_stays_in_sight():

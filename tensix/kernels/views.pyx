@@ -16,18 +16,17 @@ Kernels that make space for as many dimensions as a sequence has take a tuple of
 
 import math
 
-import cython
-from cython.cimports.cpython.long import PyLong_AsLongLongAndOverflow
-from cython.cimports.cpython.number import PyIndex_Check, PyNumber_Index
-from cython.cimports.cpython.slice import PySlice_AdjustIndices, PySlice_Unpack
-from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t
-from cython.cimports.tensix.dispatch.kernel import Kernel, Kernel_of, arguments_t
-from cython.cimports.tensix.dispatch.operator_table import OperatorTable
-from cython.cimports.tensix.tensors.dtype import BOOL, DType, dtype_from_any, dtype_of_code
-from cython.cimports.tensix.tensors.index_key import finds_element, is_position
-from cython.cimports.tensix.tensors.memory_format import TensorImpl_is_contiguous_in, memory_format_from_any
-from cython.cimports.tensix.tensors.tensor_base import Tensor_wrap, TensorBase
-from cython.cimports.tensix.tensors.tensor_impl import (
+from cpython.long cimport PyLong_AsLongLongAndOverflow
+from cpython.number cimport PyIndex_Check, PyNumber_Index
+from cpython.slice cimport PySlice_AdjustIndices, PySlice_Unpack
+from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
+from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.tensors.dtype cimport BOOL, DType, dtype_from_any, dtype_of_code
+from tensix.tensors.index_key cimport finds_element, is_position
+from tensix.tensors.memory_format cimport TensorImpl_is_contiguous_in, memory_format_from_any
+from tensix.tensors.tensor_base cimport Tensor_wrap, TensorBase
+from tensix.tensors.tensor_impl cimport (
     TensorImpl, TensorImpl_check_bounds, TensorImpl_copy_dims, TensorImpl_is_aligned, TensorImpl_refresh,
     TensorImpl_refresh_order, TensorImpl_shallow_copy, TensorImpl_shallow_copy_from, TensorImpl_shape, TensorImpl_sizes,
     TensorImpl_stride, TensorImpl_strides, TensorImpl_view, contiguous_strides, int64_of, tx_multiply_overflows,
@@ -38,19 +37,18 @@ from tensix.dispatch import native_functions
 from tensix.tensors.dtype import dtype_named
 from tensix.tensors.memory_format import contiguous_format
 
-__all__ = []
-CLONE = cython.declare(OperatorTable, native_functions.CLONE)
-EMPTY = cython.declare(OperatorTable, native_functions.EMPTY)
-FILL_ = cython.declare(OperatorTable, native_functions.FILL_)
-INDEX = cython.declare(OperatorTable, native_functions.INDEX)
+cdef OperatorTable CLONE = native_functions.CLONE
+cdef OperatorTable EMPTY = native_functions.EMPTY
+cdef OperatorTable FILL_ = native_functions.FILL_
+cdef OperatorTable INDEX = native_functions.INDEX
 
 
-def position_of(number):
+cdef int64_t position_of(object number) except? -1:
     """Return an index, start or length. See Note [Positions beyond 64 bits]."""
     if type(number) is not int:
         return int64_of(number)
-    overflow: cython.int = 0
-    position = PyLong_AsLongLongAndOverflow(number, cython.address(overflow))
+    cdef int overflow = 0
+    position = PyLong_AsLongLongAndOverflow(number, &overflow)
     if overflow:
         return INT64_MAX if overflow > 0 else INT64_MIN
     return position
@@ -59,14 +57,12 @@ def position_of(number):
 # ---- the same elements in another body
 
 
-@cython.cfunc
-def detach(kernel: Kernel, table, args: arguments_t):
-    return Tensor_wrap(TensorImpl_shallow_copy(cython.cast(TensorBase, args[0]).impl))
+cdef object detach(Kernel kernel, object table, arguments_t args):
+    return Tensor_wrap(TensorImpl_shallow_copy((<TensorBase>args[0]).impl))
 
 
-@cython.cfunc
-def set_(kernel: Kernel, table, args: arguments_t):
-    target, source = cython.cast(TensorBase, args[0]), cython.cast(TensorBase, args[1])
+cdef object set_(Kernel kernel, object table, arguments_t args):
+    target, source = <TensorBase>args[0], <TensorBase>args[1]
     TensorImpl_shallow_copy_from(target.impl, source.impl, 1 + (source.impl is target.impl))
     return target
 
@@ -74,11 +70,10 @@ def set_(kernel: Kernel, table, args: arguments_t):
 # ---- order of dimensions
 
 
-@cython.cfunc
-def reverse_dims(kernel: Kernel, table, args: arguments_t):
-    base = cython.cast(TensorBase, args[0]).impl
+cdef object reverse_dims(Kernel kernel, object table, arguments_t args):
+    base = (<TensorBase>args[0]).impl
     view = TensorImpl_view(base, base.ndim)
-    last: cython.int = base.ndim - 1
+    cdef int last = base.ndim - 1
     sizes, strides = TensorImpl_sizes(base), TensorImpl_strides(base)
     new_sizes, new_strides = TensorImpl_sizes(view), TensorImpl_strides(view)
     for i in range(base.ndim):
@@ -87,37 +82,34 @@ def reverse_dims(kernel: Kernel, table, args: arguments_t):
     return Tensor_wrap(view)
 
 
-@cython.cfunc
-def permute(kernel: Kernel, table, args: arguments_t):
-    dims = tuple(cython.cast(object, args[1]))  # See Note [Lists that change]
-    return permuted(cython.cast(TensorBase, args[0]).impl, dims)
+cdef object permute(Kernel kernel, object table, arguments_t args):
+    dims = tuple(<object>args[1])  # See Note [Lists that change]
+    return permuted((<TensorBase>args[0]).impl, dims)
 
 
-def permuted(base: TensorImpl, order: tuple):
+cdef object permuted(TensorImpl base, tuple order):
     if len(order) != base.ndim:
         raise ValueError(f"permute() of {base.ndim} dimensions needs as many, found {order}.")
     view = TensorImpl_view(base, base.ndim)
-    seen: cython.ulonglong = 0
+    cdef unsigned long long seen = 0
     for i in range(view.ndim):
         source = wrap_dim(int64_of(order[i]), view.ndim)
         if seen >> source & 1:
             raise ValueError(f"permute() needs each dimension once, found {order}.")
-        seen |= cython.cast(cython.ulonglong, 1) << source
+        seen |= <unsigned long long>1 << source
         TensorImpl_copy_dims(base, view, source, i, 1)
     TensorImpl_refresh_order(view, base.numel)
     return Tensor_wrap(view)
 
 
-@cython.cfunc
-def transpose(kernel: Kernel, table, args: arguments_t):
-    base = cython.cast(TensorBase, args[0]).impl
-    first = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
-    second = wrap_dim(int64_of(cython.cast(object, args[2])), base.ndim)
+cdef object transpose(Kernel kernel, object table, arguments_t args):
+    base = (<TensorBase>args[0]).impl
+    first = wrap_dim(int64_of(<object>args[1]), base.ndim)
+    second = wrap_dim(int64_of(<object>args[2]), base.ndim)
     return exchanged(base, first, second)
 
 
-@cython.cfunc
-def exchanged(base: TensorImpl, first: cython.int, second: cython.int):
+cdef object exchanged(TensorImpl base, int first, int second):
     view = TensorImpl_shallow_copy(base)
     TensorImpl_copy_dims(base, view, first, second, 1)
     TensorImpl_copy_dims(base, view, second, first, 1)
@@ -125,27 +117,24 @@ def exchanged(base: TensorImpl, first: cython.int, second: cython.int):
     return Tensor_wrap(view)
 
 
-@cython.cfunc
-def t(kernel: Kernel, table, args: arguments_t):
-    ndim = cython.cast(TensorBase, args[0]).impl.ndim
+cdef object t(Kernel kernel, object table, arguments_t args):
+    ndim = (<TensorBase>args[0]).impl.ndim
     if ndim > 2:
         raise ValueError(f"t() is for at most 2 dimensions, found {ndim}: use transpose(), permute() or mT.")
     return reverse_dims(kernel, table, args)
 
 
-@cython.cfunc
-def matrix_transpose(kernel: Kernel, table, args: arguments_t):
-    base = cython.cast(TensorBase, args[0]).impl
+cdef object matrix_transpose(Kernel kernel, object table, arguments_t args):
+    base = (<TensorBase>args[0]).impl
     if base.ndim < 2:
         raise ValueError(f"mT is for 2 dimensions or more, found {base.ndim}.")
     return exchanged(base, base.ndim - 2, base.ndim - 1)
 
 
-@cython.cfunc
-def movedim(kernel: Kernel, table, args: arguments_t):
+cdef object movedim(Kernel kernel, object table, arguments_t args):
     """Put the moved dimensions to their places, and let the others fill the gaps in their order."""
-    base = cython.cast(TensorBase, args[0]).impl
-    source, destination = cython.cast(object, args[1]), cython.cast(object, args[2])
+    base = (<TensorBase>args[0]).impl
+    source, destination = <object>args[1], <object>args[2]
     moved = distinct_dims(source, base.ndim, "source")
     places = distinct_dims(destination, base.ndim, "destination")
     if len(moved) != len(places):
@@ -156,8 +145,7 @@ def movedim(kernel: Kernel, table, args: arguments_t):
     return permuted(base, tuple(order))
 
 
-@cython.cfunc
-def distinct_dims(dims, ndim: cython.int, what) -> list:
+cdef list distinct_dims(object dims, int ndim, object what):
     """Return a dimension, or a sequence of them, counted from the front; each may come once."""
     wrapped = [wrap_dim(int64_of(dim), ndim) for dim in ((dims,) if PyIndex_Check(dims) else dims)]
     if len(set(wrapped)) != len(wrapped):
@@ -168,18 +156,18 @@ def distinct_dims(dims, ndim: cython.int, what) -> list:
 # ---- dimensions of size 1
 
 
-@cython.cfunc
-def expand(kernel: Kernel, table, args: arguments_t):
-    base = cython.cast(TensorBase, args[0]).impl
-    shape = tuple(cython.cast(object, args[1]))  # See Note [Lists that change]
-    new: cython.int = len(shape) - base.ndim
+cdef object expand(Kernel kernel, object table, arguments_t args):
+    base = (<TensorBase>args[0]).impl
+    shape = tuple(<object>args[1])  # See Note [Lists that change]
+    cdef int new = len(shape) - base.ndim
+    cdef int64_t extent
     if new < 0:
         raise ValueError(f"cannot expand shape {TensorImpl_shape(base)} to {shape}: it has fewer dimensions.")
     view = TensorImpl_view(base, len(shape))
     for i in range(view.ndim):
         TensorImpl_sizes(view)[i] = int64_of(shape[i])
     for i in range(view.ndim):
-        extent: int64_t = TensorImpl_sizes(base)[i - new] if i >= new else 1
+        extent = TensorImpl_sizes(base)[i - new] if i >= new else 1
         wanted = TensorImpl_sizes(view)[i]
         if wanted == -1 and i >= new:
             wanted = extent
@@ -193,26 +181,25 @@ def expand(kernel: Kernel, table, args: arguments_t):
     return Tensor_wrap(view)
 
 
-@cython.cfunc
-def squeeze(kernel: Kernel, table, args: arguments_t):
-    base = cython.cast(TensorBase, args[0]).impl
-    dims = cython.cast(object, args[1])
+cdef object squeeze(Kernel kernel, object table, arguments_t args):
+    base = (<TensorBase>args[0]).impl
+    dims = <object>args[1]
     if dims is None:
         dims = tuple([dim for dim in range(base.ndim) if TensorImpl_sizes(base)[dim] == 1])
     elif PyIndex_Check(dims):
         dims = (dims,)
-    gone: cython.ulonglong = 0
-    kept: cython.int = base.ndim
+    cdef unsigned long long gone = 0
+    cdef int kept = base.ndim
     for dim in dims:
         where = wrap_dim(int64_of(dim), base.ndim)
         if TensorImpl_sizes(base)[where] != 1:
             raise ValueError(f"cannot squeeze dimension {dim} of shape {TensorImpl_shape(base)}: its size is not 1.")
         if gone >> where & 1:
             raise ValueError(f"squeeze() needs each dimension once, found {tuple(dims)}.")
-        gone |= cython.cast(cython.ulonglong, 1) << where
+        gone |= <unsigned long long>1 << where
         kept -= 1
     view = TensorImpl_view(base, kept)
-    target: cython.int = 0
+    cdef int target = 0
     for source in range(base.ndim):
         if not gone >> source & 1:
             TensorImpl_copy_dims(base, view, source, target, 1)
@@ -221,11 +208,10 @@ def squeeze(kernel: Kernel, table, args: arguments_t):
     return Tensor_wrap(view)
 
 
-@cython.cfunc
-def unsqueeze(kernel: Kernel, table, args: arguments_t):
+cdef object unsqueeze(Kernel kernel, object table, arguments_t args):
     """Add a dimension; its stride is what the next one spans, so that channels-last stays recognisable."""
-    base = cython.cast(TensorBase, args[0]).impl
-    where = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim + 1)
+    base = (<TensorBase>args[0]).impl
+    where = wrap_dim(int64_of(<object>args[1]), base.ndim + 1)
     view = TensorImpl_view(base, base.ndim + 1)
     TensorImpl_copy_dims(base, view, 0, 0, where)
     TensorImpl_sizes(view)[where] = 1
@@ -240,14 +226,11 @@ def unsqueeze(kernel: Kernel, table, args: arguments_t):
 # ---- other shapes
 
 
-@cython.cfunc
-def view(kernel: Kernel, table, args: arguments_t):
-    return viewed(cython.cast(TensorBase, args[0]).impl, shape_of(cython.cast(object, args[1])))
+cdef object view(Kernel kernel, object table, arguments_t args):
+    return viewed((<TensorBase>args[0]).impl, shape_of(<object>args[1]))
 
 
-@cython.cfunc
-@cython.inline
-def viewed(base: TensorImpl, shape: tuple):
+cdef inline object viewed(TensorImpl base, tuple shape):
     made = view_or_none(base, shape)
     if made is None:
         raise ValueError(
@@ -257,20 +240,15 @@ def viewed(base: TensorImpl, shape: tuple):
     return made
 
 
-@cython.cfunc
-@cython.inline
-def shape_of(sizes) -> tuple:
+cdef inline tuple shape_of(object sizes):
     return sizes if type(sizes) is tuple else tuple(sizes)  # See Note [Lists that change]
 
 
-@cython.cfunc
-def reshape(kernel: Kernel, table, args: arguments_t):
-    return reshaped(cython.cast(TensorBase, args[0]), shape_of(cython.cast(object, args[1])))
+cdef object reshape(Kernel kernel, object table, arguments_t args):
+    return reshaped(<TensorBase>args[0], shape_of(<object>args[1]))
 
 
-@cython.cfunc
-@cython.inline
-def reshaped(a: TensorBase, shape: tuple):
+cdef inline object reshaped(TensorBase a, tuple shape):
     made = view_or_none(a.impl, shape)
     if made is None:
         copy = contiguous_copy(a, contiguous_format)  # held: it is its body's only owner
@@ -278,27 +256,24 @@ def reshaped(a: TensorBase, shape: tuple):
     return made
 
 
-@cython.cfunc
-def contiguous(kernel: Kernel, table, args: arguments_t):
+cdef object contiguous(Kernel kernel, object table, arguments_t args):
     """Return the very same handle if there is nothing to do."""
-    a = cython.cast(TensorBase, args[0])
-    memory_format = memory_format_from_any(cython.cast(object, args[1]))
+    a = <TensorBase>args[0]
+    memory_format = memory_format_from_any(<object>args[1])
     if TensorImpl_is_contiguous_in(a.impl, memory_format):
         return a
     return contiguous_copy(a, memory_format)
 
 
-@cython.cfunc
-def contiguous_copy(a: TensorBase, memory_format) -> TensorBase:
+cdef TensorBase contiguous_copy(TensorBase a, object memory_format):
     return CLONE.call_with(a, memory_format)
 
 
-@cython.cfunc
-def flatten(kernel: Kernel, table, args: arguments_t):
+cdef object flatten(Kernel kernel, object table, arguments_t args):
     """Merge a run of dimensions; without dimensions there is still one element."""
-    a = cython.cast(TensorBase, args[0])
+    a = <TensorBase>args[0]
     ndim = a.impl.ndim
-    start, stop = cython.cast(object, args[1]), cython.cast(object, args[2])
+    start, stop = <object>args[1], <object>args[2]
     first = wrap_dim(int64_of(start), ndim or 1)
     last = wrap_dim(int64_of(stop), ndim or 1)
     if last < first:
@@ -307,13 +282,12 @@ def flatten(kernel: Kernel, table, args: arguments_t):
     return reshaped(a, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
 
 
-@cython.cfunc
-def unflatten(kernel: Kernel, table, args: arguments_t):
+cdef object unflatten(Kernel kernel, object table, arguments_t args):
     """Split a dimension; a stride runs through all of it, so this never copies."""
-    base = cython.cast(TensorBase, args[0]).impl
-    dim = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
-    shape = tuple(cython.cast(object, args[2]))
-    count: cython.int = len(shape)
+    base = (<TensorBase>args[0]).impl
+    dim = wrap_dim(int64_of(<object>args[1]), base.ndim)
+    shape = tuple(<object>args[2])
+    cdef int count = len(shape)
     extent = TensorImpl_sizes(base)[dim]
     if count == 0:
         raise ValueError("unflatten() needs one size at least.")
@@ -331,8 +305,7 @@ def unflatten(kernel: Kernel, table, args: arguments_t):
     return Tensor_wrap(view)
 
 
-@cython.cfunc
-def view_or_none(base: TensorImpl, shape: tuple):
+cdef object view_or_none(TensorImpl base, tuple shape):
     """Return the view of another shape, None if the strides do not allow one."""
     made = TensorImpl_view(base, len(shape))
     sizes = TensorImpl_sizes(made)
@@ -348,19 +321,15 @@ def view_or_none(base: TensorImpl, shape: tuple):
     return Tensor_wrap(made)
 
 
-@cython.cfunc
-@cython.exceptval(-1)
-def refuse_shape(base: TensorImpl, shape: tuple) -> cython.int:
+cdef int refuse_shape(TensorImpl base, tuple shape) except -1:
     raise ValueError(f"cannot give {base.numel} elements of shape {TensorImpl_shape(base)} the shape {shape}.")
 
 
-@cython.cfunc
-@cython.exceptval(-1)
-def fill_in_sizes(numel: int64_t, shape: tuple, sizes: cython.pointer(int64_t)) -> cython.bint:
+cdef bint fill_in_sizes(int64_t numel, tuple shape, int64_t* sizes) except -1:
     """Take the wanted sizes, of which one may be -1, and return whether they hold so many elements."""
-    known: int64_t = 1
-    unknown: cython.int = -1
-    fits: cython.bint = True
+    cdef int64_t known = 1
+    cdef int unknown = -1
+    cdef bint fits = True
     for i in range(len(shape)):
         size = int64_of(shape[i])
         if size == -1 and unknown == -1:
@@ -369,7 +338,7 @@ def fill_in_sizes(numel: int64_t, shape: tuple, sizes: cython.pointer(int64_t)) 
             raise ValueError(f"sizes must be 0 or more, one of them may be -1, found {shape}.")
         else:
             sizes[i] = size
-            fits = fits and not tx_multiply_overflows(known, size, cython.address(known))
+            fits = fits and not tx_multiply_overflows(known, size, &known)
     if unknown == -1:
         return fits and known == numel
     fits = fits and known != 0 and numel % known == 0  # known of 0 would leave any size to choose from
@@ -377,27 +346,23 @@ def fill_in_sizes(numel: int64_t, shape: tuple, sizes: cython.pointer(int64_t)) 
     return fits
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def strides_of_view(
-    base: TensorImpl, ndim: cython.int, sizes: cython.pointer(int64_t), strides: cython.pointer(int64_t)
-) -> cython.bint:
+cdef bint strides_of_view(TensorImpl base, int ndim, int64_t* sizes, int64_t* strides) noexcept:
     """Give each run of mergeable dimensions of `base` its share of the new ones; False if one would straddle runs."""
+    cdef int64_t filled = 1  # elements of the new dimensions behind
     if base.numel == 0:
-        step: int64_t = 1
         for i in range(ndim - 1, -1, -1):
-            strides[i] = step
-            step *= sizes[i] if sizes[i] > 1 else 1
+            strides[i] = filled
+            filled *= sizes[i] if sizes[i] > 1 else 1
         return True
     old_sizes = TensorImpl_sizes(base)
     old_strides = TensorImpl_strides(base)
-    target: cython.int = ndim - 1
-    run: int64_t = 1  # elements of the run of old dimensions that ends here
-    inner: int64_t = old_strides[base.ndim - 1] if base.ndim else 1
+    cdef int target = ndim - 1
+    cdef int64_t run = 1  # elements of the run of old dimensions that ends here
+    cdef int64_t inner = old_strides[base.ndim - 1] if base.ndim else 1
     for dim in range(base.ndim - 1, -1, -1):
         run *= old_sizes[dim]
         if dim == 0 or (old_sizes[dim - 1] != 1 and old_strides[dim - 1] != run * inner):
-            filled: int64_t = 1
+            filled = 1
             while target >= 0 and (filled < run or sizes[target] == 1):
                 strides[target] = filled * inner
                 filled *= sizes[target]
@@ -413,13 +378,12 @@ def strides_of_view(
 # ---- other types
 
 
-@cython.cfunc
-def view_dtype(kernel: Kernel, table, args: arguments_t):
+cdef object view_dtype(Kernel kernel, object table, arguments_t args):
     """Read the bytes as another type; where item sizes differ, the last dimension holds more or fewer items."""
-    base = cython.cast(TensorBase, args[0]).impl
+    base = (<TensorBase>args[0]).impl
     view = TensorImpl_shallow_copy(base)
-    found: DType = dtype_of_code(base.dtype_code)
-    dtype: DType = dtype_from_any(cython.cast(object, args[1]))
+    cdef DType found = dtype_of_code(base.dtype_code)
+    cdef DType dtype = dtype_from_any(<object>args[1])
     if dtype.itemsize == 0:
         raise TypeError(f"no element can be read as {dtype}.")
     view.dtype_code = dtype.code
@@ -440,12 +404,10 @@ def view_dtype(kernel: Kernel, table, args: arguments_t):
     return Tensor_wrap(view)
 
 
-@cython.cfunc
-@cython.exceptval(-1)
-def split_items(view: TensorImpl, ratio: int64_t) -> cython.int:
-    last: cython.int = view.ndim - 1
+cdef int split_items(TensorImpl view, int64_t ratio) except -1:
+    cdef int last = view.ndim - 1
     sizes = TensorImpl_sizes(view)
-    if tx_multiply_overflows(sizes[last], ratio, cython.address(sizes[last])):
+    if tx_multiply_overflows(sizes[last], ratio, &sizes[last]):
         raise ValueError(f"a last dimension {ratio} times as long has more elements than 63 bits count.")
     for i in range(last):
         TensorImpl_strides(view)[i] *= ratio
@@ -453,10 +415,8 @@ def split_items(view: TensorImpl, ratio: int64_t) -> cython.int:
     return 0
 
 
-@cython.cfunc
-@cython.exceptval(-1)
-def join_items(view: TensorImpl, ratio: int64_t, found: DType, dtype: DType) -> cython.int:
-    last: cython.int = view.ndim - 1
+cdef int join_items(TensorImpl view, int64_t ratio, DType found, DType dtype) except -1:
+    cdef int last = view.ndim - 1
     strides = TensorImpl_strides(view)
     for i in range(last):
         if strides[i] % ratio:
@@ -471,15 +431,11 @@ def join_items(view: TensorImpl, ratio: int64_t, found: DType, dtype: DType) -> 
     return 0
 
 
-@cython.cfunc
-@cython.exceptval(-1)
-def refuse_to_join(what, number: int64_t, ratio: int64_t, found: DType, dtype: DType) -> cython.int:
+cdef int refuse_to_join(object what, int64_t number, int64_t ratio, DType found, DType dtype) except -1:
     raise ValueError(f"cannot view {found} as {dtype}: {what} must be divisible by {ratio}, found {number}.")
 
 
-@cython.cfunc
-@cython.exceptval(-1)
-def check_aligned(view: TensorImpl, dtype: DType) -> cython.int:
+cdef int check_aligned(TensorImpl view, DType dtype) except -1:
     """Check that memory from outside, which starts anywhere, has the elements where loops may read them."""
     if not TensorImpl_is_aligned(view, dtype.itemsize if dtype.numpy is None else dtype.numpy.alignment):
         raise ValueError(f"the elements would not be aligned for {dtype}. Copy them with clone() first.")
@@ -489,11 +445,10 @@ def check_aligned(view: TensorImpl, dtype: DType) -> cython.int:
 # ---- parts
 
 
-@cython.cfunc
-def select(kernel: Kernel, table, args: arguments_t):
-    base = cython.cast(TensorBase, args[0]).impl
-    dim = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
-    key = cython.cast(object, args[2])
+cdef object select(Kernel kernel, object table, arguments_t args):
+    base = (<TensorBase>args[0]).impl
+    dim = wrap_dim(int64_of(<object>args[1]), base.ndim)
+    key = <object>args[2]
     index = position_of(key)
     extent = TensorImpl_sizes(base)[dim]
     if index < 0:
@@ -503,7 +458,7 @@ def select(kernel: Kernel, table, args: arguments_t):
     return selected(base, dim, index)
 
 
-def selected(base, dim, index):
+cdef object selected(TensorImpl base, int dim, int64_t index):
     """Return the view at one index, which is there."""
     view = TensorImpl_view(base, base.ndim - 1)
     TensorImpl_copy_dims(base, view, 0, 0, dim)
@@ -513,11 +468,10 @@ def selected(base, dim, index):
     return Tensor_wrap(view)
 
 
-@cython.cfunc
-def narrow(kernel: Kernel, table, args: arguments_t):
-    base = cython.cast(TensorBase, args[0]).impl
-    dim = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
-    from_, count = cython.cast(object, args[2]), cython.cast(object, args[3])
+cdef object narrow(Kernel kernel, object table, arguments_t args):
+    base = (<TensorBase>args[0]).impl
+    dim = wrap_dim(int64_of(<object>args[1]), base.ndim)
+    from_, count = <object>args[2], <object>args[3]
     start = position_of(from_)
     length = position_of(count)
     extent = TensorImpl_sizes(base)[dim]
@@ -528,7 +482,7 @@ def narrow(kernel: Kernel, table, args: arguments_t):
     return narrowed(base, dim, start, length)
 
 
-def narrowed(base, dim, start, length):
+cdef object narrowed(TensorImpl base, int dim, int64_t start, int64_t length):
     """Return the view on a stretch of a dimension, all of which is there."""
     view = TensorImpl_shallow_copy(base)
     TensorImpl_sizes(view)[dim] = length
@@ -538,20 +492,19 @@ def narrowed(base, dim, start, length):
     return Tensor_wrap(view)
 
 
-@cython.cfunc
-def diagonal(kernel: Kernel, table, args: arguments_t):
+cdef object diagonal(Kernel kernel, object table, arguments_t args):
     """Step along two dimensions at once; the diagonal comes last."""
-    base = cython.cast(TensorBase, args[0]).impl
-    offset = position_of(cython.cast(object, args[1]))
-    row = wrap_dim(int64_of(cython.cast(object, args[2])), base.ndim)
-    column = wrap_dim(int64_of(cython.cast(object, args[3])), base.ndim)
+    base = (<TensorBase>args[0]).impl
+    offset = position_of(<object>args[1])
+    row = wrap_dim(int64_of(<object>args[2]), base.ndim)
+    column = wrap_dim(int64_of(<object>args[3]), base.ndim)
     if row == column:
         raise ValueError(f"a diagonal runs through two dimensions, found dimension {row} twice.")
     rows = TensorImpl_sizes(base)[row] + (offset if offset < 0 else 0)
     columns = TensorImpl_sizes(base)[column] - (offset if offset > 0 else 0)
-    length: int64_t = max(min(rows, columns), 0)
+    cdef int64_t length = max(min(rows, columns), 0)
     view = TensorImpl_view(base, base.ndim - 1)
-    target: cython.int = 0
+    cdef int target = 0
     for dim in range(base.ndim):
         if dim not in (row, column):
             TensorImpl_copy_dims(base, view, dim, target, 1)
@@ -565,21 +518,20 @@ def diagonal(kernel: Kernel, table, args: arguments_t):
     return Tensor_wrap(view)
 
 
-@cython.cfunc
-def flip(kernel: Kernel, table, args: arguments_t):
+cdef object flip(Kernel kernel, object table, arguments_t args):
     """Return the view with negative strides."""
-    base = cython.cast(TensorBase, args[0]).impl
-    dims = cython.cast(object, args[1])
+    base = (<TensorBase>args[0]).impl
+    dims = <object>args[1]
     if dims is None:
         dims = tuple(range(base.ndim))
     elif PyIndex_Check(dims):
         dims = (dims,)
-    turned: cython.ulonglong = 0
+    cdef unsigned long long turned = 0
     for dim in dims:
         where = wrap_dim(int64_of(dim), base.ndim)
         if turned >> where & 1:
             raise ValueError(f"each dimension may be named once, found {dims}.")
-        turned |= cython.cast(cython.ulonglong, 1) << where
+        turned |= <unsigned long long>1 << where
     view = TensorImpl_view(base, base.ndim)
     TensorImpl_copy_dims(base, view, 0, 0, base.ndim)
     for i in range(view.ndim):
@@ -594,13 +546,12 @@ def flip(kernel: Kernel, table, args: arguments_t):
 # ---- parts by a key: ints, slices, Ellipsis and None. See Note [Basic and advanced keys]
 
 
-@cython.cfunc
-def index(kernel: Kernel, table, args: arguments_t):
+cdef object index(Kernel kernel, object table, arguments_t args):
     """Take ints, slices, Ellipsis and None, alone or in a tuple."""
-    base = cython.cast(TensorBase, args[0]).impl
-    key = cython.cast(object, args[1])
-    offset: int64_t = 0
-    view: TensorImpl
+    base = (<TensorBase>args[0]).impl
+    key = <object>args[1]
+    cdef int64_t offset = 0
+    cdef TensorImpl view
     if type(key) is int and base.ndim != 0:
         view = TensorImpl_view(base, base.ndim - 1)
         index_int(base, view, 0, 0, key)
@@ -609,7 +560,7 @@ def index(kernel: Kernel, table, args: arguments_t):
         view = TensorImpl_view(base, base.ndim)
         index_slice(base, view, 0, 0, key)
         TensorImpl_copy_dims(base, view, 1, 1, base.ndim - 1)
-    elif finds_element(base, key, cython.address(offset)):
+    elif finds_element(base, key, &offset):
         view = TensorImpl_view(base, 0)
         view.storage_offset, view.numel, view.contiguous = offset, 1, True
         return Tensor_wrap(view)
@@ -619,11 +570,10 @@ def index(kernel: Kernel, table, args: arguments_t):
     return Tensor_wrap(view)
 
 
-@cython.cfunc
-def index_tuple(base: TensorImpl, keys: tuple) -> TensorImpl:
-    consumed: cython.int = 0
-    added: cython.int = 0
-    ellipses: cython.int = 0
+cdef TensorImpl index_tuple(TensorImpl base, tuple keys):
+    cdef int consumed = 0
+    cdef int added = 0
+    cdef int ellipses = 0
     for key in keys:
         if isinstance(key, slice):
             consumed += 1
@@ -639,9 +589,9 @@ def index_tuple(base: TensorImpl, keys: tuple) -> TensorImpl:
     if consumed > base.ndim:
         raise IndexError(f"too many indices for a tensor of {base.ndim} dimensions: found {consumed}.")
     view = TensorImpl_view(base, base.ndim + added)
-    source: cython.int = 0  # the next dimension of base
-    target: cython.int = 0  # and of the view
-    rest: cython.int = base.ndim - consumed
+    cdef int source = 0  # the next dimension of base
+    cdef int target = 0  # and of the view
+    cdef int rest = base.ndim - consumed
     for key in keys:
         if isinstance(key, slice):
             index_slice(base, view, source, target, key)
@@ -663,15 +613,13 @@ def index_tuple(base: TensorImpl, keys: tuple) -> TensorImpl:
     return view
 
 
-@cython.cfunc
-@cython.exceptval(-1)
-def index_int(base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key) -> cython.int:
+cdef int index_int(TensorImpl base, TensorImpl view, int source, int target, object key) except -1:
     """Move the offset to one index of a dimension."""
     if type(key) is not int:
         key = index_of(key)
     extent = TensorImpl_sizes(base)[source]
-    overflow: cython.int = 0
-    position = PyLong_AsLongLongAndOverflow(key, cython.address(overflow))
+    cdef int overflow = 0
+    position = PyLong_AsLongLongAndOverflow(key, &overflow)
     if position < 0:
         position += extent
     if overflow or not 0 <= position < extent:
@@ -680,29 +628,24 @@ def index_int(base: TensorImpl, view: TensorImpl, source: cython.int, target: cy
     return 0
 
 
-@cython.cfunc
-def index_of(key):
+cdef object index_of(object key):
     """Return an index that is not a plain int as one."""
     if not is_position(key):
         raise IndexError(f"a basic index is made of ints, slices, Ellipsis and None, found {type(key).__name__}.")
     return PyNumber_Index(key)
 
 
-@cython.cfunc
-@cython.exceptval(-1)
-def refuse_index(key, dim: cython.int, extent: int64_t) -> cython.int:
+cdef int refuse_index(object key, int dim, int64_t extent) except -1:
     raise IndexError(f"index {key} is out of bounds for dimension {dim} with size {extent}.")
 
 
-@cython.cfunc
-@cython.exceptval(-1)
-def index_slice(base: TensorImpl, view: TensorImpl, source: cython.int, target: cython.int, key: slice) -> cython.int:
+cdef int index_slice(TensorImpl base, TensorImpl view, int source, int target, slice key) except -1:
     """Fill in one dimension of the view by a slice; a step may be negative."""
-    start: cython.Py_ssize_t = 0
-    stop: cython.Py_ssize_t = 0
-    step: cython.Py_ssize_t = 0
-    PySlice_Unpack(key, cython.address(start), cython.address(stop), cython.address(step))
-    length = PySlice_AdjustIndices(TensorImpl_sizes(base)[source], cython.address(start), cython.address(stop), step)
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t stop = 0
+    cdef Py_ssize_t step = 0
+    PySlice_Unpack(key, &start, &stop, &step)
+    length = PySlice_AdjustIndices(TensorImpl_sizes(base)[source], &start, &stop, step)
     stride = TensorImpl_strides(base)[source]
     if length != 0:  # else the offset stays inside the storage
         view.storage_offset += start * stride
@@ -714,48 +657,44 @@ def index_slice(base: TensorImpl, view: TensorImpl, source: cython.int, target: 
 # ---- all parts along a dimension
 
 
-@cython.cfunc
-def unbind(kernel: Kernel, table, args: arguments_t):
-    base = cython.cast(TensorBase, args[0]).impl
+cdef object unbind(Kernel kernel, object table, arguments_t args):
+    base = (<TensorBase>args[0]).impl
     parts = []  # before the sizes are read: a new list may start a collection, which may run other code
-    dim = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
+    dim = wrap_dim(int64_of(<object>args[1]), base.ndim)
     while len(parts) < TensorImpl_sizes(base)[dim]:
         parts.append(selected(base, dim, len(parts)))
     return tuple(parts)
 
 
-@cython.cfunc
-def split(kernel: Kernel, table, args: arguments_t):
-    size = position_of(cython.cast(object, args[1]))
-    return split_by(cython.cast(TensorBase, args[0]).impl, int64_of(cython.cast(object, args[2])), size)
+cdef object split(Kernel kernel, object table, arguments_t args):
+    size = position_of(<object>args[1])
+    return split_by((<TensorBase>args[0]).impl, int64_of(<object>args[2]), size)
 
 
-@cython.cfunc
-def split_by(base: TensorImpl, axis: int64_t, size: int64_t):
+cdef object split_by(TensorImpl base, int64_t axis, int64_t size):
     """Return parts of one size, the last of what is left; without elements one part."""
     parts = []  # as in unbind()
     dim = wrap_dim(axis, base.ndim)
     extent = TensorImpl_sizes(base)[dim]
     if size < 0 or (size == 0 and extent != 0):
         raise ValueError(f"split() needs parts of 1 element or more in dimension {dim}, found {size}.")
-    start: int64_t = 0
+    cdef int64_t length, start = 0
     while True:
-        length: int64_t = min(size, extent - start)
+        length = min(size, extent - start)
         parts.append(narrowed(base, dim, start, length))
         start += length
         if start == extent:
             return tuple(parts)
 
 
-@cython.cfunc
-def split_with_sizes(kernel: Kernel, table, args: arguments_t):
-    base = cython.cast(TensorBase, args[0]).impl
+cdef object split_with_sizes(Kernel kernel, object table, arguments_t args):
+    base = (<TensorBase>args[0]).impl
     parts = []  # as in unbind()
-    sizes = cython.cast(object, args[1])
+    sizes = <object>args[1]
     lengths = [position_of(size) for size in tuple(sizes)]
-    dim = wrap_dim(int64_of(cython.cast(object, args[2])), base.ndim)
+    dim = wrap_dim(int64_of(<object>args[2]), base.ndim)
     extent = TensorImpl_sizes(base)[dim]
-    left: int64_t = extent
+    cdef int64_t left = extent
     for length in lengths:
         if not 0 <= length <= left:
             left = -1
@@ -765,19 +704,18 @@ def split_with_sizes(kernel: Kernel, table, args: arguments_t):
         raise ValueError(
             f"split() needs sizes of 0 or more that make up the {extent} of dimension {dim}, found {sizes}."
         )
-    start: int64_t = 0
+    cdef int64_t start = 0
     for length in lengths:
         parts.append(narrowed(base, dim, start, length))
         start += length
     return tuple(parts)
 
 
-@cython.cfunc
-def chunk(kernel: Kernel, table, args: arguments_t):
+cdef object chunk(Kernel kernel, object table, arguments_t args):
     """Return so many parts or fewer; without elements all of them, each empty."""
-    base = cython.cast(TensorBase, args[0]).impl
-    chunks = int64_of(cython.cast(object, args[1]))
-    dim = wrap_dim(int64_of(cython.cast(object, args[2])), base.ndim)
+    base = (<TensorBase>args[0]).impl
+    chunks = int64_of(<object>args[1])
+    dim = wrap_dim(int64_of(<object>args[2]), base.ndim)
     extent = TensorImpl_sizes(base)[dim]
     if chunks <= 0:
         raise ValueError(f"chunk() needs 1 chunk or more, found {chunks}.")
@@ -793,12 +731,11 @@ def chunk(kernel: Kernel, table, args: arguments_t):
 # ---- windows
 
 
-@cython.cfunc
-def unfold(kernel: Kernel, table, args: arguments_t):
+cdef object unfold(Kernel kernel, object table, arguments_t args):
     """Lay windows over a dimension, so many elements apart; their elements become the last dimension."""
-    base = cython.cast(TensorBase, args[0]).impl
-    dim = wrap_dim(int64_of(cython.cast(object, args[1])), base.ndim)
-    window, distance = cython.cast(object, args[2]), cython.cast(object, args[3])
+    base = (<TensorBase>args[0]).impl
+    dim = wrap_dim(int64_of(<object>args[1]), base.ndim)
+    window, distance = <object>args[2], <object>args[3]
     size = position_of(window)
     step = position_of(distance)
     extent = TensorImpl_sizes(base)[dim]
@@ -817,11 +754,10 @@ def unfold(kernel: Kernel, table, args: arguments_t):
     return Tensor_wrap(view)
 
 
-@cython.cfunc
-def as_strided(kernel: Kernel, table, args: arguments_t):
+cdef object as_strided(Kernel kernel, object table, arguments_t args):
     """View the storage with other sizes, strides and offset, which must lie within it."""
-    base = cython.cast(TensorBase, args[0]).impl
-    size, stride = tuple(cython.cast(object, args[1])), tuple(cython.cast(object, args[2]))
+    base = (<TensorBase>args[0]).impl
+    size, stride = tuple(<object>args[1]), tuple(<object>args[2])
     if len(size) != len(stride):
         raise ValueError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)}).")
     view = TensorImpl_view(base, len(size))
@@ -834,10 +770,10 @@ def as_strided(kernel: Kernel, table, args: arguments_t):
         TensorImpl_strides(view)[i] = int64_of(stride[i])
         if TensorImpl_sizes(view)[i] < 0:
             raise ValueError(f"as_strided() needs sizes of 0 or more, found {size}.")
-    if cython.cast(object, args[3]) is not None:
-        view.storage_offset = int64_of(cython.cast(object, args[3]))
+    if <object>args[3] is not None:
+        view.storage_offset = int64_of(<object>args[3])
     if view.storage_offset < 0:
-        raise ValueError(f"as_strided() needs a storage offset of 0 or more, found {cython.cast(object, args[3])}.")
+        raise ValueError(f"as_strided() needs a storage offset of 0 or more, found {<object>args[3]}.")
     TensorImpl_refresh(view)
     TensorImpl_check_bounds(view)
     return Tensor_wrap(view)
@@ -846,20 +782,18 @@ def as_strided(kernel: Kernel, table, args: arguments_t):
 # ---- parts of complex numbers, which lie in memory one after the other
 
 
-@cython.cfunc
-def real(kernel: Kernel, table, args: arguments_t):
+cdef object real(Kernel kernel, object table, arguments_t args):
     """View the real parts; of other numbers, the tensor itself."""
-    a = cython.cast(TensorBase, args[0])
+    a = <TensorBase>args[0]
     check_number(a, "real")
     if dtype_of_code(a.impl.dtype_code).kind == "c":
         return part_of(a, 0)
     return Tensor_wrap(TensorImpl_shallow_copy(a.impl))
 
 
-@cython.cfunc
-def imag(kernel: Kernel, table, args: arguments_t):
+cdef object imag(Kernel kernel, object table, arguments_t args):
     """View the imaginary parts; of other numbers, make zeros."""
-    a = cython.cast(TensorBase, args[0])
+    a = <TensorBase>args[0]
     base = a.impl
     check_number(a, "imag")
     if dtype_of_code(base.dtype_code).kind == "c":
@@ -868,8 +802,7 @@ def imag(kernel: Kernel, table, args: arguments_t):
     return FILL_.call_with(made, 0)
 
 
-@cython.cfunc
-def part_of(a: TensorBase, part: cython.int):
+cdef object part_of(TensorBase a, int part):
     """Return a view of the real (0) or imaginary (1) parts of complex elements."""
     base = a.impl
     view = TensorImpl_view(base, base.ndim)
@@ -882,9 +815,7 @@ def part_of(a: TensorBase, part: cython.int):
     return Tensor_wrap(view)
 
 
-@cython.cfunc
-@cython.exceptval(-1)
-def check_number(a: TensorBase, name: str) -> cython.int:
+cdef int check_number(TensorBase a, str name) except -1:
     if a.impl.dtype_code == BOOL:
         raise TypeError(f"{name}() is not defined for bool.")
     return 0
