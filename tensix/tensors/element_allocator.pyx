@@ -15,30 +15,27 @@ See Note [GIL and finalisation]: references are given back, and functions that m
 cannot, the block leaks. PyTorch's word for such a context is ``PlacementDeleteContext``.
 """
 
-import cython
-from cython.cimports.libc.stdlib import free, malloc
-from cython.cimports.tensix.core.allocator import Allocator, Allocator_allocate, current_allocator, nbytes_from_any
-from cython.cimports.tensix.core.cow_context import cow_is_cow
-from cython.cimports.tensix.core.data_ptr import (
+cimport cython
+from libc.stdlib cimport free, malloc
+from tensix.core.allocator cimport Allocator, Allocator_allocate, current_allocator, nbytes_from_any
+from tensix.core.cow_context cimport cow_is_cow
+from tensix.core.data_ptr cimport (
     DataPtr_wrap, address_from_any, data_ptr_destroy, data_ptr_facts, data_ptr_init, data_ptr_operations,
     data_ptr_operations_t, data_ptr_t,
 )
-from cython.cimports.tensix.core.device import CPU
-from cython.cimports.tensix.core.refcounted_deleter import refcounted_is_shared
-from cython.cimports.tensix.core.shared_context import shared_context_t
-from cython.cimports.tensix.tensors.type_meta import (
+from tensix.core.device cimport CPU
+from tensix.core.refcounted_deleter cimport refcounted_is_shared
+from tensix.core.shared_context cimport shared_context_t
+from tensix.tensors.type_meta cimport (
     TypeMeta, TypeMeta_of_index, assign_elements, check_assignable, construct_elements, copy_references, copy_structs,
     destroy_elements, type_meta_data,
 )
 
 __all__ = ["ElementAllocator"]
 
-context_p = cython.typedef(cython.pointer(placement_delete_context_t))
-
 
 @cython.final
-@cython.cclass
-class ElementAllocator(Allocator):
+cdef class ElementAllocator(Allocator):
     """Make blocks of constructed elements; `TypedStorage` is the comfortable way to have one.
 
     Parameters
@@ -90,10 +87,10 @@ class ElementAllocator(Allocator):
         OutOfMemoryError
             If there is no memory.
         """
-        count: cython.size_t = 0
-        context = take_memory(self, nbytes, cython.address(count))
+        cdef size_t count = 0
+        context = take_memory(self, nbytes, &count)
         try:
-            construct_elements(context.type_index, context.block.data, count, cython.address(context.count))
+            construct_elements(context.type_index, context.block.data, count, &context.count)
         except BaseException:
             placement_delete(context)
             raise
@@ -107,13 +104,13 @@ class ElementAllocator(Allocator):
         TypeError
             If the type does not allow assignment.
         """
-        count: cython.size_t = 0
-        source = cython.cast(cython.p_void, address_from_any(address, "address"))
-        context = take_memory(self, nbytes, cython.address(count))
+        cdef size_t count = 0
+        source = <void*>address_from_any(address, "address")
+        context = take_memory(self, nbytes, &count)
         try:
             check_assignable(context.type_index, source, context.block.data, count)
             if not context.type.is_reference:
-                construct_elements(context.type_index, context.block.data, count, cython.address(context.count))
+                construct_elements(context.type_index, context.block.data, count, &context.count)
         except BaseException:
             placement_delete(context)
             raise
@@ -127,8 +124,8 @@ class ElementAllocator(Allocator):
     def copy_data(self, dst, src, nbytes):
         """Assign elements to others; parameters as for `Allocator.copy_data`."""
         count = count_of(self, nbytes_from_any(nbytes))
-        source = cython.cast(cython.p_void, address_from_any(src, "src"))
-        target = cython.cast(cython.p_void, address_from_any(dst, "dst"))
+        source = <void*>address_from_any(src, "src")
+        target = <void*>address_from_any(dst, "dst")
         assign_elements(self.type_meta.index, source, target, count)
 
     def is_simple_data_ptr(self, data_ptr):
@@ -136,16 +133,15 @@ class ElementAllocator(Allocator):
         return False
 
 
-@cython.cfunc
-def take_memory(self: ElementAllocator, nbytes, count: cython.pointer(cython.size_t)) -> context_p:
+cdef placement_delete_context_t* take_memory(ElementAllocator self, object nbytes, size_t* count):
     """Return a context over upstream's memory in which nothing is constructed, and count the elements it is for."""
-    size: cython.size_t = nbytes_from_any(nbytes)
+    cdef size_t size = nbytes_from_any(nbytes)
     count[0] = count_of(self, size)
-    context = cython.cast(context_p, malloc(cython.sizeof(placement_delete_context_t)))
-    if context == cython.NULL:
+    context = <placement_delete_context_t*>(malloc(sizeof(placement_delete_context_t)))
+    if context == NULL:
         raise MemoryError("no memory for the context of a block of elements.")
     try:
-        Allocator_allocate(self.upstream, size, cython.address(context.block))
+        Allocator_allocate(self.upstream, size, &context.block)
     except BaseException:
         free(context)
         raise
@@ -157,28 +153,25 @@ def take_memory(self: ElementAllocator, nbytes, count: cython.pointer(cython.siz
     return context
 
 
-@cython.cfunc
-@cython.exceptval(-1, check=True)
-def count_of(self: ElementAllocator, nbytes: cython.size_t) -> cython.size_t:
+cdef size_t count_of(ElementAllocator self, size_t nbytes) except? -1:
     """Return how many elements a size in bytes is."""
     if self.type_meta is None:
         raise RuntimeError("the ElementAllocator is null: it was made without __init__.")
-    itemsize: cython.size_t = type_meta_data(self.type_meta.index).itemsize
+    cdef size_t itemsize = type_meta_data(self.type_meta.index).itemsize
     if itemsize == 0 or nbytes % itemsize:
         raise ValueError(f"{nbytes:,} bytes are not a whole number of {self.type_meta.name} of {itemsize} bytes each.")
     return nbytes // itemsize
 
 
-@cython.cfunc
-def wrap(context: context_p):
+cdef object wrap(placement_delete_context_t* context):
     """Return an owner of a context."""
-    block: data_ptr_t
-    data_ptr_init(cython.address(block), context.block.data, context, cython.address(placement_operations))
+    cdef data_ptr_t block
+    data_ptr_init(&block, context.block.data, context, &placement_operations)
     block.device_index = context.block.device_index
-    return DataPtr_wrap(cython.address(block))
+    return DataPtr_wrap(&block)
 
 
-def elements_of_storage(storage):
+cdef placement_delete_context_t* elements_of_storage(StorageImpl storage) except NULL:
     """Return the context behind a storage's block, also if the block is shared.
 
     Raises
@@ -186,33 +179,32 @@ def elements_of_storage(storage):
     TypeError
         If there is none.
     """
-    block = cython.address(storage.block)
+    block = &storage.block
     while cow_is_cow(block) or refcounted_is_shared(block):
-        block = cython.address(cython.cast(cython.pointer(shared_context_t), block.ctx).original)
-    if data_ptr_operations(block) != cython.address(placement_operations):
+        block = &(<shared_context_t*>block.ctx).original
+    if data_ptr_operations(block) != &placement_operations:
         raise TypeError("the storage does not hold elements: its block was not made by a TypedStorage.")
-    return cython.cast(context_p, block.ctx)
+    return <placement_delete_context_t*>block.ctx
 
 
-def placement_delete(ctx):
+cdef void placement_delete(void* ctx) noexcept nogil:
     """Destroy the elements and free their memory. See Note [Elements that are not plain bytes]."""
-    context = cython.cast(context_p, ctx)
+    context = <placement_delete_context_t*>ctx
     if not destroy_elements(context.type, context.block.data, context.count):
         return
-    data_ptr_destroy(cython.address(context.block))
+    data_ptr_destroy(&context.block)
     free(context)
 
 
-@cython.cfunc
-def placement_facts(ctx: cython.p_void) -> dict:
-    context = cython.cast(context_p, ctx)
+cdef dict placement_facts(void* ctx):
+    context = <placement_delete_context_t*>ctx
     return {
         "elements": context.count,
         "type": TypeMeta_of_index(context.type_index).name,
-        "block": data_ptr_facts(cython.address(context.block)),
+        "block": data_ptr_facts(&context.block),
     }
 
 
 placement_operations = data_ptr_operations_t(
-    placement_delete, cython.NULL, b"placement_delete", b"constructed elements", placement_facts
+    placement_delete, NULL, b"placement_delete", b"constructed elements", placement_facts
 )
