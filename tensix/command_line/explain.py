@@ -6,7 +6,7 @@ from pathlib import Path
 
 import tensix
 from tensix.command_line.terminal import Terminal
-from tensix.command_line.trace import execute, text_of
+from tensix.command_line.trace import execute, public_names, text_of
 
 __all__ = ["fill"]
 
@@ -25,7 +25,7 @@ def fill(parser):
 
 def run(arguments):
     """Print the explanation; the exit status is 1 if the code raised."""
-    namespace = {name: value for name, value in vars(tensix).items() if not name.startswith("_")}
+    namespace = public_names()
     value = None
     try:
         for statement in ast.parse(arguments.code.strip(), "<string>").body:

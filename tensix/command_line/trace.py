@@ -58,8 +58,7 @@ def trace(code):
     """
     code = textwrap.dedent(code).strip()
     report = {"code": code, "statements": [], "error": None}
-    namespace = {name: value for name, value in vars(tensix).items() if not name.startswith("_")}
-    namespace["tensix"] = tensix
+    namespace = public_names()
     known = dict(namespace)
     listener = TraceListener()
     try:
@@ -85,6 +84,11 @@ def trace(code):
             del value  # a statement's value dies with it, unless it is the last: then it is the result
         report["balance"] = balance(listener, {k: v for k, v in namespace.items() if known.get(k) is not v})
     return report
+
+
+def public_names():
+    """Return the names that code is run with: tensix itself, and what is public in it."""
+    return {"tensix": tensix} | {name: value for name, value in vars(tensix).items() if not name.startswith("_")}
 
 
 def execute(statement, namespace):
@@ -179,7 +183,7 @@ def render_memory(terminal, event):
         return terminal.good(f"alloc   block {event['block']}: {size}, aligned to {event['aligned']}{maker}")
     if event["kind"] == "free":
         return terminal.warm(f"freed   block {event['block']}: {size}")
-    return terminal.bad(f"failed  {size} could not be had")
+    return terminal.bad(f"failed  {size} could not be allocated")
 
 
 def render_result(terminal, result):

@@ -8,7 +8,7 @@ from tensix.core.device import Device
 __all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "use_allocator"]
 
 class OutOfMemoryError(MemoryError):
-    """Say that memory could not be had, in numbers or, as ``OutOfMemoryError("the pool is full")``, in words."""
+    """Say that memory could not be allocated, in numbers or, as ``OutOfMemoryError("the pool is full")``, in words."""
     nbytes: int | None
     alignment: int | None
     in_use: int | None

@@ -73,7 +73,7 @@ cdef extern from *:
 
 @cython.binding(True)
 class OutOfMemoryError(MemoryError):
-    """Say that memory could not be had, in numbers or, as ``OutOfMemoryError("the pool is full")``, in words.
+    """Say that memory could not be allocated, in numbers or, as ``OutOfMemoryError("the pool is full")``, in words.
 
     Attributes
     ----------

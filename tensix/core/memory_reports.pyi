@@ -9,7 +9,7 @@ class MemoryReporter:
     def report_memory_usage(self, address: int, nbytes: int, total_allocated: int, device: Device) -> None:
         """Take one event: `nbytes` bytes were allocated at `address`, or freed if negative."""
     def report_out_of_memory(self, nbytes: int, total_allocated: int, device: Device) -> None:
-        """Take one failure: `nbytes` bytes could not be had."""
+        """Take one failure: `nbytes` bytes could not be allocated."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *exc_info: object) -> None: ...
 

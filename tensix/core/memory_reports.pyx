@@ -199,7 +199,7 @@ cdef class MemoryReporter:
         """
 
     def report_out_of_memory(self, nbytes, total_allocated, device):
-        """Take one failure: `nbytes` bytes could not be had.
+        """Take one failure: `nbytes` bytes could not be allocated.
 
         Parameters
         ----------
@@ -250,7 +250,7 @@ def lines_that_hold_most():
 
 
 cdef void report_out_of_memory(size_t nbytes, int8_t device_type) noexcept:
-    """Tell that a block could not be had."""
+    """Tell that a block could not be allocated."""
     cdef PyObject* listener
     cdef uint64_t now = epoch
     cdef int i

@@ -17,8 +17,8 @@ A reducer is registered with the picklers of messages, not with pickle: a descri
 a message is read once. `multiprocessing` and `loky` have a registry. The pools of joblib's backend "multiprocessing"
 have none, and what `joblib.wrap_non_picklable_objects` returns is pickled by `cloudpickle.dumps`, whose registry other
 programs use too. Both would copy silently, so a name in two modules of joblib is replaced: the pickler by a subclass
-that registers tensors, and `dumps` by that of `loky`. joblib may be imported after the first tensor is shared. So a
-finder waits for it, as importing it here would cost 0.1 s of a program without it.
+that registers tensors, and `dumps` by that of `loky`. joblib may be imported after the first tensor is shared:
+importing it here would cost 0.1 s of a program without it.
 
 Note [Copies for messages]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -34,6 +34,7 @@ import sys
 import weakref
 from multiprocessing import reduction
 
+from tensix._support.after_import import AfterImport
 from tensix._tensor import Tensor
 from tensix.core import Storage, use_allocator
 from tensix.files.file_map import FileMap
@@ -195,31 +196,9 @@ def register_in(package: str) -> None:
         pool.CustomizablePickler = TensorPickler
 
 
-class RegisterAfterImport:
-    """A finder that calls `register_in` once a package is imported."""
-
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        """Return what the other finders return, and have the loader register tensors when it is done."""
-        if name not in PACKAGES:
-            return None
-        found = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not cls)
-        spec = next(filter(None, found), None)
-        if spec is not None:
-            execute = spec.loader.exec_module
-
-            def execute_and_register(module):
-                execute(module)
-                if module.__name__ == name:  # one loader may serve all modules of a ZIP file
-                    register_in(name)
-
-            spec.loader.exec_module = execute_and_register
-        return spec
-
-
-PACKAGES = ("joblib", "loky")
 register_in("multiprocessing")
-for package in PACKAGES:
+for package in ("joblib", "loky"):
     if package in sys.modules:
         register_in(package)
-sys.meta_path.insert(0, RegisterAfterImport)
+    else:
+        AfterImport(register_in, package)

@@ -244,7 +244,7 @@ cdef shared_segment_t* new_segment(size_t nbytes) except NULL:
 
 
 cdef int refuse(size_t nbytes, int error=ENOMEM, bint is_readonly=False) except -1:
-    """Raise for the reason why memory could not be had."""
+    """Raise for the reason why memory could not be allocated."""
     if error == ENOMEM:
         report_out_of_memory(nbytes, CPU)
         raise OutOfMemoryError(nbytes, ALIGNMENT_BYTES, CPUAllocator.bytes_in_use())

@@ -4,6 +4,7 @@ import sys
 import warnings
 from importlib import import_module
 
+from tensix._support.after_import import AfterImport
 from tensix._support.argument_errors import names_signature
 from tensix.memory.serving_scope import ServingScope
 
@@ -90,38 +91,21 @@ class TorchWhenImported:
     """A scope of `serve_torch` that begins when the program imports PyTorch, or at once if it did."""
 
     def __init__(self):
-        self.scope = None
+        self.scope = self.waiting = None
 
     def __enter__(self):
         if "torch" in sys.modules:
             self.begin()
         else:
-            sys.meta_path.insert(0, self)
+            self.waiting = AfterImport(self.begin, "torch")
         return self
 
     def __exit__(self, *exc_info):
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
+        if self.waiting is not None:
+            self.waiting.stop()
         if self.scope is not None:
             self.scope.close()
 
-    def begin(self):
+    def begin(self, name="torch"):
         """Open the scope."""
         self.scope = serve_torch()
-
-    def find_spec(self, name, *_):
-        """Have PyTorch's loader begin when it is done; what `importlib` asks of a finder."""
-        if name != "torch":
-            return None
-        sys.meta_path.remove(self)
-        spec = import_module("importlib.util").find_spec(name)
-        if spec is not None:
-            loader, execute = spec.loader, spec.loader.exec_module
-
-            def execute_and_begin(module):
-                del loader.exec_module
-                execute(module)
-                self.begin()
-
-            loader.exec_module = execute_and_begin
-        return spec

@@ -9,7 +9,7 @@ from tensix.__main__ import main
 
 
 def test_names_stay_while_their_tensors_are_explained(capsys):
-    assert main(["explain", "x = rand(3, 4); y = x.lazy_clone(); y[1]"]) == 0
+    assert main(["explain", "x = tensix.rand(3, 4); y = x.lazy_clone(); y[1]"]) == 0
     text = capsys.readouterr().out
     assert text.startswith("Tensor\n") and "2 storages" in text and "copies 48 bytes first" in text
 

@@ -166,6 +166,13 @@ def test_without_numpy(memory):
     assert snapshot["blocks"]["nbytes"] == [1000]
 
 
+def test_a_module_is_sought_before_it_is_imported(memory):
+    """As Polars and Transformers do to know whether NumPy or PyTorch is installed."""
+    code = "from importlib.util import find_spec\nfind_spec('numpy'), find_spec('torch')\n"
+    _, _, snapshot = memory(code + "import numpy as np\nx = np.ones(1000, np.uint8)")
+    assert 1000 in snapshot["blocks"]["nbytes"]
+
+
 def test_resident_memory_is_beside_the_blocks(memory):
     _, text, snapshot = memory(
         "import numpy as np\nx = bytearray(b'x') * 50_000_000\ny = np.ones(80_000_000, np.uint8)"

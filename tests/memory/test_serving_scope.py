@@ -11,8 +11,8 @@ try:
 except RuntimeError as error:
     print(error)
 with TorchWhenImported() as waiting:
-    print(waiting in sys.meta_path)
-print(waiting in sys.meta_path, "tensix.memory.torch_memory" in sys.modules, "torch" in sys.modules)
+    print(waiting.waiting in sys.meta_path)
+print(waiting.waiting in sys.meta_path, "tensix.memory.torch_memory" in sys.modules, "torch" in sys.modules)
 """
 
 

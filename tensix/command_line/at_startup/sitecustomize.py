@@ -12,34 +12,23 @@ from importlib.machinery import PathFinder
 __all__ = []
 
 HERE = os.path.dirname(__file__)
+PACKAGE = os.path.dirname(os.path.dirname(HERE))
+PACKAGE_HOME = os.path.dirname(PACKAGE)
 FURTHER = ("torch", "distributed")
-PACKAGE_HOME = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 
 
-class BeginAfterImport:
-    """A finder that begins once NumPy or tensix is imported, and once more for each of the others."""
+def module_at(name, path=None):
+    """Return a module that is not executed yet, and its loader; None if there is none."""
+    spec = PathFinder.find_spec(name, path)
+    return spec and (import_module("importlib.util").module_from_spec(spec), spec.loader)
 
-    def __init__(self):
-        self.awaited = {"numpy", "tensix", *FURTHER}
 
-    def find_spec(self, name, path=None, target=None):
-        """Have the module's loader begin when it is done."""
-        if name not in self.awaited:
-            return None
-        self.awaited -= {name} if name in FURTHER else {"numpy", "tensix"}
-        if not self.awaited:
-            sys.meta_path.remove(self)
-        spec = import_module("importlib.util").find_spec(name)
-        if spec is not None:
-            loader, execute = spec.loader, spec.loader.exec_module
-
-            def execute_and_begin(module):
-                del loader.exec_module
-                execute(module)
-                begin(name)
-
-            loader.exec_module = execute_and_begin
-        return spec
+def wait():
+    """Begin once NumPy or tensix is imported, and once more for each of the others."""
+    module, loader = module_at("after_import", [os.path.join(PACKAGE, "_support")])
+    loader.exec_module(module)
+    for names in (("numpy", "tensix"), *[(name,) for name in FURTHER]):
+        module.AfterImport(begin, *names)
 
 
 def begin(name):
@@ -59,10 +48,10 @@ def begin(name):
 def pass_on():
     """Make way for the next module of this name, which the user may have."""
     sys.path[:] = [path for path in sys.path if path != HERE]
-    spec = PathFinder.find_spec("sitecustomize")
-    if spec is not None:
-        module = sys.modules["sitecustomize"] = import_module("importlib.util").module_from_spec(spec)
-        spec.loader.exec_module(module)
+    found = module_at("sitecustomize")
+    if found is not None:
+        sys.modules["sitecustomize"], loader = found
+        loader.exec_module(sys.modules["sitecustomize"])
 
 
 if "TENSIX_PROGRAM" in os.environ:
@@ -72,5 +61,5 @@ if "TENSIX_PROGRAM" in os.environ:
     if "numpy" in sys.modules:
         begin("numpy")
     else:
-        sys.meta_path.insert(0, BeginAfterImport())
+        wait()
 pass_on()
