@@ -6,9 +6,9 @@ from types import BuiltinFunctionType as _BuiltinFunctionType
 from types import FunctionType as _FunctionType
 from typing import TYPE_CHECKING
 
-# `python -m tensix run` replaces this process by the program, which imports what it needs: import nothing else here.
-# See Note [How a program is set up]. While Python looks for the module that it is to run, sys.argv[0] is "-m".
-if getattr(_sys, "argv", [])[:2] == ["-m", "run"] and _sys.orig_argv[-len(_sys.argv)] == "tensix":
+# `python -m tensix run` and `memory` start the program before they import anything that it does not need. See Note
+# [How a program is set up]. While Python looks for the module that it is to run, sys.argv[0] is "-m".
+if getattr(_sys, "argv", [])[:2] in (["-m", "run"], ["-m", "memory"]) and _sys.orig_argv[-len(_sys.argv)] == "tensix":
     _sys.exit(_import_module("tensix.__main__").main())
 
 try:

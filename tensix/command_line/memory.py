@@ -8,7 +8,6 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-from tensix.command_line.comparison import lines_of_comparison
 from tensix.command_line.program import (
     add_native,
     add_program,
@@ -20,12 +19,6 @@ from tensix.command_line.program import (
 )
 from tensix.command_line.progress import Progress
 from tensix.command_line.recorded_files import FAILED, PagesWanted, check_output, folder_of_running
-from tensix.command_line.summary import lines_of_summary
-from tensix.command_line.terminal import Terminal, printable
-from tensix.core import format_size, parse_size
-from tensix.memory import Snapshot, load_snapshot, record
-from tensix.profiling.advice import findings_of, kinds_of, summary_of
-from tensix.profiling.timeline import with_advice
 
 __all__ = ["fill"]
 
@@ -60,7 +53,7 @@ def fill(parser):
     parser.add_argument("--open", action="store_true", help="show the page in the browser")
     parser.add_argument("-q", "--quiet", action="store_true", help="print no summary: write the file only")
     add_native(parser)
-    parser.add_argument("--max-events", metavar="N", type=int, default=1_000_000,
+    parser.add_argument("--max-events", metavar="N", type=int,
                         help="number of blocks to keep per process; if there are more, the oldest freed "
                         "blocks are dropped (default: 1000000)")  # fmt: skip
     parser.add_argument("--through", metavar="PACKAGE", action="append",
@@ -93,12 +86,11 @@ def run(arguments):
     if words[0].endswith(".json") and words[1:] and words[1].startswith("-"):  # a snapshot has no options itself
         arguments = arguments.parser.parse_args([*words[1:], words[0]], arguments)
         words = words_of(arguments)
-    check_advice(arguments)
     output = Path(arguments.output or f"{name_of(words)}.memory.html")
     check_output(output, words)
     if arguments.open and output.suffix != ".html":
         raise ValueError(f"--open needs a page, but the output {str(output)!r} is data: use a name that ends in .html.")
-    other = load_snapshot(arguments.compare) if arguments.compare else None
+    other = checked(arguments)
     if words[0].endswith(".json"):
         if words[1:]:
             raise ValueError(f"a snapshot takes no arguments, found {words[1:]}.")
@@ -106,15 +98,11 @@ def run(arguments):
             raise ValueError(f"--through needs a program to record, but {words[0]} is a snapshot.")
         with Progress() as progress:
             progress.say(f"reading {words[0]}")
-            snapshot = load_snapshot(words[0])
-        return show(snapshot, other, output, arguments)
-    options = {"max_events": arguments.max_events, "through": arguments.through}
-    before = sys.path[:]
-    try:
-        sys.path.insert(0, folder_of(words))
-        record(**options)  # refuses bad options before the program begins
-    finally:
-        sys.path[:] = before
+            snapshot = report().load_snapshot(words[0])
+        return report().show(snapshot, other, output, arguments)
+    options = {name: value for name in ("max_events", "through") if (value := getattr(arguments, name)) is not None}
+    if options:
+        report().check_recording(options, folder_of(words))
     with tempfile.TemporaryDirectory(prefix="tensix-memory-", ignore_cleanup_errors=True) as folder:
         settings = {
             "folder": folder, "record": options, "numpy": not arguments.no_numpy, "torch": not arguments.no_torch,
@@ -122,40 +110,49 @@ def run(arguments):
             "black_box": {"page": str(output), "limit": None, "usr2": arguments.usr2, "is_kept": True},
         }  # fmt: skip
         began = time.monotonic_ns()
-        pid, status = run_and_wait(words, settings, PagesWanted(folder, output, began).write_wanted)
+        pages = PagesWanted(folder, output, began)
+
+        def meanwhile(pid):
+            report()  # it is imported while the program does the same
+            pages.write_wanted(pid)
+
+        pid, status = run_and_wait(words, settings, meanwhile)
         with Progress() as progress:
             progress.say("reading what its processes recorded")
-            snapshot = gather(folder, pid, began)
+            snapshot = report().gather(folder, pid, began)
         is_incomplete = any(name.endswith(FAILED) for name in os.listdir(folder))
     if snapshot is None:
         why = "could not write one" if is_incomplete else "used neither NumPy nor PyTorch nor tensix"
         print(f"tensix: the program ended with status {status} and left no recording: it {why}.", file=sys.stderr)
     else:
-        advised = show(snapshot, other, output, arguments)
+        advised = report().show(snapshot, other, output, arguments)
         status = status or advised
     return status or (2 if is_incomplete else 0)
 
 
-def check_advice(arguments):
-    """Parse the options of advice: kinds separated by commas, or none, and a size."""
-    if arguments.advice is not None:
-        arguments.advice = kinds_of([] if arguments.advice == "none" else arguments.advice.split(","))
-    if arguments.fail_on_advice is not None:
-        arguments.fail_on_advice = parse_size(arguments.fail_on_advice)
+def report():
+    """Return the module that reads recordings, which imports NumPy."""
+    return import_module("tensix.command_line.report")
+
+
+def checked(arguments):
+    """Parse the options of advice; return the snapshot to compare with, None if there is none."""
+    if arguments.advice is None and arguments.fail_on_advice is None and not arguments.compare:
+        return None
+    return report().checked(arguments)
 
 
 def show_live(arguments):
     """Show what a running program has recorded, once or repeatedly."""
     if any((arguments.program, arguments.module, arguments.code)):
         raise ValueError("--live PID shows a running program: it cannot be combined with a program to run.")
-    check_advice(arguments)
     output = Path(arguments.output or f"{arguments.live}.memory.html")
     check_output(output)
-    other = load_snapshot(arguments.compare) if arguments.compare else None
+    other = checked(arguments)
     folder, first = folder_of_running(arguments.live)
     was_shown = False
     while True:
-        snapshot = gather(folder, first, time.monotonic_ns())
+        snapshot = report().gather(folder, first, time.monotonic_ns())
         if snapshot is None and was_shown:  # it has ended at this moment
             return 0
         if snapshot is None:
@@ -163,7 +160,7 @@ def show_live(arguments):
         for one in (snapshot, *snapshot.get("processes", ())):
             if os.path.exists(f"/proc/{one['pid']}"):
                 one["ended"] = True  # what it did last is in the next one
-        show(snapshot, other, output, arguments)
+        report().show(snapshot, other, output, arguments)
         if arguments.every is None:
             return 0
         was_shown = True
@@ -173,82 +170,9 @@ def show_live(arguments):
         print()
 
 
-def gather(folder, pid, began_ns):
-    """Return the snapshot of a program with those of its other processes, None if there is none.
-
-    Parameters
-    ----------
-    folder : str
-        Where each process left a file.
-    pid : int
-        The process that was begun first.
-    began_ns : int
-        When it was begun.
-    """
-    snapshots = [load_snapshot(path) for path in Path(folder).glob("*.json")]
-    if not snapshots:
-        return None
-    snapshots.sort(key=lambda snapshot: snapshot["started_ns"])
-    main = next((snapshot for snapshot in snapshots if snapshot["pid"] == pid), None)
-    if main is None:  # it left none but others did: one of this process, in which nothing happens
-        with record() as nothing:
-            main = nothing.snapshot() | {"pid": pid, "started_ns": began_ns}
-    others = [snapshot for snapshot in snapshots if snapshot is not main]
-    began_ns = main.pop("started_ns")
-    for snapshot in others:
-        snapshot["offset_ns"] = max(snapshot.pop("started_ns") - began_ns, 0)
-    if others:
-        main["processes"] = others
-    return main
-
-
-def show(snapshot, other, output, arguments):
-    """Print the summary and write the file, a page with what it is compared with; return 3 if too much is advised."""
-    processes = [snapshot, *snapshot.get("processes", ())]
-    terminal = Terminal()
-    with Progress() as progress:
-        progress.say(f"reading {sum(len(one['blocks']['nbytes']) for one in processes):,} blocks")
-        findings = findings_of(snapshot, arguments.advice)  # for the summary and for the page
-    if not arguments.quiet:
-        print_summary(snapshot, other, findings, terminal)
-    with Progress() as progress:  # last: if there is no space for the file, what can be said is said
-        progress.say(f"writing {output}")
-        save(snapshot, other, findings, output)
-    if not arguments.quiet:
-        print(terminal.good(f"wrote {output}, {format_size(output.stat().st_size)}"))
-    if arguments.open and not import_module("webbrowser").open(output.absolute().as_uri()):
-        print(f"tensix: found no browser to open {str(output)!r}.", file=sys.stderr)
-    saves = max((one.saves for one in findings.advice), default=0)
-    if arguments.fail_on_advice is None or saves < arguments.fail_on_advice:
-        return 0
-    print(f"tensix: the advice would lower the peak by {format_size(saves)}; --fail-on-advice allows less than "
-          f"{format_size(arguments.fail_on_advice)}.", file=sys.stderr)  # fmt: skip
-    return 3
-
-
-def save(snapshot, other, findings, output):
-    """Write a file, a page with its advice."""
-    if output.suffix == ".html":
-        compared = {} if other is None else {"compared": other}
-        snapshot = Snapshot(with_advice(snapshot | compared, findings.advice))
-    snapshot.save(output)
-
-
 def seconds_of(text):
     """Return a number of seconds, 0.1 or more, that may end in an s."""
     seconds = float(text.removesuffix("s"))
     if not 0.1 <= seconds < float("inf"):
         raise ValueError(f"expected 0.1 seconds or more, found {text}.")
     return seconds
-
-
-def print_summary(snapshot, other, findings, terminal):
-    """Print the summary, advice, and the differences from another snapshot, if there is one."""
-    for line in lines_of_summary(snapshot, terminal):
-        print(line)
-    for line in summary_of(findings):
-        print(printable(line))
-    if other is not None:
-        print()
-        for line in lines_of_comparison(snapshot, other):
-            print(line)

@@ -10,7 +10,8 @@ and does the same; a fork, which starts no interpreter, goes on by ``os.register
 
 So Python starts twice, for ``run`` and for the program. To run the program in the same interpreter would save one
 start, but tracebacks, the stack and ``__main__`` would differ from those of the program by itself. Instead the first
-start is kept short: ``tensix/__init__.py`` calls ``run`` before it imports anything else, such as NumPy.
+start is kept short: ``tensix/__init__.py`` calls ``run`` and ``memory`` before it imports anything else, such as
+NumPy. What ``memory`` needs of it, ``report.py`` imports while the program runs.
 """
 
 import argparse
@@ -163,7 +164,7 @@ def run_and_wait(words, settings, meanwhile, limit=None):
     settings : dict
         For `program_setup`.
     meanwhile : callable
-        Called with the number of the process, every `PAUSE` seconds while it runs, and once when it has ended.
+        Called with the number of the process at once, every `PAUSE` seconds while it runs, and when it has ended.
     limit : int, optional
         The most private memory of the process, in bytes. See Note [Limits of processes] in ``process_memory.py``.
 
@@ -193,9 +194,9 @@ def run_and_wait(words, settings, meanwhile, limit=None):
         waiter.start()
         has_ended = False
         while not has_ended:
-            waiter.join(PAUSE)
             has_ended = not waiter.is_alive()
             meanwhile(process.pid)
+            waiter.join(PAUSE)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -85,13 +85,12 @@ class PagesWanted:
         reason : str
             In words.
         """
-        import_module("tensix._modules")  # a command begins without it
-        memory = import_module("tensix.command_line.memory")
+        report = import_module("tensix.command_line.report")
         try:
-            snapshot = memory.gather(self.folder, pid, self.began_ns)
+            snapshot = report.gather(self.folder, pid, self.began_ns)
             if snapshot is not None:
-                memory.save(snapshot, None, memory.findings_of(snapshot), self.output)
+                report.save(snapshot, None, report.findings_of(snapshot), self.output)
                 reason += f"; wrote {self.output}"
         except (OSError, MemoryError) as error:  # the program goes on
             reason += f"; the page could not be written: {error}"
-        print(memory.printable(f"tensix: {reason}"), file=sys.stderr)
+        print(report.printable(f"tensix: {reason}"), file=sys.stderr)
