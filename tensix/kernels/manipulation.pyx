@@ -8,17 +8,19 @@ from cpython.number cimport PyNumber_Index
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
-from tensix.loops.copy cimport copied, copy_elements, in_order
+from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.loops.copy cimport copied, copy_elements
 from tensix.loops.empty cimport empty_impl, empty_strided_impl, put_in_order
 from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
 from tensix.loops.iterator cimport CHUNK_ELEMENTS, run_shares
 from tensix.kernels.sorting cimport flattened
+from tensix.kernels.views cimport narrowed
 from tensix.tensors.dtype cimport INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl, TensorImpl_const_data, TensorImpl_is_dense, TensorImpl_mutable_data, TensorImpl_refresh,
-    TensorImpl_refresh_order, TensorImpl_same_sizes, TensorImpl_shallow_copy, TensorImpl_shape, TensorImpl_sizes,
+    TensorImpl, TensorImpl_const_data, TensorImpl_is_dense, TensorImpl_mutable_data, TensorImpl_refresh_order,
+    TensorImpl_same_sizes, TensorImpl_shallow_copy, TensorImpl_shape, TensorImpl_sizes,
     TensorImpl_strides, TensorImpl_view, contiguous_strides, int64_of, tx_multiply_overflows, wrap_dim,
 )
 
@@ -27,6 +29,11 @@ import numpy as np
 from tensix.dispatch import native_functions
 from tensix.loops.axes import as_tuple
 from tensix.loops.numpy_kernel import NumpyKernel
+from tensix.tensors.memory_format import contiguous_format
+
+cdef OperatorTable CLONE = native_functions.CLONE
+cdef OperatorTable EXPAND = native_functions.EXPAND
+cdef OperatorTable RESHAPE = native_functions.RESHAPE
 
 
 cdef object cat(Kernel self, object table, arguments_t args):
@@ -201,70 +208,35 @@ cdef int roll_from(TensorImpl target, TensorImpl source, const int64_t* offsets,
     if dim == source.ndim:
         return copy_elements(target, source)
     size = TensorImpl_sizes(source)[dim]
-    roll_from(
-        part_of(target, dim, offsets[dim], size), part_of(source, dim, 0, size - offsets[dim]), offsets, dim + 1)
-    roll_from(
-        part_of(target, dim, 0, offsets[dim]), part_of(source, dim, size - offsets[dim], size), offsets, dim + 1)
+    cdef int64_t offset = offsets[dim]
+    roll_from(narrowed(target, dim, offset, size - offset), narrowed(source, dim, 0, size - offset), offsets, dim + 1)
+    roll_from(narrowed(target, dim, 0, offset), narrowed(source, dim, size - offset, offset), offsets, dim + 1)
     return 0
-
-
-cdef TensorImpl part_of(TensorImpl x, int dim, int64_t start, int64_t stop):
-    """Return the view of some positions of a dimension, which are there."""
-    cdef TensorImpl view = TensorImpl_shallow_copy(x)
-    view.storage_offset += start * TensorImpl_strides(x)[dim]
-    TensorImpl_sizes(view)[dim] = stop - start
-    TensorImpl_refresh(view)
-    return view
 
 
 cdef object tile(Kernel self, object table, arguments_t args):
     """Copy the tensor to each tile at once: tiles are dimensions of the result, in which the tensor repeats."""
-    cdef TensorImpl x = (<TensorBase>args[0]).impl
-    cdef TensorImpl out, source, target
-    cdef int64_t counts[64]
-    cdef int64_t sizes[64]
-    cdef int64_t size
-    cdef int i, missing, dims, ndim
-    repetitions = as_tuple(<object>args[1])
-    ndim = max(len(repetitions), x.ndim)
+    cdef tuple counts = tuple([int64_of(count) for count in as_tuple(<object>args[1])])
+    cdef tuple sizes = TensorImpl_shape((<TensorBase>args[0]).impl)
+    cdef int ndim = max(len(counts), len(sizes))
+    cdef list line = []
+    cdef list tiles = []
+    cdef list result = []
     if ndim > 64:
         raise ValueError(f"a tensor has at most 64 dimensions, and tile() would give it {ndim}.")
-    for i in range(ndim):
-        counts[i] = 1
-    for i in range(len(repetitions)):
-        counts[ndim - len(repetitions) + i] = int64_of(repetitions[i])
-    missing, dims = ndim - x.ndim, ndim
-    for i in range(ndim):
-        size = TensorImpl_sizes(x)[i - missing] if i >= missing else 1
-        if counts[i] < 0:
-            raise ValueError(f"tile() repeats 0 times or more, found {repetitions}.")
-        if tx_multiply_overflows(size, counts[i], &sizes[i]):
-            raise ValueError(f"tile() by {repetitions} would have more elements than 63 bits can count.")
-        dims += counts[i] != 1
-    if dims > 64:
+    for size, count in zip((1,) * (ndim - len(sizes)) + sizes, (1,) * (ndim - len(counts)) + counts):
+        if count < 0:
+            raise ValueError(f"tile() repeats 0 times or more, found {counts}.")
+        if count != 1:
+            line.append(1)
+            tiles.append(count)
+        line.append(size)
+        tiles.append(size)
+        result.append(size * count)
+    if len(line) > 64:
         return TILE_BY_NUMPY.function(TILE_BY_NUMPY, table, args)
-    out = empty_impl(ndim, sizes, x.dtype_code, x.device_type, x.device_index)
-    result = Tensor_wrap(out)
-    if out.numel > x.numel > 0:
-        x = in_order(x)  # it is read several times
-    source, target = TensorImpl_view(x, dims), TensorImpl_view(out, dims)
-    dims = 0
-    for i in range(ndim):
-        size = TensorImpl_sizes(x)[i - missing] if i >= missing else 1
-        if counts[i] != 1:
-            TensorImpl_sizes(source)[dims] = TensorImpl_sizes(target)[dims] = counts[i]
-            TensorImpl_strides(source)[dims] = 0
-            TensorImpl_strides(target)[dims] = TensorImpl_strides(out)[i] * size
-            dims += 1
-        TensorImpl_sizes(source)[dims] = TensorImpl_sizes(target)[dims] = size
-        TensorImpl_strides(source)[dims] = TensorImpl_strides(x)[i - missing] if i >= missing else 0
-        TensorImpl_strides(target)[dims] = TensorImpl_strides(out)[i]
-        dims += 1
-    TensorImpl_refresh(source)
-    TensorImpl_refresh(target)
-    if out.numel != 0:
-        copy_elements(target, source)
-    return result
+    made = EXPAND.call_with(RESHAPE.call_with(<TensorBase>args[0], tuple(line)), tuple(tiles))
+    return RESHAPE.call_with(CLONE.call_with(made, contiguous_format), tuple(result))
 
 
 # ---- each element repeated

@@ -11,7 +11,7 @@ from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.kernels.sorting cimport flattened
 from tensix.kernels.statistical cimport axes_from_any, reduced_impl
-from tensix.kernels.views cimport permuted
+from tensix.kernels.views cimport moved
 from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.item cimport (
@@ -78,7 +78,7 @@ cdef object position(arguments_t args, const find_function_t* find):
     if x.device_type == META or made.numel == 0:
         return result
     if axis is not None and axis != x.ndim - 1:
-        ordered = permuted(x, (*range(axis), *range(axis + 1, x.ndim), axis))
+        ordered = Tensor_wrap(moved(x, axis, x.ndim - 1))
     ordered = CONTIGUOUS.call1(ordered)
     if find[x.dtype_code] == NULL:  # of two bytes, whose order is the same in four
         ordered = Tensor_wrap(converted(ordered.impl, FLOAT32))

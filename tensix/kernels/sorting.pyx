@@ -20,6 +20,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from numpy cimport PyArray_Descr, import_array, npy_intp
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
+from tensix.kernels.views cimport moved
 from tensix.loops.copy cimport converted, copied, copy_elements, in_order
 from tensix.loops.empty cimport empty_impl, empty_strided_impl
 from tensix.loops.item cimport ordered_t, place_of_ordered
@@ -30,8 +31,8 @@ from tensix.tensors.dtype cimport (
 )
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl, TensorImpl_const_data, TensorImpl_copy_dims, TensorImpl_mutable_data, TensorImpl_refresh_order,
-    TensorImpl_sizes, TensorImpl_strides, TensorImpl_view, int64_of, wrap_dim,
+    TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_refresh_order, TensorImpl_sizes,
+    TensorImpl_strides, TensorImpl_view, int64_of, wrap_dim,
 )
 
 import numpy as np
@@ -134,22 +135,6 @@ cdef TensorImpl ordered(TensorImpl x, int dim, bint descending, bint wants_posit
         copy_elements(made, moved(out, x.ndim - 1, dim))
         out = made
     return out if wants_positions else converted(out, narrow)
-
-
-cdef TensorImpl moved(TensorImpl x, int source, int target):
-    """Return a view with a dimension in another place."""
-    cdef TensorImpl view = TensorImpl_view(x, x.ndim)
-    cdef int i
-    cdef int kept = 0
-    for i in range(x.ndim):
-        if i == target:
-            TensorImpl_copy_dims(x, view, source, i, 1)
-        else:
-            kept += kept == source
-            TensorImpl_copy_dims(x, view, kept, i, 1)
-            kept += 1
-    TensorImpl_refresh_order(view, x.numel)
-    return view
 
 
 cdef TensorImpl flattened(TensorImpl x):

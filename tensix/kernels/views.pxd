@@ -6,6 +6,6 @@ from tensix.tensors.tensor_impl cimport TensorImpl
 
 cdef int64_t position_of(object number) except? -1
 cdef object selected(TensorImpl base, int dim, int64_t index)
-cdef object permuted(TensorImpl base, tuple order)
-cdef object narrowed(TensorImpl base, int dim, int64_t start, int64_t length)
+cdef TensorImpl moved(TensorImpl base, int source, int target)
+cdef TensorImpl narrowed(TensorImpl base, int dim, int64_t start, int64_t length)
 cdef object index(Kernel kernel, object table, arguments_t args)

@@ -84,10 +84,10 @@ cdef object reverse_dims(Kernel kernel, object table, arguments_t args):
 
 cdef object permute(Kernel kernel, object table, arguments_t args):
     dims = tuple(<object>args[1])  # See Note [Lists that change]
-    return permuted((<TensorBase>args[0]).impl, dims)
+    return Tensor_wrap(permuted((<TensorBase>args[0]).impl, dims))
 
 
-cdef object permuted(TensorImpl base, tuple order):
+cdef TensorImpl permuted(TensorImpl base, tuple order):
     if len(order) != base.ndim:
         raise ValueError(f"permute() of {base.ndim} dimensions needs as many, found {order}.")
     view = TensorImpl_view(base, base.ndim)
@@ -99,7 +99,22 @@ cdef object permuted(TensorImpl base, tuple order):
         seen |= <unsigned long long>1 << source
         TensorImpl_copy_dims(base, view, source, i, 1)
     TensorImpl_refresh_order(view, base.numel)
-    return Tensor_wrap(view)
+    return view
+
+
+cdef TensorImpl moved(TensorImpl base, int source, int target):
+    """Return a view with a dimension in another place."""
+    view = TensorImpl_view(base, base.ndim)
+    cdef int kept = 0
+    for i in range(base.ndim):
+        if i == target:
+            TensorImpl_copy_dims(base, view, source, i, 1)
+        else:
+            kept += kept == source
+            TensorImpl_copy_dims(base, view, kept, i, 1)
+            kept += 1
+    TensorImpl_refresh_order(view, base.numel)
+    return view
 
 
 cdef object transpose(Kernel kernel, object table, arguments_t args):
@@ -135,14 +150,14 @@ cdef object movedim(Kernel kernel, object table, arguments_t args):
     """Put the moved dimensions to their places, and let the others fill the gaps in their order."""
     base = (<TensorBase>args[0]).impl
     source, destination = <object>args[1], <object>args[2]
-    moved = distinct_dims(source, base.ndim, "source")
+    sources = distinct_dims(source, base.ndim, "source")
     places = distinct_dims(destination, base.ndim, "destination")
-    if len(moved) != len(places):
+    if len(sources) != len(places):
         raise ValueError(f"movedim() needs a destination for each source, found {source} and {destination}.")
-    order = [dim for dim in range(base.ndim) if dim not in moved]
-    for place, dim in sorted(zip(places, moved, strict=True)):
+    order = [dim for dim in range(base.ndim) if dim not in sources]
+    for place, dim in sorted(zip(places, sources, strict=True)):
         order.insert(place, dim)
-    return permuted(base, tuple(order))
+    return Tensor_wrap(permuted(base, tuple(order)))
 
 
 cdef list distinct_dims(object dims, int ndim, object what):
@@ -479,17 +494,17 @@ cdef object narrow(Kernel kernel, object table, arguments_t args):
         start += extent
     if not (0 <= start <= extent and 0 <= length <= extent - start):
         raise IndexError(f"start ({from_}) + length ({count}) exceeds dimension size ({extent}).")
-    return narrowed(base, dim, start, length)
+    return Tensor_wrap(narrowed(base, dim, start, length))
 
 
-cdef object narrowed(TensorImpl base, int dim, int64_t start, int64_t length):
+cdef TensorImpl narrowed(TensorImpl base, int dim, int64_t start, int64_t length):
     """Return the view on a stretch of a dimension, all of which is there."""
     view = TensorImpl_shallow_copy(base)
     TensorImpl_sizes(view)[dim] = length
     if length != 0:  # else the offset stays inside the storage
         view.storage_offset += start * TensorImpl_strides(base)[dim]
     TensorImpl_refresh(view)
-    return Tensor_wrap(view)
+    return view
 
 
 cdef object diagonal(Kernel kernel, object table, arguments_t args):
@@ -681,7 +696,7 @@ cdef object split_by(TensorImpl base, int64_t axis, int64_t size):
     cdef int64_t length, start = 0
     while True:
         length = min(size, extent - start)
-        parts.append(narrowed(base, dim, start, length))
+        parts.append(Tensor_wrap(narrowed(base, dim, start, length)))
         start += length
         if start == extent:
             return tuple(parts)
@@ -706,7 +721,7 @@ cdef object split_with_sizes(Kernel kernel, object table, arguments_t args):
         )
     cdef int64_t start = 0
     for length in lengths:
-        parts.append(narrowed(base, dim, start, length))
+        parts.append(Tensor_wrap(narrowed(base, dim, start, length)))
         start += length
     return tuple(parts)
 
@@ -724,7 +739,7 @@ cdef object chunk(Kernel kernel, object table, arguments_t args):
     parts = [None] * chunks  # all the space at once: an absurd number fails here
     dim = wrap_dim(dim, base.ndim)
     for i in range(chunks):
-        parts[i] = narrowed(base, dim, 0, 0)
+        parts[i] = Tensor_wrap(narrowed(base, dim, 0, 0))
     return tuple(parts)
 
 
