@@ -6,8 +6,8 @@ import tokenize
 
 from numpy.lib import format as npy_format
 
+from tensix._support.atomic_write import atomic_write
 from tensix._tensor import Tensor
-from tensix.files.atomic_write import atomic_write
 from tensix.files.file_format_error import FileFormatError, blaming
 from tensix.files.raw_file import Entry, RawFile, nbytes_of
 from tensix.files.tensor_bytes import bytes_to_save

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from threading import RLock
 from typing import Any
 
-from tensix.files.atomic_write import atomic_write
+from tensix._support.atomic_write import atomic_write
 from tensix.files.file_format_error import blaming
 from tensix.files.npy import parts_of, read_entry
 from tensix.files.raw_file import RawFile

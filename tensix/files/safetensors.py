@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tensix.files.atomic_write import atomic_write
+from tensix._support.atomic_write import atomic_write
 from tensix.files.file_format_error import blaming
 from tensix.files.raw_file import Entry, RawFile, nbytes_of, unit_of
 from tensix.files.tensor_bytes import bytes_to_save

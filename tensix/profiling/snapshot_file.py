@@ -71,15 +71,11 @@ class Snapshot(dict):
         else:
             raise ValueError(f"a snapshot is saved as .json or .html, found {path!r}.")
         data = text.encode()
-        beside = f"{path}.{os.urandom(8).hex()}.part"  # unforeseen, or others could put a link there
         try:
-            with open(beside, "xb") as file:
+            with late_import("tensix._support.atomic_write").atomic_write(path) as file:
                 file.write(data)
-            os.replace(beside, path)
-        except BaseException as error:
-            if os.path.exists(beside):
-                os.remove(beside)
-            if isinstance(error, OSError) and error.errno in NO_SPACE:
+        except OSError as error:
+            if error.errno in NO_SPACE:
                 needed = f"it needs {len(data):,} bytes: free some space, or save it elsewhere"
                 raise OSError(error.errno, f"{error.strerror}; {needed}", path) from None
             raise

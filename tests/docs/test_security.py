@@ -26,8 +26,8 @@ from hypothesis import strategies as st
 import tensix
 from tensix import FileFormatError, load, save
 from tensix.__main__ import main
+from tensix._support import atomic_write
 from tensix.exchange import pickling
-from tensix.files import atomic_write
 from tensix.files.shared_memory import share
 from tensix.memory import CachingAllocator, SharedMemoryAllocator, Snapshot, load_snapshot, record
 from tensix.profiling import advice

@@ -268,7 +268,7 @@ def test_what_does_not_stay_is_named(tmp_path, monkeypatch):
 def test_nothing_is_left_of_a_save_that_is_killed(tmp_path):
     script = """
 import os, signal, sys
-from tensix.files.atomic_write import atomic_write
+from tensix._support.atomic_write import atomic_write
 with atomic_write(sys.argv[1]) as file:
     file.write(b"half")
     file.flush()
