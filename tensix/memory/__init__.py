@@ -51,46 +51,28 @@ __all__ = [
 ]
 
 # Name -> the module that has it: no program uses all of them, and most use none.
-LOADED_LATER = {
-    "Adaptor": "adaptors",
-    "Advice": ".profiling.advice",
-    "AlignmentAdaptor": "adaptors",
-    "CallSites": "call_site",
-    "CallbackAllocator": "function_allocators",
-    "CopyRow": ".profiling.profiler",
-    "FailureCallbackAdaptor": "adaptors",
-    "Frame": "call_site",
-    "FunctionAllocator": "function_allocators",
-    "GuardAdaptor": "adaptors",
-    "HugePageAllocator": "page_allocators",
-    "LimitingAdaptor": "adaptors",
-    "LoggingAdaptor": "adaptors",
-    "MappedAllocator": "page_allocators",
-    "Profile": ".profiling.profiler",
-    "ProfileRow": ".profiling.profiler",
-    "ResidentParts": "resident_memory",
-    "SharedMemoryAllocator": "shared_memory_allocator",
-    "Snapshot": ".profiling.snapshot_file",
-    "StatisticsAdaptor": "adaptors",
-    "TrackedBlock": "adaptors",
-    "TrackingAdaptor": "adaptors",
-    "cluster": None,
-    "copies": ".profiling.profiler",
-    "load_snapshot": ".profiling.snapshot_file",
-    "mark": ".profiling.recorder",
-    "max_memory_allocated": "counters",
-    "memory_allocated": "counters",
-    "memory_reserved": "counters",
-    "memory_summary": "counters",
-    "profile": ".profiling.profiler",
-    "record": ".profiling.recorder",
-    "reset_peak_memory_stats": "counters",
-    "resident": "resident_memory",
-    "serve_numpy": "numpy_scope",
-    "serve_torch": "torch_scope",
-    "snapshot": ".profiling.recorder",
-    "statistics": "statistics_scope",
+NAMES_OF_MODULES = {
+    "adaptors": (
+        "Adaptor", "AlignmentAdaptor", "FailureCallbackAdaptor", "GuardAdaptor", "LimitingAdaptor", "LoggingAdaptor",
+        "StatisticsAdaptor", "TrackedBlock", "TrackingAdaptor",
+    ),
+    "call_site": ("CallSites", "Frame"),
+    "counters": (
+        "max_memory_allocated", "memory_allocated", "memory_reserved", "memory_summary", "reset_peak_memory_stats",
+    ),
+    "function_allocators": ("CallbackAllocator", "FunctionAllocator"),
+    "numpy_scope": ("serve_numpy",),
+    "page_allocators": ("HugePageAllocator", "MappedAllocator"),
+    "resident_memory": ("ResidentParts", "resident"),
+    "shared_memory_allocator": ("SharedMemoryAllocator",),
+    "statistics_scope": ("statistics",),
+    "torch_scope": ("serve_torch",),
+    ".profiling.advice": ("Advice",),
+    ".profiling.profiler": ("CopyRow", "Profile", "ProfileRow", "copies", "profile"),
+    ".profiling.recorder": ("mark", "record", "snapshot"),
+    ".profiling.snapshot_file": ("Snapshot", "load_snapshot"),
 }
+LOADED_LATER = {"cluster": None} | {name: module for module, names in NAMES_OF_MODULES.items() for name in names}
 if not TYPE_CHECKING:  # a checker that knew of __getattr__ would take any name for one of the package
     __getattr__, __dir__ = loaded_later(__name__, LOADED_LATER)
 
