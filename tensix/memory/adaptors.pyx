@@ -1,7 +1,7 @@
 """Allocators that stand on another allocator, and see every block that comes and goes.
 
 One class after the other: what all adaptors share, then a section for each, in the order of their names. What each
-does with a block stands in its ``adapt``, what it does when the block goes in the deleter below.
+does with a block stands in its ``c_allocate``, what it does when the block goes in the deleter below.
 
 Note [Adapted blocks]
 ~~~~~~~~~~~~~~~~~~~~~
@@ -60,7 +60,7 @@ from tensix.memory.call_site cimport CallSites, CallSites_capture
 from tensix.core.allocator import OutOfMemoryError
 from tensix.core.cpu_allocator import CPUAllocator
 from tensix._support.format_size import format_size, parse_size
-from tensix.memory.caching_allocator import CachingAllocator, check_upstream
+from tensix.memory.caching_allocator import caches_of, check_upstream
 from tensix.memory.call_site import Frame
 
 __all__ = [
@@ -177,25 +177,25 @@ cdef class Adaptor(Allocator):
             If upstream has no memory, or the adaptor refuses.
         """
         cdef data_ptr_t block
-        self.adapt(nbytes_from_any(nbytes), &block)
+        self.c_allocate(nbytes_from_any(nbytes), &block)
         return DataPtr_wrap(&block)
 
     def is_simple_data_ptr(self, DataPtr data_ptr not None):
         """Return whether the block can be shared copy-on-write: upstream's answer counts."""
-        return Adaptor_is_simple(self, data_ptr.seen)
+        return Adaptor.c_is_simple(self, data_ptr.seen)
 
     def __repr__(self):
         return f"{type(self).__name__}({self.upstream!r})"
 
-    # The work of allocate(); an adaptor overrides this.
-    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         return Allocator_allocate(self.upstream, nbytes, out)
 
-    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
-        return self.adapt(nbytes, out)
-
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
-        return Adaptor_is_simple(self, pointer)
+        cdef adapted_block_t* node = <adapted_block_t*>pointer.ctx
+        if self.operations == NULL or data_ptr_operations(pointer) != self.operations:
+            return Allocator_is_simple(self.upstream, pointer)
+        return Allocator_is_simple(
+            self.upstream if node.adaptor == NULL else (<Adaptor>node.adaptor).upstream, &node.block)
 
     cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1:
         return Allocator_copy_data(self.upstream, dst, src, nbytes)
@@ -297,19 +297,8 @@ cdef size_t alignment_of(Allocator allocator) except 0:
 
 cdef object cached_bytes(Allocator allocator):
     """Return the bytes that the caches from an allocator upstream keep, None if there is no cache."""
-    cached = None
-    while allocator is not None:
-        if isinstance(allocator, CachingAllocator):
-            cached = (cached or 0) + allocator.stats().cached
-        allocator = getattr(allocator, "upstream", None)
-    return cached
-
-
-cdef bint Adaptor_is_simple(Adaptor self, const data_ptr_t* pointer) except -1:
-    if self.operations == NULL or data_ptr_operations(pointer) != self.operations:
-        return Allocator_is_simple(self.upstream, pointer)
-    cdef adapted_block_t* node = <adapted_block_t*>pointer.ctx
-    return Allocator_is_simple(self.upstream if node.adaptor == NULL else (<Adaptor>node.adaptor).upstream, &node.block)
+    cached = [cache.stats().cached for cache in caches_of(allocator)]
+    return sum(cached) if cached else None
 
 
 cdef adapted_block_t* new_node() except NULL:
@@ -385,7 +374,7 @@ cdef class AlignmentAdaptor(Adaptor):
     def __repr__(self):
         return f"{type(self).__name__}({self.upstream!r}, {self.wanted})"
 
-    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         cdef size_t front
         if self.extra == 0 or nbytes == 0:
             Allocator_allocate(self.upstream, nbytes, out)
@@ -491,7 +480,7 @@ cdef class FailureCallbackAdaptor(Adaptor):
             raise TypeError(f"{type(self).__name__}() needs a callable, found {type(callback).__name__}.")
         self.callback = callback
 
-    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         while True:
             try:
                 return Allocator_allocate(self.upstream, nbytes, out)
@@ -560,7 +549,7 @@ cdef class GuardAdaptor(Adaptor):
     def __repr__(self):
         return f"{type(self).__name__}({self.upstream!r}, {self.back})"
 
-    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         cdef size_t padded = self.front + nbytes + self.back
         if nbytes == 0:
             return Allocator_allocate(self.upstream, 0, out)
@@ -704,7 +693,7 @@ cdef class LimitingAdaptor(Adaptor):
     def __repr__(self):
         return f"{type(self).__name__}({self.upstream!r}, '{format_size(self.most)}')"
 
-    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         cdef bint is_block = False
         if not reserve(self.counts, nbytes, self.most):
             report_out_of_memory(nbytes, CPU)
@@ -811,7 +800,7 @@ cdef class LoggingAdaptor(Adaptor):
             raise TypeError(f"LoggingAdaptor() writes to a path or to a file, found {type(file).__name__}.")
         self.write = file.write
 
-    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         cdef adapted_block_t* node
         try:
             node = Adaptor_take(self, nbytes, nbytes, out)
@@ -923,7 +912,7 @@ cdef class StatisticsAdaptor(Adaptor):
         self.counts.bytes.peak = self.counts.bytes.current
         self.counts.blocks.peak = self.counts.blocks.current
 
-    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         if Adaptor_take(self, nbytes, nbytes, out) != NULL:
             count_block(self.counts, nbytes)
         return 0
@@ -1092,7 +1081,7 @@ cdef class TrackingAdaptor(Adaptor):
         ]
         return "\n".join([f"{'bytes':>12}  {'blocks':>8}  asked for in", *lines])
 
-    cdef int adapt(self, size_t nbytes, data_ptr_t* out) except -1:
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         cdef adapted_block_t* node
         cdef tracked_block_t* record
         node = Adaptor_take(self, nbytes, nbytes, out)

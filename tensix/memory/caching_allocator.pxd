@@ -69,7 +69,6 @@ cdef struct cache_t:
     uint32_t max_idle_ticks
     uint64_t last_requests  # hits and misses at the last tick
     cache_t* next_cache     # of all allocators that live
-    cache_t* previous_cache
     size_t hits
     uint64_t reused
     kept_block_t* first     # the longest unused, of those that are not small

@@ -319,7 +319,7 @@ cdef class CachingAllocator(Allocator):
 
     def is_simple_data_ptr(self, DataPtr data_ptr not None):
         """Return whether the block can be wrapped in another context: kept or not, upstream's answer counts."""
-        return CachingAllocator_is_simple(self, data_ptr.seen)
+        return CachingAllocator.c_is_simple(self, data_ptr.seen)
 
     def trim(self):
         """Give back everything that is kept, large and small, and return how many bytes that were."""
@@ -386,7 +386,8 @@ cdef class CachingAllocator(Allocator):
         return 0
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
-        return CachingAllocator_is_simple(self, pointer)
+        cdef bint is_kept = data_ptr_operations(pointer) == &caching_operations
+        return Allocator_is_simple(self.upstream, &(<kept_block_t*>pointer.ctx).block if is_kept else pointer)
 
     cdef int c_copy_data(self, void* dst, const void* src, size_t nbytes) except -1:
         return Allocator_copy_data(self.upstream, dst, src, nbytes)
@@ -416,14 +417,6 @@ cdef int write_zeros(void* data, size_t nbytes) except -1:
     return 0
 
 
-cdef bint CachingAllocator_is_simple(CachingAllocator self, const data_ptr_t* pointer) except -1:
-    cdef kept_block_t* kept
-    if data_ptr_operations(pointer) != &caching_operations:
-        return Allocator_is_simple(self.upstream, pointer)
-    kept = <kept_block_t*>pointer.ctx
-    return Allocator_is_simple(self.upstream, &kept.block)
-
-
 # Those that have others above them, by their ids: a class in Python may compare its allocators as it likes. What is
 # below an allocator does not change once it was checked, so no chain grows by a new upstream of one in its midst.
 UPSTREAMS = weakref.WeakValueDictionary()
@@ -446,6 +439,14 @@ def check_upstream(above, upstream):
     if UPSTREAMS.get(id(above)) is above:
         raise ValueError(f"{type(above).__name__}() cannot get another upstream: others lie above it already.")
     UPSTREAMS[id(upstream)] = upstream
+
+
+def caches_of(allocator):
+    """Yield the caches among an allocator and those that it stands on."""
+    while isinstance(allocator, Allocator):
+        if isinstance(allocator, CachingAllocator):
+            yield allocator
+        allocator = getattr(allocator, "upstream", None)
 
 
 cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t nbytes, bint zeroed) except NULL:
@@ -704,8 +705,11 @@ cdef void empty_front(front_t* front, block_list_t* gone) noexcept nogil:
 
 cdef void close_cache(cache_t* cache) noexcept nogil:
     """Let nothing be kept any more."""
+    cdef cache_t** place = &caches
     tx_lock_take(&LOCK)
-    remove_cache(cache)
+    while place[0] != cache:
+        place = &place[0].next_cache
+    place[0] = cache.next_cache
     cache.allocator, cache.is_closed = NULL, True
     tx_store_relaxed(&cache.max_cached, 0)
     tx_lock_release(&LOCK)
@@ -975,21 +979,8 @@ cdef uint64_t bytes_kept(bint for_ever) noexcept nogil:
 cdef void enter_cache(cache_t* cache) noexcept nogil:
     global caches
     tx_lock_take(&LOCK)
-    cache.next_cache = caches
-    if caches != NULL:
-        caches.previous_cache = cache
-    caches = cache
+    cache.next_cache, caches = caches, cache
     tx_lock_release(&LOCK)
-
-
-cdef void remove_cache(cache_t* cache) noexcept nogil:
-    global caches
-    if cache.next_cache != NULL:
-        cache.next_cache.previous_cache = cache.previous_cache
-    if cache.previous_cache != NULL:
-        cache.previous_cache.next_cache = cache.next_cache
-    else:
-        caches = cache.next_cache
 
 
 def give_back_before_fork():

@@ -1,11 +1,9 @@
 """What is in use, without a scope: numbers that are counted always, and a table of them for a person."""
 
-from collections.abc import Iterator
-
 from tensix._support.argument_errors import names_signature
-from tensix.core import Allocator, Device, format_size, get_allocator
+from tensix.core import Device, format_size, get_allocator
 from tensix.core.memory_reports import max_memory_allocated, memory_allocated, reset_peak_memory_stats
-from tensix.memory.caching_allocator import CachingAllocator
+from tensix.memory.caching_allocator import caches_of
 from tensix.memory.resident_memory import resident_nbytes
 
 __all__ = ["max_memory_allocated", "memory_allocated", "memory_reserved", "memory_summary", "reset_peak_memory_stats"]
@@ -96,12 +94,3 @@ def memory_summary(device: str | Device = "cpu") -> str:
         now, most = map(format_size, resident)
         rows += [("process resident", now), ("  at its peak", most)]
     return "\n".join(f"{name:<20}  {text}" for name, text in rows)
-
-
-def caches_of(allocator: Allocator) -> Iterator[CachingAllocator]:
-    """Yield the caches among an allocator and those that it stands on."""
-    one: object = allocator
-    while isinstance(one, Allocator):
-        if isinstance(one, CachingAllocator):
-            yield one
-        one = getattr(one, "upstream", None)

@@ -56,13 +56,13 @@ cdef class ForeignAllocator(Allocator):
 
     def is_simple_data_ptr(self, DataPtr data_ptr not None):
         """Return whether the context is nothing but the allocation: it is for our own blocks."""
-        return ForeignAllocator_is_simple(data_ptr.seen)
+        return ForeignAllocator.c_is_simple(self, data_ptr.seen)
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         return ForeignAllocator_allocate(self, nbytes, out)
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
-        return ForeignAllocator_is_simple(pointer)
+        return data_ptr_operations(pointer) == &foreign_operations or pointer.data == pointer.ctx
 
     # What a subclass overrides; NULL means that there is no memory.
     cdef void* take(self, size_t nbytes) except? NULL:
@@ -238,10 +238,6 @@ cdef int ForeignAllocator_allocate(ForeignAllocator self, size_t nbytes, data_pt
     data_ptr_init(out, data, block, &foreign_operations)  # last: after an error there must be nothing to free again
     block.stamp = report_allocation(data, nbytes, CPU, <PyObject*>self)
     return 0
-
-
-cdef bint ForeignAllocator_is_simple(const data_ptr_t* pointer) noexcept:
-    return data_ptr_operations(pointer) == &foreign_operations or pointer.data == pointer.ctx
 
 
 cdef void free_foreign(void* ctx) noexcept nogil:

@@ -95,7 +95,7 @@ cdef class MappedAllocator(Allocator):
 
     def is_simple_data_ptr(self, DataPtr data_ptr not None):
         """Return whether the context is nothing but the allocation: it is for our own blocks."""
-        return MappedAllocator_is_simple(data_ptr.seen)
+        return MappedAllocator.c_is_simple(self, data_ptr.seen)
 
     def __repr__(self):
         return f"{type(self).__name__}({self.directory!r}{', populate=True' if self.populate else ''})"
@@ -104,7 +104,7 @@ cdef class MappedAllocator(Allocator):
         return MappedAllocator_allocate(self, nbytes, out)
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
-        return MappedAllocator_is_simple(pointer)
+        return data_ptr_operations(pointer) == &mapped_operations or pointer.data == pointer.ctx
 
 
 cdef class HugePageAllocator(CPUAllocator):
@@ -171,10 +171,6 @@ cdef int MappedAllocator_allocate(MappedAllocator self, size_t nbytes, data_ptr_
     block.stamp = report_allocation(block.data, nbytes, CPU, <PyObject*>self)
     data_ptr_init(out, block.data, block, &mapped_operations)
     return 0
-
-
-cdef bint MappedAllocator_is_simple(const data_ptr_t* pointer) noexcept:
-    return data_ptr_operations(pointer) == &mapped_operations or pointer.data == pointer.ctx
 
 
 cdef void* map_block(MappedAllocator self, size_t nbytes) except NULL:

@@ -61,7 +61,6 @@ cdef struct shared_segment_t:
     bint is_readonly
     uint64_t count          # blocks, and the allocator that fills it
     shared_segment_t* next
-    shared_segment_t* previous
 
 
 cdef struct shared_block_t:
@@ -269,10 +268,7 @@ cdef shared_segment_t* map_segment(int fd, size_t offset, size_t nbytes, bint is
     segment.fd, segment.file_offset, segment.nbytes, segment.is_readonly = fd, offset, nbytes, is_readonly
     segment.count = 1
     tx_lock_take(&LOCK)
-    segment.next = segments
-    if segments != NULL:
-        segments.previous = segment
-    segments = segment
+    segment.next, segments = segments, segment
     tx_lock_release(&LOCK)
     return segment
 
@@ -310,14 +306,11 @@ cdef void disown(shared_segment_t* segment) noexcept nogil:
 
 
 cdef void unlink(shared_segment_t* segment) noexcept nogil:
-    global segments
+    cdef shared_segment_t** place = &segments
     tx_lock_take(&LOCK)
-    if segment.previous != NULL:
-        segment.previous.next = segment.next
-    else:
-        segments = segment.next
-    if segment.next != NULL:
-        segment.next.previous = segment.previous
+    while place[0] != segment:
+        place = &place[0].next
+    place[0] = segment.next
     tx_lock_release(&LOCK)
 
 

@@ -19,7 +19,7 @@ from distributed.utils import key_split
 from tornado.ioloop import PeriodicCallback
 
 from tensix.core import get_allocator
-from tensix.memory.counters import caches_of
+from tensix.memory.caching_allocator import caches_of
 from tensix.profiling.recorder import task
 from tensix.profiling.worker_recording import OPEN, Reports, WorkerRecording
 

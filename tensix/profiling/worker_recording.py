@@ -16,7 +16,7 @@ import time
 from tensix._support.format_size import parse_size
 from tensix.core import get_allocator, set_allocator
 from tensix.memory.adaptors import LimitingAdaptor
-from tensix.memory.counters import caches_of
+from tensix.memory.caching_allocator import caches_of
 from tensix.memory.numpy_scope import serve_numpy
 from tensix.memory.torch_scope import TorchWhenImported
 from tensix.profiling.recorder import record
