@@ -1,5 +1,6 @@
 /* Pages straight from the operating system: our own regions, so that what is advised or bound there ends with
- * them and never sticks to the C library's heap. Where a system lacks a call, the function says so by failing.
+ * them and never sticks to the C library's heap, and a file's bytes as memory. Unlike Python's mmap no descriptor is kept:
+ * the caller may close the file at once. Where a system lacks a call, the function says so by failing.
  */
 #ifndef TENSIX_PAGES_H
 #define TENSIX_PAGES_H
@@ -9,10 +10,14 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Whether a file's memory may be written, and who sees it: no one, only this process, or the file. */
+enum { TX_MAP_READ_ONLY, TX_MAP_PRIVATE, TX_MAP_SHARED };
+
 #if defined(_WIN32)
 
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
+#include <io.h>
 
 static __inline void *tx_map_pages(size_t nbytes)
 {
@@ -23,6 +28,26 @@ static __inline void tx_unmap_pages(void *address, size_t nbytes)
 {
     (void)nbytes;
     VirtualFree(address, 0, MEM_RELEASE);
+}
+
+/* Map a file from a multiple of a page on; return NULL and set errno if it cannot be done. */
+static __inline void *tx_map_file(int descriptor, size_t offset, size_t nbytes, int kind)
+{
+    static const DWORD PROTECTION[] = {PAGE_READONLY, PAGE_WRITECOPY, PAGE_READWRITE};
+    static const DWORD ACCESS[] = {FILE_MAP_READ, FILE_MAP_COPY, FILE_MAP_READ | FILE_MAP_WRITE};
+    HANDLE mapping = CreateFileMappingW((HANDLE)_get_osfhandle(descriptor), NULL, PROTECTION[kind], 0, 0, NULL);
+    void *address = mapping == NULL ? NULL
+        : MapViewOfFile(mapping, ACCESS[kind], (DWORD)(offset >> 32), (DWORD)offset, nbytes);
+    DWORD error = GetLastError();
+    if (mapping != NULL) CloseHandle(mapping);  /* the view keeps it alive */
+    if (address == NULL) errno = error == ERROR_NOT_ENOUGH_MEMORY ? ENOMEM : EACCES;
+    return address;
+}
+
+static __inline void tx_unmap_file(void *address, size_t nbytes)
+{
+    (void)nbytes;
+    UnmapViewOfFile(address);
 }
 
 /* Copy a few bytes from any address, or return 0 where they cannot be read. */
@@ -68,6 +93,9 @@ static __inline int tx_bind_to_node(void *address, size_t nbytes, int node)
 #if !defined(MAP_ANONYMOUS)
 #define MAP_ANONYMOUS MAP_ANON
 #endif
+#if !defined(MAP_NORESERVE)
+#define MAP_NORESERVE 0
+#endif
 
 static inline void *tx_map_pages(size_t nbytes)
 {
@@ -79,6 +107,18 @@ static inline void tx_unmap_pages(void *address, size_t nbytes)
 {
     munmap(address, nbytes);
 }
+
+/* Map a file from a multiple of a page on; return NULL and set errno if it cannot be done. */
+static inline void *tx_map_file(int descriptor, size_t offset, size_t nbytes, int kind)
+{
+    int protection = kind == TX_MAP_READ_ONLY ? PROT_READ : PROT_READ | PROT_WRITE;
+    /* A private map may be larger than memory: only pages that are written take any. */
+    int flags = kind == TX_MAP_PRIVATE ? MAP_PRIVATE | MAP_NORESERVE : MAP_SHARED;
+    void *address = mmap(NULL, nbytes, protection, flags, descriptor, (off_t)offset);
+    return address == MAP_FAILED ? NULL : address;
+}
+
+#define tx_unmap_file tx_unmap_pages
 
 /* Copy a few bytes from any address, or return 0 where they cannot be read: the kernel reads, not we. Where reading
  * our own process is forbidden to us or unknown, the bytes go through a pipe.

@@ -18,11 +18,11 @@ from tensix.core.storage import Storage
 
 __all__ = ["FileMap"]
 
-cdef extern from "tensix/files/file_map.h" nogil:
+cdef extern from "tensix/core/pages.h" nogil:
     const int TX_MAP_READ_ONLY
     const int TX_MAP_PRIVATE
     const int TX_MAP_SHARED
-    void* tx_map_file(int descriptor, size_t nbytes, int kind)
+    void* tx_map_file(int descriptor, size_t offset, size_t nbytes, int kind)
     void tx_unmap_file(void* address, size_t nbytes)
 
 cdef dict KINDS = {"r": TX_MAP_READ_ONLY, "c": TX_MAP_PRIVATE, "r+": TX_MAP_SHARED}
@@ -197,7 +197,7 @@ cdef int map_pages(int descriptor, size_t nbytes, int kind, data_ptr_t* block) e
     """Fill `block`, which owns nothing, with the pages of a file."""
     cdef void* address
     with nogil:
-        address = tx_map_file(descriptor, nbytes, kind)
+        address = tx_map_file(descriptor, 0, nbytes, kind)
     if address == NULL:
         PyErr_SetFromErrno(OSError)
     cdef pages_t* pages = <pages_t*>malloc(sizeof(pages_t))

@@ -23,9 +23,8 @@ cdef extern from "tensix/core/pages.h" nogil:
     void tx_unmap_pages(void* address, size_t nbytes)
     int tx_populate(void* address, size_t nbytes)
     size_t tx_page_bytes()
-
-cdef extern from "tensix/memory/shared_memory.h" nogil:
-    void* tx_map_segment(int fd, size_t offset, size_t nbytes, bint readonly)
+    const int TX_MAP_SHARED
+    void* tx_map_file(int descriptor, size_t offset, size_t nbytes, int kind)
 
 
 NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
@@ -211,7 +210,7 @@ cdef void* map_new_file(str directory, size_t nbytes) except? NULL:
             if error.errno in NO_ROOM:
                 return NULL
             raise
-        return tx_map_segment(file.fileno(), 0, nbytes, False)
+        return tx_map_file(file.fileno(), 0, nbytes, TX_MAP_SHARED)
 
 
 cdef void free_mapped(void* ctx) noexcept nogil:

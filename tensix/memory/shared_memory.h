@@ -6,20 +6,10 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #if defined(_WIN32)
 
 static __inline int tx_shared_file(size_t nbytes) { (void)nbytes; errno = ENOSYS; return -1; }
-static __inline int tx_duplicate(int fd) { (void)fd; errno = ENOSYS; return -1; }
-static __inline int64_t tx_file_bytes(int fd) { (void)fd; errno = ENOSYS; return -1; }
-static __inline void *tx_map_segment(int fd, size_t offset, size_t nbytes, int readonly)
-{
-    (void)fd; (void)offset; (void)nbytes; (void)readonly;
-    errno = ENOSYS;
-    return NULL;
-}
-static __inline void tx_unmap_segment(void *address, size_t nbytes) { (void)address; (void)nbytes; }
 static __inline void tx_close(int fd) { (void)fd; }
 static __inline int tx_process_id(void) { return 0; }
 
@@ -70,23 +60,6 @@ static inline int tx_shared_file(size_t nbytes)
 #endif
     return fd;
 }
-
-static inline int tx_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 0); }
-
-static inline int64_t tx_file_bytes(int fd)
-{
-    struct stat status;
-    return fstat(fd, &status) == 0 ? (int64_t)status.st_size : -1;
-}
-
-/* Map a part of a file, shared with everybody who maps it; `offset` is a multiple of a page. */
-static inline void *tx_map_segment(int fd, size_t offset, size_t nbytes, int readonly)
-{
-    void *address = mmap(NULL, nbytes, readonly ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
-    return address == MAP_FAILED ? NULL : address;
-}
-
-static inline void tx_unmap_segment(void *address, size_t nbytes) { munmap(address, nbytes); }
 
 #endif
 #endif /* TENSIX_SHARED_MEMORY_H */

@@ -13,7 +13,7 @@ a lock.
 cimport cython
 from cpython.ref cimport PyObject
 from libc.errno cimport EACCES, ENOMEM, EPERM, errno
-from libc.stdint cimport int64_t, uint64_t, uintptr_t
+from libc.stdint cimport uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_load_relaxed
@@ -36,15 +36,15 @@ __all__ = ["SharedMemoryAllocator"]
 
 cdef extern from "tensix/memory/shared_memory.h" nogil:
     int tx_shared_file(size_t nbytes)
-    int tx_duplicate(int fd)
-    int64_t tx_file_bytes(int fd)
-    void* tx_map_segment(int fd, size_t offset, size_t nbytes, bint readonly)
-    void tx_unmap_segment(void* address, size_t nbytes)
     void tx_close(int fd)
     int tx_process_id()
 
 cdef extern from "tensix/core/pages.h" nogil:
+    const int TX_MAP_READ_ONLY
+    const int TX_MAP_SHARED
     size_t tx_page_bytes()
+    void* tx_map_file(int descriptor, size_t offset, size_t nbytes, int kind)
+    void tx_unmap_file(void* address, size_t nbytes)
 
 cdef enum:
     ALIGNMENT_BYTES = 64
@@ -58,7 +58,6 @@ cdef struct shared_segment_t:
     size_t nbytes           # mapped
     size_t file_offset      # of the base
     size_t used
-    bint is_readonly
     uint64_t count          # blocks, and the allocator that fills it
     shared_segment_t* next
 
@@ -108,6 +107,9 @@ cdef class SharedMemoryAllocator(Allocator):
     tensor([7., 7., 7., 7.])
     """
 
+    cdef shared_segment_t* filling   # the segment that small blocks are taken from, or NULL
+    cdef int process_id              # whose it is
+
     def __init__(self, *args, **kwargs):
         if args or kwargs:
             raise import_module("tensix._support.argument_errors").error_of_arguments(type(self), args, kwargs)
@@ -138,10 +140,19 @@ cdef class SharedMemoryAllocator(Allocator):
             The file's descriptor, which is borrowed and lives as long as the block, and the offset in the file; None
             if it is not shared memory.
         """
-        cdef shared_place_t place
-        if shared_memory_locate(<void*>address_from_any(address, "address"), &place):
-            return place.fd, place.offset
-        return None
+        cdef uintptr_t wanted = address_from_any(address, "address")
+        cdef shared_segment_t* segment
+        cdef size_t distance = 0
+        cdef int fd = -1
+        tx_lock_take(&LOCK)
+        segment = segments
+        while segment != NULL and fd < 0:
+            distance = wanted - <uintptr_t>segment.base  # of lower addresses: too large
+            if distance < segment.nbytes and tx_load_relaxed(&segment.count) != 0:
+                fd, distance = segment.fd, segment.file_offset + distance
+            segment = segment.next
+        tx_lock_release(&LOCK)
+        return None if fd < 0 else (fd, distance)
 
     @staticmethod
     @cython.binding(True)
@@ -178,8 +189,22 @@ cdef class SharedMemoryAllocator(Allocator):
         cdef data_ptr_t block
         if isinstance(fd, bool) or not isinstance(fd, int):
             raise TypeError(f"fd must be a file descriptor given as an int, found {type(fd).__name__}.")
+        cdef size_t start = nbytes_from_any(offset), size = nbytes_from_any(nbytes), before = start % tx_page_bytes()
+        cdef shared_segment_t* segment
         teach_multiprocessing()
-        shared_memory_attach(fd, nbytes_from_any(offset), nbytes_from_any(nbytes), readonly, &block)
+        try:
+            file_bytes = os.fstat(fd).st_size
+        except OSError as error:
+            raise OSError(error.errno, f"cannot attach file descriptor {fd}: {error.strerror}") from None
+        if <object>start + <object>size > file_bytes:
+            raise ValueError(
+                f"cannot attach {size:,} bytes at offset {start:,}: the file has {file_bytes:,} bytes. "
+                "Was it made by a SharedMemoryAllocator?"
+            )
+        data_ptr_init(&block, NULL, NULL, &shared_operations)
+        if size != 0:
+            segment = map_segment(os.dup(fd), start - before, before + size, readonly)
+            wrap(segment, segment.base + before, 0, &block)
         return DataPtr_wrap(&block)
 
     def is_simple_data_ptr(self, data_ptr):
@@ -259,14 +284,13 @@ cdef shared_segment_t* map_segment(int fd, size_t offset, size_t nbytes, bint is
     global segments
     cdef shared_segment_t* segment = <shared_segment_t*>calloc(1, sizeof(shared_segment_t))
     if segment != NULL:
-        segment.base = <char*>tx_map_segment(fd, offset, nbytes, is_readonly)
+        segment.base = <char*>tx_map_file(fd, offset, nbytes, TX_MAP_READ_ONLY if is_readonly else TX_MAP_SHARED)
     if segment == NULL or segment.base == NULL:
         error = errno if segment != NULL else ENOMEM
         free(segment)
         tx_close(fd)
         refuse(nbytes, error, is_readonly)
-    segment.fd, segment.file_offset, segment.nbytes, segment.is_readonly = fd, offset, nbytes, is_readonly
-    segment.count = 1
+    segment.fd, segment.file_offset, segment.nbytes, segment.count = fd, offset, nbytes, 1
     tx_lock_take(&LOCK)
     segment.next, segments = segments, segment
     tx_lock_release(&LOCK)
@@ -299,7 +323,7 @@ cdef void disown(shared_segment_t* segment) noexcept nogil:
         return
     unlink(segment)
     cdef void* begun = tx_begin_long_free(segment.nbytes)
-    tx_unmap_segment(segment.base, segment.nbytes)
+    tx_unmap_file(segment.base, segment.nbytes)
     tx_end_long_free(begun)
     tx_close(segment.fd)
     free(segment)
@@ -312,46 +336,6 @@ cdef void unlink(shared_segment_t* segment) noexcept nogil:
         place = &place[0].next
     place[0] = segment.next
     tx_lock_release(&LOCK)
-
-
-cdef bint shared_memory_locate(const void* address, shared_place_t* place) except -1:
-    cdef shared_segment_t* segment
-    cdef size_t distance
-    cdef bint is_found = False
-    tx_lock_take(&LOCK)
-    segment = segments
-    while segment != NULL and not is_found:
-        distance = <uintptr_t>address - <uintptr_t>segment.base  # of lower addresses: too large
-        if distance < segment.nbytes and tx_load_relaxed(&segment.count) != 0:
-            place.fd, place.is_readonly = segment.fd, segment.is_readonly
-            place.offset, place.nbytes = segment.file_offset + distance, segment.nbytes - distance
-            is_found = True
-        segment = segment.next
-    tx_lock_release(&LOCK)
-    return is_found
-
-
-cdef int shared_memory_attach(int fd, size_t offset, size_t nbytes, bint is_readonly, data_ptr_t* out) except -1:
-    cdef int64_t file_bytes = tx_file_bytes(fd)
-    cdef size_t before = offset % tx_page_bytes()
-    cdef int own
-    cdef shared_segment_t* segment
-    if file_bytes < 0:
-        raise OSError(errno, f"cannot attach file descriptor {fd}: {os.strerror(errno)}")
-    if nbytes > <uint64_t>file_bytes or offset > <uint64_t>file_bytes - nbytes:
-        raise ValueError(
-            f"cannot attach {nbytes:,} bytes at offset {offset:,}: the file has {file_bytes:,} bytes. "
-            "Was it made by a SharedMemoryAllocator?"
-        )
-    if nbytes == 0:
-        data_ptr_init(out, NULL, NULL, &shared_operations)
-        return 0
-    own = tx_duplicate(fd)
-    if own < 0:
-        raise OSError(errno, f"cannot duplicate file descriptor {fd}: {os.strerror(errno)}")
-    segment = map_segment(own, offset - before, before + nbytes, is_readonly)
-    wrap(segment, segment.base + before, 0, out)
-    return 0
 
 
 cdef dict shared_block_facts(void* ctx):
