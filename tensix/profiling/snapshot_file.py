@@ -1,26 +1,21 @@
 """What was recorded, as plain data: to view, to save, and to load again."""
 
 import errno
-import importlib
 import os
+from importlib import import_module
 from itertools import groupby
 
 from tensix._support.argument_errors import names_signature
 from tensix._support.format_size import format_size
+from tensix.memory.resident_memory import COLUMNS as RESIDENT_COLUMNS
+from tensix.memory.resident_memory import UNTOUCHED
 
 __all__ = ["Snapshot", "load_snapshot"]
 
 FORMAT = "tensix memory snapshot"
 VERSION = 1
-COLUMNS = ("address", "nbytes", "allocated_ns", "freed_ns", "stack", "thread", "allocator")
 MOST_OF_A_LINE = 200  # characters of a line of source to keep
-# What is seen of uses since there is advice: of each column, into what its numbers lead; None for times.
-USES = {
-    "last_used_ns": None, "last_written_ns": None, "last_use_stack": "stacks", "operator": "operators",
-    "copy_of": "blocks",
-}  # fmt: skip
 NO_SPACE = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-LISTS = ("frames", "stacks", "allocators", "threads", "holders", "copies", "failures")
 
 
 class Snapshot(dict):
@@ -65,9 +60,9 @@ class Snapshot(dict):
         path = os.fspath(path)
         suffix = os.path.splitext(path)[1].lower()
         if suffix == ".json":
-            text = late_import("json").dumps(self, separators=(",", ":"), allow_nan=False)
+            text = import_module("json").dumps(self, separators=(",", ":"), allow_nan=False)
         elif suffix == ".html":
-            text = late_import("tensix.profiling.timeline").html_of_snapshot(self)
+            text = import_module("tensix.profiling.timeline").html_of_snapshot(self)
         else:
             raise ValueError(f"a snapshot is saved as .json or .html, found {path!r}.")
         data = text.encode()
@@ -104,10 +99,10 @@ class Snapshot(dict):
         Variables are named if the source can still be read. What must be kept for reasons that memory does not show
         cannot be known.
         """
-        return late_import("tensix.profiling.advice").advice_of(self, kinds)
+        return import_module("tensix.profiling.advice").advice_of(self, kinds)
 
     def _repr_html_(self):
-        return late_import("tensix.profiling.tables").table_of_snapshot(self)
+        return import_module("tensix.profiling.tables").table_of_snapshot(self)
 
     def __repr__(self):
         blocks = self["blocks"]
@@ -139,7 +134,7 @@ def load_snapshot(path):
     path = os.fspath(path)
     with open(path, encoding="utf-8") as file:
         try:
-            data = late_import("json").load(file)
+            data = import_module("json").load(file)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path} is not JSON, or was cut off: {error}. Save the snapshot again.") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
@@ -156,8 +151,6 @@ def load_snapshot(path):
     if damage:
         raise ValueError(f"{path} is damaged: {damage}. Save the snapshot again.")
     for one in (data, *data.get("processes", ())):
-        if "call_sites" not in one:  # it is of a time when every block belonged to the innermost frame
-            one["call_sites"] = [stack[0] if stack else None for stack in one["stacks"]]
         sort_blocks(one)
     return Snapshot(data)
 
@@ -170,7 +163,7 @@ def sort_blocks(data):
     if order == list(range(len(times))):
         return
     positions = {number: position for position, number in enumerate(order)} | {None: None}
-    for name in blocks.keys() & {*COLUMNS, *USES, "kind", "task"}:
+    for name in blocks.keys() & {*map(key_of, COLUMNS), *USES}:
         blocks[name] = [blocks[name][number] for number in order]
     if "copy_of" in blocks:
         blocks["copy_of"] = [positions[source] for source in blocks["copy_of"]]
@@ -182,11 +175,6 @@ def sort_blocks(data):
         data["untouched"] = [positions[block] for block in data["untouched"]]
     for advice in (*data.get("advice", ()), *data.get("moments", ())):
         advice["blocks"] = [positions[block] for block in advice["blocks"]]
-
-
-def late_import(name):
-    """Import a module that only files need; these take as long to import as all the rest of tensix."""
-    return importlib.import_module(name)
 
 
 def frame_with_source(file, line, function):
@@ -207,7 +195,7 @@ def frames_with_sources(frames, known):
     known : dict
         Keeps the texts, so that a program that is recorded need not have its whole source in memory.
     """
-    cache = late_import("linecache").cache
+    cache = import_module("linecache").cache
     for file, of_file in groupby(sorted({*frames} - known.keys()), key=lambda frame: frame.file):
         was_there = file in cache
         known.update((frame, frame_with_source(*frame)) for frame in of_file)
@@ -229,7 +217,7 @@ def lines_of_source(file, is_fresh=False):
     is_fresh : bool, optional
         Whether it is read again if it has changed.
     """
-    linecache = late_import("linecache")
+    linecache = import_module("linecache")
     try:
         if is_fresh:
             linecache.checkcache(file)  # it may have been edited and run again
@@ -238,193 +226,139 @@ def lines_of_source(file, is_fresh=False):
         return []
 
 
-def damage_of(data):
-    """Return what does not fit together in a snapshot, None if everything does."""
-    missing = [key for key in LISTS if not isinstance(data.get(key), list)]
-    missing += [key for key in ("program", "started", "tensix") if not isinstance(data.get(key), str)]
-    missing += [key for key in ("duration_ns", "dropped") if not is_count(data.get(key))]
-    blocks = data.get("blocks")
-    if not isinstance(blocks, dict) or missing:
-        return f"{', '.join(missing) or 'blocks'} is missing or of the wrong kind"
-    for column in COLUMNS:
-        if not isinstance(blocks.get(column), list) or len(blocks[column]) != len(blocks[COLUMNS[0]]):
-            return f"the column {column!r} of its blocks is missing or of another length than the first"
-        if not all(is_count(value) or (value is None and column == "freed_ns") for value in blocks[column]):
-            return f"the column {column!r} of its blocks holds something else than numbers"
-    if "operators" in data or any(column in blocks for column in USES):
-        damage = damage_of_uses(data)
-        if damage:
-            return damage
-    times = zip(blocks["allocated_ns"], blocks["freed_ns"], strict=True)
-    if any(freed is not None and freed < made for made, freed in times):
-        return "a block is freed before it is allocated"
-    try:
-        references = [
-            ("stack", "stacks", blocks["stack"]), ("thread", "threads", blocks["thread"]),
-            ("allocator", "allocators", blocks["allocator"]),
-            ("frame", "frames", [frame for stack in data["stacks"] for frame in stack]),
-            ("stack", "stacks", [event["stack"] for event in data["copies"] + data["failures"]]),
-        ]  # fmt: skip
-        held = [holder["block"] for holder in data["holders"]]
-        texts = [holder["text"] for holder in data["holders"]] + data["allocators"] + data["threads"]
-        texts += [holder["finished"] for holder in data["holders"] if "finished" in holder]
-        texts += [frame[key] for frame in data["frames"] for key in ("file", "function")]
-        texts += [frame["source"] for frame in data["frames"] if "source" in frame]
-        numbers = [frame["line"] for frame in data["frames"]]
-        numbers += [event[key] for event in data["copies"] + data["failures"] for key in ("time_ns", "nbytes")]
-    except (TypeError, KeyError) as error:
-        return f"an entry lacks something ({error})"
-    for name, table, numbers_of_rows in [*references, ("block", "blocks", held)]:
-        rows = len(blocks["stack"]) if table == "blocks" else len(data[table])
-        if not all(is_count(number) and number < rows for number in numbers_of_rows):
-            return f"a {name} is named that is not among its {table}"
-    if not all(isinstance(text, str) for text in texts) or not all(map(is_count, numbers)):
-        return "an entry is of the wrong kind"
-    for name in ("left_out", "blocks_left_out"):
-        if not is_count(data.get(name, 0)):
-            return f"{name} is not a number"
-    if "call_sites" in data and not are_call_sites(data["call_sites"], data["stacks"]):
-        return "its call sites are not one frame of each stack"
-    return (
-        damage_of_marks(data.get("marks", []))
-        or damage_of_tasks(data.get("tasks", []), blocks)
-        or damage_of_advice(data)
-        or damage_of_moments(data)
-        or damage_of_resident(data.get("resident"))
-        or damage_of_processes(data.get("processes", []))
-    )
-
-
-def damage_of_resident(resident):
-    """Return what is wrong with the samples of resident memory, which a snapshot may lack."""
-    if resident is None:
-        return None
-    module = late_import("tensix.memory.resident_memory")
-    columns = [None]
-    if isinstance(resident, dict):
-        columns = [resident.get(name) for name in module.COLUMNS]
-        columns += [resident[module.UNTOUCHED]] if module.UNTOUCHED in resident else []
-    if not all(isinstance(column, list) and all(map(is_count, column)) for column in columns):
-        return "its resident memory is not columns of numbers"
-    if len(set(map(len, columns))) != 1:
-        return "the columns of its resident memory differ in length"
-    return None
-
-
-def damage_of_marks(marks):
-    """Return what is wrong with the marks of a snapshot, which it may lack."""
-    if not isinstance(marks, list) or not all(
-        isinstance(one, dict) and isinstance(one.get("name"), str) and is_count(one.get("time_ns")) for one in marks
-    ):
-        return "its marks are not names with times"
-    return None
-
-
-def damage_of_tasks(tasks, blocks):
-    """Return what is wrong with the tasks of a snapshot, which it may lack, and with whose task its blocks are."""
-    if not isinstance(tasks, list) or not all(
-        isinstance(one, dict) and isinstance(one.get("key"), str) and isinstance(one.get("name"), str)
-        and all(is_count(one.get(name)) for name in ("peak", "left", "began_ns"))
-        and (one.get("ended_ns") is None or is_count(one["ended_ns"]))
-        for one in tasks
-    ):  # fmt: skip
-        return "its tasks are not keys, names, bytes and times"
-    numbers = blocks.get("task", [None] * len(blocks["nbytes"]))
-    if not isinstance(numbers, list) or len(numbers) != len(blocks["nbytes"]) or not all(
-        number is None or (is_count(number) and number < len(tasks)) for number in numbers
-    ):
-        return "the column 'task' of its blocks is of another length than the first, or names a task that is not there"
-    return None
-
-
-def damage_of_processes(processes):
-    """Return what is wrong with the snapshots of other processes in a snapshot, which it may lack."""
-    if not isinstance(processes, list):
-        return "its processes are not a list"
-    for process in processes:
-        if not isinstance(process, dict) or "processes" in process:
-            return "one of its processes is not a snapshot, or has processes of its own"
-        if not (is_count(process.get("pid")) and is_count(process.get("offset_ns"))):
-            return "one of its processes has no number, or does not say when it began"
-        if not isinstance(process.get("name"), str) or type(process.get("ended", True)) is not bool:
-            return "one of its processes has no name, or does not say whether it ended"
-        damage = damage_of(process)
-        if damage:
-            return f"of process {process['pid']}: {damage}"
-    return None
-
-
-def damage_of_advice(data):
-    """Return what is wrong with the advice of a page's snapshot, and with whose arrays its blocks are."""
-    blocks = data["blocks"]
-    count = len(blocks["nbytes"])
-    kinds = blocks.get("kind", [0] * count)
-    if not isinstance(kinds, list) or len(kinds) != count or not all(is_count(kind) and kind < 4 for kind in kinds):
-        return "the column 'kind' of its blocks is of another length than the first, or of the wrong kind"
-    try:
-        for advice in data.get("advice", []):
-            if not isinstance(advice["text"], str) or not all(is_count(advice[key]) for key in ("saves", "peak_after")):
-                return "a piece of advice is of the wrong kind"
-            if not all(is_count(block) and block < count for block in advice["blocks"]):
-                return "a piece of advice names a block that is not there"
-    except (TypeError, KeyError) as error:
-        return f"a piece of advice lacks something ({error})"
-    return None
-
-
-def damage_of_moments(data):
-    """Return what is wrong with what was noted of variables and of pages, which a snapshot may lack."""
-    count = len(data["blocks"]["nbytes"])
-    untouched = data.get("untouched", [])
-    if not isinstance(untouched, list) or not all(is_count(block) and block < count for block in untouched):
-        return "its untouched blocks are not numbers of blocks"
-    try:
-        for fact in data.get("moments", []):
-            if not all(is_count(block) and block < count for block in (fact["block"], *fact["blocks"])):
-                return "a moment names a block that is not there"
-            types = fact.get("types", {}).values()
-            numbers = [*fact["dead"], *fact["live"], *fact["made"], fact["line"], fact["depth"], *fact.get("at", ())]
-            numbers.append(fact.get("part", 0))
-            numbers += [size for known in types if not isinstance(known, str) for size in known[1]]
-            texts = [*fact["names"], *(known[0] for known in types)]
-            if not all(map(is_count, numbers)) or not all(isinstance(text, str) for text in texts):
-                return "a moment holds something else than numbers and texts"
-            is_even = bool(fact["names"]) == bool(fact["blocks"]) and ("part" not in fact or len(fact["names"]) == 1)
-            if type(fact["is_after"]) is not bool or not is_even:
-                return "a moment is of the wrong kind"
-    except (TypeError, KeyError, IndexError, AttributeError) as error:
-        return f"a moment lacks something ({error})"
-    return None
-
-
-def are_call_sites(sites, stacks):
-    """Whether there is a frame of each stack, and None for a stack without any."""
-    if not isinstance(sites, list) or len(sites) != len(stacks):
-        return False
-    pairs = zip(sites, stacks, strict=True)
-    return all((is_count(site) and site in stack) if stack else site is None for site, stack in pairs)
-
-
-def damage_of_uses(data):
-    """Return what is wrong with what a snapshot says of uses, None if nothing is."""
-    blocks, operators = data["blocks"], data.get("operators")
-    if not isinstance(operators, list) or not all(isinstance(name, str) for name in operators):
-        return "operators is missing or of the wrong kind"
-    for column, table in USES.items():
-        if not isinstance(blocks.get(column), list) or len(blocks[column]) != len(blocks["nbytes"]):
-            return f"the column {column!r} of its blocks is missing or of another length than the first"
-        rows = len(blocks["nbytes"]) if table == "blocks" else 1 << 64 if table is None else len(data[table])
-        if not all(value is None or (is_count(value) and value < rows) for value in blocks[column]):
-            return f"the column {column!r} of its blocks holds something else than numbers that fit"
-    last_uses = zip(blocks["last_used_ns"], blocks["last_use_stack"], strict=True)
-    if any((time is None) != (stack is None) for time, stack in last_uses):
-        return "a last use lacks its time or its stack"
-    moments = [*zip(blocks["allocated_ns"], range(len(blocks["allocated_ns"])), strict=True)]
-    if any(other is not None and moments[other] >= moments[one] for one, other in enumerate(blocks["copy_of"])):
-        return "a block is a copy of a later one"
-    return None
-
-
 def is_count(value):
     """Whether a value is an int from 0 that 64 bits hold, and no bool."""
     return type(value) is int and 0 <= value < 1 << 64
+
+
+def is_text(value):
+    return isinstance(value, str)
+
+
+def is_bool(value):
+    return type(value) is bool
+
+
+def is_kind(value):
+    return is_count(value) and value < 4
+
+
+def are_types(value):
+    """Whether a value says what names are: by a word, or by dtype and shape of an array and more."""
+    return isinstance(value, dict) and all(
+        is_text(one) or (isinstance(one, list) and len(one) > 1 and is_text(one[0])
+                         and fault_in(one[1], [is_count], {}) is None)
+        for one in value.values()
+    )  # fmt: skip
+
+
+# What a snapshot has. Of a value there is the function that accepts it, or the name of the list in which it is a
+# position; in a tuple if it may be null. Of a list there is what each item is. A question mark ends the name of what
+# may be missing.
+EVENTS = [{"time_ns": is_count, "nbytes": is_count, "stack": "stacks"}]
+COLUMNS = {
+    "address": [is_count], "nbytes": [is_count], "allocated_ns": [is_count], "freed_ns": [(is_count,)],
+    "stack": ["stacks"], "thread": ["threads"], "allocator": ["allocators"], "kind?": [is_kind], "task?": [("tasks",)],
+}  # fmt: skip
+USES = {  # all of these or none
+    "last_used_ns": [(is_count,)], "last_written_ns": [(is_count,)], "last_use_stack": [("stacks",)],
+    "operator": [("operators",)], "copy_of": [("blocks",)],
+}  # fmt: skip
+SAMPLES = {name: [is_count] for name in RESIDENT_COLUMNS} | {f"{UNTOUCHED}?": [is_count]}
+SNAPSHOT = {
+    "program": is_text, "started": is_text, "tensix": is_text, "duration_ns": is_count, "dropped": is_count,
+    "left_out?": is_count, "blocks_left_out?": is_count, "allocators": [is_text], "threads": [is_text],
+    "operators?": [is_text],
+    "frames": [{"file": is_text, "line": is_count, "function": is_text, "source?": is_text}],
+    "stacks": [["frames"]],
+    "call_sites": [("frames",)],
+    "tasks?": [{
+        "key": is_text, "name": is_text, "peak": is_count, "left": is_count, "began_ns": is_count,
+        "ended_ns": (is_count,),
+    }],
+    "blocks": COLUMNS,
+    "copies": EVENTS,
+    "failures": EVENTS,
+    "holders": [{"block": "blocks", "text": is_text, "finished?": is_text}],
+    "marks?": [{"name": is_text, "time_ns": is_count}],
+    "untouched?": ["blocks"],
+    "advice?": [{"text": is_text, "saves": is_count, "peak_after": is_count, "blocks": ["blocks"]}],
+    "moments?": [{
+        "block": "blocks", "blocks": ["blocks"], "names": [is_text], "line": is_count, "is_after": is_bool,
+        "depth": is_count, "dead": [is_count], "live": [is_count], "made": [is_count], "at?": [is_count],
+        "part?": is_count, "types?": are_types,
+    }],
+    "resident?": SAMPLES,
+    "processes?": [{"pid": is_count, "name": is_text, "offset_ns": is_count, "ended?": is_bool}],
+}  # fmt: skip
+
+
+def key_of(name):
+    """Return the key that a name of a shape means."""
+    return name.removesuffix("?")
+
+
+def fault_in(value, shape, data, place="snapshot"):
+    """Return the name of a part of a value that has not its shape, None if there is none."""
+    if isinstance(shape, dict):
+        if not isinstance(value, dict):
+            return place
+        for name, inner in shape.items():
+            key = key_of(name)
+            fault = fault_in(value[key], inner, data, key) if key in value else key if key == name else None
+            if fault is not None:
+                return fault
+        return None
+    if not isinstance(shape, list):
+        return None if accepts(shape, data)(value) else place
+    if not isinstance(value, list):
+        return place
+    [inner] = shape
+    if not isinstance(inner, (dict, list)):
+        return None if all(map(accepts(inner, data), value)) else place
+    return next(filter(None, (fault_in(one, inner, data, place) for one in value)), None)
+
+
+def accepts(shape, data):
+    """Return a function that says whether a value is one of these."""
+    if isinstance(shape, tuple):
+        inner = accepts(shape[0], data)
+        return lambda value: value is None or inner(value)
+    if isinstance(shape, str):
+        count = len(data["blocks"]["nbytes"] if shape == "blocks" else data.get(shape, ()))
+        return lambda value: type(value) is int and 0 <= value < count
+    return shape
+
+
+def damage_of(data):
+    """Return what does not fit together in a snapshot, None if everything does."""
+    blocks = data.get("blocks")
+    has_uses = "operators" in data or (isinstance(blocks, dict) and not USES.keys().isdisjoint(blocks))
+    for shape in (SNAPSHOT, {"operators": [is_text], "blocks": USES} if has_uses else {}):
+        fault = fault_in(data, shape, data)
+        if fault is not None:
+            return f"{fault} is missing or of the wrong kind"
+    for table, columns in ((blocks, COLUMNS | USES), (data.get("resident", {}), SAMPLES)):
+        if len({len(table[name]) for name in map(key_of, columns) if name in table}) > 1:
+            return "its columns differ in length"
+    made, sites, stacks = blocks["allocated_ns"], data["call_sites"], data["stacks"]
+    if any(freed is not None and freed < time for time, freed in zip(made, blocks["freed_ns"], strict=True)):
+        return "a block is freed before it is allocated"
+    if len(sites) != len(stacks) or any(
+        site not in stack if stack else site is not None for site, stack in zip(sites, stacks, strict=True)
+    ):
+        return "its call sites are not one frame of each stack"
+    last_uses = zip(blocks.get("last_used_ns", ()), blocks.get("last_use_stack", ()), strict=True)
+    if any((time is None) != (stack is None) for time, stack in last_uses):
+        return "a last use lacks its time or its stack"
+    sources = enumerate(blocks.get("copy_of", ()))
+    if any(source is not None and (made[source], source) >= (made[one], one) for one, source in sources):
+        return "a block is a copy of a later one"
+    for fact in data.get("moments", ()):
+        if bool(fact["names"]) != bool(fact["blocks"]) or ("part" in fact and len(fact["names"]) != 1):
+            return "a moment has blocks without names, names without blocks, or a part of several"
+    for process in data.get("processes", ()):
+        damage = "it has processes of its own" if "processes" in process else damage_of(process)
+        if damage is not None:
+            return f"of process {process['pid']}: {damage}"
+    return None

@@ -38,7 +38,7 @@ function joined(parts) {
     const frames = part.frames.map((frame) => numberOf(all.frames, frame));
     const stacks = part.stacks.map((stack, number) => {
       const known = numberOf(all.stacks, stack.map((frame) => frames[frame]));
-      all.call_sites[known] ??= frames[lineOfStack(part, number)] ?? null;
+      all.call_sites[known] ??= frames[part.call_sites[number]] ?? null;
       return known;
     });
     const changes = {

@@ -131,7 +131,7 @@ class Snapshot {
   /** Add up blocks by stack; a stack knows its line, which is the call site of its blocks. */
   #sumUp() {
     this.stacks = this.facts.stacks.map((frames, number) => ({
-      number, frames, line: lineOfStack(this.facts, number), ...noBlocks(),
+      number, frames, line: this.facts.call_sites[number] ?? -1, ...noBlocks(),
     }));
     for (let block = 0; block < this.count; block++) addTo(this.stackOf(block), this, block);
     this.total = this.stacks.reduce((sum, stack) => sum + stack.total, 0);
@@ -197,14 +197,6 @@ class Snapshot {
   sourceOf(frame) {
     return frame < 0 ? "" : this.facts.frames[frame].source ?? "";
   }
-}
-
-/**
- * Return the frame that the blocks of a stack belong to, -1 where there is none. A snapshot names the user's own line of
- * each stack; one of a time before it did means the innermost. This alone decides whose line it was.
- */
-function lineOfStack({ call_sites: lines, stacks }, number) {
-  return (lines ? lines[number] : stacks[number][0]) ?? -1;
 }
 
 function nameOfFile(path) {
