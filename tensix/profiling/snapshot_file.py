@@ -67,7 +67,7 @@ class Snapshot(dict):
             raise ValueError(f"a snapshot is saved as .json or .html, found {path!r}.")
         data = text.encode()
         try:
-            with late_import("tensix._support.atomic_write").atomic_write(path) as file:
+            with import_module("tensix._support.atomic_write").atomic_write(path) as file:
                 file.write(data)
         except OSError as error:
             if error.errno in NO_SPACE:

@@ -379,7 +379,7 @@ def test_holders_are_looked_for_of_the_largest_blocks(tmp_path):
     assert tensix.memory.load_snapshot(tmp_path / "left_out.json") == snapshot
     snapshot["blocks_left_out"] = "all"
     snapshot.save(tmp_path / "wrong.json")
-    with pytest.raises(ValueError, match="blocks_left_out is not a number"):
+    with pytest.raises(ValueError, match="blocks_left_out is missing or of the wrong kind"):
         tensix.memory.load_snapshot(tmp_path / "wrong.json")
     assert len(kept) == 1500
 
