@@ -53,7 +53,7 @@ class NpzFile(TensorFile):
     def _obstacle(self, waiting, entry):
         if entry.dtype is not None and waiting.compress_type != zipfile.ZIP_STORED:
             return "copied: deflated"
-        return self._raw.obstacle(entry)
+        return super()._obstacle(waiting, entry)
 
     def _take(self, waiting):
         self._raw.check()

@@ -43,21 +43,6 @@ FOREIGN_BITS = {
 }  # fmt: skip
 
 
-class SafetensorsFile(TensorFile):
-    """Hold the tensors of a ``.safetensors`` file."""
-
-    _waiting_type = Entry
-
-    def _entry(self, waiting):
-        return waiting
-
-    def _obstacle(self, waiting, entry):
-        return self._raw.obstacle(entry)
-
-    def _take(self, waiting):
-        return self._raw.take(waiting)
-
-
 def load_safetensors(path: str | os.PathLike[str], mmap_mode: str | None = "r") -> TensorFile:
     """Return the tensors of a ``.safetensors`` file by name, mapped when they are asked for.
 
@@ -86,7 +71,7 @@ def load_safetensors(path: str | os.PathLike[str], mmap_mode: str | None = "r") 
     raw = RawFile(path, mmap_mode)
     try:
         with blaming(raw.path, ".safetensors"):
-            return SafetensorsFile(raw, *parse_header(raw))
+            return TensorFile(raw, *parse_header(raw))
     except BaseException:
         raw.release()
         raise

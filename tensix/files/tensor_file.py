@@ -54,21 +54,21 @@ class TensorFile(dict[str, Tensor]):
         self.metadata = {} if metadata is None else metadata
         dict.update(self, waiting)
 
-    # ---- what a format has to say
+    # ---- what a format may say otherwise
 
-    _waiting_type: type  # of what stands in a tensor's place until somebody asks for it
+    _waiting_type: type = Entry  # of what stands in a tensor's place until somebody asks for it
 
     def _entry(self, waiting: Any) -> Entry:
         """Return where a tensor lies and what it is like."""
-        raise NotImplementedError
+        return waiting
 
     def _obstacle(self, waiting: Any, entry: Entry) -> str | None:
         """Return why a tensor has to be copied or cannot be had at all, None if it can be mapped."""
-        raise NotImplementedError
+        return self._raw.obstacle(entry)
 
     def _take(self, waiting: Any) -> Tensor:
         """Return a tensor of the file."""
-        raise NotImplementedError
+        return self._raw.take(waiting)
 
     # ---- the dict
 
