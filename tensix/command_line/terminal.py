@@ -2,6 +2,7 @@
 
 import os
 import sys
+from functools import partialmethod
 
 __all__ = ["Terminal", "printable"]
 
@@ -21,26 +22,9 @@ class Terminal:
     def _colour(self, code, text):
         return f"\x1b[{code}m{text}\x1b[0m" if self._is_coloured else text
 
-    def strong(self, text):
-        """Bold."""
-        return self._colour("1", text)
-
-    def faint(self, text):
-        """Dim."""
-        return self._colour("2", text)
-
-    def accent(self, text):
-        """Cyan: structure."""
-        return self._colour("36", text)
-
-    def good(self, text):
-        """Green: made."""
-        return self._colour("32", text)
-
-    def warm(self, text):
-        """Yellow: gone."""
-        return self._colour("33", text)
-
-    def bad(self, text):
-        """Red: failed."""
-        return self._colour("31", text)
+    strong = partialmethod(_colour, "1")
+    faint = partialmethod(_colour, "2")
+    accent = partialmethod(_colour, "36")  # structure
+    good = partialmethod(_colour, "32")  # made
+    warm = partialmethod(_colour, "33")  # gone
+    bad = partialmethod(_colour, "31")  # failed
