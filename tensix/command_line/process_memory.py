@@ -41,8 +41,9 @@ def limit_to(nbytes, number=0):
 @contextlib.contextmanager
 def more_memory():
     """Raise the limit of this process by `RESERVED_BYTES`, where it has one."""
-    limit = limit_of_process()
-    if limit is None:
+    resource = import_module("resource") if sys.platform == "linux" else None
+    limit = resource.getrlimit(resource.RLIMIT_DATA)[0] if resource else None
+    if resource is None or limit == resource.RLIM_INFINITY:
         yield
         return
     limit_to(limit + RESERVED_BYTES)
@@ -50,15 +51,6 @@ def more_memory():
         yield
     finally:
         limit_to(limit)
-
-
-def limit_of_process():
-    """Return the limit of this process in bytes, None if it has none."""
-    if sys.platform != "linux":
-        return None
-    resource = import_module("resource")
-    limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
-    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def processes_of(pid):
@@ -75,22 +67,25 @@ def processes_of(pid):
     return found
 
 
+def sizes_in(file, *names):
+    """Return the sizes that a file of ``/proc`` has after some names, 0 for those that it lacks."""
+    words = file.read().split()
+    return [int(words[words.index(name) + 1]) << 10 if name in words else 0 for name in names]
+
+
 def memory_of(number):
     """Return the private bytes of a process, resident and swapped, and the bytes that RLIMIT_DATA counts."""
     with contextlib.suppress(OSError), open(f"/proc/{number}/status", "rb") as file:
-        words = file.read().split()
-        rows = {name: int(words[words.index(name) + 1]) << 10 for name in (b"RssAnon:", b"VmSwap:", b"VmData:")
-                if name in words}  # fmt: skip
-        if rows:  # else it has ended
-            return rows[b"RssAnon:"] + rows.get(b"VmSwap:", 0), rows[b"VmData:"]
+        resident, swapped, data = sizes_in(file, b"RssAnon:", b"VmSwap:", b"VmData:")
+        if data:  # else it has ended
+            return resident + swapped, data
     return None
 
 
 def share_of(number, otherwise):
     """Return a process's private bytes, with its share only of pages that forks share."""
     with contextlib.suppress(OSError, ValueError), open(f"/proc/{number}/smaps_rollup", "rb") as file:
-        words = file.read().split()
-        return sum(int(words[words.index(name) + 1]) << 10 for name in (b"Pss_Anon:", b"SwapPss:") if name in words)
+        return sum(sizes_in(file, b"Pss_Anon:", b"SwapPss:"))
     return otherwise
 
 
