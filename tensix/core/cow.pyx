@@ -4,7 +4,7 @@ How it works: Note [Copy before giving up the share] in ``cow_context.pyx``.
 """
 from tensix.core.cow_context cimport cow_is_cow, cow_is_simple, cow_lazy_clone
 from tensix.core.data_ptr cimport DataPtr
-from tensix.core.storage cimport Storage, Storage_from_new
+from tensix.core.storage cimport Storage, Storage_from_new, owned
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_mutable_data
 
 __all__ = ["has_simple_data_ptr", "is_cow_data_ptr", "lazy_clone_storage", "materialize_cow_storage"]
@@ -25,13 +25,13 @@ def lazy_clone_storage(Storage storage not None):
     >>> cow.lazy_clone_storage(storage).data_ptr() == storage.data_ptr()
     True
     """
-    clone = cow_lazy_clone(checked(storage))
+    clone = cow_lazy_clone(owned(storage))
     return None if clone is None else Storage_from_new(clone)
 
 
 def has_simple_data_ptr(Storage storage not None):
     """Return whether the block's context is nothing but the allocation, so that it can be shared."""
-    return cow_is_simple(checked(storage))
+    return cow_is_simple(owned(storage))
 
 
 def is_cow_data_ptr(DataPtr data_ptr not None):
@@ -47,13 +47,7 @@ def materialize_cow_storage(Storage storage not None):
     RuntimeError
         If the storage is not copy-on-write, or read-only.
     """
-    cdef StorageImpl impl = checked(storage)
+    cdef StorageImpl impl = owned(storage)
     if not cow_is_cow(&impl.block):
         raise RuntimeError("cannot materialize: the storage is not copy-on-write. Ask is_cow() first.")
     StorageImpl_mutable_data(impl)
-
-
-cdef StorageImpl checked(Storage storage):
-    if storage.target is None:
-        raise RuntimeError("the Storage is null: it was reset or released and owns nothing.")
-    return storage.target

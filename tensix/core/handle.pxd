@@ -5,6 +5,7 @@ from tensix.core.atomics cimport tx_store_relaxed
 from tensix.core.combined_refcount cimport (
     DELETE, NOT_OWNED, STILL_ALIVE, Death, decref_word, incref_word, strong_of, unique_word,
 )
+from tensix.core.free_threading cimport TX_COUNT
 from tensix.core.intrusive_target cimport IntrusiveTarget, IntrusiveTarget_on_death, first_owner_listener
 from tensix.core.python_reference cimport drop_python_reference
 
@@ -28,6 +29,13 @@ cdef inline void drop(IntrusiveTarget target) noexcept:
     """Take a strong count away while holding the GIL."""
     TX_ASSERT_GIL()
     drop_nogil(target, True)
+
+
+cdef inline void drop_handle(IntrusiveTarget target) noexcept:
+    """Drop the strong count that a Python handle had, if it had one."""
+    if target is not None:
+        TX_COUNT(target.handle_count, -1)
+        drop(target)
 
 
 cdef inline void drop_nogil(IntrusiveTarget target, bint holds_gil) noexcept nogil:

@@ -7,7 +7,7 @@ from libc.stdint cimport uint32_t, uint64_t, uintptr_t
 from tensix.core.atomics cimport tx_load_acquire, tx_store_relaxed
 from tensix.core.combined_refcount cimport ADAPTED_COUNT, alive_bit, incref_word, lock_word, unique_word, weak_unit
 from tensix.core.free_threading cimport TX_COUNT
-from tensix.core.handle cimport drop
+from tensix.core.handle cimport drop_handle
 from tensix.core.intrusive_target cimport (
     IntrusiveTarget, IntrusiveTarget_check_unclaimed, IntrusiveTarget_no_owner, IntrusiveTarget_owned_already,
     IntrusiveTarget_start_unique, compare_addresses, use_count, weak_use_count,
@@ -63,9 +63,7 @@ cdef class IntrusivePtr:
             IntrusivePtr_adopt(self, (<IntrusivePtr>other).target, counted=False)
 
     def __dealloc__(self):
-        if self.target is not None:
-            TX_COUNT(self.target.handle_count, -1)
-            drop(self.target)
+        drop_handle(self.target)
 
     @classmethod
     def singleton(cls):
@@ -304,14 +302,6 @@ cdef int IntrusivePtr_adopt(IntrusivePtr self, IntrusiveTarget target, bint coun
         raise RuntimeError(IntrusiveTarget_no_owner(target, "own"))
     TX_COUNT(target.handle_count, 1)
     drop_handle(exchange_target(self, target))
-    return 0
-
-
-cdef int drop_handle(IntrusiveTarget target) except -1:
-    """Drop the strong count that a handle had, if it had one."""
-    if target is not None:
-        TX_COUNT(target.handle_count, -1)
-        drop(target)
     return 0
 
 

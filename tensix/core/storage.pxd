@@ -7,6 +7,7 @@ cdef class Storage:
 
 
 # With the GIL.
+cdef StorageImpl owned(Storage self)
 cdef Storage Storage_from_new(StorageImpl impl)
 cdef Storage Storage_from_owned(StorageImpl impl)
 cdef StorageImpl StorageImpl_lazy_clone(StorageImpl impl)

@@ -10,7 +10,7 @@ from tensix.core.cow_context cimport cow_is_cow, cow_lazy_clone
 from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_t
 from tensix.core.device cimport META, Device, Device_from_any, device_type_from_any, device_type_name
 from tensix.core.free_threading cimport TX_COUNT
-from tensix.core.handle cimport drop, retain
+from tensix.core.handle cimport drop_handle, retain
 from tensix.core.intrusive_ptr cimport IntrusivePtr
 from tensix.core.intrusive_target cimport IntrusiveTarget_start_unique, use_count, weak_use_count
 from tensix.core.memory_reports cimport report_copy
@@ -99,9 +99,7 @@ cdef class Storage:
         Storage_own_new(self, StorageImpl_allocate(size, allocator, resizable))
 
     def __dealloc__(self):
-        if self.target is not None:
-            TX_COUNT(self.target.handle_count, -1)
-            drop(self.target)
+        drop_handle(self.target)
 
     @staticmethod
     @cython.binding(True)
@@ -297,10 +295,7 @@ cdef class Storage:
 
     def reset(self):
         """Give the storage up and become null."""
-        cdef StorageImpl impl = exchange_target(self, None)
-        if impl is not None:
-            TX_COUNT(impl.handle_count, -1)
-            drop(impl)
+        drop_handle(exchange_target(self, None))
 
     def unsafe_release_storage_impl(self):
         """Give out the bare `StorageImpl` with its strong count and become null."""
@@ -325,12 +320,10 @@ cdef class Storage:
         return Storage.__basicsize__ + StorageImpl.__basicsize__ + StorageImpl_memory(self.target)
 
     def __copy__(self):
-        cdef Storage twin = Storage.__new__(Storage)
-        if self.target is not None:
-            retain(self.target)
-            TX_COUNT(self.target.handle_count, 1)
-            twin.target = self.target
-        return twin
+        if self.target is None:
+            return Storage.__new__(Storage)
+        retain(self.target)
+        return Storage_from_owned(self.target)
 
     def __deepcopy__(self, dict memo not None):
         """Return a handle on a copy, one for all handles and tensors that are copied together; read-only stays so."""

@@ -644,19 +644,11 @@ cdef void swap_bytes(uint8_t* one, uint8_t* other) noexcept nogil:
 
 cdef StorageImpl StorageImpl_allocate(size_t nbytes, Allocator allocator, bint resizable):
     """Return a new storage without owners, its block made by `allocator`."""
-    if FREE.count == 0:
-        return allocate_anew(nbytes, allocator, resizable)
-    cdef StorageImpl self = <StorageImpl>free_list_take(&FREE)
+    cdef StorageImpl self = StorageImpl_new()
     Allocator_allocate(allocator, nbytes, &self.block)
     self.size_bytes, self.owner, self.is_resizable = nbytes, allocator, resizable
-    return self
-
-
-cdef StorageImpl allocate_anew(size_t nbytes, Allocator allocator, bint resizable):
-    cdef StorageImpl self = StorageImpl.__new__(StorageImpl)
-    Allocator_allocate(allocator, nbytes, &self.block)
-    self.size_bytes, self.owner, self.is_resizable = nbytes, allocator, resizable
-    StorageImpl_report_use(self, OWNED)
+    if self.is_watched:
+        StorageImpl_report_use(self, OWNED)
     return self
 
 
