@@ -14,21 +14,22 @@ All tables are changed with the lock of ``preloaded.c``. A thread that has it do
 holder may be inside `malloc` and wait.
 """
 from libc.stdint cimport uint32_t, uint64_t
-from libc.stdlib cimport malloc, realloc
+from libc.stdlib cimport malloc
 from libc.string cimport strcmp
 from tensix.core.memory_reports cimport python_knows_thread
 from tensix.memory.block_table cimport block_table_number, block_table_put, block_table_t
+from tensix.memory.growing_array cimport grow
 
 __all__ = []
 
 cdef extern from "tensix/memory/running_code.h" nogil:
     """
-    typedef struct {void **items; uint32_t count, capacity;} tx_items_t;  /* numbered from 1 */
+    typedef struct {void **items; size_t count, capacity;} tx_items_t;  /* numbered from 1 */
     """
     ctypedef struct tx_items_t:
         void** items
-        uint32_t count
-        uint32_t capacity
+        size_t count
+        size_t capacity
     ctypedef struct tx_named_line_t:
         int line
         int kinds[2]
@@ -156,14 +157,10 @@ cdef uint32_t number_of_origin(const origin_t* origin) noexcept nogil:
 
 cdef uint32_t append(tx_items_t* table, void* item) noexcept nogil:
     """Return the number of a new item, 0 if there is no memory for it."""
-    cdef void* larger
     if item == NULL:
         return 0
-    if table.count == table.capacity:
-        larger = realloc(table.items, (2 * <size_t>table.capacity + 64) * sizeof(void*))
-        if larger == NULL:
-            return 0
-        table.items, table.capacity = <void**>larger, 2 * table.capacity + 64
+    if table.count == table.capacity and not grow(<void**>&table.items, &table.capacity, sizeof(void*)):
+        return 0
     table.items[table.count] = item
     table.count += 1
     return table.count

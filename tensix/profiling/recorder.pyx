@@ -104,6 +104,7 @@ from tensix.memory.block_table cimport (
     block_table_take,
 )
 from tensix.memory.call_site cimport CallSites, CallSites_capture
+from tensix.memory.growing_array cimport grow
 from tensix.memory.native_blocks cimport (
     PYTHON_ARENAS,
     listen,
@@ -119,6 +120,7 @@ from tensix._version import __version__
 from tensix.memory.call_site import NOWHERE, Frame
 from tensix.memory.code_origin import HIDDEN, USER
 from tensix.memory.native_blocks import frames_of, library_paths
+from tensix.memory.resident_memory import ResidentMemory
 from tensix.profiling.bindings import moment
 from tensix.profiling.holders import holders_of, repr_of
 from tensix.profiling.snapshot_file import FORMAT, VERSION, Snapshot, frames_with_sources
@@ -129,8 +131,7 @@ cdef extern from "tensix/profiling/clock.h" nogil:
     int64_t tx_now_ns()
 
 cdef extern from "tensix/profiling/file_at.h" nogil:
-    int tx_write_at(int file, const void* data, size_t nbytes, uint64_t position)
-    int tx_read_at(int file, void* data, size_t nbytes, uint64_t position)
+    bint tx_copy_at(int file, void* data, size_t nbytes, uint64_t position, bint writes)
 
 cdef extern from "tensix/core/pages.h" nogil:
     size_t tx_resident_bytes(void* address, size_t nbytes)
@@ -321,9 +322,8 @@ cdef class record(MemoryListener):
             raise ValueError(f"max_events must be from 16 to 2**32, found {max_events}.")
         self.sites = CallSites(depth, through)
         self.tape.max_count = self.native.max_count = max_events
-        if resident is not False:  # its module loads what few programs need
-            module = import_module("tensix.memory.resident_memory")
-            self.resident = module.ResidentMemory(resident, self._recording_bytes, self._native_bytes)
+        if resident is not False:
+            self.resident = ResidentMemory(resident, self._recording_bytes, self._native_bytes)
 
     def __dealloc__(self):
         stop_listening(self)
@@ -834,12 +834,9 @@ cdef void add_event(record self, events_t* events, size_t nbytes) noexcept:
     """Note a copy or a failure."""
     cdef tape_t* tape = &self.tape
     cdef uint32_t stack = CallSites_capture(self.sites)
-    cdef void* larger = NULL
     lock_listeners()
     if events.count == events.capacity and events.count < tape.max_count:
-        larger = realloc(events.records, (2 * events.capacity + 64) * sizeof(event_record_t))
-        if larger != NULL:
-            events.records, events.capacity = <event_record_t*>larger, 2 * events.capacity + 64
+        grow(<void**>&events.records, &events.capacity, sizeof(event_record_t))
     if events.count < events.capacity:
         events.records[events.count] = event_record_t(nbytes, tx_now_ns() - tape.started_ns, stack)
         events.count += 1
@@ -920,7 +917,6 @@ cdef uint32_t number_of_operator(record self, PyObject* operator) noexcept:
 cdef uint32_t number_of_task(record self, object one) noexcept:
     """Return the number of a task, from 1; 0 for None, or if there is no memory. See Note [Tasks on the tape]."""
     cdef tape_t* tape = &self.tape
-    cdef void* larger
     if one is None:
         return 0
     number = self.task_numbers.get(one)
@@ -929,9 +925,7 @@ cdef uint32_t number_of_task(record self, object one) noexcept:
     self.tasks.append(one)
     lock_listeners()
     if tape.task_count == tape.task_capacity and tape.task_count < tape.max_count:
-        larger = realloc(tape.tasks, (2 * tape.task_capacity + 64) * sizeof(task_use_t))
-        if larger != NULL:
-            tape.tasks, tape.task_capacity = <task_use_t*>larger, 2 * tape.task_capacity + 64
+        grow(<void**>&tape.tasks, &tape.task_capacity, sizeof(task_use_t))
     if tape.task_count < min(tape.task_capacity, tape.max_count):
         tape.tasks[tape.task_count] = task_use_t(0, 0)
         tape.task_count += 1
@@ -1107,7 +1101,8 @@ cdef void write_records(tape_t* tape, const block_record_t* records, size_t coun
     while i < count:
         place = tape.file_total % tape.file_capacity
         run = min(count - i, tape.file_capacity - place)
-        if tx_write_at(tape.file, &records[i], run * sizeof(block_record_t), place * sizeof(block_record_t)) != 0:
+        if not tx_copy_at(
+                tape.file, <void*>&records[i], run * sizeof(block_record_t), place * sizeof(block_record_t), True):
             tape.dropped += count - i
             return
         if tape.file_total >= tape.file_capacity:  # over older ones
@@ -1143,7 +1138,8 @@ cdef class TapeReader:
             count[0] = min(<size_t>PART_COUNT, self.count() - first)
             return &self.copy[first - self.in_file]
         count[0] = min(<size_t>PART_COUNT, self.in_file - first)
-        if tx_read_at(self.file, self.part, count[0] * sizeof(block_record_t), first * sizeof(block_record_t)) != 0:
+        if not tx_copy_at(
+                self.file, self.part, count[0] * sizeof(block_record_t), first * sizeof(block_record_t), False):
             raise OSError("the file of a recording cannot be read: was it cut off, or is its disk gone?")
         return self.part
 
