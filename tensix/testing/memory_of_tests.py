@@ -12,9 +12,6 @@ from math import inf
 from types import TracebackType
 from typing import Any, Self
 
-import numpy.ma
-import numpy.polynomial  # noqa: F401
-
 from tensix.core import format_size, parse_size
 from tensix.kernels.random import default_generator
 from tensix.memory import serve_numpy
@@ -28,8 +25,8 @@ __all__ = []
 MAX_LINES = 5  # of a message
 MAX_NAMED = 5  # modules
 
-# What the first call that needs it makes, and what then stays, no test is to be blamed for: NumPy imports the two
-# modules above so, and tensix seeds its generator.
+# What the first call that needs it makes, and what then stays, no test is to be blamed for: tensix seeds its generator.
+# The modules that NumPy imports so are imported by `serve_numpy`.
 default_generator.get_state()
 
 Numbers = dict[str, Any]  # of a profile, or of one line of it
@@ -94,9 +91,9 @@ class MemoryOfTest:
         self._targets: AbstractContextManager[None] = assert_no_leaks() if no_leaks else nullcontext()
 
     def __enter__(self) -> Self:
-        self._modules = set(sys.modules)
         with ExitStack() as scopes:
             scopes.enter_context(serve_numpy())
+            self._modules = set(sys.modules)
             scopes.enter_context(TorchWhenImported())
             scopes.enter_context(self._profile)
             if self._recording is not None:
