@@ -146,8 +146,8 @@ OF_OTHERS = [
     ("CallbackAllocator", "ArgumentError", "CPython's ctypes"),
     ("load .np|TensorFile", "FileFormatError: .*(without exception|with an exception) set", "CPython's frames"),
     ("Generator|repr|Tensor.__?repr_.*|Tensor.__setitem__ of tensors|fill_|share|sparse_coo|tensor|use_allocator"
-     r"|einsum|median|quantile|fft\.[a-z]*fftn?$|linalg\.(cholesky|cross|det|eig|inv|matrix_(norm|power|rank)|pinv|qr"
-     r"|slogdet|solve|svd|tensordot)",
+     r"|einsum|(Tensor\.)?median|quantile|fft\.[a-z]*fftn?$|linalg\.(cholesky|cross|det|eig|inv|pinv|qr|slogdet|solve"
+     r"|svd|tensordot|matrix_(norm|power|rank))",
      "ended with -11", "CPython's PyContextVar_Set drops a token that it could not make"),
     ("Library|TensorFile|from_file|files.RawFile|load|save|pad", "ended with -27",
      "CPython's handlers of exceptions, which need an int, try for ever"),
