@@ -135,6 +135,7 @@ OF_OTHERS = [
     ("numpy|Tensor.__array_|Tensor.__rmatmul__", "", "NumPy's functions on tensors"),
     ("repr|Tensor.__?repr_.*|randint|dlpack|Tensor.__rpow__", NOTHING_SAID, "NumPy's reductions"),
     (r"einsum of one|linalg\.(eig(vals)?$|matrix_(norm|rank)|qr|solve of)", NOTHING_SAID, "NumPy's linear algebra"),
+    ("asarray immutable", "ValueError: cannot coerce scalar to array", "NumPy's asarray() hides errors of buffers"),
     (r"(linalg\.)?tensordot", "TypeError: bad operand type for unary -: 'tuple'", "NumPy's tensordot() hides errors"),
     ("to_sparse|sparse_coo|Tensor.(to_sparse|to_dense|coalesce|indices|values)", NOTHING_SAID, "NumPy's indexing"),
     (r"repr|Tensor.__?repr_.*|einsum|.*median|.*quantile|Tensor.norm|fft\.(i?fftshift|i?r?fftn)|assert_no_leaks"
