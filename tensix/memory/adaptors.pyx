@@ -12,7 +12,8 @@ its own deleter, so that adaptors see the last share go.
 
 Deleters run with or without the GIL and cannot touch objects; what they need of their adaptor is what it counts, a C
 struct to which the node points. A node that was made without the GIL cannot keep an object alive: it is one of the
-owners of that struct. A block of 0 bytes that upstream answers with null is not a block: it gets no node.
+owners of that struct. A block of 0 bytes that upstream answers with null is not a block: it gets no node. An adaptor
+keeps a few nodes for its next blocks; the GIL protects them, and without it none are kept.
 
 Adaptors that align, guard, limit or count allocate without the GIL. The others leave it to the base's c_try_allocate.
 
@@ -48,6 +49,7 @@ from tensix.core.data_ptr cimport (
     data_ptr_operations, data_ptr_operations_t, data_ptr_t,
 )
 from tensix.core.device cimport CPU
+from tensix.core.free_threading cimport GIL_EXISTS
 from tensix.core.lock cimport take_at_forks, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.core.memory_reports cimport report_out_of_memory
 from tensix._support.public_module cimport set_module
@@ -71,6 +73,7 @@ cdef extern from "tensix/core/stack.h":
 
 cdef enum:
     MALLOC_ALIGNMENT_BYTES = 16
+    MAX_SPARE_NODES = 64
     GUARD = 0xFD              # what guard bytes hold
 
 
@@ -86,7 +89,7 @@ cdef struct adapted_block_t:
     data_ptr_t block      # upstream's; owned
     PyObject* adaptor     # owned; NULL if it was made without the GIL
     counts_t* counts      # of the adaptor; owned if that is NULL
-    void* note            # whatever the adaptor writes down about this block
+    void* note            # whatever the adaptor writes down about this block; of a spare node, the next one
     size_t nbytes         # asked for
     size_t front          # bytes of upstream's block before what is handed out
 
@@ -131,6 +134,8 @@ cdef class Adaptor(Allocator):
     cdef readonly Allocator upstream
     cdef const data_ptr_operations_t* operations  # of all its blocks, or NULL if it hands upstream's on as they are
     cdef counts_t* counts
+    cdef int spare_node_count
+    cdef adapted_block_t* spare_nodes
 
     def __cinit__(self, *args, **kwargs):
         upstream = current_allocator(CPU)
@@ -142,8 +147,13 @@ cdef class Adaptor(Allocator):
         self.counts.owners = 1
 
     def __dealloc__(self):
+        cdef adapted_block_t* node = self.spare_nodes
         if self.counts != NULL:
             disown(self.counts)
+        while node != NULL:
+            self.spare_nodes = <adapted_block_t*>node.note
+            free(node)
+            node = self.spare_nodes
 
     def __init__(self, upstream=None):
         if upstream is None:
@@ -196,10 +206,13 @@ cdef inline adapted_block_t* Adaptor_take(Adaptor self, size_t nbytes, size_t pa
 
     Upstream fills in the node's own struct: to copy one that was just written takes longer than to write it.
     """
-    cdef adapted_block_t* node = <adapted_block_t*>malloc(sizeof(adapted_block_t))
+    cdef adapted_block_t* node = self.spare_nodes
     cdef bint is_block = False
     if node == NULL:
-        raise MemoryError("no memory for the node of a block.")
+        node = new_node()
+    else:
+        self.spare_nodes = <adapted_block_t*>node.note
+        self.spare_node_count -= 1
     try:
         Allocator_allocate(self.upstream, padded, &node.block)
         is_block = node.block.ctx != NULL or node.block.data != NULL
@@ -207,7 +220,7 @@ cdef inline adapted_block_t* Adaptor_take(Adaptor self, size_t nbytes, size_t pa
             out[0] = node.block  # null, and the device that it would have been on
     finally:
         if not is_block:
-            free(node)
+            Adaptor_keep(self, node)
     if not is_block:
         return NULL
     Py_INCREF(self)
@@ -248,6 +261,16 @@ cdef inline void disown(counts_t* counts) noexcept nogil:
         free(counts)
 
 
+cdef inline void Adaptor_keep(Adaptor self, adapted_block_t* node) noexcept nogil:
+    """Keep a node for the next block; with the GIL."""
+    if GIL_EXISTS and self.spare_node_count < MAX_SPARE_NODES:
+        node.note = self.spare_nodes
+        self.spare_nodes = node
+        self.spare_node_count = self.spare_node_count + 1  # by +=, Cython needs the GIL in a debug build
+    else:
+        free(node)
+
+
 cdef inline void adapted_block_free(adapted_block_t* node, bint has_gil) noexcept nogil:
     """Free upstream's block and the node; the last thing that an adaptor's deleter does."""
     cdef PyObject* adaptor = node.adaptor
@@ -257,7 +280,10 @@ cdef inline void adapted_block_free(adapted_block_t* node, bint has_gil) noexcep
         data_ptr_destroy(&node.block)
     if adaptor == NULL:
         disown(node.counts)
-    free(node)
+    if has_gil and adaptor != NULL:
+        Adaptor_keep(<Adaptor>adaptor, node)
+    else:
+        free(node)
     drop_python_reference(adaptor, has_gil)
 
 
@@ -273,6 +299,13 @@ cdef object cached_bytes(Allocator allocator):
     """Return the bytes that the caches from an allocator upstream keep, None if there is no cache."""
     cached = [cache.stats().cached for cache in caches_of(allocator)]
     return sum(cached) if cached else None
+
+
+cdef adapted_block_t* new_node() except NULL:
+    cdef adapted_block_t* node = <adapted_block_t*>malloc(sizeof(adapted_block_t))
+    if node == NULL:
+        raise MemoryError("no memory for the node of a block.")
+    return node
 
 
 cdef void adapted_block_move_up(adapted_block_t* node, size_t nbytes, data_ptr_t* out) noexcept nogil:
