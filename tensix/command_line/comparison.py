@@ -59,14 +59,7 @@ def sums_of_sites(snapshot):
         sites = [None if line is None else site_of(process["frames"][line]) for line in process["call_sites"]]
         site_of_block += [sites[stack] for stack in process["blocks"]["stack"]]
     replay = Replay(processes)
-    sums = {}
-    for site, nbytes, at_peak, at_end in zip(
-        site_of_block, replay.nbytes.tolist(), replay.at_peak, replay.at_end, strict=True
-    ):
-        of_site = sums.setdefault(site, [0, 0, 0])
-        of_site[0] += nbytes if at_peak else 0
-        of_site[1] += nbytes
-        of_site[2] += nbytes if at_end else 0
+    sums = {site: of_site[:3] for site, of_site in replay.sums_by(site_of_block).items()}
     return sums, {name: live for name, live, _ in replay.at_marks(processes)}
 
 

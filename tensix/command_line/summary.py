@@ -135,26 +135,21 @@ def lines_of_processes(snapshots, terminal):
 
 def lines_of_sites(snapshots, replay):
     """Yield a table of the call sites with most memory at the peak, the line of the program's own for each block."""
-    sites = {}  # the line, and the library if it asked itself -> bytes at the peak, bytes in total, blocks
-    position = 0
+    places = []  # of each block the line, and the library if it asked itself
     for snapshot in snapshots:
         frames = [(frame["file"], frame["line"], frame["function"]) for frame in snapshot["frames"]]
         for stack, kind in zip(snapshot["blocks"]["stack"], kinds_of(snapshot), strict=True):
             number = snapshot["call_sites"][stack]
             library = frames[snapshot["stacks"][stack][0]][2] if kind == NATIVE else ""
-            sums = sites.setdefault((None if number is None else frames[number], library), [0, 0, 0])
-            nbytes = int(replay.nbytes[position])
-            sums[0] += nbytes if replay.at_peak[position] else 0
-            sums[1] += nbytes
-            sums[2] += 1
-            position += 1
+            places.append((None if number is None else frames[number], library))
+    sites = replay.sums_by(places)
     if not sites:
         why = ": while it ran, nothing asked NumPy or tensix for memory"
         yield f"no block was recorded{why if all(one.get('ended', True) for one in snapshots) else ''}"
         return
     yield f"{'at the peak':>12} {'total':>12} {'blocks':>9}   call site"
-    for site in sorted(sites, key=sites.get, reverse=True)[:SITES_SHOWN]:
-        peak, total, count = sites[site]
+    for site in sorted(sites, key=lambda site: (*sites[site][:2], sites[site][3]), reverse=True)[:SITES_SHOWN]:
+        peak, total, _, count = sites[site]
         frame, library = site
         where = place_of(*frame) if frame and frame[1] else "no Python frame"
         where = where if not frame or frame[0] else printable(frame[2])  # of a task

@@ -87,6 +87,18 @@ class Replay:
             for (time, name), begin in zip(marks, before, strict=False)
         ]
 
+    def sums_by(self, keys):
+        """Return for each key the bytes of its blocks at the peak, in total and at the end, and how many there are."""
+        sums = {}
+        columns = self.nbytes.tolist(), self.at_peak.tolist(), self.at_end.tolist()
+        for key, nbytes, at_peak, at_end in zip(keys, *columns, strict=True):
+            one = sums.setdefault(key, [0, 0, 0, 0])
+            one[0] += nbytes if at_peak else 0
+            one[1] += nbytes
+            one[2] += nbytes if at_end else 0
+            one[3] += 1
+        return sums
+
     def position_after(self, time):
         """Return the position of the first event after a time."""
         return int(np.searchsorted(self.times, time, side="right"))

@@ -39,12 +39,9 @@ def more(rows):
 
 def peak_of(snapshot):
     """Return how many bytes were alive at most, and of how many each frame was the origin."""
-    blocks, weights = snapshot["blocks"], {}
     replay = Replay([snapshot])
-    for number in replay.numbers_at_peak:
-        frame = snapshot["call_sites"][blocks["stack"][number]]
-        weights[frame] = weights.get(frame, 0) + blocks["nbytes"][number]
-    return replay.peak, {frame: weight for frame, weight in weights.items() if weight}
+    sums = replay.sums_by(snapshot["call_sites"][stack] for stack in snapshot["blocks"]["stack"])
+    return replay.peak, {frame: weight for frame, (weight, *_) in sums.items() if weight}
 
 
 def place_of(snapshot, frame):
