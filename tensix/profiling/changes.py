@@ -150,10 +150,7 @@ def tracebacks(uses):
 def temporaries(uses):
     """Yield changes that write a result into an operand. See ``temporaries.py``."""
     replay = uses.replay
-    for fact, level in uses.moments():
-        found = rewritten(level.used, fact["at"], fact["types"]) if "at" in fact else None
-        if found is None:
-            continue
+    for fact, level, found in uses.operations(rewritten):
         ends = {}
         for result in uses.like(level, fact["block"]):
             operand = operand_of(uses, level, result, found)

@@ -40,14 +40,11 @@ JOINS = frozenset(("array", "concatenate", "stack"))
 
 def copies(uses):
     """Yield changes that avoid copies. See Note [Copies that are only read]."""
-    for fact, level in uses.moments():
-        found = needless_copy(level.used, fact["at"], fact["types"]) if "at" in fact else None
-        if found is not None:
-            text, nbytes = found
-            those = uses.like(level, fact["block"])
-            ends = {one: uses.replay.born[one] for one in those if uses.blocks["nbytes"][one] == nbytes}
-            if fact["block"] in ends:
-                yield Change("copy", f"{text} at {where(level.used)}", level.used, tuple(ends), ends)
+    for fact, level, (text, nbytes) in uses.operations(needless_copy):
+        those = uses.like(level, fact["block"])
+        ends = {one: uses.replay.born[one] for one in those if uses.blocks["nbytes"][one] == nbytes}
+        if fact["block"] in ends:
+            yield Change("copy", f"{text} at {where(level.used)}", level.used, tuple(ends), ends)
 
 
 def needless_copy(frame, place, types):
@@ -83,11 +80,7 @@ def is_only_read(node, around, known):
 def joined_parts(uses):
     """Yield changes that write parts into one array. See Note [Parts that are joined]."""
     replay, nbytes = uses.replay, uses.blocks["nbytes"]
-    for fact, level in uses.moments():
-        found = joined(level.used, fact["at"], fact["types"]) if "at" in fact else None
-        if found is None:
-            continue
-        name, loop, text = found
+    for fact, level, (name, loop, text) in uses.operations(joined):
         ends, added, count = {}, (), 0
         for result in uses.like(level, fact["block"]):
             parts, begin, ends_of_parts = parts_of(uses, level, result, loop, name)

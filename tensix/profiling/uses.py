@@ -127,6 +127,16 @@ class Uses:
             if level is not None:
                 yield fact, level
 
+    def operations(self, find):
+        """Yield what a function finds about the operations that ran then, after the moment and the call.
+
+        The function takes the line, the operation's place in it, and the types of names, and returns None for nothing.
+        """
+        for fact, level in self.moments():
+            found = find(level.used, fact["at"], fact["types"]) if "at" in fact else None
+            if found is not None:
+                yield fact, level, found
+
     def call(self, stack, depth):
         """Return the call of a function so many frames further out in a stack, None if that is cut off before it."""
         path = self.path(stack)
