@@ -116,7 +116,7 @@ def handle_of(x, worker):
     if type(x.storage().allocator) is SharedMemoryAllocator:  # not if a cache may use it again
         place, kept = SharedMemoryAllocator.locate(x.data_ptr()), x
         place = place if place is not None and os.fstat(place[0]).st_size > LARGE else None
-    elif (found := RECEIVED.get(address_of_storage(x))) and (kept := found[2]()) is not None and not is_written(x):
+    elif (found := RECEIVED.get(x.storage().data_ptr())) and (kept := found[2]()) is not None and not is_written(x):
         place = found[0], found[1] + x.storage_offset() * x.itemsize
     if place is None:
         limit = worker.memory_manager.memory_limit
@@ -138,13 +138,9 @@ def handle_of(x, worker):
     }  # fmt: skip
 
 
-def address_of_storage(x):
-    return x.data_ptr() - x.storage_offset() * x.itemsize
-
-
 def is_written(x):
     """Return whether the private mapping of a tensor's storage has, or may have, pages that are not of the file."""
-    address = address_of_storage(x)
+    address = x.storage().data_ptr()
     first, last = address // mmap.PAGESIZE, (address + x.storage().nbytes() - 1) // mmap.PAGESIZE
     try:
         with open("/proc/self/pagemap", "rb") as file:
@@ -174,8 +170,8 @@ def tensor_of(header, frames):
         storage_offset, shape, strides = header["geometry"]
         x = Tensor.from_storage(storage, storage_offset, shape, strides, dtype_from_any(header["dtype"]))
         if fd < MOST_DESCRIPTORS:
-            RECEIVED[address_of_storage(x)] = fd, header["start"], weakref.ref(x)
-            weakref.finalize(x, forget, address_of_storage(x)).atexit = False
+            RECEIVED[x.storage().data_ptr()] = fd, header["start"], weakref.ref(x)
+            weakref.finalize(x, forget, x.storage().data_ptr()).atexit = False
             fd = None
         return x
     finally:

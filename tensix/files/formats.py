@@ -200,8 +200,10 @@ def grown(path, nbytes):
     try:
         found = os.fstat(descriptor).st_size
         try:
-            if found < nbytes:
-                lengthen(descriptor, found, nbytes)
+            if found < nbytes and hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(descriptor, found, nbytes - found)
+            elif found < nbytes:
+                os.ftruncate(descriptor, nbytes)
             yield
         except BaseException:
             if is_new:
@@ -211,13 +213,6 @@ def grown(path, nbytes):
             raise
     finally:
         os.close(descriptor)
-
-
-def lengthen(descriptor, found, nbytes):
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(descriptor, found, nbytes - found)
-    else:
-        os.ftruncate(descriptor, nbytes)
 
 
 def format_of(path):
