@@ -40,17 +40,17 @@ class AfterImport:
 
             def execute_and_call(module):
                 names = self.names
-                is_awaited = name in names and module.__name__ == name  # one loader may serve all of a ZIP file
-                if is_awaited:
-                    self.names = ()
+                if name not in names or module.__name__ != name:  # one loader may serve all modules of a ZIP file
+                    execute(module)
+                    return
+                self.names = ()
                 try:
                     execute(module)
                 except BaseException:
                     self.names = names  # the program may try again
                     raise
-                if is_awaited:
-                    self.stop()
-                    self.call(name)
+                self.stop()
+                self.call(name)
 
             spec.loader.exec_module = execute_and_call
         return spec

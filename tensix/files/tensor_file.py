@@ -63,7 +63,7 @@ class TensorFile(dict[str, Tensor]):
         return waiting
 
     def _obstacle(self, waiting: Any, entry: Entry) -> str | None:
-        """Return why a tensor has to be copied or cannot be had at all, None if it can be mapped."""
+        """Return why a tensor has to be copied or cannot be read, None if it can be mapped."""
         return self._raw.obstacle(entry)
 
     def _take(self, waiting: Any) -> Tensor:
