@@ -109,8 +109,7 @@ def run(arguments):
             "native": preloaded_library(arguments.native),
             "black_box": {"page": str(output), "limit": None, "usr2": arguments.usr2, "is_kept": True},
         }  # fmt: skip
-        began = time.monotonic_ns()
-        pages = PagesWanted(folder, output, began)
+        pages = PagesWanted(folder, output, words)
 
         def meanwhile(pid):
             report()  # it is imported while the program does the same
@@ -119,7 +118,7 @@ def run(arguments):
         pid, status = run_and_wait(words, settings, meanwhile)
         with Progress() as progress:
             progress.say("reading what its processes recorded")
-            snapshot = report().gather(folder, pid, began)
+            snapshot = pages.gather(pid)
         is_incomplete = any(name.endswith(FAILED) for name in os.listdir(folder))
     if snapshot is None:
         why = "could not write one" if is_incomplete else "used neither NumPy nor PyTorch nor tensix"
@@ -152,7 +151,7 @@ def show_live(arguments):
     folder, first = folder_of_running(arguments.live)
     was_shown = False
     while True:
-        snapshot = report().gather(folder, first, time.monotonic_ns())
+        snapshot = report().gather(folder, first, time.monotonic_ns(), f"process {arguments.live}")
         if snapshot is None and was_shown:  # it has ended at this moment
             return 0
         if snapshot is None:

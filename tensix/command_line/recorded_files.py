@@ -4,6 +4,7 @@ import ast
 import contextlib
 import os
 import sys
+import time
 from importlib import import_module
 from pathlib import Path
 
@@ -60,12 +61,17 @@ class PagesWanted:
         Where processes leave their files.
     output : Path
         Of the page.
-    began_ns : int
-        When the program was begun.
+    words : list of str
+        The program and its arguments.
     """
 
-    def __init__(self, folder, output, began_ns):
-        self.folder, self.output, self.began_ns = folder, output, began_ns
+    def __init__(self, folder, output, words):
+        self.folder, self.output, self.words, self.began_ns = folder, output, words, time.monotonic_ns()
+
+    def gather(self, pid):
+        """Return the snapshot of the program, whose first process has this number, None if there is none."""
+        report = import_module("tensix.command_line.report")
+        return report.gather(self.folder, pid, self.began_ns, " ".join(self.words))
 
     def write_wanted(self, pid):
         """Write it if a process has left a reason."""
@@ -87,7 +93,7 @@ class PagesWanted:
         """
         report = import_module("tensix.command_line.report")
         try:
-            snapshot = report.gather(self.folder, pid, self.began_ns)
+            snapshot = self.gather(pid)
             if snapshot is not None:
                 report.save(snapshot, None, report.findings_of(snapshot), self.output)
                 reason += f"; wrote {self.output}"

@@ -3,6 +3,7 @@
 The program has begun when this is imported. See Note [How a program is set up] in ``program.py``.
 """
 
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +16,7 @@ from tensix.command_line.terminal import Terminal, printable
 from tensix.core import format_size, parse_size
 from tensix.memory import Snapshot, load_snapshot, record
 from tensix.profiling.advice import findings_of, kinds_of, summary_of
+from tensix.profiling.snapshot_file import add_sources
 from tensix.profiling.timeline import with_advice
 
 __all__ = ["check_recording", "checked", "gather", "load_snapshot", "save", "show"]
@@ -39,7 +41,7 @@ def check_recording(options, folder):
         sys.path[:] = before
 
 
-def gather(folder, pid, began_ns):
+def gather(folder, pid, began_ns, program):
     """Return the snapshot of a program with those of its other processes, None if there is none.
 
     Parameters
@@ -50,15 +52,20 @@ def gather(folder, pid, began_ns):
         The process that was begun first.
     began_ns : int
         When it was begun.
+    program : str
+        What to call the program if that process left no file.
     """
     snapshots = [load_snapshot(path) for path in Path(folder).glob("*.json")]
     if not snapshots:
         return None
+    for snapshot in snapshots:
+        add_sources(snapshot["frames"], lambda file: not os.path.isabs(file))
     snapshots.sort(key=lambda snapshot: snapshot["started_ns"])
     main = next((snapshot for snapshot in snapshots if snapshot["pid"] == pid), None)
     if main is None:  # it left none but others did: one of this process, in which nothing happens
         with record() as nothing:
-            main = nothing.snapshot() | {"pid": pid, "started_ns": began_ns}
+            main = nothing.snapshot()
+        main.update(pid=pid, started_ns=began_ns, program=program)
     others = [snapshot for snapshot in snapshots if snapshot is not main]
     began_ns = main.pop("started_ns")
     for snapshot in others:

@@ -43,7 +43,7 @@ def run_within(words, settings, output, *, usr2):
     if output is not None:
         check_output(Path(output), words)
     with tempfile.TemporaryDirectory(prefix="tensix-run-", ignore_cleanup_errors=True) as folder:
-        pages = PagesWanted(folder, Path(output or ""), time.monotonic_ns())
+        pages = PagesWanted(folder, Path(output or ""), words)
         if output is not None:
             settings = settings | {
                 "folder": folder, "record": {"max_events": MAX_EVENTS},

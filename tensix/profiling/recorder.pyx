@@ -53,6 +53,7 @@ name of the task, and its blocks belong to that.
 """
 import contextvars
 import heapq
+import os
 import sys
 import threading
 import time
@@ -123,7 +124,7 @@ from tensix.memory.native_blocks import frames_of, library_paths
 from tensix.memory.resident_memory import ResidentMemory
 from tensix.profiling.bindings import moment
 from tensix.profiling.holders import holders_of, repr_of
-from tensix.profiling.snapshot_file import FORMAT, VERSION, Snapshot, frames_with_sources
+from tensix.profiling.snapshot_file import FORMAT, VERSION, Snapshot, add_sources
 
 __all__ = ["mark", "record", "snapshot", "task"]
 
@@ -292,7 +293,6 @@ cdef class record(MemoryListener):
     cdef list marks             # of the snapshot
     cdef list tasks             # by their numbers on the tape less one
     cdef dict task_numbers      # by the objects
-    cdef dict sources           # its frames with the texts of their lines
     cdef object at_failure      # called with the bytes that were refused, or None
     cdef uint64_t call          # the latest of which the stack was taken
     cdef uint32_t call_stack
@@ -313,7 +313,7 @@ cdef class record(MemoryListener):
         self.tape.file = self.native.file = -1
         self.allocators, self.threads, self.files = [], {}, []
         self.operators, self.operator_numbers = [], {}
-        self.marks, self.sources = [], {}
+        self.marks = []
         self.examined, self.moments, self.deaths = {}, [], {}
         self.tasks, self.task_numbers = [], {}
 
@@ -399,6 +399,7 @@ cdef class record(MemoryListener):
 
         made = snapshot_of(self, holders, take)
         made["blocks"] = blocks
+        add_sources(made["frames"])
         return made
 
     def _keep_in(self, file, native_file=None):
@@ -436,9 +437,13 @@ cdef class record(MemoryListener):
     def _snapshot_in_parts(self, take, *, holders=True):
         """Return a snapshot without its blocks, whose columns are given to `take`, a part after the other.
 
-        If the tape has a file, blocks are in no order.
+        If the tape has a file, blocks are in no order. Files of sources are left to who reads the snapshot: what they
+        take would count as the program's. The text of code without a file, or with a name that depends on the current
+        folder, is known here only.
         """
-        return snapshot_of(self, holders, take)
+        made = snapshot_of(self, holders, take)
+        add_sources(made["frames"], lambda file: os.path.isabs(file) and os.path.isfile(file))
+        return made
 
     def _held_by_line(self):
         """Return how many bytes the blocks that are alive take, by the lines that allocated them."""
@@ -1246,7 +1251,7 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
         "program": " ".join(sys.argv) or "python",
         "started": self.started, "duration_ns": duration, "dropped": dropped,
         "copies": events_of(&tape.copies, numbering), "failures": events_of(&tape.failures, numbering),
-        "frames": frames_with_sources(numbering.frames, self.sources),
+        "frames": [frame._asdict() for frame in numbering.frames],
         "stacks": [list(frames) for frames in numbering.stacks],
         "call_sites": numbering.call_sites,
         "allocators": allocators,

@@ -4,6 +4,7 @@ import errno
 import os
 from importlib import import_module
 from itertools import groupby
+from operator import itemgetter
 
 from tensix._support.argument_errors import names_signature
 from tensix._support.format_size import format_size
@@ -177,31 +178,30 @@ def sort_blocks(data):
         advice["blocks"] = [positions[block] for block in advice["blocks"]]
 
 
-def frame_with_source(file, line, function):
-    """Return a frame as a snapshot has it, with the text of its line if that can be read now."""
-    frame = {"file": file, "line": line, "function": function}
-    lines = lines_of_source(file, is_fresh=True) if line else []  # else it may be a library
-    source = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-    return frame | {"source": source[:MOST_OF_A_LINE]} if source else frame
-
-
-def frames_with_sources(frames, known):
-    """Return frames as a snapshot has them, with the texts of their lines.
+def add_sources(frames, left_out=lambda file: False):
+    """Add to frames of a snapshot the texts of their lines, where they can be read now.
 
     Parameters
     ----------
-    frames : iterable of Frame
-        Of a recording.
-    known : dict
-        Keeps the texts, so that a program that is recorded need not have its whole source in memory.
+    frames : list of dict
+        Changed in place. Those that have a text already keep it.
+    left_out : callable, optional
+        Called with the name of a file; whether it is not to be read.
     """
     cache = import_module("linecache").cache
-    for file, of_file in groupby(sorted({*frames} - known.keys()), key=lambda frame: frame.file):
+    by_file = itemgetter("file")
+    unread = [frame for frame in frames if frame["line"] and "source" not in frame]  # line 0: it may be a library
+    for file, of_file in groupby(sorted(unread, key=by_file), key=by_file):
+        if left_out(file):
+            continue
         was_there = file in cache
-        known.update((frame, frame_with_source(*frame)) for frame in of_file)
-        if not was_there:
+        lines = lines_of_source(file, is_fresh=True)
+        for frame in of_file:
+            source = lines[frame["line"] - 1].strip() if frame["line"] <= len(lines) else ""
+            if source:
+                frame["source"] = source[:MOST_OF_A_LINE]
+        if not was_there:  # a program need not have its whole source in memory
             cache.pop(file, None)
-    return [known[frame].copy() for frame in frames]
 
 
 def lines_of_source(file, is_fresh=False):

@@ -191,6 +191,19 @@ def test_a_program_without_arrays(folder, capfd):
     assert not (folder / "code.memory.html").exists()
 
 
+def test_a_program_whose_arrays_are_in_another_process(memory):
+    """It has the name that was given; texts of lines are of the folder in which each process runs."""
+    child = "import numpy as np\nx = np.ones(1000, np.uint8)\n"
+    _, text, snapshot = memory(
+        "import os, pathlib, subprocess, sys\nos.mkdir('in')\n"
+        f"pathlib.Path('in/child.py').write_text({child!r})\npathlib.Path('child.py').write_text('wrong\\n' * 9)\n"
+        "subprocess.run([sys.executable, 'child.py'], cwd='in', check=True)"
+    )
+    [one] = snapshot["processes"]
+    assert [frame["source"] for frame in one["frames"] if frame["file"].endswith("child.py")] == [child.split("\n")[1]]
+    assert snapshot["program"] == "script.py" and "memory of script.py\n" in text
+
+
 def test_what_was_alive_when_it_failed(folder, capfd):
     """What the functions that were running held is in the snapshot: one wants to know what filled the memory."""
     (folder / "script.py").write_text(

@@ -12,7 +12,7 @@ import tensix
 from tensix.core import CPUAllocator, OutOfMemoryError, Storage
 from tensix.memory import Snapshot, load_snapshot, record
 from tensix.memory.resident_memory import COLUMNS
-from tensix.profiling.snapshot_file import frame_with_source
+from tensix.profiling.snapshot_file import add_sources
 
 
 @pytest.fixture(scope="module")
@@ -247,15 +247,17 @@ def test_older_and_richer_snapshots(recorded, tmp_path):
 
 def test_texts_of_lines():
     """They are read when the snapshot is taken; a line that is nowhere has none, one that is long its beginning."""
-    assert frame_with_source(__file__, 1, "f")["source"] == '"""Snapshots in files."""'
-    assert all("source" not in frame_with_source(__file__, line, "f") for line in (2, 10**6))
-    for file in ("<nowhere>", "no/such.py", "a\0b", "caf\udce9.py"):
-        assert frame_with_source(file, 1, "f") == {"file": file, "line": 1, "function": "f"}
+    nowhere = [(file, 1) for file in ("<nowhere>", "no/such.py", "a\0b", "caf\udce9.py")]
+    lines = [(__file__, 1), ("<long>", 1), (__file__, 2), (__file__, 10**6), (__file__, 0), *nowhere]
+    frames = [{"file": file, "line": line, "function": "f"} for file, line in lines]
     linecache.cache["<long>"] = (999, None, ["  " + "x" * 999], "<long>")
     try:
-        assert frame_with_source("<long>", 1, "f")["source"] == "x" * 200
+        add_sources(frames, left_out=lambda file: file == __file__)
+        assert [frame.get("source") for frame in frames] == [None, "x" * 200, *[None] * 7]
+        add_sources(frames)
     finally:
         del linecache.cache["<long>"]
+    assert [frame.get("source") for frame in frames] == ['"""Snapshots in files."""', "x" * 200, *[None] * 7]
 
 
 def test_many_events_stay_small(tmp_path):
