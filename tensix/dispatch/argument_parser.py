@@ -167,7 +167,7 @@ class ArgumentParser:
         argument = self.arguments[place]
         needed = f"'{argument.name}' must be {argument.type}"
         trait: cython.int = self.traits[place]
-        if trait & KIND != TENSOR:
+        if trait & KIND != TENSOR or isinstance(value, TensorBase):
             return f"{needed}, found {type(value).__name__}."
         if trait & MANY and isinstance(value, (tuple, list)):
             wrong = next((item for item in value if not isinstance(item, TensorBase)), None)
@@ -187,6 +187,8 @@ class ArgumentParser:
                 if not is_of(kind, item):
                     return False
             return True
+        if trait & MANY and kind == TENSOR:
+            return False  # one int may be given for several, one tensor not
         return is_of(kind, value)
 
 

@@ -127,7 +127,7 @@ def check_returned(kernel, table, args, result):
     if table.returns_tensor and isinstance(result, TensorBase) and is_defined(result):
         return check_memory(kernel, table, args, result) if table.makes_memory else 0
     schema = table.schema
-    results: ArgumentParser = schema.results
+    results = cython.cast(ArgumentParser, schema.results, typecheck=True)
     if result is None and not results.arguments:
         return 0
     values = result if schema.returns_several else (result,)
@@ -565,7 +565,7 @@ def OperatorTable_parser(self):
     if self.parser is None:
         with REGISTRATION:
             if self.parser is None:
-                parser: ArgumentParser = self.schema.parser
+                parser = cython.cast(ArgumentParser, self.schema.parser, typecheck=True)
                 for place in range(min(len(parser.defaults), STACK_ARGUMENTS)):
                     self.defaults[place] = PySequence_Fast_ITEMS(parser.defaults)[place]
                 self.returns_tensor = self.schema.returns in ("Tensor", "Tensor(a)")
@@ -576,7 +576,7 @@ def OperatorTable_parser(self):
 
 @cython.cfunc
 def OperatorTable_fill(self: OperatorTable, args: tuple, kwargs) -> tuple:
-    """Return all arguments in order, tensors of a list as a tuple: the list may be changed meanwhile."""
+    """Return all arguments in order, several tensors as a plain tuple: lists change, other classes lie."""
     every: tuple = args
     parser = OperatorTable_parser(self)
     if kwargs or len(args) != self.count:
@@ -584,8 +584,11 @@ def OperatorTable_fill(self: OperatorTable, args: tuple, kwargs) -> tuple:
         if every is None:
             self.schema.bind(args, kwargs or {})  # says what does not fit
     place: cython.int = parser.list_place
-    if place >= 0 and isinstance(every[place], list):
-        every = (*every[:place], tuple(every[place]), *every[place + 1 :])
+    if place >= 0 and every[place] is not None and type(every[place]) is not tuple:
+        tensors = tuple(every[place])
+        if not parser.accepts(place, tensors):
+            raise TypeError(f"{self.schema.qualified_name}(): {parser.mismatch(place, tensors)}")
+        every = (*every[:place], tensors, *every[place + 1 :])
     return every
 
 

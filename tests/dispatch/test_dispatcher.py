@@ -317,3 +317,41 @@ def test_a_library_takes_back_what_falls_through_for_itself_alone():
         first.impl("f", lambda x: "CPU", "CPU")
         with include_keys("AutogradCPU"):
             assert tensix.ops.shared.f(tensix.ones(1)) == "CPU"
+
+
+class Changing(list):
+    """A list that gives other items the second time."""
+
+    def __iter__(self):
+        items = [5] if hasattr(self, "asked") else list.__getitem__(self, slice(None))
+        self.asked = True
+        return iter(items)
+
+
+class Hiding(tuple):
+    """A tuple that does not give what it has."""
+
+    def __iter__(self):
+        return iter([tensix.ones(2)])
+
+
+@pytest.mark.parametrize("tensors", [tensix.ones(2), Changing([tensix.ones(2)]), (5,), [tensix.ones(2), None]])
+@pytest.mark.parametrize("call", [tensix.ops.tensix.cat, dispatcher.get_op_table("tensix::cat")])
+def test_several_tensors_are_a_tuple_or_list_of_them(call, tensors):
+    """What begins uses reads a tuple's items as tensors."""
+    if isinstance(tensors, Changing):
+        tensors = Changing(list.__getitem__(tensors, slice(None)))
+    with pytest.raises(TypeError, match="'tensors' must be Tensor"):
+        call(tensors)
+
+
+def test_what_a_class_of_tuples_gives_is_taken():
+    assert tensix.ops.tensix.cat(Hiding([5])).tolist() == [1, 1]
+
+
+def test_a_schema_of_somebody_else_has_no_parser():
+    class Schema:
+        qualified_name, parser = "mine::f", None
+
+    with pytest.raises(TypeError, match="ArgumentParser is needed, found NoneType"):
+        OperatorTable(Schema())()
