@@ -355,3 +355,9 @@ def test_a_schema_of_somebody_else_has_no_parser():
 
     with pytest.raises(TypeError, match="ArgumentParser is needed, found NoneType"):
         OperatorTable(Schema())()
+
+
+def test_the_base_of_guards_includes_keys():
+    guard = include_keys.__mro__[1]("AutogradCPU")
+    with guard:
+        assert (tensix.ones(2) + 1).tolist() == [2, 2]
