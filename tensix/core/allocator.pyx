@@ -389,7 +389,7 @@ cdef Allocator allocator_in_scope(int8_t device_type):
     if scopes_were_used:
         scoped = <tuple>(<dict>SCOPED.get()).get(device_type)
         if scoped:
-            return <Allocator>(<tuple>scoped[len(scoped) - 1])[1]
+            return <Allocator?>(<tuple>scoped[len(scoped) - 1])[1]  # its attribute may have been set
     if serving[device_type] == NULL:
         refuse_device(device_type)
     return <Allocator>serving[device_type]

@@ -218,3 +218,12 @@ def test_one_scope_for_many_threads_and_tasks():
 def test_a_scope_that_is_not_open_cannot_be_left():
     with pytest.raises(RuntimeError, match="did not enter"):
         use_allocator(CPUAllocator()).__exit__(None, None, None)
+
+
+@pytest.mark.parametrize("other", [5, None])
+def test_a_scope_whose_attribute_was_set_serves_nobody(other):
+    scope = use_allocator(CPUAllocator())
+    scope.allocator = other
+    with scope, pytest.raises(TypeError, match="Allocator"):
+        Storage(8)
+    assert Storage(8).nbytes() == 8
