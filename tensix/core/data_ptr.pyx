@@ -113,13 +113,14 @@ cdef class DataPtr:
         self.seen = &self.own
 
     def __init__(self, data=0, ctx=0, deleter=None, device="cpu"):
-        if self.borrowed_from is not None or self.own.ctx != NULL or self.own.data != NULL or self.own.deleter != NULL:
-            raise RuntimeError("a DataPtr is filled once: make a new one instead of calling __init__ again.")
         cdef uintptr_t data_address = address_from_any(data, "data")
         cdef uintptr_t ctx_address = address_from_any(ctx, "ctx")
         cdef Device where = Device_from_any(device)
         cdef PyObject* keep_alive = NULL
         cdef deleter_t function = deleter_from_any(deleter, &keep_alive)
+        if self.borrowed_from is not None or self.own.ctx != NULL or self.own.data != NULL or self.own.deleter != NULL:
+            drop_python_reference(keep_alive, True)
+            raise RuntimeError("a DataPtr is filled once: make a new one instead of calling __init__ again.")
         data_ptr_init(&self.own, <void*>data_address, NULL, NULL)
         self.own.ctx, self.own.deleter, self.own.keep_alive = <void*>ctx_address, function, keep_alive
         self.own.device_type, self.own.device_index = where.type_code, where.index
@@ -243,9 +244,10 @@ cdef class DataPtr:
             Whether it was done. The old context is not freed.
         """
         DataPtr_check_owner(self, "reset")
+        cdef uintptr_t number = address_from_any(address, "address")
         if self.own.deleter != NULL:
             return False
-        self.own.data = self.own.ctx = <void*>address_from_any(address, "address")
+        self.own.data = self.own.ctx = <void*>number
         return True
 
     def unsafe_set_device(self, device):

@@ -90,13 +90,14 @@ cdef class Storage:
     False
     """
 
-    def __init__(self, nbytes=0, Allocator allocator=None, resizable=False):
-        if self.target is not None:
-            raise RuntimeError("a Storage is filled once: make a new one instead of calling __init__ again.")
+    def __init__(self, nbytes=0, Allocator allocator=None, bint resizable=False):
         cdef size_t size = nbytes_from_any(nbytes)
         if allocator is None:
             allocator = current_allocator(0)
-        Storage_own_new(self, StorageImpl_allocate(size, allocator, resizable))
+        cdef StorageImpl impl = StorageImpl_allocate(size, allocator, resizable)
+        if self.target is not None:  # asked last: a number or an allocator may call this, too
+            raise RuntimeError("a Storage is filled once: make a new one instead of calling __init__ again.")
+        Storage_own_new(self, impl)
 
     def __dealloc__(self):
         drop_handle(self.target)
@@ -331,7 +332,7 @@ cdef class Storage:
         if self.target is None:
             return Storage.__new__(Storage)
         made = memo.get(id(self.target))
-        if made is None:
+        if made is None or made.target is None:
             made = Storage_from_new(StorageImpl_clone(self.target))
             made.target.readonly = self.target.is_readonly
             memo[id(self.target)] = made

@@ -110,20 +110,24 @@ cdef class StorageImpl(IntrusiveTarget):
     def __cinit__(self):
         self.is_watched = self.guarded = use_watchers != 0
 
-    def __init__(self, nbytes=0, DataPtr data_ptr=None, Allocator allocator=None, resizable=False):
-        if self.combined_refcount != 0 or self.block.ctx != NULL or self.size_bytes != 0:
-            raise RuntimeError("a StorageImpl is filled once: make a new one instead of calling __init__ again.")
+    def __init__(self, nbytes=0, DataPtr data_ptr=None, Allocator allocator=None, bint resizable=False):
         cdef size_t size = nbytes_from_any(nbytes)
-        if data_ptr is None:
+        cdef bint is_new = data_ptr is None
+        cdef data_ptr_t block
+        if is_new:
             if allocator is None:
                 allocator = current_allocator(CPU)
-            Allocator_allocate(allocator, size, &self.block)
-            StorageImpl_report_use(self, OWNED)
-        else:
-            if resizable and allocator is None:
-                raise ValueError("For resizable storage, allocator must be provided.")
-            DataPtr_move_out(data_ptr, &self.block)
+            Allocator_allocate(allocator, size, &block)
+            data_ptr = DataPtr_wrap(&block)
+        elif resizable and allocator is None:
+            raise ValueError("For resizable storage, allocator must be provided.")
+        # Asked last: a number or an allocator may call this, too.
+        if self.combined_refcount != 0 or self.block.ctx != NULL or self.size_bytes != 0:
+            raise RuntimeError("a StorageImpl is filled once: make a new one instead of calling __init__ again.")
+        DataPtr_move_out(data_ptr, &self.block)
         self.size_bytes, self.owner, self.is_resizable = size, allocator, resizable
+        if is_new:
+            StorageImpl_report_use(self, OWNED)
 
     def __dealloc__(self):
         data_ptr_destroy(&self.block)

@@ -80,18 +80,19 @@ cdef class FileMap:
     cdef readonly str mode
 
     def __init__(self, int descriptor, nbytes, mode="r"):
-        if self.mode is not None:
-            raise RuntimeError("a FileMap is filled once: make a new one instead of calling __init__ again.")
-        if mode not in KINDS:
+        kind = KINDS.get(mode)
+        if kind is None:
             raise ValueError(f"a map's mode is one of {', '.join(map(repr, KINDS))}, found {mode!r}.")
         cdef size_t size = nbytes_from_any(nbytes)
         if size == 0:
             raise ValueError("a map has 1 byte or more, found nbytes=0.")
+        if self.mode is not None:  # asked after the numbers, which may call this, too
+            raise RuntimeError("a FileMap is filled once: make a new one instead of calling __init__ again.")
         found = os.fstat(descriptor).st_size
         if found < size:  # touching what is beyond the end would be a bus error
             raise ValueError(f"cannot map {size:,} bytes of a file that has {found:,}.")
         cdef data_ptr_t block
-        map_pages(descriptor, size, KINDS[mode], &block)
+        map_pages(descriptor, size, kind, &block)
         try:
             self.context = shared_context_new()
             shared_context_wrap(self.context, &block, &share_operations)

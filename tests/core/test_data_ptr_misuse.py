@@ -113,3 +113,26 @@ def test_a_counted_block_without_its_context_is_as_any_other(emptied_by):
         kept.append(Storage.from_data_ptr(8, pointer))
     assert not kept[1].is_alias_of(kept[3])
     assert kept[1].share().is_alias_of(kept[1])
+
+
+class Filling:
+    """An address that fills a pointer when it is read."""
+
+    def __init__(self, pointer, deleter):
+        self.pointer, self.deleter = pointer, deleter
+
+    def __index__(self):
+        self.pointer.__init__(0x1000, 0x2000, self.deleter)
+        return 0x3000
+
+
+def test_a_pointer_that_is_filled_meanwhile_keeps_what_it_has():
+    tracker = DeleteTracker()
+    pointer = DataPtr.__new__(DataPtr)
+    with pytest.raises(RuntimeError, match="filled once"):
+        pointer.__init__(Filling(pointer, tracker), 0x4000, DeleteTracker())
+    other = DataPtr()
+    assert not other.unsafe_reset_data_and_ctx(Filling(other, tracker))
+    assert (pointer.get_context(), other.get()) == (0x2000, 0x1000)
+    del pointer, other
+    assert tracker.calls == [0x2000, 0x2000]

@@ -14,6 +14,7 @@ from tensix.core import (
     IntrusiveTarget,
     OutOfMemoryError,
     Storage,
+    StorageImpl,
     get_allocator,
     make_intrusive,
 )
@@ -245,3 +246,38 @@ def test_repr_tells_the_state():
     assert repr(storage) == (
         f"Storage(nbytes=8, device='cpu', data={storage.data_ptr():#x}, resizable, readonly, copy-on-write)"
     )
+
+
+class Refilling:
+    """A number that fills the object, for which it is the argument, before that is done."""
+
+    def __init__(self, made, *args):
+        self.made, self.args = made, args
+
+    def __index__(self):
+        self.made.__init__(*self.args)
+        return 8
+
+
+@pytest.mark.parametrize(("cls", "name"), [(Storage, "Storage"), (StorageImpl, "StorageImpl")])
+def test_a_storage_that_is_filled_meanwhile_keeps_what_it_has(cls, name):
+    """The fixture counts what is left."""
+    made = cls.__new__(cls)
+    with pytest.raises(RuntimeError, match=f"a {name} is filled once"):
+        made.__init__(Refilling(made, 100))
+    assert made.nbytes() == 100
+
+    class Filling(CPUAllocator):
+        def allocate(self, nbytes):
+            other.__init__(50)
+            return CPUAllocator.allocate(self, nbytes)
+
+    other = cls.__new__(cls)
+    with pytest.raises(RuntimeError, match=f"a {name} is filled once"):
+        other.__init__(10, allocator=Filling())
+    assert other.nbytes() == 50
+
+
+def test_a_memo_with_a_null_storage_is_no_copy():
+    storage, null = Storage(8), Storage.__new__(Storage)
+    assert storage.__deepcopy__({id(storage.impl): null}).nbytes() == 8

@@ -207,3 +207,16 @@ def test_storage_survives_allocators(path):
     assert tensix.CPUAllocator.bytes_in_use() == before
     clone = storage.clone()
     assert isinstance(clone, Storage) and clone.allocator is not None and values(clone) == values(storage)
+
+
+def test_a_map_that_is_made_meanwhile_stays(path):
+    class Number:
+        def __index__(self):
+            pages.__init__(file.fileno(), 100)
+            return 50
+
+    pages = FileMap.__new__(FileMap)
+    with open(path, "rb") as file, pytest.raises(RuntimeError, match="filled once"):
+        pages.__init__(file.fileno(), Number())
+    assert pages.nbytes == 100
+    pages.release()

@@ -114,3 +114,8 @@ def test_a_copy_that_fails_leaves_nothing():
 class NotCopied:
     def __deepcopy__(self, memo):
         raise LookupError("not this")
+
+
+def test_a_memo_with_a_null_storage_is_no_copy():
+    x, null = tensix.ones(2), Storage.__new__(Storage)
+    assert x.__deepcopy__({id(x.storage().impl): null}).tolist() == [1, 1]
