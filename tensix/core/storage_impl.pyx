@@ -131,9 +131,7 @@ cdef class StorageImpl(IntrusiveTarget):
 
     def __dealloc__(self):
         data_ptr_destroy(&self.block)
-        if self.retired != NULL:
-            self.has_escaped = False
-            free_retired_if_unused(self)
+        free_retired_of_dead(self)
 
     def __copy__(self):
         raise TypeError("a StorageImpl cannot be copied: its identity is what aliasing means. Use Storage.clone().")
@@ -350,6 +348,7 @@ cdef void strip(StorageImpl self) noexcept:
     TX_ASSERT(self.uses == 0 and self.exports == 0, "a dead storage that nothing uses", self.uses + self.exports)
     if self.block.deleter != NULL or self.block.data != NULL:  # never owned, so destroy() was not called
         self.destroy(True)
+    free_retired_of_dead(self)
     self.owner = None
     self.combined_refcount = 0
     self.handle_count = self.weak_handle_count = 0
@@ -517,6 +516,13 @@ cdef void free_retired_if_unused(StorageImpl self) noexcept:
         destroy_block_aside(&retired.block)  # an array that was the last use may go while an exception is pending
         free(retired)
         retired = next
+
+
+cdef inline void free_retired_of_dead(StorageImpl self) noexcept:
+    """Free what was kept for somebody who had the address: that is of no use any more."""
+    if self.retired != NULL:
+        self.has_escaped = False
+        free_retired_if_unused(self)
 
 
 cdef int StorageImpl_refuse_expired() except -1:

@@ -164,3 +164,16 @@ def test_interface_of_others():
     obj = type("Foreign", (), {"__array_interface__": array.__array_interface__, "keep": array})()
     x = tensix.asarray(obj)
     assert x.data_ptr() == array.ctypes.data and x.tolist() == [0, 1, 2]
+
+
+def test_a_block_that_was_kept_for_an_address_goes_with_its_storage():
+    """It was written while an array read it, and its new address was handed out before that ended."""
+
+    def write_while_it_is_read():
+        source = tensix.ones(1000)
+        x = source.lazy_clone()
+        np.apply_along_axis(lambda row: x.fill_(2.0).__array_interface__["data"][0] * 0.0, 0, x)
+
+    before = tensix.memory.memory_allocated()
+    write_while_it_is_read()
+    assert tensix.memory.memory_allocated() == before
