@@ -61,18 +61,18 @@ cdef tuple MAX_VERSION = (DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION)
 cdef enum:
     NO_TYPE = 255
     KINDS = 7
-    MOST_BITS = 128
+    BITS = 129  # 0 to 128
 
-cdef uint8_t[KINDS * MOST_BITS + 1] CODES  # DLPack's code * MOST_BITS + bits -> our code
+cdef uint8_t[KINDS * BITS] CODES  # DLPack's code * BITS + bits -> our code
 
 
 cdef int fill_codes() except -1:
     cdef int i
-    for i in range(KINDS * MOST_BITS + 1):
+    for i in range(KINDS * BITS):
         CODES[i] = NO_TYPE
     for i in range(<int>(sizeof(TYPES) // sizeof(TYPES[0]))):
         if TYPES[i].bits != 0:
-            CODES[TYPES[i].code * MOST_BITS + TYPES[i].bits] = i
+            CODES[TYPES[i].code * BITS + TYPES[i].bits] = i
     return 0
 
 fill_codes()
@@ -212,9 +212,9 @@ cdef TensorImpl impl_of_dltensor(DLTensor* tensor):
 
 
 cdef uint8_t code_of(DLDataType dtype) noexcept:
-    if dtype.lanes != 1 or dtype.code >= KINDS or dtype.bits > MOST_BITS:
+    if dtype.lanes != 1 or dtype.code >= KINDS or dtype.bits >= BITS:
         return NO_TYPE
-    return CODES[dtype.code * MOST_BITS + dtype.bits]
+    return CODES[dtype.code * BITS + dtype.bits]
 
 
 cdef void delete_foreign_versioned(void* ctx) noexcept nogil:
