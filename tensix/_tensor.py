@@ -27,7 +27,7 @@ from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.intrusive_ptr import IntrusivePtr
 from cython.cimports.tensix.core.intrusive_target import use_count, weak_use_count
 from cython.cimports.tensix.core.memory_reports import OUT_OF_SIGHT
-from cython.cimports.tensix.core.storage import Storage, Storage_from_owned
+from cython.cimports.tensix.core.storage import Storage, Storage_from_owned, owned
 from cython.cimports.tensix.core.storage_impl import (
     StorageImpl, StorageImpl_begin_use, StorageImpl_end_use, StorageImpl_report_use,
 )
@@ -161,15 +161,14 @@ class Tensor(TensorBase):
         RuntimeError
             If an element would lie outside the storage.
         """
-        if storage.target is None:
-            raise RuntimeError("cannot make a tensor of a null Storage.")
         shape, stride = tuple(shape), tuple(stride)  # See Note [Lists that change]
         if len(shape) != len(stride):
             raise ValueError(
                 f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(stride)})."
             )
-        target = storage.target
-        impl = TensorImpl_new(dtype_from_any(dtype).code, dense_keys_of_device(target.block.device_type), len(shape))
+        code = dtype_from_any(dtype).code
+        target = owned(storage)  # after what may run other code
+        impl = TensorImpl_new(code, dense_keys_of_device(target.block.device_type), len(shape))
         retain(target)
         TensorImpl_adopt(impl, target)
         sizes = TensorImpl_sizes(impl)

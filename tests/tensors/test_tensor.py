@@ -98,7 +98,7 @@ def test_from_storage_of_nonsense(change, error, text):
 def test_from_storage_needs_one():
     null = Storage(8)
     null.reset()
-    with pytest.raises(RuntimeError, match="null Storage"):
+    with pytest.raises(RuntimeError, match="Storage is null"):
         over(null)
     with pytest.raises(TypeError):
         over(None)
@@ -260,3 +260,20 @@ def test_body_without_storage_can_be_released():
     assert impl.shape == ()
     with pytest.raises(TypeError, match="cannot be copied"):
         copy.copy(impl)
+
+
+def test_from_storage_of_a_storage_that_is_reset_meanwhile():
+    class Argument:
+        def __iter__(self):
+            storage.reset()
+            return iter((2,))
+
+        @property
+        def dtype(self):
+            storage.reset()
+            return np.dtype("f4")
+
+    for change in ({"shape": Argument(), "stride": (1,)}, {"dtype": Argument()}):
+        storage = Storage(24)
+        with pytest.raises(RuntimeError, match="Storage is null"):
+            over(storage, **change)
