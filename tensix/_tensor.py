@@ -1553,9 +1553,5 @@ set_tensor_class(Tensor)
 for _name in names_elsewhere.METHODS:
     enter(_name, names_elsewhere.AbsentName(_name))
 
-# Pickles name functions by their modules; those that were made before these two had their places name the old ones.
-sys.modules["tensix.tensors.tensor"] = sys.modules[__name__]
-sys.modules["tensix.tensors.pickling"] = sys.modules["tensix.exchange.pickling"]
-
 
 set_module("tensix", (Tensor,))  # See Note [Modules of classes]

@@ -8,8 +8,7 @@ gaps, the elements are copied row by row first; bytes that are shared copy-on-wr
 Tensors of one pickle that share the same bytes, such as ``x`` and ``x.T``, share them again when they are loaded; what
 overlaps only in part does not.
 
-The order of bytes is that of the machine, which the pickle names; machines of the other order refuse it. Pickles of
-before name none, and are taken as they are.
+The order of bytes is that of the machine, which the pickle names; machines of the other order refuse it.
 
 Between pickle and tensor stands a `StorageState`, of which there is one per span of bytes: pickle knows objects by
 identity, and so finds it again. What it loads in its place is a `Storage`.
@@ -91,7 +90,6 @@ class StorageState:
         span = PyBytes_FromStringAndSize(data + self.start if self.nbytes else cython.NULL, self.nbytes)
         return _storage_of_bytes, (span, self.storage.readonly, sys.byteorder)
 
-
     def __dask_tokenize__(self):
         """Return a hash of the bytes, which stay shared copy-on-write if they are."""
         elements = self.make_tensor(self.storage, self.start, (self.nbytes,), (1,), uint8)
@@ -106,21 +104,21 @@ class StorageState:
 def check_span(self: StorageState) -> cython.int:
     """Check that the storage, which may have been resized meanwhile, still has the bytes."""
     found = self.storage.nbytes()
-    if self.start + self.nbytes > found:
+    if self.nbytes > found or self.start > found - self.nbytes:
         raise RuntimeError(
             f"cannot pickle bytes {self.start:,} to {self.start + self.nbytes:,} of a storage that has {found:,} bytes."
         )
     return 0
 
 
-def _storage_over(buffer, byteorder=None):
+def _storage_over(buffer, byteorder):
     """Return a storage over a buffer, read-only if that is; copied only where elements would not be aligned.
 
     Parameters
     ----------
     buffer : object with the buffer protocol
         Contiguous; kept by the storage.
-    byteorder : str, optional
+    byteorder : str
         Of the machine where the pickle was made.
 
     Raises
@@ -137,7 +135,7 @@ def _storage_over(buffer, byteorder=None):
     return Storage_from_owned(storage)
 
 
-def _storage_of_bytes(data: bytes, readonly: bool, byteorder=None):
+def _storage_of_bytes(data: bytes, readonly: bool, byteorder):
     """Return a storage with a copy of bytes, or over them if they may not be written."""
     if readonly:
         return _storage_over(data, byteorder)
@@ -147,7 +145,7 @@ def _storage_of_bytes(data: bytes, readonly: bool, byteorder=None):
 
 @cython.cfunc
 def check_order(byteorder):
-    if byteorder is not None and byteorder != sys.byteorder:
+    if byteorder != sys.byteorder:
         raise ValueError(
             f"the pickle holds elements of a {byteorder}-endian machine, and this one is {sys.byteorder}-endian. Hand "
             "tensors over in a file of tensix.save(): those are read everywhere."
@@ -164,11 +162,4 @@ def copied(data: cython.p_void, nbytes: cython.size_t, is_readonly: cython.bint)
     return storage
 
 
-def on_device(tensor, device):
-    """Return a tensor on the device where it was when it was pickled."""
-    return tensor.to_device(device)
-
-
-# Pickles name no module but the package. Those of before name this one.
-_storage_over.__module__ = _storage_of_bytes.__module__ = "tensix"
-storage_over, storage_of_bytes = _storage_over, _storage_of_bytes
+_storage_over.__module__ = _storage_of_bytes.__module__ = "tensix"  # pickles name no module but the package

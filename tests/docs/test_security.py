@@ -27,7 +27,6 @@ import tensix
 from tensix import FileFormatError, load, save
 from tensix.__main__ import main
 from tensix._support import atomic_write
-from tensix.exchange import pickling
 from tensix.files.shared_memory import share
 from tensix.memory import CachingAllocator, SharedMemoryAllocator, Snapshot, load_snapshot, record
 from tensix.profiling import advice
@@ -424,7 +423,7 @@ DTYPES = st.sampled_from([tensix.uint8, tensix.bool, tensix.float32, tensix.comp
 @given(st.binary(max_size=40), st.booleans(), NUMBERS, SIZES, SIZES, DTYPES)
 def test_what_a_hostile_pickle_of_a_tensor_can_say(data, is_readonly, offset, shape, stride, dtype):
     """The functions that it names refuse what lies outside of its own bytes, or not at the type's multiples."""
-    storage = pickling.storage_of_bytes(data, is_readonly, None)
+    storage = tensix._storage_of_bytes(data, is_readonly, sys.byteorder)
     assert storage.nbytes() == len(data)
     try:
         x = tensix.Tensor.from_storage(storage, offset, shape, stride, dtype)

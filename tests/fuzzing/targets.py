@@ -141,10 +141,9 @@ class Unpickler(pickle.Unpickler):
 
 
 REDUCERS = {
-    "tensix.tensors.dtype.dtype_named", "tensix.exchange.pickling.storage_of_bytes", "tensix._tensor.Tensor",
-    "tensix._tensor.Tensor.from_storage", "tensix.exchange.pickling.storage_over", "functools.partial",
-    "tensix.functions.creation.empty_strided", "tensix.core.device.Device",
-    "tensix.functions.sparse.sparse_coo_tensor",
+    "functools.partial", "tensix.Device", "tensix.Tensor", "tensix.Tensor.from_storage", "tensix._storage_of_bytes",
+    "tensix._storage_over", "tensix.bfloat16", "tensix.empty_strided", "tensix.sparse_coo_tensor",
+    *(f"tensix.{name}" for name in tensix.__array_namespace_info__().dtypes()),
 }  # fmt: skip
 # Of pickle's own reader, whatever it meets, and of calls with arguments that do not fit.
 REFUSED_BY_PICKLE = (
