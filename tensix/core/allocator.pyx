@@ -44,7 +44,7 @@ from tensix.core.data_ptr cimport (
 from tensix.core.atomics cimport tx_add_fetch_acq_rel, tx_exchange_acq_rel, tx_fetch_sub_acq_rel, tx_load_acquire
 from tensix.core.free_threading cimport TX_COUNT, tx_exchange
 from tensix.core.device cimport CPU, DEVICE_TYPE_COUNT, device_type_from_any, device_type_name
-from tensix.core.lock cimport tx_let_others_run
+from tensix.core.lock cimport tx_at_fork, tx_let_others_run
 from tensix.core.memory_reports cimport python_knows_thread
 from tensix.core.python_reference cimport (
     may_run_python, pass_on, pending_exception_t, restore_exception, save_exception,
@@ -55,10 +55,6 @@ from tensix.core.free_threading import change_lock
 from tensix.core.memory_reports import remarks
 
 __all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "use_allocator"]
-
-cdef extern from "tensix/core/at_fork.h":
-    ctypedef void (*fork_hook_t)() noexcept nogil
-    int tx_at_fork(fork_hook_t before, fork_hook_t in_parent, fork_hook_t in_child)
 
 cdef extern from "tensix/core/stack.h":
     int tx_check_stack(const char* what) except -1
@@ -391,7 +387,9 @@ cdef Allocator allocator_in_scope(int8_t device_type):
         if scoped:
             return <Allocator?>(<tuple>scoped[len(scoped) - 1])[1]  # its attribute may have been set
     if serving[device_type] == NULL:
-        refuse_device(device_type)
+        raise RuntimeError(
+            f"Allocator for {device_type_name(device_type)} is not set. Register one with set_allocator()."
+        )
     return <Allocator>serving[device_type]
 
 
@@ -490,10 +488,6 @@ cdef void forget_users() noexcept nogil:
     """Forget the threads that are not in the child of a fork; the one that forks is in no allocation, or in one."""
     if tx_allocations == 0:
         users[0] = users[1] = 0
-
-
-cdef int refuse_device(int8_t device_type) except -1:
-    raise RuntimeError(f"Allocator for {device_type_name(device_type)} is not set. Register one with set_allocator().")
 
 
 cdef int Allocator_clone(Allocator self, const void* src, size_t nbytes, data_ptr_t* out) except -1:

@@ -6,4 +6,3 @@ from tensix.core.storage_impl cimport StorageImpl
 cdef StorageImpl cow_lazy_clone(StorageImpl source)
 cdef bint cow_is_simple(StorageImpl storage) except -1
 cdef bint cow_is_cow(const data_ptr_t* block) noexcept nogil
-cdef int cow_materialize(StorageImpl storage) except -1

@@ -63,7 +63,5 @@ cdef inline void* CPUBlock_keeper(void* data) noexcept nogil:
     return <void*>header.stamp if tx_word_at(&header.seal) == seal_of(data) and header.base & IS_KEPT else NULL
 
 cdef void CPUBlock_zero(void* data, size_t nbytes) noexcept nogil
-cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out, PyObject* allocator) except -1
 cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, bint zeroed, data_ptr_t* out) noexcept nogil
 cdef int CPUAllocator_refuse(CPUAllocator self, size_t nbytes) except -1
-cdef void free_cpu(void* data) noexcept nogil

@@ -306,7 +306,7 @@ cdef inline size_t mapped_bytes_of(block_header_t* header) noexcept nogil:
 cdef bint read_header(void* data, block_header_t* header) noexcept nogil:
     """Copy the header of the block at any address; return whether there is one."""
     return (
-        is_aligned(data)
+        <uintptr_t>data % MALLOC_ALIGNMENT_BYTES == 0
         and tx_read_bytes(header, header_of(data), sizeof(block_header_t))
         and header.seal == seal_of(data)
     )
@@ -321,10 +321,6 @@ cdef void CPUBlock_zero(void* data, size_t nbytes) noexcept nogil:
     cdef block_header_t header
     if nbytes < MIN_DISCARDED_BYTES or not read_header(data, &header) or tx_discard_pages(data, nbytes) != 0:
         memset(data, 0, nbytes)
-
-
-cdef inline bint is_aligned(void* data) noexcept nogil:
-    return <uintptr_t>data % MALLOC_ALIGNMENT_BYTES == 0
 
 
 cdef void fill_with_junk(uint8_t* data, size_t nbytes) noexcept nogil:

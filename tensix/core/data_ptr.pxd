@@ -61,7 +61,6 @@ cdef inline const data_ptr_operations_t* data_ptr_operations(const data_ptr_t* s
     return operations if operations != NULL and operations.free == self.deleter and self.ctx != NULL else NULL
 
 
-cdef void data_ptr_clear(data_ptr_t* self) noexcept nogil
 cdef void data_ptr_destroy(data_ptr_t* self) noexcept nogil
 cdef void destroy_reference(PyObject* reference) noexcept nogil
 cdef void data_ptr_destroy_with_gil(data_ptr_t* self) noexcept nogil

@@ -3,10 +3,6 @@
 No thread takes one of these while it has another one, so their order does not matter.
 """
 
-cdef extern from "tensix/core/at_fork.h":
-    ctypedef void (*fork_hook_t)() noexcept nogil
-    int tx_at_fork(fork_hook_t before, fork_hook_t in_parent, fork_hook_t in_child)
-
 __all__ = []
 
 cdef enum:

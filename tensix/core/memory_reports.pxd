@@ -29,10 +29,14 @@ ctypedef enum kind_t:
     TORCH_TENSOR
     NATIVE_BLOCK    # of another library, which asked for it itself
 
-cdef struct operation_t:    # the operator call in which a thread is
-    PyObject* operator      # borrowed; NULL if it is in none
-    uint64_t number         # of the call, from 1
-    int depth               # of calls inside that one
+cdef extern from *:
+    """
+    typedef struct { PyObject *operator; uint64_t number; int depth; } tx_operation_t;
+    """
+    ctypedef struct operation_t "tx_operation_t":  # the operator call in which a thread is
+        PyObject* operator  # borrowed; NULL if it is in none
+        uint64_t number     # of the call, from 1
+        int depth           # of calls inside that one
 
 ctypedef void (*switch_t)(bint on) noexcept
 
@@ -104,10 +108,6 @@ cdef void report_use(void* data, use_t use) noexcept
 cdef void begin_operation(PyObject* operator) noexcept
 cdef void end_operation() noexcept
 cdef const operation_t* current_operation() noexcept
-
-
-cdef inline uint64_t epoch_of_stamp(uint64_t stamp) noexcept nogil:
-    return stamp & ((<uint64_t>1 << EPOCH_BITS) - 1)
 
 
 cdef inline uint32_t thread_of_stamp(uint64_t stamp) noexcept nogil:

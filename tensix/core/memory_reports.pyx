@@ -68,7 +68,7 @@ from tensix.core.free_threading cimport (
 )
 from tensix.core.lock cimport take_at_forks, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.core.python_reference cimport decref_with_gil, may_run_python
-from tensix.core.usage cimport high_water_change, high_water_current, high_water_look, high_water_t
+from tensix.core.usage cimport high_water_change, high_water_current, high_water_t
 
 from tensix._support.format_size import format_size
 from tensix.core.free_threading import change_lock
@@ -84,21 +84,12 @@ cdef extern from *:
     static TX_THREAD_LOCAL int tx_inside_report = 0;
     static TX_THREAD_LOCAL uint32_t tx_thread_number = 0;
     static TX_THREAD_LOCAL int tx_kind = 0;
+    static TX_THREAD_LOCAL tx_operation_t tx_operation = {NULL, 0, 0};
     """
     int tx_inside_report  # a reporter that allocates is not told about its own allocations
     uint32_t tx_thread_number  # from 1; 0 before it is asked for
     int tx_kind  # of the block that this thread allocates now
-
-cdef extern from *:
-    """
-    typedef struct {PyObject* operator; uint64_t number; int depth;} tx_operation_t;
-    static TX_THREAD_LOCAL tx_operation_t tx_operation = {NULL, 0, 0};
-    """
-    ctypedef struct tx_operation_t:  # what operation_t is
-        PyObject* operator
-        uint64_t number
-        int depth
-    tx_operation_t tx_operation
+    operation_t tx_operation
 
 cdef extern from "tensix/core/callers.h":
     void tx_set_elsewhere(uint64_t* elsewhere)
@@ -370,7 +361,7 @@ cdef uint64_t tell_allocation(void* data, size_t nbytes, int8_t device_type, PyO
     cdef new_block_t block = new_block_t(data, nbytes, 0, allocator)
     cdef PyObject* listener
     cdef int i
-    high_water_look(&given_out[device_type])
+    high_water_change(&given_out[device_type], 0, False)
     if listener_count == 0:
         return 0
     block.stamp = now | <uint64_t>current_thread_number() << EPOCH_BITS
@@ -412,7 +403,7 @@ cdef void tell_listeners_without_python(new_block_t* block) noexcept nogil:
 
 cdef void tell_free(void* data, size_t nbytes, int8_t device_type, uint64_t stamp, bint has_gil) noexcept nogil:
     cdef bint locks = not has_gil or locking_count != 0
-    cdef uint64_t then = epoch_of_stamp(stamp)
+    cdef uint64_t then = stamp & ((<uint64_t>1 << EPOCH_BITS) - 1)
     cdef int i
     if locks:
         lock_listeners()
@@ -613,7 +604,7 @@ cdef void end_operation() noexcept:
 
 cdef const operation_t* current_operation() noexcept:
     """Return the operator call in which this thread is."""
-    return <const operation_t*>&tx_operation
+    return &tx_operation
 
 
 cdef uint32_t current_thread_number() noexcept nogil:

@@ -318,7 +318,8 @@ cdef class Storage:
         """Return the bytes of the handle, of the storage that it owns and of the storage's block."""
         if self.target is None:
             return Storage.__basicsize__
-        return Storage.__basicsize__ + StorageImpl.__basicsize__ + StorageImpl_memory(self.target)
+        memory = 0 if self.target.block.device_type == META else self.target.size_bytes  # meta has none
+        return Storage.__basicsize__ + StorageImpl.__basicsize__ + memory
 
     def __copy__(self):
         if self.target is None:
@@ -435,11 +436,6 @@ def make_storage_impl(nbytes, DataPtr data_ptr=None, Allocator allocator=None, r
     if not isinstance(made, StorageImpl):
         raise TypeError(f"the storage factory of {where.type} must return a StorageImpl, found {type(made).__name__}.")
     return Storage_from_new(made)
-
-
-cdef size_t StorageImpl_memory(StorageImpl self) noexcept nogil:
-    """Return the bytes of memory of a storage; on the device ``meta`` there is none."""
-    return 0 if self.block.device_type == META else self.size_bytes
 
 
 cdef StorageImpl owned(Storage self):

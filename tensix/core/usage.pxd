@@ -60,7 +60,7 @@ cdef inline int64_t high_water_current(high_water_t* self) noexcept nogil:
 
 
 cdef inline bint high_water_add(high_water_t* self, uint64_t amount, bint has_gil) noexcept nogil:
-    """Return whether there may be a new peak that `high_water_look` has to see to."""
+    """Return whether there may be a new peak, which `high_water_change` by 0 looks for."""
     cdef int64_t held
     if has_gil and not GIL_EXISTS and self.has_shares:
         return tx_share_add(amount)
@@ -78,11 +78,6 @@ cdef inline void high_water_remove(high_water_t* self, uint64_t amount, bint has
         tx_add_with_gil(<uint64_t*>&self.held, -amount)
     else:
         high_water_change(self, -<int64_t>amount, False)
-
-
-cdef inline void high_water_look(high_water_t* self) noexcept nogil:
-    """Raise the peak to what is in use."""
-    high_water_change(self, 0, False)
 
 
 cdef inline void high_water_change(high_water_t* self, int64_t amount, bint resets) noexcept nogil:

@@ -1,7 +1,7 @@
 """Blocks of elements that are constructed and destroyed."""
 from libc.stdint cimport uint16_t
 from tensix.core.allocator cimport Allocator
-from tensix.core.data_ptr cimport data_ptr_operations_t, data_ptr_t
+from tensix.core.data_ptr cimport data_ptr_t
 from tensix.core.storage_impl cimport StorageImpl
 from tensix.tensors.type_meta cimport TypeMeta, type_meta_data_t
 
@@ -18,6 +18,4 @@ cdef class ElementAllocator(Allocator):
     cdef readonly Allocator upstream
 
 
-cdef data_ptr_operations_t placement_operations
-cdef void placement_delete(void* ctx) noexcept nogil
 cdef placement_delete_context_t* elements_of_storage(StorageImpl storage) except NULL

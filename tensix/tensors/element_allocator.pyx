@@ -205,6 +205,6 @@ cdef dict placement_facts(void* ctx):
     }
 
 
-placement_operations = data_ptr_operations_t(
+cdef data_ptr_operations_t placement_operations = data_ptr_operations_t(
     placement_delete, NULL, b"placement_delete", b"constructed elements", placement_facts
 )

@@ -32,7 +32,6 @@ cdef class TypeMeta:
 cdef type_meta_data_t* type_meta_data(uint16_t index) noexcept nogil  # valid for ever
 cdef object type_meta_class(uint16_t index)
 cdef TypeMeta TypeMeta_of_index(uint16_t index)
-cdef bint type_meta_is_trivial(type_meta_data_t* data) noexcept nogil
 
 # Elements in memory, for the owner of the memory.
 ctypedef PyObject** reference_p

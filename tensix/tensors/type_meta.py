@@ -166,7 +166,9 @@ class TypeMeta:
     @property
     def is_trivial(self):
         """Whether elements are their bytes: nothing constructs, copies or destroys them."""
-        return type_meta_is_trivial(cython.address(DATA[self.index])) != 0
+        data = DATA[self.index]
+        has_functions = data.construct != cython.NULL or data.copy != cython.NULL or data.destroy != cython.NULL
+        return not (data.is_reference or has_functions)
 
     def is_scalar_type(self, dtype=None):
         """Return whether tensors can have elements of this type; given `dtype`, whether it is that one."""
@@ -409,13 +411,6 @@ def type_meta_data(index):
 
 def type_meta_class(index):
     return CLASSES[index]
-
-
-def type_meta_is_trivial(data):
-    return (
-        not data.is_reference and data.construct == cython.NULL and data.copy == cython.NULL
-        and data.destroy == cython.NULL
-    )  # fmt: skip
 
 
 def TypeMeta_of_index(index):
