@@ -122,7 +122,6 @@ cdef bint StorageImpl_is_in_use(StorageImpl self) noexcept nogil
 cdef int StorageImpl_check_movable(StorageImpl self, str what) except -1
 cdef int StorageImpl_set_materializer(StorageImpl self, materializer_t materializer) except -1
 cdef void StorageImpl_clear_materializer(StorageImpl self) noexcept nogil
-cdef void StorageImpl_set_nbytes(StorageImpl self, size_t nbytes) noexcept
 cdef int StorageImpl_share(
     StorageImpl self, const data_ptr_operations_t* operations, materializer_t materializer) except -1
 cdef bint StorageImpl_exchange(StorageImpl self, data_ptr_t* block, size_t size, int keeps) except -1

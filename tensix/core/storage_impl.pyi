@@ -46,7 +46,7 @@ class StorageImpl(IntrusiveTarget):
     def set_data_ptr_noswap(self, data_ptr: DataPtr) -> None:
         """Move another block in and free the old one, without materializing."""
     def swap_data_ptr(self, other: StorageImpl) -> None:
-        """Exchange block, size, allocator and access states with another storage, after materializing both."""
+        """Exchange block, size and allocator with another storage, after materializing both; both must be writable."""
     def reset(self) -> None: """Free the bytes and set the size to 0."""
     def unique_storage_share_external_pointer(self, data_ptr: DataPtr, nbytes: SupportsIndex) -> None:
         """Take external memory over in place of the own block; the storage has no allocator afterwards."""

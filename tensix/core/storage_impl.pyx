@@ -202,7 +202,9 @@ cdef class StorageImpl(IntrusiveTarget):
     def set_nbytes(self, nbytes):
         """Change the recorded size; no byte is allocated or freed."""
         check_alive(self)
-        StorageImpl_set_nbytes(self, nbytes_from_any(nbytes))
+        cdef size_t size = nbytes_from_any(nbytes)
+        self.was_shrunk = self.was_shrunk or size < self.size_bytes
+        self.size_bytes = size
 
     def data_ptr(self):
         """Return the address for reading, 0 for none; never materializes.
@@ -250,7 +252,7 @@ cdef class StorageImpl(IntrusiveTarget):
         data_ptr_destroy(&block)
 
     def swap_data_ptr(self, StorageImpl other not None):
-        """Exchange block, size, allocator and access states with another storage, after materializing both."""
+        """Exchange block, size and allocator with another storage, after materializing both; both must be writable."""
         check_alive(self)
         check_alive(other)
         StorageImpl_check_movable(self, "exchange")
@@ -497,12 +499,6 @@ cdef void StorageImpl_clear_materializer(StorageImpl self) noexcept nogil:
     refresh_guard(self)
 
 
-cdef void StorageImpl_set_nbytes(StorageImpl self, size_t nbytes) noexcept:
-    """Record another size."""
-    self.was_shrunk = self.was_shrunk or nbytes < self.size_bytes
-    self.size_bytes = nbytes
-
-
 cdef void free_retired_if_unused(StorageImpl self) noexcept:
     """Free what was in use, if nothing is; a use that begins at this moment is one of another block."""
     cdef retired_t* retired = NULL
@@ -642,10 +638,6 @@ cdef void swap_contents(void* what) noexcept nogil:
     swap_owners(<StorageImpl>one, <StorageImpl>other)
     swap_bytes(&(<StorageImpl>one).is_resizable, &(<StorageImpl>other).is_resizable)
     swap_bytes(&(<StorageImpl>one).is_foreign, &(<StorageImpl>other).is_foreign)
-    swap_bytes(&(<StorageImpl>one).throw_on_mutable, &(<StorageImpl>other).throw_on_mutable)
-    swap_bytes(&(<StorageImpl>one).throw_on_immutable, &(<StorageImpl>other).throw_on_immutable)
-    refresh_guard(<StorageImpl>one)
-    refresh_guard(<StorageImpl>other)
 
 
 cdef void swap_bytes(uint8_t* one, uint8_t* other) noexcept nogil:
