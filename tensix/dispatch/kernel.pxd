@@ -23,8 +23,4 @@ cdef class Kernel:
     cdef bint serves_any                  # whether it looks up what the arguments are, and so fits every operator
 
 
-cdef class FallthroughKernel(Kernel):
-    pass
-
-
 cdef Kernel Kernel_of(str name, kernel_function_t function)

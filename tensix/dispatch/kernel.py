@@ -36,7 +36,7 @@ class Kernel:
 
 @cython.cfunc
 def refuse(self: Kernel, table, args: arguments_t):
-    raise NotImplementedError(f"{type(self).__name__} cannot be called.")
+    raise NotImplementedError(f"{self!r} cannot be called.")
 
 
 def Kernel_of(name, function):
@@ -45,11 +45,5 @@ def Kernel_of(name, function):
     return kernel
 
 
-class FallthroughKernel(Kernel):
-    """Stand in a table for "not me": its key is masked out of every call, so it is never called."""
-
-    def __cinit__(self):
-        self.name, self.serves_any = "fallthrough", True
-
-
-fallthrough = FallthroughKernel()
+fallthrough = Kernel_of("fallthrough", refuse)  # its key is masked out of every call, so it is never called
+cython.cast(Kernel, fallthrough).serves_any = True

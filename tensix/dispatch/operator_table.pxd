@@ -27,14 +27,7 @@ cdef extern from "Python.h":
 
 cdef class PythonKernel(Kernel):
     cdef object function_object
-
-
-cdef class FallbackKernel(Kernel):
-    cdef object function_object
-
-
-cdef class MissingKernel(Kernel):
-    pass
+    cdef bint is_fallback
 
 
 cdef class OperatorTable:

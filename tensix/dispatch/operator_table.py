@@ -54,7 +54,7 @@ from cython.cimports.tensix.core.device import CPU, Device_from_any, Device_get
 from cython.cimports.tensix.core.free_threading import TX_COUNT, tx_change_t, tx_while_stopped
 from cython.cimports.tensix.core.memory_reports import begin_operation, end_operation
 from cython.cimports.tensix.dispatch.argument_parser import ArgumentParser
-from cython.cimports.tensix.dispatch.kernel import Kernel, argument_t, arguments_t
+from cython.cimports.tensix.dispatch.kernel import Kernel, Kernel_of, argument_t, arguments_t
 from cython.cimports.tensix.dispatch.local_state import active_hooks, count_hooks, local_keys
 from cython.cimports.tensix.tensors.dispatch_key import (
     BACKEND_BITS, BACKEND_MASK, FIRST_SLOT, FUNCTIONALITY_COUNT, SLOT_COUNT, dense_keys_of_device,
@@ -81,14 +81,19 @@ MEMORY_MAKERS = cython.declare(set, {
 
 
 class PythonKernel(Kernel):
-    """Run a Python callable, and check what it returns. It is not told what is as the schema has it by default."""
+    """Run a Python callable, and check what it returns. Arguments equal to their defaults are omitted.
 
-    def __init__(self, function):
-        self.function_object, self.function = function, run_python
+    A fallback serves any operator, and gets its table first.
+    """
+
+    def __init__(self, function, is_fallback=False):
+        self.function_object, self.is_fallback, self.function = function, is_fallback, run_python
         self.serves_any = self.is_foreign = True
 
     def __repr__(self):
         name = getattr(self.function_object, "__qualname__", None)
+        if self.is_fallback:
+            return f"fallback {name or type(self.function_object).__name__}"
         return f"{self.function_object.__module__}.{name}" if name else repr(self.function_object)
 
 
@@ -96,28 +101,10 @@ def run_python(self, table, args):
     kernel: PythonKernel = self  # held: see Note [Kernels that are unregistered while they run]
     by_position, by_name = cython.cast(OperatorTable, table).parser.unbind(args, False)
     function = kernel.function_object
-    tx_check_stack(b"a kernel in Python")
+    tx_check_stack(b"a fallback" if kernel.is_fallback else b"a kernel in Python")
+    if kernel.is_fallback:
+        by_position = (table, *by_position)
     result = function(*by_position, **by_name) if by_name else function(*by_position)
-    check_returned(kernel, table, args, result)
-    return result
-
-
-class FallbackKernel(Kernel):
-    """Run a fallback: a Python callable that serves any operator and gets its name."""
-
-    def __init__(self, function):
-        self.function_object, self.function, self.is_foreign = function, run_fallback, True
-
-    def __repr__(self):
-        return f"fallback {getattr(self.function_object, '__qualname__', type(self.function_object).__name__)}"
-
-
-@cython.cfunc
-def run_fallback(self: Kernel, table, args: arguments_t):
-    kernel: FallbackKernel = self  # held: see Note [Kernels that are unregistered while they run]
-    by_position, by_name = cython.cast(OperatorTable, table).parser.unbind(args, False)
-    tx_check_stack(b"a fallback")
-    result = kernel.function_object(table, *by_position, **by_name)
     check_returned(kernel, table, args, result)
     return result
 
@@ -236,15 +223,9 @@ def registration_of(table: OperatorTable, kernel: Kernel):
     return "which is no longer registered"
 
 
-class MissingKernel(Kernel):
-    """Say that an operator has no kernel for the keys of a call."""
-
-    def __cinit__(self):
-        self.name, self.function, self.is_foreign = "missing", refuse_keys, True
-
-
 @cython.cfunc
 def refuse_keys(self: Kernel, table: object, args: arguments_t):
+    """Say that an operator has no kernel for the keys of a call."""
     operator = cython.cast(OperatorTable, table)
     keys = keys_of_call(operator, args)
     if keys == 0:
@@ -266,7 +247,8 @@ def refuse_slot(table: OperatorTable, slot: cython.int) -> cython.int:
     )
 
 
-MISSING = cython.declare(Kernel, MissingKernel())
+MISSING = cython.declare(Kernel, Kernel_of("missing", refuse_keys))
+MISSING.is_foreign = True
 REGISTRATION = change_lock()  # of kernels, fallbacks and listeners
 
 
@@ -688,7 +670,8 @@ def keys_of_call(self: OperatorTable, args: arguments_t) -> uint64_t:
     if parser.has_others:
         keys |= keys_of_others(parser, args)
     if keys == 0 and parser.device_place >= 0:
-        keys = keys_of_device(cython.cast(object, args[parser.device_place]))
+        device = cython.cast(object, args[parser.device_place])
+        keys = dense_keys_of_device(CPU if device is None else Device_from_any(device).type_code)
     return keys
 
 
@@ -704,12 +687,6 @@ def keys_of_others(parser: ArgumentParser, args: arguments_t) -> uint64_t:
             elif isinstance(value, (list, tuple)):
                 keys |= keys_of(value)
     return keys
-
-
-@cython.cfunc
-def keys_of_device(device) -> uint64_t:
-    """Return the keys of dense tensors on a device, None for the CPU."""
-    return dense_keys_of_device(CPU if device is None else Device_from_any(device).type_code)
 
 
 @cython.cfunc
@@ -812,7 +789,7 @@ def set_fallback(slot, function):
     if function is None:
         FALLBACKS.pop(slot, None)
     else:
-        FALLBACKS[slot] = function if function is fallthrough else FallbackKernel(function)
+        FALLBACKS[slot] = function if function is fallthrough else PythonKernel(function, True)
 
 
 def get_fallback(slot):
