@@ -26,7 +26,6 @@ class Dispatcher:
         self._owners = {}
         self._operators = {}  # namespace::name -> Operator; deleted ones stay, for code that holds them
         self._namespaces = {}  # name -> module of operators, without those that are gone
-        self._listeners = ()
 
     def define(self, schema, namespace="tensix", owner="tensix"):
         """Declare an operator and return its table.
@@ -162,13 +161,11 @@ class Dispatcher:
             With methods ``before_call(table, key, args, kwargs)``, and ``after_call(table, key, result)`` or
             ``failed_call(table, key)``.
         """
-        self._listeners = (*self._listeners, listener)
-        operator_table.set_listeners(self._listeners)
+        operator_table.set_listeners(lambda present: (*present, listener))
 
     def remove_listener(self, listener):
         """Stop telling `listener`."""
-        self._listeners = tuple(other for other in self._listeners if other is not listener)
-        operator_table.set_listeners(self._listeners)
+        operator_table.set_listeners(lambda present: tuple([other for other in present if other is not listener]))
 
 
 dispatcher = Dispatcher()

@@ -770,11 +770,12 @@ def keys_of(values):
     return keys
 
 
-def set_listeners(listeners):
-    """Tell these, in place of those before, of every call."""
+def set_listeners(change):
+    """Call what a function makes of the listeners, a tuple, at every call."""
     with REGISTRATION:
-        count_hooks(len(listeners) - len(LISTENERS))
         before = LISTENERS
+        listeners: tuple = change(before)
+        count_hooks(len(listeners) - len(before))
         tx_while_stopped(cython.cast(tx_change_t, change_listeners), cython.cast(cython.p_void, listeners))
         del before  # last
 

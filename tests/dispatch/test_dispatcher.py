@@ -3,6 +3,7 @@
 import functools
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -361,3 +362,29 @@ def test_the_base_of_guards_includes_keys():
     guard = include_keys.__mro__[1]("AutogradCPU")
     with guard:
         assert (tensix.ones(2) + 1).tolist() == [2, 2]
+
+
+def test_listeners_that_come_and_go_on_many_threads_are_not_lost():
+    """Without the GIL one of two changes was lost."""
+    gone = []
+
+    def work():
+        for _ in range(500):
+            listener = Listener()
+            gone.append(listener)
+            dispatcher.add_listener(listener)
+            dispatcher.remove_listener(listener)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with Listener() as stays:
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            tensix.ones(2) + 1
+    finally:
+        sys.setswitchinterval(before)
+    assert stays.said and not any(listener.said for listener in gone)
