@@ -24,13 +24,12 @@ from tensix.exchange.dlpack_header cimport (
     DLPACK_FLAG_BITMASK_READ_ONLY, DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION, DLPackVersion, DLTensor, kDLBfloat,
     kDLBool, kDLComplex, kDLCPU, kDLFloat, kDLInt, kDLUInt,
 )
-from tensix.tensors.dtype cimport itemsize_of
+from tensix.tensors.dtype cimport dtype_from_any, itemsize_of
 from tensix.tensors.tensor_impl cimport (
     TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_sizes, TensorImpl_strides,
 )
 
 from tensix.tensors.dtype import bool as bool_type
-from tensix.tensors.dtype import dtype_named
 
 # With plain pointers: a capsule in its destructor has no reference to give.
 cdef extern from "Python.h":
@@ -51,7 +50,7 @@ cdef int fill_types() except -1:
         (kDLComplex, ["complex64", "complex128"]), (kDLBool, [bool_type.name]),
     ):
         for name in names:
-            dtype = dtype_named(name)
+            dtype = dtype_from_any(name)
             TYPES[dtype.code] = DLDataType(kind, 8 * dtype.itemsize, 1)
     return 0
 

@@ -47,7 +47,6 @@ from tensix.tensors.tensor_impl cimport (
 import numpy as np
 
 from tensix.dispatch import native_functions
-from tensix.tensors.dtype import dtype_named
 
 cdef extern from "tensix/loops/reduce.h" nogil:
     ctypedef struct tx_reduction_t:
@@ -82,8 +81,8 @@ cdef class ReductionKernel(Kernel):
         for code in range(46):
             dtype = dtype_of_code(code)
             if dtype is not None:
-                self.working[code] = dtype_named(working.get(dtype.name, dtype.name)).code
-                self.results[code] = dtype_named(results.get(dtype.name, dtype.name)).code
+                self.working[code] = dtype_from_any(working.get(dtype.name, dtype.name)).code
+                self.results[code] = dtype_from_any(results.get(dtype.name, dtype.name)).code
                 own_loop_init(&self.loops[code], operation, code, self.working[code], identity)
                 self.loops[code].join = &ADD[INT64] if operation == TX_COUNT else &self.loops[self.working[code]]
                 if self.loops[code].function == NULL and function is not None and self.working[code] == code:
@@ -561,9 +560,9 @@ cdef loop_t SQRT[47]
 own_loop_init(&ADD[INT64], TX_SUM, INT64, INT64, 0)
 ADD[INT64].join = &ADD[INT64]
 for _name in ("float32", "float64", "complex64", "complex128"):
-    _dtype = dtype_named(_name)
+    _dtype = dtype_from_any(_name)
     _code = _dtype.code
-    _real = dtype_named(REAL_PART.get(_name, _name)).code
+    _real = dtype_from_any(REAL_PART.get(_name, _name)).code
     own_loop_init(&ADD[_code], TX_SUM, _code, _code, 0)
     own_loop_init(&SQUARES[_code], TX_SQUARES, _code, _real, 0)
     ADD[_code].join, SQUARES[_code].join = &ADD[_code], &ADD[_real]
@@ -572,7 +571,7 @@ for _name in ("float32", "float64", "complex64", "complex128"):
 
 cdef uint8_t working_code(TensorImpl x) except? 255:
     """Return the type to compute in."""
-    return dtype_named(WORKING.get(dtype_of_code(x.dtype_code).name, "float64")).code
+    return dtype_from_any(WORKING.get(dtype_of_code(x.dtype_code).name, "float64")).code
 
 
 cdef uint8_t result_code(TensorImpl x) except? 255:
@@ -703,7 +702,7 @@ cdef object accumulate(arguments_t args, int operation, object function):
         axis = 0
     dim = wrap_dim(int64_of(axis), x.ndim)
     own = dtype_of_code(x.dtype_code)
-    wide = dtype_named(WIDENED.get(own.name, own.name))
+    wide = dtype_from_any(WIDENED.get(own.name, own.name))
     result = wide if dtype is None else dtype_from_any(dtype)
     code = result.code
     check_cast(x.dtype_code, code)

@@ -34,7 +34,6 @@ from tensix.tensors.tensor_impl cimport (
 )
 
 from tensix.dispatch import native_functions
-from tensix.tensors.dtype import dtype_named
 from tensix.tensors.memory_format import contiguous_format
 
 cdef OperatorTable CLONE = native_functions.CLONE
@@ -824,7 +823,7 @@ cdef object part_of(TensorBase a, int part):
     for i in range(base.ndim):
         TensorImpl_sizes(view)[i] = TensorImpl_sizes(base)[i]
         TensorImpl_strides(view)[i] = 2 * TensorImpl_strides(base)[i]
-    view.dtype_code = dtype_named("float32" if dtype_of_code(base.dtype_code).itemsize == 8 else "float64").code
+    view.dtype_code = dtype_from_any("float32" if dtype_of_code(base.dtype_code).itemsize == 8 else "float64").code
     view.storage_offset = 2 * base.storage_offset + part
     TensorImpl_refresh(view)
     return Tensor_wrap(view)

@@ -119,17 +119,6 @@ BY_NAME = cython.declare(dict, {})
 BY_NUMPY = cython.declare(dict, {})
 
 
-def dtype_named(name):
-    """Return the element type of a name.
-
-    Raises
-    ------
-    TypeError
-        If there is none of this name.
-    """
-    return dtype_from_any(name)
-
-
 def dtype_of_code(code):
     return BY_CODE[code]
 
@@ -158,7 +147,10 @@ def find_dtype(dtype):
         return None
     with contextlib.suppress(TypeError, ValueError):  # NumPy's own text speaks of its types, ours follows
         numpy_dtype = np.dtype(dtype)
-        return BY_NUMPY.get(numpy_dtype) or dtype_of_extension(numpy_dtype)
+        found = BY_NUMPY.get(numpy_dtype)
+        if found is None and numpy_dtype.name == "bfloat16" and numpy_dtype.itemsize == 2:  # another package's
+            found = bfloat16
+        return found
     return None
 
 
@@ -169,12 +161,6 @@ def reason_of(dtype):
         if (isinstance(dtype, str) or isinstance(dtype, np.dtype)) and not np.dtype(dtype).isnative:
             return ", whose elements have their bytes in the machine's order"
     return ""
-
-
-@cython.cfunc
-def dtype_of_extension(numpy_dtype):
-    """Return the element type of a NumPy dtype that another package defines, or None."""
-    return bfloat16 if numpy_dtype.name == "bfloat16" and numpy_dtype.itemsize == 2 else None
 
 
 def numpy_dtype_of(dtype):

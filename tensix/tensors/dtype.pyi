@@ -30,7 +30,6 @@ _DTypeLike: TypeAlias = DType | np.dtype[Any] | type[Any] | str
 
 DTYPE_COUNT: int
 
-def dtype_named(name: str) -> DType: ...
 def dtype_from_any(dtype: _DTypeLike) -> DType: ...
 
 bool: DType

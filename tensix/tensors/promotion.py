@@ -7,16 +7,15 @@ and float32 promote to float32. What neither defines (uint64 with a signed integ
 
 import cython
 from cython.cimports.tensix.tensors.dtype import (
-    DType, default_float_code, dtype_from_any, dtype_of_code, refuse_undefined,
+    UNDEFINED, DType, default_float_code, dtype_from_any, dtype_of_code, refuse_undefined,
 )
 
-from tensix.tensors.dtype import DTYPE_COUNT, dtype_named
+from tensix.tensors.dtype import DTYPE_COUNT
 
 __all__ = ["promote_types"]
 
 RANKS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 TABLE = cython.declare(cython.uchar[47][47])  # DTYPE_COUNT squared; 46, "undefined", where two types do not promote
-UNDEFINED_CODE = 46
 
 
 def promote_types(a, b):
@@ -39,8 +38,8 @@ def promote_types(a, b):
 def promote_codes(a, b):
     """Return the code of the element type that two others promote to."""
     code: cython.int = TABLE[a][b]
-    if code == UNDEFINED_CODE:
-        if UNDEFINED_CODE in (a, b):
+    if code == UNDEFINED:
+        if UNDEFINED in (a, b):
             refuse_undefined()
         raise TypeError(
             f"{dtype_of_code(a).name} and {dtype_of_code(b).name} do not promote to a common type. "
@@ -53,11 +52,11 @@ def promote_number(dtype, number):
     """Return the element type that one takes on beside a Python number: itself, unless the number's kind is higher."""
     rank: cython.int = RANKS[dtype.kind]
     if isinstance(number, complex) and rank < RANKS["c"]:
-        return dtype_named("complex128" if dtype.name == "float64" else "complex64")
+        return dtype_from_any("complex128" if dtype.name == "float64" else "complex64")
     if isinstance(number, float) and rank < RANKS["f"]:
         return dtype_of_code(default_float_code())
     if rank == RANKS["b"] and not isinstance(number, (bool, float, complex)):
-        return dtype_named("int64")
+        return dtype_from_any("int64")
     return dtype
 
 
@@ -99,11 +98,11 @@ def fill_table():
     """Enter every pair of types."""
     for a in range(DTYPE_COUNT):
         for b in range(DTYPE_COUNT):
-            TABLE[a][b] = UNDEFINED_CODE
-            if dtype_of_code(a) is not None and dtype_of_code(b) is not None and UNDEFINED_CODE not in (a, b):
+            TABLE[a][b] = UNDEFINED
+            if dtype_of_code(a) is not None and dtype_of_code(b) is not None and UNDEFINED not in (a, b):
                 name = promoted_name(dtype_of_code(a), dtype_of_code(b))
                 if name is not None:
-                    TABLE[a][b] = dtype_named(name).code
+                    TABLE[a][b] = dtype_from_any(name).code
 
 
 fill_table()

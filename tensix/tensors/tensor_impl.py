@@ -50,11 +50,9 @@ from cython.cimports.tensix.core.handle import drop, drop_nogil, retain
 from cython.cimports.tensix.core.storage_impl import (
     StorageImpl, StorageImpl_pass_guards, StorageImpl_pass_read_guards, tx_note_reading,
 )
-from cython.cimports.tensix.tensors.dtype import dtype_of_code, itemsize_of, refuse_undefined
+from cython.cimports.tensix.tensors.dtype import UNDEFINED, dtype_of_code, itemsize_of, refuse_undefined
 
 __all__ = ["TensorImpl"]
-
-UNDEFINED_CODE = cython.declare(cython.int, 46)
 
 
 @cython.no_gc  # holds a storage, which holds no Python objects that could lead back
@@ -225,7 +223,7 @@ def TensorImpl_adopt(self, storage):
 
 def TensorImpl_view(base, ndim):
     """Return a body without owners that shares everything of `base` but the geometry, still to be set."""
-    if base.dtype_code == UNDEFINED_CODE:
+    if base.dtype_code == UNDEFINED:
         refuse_undefined()
     self: TensorImpl = new_body()
     TensorImpl_reserve(self, ndim)
@@ -454,7 +452,7 @@ def TensorImpl_check_memory(self: TensorImpl) -> cython.int:
     """Check that there is a storage that still holds the elements."""
     if self.storage is None:
         TensorImpl_check_alive(self)
-        if self.dtype_code == UNDEFINED_CODE:
+        if self.dtype_code == UNDEFINED:
             refuse_undefined()
         raise RuntimeError(
             "the tensor is sparse: it has no memory, but indices() and values(). Make it dense with to_dense()."
