@@ -32,7 +32,7 @@ def copy_of(tensor: TensorBase):
     """Return a tensor of the same class with a body of its own over the same elements."""
     made = handle_like(tensor)
     if isinstance(tensor.impl, SparseTensorImpl):
-        own(made, sparse_shallow_copy(tensor.impl))
+        own(made, sparse_body(tensor.impl, tensor.impl.indices, tensor.impl.values))
     elif tensor.impl is not UNDEFINED:
         detached: TensorBase = DETACH.call1(tensor)
         share(made, detached.impl)
@@ -51,8 +51,10 @@ def deep_copy_of(tensor: TensorBase, memo: dict):
     if known is not None:
         share(made, known.impl)
     elif impl is not UNDEFINED:
-        is_sparse = isinstance(impl, SparseTensorImpl)
-        own(made, deep_copy_of_sparse(impl, memo) if is_sparse else deep_copy_of_strided(impl, memo))
+        if isinstance(impl, SparseTensorImpl):
+            own(made, sparse_body(impl, copy.deepcopy(impl.indices, memo), copy.deepcopy(impl.values, memo)))
+        else:
+            own(made, deep_copy_of_strided(impl, memo))
         memo[id(impl)] = made
         if impl.autograd_meta is not None:
             made.impl.autograd_meta = copy.deepcopy(impl.autograd_meta, memo)
@@ -103,12 +105,6 @@ def deep_copy_of_strided(impl: TensorImpl, memo: dict) -> TensorImpl:
 
 
 @cython.cfunc
-def deep_copy_of_sparse(impl: SparseTensorImpl, memo: dict) -> TensorImpl:
-    indices = copy.deepcopy(impl.indices, memo)
-    values = copy.deepcopy(impl.values, memo)
+def sparse_body(impl: SparseTensorImpl, indices, values) -> TensorImpl:
+    """Return a body without owners that is as a sparse one, but for its indices and values."""
     return SparseTensorImpl_new(TensorImpl_shape(impl), indices, values, impl.is_coalesced)
-
-
-@cython.cfunc
-def sparse_shallow_copy(impl: SparseTensorImpl) -> TensorImpl:
-    return SparseTensorImpl_new(TensorImpl_shape(impl), impl.indices, impl.values, impl.is_coalesced)

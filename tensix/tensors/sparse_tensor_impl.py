@@ -34,6 +34,8 @@ def SparseTensorImpl_new(shape, indices, values, is_coalesced):
 
     Its strides are those of a row-major tensor of the shape: they number its elements.
     """
+    if indices is None or values is None:  # those of an expired body, or of one that was made by hand
+        raise RuntimeError("a sparse tensor needs indices and values, found None.")
     columns = TensorImpl_sizes(indices.impl)[1]
     if values.impl.ndim != 1 or values.impl.numel != columns or isinstance(values.impl, SparseTensorImpl):
         raise ValueError(

@@ -6,6 +6,7 @@ import pytest
 
 import tensix
 from tensix import Storage, Tensor
+from tensix.tensors.sparse_tensor_impl import SparseTensorImpl
 from tensix.testing import assert_no_leaks
 
 
@@ -119,3 +120,10 @@ class NotCopied:
 def test_a_memo_with_a_null_storage_is_no_copy():
     x, null = tensix.ones(2), Storage.__new__(Storage)
     assert x.__deepcopy__({id(x.storage().impl): null}).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("function", [copy.copy, copy.deepcopy])
+def test_a_sparse_body_without_parts_is_not_copied(function):
+    x = Tensor.from_impl(tensix.make_intrusive(SparseTensorImpl))
+    with pytest.raises(RuntimeError, match="needs indices and values, found None"):
+        function(x)
