@@ -153,13 +153,6 @@ static inline void tx_swap(PyObject **one, PyObject **other)
     tx_while_stopped(tx_swap_fields, &fields);
 }
 
-/* Put an object into a field that others compare, but never take an object out of. */
-static inline void tx_put(PyObject **field, PyObject *object)
-{
-    Py_INCREF(object);
-    Py_DECREF((PyObject *)tx_exchange_acq_rel((uint64_t *)field, (uint64_t)object));
-}
-
 /* For Cython, which cannot take the address of an attribute that is an object. TX_EXCHANGE puts an object into it and
  * returns what was there, a new reference; TX_SWAP exchanges two, TX_SWAP_STOPPED while the others are stopped already.
  */
@@ -175,7 +168,6 @@ static inline void tx_put(PyObject **field, PyObject *object)
 #define TX_EXCHANGE_STORAGE(self, object) TX_EXCHANGE(self, storage, object)
 #define TX_EXCHANGE_TABLES(self, object) TX_EXCHANGE(self, tables, object)
 #define TX_EXCHANGE_TARGET(self, object) TX_EXCHANGE(self, target, object)
-#define TX_PUT_KNOWN_NAMES(self, object) tx_put((PyObject **)&(self)->known_names, object)
 #define TX_SWAP_OWNED(one, other) TX_SWAP_STOPPED((one)->owned, *(other))
 #define TX_SWAP_OWNERS(one, other) TX_SWAP_STOPPED((one)->owner, (other)->owner)
 #define TX_SWAP_STORAGES(one, other) TX_SWAP_STOPPED((one)->storage, (other)->storage)

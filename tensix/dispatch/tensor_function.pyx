@@ -80,9 +80,6 @@ OTHER_NAMES = {
 }
 
 
-cdef extern from "tensix/core/free_threading.h":
-    void put_known_names "TX_PUT_KNOWN_NAMES" (TensorFunction function, PyObject* names)
-
 cdef TypeObject* known_class = NULL
 cdef object READING = change_lock()  # of signatures: what one has read is not replaced
 
@@ -103,7 +100,6 @@ cdef class TensorFunction:
     cdef tuple parameters
     cdef tuple only_by_place
     cdef list names_behind      # of as many as follow by position; none, one, ...
-    cdef tuple known_names      # those of the last call, which the declaration has; a call in a loop has them again
     cdef dict others            # other name -> the declaration's
     cdef bint takes_tensor      # whether its first parameter is a tensor
     cdef bint is_method
@@ -204,10 +200,7 @@ cdef PyObject* call(PyObject* function, PyObject** args, size_t flagged, PyObjec
             return hand_on(self, args, count, NULL)
     read_signature(self)
     if names != NULL and count <= self.positional:
-        if names == <PyObject*>self.known_names:
-            return hand_on(self, args, count, names)
         if not has_other_name(self, <tuple><object>names):
-            put_known_names(self, names)
             return hand_on(self, args, count, names)
     return call_otherwise(self, args, count, names)
 
