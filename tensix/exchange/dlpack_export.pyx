@@ -67,14 +67,8 @@ cdef object dlpack_capsule(TensorImpl impl, bint is_versioned, bint is_copied):
 
 cdef PyObject* versioned_capsule(TensorImpl impl, bint is_copied) except NULL:
     """Return a new reference to a capsule."""
-    cdef slot_t* slot = slot_for_plain(impl)
-    cdef DLManagedTensorVersioned* made
-    if slot != NULL:  # nearly always
-        made = <DLManagedTensorVersioned*>slot.content
-        fill_versioned(impl, address_of_plain(impl), made, is_copied)
-    else:
-        made = export_versioned(impl, is_copied)
-        slot = slot_around(made)
+    cdef DLManagedTensorVersioned* made = export_versioned(impl, is_copied)
+    cdef slot_t* slot = slot_around(made)
     cdef PyObject* capsule = PyCapsule_New(
         made, VERSIONED if slot == NULL else slot.versioned_name, destroy_versioned_capsule)
     if capsule == NULL:

@@ -74,7 +74,7 @@ class Use:
 def exported_ndarray_of_impl(impl):
     """Return an array over the tensor's memory for somebody outside. See Note [Exports]."""
     if impl.storage is not None and impl.device_type == CPU and not cython.cast(StorageImpl, impl.storage).is_readonly:
-        TensorImpl_mutable_data(impl)  # may run Python code, as nothing does from here on
+        TensorImpl_mutable_data(impl)  # may run Python code, after which type and shape may be others
     is_readonly = impl.storage is not None and cython.cast(StorageImpl, impl.storage).is_readonly
     array = array_over(impl, numpy_dtype_of(dtype_of_code(impl.dtype_code)), not is_readonly)
     if impl.numel:
