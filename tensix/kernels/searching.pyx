@@ -427,35 +427,14 @@ cdef struct search_t:
     bint from_right
 
 
-cdef inline bint is_less(ordered_t a, ordered_t b) noexcept nogil:
-    """Compare as sorting does, which puts not-a-numbers last."""
-    if ordered_t is float or ordered_t is double:
-        return a < b or (b != b and a == a)
-    else:
-        return a < b
-
-
 cdef void search(ordered_t* ordered, const search_t* self, int64_t start) noexcept nogil:
-    """Halve what is left without branches: which half it is cannot be foreseen."""
     cdef const ordered_t* values = <const ordered_t*>self.values
-    cdef const ordered_t* first
-    cdef ordered_t value
-    cdef int64_t i, left, half
-    for i in range(start, min(start + CHUNK_ELEMENTS, self.count)):
-        value = values[i]
-        first, left = ordered, self.length
-        if self.from_right:
-            while left > 1:
-                half = left // 2
-                first += 0 if is_less(value, first[half - 1]) else half
-                left -= half
-            self.out[i] = first - ordered + (left == 1 and not is_less(value, first[0]))
-        else:
-            while left > 1:
-                half = left // 2
-                first += half if is_less(first[half - 1], value) else 0
-                left -= half
-            self.out[i] = first - ordered + (left == 1 and is_less(first[0], value))
+    cdef int64_t stop = min(start + CHUNK_ELEMENTS, self.count)
+    while start < stop:
+        find_places(
+            ordered, self.length, values + start, min(stop - start, <int64_t>TOGETHER), self.from_right, True,
+            self.out + start)
+        start += TOGETHER
 
 
 ctypedef void (*search_function_t)(const void* ordered, const search_t* self, int64_t start) noexcept nogil

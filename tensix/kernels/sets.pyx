@@ -12,6 +12,7 @@ from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.item cimport complex64_t, complex128_t, ordered_t, place_of_ordered, place_of_value, value_t
 from tensix.loops.iterator cimport run_shares
+from tensix.kernels.searching cimport TOGETHER, find_places
 from tensix.kernels.sorting cimport flattened, ordered
 from tensix.tensors.dtype cimport BFLOAT16, BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, INT64, itemsize_of
 from tensix.tensors.promotion cimport promote_codes
@@ -38,42 +39,30 @@ cdef struct groups_t:
 
 cdef int64_t group(value_t* elements, const groups_t* self) noexcept nogil:
     """Go through elements in order, and return how many values there are."""
+    cdef const int64_t* positions = self.positions
+    cdef int64_t* inverse = self.inverse
+    cdef int64_t* indices = self.indices
+    cdef int64_t* counts = self.counts
     cdef value_t* values = <value_t*>self.values
     cdef value_t value
-    cdef value_t before = elements[self.positions[0]] if self.positions != NULL else elements[0]
-    cdef int64_t found = 0
-    cdef int64_t first = 0
+    cdef value_t before = elements[0]
+    cdef int64_t found = -1
     cdef int64_t i, place
-    values[0] = before
-    if self.positions == NULL:
-        if self.counts != NULL:
-            self.counts[0] = 1
-        for i in range(1, self.count):  # no branch that the elements decide: what is written too early is written again
-            value = elements[i]
-            found += value != before
-            values[found] = before = value
-            if self.counts != NULL:
-                self.counts[found] = i + 1  # where it ends
-        if self.counts != NULL:
-            for i in range(found, 0, -1):
-                self.counts[i] -= self.counts[i - 1]
-        return found + 1
-    for i in range(self.count):
-        place = self.positions[i]
+    for i in range(self.count):  # no branch that the elements decide: an old value is written over
+        place = i if positions == NULL else positions[i]
         value = elements[place]
-        if i != 0 and value != before:
-            if self.counts != NULL:
-                self.counts[found] = i - first
-            found += 1
-            first = i
-            values[found] = value
-        if i == first and self.indices != NULL:
-            self.indices[found] = place
+        values[found + 1] = value
+        if indices != NULL:
+            indices[found + 1] = place
+        found += (i == 0) | (value != before)
         before = value
-        if self.inverse != NULL:
-            self.inverse[place] = found
-    if self.counts != NULL:
-        self.counts[found] = self.count - first
+        if inverse != NULL:
+            inverse[place] = found
+        if counts != NULL:
+            counts[found] = i + 1  # where it ends
+    if counts != NULL:
+        for i in range(found, 0, -1):
+            counts[i] -= counts[i - 1]
     return found + 1
 
 
@@ -196,9 +185,9 @@ cdef struct membership_t:
 cdef bint look_up(ordered_t* elements, const membership_t* self) noexcept nogil:
     """Fill in the result; return False if the values have to be in order for that."""
     cdef const ordered_t* values = <const ordered_t*>self.values
-    cdef const ordered_t* first
     cdef ordered_t element
-    cdef int64_t i, j, left, half
+    cdef int64_t i, j, count
+    cdef int64_t places[TOGETHER]
     cdef uint8_t* out = self.out
     if self.value_count <= FEW_VALUES:
         memset(out, 0, self.count)
@@ -207,14 +196,13 @@ cdef bint look_up(ordered_t* elements, const membership_t* self) noexcept nogil:
             for i in range(self.count):
                 out[i] |= elements[i] == element
     elif self.in_order:
-        for i in range(self.count):
-            element = elements[i]
-            first, left = values, self.value_count
-            while left > 1:
-                half = left // 2
-                first += half if first[half - 1] < element else 0
-                left -= half
-            out[i] = first[0] == element
+        i = 0
+        while i < self.count:
+            count = min(self.count - i, <int64_t>TOGETHER)
+            find_places(values, self.value_count - 1, elements + i, count, False, False, places)
+            for j in range(count):
+                out[i + j] = values[places[j]] == elements[i + j]
+            i += count
     elif ordered_t is float or ordered_t is double:
         return False
     elif not look_up_in_table(elements, values, self):

@@ -40,6 +40,27 @@ def test_each_nan_is_a_value():
     assert tensix.unique_values(x).shape == (3,) and tensix.unique_counts(x).counts.tolist() == [1, 1, 1]
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
+def test_the_first_of_equal_zeros_is_the_value(dtype):
+    for zeros in ([0.0, -0.0, 0.0], [-0.0, 0.0]):
+        x = tensix.astype(tensix.tensor([1.0, *zeros]), dtype)
+        for function in (tensix.unique_values, tensix.unique_all, tensix.unique_counts, tensix.unique_inverse):
+            found = function(x)
+            values = found if function is tensix.unique_values else found.values
+            assert str(tensix.real(values).tolist()) == str([zeros[0], 1.0])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "uint8"])
+@pytest.mark.parametrize("counts", [(100, 9), (3, 50), (33, 1000)])
+def test_isin_of_many_values(dtype, counts):
+    draw = np.random.default_rng(0)
+    x, y = (draw.integers(0, 200, count).astype(dtype) for count in counts)
+    if dtype.startswith("float"):
+        x[:2], y[0] = [np.nan, -0.0], np.nan
+    found = tensix.isin(tensix.from_numpy(x), tensix.from_numpy(y))
+    assert found.tolist() == np.isin(x, y).tolist()
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_narrow_types_are_ordered_as_float32(dtype):
     exact = tensix.tensor([3, float("nan"), 1, float("nan"), 2, 1])
