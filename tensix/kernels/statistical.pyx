@@ -21,6 +21,7 @@ from libc.string cimport memcmp, memcpy, memset
 from numpy cimport npy_intp, ufunc
 from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
+from tensix.dispatch.operands cimport write_fitting
 from tensix.loops.conversion cimport (
     conversion_init, converting_loop, converting_loop_init, converting_loop_t, copy_loop, copy_strided,
 )
@@ -28,14 +29,16 @@ from tensix.loops.copy cimport check_cast, converted, in_order
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.item cimport sixteen_bytes_t
 from tensix.loops.iterator cimport (
-    CHUNK_ELEMENTS, GRAIN_ELEMENTS, inner_loop_t, iterator_add, iterator_add_element, iterator_begin_use,
-    iterator_end_use, iterator_run, iterator_run_part, iterator_simplify, iterator_split, iterator_start, iterator_t,
-    iterator_total, iterator_walk, run_shares,
+    CHUNK_ELEMENTS, GRAIN_ELEMENTS, inner_loop_t, iterator_begin_use, iterator_end_use, iterator_run_part,
+    iterator_simplify, iterator_split, iterator_start, iterator_t, iterator_total, iterator_walk, run_shares,
 )
 from tensix.loops.numpy_results cimport call_numpy, take_over
 from tensix.loops.parallel cimport parallel_for
-from tensix.loops.ufunc cimport types_of_loop
-from tensix.tensors.dtype cimport BFLOAT16, INT64, default_float_code, dtype_from_any, dtype_of_code, itemsize_of
+from tensix.loops.ufunc cimport UfuncKernel, run_beside_number, run_unary, types_of_loop
+from tensix.tensors.dtype cimport (
+    BFLOAT16, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT64, default_float_code, dtype_from_any,
+    dtype_of_code, itemsize_of,
+)
 from tensix.exchange.ndarray cimport readable_of_impl
 from tensix.exchange.numpy_calls cimport call_ignoring_errors
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
@@ -127,14 +130,16 @@ cdef int refuse_empty(str name, TensorImpl x, uint64_t axes) except -1:
 cdef uint64_t axes_from_any(object axis, int ndim) except? 0:
     """Return axes given as None for all, an int or a sequence of ints, as a bit each."""
     cdef uint64_t axes = 0
-    cdef int dim
+    cdef uint64_t one
     if axis is None:
         return (<uint64_t>1 << ndim) - 1 if ndim < 64 else <uint64_t>-1
-    for one in tuple(axis) if isinstance(axis, (tuple, list)) else (axis,):  # See Note [Lists that change]
-        dim = wrap_dim(int64_of(one), ndim)
-        if (axes >> dim) & 1:
-            raise ValueError(f"dimension {dim} is named twice in axis={axis}.")
-        axes |= <uint64_t>1 << dim
+    if type(axis) is int:
+        return <uint64_t>1 << wrap_dim(int64_of(axis), ndim)
+    for dim in tuple(axis) if isinstance(axis, (tuple, list)) else (axis,):  # See Note [Lists that change]
+        one = <uint64_t>1 << wrap_dim(int64_of(dim), ndim)
+        if axes & one:
+            raise ValueError(f"each dimension may be named once, found axis={axis}.")
+        axes |= one
     return axes
 
 
@@ -542,41 +547,31 @@ register_reductions()
 # ---- mean, variance and standard deviation
 
 
-cdef struct loop_t:
-    inner_loop_t function
-    void* data
-
-
-cdef dict WORKING = {"float16": "float32", "bfloat16": "float32", "float32": "float32", "float64": "float64",
-                     "complex64": "complex64", "complex128": "complex128"}
-cdef dict REAL_PART = {"complex64": "float32", "complex128": "float64"}
-
 # What is computed with, by the code of a floating type that NumPy has.
 cdef reduction_loop_t ADD[47]
 cdef reduction_loop_t SQUARES[47]
-cdef loop_t DIVIDE[47]
-cdef loop_t SQRT[47]
+cdef UfuncKernel DIVIDE = UfuncKernel("div", np.divide, promotes=True)
+cdef UfuncKernel SQRT = UfuncKernel("sqrt", np.sqrt, promotes=True)
 
 own_loop_init(&ADD[INT64], TX_SUM, INT64, INT64, 0)
 ADD[INT64].join = &ADD[INT64]
-for _name in ("float32", "float64", "complex64", "complex128"):
-    _dtype = dtype_from_any(_name)
-    _code = _dtype.code
-    _real = dtype_from_any(REAL_PART.get(_name, _name)).code
+for _code, _real in (FLOAT32, FLOAT32), (FLOAT64, FLOAT64), (COMPLEX64, FLOAT32), (COMPLEX128, FLOAT64):
     own_loop_init(&ADD[_code], TX_SUM, _code, _code, 0)
     own_loop_init(&SQUARES[_code], TX_SQUARES, _code, _real, 0)
     ADD[_code].join, SQUARES[_code].join = &ADD[_code], &ADD[_real]
-    take_loop(np.divide, _dtype, &DIVIDE[_code].function, &DIVIDE[_code].data)
-    take_loop(np.sqrt, _dtype, &SQRT[_code].function, &SQRT[_code].data)
+
 
 cdef uint8_t working_code(TensorImpl x) except? 255:
     """Return the type to compute in."""
-    return dtype_from_any(WORKING.get(dtype_of_code(x.dtype_code).name, "float64")).code
+    cdef uint8_t code = result_code(x)
+    if code != x.dtype_code:
+        return FLOAT64
+    return FLOAT32 if code == FLOAT16 or code == BFLOAT16 else code
 
 
 cdef uint8_t result_code(TensorImpl x) except? 255:
     """Return the type of a mean: that of the elements, the default one if they are not floating."""
-    return x.dtype_code if dtype_of_code(x.dtype_code).name in WORKING else default_float_code()
+    return x.dtype_code if dtype_of_code(x.dtype_code).kind in "fc" else default_float_code()
 
 
 cdef double count_of(TensorImpl x, uint64_t axes) noexcept:
@@ -590,17 +585,10 @@ cdef double count_of(TensorImpl x, uint64_t axes) noexcept:
 
 cdef int divide(TensorImpl self, double divisor) except -1:
     """Divide every element in place."""
-    cdef iterator_t iterator
-    cdef double divisors[2]  # large enough for each type
-    if self.device_type == META:
-        return 0
-    number = np.array(divisor, dtype_of_code(self.dtype_code).numpy).tobytes()
-    memcpy(divisors, <char*>number, len(number))
-    iterator_start(&iterator, self.ndim, TensorImpl_sizes(self))
-    iterator_add(&iterator, self, TensorImpl_mutable_data(self))
-    iterator_add_element(&iterator, divisors)
-    iterator_add(&iterator, self, TensorImpl_mutable_data(self))
-    iterator_run(&iterator, DIVIDE[self.dtype_code].function, DIVIDE[self.dtype_code].data)
+    cdef double number[2]  # large enough for each type
+    if self.device_type != META:
+        write_fitting(self.dtype_code, number, divisor)
+        run_beside_number(&DIVIDE.loops[self.dtype_code], self, number, False, self)
     return 0
 
 
@@ -612,13 +600,8 @@ cdef TensorImpl mean_impl(TensorImpl x, uint8_t working, uint64_t axes, bint kee
 
 cdef int take_roots(TensorImpl self) except -1:
     """Take the square root of every element in place."""
-    cdef iterator_t iterator
-    if self.device_type == META:
-        return 0
-    iterator_start(&iterator, self.ndim, TensorImpl_sizes(self))
-    iterator_add(&iterator, self, TensorImpl_mutable_data(self))
-    iterator_add(&iterator, self, TensorImpl_mutable_data(self))
-    iterator_run(&iterator, SQRT[self.dtype_code].function, SQRT[self.dtype_code].data)
+    if self.device_type != META:
+        run_unary(&SQRT.loops[self.dtype_code], self, self, self.dtype_code)
     return 0
 
 
@@ -724,7 +707,7 @@ cdef int scan(TensorImpl x, TensorImpl out, int dim, int operation, bint include
     cdef scan_t self
     cdef npy_intp length
     cdef int i
-    cdef char identity[16]
+    cdef double identity[2]  # large enough for each type
     self.x, self.results = <char*>TensorImpl_const_data(x), <char*>TensorImpl_mutable_data(out)
     self.loop = tx_scan(operation, x.dtype_code)
     self.lines = self.width = 1
@@ -737,10 +720,9 @@ cdef int scan(TensorImpl x, TensorImpl out, int dim, int operation, bint include
     self.x_size, self.result_size = itemsize_of(x.dtype_code), itemsize_of(out.dtype_code)
     self.result_line = TensorImpl_sizes(out)[dim] * self.width * self.result_size
     if include_initial:
-        number = np.array(operation == TX_PROD, dtype_of_code(out.dtype_code).numpy).tobytes()
-        memcpy(identity, <char*>number, len(number))
+        write_fitting(out.dtype_code, identity, operation == TX_PROD)
         for i in range(self.lines):
-            fill_with(self.results + i * self.result_line, identity, self.width, self.result_size)
+            fill_with(self.results + i * self.result_line, <char*>identity, self.width, self.result_size)
         self.results += self.width * self.result_size
     length = self.width if self.lines == 1 else self.lines
     self.share = max(CHUNK_ELEMENTS * length // max(x.numel, 1), 1)

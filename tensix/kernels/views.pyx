@@ -19,9 +19,10 @@ import math
 from cpython.long cimport PyLong_AsLongLongAndOverflow
 from cpython.number cimport PyIndex_Check, PyNumber_Index
 from cpython.slice cimport PySlice_AdjustIndices, PySlice_Unpack
-from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
+from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t, uint64_t
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
+from tensix.kernels.statistical cimport axes_from_any
 from tensix.tensors.dtype cimport BOOL, DType, dtype_from_any, dtype_of_code
 from tensix.tensors.index_key cimport finds_element, is_position
 from tensix.tensors.memory_format cimport TensorImpl_is_contiguous_in, memory_format_from_any
@@ -198,20 +199,17 @@ cdef object expand(Kernel kernel, object table, arguments_t args):
 cdef object squeeze(Kernel kernel, object table, arguments_t args):
     base = (<TensorBase>args[0]).impl
     dims = <object>args[1]
-    if dims is None:
-        dims = tuple([dim for dim in range(base.ndim) if TensorImpl_sizes(base)[dim] == 1])
-    elif PyIndex_Check(dims):
-        dims = (dims,)
-    cdef unsigned long long gone = 0
+    cdef uint64_t gone = 0
     cdef int kept = base.ndim
-    for dim in dims:
-        where = wrap_dim(int64_of(dim), base.ndim)
-        if TensorImpl_sizes(base)[where] != 1:
+    if dims is not None:
+        gone = axes_from_any(dims, base.ndim)
+    sizes = TensorImpl_sizes(base)
+    for dim in range(base.ndim):
+        if dims is None:
+            gone |= <uint64_t>(sizes[dim] == 1) << dim
+        elif gone >> dim & 1 and sizes[dim] != 1:
             raise ValueError(f"cannot squeeze dimension {dim} of shape {TensorImpl_shape(base)}: its size is not 1.")
-        if gone >> where & 1:
-            raise ValueError(f"squeeze() needs each dimension once, found {tuple(dims)}.")
-        gone |= <unsigned long long>1 << where
-        kept -= 1
+        kept -= gone >> dim & 1
     view = TensorImpl_view(base, kept)
     cdef int target = 0
     for source in range(base.ndim):
@@ -325,7 +323,7 @@ cdef object view_or_none(TensorImpl base, tuple shape):
     sizes = TensorImpl_sizes(made)
     strides = TensorImpl_strides(made)
     if not fill_in_sizes(base.numel, shape, sizes):
-        refuse_shape(base, shape)
+        raise ValueError(f"cannot give {base.numel} elements of shape {TensorImpl_shape(base)} the shape {shape}.")
     if base.contiguous:
         made.numel, made.contiguous = contiguous_strides(made.ndim, sizes, strides), True
     elif strides_of_view(base, made.ndim, sizes, strides):
@@ -333,10 +331,6 @@ cdef object view_or_none(TensorImpl base, tuple shape):
     else:
         return None
     return Tensor_wrap(made)
-
-
-cdef int refuse_shape(TensorImpl base, tuple shape) except -1:
-    raise ValueError(f"cannot give {base.numel} elements of shape {TensorImpl_shape(base)} the shape {shape}.")
 
 
 cdef bint fill_in_sizes(int64_t numel, tuple shape, int64_t* sizes) except -1:
@@ -462,14 +456,19 @@ cdef int check_aligned(TensorImpl view, DType dtype) except -1:
 cdef object select(Kernel kernel, object table, arguments_t args):
     base = (<TensorBase>args[0]).impl
     dim = wrap_dim(int64_of(<object>args[1]), base.ndim)
-    key = <object>args[2]
-    index = position_of(key)
+    return selected(base, dim, place_of(base, dim, PyNumber_Index(<object>args[2])))
+
+
+cdef int64_t place_of(TensorImpl base, int dim, object index) except -1:
+    """Return an index, an int, counted from the start of a dimension."""
+    cdef int overflow = 0
     extent = TensorImpl_sizes(base)[dim]
-    if index < 0:
-        index += extent
-    if not 0 <= index < extent:
-        raise IndexError(f"index {key} is out of bounds for dimension {dim} with size {extent}.")
-    return selected(base, dim, index)
+    place = PyLong_AsLongLongAndOverflow(index, &overflow)
+    if place < 0:
+        place += extent
+    if overflow or not 0 <= place < extent:
+        raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {extent}.")
+    return place
 
 
 cdef object selected(TensorImpl base, int dim, int64_t index):
@@ -535,17 +534,7 @@ cdef object diagonal(Kernel kernel, object table, arguments_t args):
 cdef object flip(Kernel kernel, object table, arguments_t args):
     """Return the view with negative strides."""
     base = (<TensorBase>args[0]).impl
-    dims = <object>args[1]
-    if dims is None:
-        dims = tuple(range(base.ndim))
-    elif PyIndex_Check(dims):
-        dims = (dims,)
-    cdef unsigned long long turned = 0
-    for dim in dims:
-        where = wrap_dim(int64_of(dim), base.ndim)
-        if turned >> where & 1:
-            raise ValueError(f"each dimension may be named once, found {dims}.")
-        turned |= <unsigned long long>1 << where
+    turned = axes_from_any(<object>args[1], base.ndim)
     view = TensorImpl_view(base, base.ndim)
     TensorImpl_copy_dims(base, view, 0, 0, base.ndim)
     for i in range(view.ndim):
@@ -567,9 +556,7 @@ cdef object index(Kernel kernel, object table, arguments_t args):
     cdef int64_t offset = 0
     cdef TensorImpl view
     if type(key) is int and base.ndim != 0:
-        view = TensorImpl_view(base, base.ndim - 1)
-        index_int(base, view, 0, 0, key)
-        TensorImpl_copy_dims(base, view, 1, 0, base.ndim - 1)
+        return selected(base, 0, place_of(base, 0, key))
     elif isinstance(key, slice) and base.ndim != 0:
         view = TensorImpl_view(base, base.ndim)
         index_slice(base, view, 0, 0, key)
@@ -621,25 +608,11 @@ cdef TensorImpl index_tuple(TensorImpl base, tuple keys):
             target += rest
             rest = 0
         else:
-            index_int(base, view, source, target, key)
+            place = place_of(base, source, key if type(key) is int else index_of(key))
+            view.storage_offset += place * TensorImpl_strides(base)[source]
             source += 1
     TensorImpl_copy_dims(base, view, source, target, rest)
     return view
-
-
-cdef int index_int(TensorImpl base, TensorImpl view, int source, int target, object key) except -1:
-    """Move the offset to one index of a dimension."""
-    if type(key) is not int:
-        key = index_of(key)
-    extent = TensorImpl_sizes(base)[source]
-    cdef int overflow = 0
-    position = PyLong_AsLongLongAndOverflow(key, &overflow)
-    if position < 0:
-        position += extent
-    if overflow or not 0 <= position < extent:
-        refuse_index(key, source, extent)
-    view.storage_offset += position * TensorImpl_strides(base)[source]
-    return 0
 
 
 cdef object index_of(object key):
@@ -647,10 +620,6 @@ cdef object index_of(object key):
     if not is_position(key):
         raise IndexError(f"a basic index is made of ints, slices, Ellipsis and None, found {type(key).__name__}.")
     return PyNumber_Index(key)
-
-
-cdef int refuse_index(object key, int dim, int64_t extent) except -1:
-    raise IndexError(f"index {key} is out of bounds for dimension {dim} with size {extent}.")
 
 
 cdef int index_slice(TensorImpl base, TensorImpl view, int source, int target, slice key) except -1:
@@ -673,11 +642,8 @@ cdef int index_slice(TensorImpl base, TensorImpl view, int source, int target, s
 
 cdef object unbind(Kernel kernel, object table, arguments_t args):
     base = (<TensorBase>args[0]).impl
-    parts = []  # before the sizes are read: a new list may start a collection, which may run other code
     dim = wrap_dim(int64_of(<object>args[1]), base.ndim)
-    while len(parts) < TensorImpl_sizes(base)[dim]:
-        parts.append(selected(base, dim, len(parts)))
-    return tuple(parts)
+    return tuple([selected(base, dim, i) for i in range(TensorImpl_sizes(base)[dim])])
 
 
 cdef object split(Kernel kernel, object table, arguments_t args):
@@ -687,7 +653,7 @@ cdef object split(Kernel kernel, object table, arguments_t args):
 
 cdef object split_by(TensorImpl base, int64_t axis, int64_t size):
     """Return parts of one size, the last of what is left; without elements one part."""
-    parts = []  # as in unbind()
+    parts = []
     dim = wrap_dim(axis, base.ndim)
     extent = TensorImpl_sizes(base)[dim]
     if size < 0 or (size == 0 and extent != 0):
@@ -703,7 +669,7 @@ cdef object split_by(TensorImpl base, int64_t axis, int64_t size):
 
 cdef object split_with_sizes(Kernel kernel, object table, arguments_t args):
     base = (<TensorBase>args[0]).impl
-    parts = []  # as in unbind()
+    parts = []
     sizes = <object>args[1]
     lengths = [position_of(size) for size in tuple(sizes)]
     dim = wrap_dim(int64_of(<object>args[2]), base.ndim)
@@ -736,7 +702,6 @@ cdef object chunk(Kernel kernel, object table, arguments_t args):
     if extent != 0:
         return split_by(base, dim, (extent - 1) // chunks + 1)
     parts = [None] * chunks  # all the space at once: an absurd number fails here
-    dim = wrap_dim(dim, base.ndim)
     for i in range(chunks):
         parts[i] = Tensor_wrap(narrowed(base, dim, 0, 0))
     return tuple(parts)
