@@ -27,7 +27,7 @@ from tensix.dispatch.tensor_function import alias, operator
 from tensix.kernels.meta import MetaFunctionKernel, MetaUfuncKernel
 from tensix.loops.numpy_kernel import NumpyKernel
 from tensix.loops.ufunc import (
-    ArrayEqualKernel, ClipKernel, CopyingOutKernel, IdentityKernel, OutKernel, PowerKernel, UfuncKernel,
+    ARRAY_EQUAL, ClipKernel, CopyingOutKernel, IdentityKernel, OutKernel, PowerKernel, UfuncKernel,
 )
 from tensix.tensors import promotion
 from tensix.tensors.dtype import float32, float64
@@ -696,7 +696,7 @@ def equal_by_operators(x1, x2):
     return not native_functions.ANY(not_equal.table(x1, x2))
 
 
-native_functions.ARRAY_EQUAL.register("CPU", ArrayEqualKernel())
+native_functions.ARRAY_EQUAL.register("CPU", ARRAY_EQUAL)
 native_functions.ARRAY_EQUAL.register("CompositeExplicitAutograd", equal_by_operators)
 
 

@@ -46,10 +46,6 @@ cdef class IdentityKernel(UfuncKernel):
     cdef bint changes_complex
 
 
-cdef class ArrayEqualKernel(Kernel):
-    cdef UfuncKernel rules
-
-
 cdef class OutKernel(Kernel):
     cdef UfuncKernel rules
     cdef bint is_in_place

@@ -11,7 +11,7 @@ from libc.string cimport memchr, memset, strchr
 from numpy cimport npy_intp, ufunc
 from tensix.core.device cimport CPU, META
 from tensix.core.storage_impl cimport StorageImpl
-from tensix.dispatch.kernel cimport Kernel, arguments_t, kernel_function_t
+from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t, kernel_function_t
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.loops.corrected_loops cimport corrected_loop, faster_loops, level_of_numpy
 from tensix.loops.conversion cimport conversion_init, converting_loop, converting_loop_init, converting_loop_t
@@ -241,12 +241,7 @@ cdef object make_and_copy(Kernel kernel, object table, arguments_t args):
     return COPY_.call2(out, made)
 
 
-cdef class ArrayEqualKernel(Kernel):
-    """Find a pair that differs, by the loops that say which do, and stop at the first."""
-
-    def __init__(self):
-        self.rules, self.function = UfuncKernel("array_equal", np.not_equal), are_equal
-        self.name = "numpy.not_equal up to the first difference"
+# ---- whether two tensors are equal: by the loops that say where they differ, up to the first difference
 
 
 cdef struct search_t:
@@ -256,7 +251,6 @@ cdef struct search_t:
 
 
 cdef object are_equal(Kernel kernel, object table, arguments_t args):
-    cdef UfuncKernel rules = (<ArrayEqualKernel>kernel).rules
     cdef TensorImpl x = (<TensorBase>args[0]).impl
     cdef TensorImpl y = (<TensorBase>args[1]).impl
     cdef iterator_t iterator
@@ -265,16 +259,13 @@ cdef object are_equal(Kernel kernel, object table, arguments_t args):
     cdef uint8_t nothing
     if x.device_type != y.device_type:
         refuse_devices(x, y)
-    cdef typed_loop_t* loop = &rules.loops[UfuncKernel_code(rules, promote_codes(x.dtype_code, y.dtype_code))]
+    cdef typed_loop_t* loop = &DIFFERS.loops[UfuncKernel_code(DIFFERS, promote_codes(x.dtype_code, y.dtype_code))]
     if not TensorImpl_same_sizes(x, y):
         return False
     search.function, search.data, search.is_found = loop.function, loop.data, False
     if x.dtype_code != loop.code or y.dtype_code != loop.code:
         converting_loop_init(&wrapped, loop.function, loop.data, 3)
-        if x.dtype_code != loop.code:
-            conversion_init(&wrapped.conversions[0], x.dtype_code, loop.code)
-        if y.dtype_code != loop.code:
-            conversion_init(&wrapped.conversions[1], y.dtype_code, loop.code)
+        convert_operands(&wrapped, loop, x, y, loop.result_code)
         search.function, search.data = converting_loop, &wrapped
     iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
@@ -384,6 +375,8 @@ cdef int read_types() except -1:
 
 
 read_types()
+cdef UfuncKernel DIFFERS = UfuncKernel("array_equal", np.not_equal)
+ARRAY_EQUAL = Kernel_of("numpy.not_equal up to the first difference", are_equal)
 
 
 cdef int UfuncKernel_correct(UfuncKernel self) except -1:
@@ -534,7 +527,7 @@ cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, TensorImpl out, uint
         iterator_run(&iterator, loop.function, loop.data)
         return out
     converting_loop_init(&wrapped, loop.function, loop.data, 2)
-    convert_operands(&wrapped, loop, x, x, out)
+    convert_operands(&wrapped, loop, x, x, result_code)
     iterator_run(&iterator, converting_loop, &wrapped)
     return out
 
@@ -568,7 +561,7 @@ cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y, Tenso
         iterator_run(&iterator, loop.function, loop.data)
         return out
     converting_loop_init(&wrapped, loop.function, loop.data, 3)
-    convert_operands(&wrapped, loop, x, y, out)
+    convert_operands(&wrapped, loop, x, y, result_code)
     iterator_run(&iterator, converting_loop, &wrapped)
     return out
 
@@ -602,15 +595,15 @@ cdef TensorImpl run_beside_number(typed_loop_t* loop, TensorImpl x, void* number
 
 
 cdef int convert_operands(
-        converting_loop_t* self, typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out) except -1:
+        converting_loop_t* self, typed_loop_t* loop, TensorImpl x, TensorImpl y, uint8_t result_code) except -1:
     """Set up the conversions of the inputs to the loop's type, and from its result."""
     cdef int last = self.operands - 1
     if x.dtype_code != loop.code:
         conversion_init(&self.conversions[0], x.dtype_code, loop.code)
     if last == 2 and y.dtype_code != loop.code:
         conversion_init(&self.conversions[1], y.dtype_code, loop.code)
-    if out.dtype_code != loop.result_code:
-        conversion_init(&self.conversions[last], loop.result_code, out.dtype_code)
+    if result_code != loop.result_code:
+        conversion_init(&self.conversions[last], loop.result_code, result_code)
     return 0
 
 
