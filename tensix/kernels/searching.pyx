@@ -5,11 +5,11 @@ and two tensors that copies items by their size, whatever their type.
 """
 from libc.stdint cimport int16_t, int32_t, int64_t, int8_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memcpy, memset
-from numpy cimport PyArray_Descr, import_array, npy_intp
+from numpy cimport npy_intp
 from tensix.core.device cimport CPU, META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.kernels.sorting cimport flattened
+from tensix.kernels.sorting cimport find_function_t, flattened, functions_of
 from tensix.kernels.statistical cimport axes_from_any, reduced_impl
 from tensix.kernels.views cimport moved
 from tensix.loops.copy cimport converted
@@ -23,8 +23,7 @@ from tensix.loops.iterator cimport (
 )
 from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport (
-    BFLOAT16, BOOL, COMPLEX128, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT16, INT32, INT64, INT8, UINT16, UINT32, UINT64,
-    UINT8, dtype_of_code, itemsize_of,
+    BFLOAT16, BOOL, COMPLEX128, COMPLEX64, FLOAT16, FLOAT32, INT64, itemsize_of,
 )
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
@@ -38,22 +37,8 @@ from tensix.dispatch import native_functions
 from tensix.kernels.statistical import ReductionKernel, TRUTH
 from tensix.loops.numpy_kernel import NumpyKernel
 
-import_array()
-
-ctypedef int (*find_function_t)(void* items, npy_intp count, npy_intp* place, void* array) noexcept nogil
-
-cdef extern from "numpy/arrayobject.h":
-    ctypedef struct PyArray_ArrFuncs:
-        find_function_t argmax
-        find_function_t argmin
-
-    PyArray_ArrFuncs* PyDataType_GetArrFuncs(PyArray_Descr* descr)
-
 cdef enum:
     PARTS = 16
-
-cdef find_function_t LARGEST[47]  # by element types; NULL: floats of two bytes
-cdef find_function_t LEAST[47]
 
 cdef OperatorTable CONTIGUOUS = native_functions.CONTIGUOUS
 
@@ -61,7 +46,7 @@ cdef OperatorTable CONTIGUOUS = native_functions.CONTIGUOUS
 # ---- positions
 
 
-cdef object position(arguments_t args, const find_function_t* find):
+cdef object position(arguments_t args, bint is_largest):
     """Return where along an axis, or in the elements one after the other, a function of NumPy finds something."""
     cdef TensorBase ordered = <TensorBase>args[0]
     cdef TensorImpl x = ordered.impl
@@ -80,9 +65,11 @@ cdef object position(arguments_t args, const find_function_t* find):
     if axis is not None and axis != x.ndim - 1:
         ordered = Tensor_wrap(moved(x, axis, x.ndim - 1))
     ordered = CONTIGUOUS.call1(ordered)
-    if find[x.dtype_code] == NULL:  # of two bytes, whose order is the same in four
+    functions = functions_of(x.dtype_code)
+    if functions == NULL:  # of two bytes, whose order is the same in four
         ordered = Tensor_wrap(converted(ordered.impl, FLOAT32))
-    find_in_lines(ordered.impl, made, find[ordered.impl.dtype_code])
+        functions = functions_of(FLOAT32)
+    find_in_lines(ordered.impl, made, functions.argmax if is_largest else functions.argmin)
     return result
 
 
@@ -144,19 +131,6 @@ cdef void find_share(void* context, int64_t share) noexcept nogil:
         self.places[line] = place
 
 
-cdef int take_functions() except -1:
-    """Take NumPy's functions, which know what comes before what."""
-    for code in (
-            BOOL, UINT8, INT8, UINT16, INT16, UINT32, INT32, UINT64, INT64, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128):
-        descr = dtype_of_code(code).numpy
-        functions = PyDataType_GetArrFuncs(<PyArray_Descr*>descr)
-        LARGEST[code], LEAST[code] = functions.argmax, functions.argmin
-    return 0
-
-
-take_functions()
-
-
 cdef int refuse_empty(TensorImpl x, uint64_t axes) except -1:
     for i in range(x.ndim):
         if (axes >> i) & 1 and TensorImpl_sizes(x)[i] == 0:
@@ -165,11 +139,11 @@ cdef int refuse_empty(TensorImpl x, uint64_t axes) except -1:
 
 
 cdef object argmax(Kernel self, object table, arguments_t args):
-    return position(args, LARGEST)
+    return position(args, True)
 
 
 cdef object argmin(Kernel self, object table, arguments_t args):
-    return position(args, LEAST)
+    return position(args, False)
 
 
 # ---- choice

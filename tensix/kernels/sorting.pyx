@@ -26,8 +26,7 @@ from tensix.loops.empty cimport empty_impl, empty_strided_impl
 from tensix.loops.item cimport ordered_t, place_of_ordered
 from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, run_shares
 from tensix.tensors.dtype cimport (
-    BFLOAT16, BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32,
-    UINT64, dtype_of_code, itemsize_of,
+    BFLOAT16, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, INT64, UINT64, dtype_of_code, itemsize_of,
 )
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
@@ -42,16 +41,8 @@ from tensix.loops.numpy_kernel import NumpyKernel
 
 import_array()
 
-ctypedef int (*sort_function_t)(void* items, npy_intp count, void* array) noexcept nogil
-ctypedef int (*argsort_function_t)(void* items, npy_intp* places, npy_intp count, void* array) noexcept nogil
-
 cdef extern from "numpy/arrayobject.h":
     int NPY_QUICKSORT, NPY_STABLESORT
-
-    ctypedef struct PyArray_ArrFuncs:
-        sort_function_t sort[3]
-        argsort_function_t argsort[3]
-
     PyArray_ArrFuncs* PyDataType_GetArrFuncs(PyArray_Descr* descr)
 
 cdef extern from "tensix/bits.h" nogil:
@@ -92,6 +83,7 @@ cdef struct lines_t:
     int failed
 
 
+cdef PyArray_ArrFuncs* FUNCTIONS[47]
 cdef sort_function_t FASTEST[47]  # NumPy's, per type of the elements
 cdef sort_function_t STABLE[47]
 cdef argsort_function_t STABLE_POSITIONS[47]
@@ -474,12 +466,19 @@ cdef line_function_t line_function(int code, bint wants_positions) noexcept:
     return SORT_POSITIONS[place_of_ordered(code)] if wants_positions else SORT_VALUES[place_of_ordered(code)]
 
 
+cdef PyArray_ArrFuncs* functions_of(int code) noexcept:
+    """Return NumPy's functions for elements of a type; NULL for floats of two bytes, and what NumPy lacks."""
+    return FUNCTIONS[code]
+
+
 cdef int take_functions() except -1:
     """Take NumPy's functions; of one byte, the stable ones are the fastest."""
-    for code in (
-            BOOL, UINT8, INT8, UINT16, INT16, UINT32, INT32, UINT64, INT64, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128):
-        descr = dtype_of_code(code).numpy
-        functions = PyDataType_GetArrFuncs(<PyArray_Descr*>descr)
+    for code in range(47):
+        dtype = dtype_of_code(code)
+        if dtype is None or code == FLOAT16 or code == BFLOAT16 or dtype.numpy is None:
+            continue
+        descr = dtype.numpy
+        functions = FUNCTIONS[code] = PyDataType_GetArrFuncs(<PyArray_Descr*>descr)
         STABLE[code] = functions.sort[NPY_STABLESORT]
         STABLE_POSITIONS[code] = functions.argsort[NPY_STABLESORT]
         FASTEST[code] = functions.sort[NPY_STABLESORT if itemsize_of(code) == 1 else NPY_QUICKSORT]
