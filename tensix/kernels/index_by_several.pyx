@@ -19,7 +19,7 @@ from tensix.kernels.searching cimport places_of_mask
 from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
 from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, run_shares
 from tensix.loops.overlap cimport may_overlap
-from tensix.tensors.dtype cimport BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of
+from tensix.tensors.dtype cimport BOOL, INT64, UINT64, is_integer, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_refresh_order, TensorImpl_sizes,
@@ -99,7 +99,7 @@ cdef bint gather_init(gather_t* self, TensorImpl base, list keys, list indices) 
                 forms.extend(places_of_mask(index))
                 consumed += index.ndim
                 continue
-            if index.dtype_code not in (INT64, INT32, INT16, INT8, UINT8, UINT16, UINT32):
+            if not is_integer(index.dtype_code) or index.dtype_code == UINT64:
                 return False
             key = converted(index, INT64)
             consumed += 1

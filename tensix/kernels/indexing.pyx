@@ -20,7 +20,7 @@ from tensix.loops.numpy_results cimport call_numpy, take_over
 from tensix.loops.overlap cimport check_writable_once
 from tensix.kernels.index_by_one cimport select_rows, write_rows
 from tensix.kernels.sorting cimport flattened
-from tensix.tensors.dtype cimport INT64, UINT64, dtype_of_code
+from tensix.tensors.dtype cimport INT64, UINT64, dtype_of_code, is_integer
 from tensix.tensors.index_key cimport is_position
 from tensix.exchange.ndarray cimport ndarray_of_type
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
@@ -238,7 +238,7 @@ cdef object take_along_axis(Kernel self, object table, arguments_t args):
 
 cdef bint are_positions(TensorImpl index) except -1:
     """Return whether a tensor has integers that fit into int64."""
-    return dtype_of_code(index.dtype_code).kind in "iu" and index.dtype_code != UINT64
+    return is_integer(index.dtype_code) and index.dtype_code != UINT64
 
 
 def take_kernel(self, index, *, axis):

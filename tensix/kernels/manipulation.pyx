@@ -15,12 +15,12 @@ from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
 from tensix.loops.iterator cimport CHUNK_ELEMENTS, run_shares
 from tensix.kernels.sorting cimport flattened
 from tensix.kernels.views cimport narrowed
-from tensix.tensors.dtype cimport INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, itemsize_of
+from tensix.tensors.dtype cimport INT64, UINT64, is_integer, itemsize_of
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     TensorImpl, TensorImpl_const_data, TensorImpl_is_dense, TensorImpl_mutable_data, TensorImpl_refresh_order,
-    TensorImpl_same_sizes, TensorImpl_shallow_copy, TensorImpl_shape, TensorImpl_sizes,
+    TensorImpl_same_sizes, TensorImpl_shape, TensorImpl_sizes,
     TensorImpl_strides, TensorImpl_view, contiguous_strides, int64_of, tx_multiply_overflows, wrap_dim,
 )
 
@@ -182,7 +182,6 @@ cdef object roll(Kernel self, object table, arguments_t args):
         target = flattened(out)
         axes = (0,) * len(shifts)
     else:
-        source = TensorImpl_shallow_copy(x)  # which set_() does not change between two copies
         target = out = empty_strided_impl(x, x.dtype_code)
         axes = as_tuple(axes)
     if len(shifts) != len(axes):
@@ -262,7 +261,7 @@ cdef object repeat(Kernel self, object table, arguments_t args):
 cdef object repeat_tensor(Kernel self, object table, arguments_t args):
     """Repeat by counts of one dimension, as many as there are positions; other counts NumPy broadcasts or refuses."""
     cdef TensorImpl counts = (<TensorBase>args[1]).impl
-    if counts.ndim != 1 or counts.dtype_code not in (INT64, INT32, INT16, INT8, UINT8, UINT16, UINT32):
+    if counts.ndim != 1 or not is_integer(counts.dtype_code) or counts.dtype_code == UINT64:
         return REPEAT_BY_NUMPY.function(REPEAT_BY_NUMPY, table, args)
     return repeated(table, args, 0, copied(counts, INT64))  # they are read twice, and must be the same
 
