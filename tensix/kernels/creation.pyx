@@ -37,7 +37,6 @@ import numpy as np
 
 from tensix.dispatch import native_functions
 from tensix.loops import copy, empty
-from tensix.loops.empty import StridedKernel
 from tensix.loops.numpy_kernel import NumpyKernel
 from tensix.loops.numpy_results import computed
 from tensix.tensors.dtype import complex64, float32, int64
@@ -188,11 +187,13 @@ cdef TensorBase like(TensorBase tensor, arguments_t options):
         impl.ndim, TensorImpl_sizes(impl), impl.dtype_code, impl.device_type, impl.device_index)
 
 
-def empty_strided_kernel(size, stride, *, dtype, device):
+cdef object empty_strided(Kernel self, object table, arguments_t args):
     """Return a tensor over just so many elements as the strides reach."""
     cdef int64_t lowest = 0
     cdef int64_t highest = -1
-    size, stride = tuple(size), tuple(stride)
+    cdef tuple size = tuple(<object>args[0])
+    cdef tuple stride = tuple(<object>args[1])
+    check_strided(<object>args[3], <object>args[5])
     if len(size) != len(stride):
         raise ValueError(f"empty_strided() needs a stride for each size, found {size} and {stride}.")
     cdef TensorImpl shape = TensorImpl_new(0, 0, len(size))
@@ -203,7 +204,8 @@ def empty_strided_kernel(size, stride, *, dtype, device):
     TensorImpl_refresh(shape)
     if shape.numel and not (TensorImpl_span(shape, &lowest, &highest) and highest < LONGEST + lowest):
         raise ValueError(f"empty_strided() of shape {size} with stride {stride}: elements are counted in 63 bits.")
-    return call_factory(EMPTY, (highest - lowest + 1,), (), dtype, device).as_strided(size, stride, -lowest)
+    made = call_factory(EMPTY, (highest - lowest + 1,), (), <object>args[2], <object>args[4])
+    return made.as_strided(size, stride, -lowest)
 
 
 # ---- nested sequences of Python's own numbers, written straight into a tensor
@@ -618,19 +620,20 @@ cdef object meshgrid(Kernel self, object table, arguments_t args):
     return tuple(grids)
 
 
-cdef class TriangleKernel(Kernel):
+cdef Kernel TRIL_BY_NUMPY = NumpyKernel(np.tril)
+cdef Kernel TRIU_BY_NUMPY = NumpyKernel(np.triu)
+
+
+cdef object tril(Kernel self, object table, arguments_t args):
+    return triangle(table, args, True, TRIL_BY_NUMPY)
+
+
+cdef object triu(Kernel self, object table, arguments_t args):
+    return triangle(table, args, False, TRIU_BY_NUMPY)
+
+
+cdef object triangle(object table, arguments_t args, bint is_lower, Kernel by_numpy):
     """Copy matrices with zeros on one side of a diagonal; what does not lie in rows is left to NumPy."""
-
-    cdef bint is_lower
-    cdef Kernel otherwise
-
-    def __init__(self, bint is_lower, Kernel otherwise not None):
-        self.is_lower, self.otherwise, self.function = is_lower, otherwise, triangle
-        self.name = f"{otherwise!r}, or by rows"
-
-
-cdef object triangle(Kernel kernel, object table, arguments_t args):
-    cdef TriangleKernel self = <TriangleKernel>kernel
     cdef TensorImpl x = (<TensorBase>args[0]).impl
     cdef int64_t* sizes = TensorImpl_sizes(x)
     cdef object k = <object>args[1]
@@ -641,13 +644,13 @@ cdef object triangle(Kernel kernel, object table, arguments_t args):
     if x.contiguous and x.ndim >= 2 and type(k) is int and -sizes[x.ndim - 2] <= k <= sizes[x.ndim - 1]:
         made = EMPTY.call_empty(x.ndim, sizes, x.dtype_code, CPU, -1)
     if made is None:
-        return self.otherwise.function(self.otherwise, table, args)
+        return by_numpy.function(by_numpy, table, args)
     target = TensorImpl_mutable_data(made.impl)
     source = TensorImpl_const_data(x)
     triangles.target, triangles.source = <char*>target, <const char*>source
     triangles.lines = x.numel // sizes[x.ndim - 1] if x.numel else 0
     triangles.rows, triangles.columns, triangles.diagonal = sizes[x.ndim - 2], sizes[x.ndim - 1], k
-    triangles.itemsize, triangles.is_lower = itemsize_of(x.dtype_code), self.is_lower
+    triangles.itemsize, triangles.is_lower = itemsize_of(x.dtype_code), is_lower
     triangles.share = max(CHUNK_ELEMENTS // max(triangles.columns, 1), 1)
     run_shares(
         copy_triangles, &triangles, (triangles.lines + triangles.share - 1) // triangles.share, x.numel, x, None,
@@ -695,6 +698,7 @@ for _table, _kernel in (
     (native_functions.RANDN, FactoryKernel(native_functions.NORMAL_)),
     (native_functions.FULL, Kernel_of("full", full)),
     (native_functions.RANDINT, Kernel_of("randint", randint)),
+    (native_functions.EMPTY_STRIDED, Kernel_of("empty_strided", empty_strided)),
     (native_functions.EMPTY_LIKE, Kernel_of("empty_like", empty_like)),
     (native_functions.FULL_LIKE, Kernel_of("full_like", full_like)),
     (native_functions.ARANGE, Kernel_of("arange", arange)),
@@ -706,8 +710,6 @@ for _table, _kernel in (
     _table.register("CompositeExplicitAutograd", _kernel)
 for _table, _key, _kernel in copy.KERNELS + empty.KERNELS:
     _table.register(_key, _kernel)
-native_functions.EMPTY_STRIDED.register(
-    "CompositeExplicitAutograd", StridedKernel(empty_strided_kernel))
 native_functions.MESHGRID.register("CPU", Kernel_of("meshgrid", meshgrid))
-native_functions.TRIL.register("CPU", TriangleKernel(True, NumpyKernel(np.tril)))
-native_functions.TRIU.register("CPU", TriangleKernel(False, NumpyKernel(np.triu)))
+native_functions.TRIL.register("CPU", Kernel_of("tril", tril))
+native_functions.TRIU.register("CPU", Kernel_of("triu", triu))

@@ -10,7 +10,6 @@ from tensix.core.handle cimport own_new
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_allocate
 from tensix.tensors.dispatch_key cimport dense_keys_of_device
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
-from tensix.dispatch.operator_table cimport OperatorTable, PythonKernel, check_returned
 from tensix.tensors.dtype cimport default_float_code, dtype_from_any, itemsize_of
 from tensix.tensors.memory_format cimport memory_format_from_any, strides_of_format
 from tensix.tensors.tensor_base cimport Tensor_wrap
@@ -99,15 +98,13 @@ cdef TensorImpl empty_strided_impl(TensorImpl like, uint8_t dtype_code):
 
 cdef TensorImpl empty_in_order_impl(TensorImpl like, uint8_t dtype_code):
     """Return a body of the same shape and device, its dimensions in the same order in memory, without the gaps."""
-    cdef int64_t strides[64]
     cdef bint follows = not like.contiguous
     cdef int i
-    for i in range(like.ndim):  # now: allocating may run code that changes them
-        strides[i] = TensorImpl_strides(like)[i]
-        follows = follows and (strides[i] > 0 or TensorImpl_sizes(like)[i] == 1)
+    for i in range(like.ndim):
+        follows = follows and (TensorImpl_strides(like)[i] > 0 or TensorImpl_sizes(like)[i] == 1)
     cdef TensorImpl impl = empty_strided_impl(like, dtype_code)
     if follows and impl.contiguous:
-        put_in_order(impl, strides)
+        put_in_order(impl, TensorImpl_strides(like))
     return impl
 
 
@@ -150,23 +147,6 @@ cdef object empty_of_numbers(
 
 
 # ---- the options of factories
-
-
-cdef class StridedKernel(PythonKernel):
-    """Run a Python callable that makes strided tensors, with all its arguments but layout and pin_memory."""
-
-    def __init__(self, function):
-        PythonKernel.__init__(self, function)
-        self.function = run_strided
-
-
-cdef object run_strided(Kernel kernel, object table, arguments_t args):
-    cdef StridedKernel self = kernel
-    by_position, by_name = (<OperatorTable>table).parser.unbind(args, True)
-    check_strided(by_name.pop("layout"), by_name.pop("pin_memory"))
-    result = self.function_object(*by_position, **by_name)
-    check_returned(self, table, args, result)
-    return result
 
 
 cdef int check_strided(object layout, object pin_memory) except -1:
