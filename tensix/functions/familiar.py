@@ -24,6 +24,7 @@ from tensix.functions.sorting import argsort
 from tensix.functions.statistical import mean
 from tensix.kernels.elementwise import isclose, isnan
 from tensix.kernels.random import Generator, random_order
+from tensix.loops.axes import as_tuple, wrapped_axes
 from tensix.tensors.dtype import float64
 
 __all__ = [
@@ -86,7 +87,7 @@ def norm(x: Tensor, /, ord: Any = None, *, axis: int | tuple[int, ...] | None = 
     ord : int, float or str, optional
         Which norm, as of `tensix.linalg.vector_norm`; a name such as ``"fro"``, of matrices.
     axis : int or tuple of int, optional
-        The dimensions of each vector, or of a matrix if the norm has a name; all if not given.
+        The dimensions of each vector, all if not given; of a matrix, if the norm has a name, the last two.
     keepdims : bool, optional
         Whether they stay, with size 1.
 
@@ -99,7 +100,7 @@ def norm(x: Tensor, /, ord: Any = None, *, axis: int | tuple[int, ...] | None = 
         ord = None  # the root of the sum of squares, of however many dimensions
     if not isinstance(ord, str):
         return native_functions.VECTOR_NORM(x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord)
-    if axis is not None and tuple(dim % x.ndim for dim in axis) != (x.ndim - 2, x.ndim - 1):
+    if axis is not None and wrapped_axes(as_tuple(axis), x.ndim) != [x.ndim - 2, x.ndim - 1]:
         raise ValueError(f"norm() of matrices needs them in the last two dimensions, found axis={axis}.")
     return native_functions.MATRIX_NORM(x, keepdims=keepdims, ord=ord)
 

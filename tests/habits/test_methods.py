@@ -147,6 +147,12 @@ def test_norms():
     np.testing.assert_allclose(x.norm().item(), np.linalg.norm(x.numpy()), rtol=1e-6)
     np.testing.assert_allclose(x.norm("nuc").item(), np.linalg.norm(x.numpy(), "nuc"), rtol=1e-6)
     assert x.norm("fro").item() == x.norm().item()
+    assert x.norm("nuc", axis=(-2, -1)).item() == x.norm("nuc").item()
+    for axis, error in ((1, ValueError), ((1, 0), ValueError), ((2, 3), IndexError), ((0, 0), ValueError)):
+        with pytest.raises(error, match="dimension"):
+            x.norm("nuc", axis=axis)
+    with pytest.raises(IndexError, match="0 dimensions"):
+        tensix.tensor(1.0).norm("nuc", axis=(0, 1))
 
 
 def test_parts_of_complex_numbers_are_views():
