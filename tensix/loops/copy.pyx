@@ -2,7 +2,7 @@
 
 All of them are a walk of the iterator with a loop that copies or converts.
 """
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 from numpy cimport PyArray_DATA, import_array, ndarray, npy_intp
 from tensix.core.device cimport CPU, META, Device_from_any
@@ -12,9 +12,8 @@ from tensix.core.storage_impl cimport StorageImpl
 from libc.string cimport memcmp, memset
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.loops.conversion cimport conversion_init, conversion_loop, conversion_t, copy_loop, copy_tile
+from tensix.loops.conversion cimport conversion_init, conversion_loop, conversion_t, copy_loop, copy_strided, copy_tile
 from tensix.loops.empty cimport empty_impl, empty_like_impl
-from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
 from tensix.loops.iterator cimport (
     GRAIN_ELEMENTS, inner_loop_t, iterator_add, iterator_add_element, iterator_run, iterator_start, iterator_t,
     new_result, rows_loop_t,
@@ -115,7 +114,7 @@ cdef object cloned(TensorImpl source, object memory_format):
     made = Tensor_wrap(target)
     if (
         target.contiguous and not source.contiguous and 1 < source.ndim <= INLINE_DIMS
-        and 0 < source.numel <= FEW_ELEMENTS and itemsize_of(source.dtype_code) <= 8
+        and 0 < source.numel <= FEW_ELEMENTS
     ):
         gather(target, source)
     else:
@@ -125,54 +124,38 @@ cdef object cloned(TensorImpl source, object memory_format):
 
 cdef int gather(TensorImpl target, TensorImpl source) except -1:
     """Write a few elements of any strides one after the other: for so few, sorting dimensions is not worth it."""
-    cdef char* data = <char*>TensorImpl_const_data(source)
-    cdef void* to = TensorImpl_mutable_data(target)
-    GATHER_ITEMS[place_of_item(itemsize_of(source.dtype_code))](to, data, source)
-    return 0
-
-
-ctypedef void (*gather_items_t)(void* to, const char* data, TensorImpl source) noexcept
-cdef gather_items_t[5] GATHER_ITEMS = [
-    <gather_items_t>gather_items[uint8_t], <gather_items_t>gather_items[uint16_t],
-    <gather_items_t>gather_items[uint32_t], <gather_items_t>gather_items[uint64_t],
-    <gather_items_t>gather_items[sixteen_bytes_t],
-]
-
-
-cdef void gather_items(item_t* to, const char* data, TensorImpl source) noexcept:
-    """Walk over planes of the two innermost dimensions."""
-    cdef const item_t* items = <const item_t*>data
-    cdef const item_t* row
+    cdef char* to = <char*>TensorImpl_mutable_data(target)
+    cdef const char* items = <const char*>TensorImpl_const_data(source)
+    cdef const char* row
+    cdef int itemsize = itemsize_of(source.dtype_code)
     cdef int64_t* sizes = TensorImpl_sizes(source)
     cdef int64_t* strides = TensorImpl_strides(source)
     cdef int outer = source.ndim - 2
     cdef int64_t rows = sizes[outer]
     cdef int64_t columns = sizes[outer + 1]
-    cdef int64_t row_stride = strides[outer]
-    cdef int64_t column_stride = strides[outer + 1]
     cdef int64_t position[5]
-    cdef int64_t j
     cdef int i
+    if strides[outer] == columns * strides[outer + 1]:
+        rows, columns = 1, rows * columns
     for i in range(outer):
         position[i] = 0
-    while True:
+    while True:  # over planes of the two innermost dimensions
         row = items
         for _ in range(rows):
-            for j in range(columns):
-                to[j] = row[j * column_stride]
-            to += columns
-            row += row_stride
+            copy_strided(itemsize, row, strides[outer + 1] * itemsize, to, itemsize, columns)
+            to += columns * itemsize
+            row += strides[outer] * itemsize
         i = outer - 1
         while i >= 0:
             position[i] += 1
-            items += strides[i]
+            items += strides[i] * itemsize
             if position[i] < sizes[i]:
                 break
-            items -= strides[i] * sizes[i]
+            items -= strides[i] * sizes[i] * itemsize
             position[i] = 0
             i -= 1
         if i < 0:
-            return
+            return 0
 
 
 cdef object lazy_clone(Kernel self, object table, arguments_t args):
