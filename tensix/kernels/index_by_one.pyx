@@ -13,7 +13,7 @@ from libc.string cimport memcpy, memset
 from tensix.core.device cimport CPU
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
-from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, run_shares
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, has_sizes, run_shares
 from tensix.loops.overlap cimport may_overlap
 from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport BOOL, INT64, itemsize_of
@@ -23,6 +23,7 @@ from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_const_data, Tenso
 
 cdef enum:
     PARTS = 16
+    PLACES = 512  # bytes of a mask, that become positions before the first row is read or written
     PART_BYTES = 4 * CHUNK_ELEMENTS
 
 
@@ -83,7 +84,7 @@ cdef bint write_rows(TensorImpl target, object key, TensorImpl values) except -1
     take_keys(&self, index)
     if values.ndim != 0:
         ndim = result_sizes(&self, target, index, sizes)
-        if values.ndim != ndim or not is_same(sizes, TensorImpl_sizes(values), ndim):
+        if not has_sizes(values, ndim, sizes):
             return False
     elif self.row_bytes != self.itemsize:
         return False
@@ -211,13 +212,6 @@ cdef int result_sizes(const selection_t* self, TensorImpl rows, TensorImpl index
     return ndim + rows.ndim - taken
 
 
-cdef bint is_same(const int64_t* a, const int64_t* b, int count) noexcept nogil:
-    for i in range(count):
-        if a[i] != b[i]:
-            return False
-    return True
-
-
 cdef int64_t set_bytes(const uint8_t* mask, int64_t count) noexcept nogil:
     """Count the bytes that are not 0."""
     cdef int64_t found = 0
@@ -250,32 +244,41 @@ cdef scatter_items_t[5] SCATTER_ITEMS = [
 ]
 
 
+cdef int64_t take_places(selection_t* part, const selection_t* self, int64_t start, int64_t left,
+                         int64_t* places) noexcept nogil:
+    """Set up what some bytes of the mask select, as positions; return how many, at most those that are left."""
+    cdef int64_t found = 0
+    cdef int64_t i
+    for i in range(start, min(start + PLACES, self.key_count)):  # See Note [Choosing without branches]
+        places[found] = i
+        found += self.mask[i] != 0
+    part[0] = self[0]
+    part.mask, part.positions, part.key_count = NULL, places, min(found, left)
+    return part.key_count
+
+
 cdef bint copy_rows(selection_t* self, const char* rows, char* out) noexcept nogil:
     """Copy the selected rows one after the other; return False at a position outside."""
-    if self.row_bytes != self.itemsize:
-        return copy_blocks(self, rows, out)
-    return COPY_ITEMS[place_of_item(self.itemsize)](rows, self, out)
-
-
-cdef bint copy_blocks(selection_t* self, const char* rows, char* out) noexcept nogil:
-    cdef int64_t size = self.row_bytes
-    if size == 0:  # nothing is read, but positions may still be out of range
-        return are_inside(self)
+    cdef selection_t part
+    cdef int64_t places[PLACES]
+    cdef int64_t left = self.selected
+    cdef int64_t start = 0
     cdef int64_t i, position
-    cdef int64_t found = 0
-    if self.mask != NULL:
+    if self.row_bytes == self.itemsize:
+        return COPY_ITEMS[place_of_item(self.itemsize)](rows, self, out)
+    if self.mask == NULL:
         for i in range(self.key_count):
-            if self.mask[i] and found < self.selected:
-                memcpy(out + found * size, rows + i * size, size)
-                found += 1
-        if found < self.selected:
-            memset(out + found * size, 0, (self.selected - found) * size)
+            position = place_of(self, self.positions[i])
+            if position < 0:
+                return False
+            memcpy(out + i * self.row_bytes, rows + position * self.row_bytes, self.row_bytes)
         return True
-    for i in range(self.key_count):
-        position = place_of(self, self.positions[i])
-        if position < 0:
-            return False
-        memcpy(out + i * size, rows + position * size, size)
+    while start < self.key_count:
+        left -= take_places(&part, self, start, left, places)
+        copy_rows(&part, rows, out)
+        out += part.key_count * self.row_bytes
+        start += PLACES
+    memset(out, 0, left * self.row_bytes)
     return True
 
 
@@ -324,45 +327,34 @@ cdef bint are_inside(selection_t* self) noexcept nogil:
 
 cdef void scatter_rows(selection_t* self, char* rows, const char* given, int64_t step) noexcept nogil:
     """Write to the selected rows what lies at `given`, and `step` bytes further for each."""
-    if self.row_bytes == 0:
+    cdef selection_t part
+    cdef int64_t places[PLACES]
+    cdef int64_t left = self.selected
+    cdef int64_t start = 0
+    cdef int64_t i, place
+    while self.mask != NULL and start < self.key_count:
+        left -= take_places(&part, self, start, left, places)
+        scatter_rows(&part, rows, given, step)
+        given += part.key_count * step
+        start += PLACES
+    if self.mask != NULL:
         return
-    if self.row_bytes != self.itemsize:
-        scatter_blocks(self, rows, given, step)
-    else:
+    if self.row_bytes == self.itemsize:
         SCATTER_ITEMS[place_of_item(self.itemsize)](rows, self, given, step)
+        return
+    for i in range(self.key_count):
+        place = place_of(self, self.positions[i])
+        if place >= 0:
+            memcpy(rows + place * self.row_bytes, given + i * step, self.row_bytes)
 
 
 cdef void scatter_items(item_t* rows, selection_t* self, const char* given, int64_t step) noexcept nogil:
-    cdef const uint8_t* mask = self.mask
-    cdef int64_t left = self.selected
     cdef int64_t i, place
-    if mask != NULL:
-        for i in range(self.key_count):
-            if mask[i] and left:
-                rows[i] = (<const item_t*>given)[0]
-                given += step
-                left -= 1
-        return
     for i in range(self.key_count):
         place = place_of(self, self.positions[i])
         if place >= 0:
             rows[place] = (<const item_t*>given)[0]
         given += step
-
-
-cdef void scatter_blocks(selection_t* self, char* rows, const char* given, int64_t step) noexcept nogil:
-    cdef int64_t left = self.selected
-    cdef int64_t i, place
-    for i in range(self.key_count):
-        if self.mask != NULL:
-            place = i if self.mask[i] and left else -1
-            left -= place >= 0
-        else:
-            place = place_of(self, self.positions[i])
-        if place >= 0:
-            memcpy(rows + place * self.row_bytes, given, self.row_bytes)
-        if place >= 0 or self.mask == NULL:
-            given += step
 
 
 cdef int refuse_position(const selection_t* self) except -1:

@@ -17,7 +17,7 @@ from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
 from tensix.kernels.searching cimport places_of_mask
 from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
-from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, run_shares
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, has_sizes, run_shares
 from tensix.loops.overlap cimport may_overlap
 from tensix.tensors.dtype cimport BOOL, INT64, UINT64, is_integer, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
@@ -412,11 +412,8 @@ cdef bint scatter(TensorImpl target, list keys, TensorImpl values) except -1:
     if not gather_init(&self, target, keys, indices):
         return False
     ndim = result_sizes(&self, sizes)
-    if values.ndim != 0 and (values.ndim != ndim or not values.contiguous):
+    if values.ndim != 0 and not (values.contiguous and has_sizes(values, ndim, sizes)):
         return False
-    for i in range(values.ndim):
-        if TensorImpl_sizes(values)[i] != sizes[i]:
-            return False
     self.distances = few
     if self.count > FEW:
         held = empty_impl(1, &self.count, INT64, CPU, -1)

@@ -139,3 +139,20 @@ def test_rows_without_elements():
     x[tensix.asarray([2, 0])] = tensix.zeros(2, 0)
     with pytest.raises(IndexError, match="out of bounds"):
         x[tensix.asarray([3])]
+
+
+@pytest.mark.parametrize("count", [511, 512, 513, 2000])
+@pytest.mark.parametrize("width", [(), (1,), (3,), (0,)])
+def test_masks_are_read_in_blocks(count, width):
+    draw = np.random.default_rng(count)
+    array = draw.integers(0, 100, (count, *width)).astype(np.int32)
+    for mask in (draw.random(count) < 0.5, np.zeros(count, bool), np.ones(count, bool)):
+        x, chosen = tensix.from_numpy(array.copy()), tensix.from_numpy(mask)
+        assert x[chosen].tolist() == array[mask].tolist()
+        expected = array.copy()
+        expected[mask] = values = draw.integers(0, 100, array[mask].shape).astype(np.int32)
+        x[chosen] = tensix.from_numpy(values)
+        assert x.tolist() == expected.tolist()
+        x[chosen] = 7
+        expected[mask] = 7
+        assert x.tolist() == expected.tolist()
