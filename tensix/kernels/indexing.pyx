@@ -16,13 +16,12 @@ from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport begin_use_of, end_use_of
 from tensix.loops.copy cimport converted, in_order
 from tensix.kernels.index_by_several cimport gather, gather_along, scatter
-from tensix.loops.numpy_results cimport call_numpy, take_over
+from tensix.loops.numpy_results cimport array_of_bits, call_numpy, take_over
 from tensix.loops.overlap cimport check_writable_once
 from tensix.kernels.index_by_one cimport select_rows, write_rows
 from tensix.kernels.sorting cimport flattened
 from tensix.tensors.dtype cimport INT64, UINT64, dtype_of_code, is_integer
 from tensix.tensors.index_key cimport is_position
-from tensix.exchange.ndarray cimport ndarray_of_type
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     TensorImpl, TensorImpl_bump_version, TensorImpl_is_dense, TensorImpl_mutable_data, int64_of, wrap_dim,
@@ -36,7 +35,6 @@ from tensix.dispatch import native_functions
 from tensix.loops.numpy_kernel import NumpyKernel
 
 cdef object LARGEST_POSITION = np.iinfo(np.int64).max
-cdef object TWO_BYTES = np.dtype(np.uint16)
 
 
 cdef object index(Kernel self, object table, arguments_t args):
@@ -183,12 +181,6 @@ cdef object array_of_key(object key):
     if isinstance(key, np.ndarray) and key.dtype == np.uint64:
         return np.minimum(key, LARGEST_POSITION).astype(np.int64)
     return key
-
-
-cdef object array_of_bits(TensorImpl impl, bint writable):
-    """Return an array over a tensor's memory, of another type of the same size where NumPy lacks the tensor's."""
-    descr = dtype_of_code(impl.dtype_code).numpy
-    return ndarray_of_type(impl, TWO_BYTES if descr is None else descr, writable)
 
 
 cdef object without_overlap(object source, object target):

@@ -9,14 +9,13 @@ from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint16_t, uint32_t, uint64
 from libc.string cimport memcpy
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.loops.copy cimport copied, copy_elements
+from tensix.loops.copy cimport common_code, copied, copy_elements
 from tensix.loops.empty cimport empty_impl, empty_strided_impl, put_in_order
 from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
 from tensix.loops.iterator cimport CHUNK_ELEMENTS, run_shares
 from tensix.kernels.sorting cimport flattened
 from tensix.kernels.views cimport narrowed
 from tensix.tensors.dtype cimport INT64, UINT64, is_integer, itemsize_of
-from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     TensorImpl, TensorImpl_const_data, TensorImpl_is_dense, TensorImpl_mutable_data, TensorImpl_refresh_order,
@@ -43,7 +42,7 @@ cdef object cat(Kernel self, object table, arguments_t args):
     cdef int64_t offset = 0
     cdef object axis = <object>args[1]
     cdef int64_t number = 0 if axis is None else int64_of(axis)
-    cdef tuple parts = bodies_of(<object>args[0])
+    cdef list parts = bodies_of(<object>args[0])
     cdef TensorImpl first = parts[0]
     cdef TensorImpl part, out
     cdef int dim = 0
@@ -80,7 +79,7 @@ cdef object stack(Kernel self, object table, arguments_t args):
     cdef int64_t sizes[64]
     cdef int64_t strides[64]
     cdef int64_t number = int64_of(<object>args[1])
-    cdef tuple parts = bodies_of(<object>args[0])
+    cdef list parts = bodies_of(<object>args[0])
     cdef TensorImpl first = parts[0]
     cdef TensorImpl part, out
     cdef int ndim = first.ndim + 1
@@ -107,7 +106,7 @@ cdef object stack(Kernel self, object table, arguments_t args):
     return Tensor_wrap(out)
 
 
-cdef tuple bodies_of(object tensors):
+cdef list bodies_of(object tensors):
     """Return the bodies of one or more tensors."""
     cdef list found = []
     for x in tensors:
@@ -116,16 +115,7 @@ cdef tuple bodies_of(object tensors):
         found.append((<TensorBase>x).impl)
     if not found:
         raise ValueError("at least one tensor is needed, found none.")
-    return tuple(found)
-
-
-cdef int common_code(tuple parts) except -1:
-    """Return the element type that all promote to."""
-    cdef TensorImpl part = parts[0]
-    cdef int code = part.dtype_code
-    for part in parts:
-        code = promote_codes(code, part.dtype_code)
-    return code
+    return found
 
 
 cdef int check_sizes(TensorImpl part, TensorImpl first, int dim) except -1:

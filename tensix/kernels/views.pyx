@@ -263,8 +263,8 @@ cdef object reshape(Kernel kernel, object table, arguments_t args):
 cdef inline object reshaped(TensorBase a, tuple shape):
     made = view_or_none(a.impl, shape)
     if made is None:
-        copy = contiguous_copy(a, contiguous_format)  # held: it is its body's only owner
-        made = viewed(copy.impl, shape)
+        copy = CLONE.call_with(a, contiguous_format)  # held: it is its body's only owner
+        made = viewed((<TensorBase>copy).impl, shape)
     return made
 
 
@@ -274,10 +274,6 @@ cdef object contiguous(Kernel kernel, object table, arguments_t args):
     memory_format = memory_format_from_any(<object>args[1])
     if TensorImpl_is_contiguous_in(a.impl, memory_format):
         return a
-    return contiguous_copy(a, memory_format)
-
-
-cdef TensorBase contiguous_copy(TensorBase a, object memory_format):
     return CLONE.call_with(a, memory_format)
 
 

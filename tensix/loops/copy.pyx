@@ -24,6 +24,7 @@ from tensix.tensors.dtype cimport (
 )
 from tensix.dispatch.operands cimport is_plain_number, write_number
 from tensix.exchange.numpy_calls cimport call_ignoring_errors
+from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
     INLINE_DIMS, TensorImpl, TensorImpl_adopt, TensorImpl_bump_version, TensorImpl_check_bounds, TensorImpl_const_data,
@@ -92,6 +93,15 @@ cdef TensorImpl copied(TensorImpl source, uint8_t code):
     if source.device_type != META:
         copy_elements(target, source)
     return target
+
+
+cdef int common_code(list bodies) except -1:
+    """Return the element type that all bodies promote to."""
+    cdef TensorImpl body = bodies[0]
+    cdef int code = body.dtype_code
+    for body in bodies:
+        code = promote_codes(code, body.dtype_code)
+    return code
 
 
 cdef int check_cast(uint8_t source, uint8_t target) except -1:

@@ -4,17 +4,15 @@ The views are read-only. A result that lies in the memory of an argument is copi
 is ever a view. See Note [Memory of NumPy's results].
 """
 from cpython.number cimport PyIndex_Check, PyNumber_Index
-from libc.stdint cimport uint8_t
 from numpy cimport NPY_ARRAY_OWNDATA, PyArray_CHKFLAGS, PyArray_Check, import_array
 from tensix.dispatch.kernel cimport Kernel, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable, check_returned
-from tensix.loops.copy cimport converted
-from tensix.loops.numpy_results cimport call_numpy, take_over
+from tensix.loops.copy cimport common_code, converted
+from tensix.loops.numpy_results cimport array_of_bits, call_numpy, take_over
 from tensix.tensors.dtype cimport (
-    BFLOAT16, FLOAT16, FLOAT32, DType, default_float_code, dtype_of_code, numpy_dtype_of, refuse_undefined,
+    BFLOAT16, FLOAT16, FLOAT32, DType, default_float_code, dtype_of_code, refuse_undefined,
 )
-from tensix.exchange.ndarray cimport ndarray_of_impl, ndarray_of_type
-from tensix.tensors.promotion cimport promote_codes
+from tensix.exchange.ndarray cimport ndarray_of_impl
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap, UNDEFINED
 from tensix.tensors.tensor_impl cimport TensorImpl
 
@@ -23,9 +21,6 @@ import numpy as np
 __all__ = ["NumpyKernel"]
 
 import_array()
-
-
-cdef object TWO_BYTES = np.dtype(np.uint16)
 
 
 cdef class NumpyKernel(Kernel):
@@ -81,11 +76,11 @@ cdef object run_over_views(Kernel kernel, object table, arguments_t args):
 
 
 cdef object plain(object value, list tensors):
-    """Return an argument in a form whose code has run: ints for what has ``__index__``; collect the tensors."""
+    """Return an argument in a form whose code has run: ints for what has ``__index__``; collect the tensors' bodies."""
     if isinstance(value, TensorBase):
         if (<TensorBase>value).impl is UNDEFINED:
             refuse_undefined()
-        tensors.append(value)
+        tensors.append((<TensorBase>value).impl)
         return value
     if value is None or isinstance(value, (str, bool, float, complex, DType)):
         return value
@@ -94,15 +89,6 @@ cdef object plain(object value, list tensors):
     if PyIndex_Check(value):
         return PyNumber_Index(value)
     raise TypeError(f"an operator takes tensors, numbers, names, and lists of those, found {type(value).__name__}.")
-
-
-cdef int common_code(list tensors) except -1:
-    """Return the element type that all tensors promote to."""
-    cdef TensorBase tensor = tensors[0]
-    cdef int code = tensor.impl.dtype_code
-    for tensor in tensors:
-        code = promote_codes(code, tensor.impl.dtype_code)
-    return code
 
 
 cdef object NumpyKernel_view(NumpyKernel self, object value, int code, list arrays):
@@ -116,18 +102,12 @@ cdef object NumpyKernel_view(NumpyKernel self, object value, int code, list arra
             impl = converted(impl, default_float_code())
         if self.widens and is_narrow(impl.dtype_code):
             impl = converted(impl, FLOAT32)
-        array = ndarray_of_type(impl, bits_of(impl.dtype_code), False) if self.moves else ndarray_of_impl(impl, False)
+        array = array_of_bits(impl, False) if self.moves else ndarray_of_impl(impl, False)
         arrays.append(array)
         return array
     if isinstance(value, tuple):
         return tuple([NumpyKernel_view(self, item, code, arrays) for item in <tuple>value])
     return (<DType>value).numpy_dtype if isinstance(value, DType) else value
-
-
-cdef object bits_of(uint8_t code):
-    """Return NumPy's type of the same size: its own if it has one."""
-    dtype = dtype_of_code(code)
-    return TWO_BYTES if dtype.numpy is None and dtype.itemsize == 2 else numpy_dtype_of(dtype)
 
 
 cdef bint is_narrow(int code) noexcept:

@@ -14,9 +14,10 @@ from cpython.ref cimport PyObject
 from numpy cimport NPY_ARRAY_OWNDATA, PyArray_CHKFLAGS, PyArray_CLEARFLAGS, PyArray_Check, import_array, ndarray
 from tensix.core.python_reference cimport drop_python_reference
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_watch
-from tensix.exchange.ndarray cimport impl_of_ndarray
+from tensix.exchange.ndarray cimport impl_of_ndarray, ndarray_of_type
 from tensix.exchange.numpy_calls cimport call_checked, call_ignoring_errors
 from tensix.memory.numpy_memory cimport RESULTS_HANDLER, allocator_of_block, take_block, take_failure
+from tensix.tensors.dtype cimport BFLOAT16, dtype_of_code, numpy_dtype_of
 from tensix.tensors.tensor_base cimport Tensor_wrap
 from tensix.tensors.tensor_impl cimport TensorImpl
 
@@ -25,6 +26,7 @@ import numpy as np
 import_array()
 
 cdef type NUMBER = np.generic
+cdef object TWO_BYTES = np.dtype(np.uint16)
 
 cdef extern from "numpy/arrayobject.h":
     object PyDataMem_SetHandler(object handler)
@@ -54,6 +56,12 @@ cdef object call_numpy(object function, tuple args, dict kwargs=None, bint compu
     finally:
         restore_handler(before)
     return found  # not within `try`: Cython would lose it if `finally` fails
+
+
+cdef object array_of_bits(TensorImpl impl, bint writable):
+    """Return an array over a tensor's memory, of uint16 where NumPy lacks the tensor's type."""
+    bits = TWO_BYTES if impl.dtype_code == BFLOAT16 else numpy_dtype_of(dtype_of_code(impl.dtype_code))
+    return ndarray_of_type(impl, bits, writable)
 
 
 cdef object array_of(object found):
