@@ -36,7 +36,7 @@ from tensix.loops.numpy_results cimport call_numpy, take_over
 from tensix.loops.parallel cimport parallel_for
 from tensix.loops.ufunc cimport UfuncKernel, run_beside_number, run_unary, types_of_loop
 from tensix.tensors.dtype cimport (
-    BFLOAT16, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT64, default_float_code, dtype_from_any,
+    BFLOAT16, BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT64, default_float_code, dtype_from_any,
     dtype_of_code, itemsize_of,
 )
 from tensix.exchange.ndarray cimport readable_of_impl
@@ -105,6 +105,8 @@ cdef object run_reduction(Kernel kernel, object table, arguments_t args):
         result = dtype_from_any(<object>args[2]).code
         working = self.working[result]
         check_cast(x.dtype_code, result)
+        if result == BOOL:
+            x = converted(x, BOOL)  # before it is reduced: the integer sum of 1 and -1 is false
     if x.numel == 0 and not self.has_empty_result:
         refuse_empty(table.schema.name, x, axes)
     cdef reduction_loop_t* loop = &self.loops[x.dtype_code]
@@ -689,7 +691,7 @@ cdef object accumulate(arguments_t args, int operation, object function):
     result = wide if dtype is None else dtype_from_any(dtype)
     code = result.code
     check_cast(x.dtype_code, code)
-    if x.device_type != META and (tx_scan(operation, code) == NULL or result.kind in "iu" and result is not wide):
+    if x.device_type != META and (tx_scan(operation, code) == NULL or result.kind in "biu" and result is not wide):
         return accumulate_by_numpy(x, dim, result, include_initial, function)
     if result is not wide:
         x = converted(x, code)

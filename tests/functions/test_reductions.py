@@ -191,6 +191,16 @@ def test_imaginary_parts_are_not_dropped():
             function(x, dtype=tensix.float32)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", *REALS])
+@pytest.mark.parametrize("name", ["sum", "prod", "cumulative_sum", "cumulative_prod"])
+def test_results_of_type_bool(dtype, name):
+    """Elements become true or false first; running results have one byte each."""
+    a = np.array([[0.25, -0.25, 0], [1, 2, 0], [0, 0, 1]]).astype(dtype)
+    for axis in (0, 1):
+        result = getattr(tensix, name)(tensix.from_numpy(a), axis=axis, dtype=tensix.bool)
+        assert_close(result, getattr(np, name)(a, axis=axis, dtype=bool))
+
+
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean", "var"])
 @pytest.mark.parametrize("axis", [None, 0, 1])
 @pytest.mark.parametrize("step", [2, 3])
