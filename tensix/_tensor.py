@@ -528,7 +528,7 @@ class Tensor(TensorBase):
         >>> bool(tensix.min(x) >= -2), bool(tensix.max(x) <= 3)
         (True, True)
         """
-        if not 0 <= high - low < np.inf:
+        if not 0 <= float(high - low) < np.inf:
             raise ValueError(f"uniform_() needs finite bounds, low at most high, found {low} and {high}.")
         return fill_scaled(UNIFORM_, self, generator, high - low, low)
 

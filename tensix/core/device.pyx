@@ -3,6 +3,8 @@ cimport cython
 from libc.stdint cimport int8_t
 from tensix._support.public_module cimport set_module
 
+import operator
+
 __all__ = ["Device", "rename_privateuse1_backend"]
 
 # PyTorch's numbers (c10/core/DeviceType.h), so that a code means the same on both sides of an exchange.
@@ -59,6 +61,7 @@ cdef class Device:
         if index is not None:
             if parsed.index != -1:
                 raise ValueError(f"device {device!r} carries an index already, cannot take index={index} as well.")
+            index = operator.index(index)
             if not -1 <= index <= 127:
                 raise ValueError(f"a device index must be from -1 to 127, found {index}.")
             self.index = index

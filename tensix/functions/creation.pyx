@@ -748,7 +748,7 @@ cdef tuple first_without_type(object items, int depth):
 
 cdef bint is_large(object number) except -1:
     """Return whether a number is an int that neither int64 nor uint64 holds."""
-    return isinstance(number, int) and not -(1 << 63) <= number < 1 << 64
+    return isinstance(number, int) and not -(1 << 63) <= int(number) < 1 << 64
 
 
 cdef int refuse_large(object number) except -1:

@@ -33,6 +33,8 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl_sizes, TensorImpl_span, TensorImpl_strides, int64_of, tx_multiply_overflows,
 )
 
+from operator import index
+
 import numpy as np
 
 from tensix.dispatch import native_functions
@@ -522,6 +524,7 @@ cdef bint is_short(object number) except -1:
 
 
 cdef object linspace_of_numpy(object start, object end, object steps, object endpoint, object dtype, object device):
+    steps = index(steps)
     if not 0 <= steps < 2**63:
         raise ValueError(f"linspace() needs a number of elements that is 0 or more and below 2**63, found num={steps}.")
     if dtype is None:

@@ -26,6 +26,8 @@ from tensix.tensors.tensor_impl cimport (
     int64_of, refuse_devices, wrap_dim,
 )
 
+from operator import index
+
 import numpy as np
 
 from tensix.dispatch import native_functions
@@ -301,6 +303,7 @@ cdef object dot(Kernel self, object table, arguments_t args):
 
 def cross_kernel(self, other, axis):
     """Name the argument, as NumPy wants it."""
+    axis = index(axis)
     for x in (self, other):
         if not -x.ndim <= axis < x.ndim or x.shape[axis] != 3:
             shapes = f"{self.shape} and {other.shape}"

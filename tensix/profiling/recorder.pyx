@@ -58,6 +58,7 @@ import sys
 import threading
 import time
 from importlib import import_module
+from operator import index
 
 cimport cython
 from cpython.contextvars cimport get_value
@@ -318,6 +319,7 @@ cdef class record(MemoryListener):
         self.tasks, self.task_numbers = [], {}
 
     def __init__(self, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS, through=None, resident=False):
+        max_events = index(max_events)
         if not 16 <= max_events <= 1 << 32:
             raise ValueError(f"max_events must be from 16 to 2**32, found {max_events}.")
         self.sites = CallSites(depth, through)

@@ -73,6 +73,56 @@ def test_arguments_that_change_the_tensor(call, other):
                 check_bounds(part)
 
 
+class Unordered:
+    """Return from comparisons what has no truth value; subclasses are numbers otherwise."""
+
+    def __index__(self):
+        return 2
+
+    def compare(self, other):
+        return self
+
+    __lt__ = __le__ = __gt__ = __ge__ = compare
+    __sub__ = __rsub__ = __float__ = __index__
+
+    def __bool__(self):
+        raise KeyError("no truth value")
+
+
+class UnorderedInt(Unordered, int):
+    """Has another value than it claims: a range is checked of the value that is used."""
+
+    __hash__ = int.__hash__
+
+
+BOUNDED = {
+    "set_num_threads": tensix.set_num_threads,
+    "Recorder": lambda n: tensix.memory.record(max_events=n),
+    "linspace": lambda n: tensix.linspace(0.0, 1.0, n),
+    "cross": lambda n: tensix.linalg.cross(tensix.ones(3), tensix.ones(3), axis=n),
+    "uniform_": lambda n: tensix.ones(3).uniform_(n, 5.0),
+    "tensor": lambda n: tensix.tensor([n, 1 << 63]),
+    "Device": lambda n: tensix.Device("cuda", n),
+    "set_allocator": lambda n: tensix.set_allocator("hip", None, priority=n),
+    "CPUAllocator": lambda n: tensix.CPUAllocator(numa_node=n),
+    "CallSites": tensix.CallSites,
+    "CallSites.frames": lambda n: tensix.CallSites().frames(n),
+}
+
+
+@pytest.mark.parametrize("number", [Unordered(), UnorderedInt(10**30), tensix.ones(2), 10**30])
+@pytest.mark.parametrize("call", BOUNDED)
+def test_bounds_of_numbers_that_cannot_be_compared(call, number):
+    """Cython loses the error of a truth value in a chain of comparisons, which ends as a SystemError."""
+    threads = tensix.get_num_threads()
+    try:
+        BOUNDED[call](number)
+    except (TypeError, ValueError, OverflowError, KeyError):
+        pass
+    finally:
+        tensix.set_num_threads(threads)
+
+
 def check_bounds(x):
     """Check that a view lies within its storage, by making it again."""
     tensix.Tensor.from_storage(x.storage(), x.storage_offset(), x.shape, x.stride(), x.dtype)
