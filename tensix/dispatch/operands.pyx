@@ -239,5 +239,6 @@ cdef object call_in_place(OperatorTable table, TensorBase target, object other):
     if is_number(other):
         return call_with_number(table, target, other, False)
     if isinstance(other, ndarray):
-        return call_in_place(table, target, tensor_of_array(target, other))
+        found = tensor_of_array(target, other)  # an array again: numpy.ma.masked, or an element of an array of objects
+        return NotImplemented if isinstance(found, ndarray) else call_in_place(table, target, found)
     return NotImplemented

@@ -237,3 +237,12 @@ def test_number_needs_no_memory():
 def test_bools_are_not_raised_to_negative_powers():
     with pytest.raises(ValueError, match="negative integer powers"):
         tensix.ones(3, dtype="bool") ** -1
+
+
+@pytest.mark.parametrize("name", ["__iadd__", "__ipow__", "__irshift__", "__imatmul__"])
+def test_arrays_without_dimensions_whose_element_is_an_array(name):
+    """Their element is not asked for its own element again, without end."""
+    own = np.empty((), object)
+    own[()] = own
+    for array in (np.ma.masked, own):
+        assert getattr(tensix.ones(3), name)(array) is NotImplemented
