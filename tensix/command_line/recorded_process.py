@@ -79,8 +79,9 @@ class RecordedProcess:
             recording = record(resident=True, **self.options)
         except ValueError:  # the command found all packages; this process is of another program, which lacks one
             recording = record(resident=True, **self.options | {"through": None})
-        files = [file_without_name(self.folder, "xb+", buffering=0) for _ in range(1 + self.is_native)]
-        recording._keep_in(*files)  # it closes them
+        with contextlib.ExitStack() as files:
+            recording._keep_in(*(files.enter_context(file_without_name(self.folder, "xb+", buffering=0))
+                                 for _ in range(1 + self.is_native)))  # fmt: skip
         recording._call_at_failures(lambda nbytes: self.at_failure and self.at_failure(nbytes))
         self.recording = recording.start()
         if self.is_native and not recording._note_native():

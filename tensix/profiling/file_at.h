@@ -1,13 +1,19 @@
-/* Reading and writing at a position of a file, without the GIL. */
+/* Reading and writing at a position of a file, without the GIL, by a descriptor that the program may close. */
 #ifndef TENSIX_FILE_AT_H
 #define TENSIX_FILE_AT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Write data to a file, or read it, and return whether that was done as a whole. */
+/* Tell which file a descriptor is of, and write data to it, or read it; return whether that was done as a whole. */
 #if defined(_WIN32)
 #include <io.h>
+#define tx_close _close
+static __inline int tx_identify(int file, uint64_t identity[3])
+{
+    identity[0] = identity[1] = identity[2] = 0;
+    return 1;
+}
 static __inline int tx_copy_at(int file, void *data, size_t nbytes, uint64_t position, int writes)
 {
     if (_lseeki64(file, (int64_t)position, 0) < 0) return 0;
@@ -15,7 +21,17 @@ static __inline int tx_copy_at(int file, void *data, size_t nbytes, uint64_t pos
 }
 #else
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#define tx_close close
+static inline int tx_identify(int file, uint64_t identity[3])
+{
+    struct stat facts;
+    if (fstat(file, &facts) != 0) return 0;
+    identity[0] = (uint64_t)facts.st_dev, identity[1] = (uint64_t)facts.st_ino;
+    identity[2] = (uint64_t)facts.st_nlink; /* a new file may have the number of one that had no name and was closed */
+    return 1;
+}
 static inline int tx_copy_at(int file, void *data, size_t nbytes, uint64_t position, int writes)
 {
     while (nbytes != 0) {

@@ -65,7 +65,7 @@ from cpython.contextvars cimport get_value
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 from tensix.core.memory_reports cimport (
     EXPORTED,
     MemoryListener,
@@ -134,6 +134,8 @@ cdef extern from "tensix/profiling/clock.h" nogil:
 
 cdef extern from "tensix/profiling/file_at.h" nogil:
     bint tx_copy_at(int file, void* data, size_t nbytes, uint64_t position, bint writes)
+    bint tx_identify(int file, uint64_t* identity)
+    int tx_close(int file)
 
 cdef extern from "tensix/core/pages.h" nogil:
     size_t tx_resident_bytes(void* address, size_t nbytes)
@@ -213,6 +215,7 @@ cdef struct tape_t:
     size_t dropped
     uint64_t numbers         # of blocks given
     int file                 # for records of freed blocks, -1 if there is none
+    uint64_t[3] identity     # of the file
     size_t file_capacity     # in records
     size_t file_total        # that were written, the oldest of them over by newer ones
     block_table_t living     # address -> position of its record
@@ -284,7 +287,6 @@ cdef class record(MemoryListener):
     cdef CallSites sites
     cdef object started         # None before start()
     cdef object resident        # the samples, or None
-    cdef list files             # of the tapes
     cdef int64_t duration_ns    # of what was stopped
     cdef list allocators        # allocators and threads by their numbers on the tape
     cdef dict threads
@@ -312,7 +314,7 @@ cdef class record(MemoryListener):
         self.sites = CallSites()
         self.tape.max_count = self.native.max_count = DEFAULT_MAX_EVENTS
         self.tape.file = self.native.file = -1
-        self.allocators, self.threads, self.files = [], {}, []
+        self.allocators, self.threads = [], {}
         self.operators, self.operator_numbers = [], {}
         self.marks = []
         self.examined, self.moments, self.deaths = {}, [], {}
@@ -330,6 +332,8 @@ cdef class record(MemoryListener):
     def __dealloc__(self):
         stop_listening(self)
         stop_noting(self)
+        close_file(&self.native)
+        close_file(&self.tape)
         free(self.native.records)
         block_table_clear(&self.native.living)
         free(self.tape.records)
@@ -405,13 +409,13 @@ cdef class record(MemoryListener):
         return made
 
     def _keep_in(self, file, native_file=None):
-        """Put records of freed blocks into open files, which the recording keeps; before it starts.
+        """Put records of freed blocks into files, of which the recording keeps descriptors; before it starts.
 
         The second is for blocks of other libraries.
         """
-        self.files = [file, native_file]
-        self.tape.file, self.native.file = file.fileno(), -1 if native_file is None else native_file.fileno()
-        self.tape.file_capacity = self.native.file_capacity = self.tape.max_count
+        open_file(&self.tape, os.dup(file.fileno()))
+        if native_file is not None:
+            open_file(&self.native, os.dup(native_file.fileno()))
 
     def _note_native(self):
         """Record blocks of other libraries too, once it has started; return whether that is possible."""
@@ -1076,9 +1080,29 @@ cdef bint reserve_record(tape_t* tape) noexcept nogil:
     return tape.count < tape.capacity
 
 
+cdef void open_file(tape_t* tape, int file) noexcept:
+    tape.file, tape.file_capacity = file, tape.max_count
+    tx_identify(file, tape.identity)
+
+
+cdef bint has_file(const tape_t* tape) noexcept nogil:
+    """Return whether it is the tape's file still: a program may close all descriptors, and open another by the number."""
+    cdef uint64_t[3] identity
+    return (tape.file >= 0 and tx_identify(tape.file, identity)
+            and memcmp(identity, tape.identity, sizeof(identity)) == 0)
+
+
+cdef void close_file(tape_t* tape) noexcept nogil:
+    if has_file(tape):
+        tx_close(tape.file)
+
+
 cdef void remove_freed(tape_t* tape) noexcept nogil:
     """Take freed blocks off the tape: all to its file, else the oldest, at most half of it. See Note [The tape]."""
     cdef block_record_t buffer[256]
+    if tape.file >= 0 and not has_file(tape):
+        tape.dropped += min(tape.file_total, tape.file_capacity)
+        tape.file, tape.file_total = -1, 0
     cdef size_t excess = tape.count if tape.file >= 0 else (tape.count + 1) // 2
     cdef size_t kept = 0, filled = 0, i
     for i in range(tape.count):

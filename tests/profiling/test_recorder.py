@@ -243,6 +243,26 @@ def test_every_allocator_has_its_number():
     assert data["blocks"]["allocator"] == list(range(50)) == list(range(len(data["allocators"])))
 
 
+def test_a_program_may_close_all_files_and_open_its_own(tmp_path):
+    """The number of the recording's descriptor is the program's then: it is neither written to nor closed."""
+    recording = record(max_events=200_000)
+    with open(tmp_path / "records", "w+b", buffering=0) as file:
+        kept = os.dup(file.fileno())
+        os.close(kept)
+        recording._keep_in(file)  # its descriptor has the lowest number that is free
+    with recording:
+        for _ in range(40_000):
+            Storage(1)
+    os.close(kept)
+    with open(tmp_path / "own", "w+b", buffering=0) as own:
+        os.dup2(own.fileno(), kept)
+        snapshot = recording.snapshot()
+        del recording
+        assert os.fstat(kept).st_size == 0
+    assert snapshot["dropped"] + len(snapshot["blocks"]["nbytes"]) == 40_000
+    os.close(kept)
+
+
 def test_records_in_a_file_and_in_memory_make_one_snapshot(tmp_path):
     """Records of freed blocks go to the file; each block is there once, with all that is known of it."""
     recording = record(max_events=200_000)
