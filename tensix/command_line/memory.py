@@ -1,9 +1,11 @@
 """``python -m tensix memory``: run a program, or read a snapshot, and show how it used memory."""
 
 import argparse
+import contextlib
 import os
 import sys
 import tempfile
+import threading
 import time
 from importlib import import_module
 from pathlib import Path
@@ -171,7 +173,8 @@ def show_live(arguments):
 
 def seconds_of(text):
     """Return a number of seconds, 0.1 or more, that may end in an s."""
-    seconds = float(text.removesuffix("s"))
-    if not 0.1 <= seconds < float("inf"):
-        raise ValueError(f"expected 0.1 seconds or more, found {text}.")
-    return seconds
+    with contextlib.suppress(ValueError):
+        seconds = float(text.removesuffix("s"))
+        if 0.1 <= seconds <= threading.TIMEOUT_MAX:
+            return seconds
+    raise argparse.ArgumentTypeError(f"expected 0.1 seconds or more, such as 10s, found {text!r}")

@@ -76,10 +76,12 @@ def run(arguments):
 
 
 def limit_of(option, text):
-    """Return a limit in bytes. A small number without a unit is refused: the unit was probably forgotten."""
+    """Return a limit in bytes, below 2**60. A small number without a unit is refused: it was probably forgotten."""
     import_module("tensix._modules")  # which a run without a limit does without
     limit = import_module("tensix._support.format_size").parse_size(text)
     if text.strip()[-1].isdecimal() and limit < LEAST_BARE_LIMIT:
         raise ValueError(f"{option} {text} is a limit of {limit} bytes: give the unit too, such as {text.strip()}M for "
                          f"mebibytes, or write {text.strip()}B.")  # fmt: skip
+    if limit >= 1 << 60:
+        raise ValueError(f"{option} must be below 2**60 bytes, found {text}.")
     return limit

@@ -207,6 +207,8 @@ def test_a_running_program_is_shown(tmp_path, begin):
 @pytest.mark.parametrize("words, said", [
     (["--live", str(os.getpid())], "is not recorded"), (["--every", "3s", "-c", "0"], "--every needs --live"),
     (["--live", "1", "-c", "0"], "it cannot be combined with a program"),
+    (["--live", "1", "--every", "0s"], "--every: expected 0.1 seconds or more, such as 10s, found '0s'"),
+    (["--live", "1", "--every", "5m"], "found '5m'"), (["--live", "1", "--every", "1e300"], "found '1e300'"),
 ])  # fmt: skip
 def test_what_cannot_be_shown_is_refused(tmp_path, words, said):
     command = [sys.executable, "-m", "tensix", "memory", *words]

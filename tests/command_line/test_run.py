@@ -133,6 +133,8 @@ def test_it_ends_as_under_python(code, status):
     (["--limit", " 1048575 ", "-c", "0"], "give the unit too"),
     (["--limit", "0.5", "-c", "0"], "give the unit too"),
     (["--limit", "", "-c", "0"], "found ''"),
+    (["--limit", "9" * 20, "-c", "0"], "--limit must be below 2**60 bytes"),
+    (["--limit-arrays", "1048576 TiB", "-c", "0"], "found 1048576 TiB"),
 ])  # fmt: skip
 def test_bad_input(capsys, words, said):
     assert main(["run", *words]) == 2 and said.lower() in capsys.readouterr().err.lower()
