@@ -1086,7 +1086,7 @@ cdef void open_file(tape_t* tape, int file) noexcept:
 
 
 cdef bint has_file(const tape_t* tape) noexcept nogil:
-    """Return whether it is the tape's file still: a program may close all descriptors, and open another by the number."""
+    """Return whether it is the tape's file still: a program may close it, and open another by the same number."""
     cdef uint64_t[3] identity
     return (tape.file >= 0 and tx_identify(tape.file, identity)
             and memcmp(identity, tape.identity, sizeof(identity)) == 0)
