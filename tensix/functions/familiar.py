@@ -136,6 +136,8 @@ def einsum(subscripts: str, /, *operands: Tensor) -> Tensor:
     """
     if not isinstance(subscripts, str):
         raise TypeError(f"einsum() takes subscripts such as 'ij,jk->ik' first, found {type(subscripts).__name__}.")
+    if not operands:
+        raise ValueError("einsum() needs at least one tensor, found none.")
     return native_functions.EINSUM(subscripts, tensors_only(operands, "einsum"))
 
 

@@ -58,6 +58,11 @@ def test_wrong_einsum(subscripts, shapes):
         tensix.einsum(subscripts, *[tensix.ones(shape) for shape in shapes])
 
 
+def test_einsum_needs_a_tensor():
+    with pytest.raises(ValueError, match="needs at least one tensor"):
+        tensix.einsum("ij")
+
+
 def test_einsum_of_no_letters():
     with pytest.raises(TypeError, match="subscripts such as"):
         tensix.einsum(tensix.ones(2), [0])
