@@ -337,6 +337,7 @@ def test_a_program_in_c(tmp_path):
     subprocess.run([*command, f"-Wl,-rpath,{folder}", "-o", program], check=True)
     roots = os.pathsep.join([str(Path(tensix.__file__).parent.parent), *sys.path])
     variables = {**os.environ, "PYTHONPATH": roots, "PYTHONHOME": sys.base_prefix}
+    variables["LC_ALL"] = "C.UTF-8"  # in C, 3.12 and later load no extension from a folder with umlauts
     printed = subprocess.run(
         [program, "16", "20000"], env=variables, check=True, capture_output=True, text=True, timeout=300
     ).stdout

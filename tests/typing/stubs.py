@@ -113,7 +113,8 @@ def with_summaries(path):
     module = importlib.import_module(".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts))
     lines = path.read_text(encoding="utf-8").splitlines()
     for part, owner in reversed(declarations_of("\n".join(lines), module)):
-        summary = (inspect.getdoc(vars(owner).get(part.name)) or "").partition("\n")[0]
+        named = vars(owner).get(part.name)
+        summary = (inspect.getdoc(named) or "").partition("\n")[0] if named is not None else ""  # None has one, too
         if ast.get_docstring(part) is not None:  # an earlier one
             (kept, *_), last = part.body, part.body[0].end_lineno
             if isinstance(part, ast.ClassDef):
