@@ -58,10 +58,10 @@ import sys
 import threading
 import time
 from importlib import import_module
-from operator import index
 
 cimport cython
 from cpython.contextvars cimport get_value
+from cpython.number cimport PyNumber_Index
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc, realloc
@@ -321,7 +321,7 @@ cdef class record(MemoryListener):
         self.tasks, self.task_numbers = [], {}
 
     def __init__(self, depth=DEFAULT_DEPTH, max_events=DEFAULT_MAX_EVENTS, through=None, resident=False):
-        max_events = index(max_events)
+        max_events = PyNumber_Index(max_events)
         if not 16 <= max_events <= 1 << 32:
             raise ValueError(f"max_events must be from 16 to 2**32, found {max_events}.")
         self.sites = CallSites(depth, through)
@@ -1085,22 +1085,21 @@ cdef void open_file(tape_t* tape, int file) noexcept:
     tx_identify(file, tape.identity)
 
 
-cdef bint has_file(const tape_t* tape) noexcept nogil:
-    """Return whether it is the tape's file still: a program may close it, and open another by the same number."""
-    cdef uint64_t[3] identity
-    return (tape.file >= 0 and tx_identify(tape.file, identity)
-            and memcmp(identity, tape.identity, sizeof(identity)) == 0)
+cdef bint is_file(int file, const uint64_t* identity) noexcept nogil:
+    """Return whether it is a tape's file still: a program may close it, and open another by the same number."""
+    cdef uint64_t[3] found
+    return file >= 0 and tx_identify(file, found) and memcmp(found, identity, sizeof(found)) == 0
 
 
 cdef void close_file(tape_t* tape) noexcept nogil:
-    if has_file(tape):
+    if is_file(tape.file, tape.identity):
         tx_close(tape.file)
 
 
 cdef void remove_freed(tape_t* tape) noexcept nogil:
     """Take freed blocks off the tape: all to its file, else the oldest, at most half of it. See Note [The tape]."""
     cdef block_record_t buffer[256]
-    if tape.file >= 0 and not has_file(tape):
+    if tape.file >= 0 and not is_file(tape.file, tape.identity):
         tape.dropped += min(tape.file_total, tape.file_capacity)
         tape.file, tape.file_total = -1, 0
     cdef size_t excess = tape.count if tape.file >= 0 else (tape.count + 1) // 2
@@ -1152,6 +1151,7 @@ cdef class TapeReader:
     cdef block_record_t* copy
     cdef size_t copied, in_file, dropped
     cdef int file
+    cdef uint64_t[3] identity
     cdef block_record_t part[1024]  # PART_COUNT
 
     def __cinit__(self):
@@ -1169,9 +1169,10 @@ cdef class TapeReader:
             count[0] = min(<size_t>PART_COUNT, self.count() - first)
             return &self.copy[first - self.in_file]
         count[0] = min(<size_t>PART_COUNT, self.in_file - first)
-        if not tx_copy_at(
-                self.file, self.part, count[0] * sizeof(block_record_t), first * sizeof(block_record_t), False):
-            raise OSError("the file of a recording cannot be read: was it cut off, or is its disk gone?")
+        cdef size_t nbytes = count[0] * sizeof(block_record_t)
+        if not tx_copy_at(self.file, self.part, nbytes, first * sizeof(block_record_t), False) or not is_file(
+                self.file, self.identity):  # asked afterwards: bytes of another file mean nothing
+            raise OSError("the file of a recording cannot be read: was it closed or cut off, or is its disk gone?")
         return self.part
 
 
@@ -1184,6 +1185,7 @@ cdef TapeReader reader_of(tape_t* tape, bint is_native):
     if tape.file >= 0:
         remove_freed(tape)
     reader.copied, reader.dropped, reader.file = tape.count, tape.dropped, tape.file
+    memcpy(reader.identity, tape.identity, sizeof(tape.identity))
     reader.in_file = min(tape.file_total, tape.file_capacity)
     reader.copy = <block_record_t*>malloc(max(tape.count, <size_t>1) * sizeof(block_record_t))
     if reader.copy != NULL and tape.count:

@@ -263,6 +263,22 @@ def test_a_program_may_close_all_files_and_open_its_own(tmp_path):
     os.close(kept)
 
 
+def test_what_another_file_has_is_not_read_as_records(tmp_path):
+    """As when the program opens a file by that number while the snapshot is taken."""
+    recording = record(max_events=200_000)
+    with open(tmp_path / "records", "w+b", buffering=0) as file, open(tmp_path / "own", "w+b", buffering=0) as own:
+        own.write(bytes([255]) * 10_000_000)
+        kept = os.dup(file.fileno())
+        os.close(kept)
+        recording._keep_in(file)
+        with recording:
+            for _ in range(40_000):
+                Storage(1)
+        with pytest.raises(OSError, match="was it closed"):
+            recording._snapshot_in_parts(lambda part: os.dup2(own.fileno(), kept))
+        os.close(kept)
+
+
 def test_records_in_a_file_and_in_memory_make_one_snapshot(tmp_path):
     """Records of freed blocks go to the file; each block is there once, with all that is known of it."""
     recording = record(max_events=200_000)
