@@ -30,7 +30,6 @@ former one to the next registration.
 ``tests/models/registry.pml`` is a model of this.
 """
 from contextvars import ContextVar
-from operator import index
 
 cimport cython
 from cpython.number cimport PyIndex_Check, PyNumber_Index
@@ -346,7 +345,7 @@ def set_allocator(device_type, Allocator allocator, priority=0):
         A registration is kept unless a later one has the same priority or a higher one; a lower one is ignored.
     """
     cdef int8_t type_code = device_type_from_any(device_type)
-    priority = index(priority)
+    priority = PyNumber_Index(priority)
     if not 0 <= priority <= 255:
         raise ValueError(f"a priority must be from 0 to 255, found {priority}.")
     if allocator is None and type_code == CPU:

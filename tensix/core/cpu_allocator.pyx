@@ -17,6 +17,7 @@ The next bit says that an allocator above keeps the block: it counts blocks itse
 where it notes what it knows of this one.
 """
 cimport cython
+from cpython.number cimport PyNumber_Index
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
@@ -33,8 +34,6 @@ from tensix.core.memory_reports cimport (
 )
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil, may_run_python, tx_begin_long_free, tx_end_long_free
-
-from operator import index
 
 from tensix.core.allocator import OutOfMemoryError, set_allocator
 
@@ -104,7 +103,7 @@ cdef class CPUAllocator(Allocator):
         size = alignment_from_any(alignment)
         if zero_fill and junk_fill:
             raise ValueError("Cannot request both zero-fill and junk-fill at the same time: choose one.")
-        numa_node = None if numa_node is None else index(numa_node)
+        numa_node = None if numa_node is None else PyNumber_Index(numa_node)
         if numa_node is not None and not 0 <= numa_node < 64:
             raise ValueError(f"numa_node must be from 0 to 63 or None, found {numa_node}.")
         self.alignment = max(size, <size_t>MALLOC_ALIGNMENT_BYTES)

@@ -1,9 +1,8 @@
 """Devices: a type such as ``cpu`` and an index, -1 where none is given."""
 cimport cython
+from cpython.number cimport PyNumber_Index
 from libc.stdint cimport int8_t
 from tensix._support.public_module cimport set_module
-
-import operator
 
 __all__ = ["Device", "rename_privateuse1_backend"]
 
@@ -61,7 +60,7 @@ cdef class Device:
         if index is not None:
             if parsed.index != -1:
                 raise ValueError(f"device {device!r} carries an index already, cannot take index={index} as well.")
-            index = operator.index(index)
+            index = PyNumber_Index(index)
             if not -1 <= index <= 127:
                 raise ValueError(f"a device index must be from -1 to 127, found {index}.")
             self.index = index

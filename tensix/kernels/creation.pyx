@@ -13,7 +13,7 @@ from cpython.bool cimport PyBool_Check
 from cpython.float cimport PyFloat_CheckExact
 from cpython.list cimport PyList_CheckExact
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
-from cpython.number cimport PyIndex_Check
+from cpython.number cimport PyIndex_Check, PyNumber_Index
 from cpython.tuple cimport PyTuple_CheckExact
 from libc.math cimport ceil, isfinite, signbit
 from libc.stdint cimport INT64_MAX, INT64_MIN, int8_t, int64_t, uint8_t
@@ -32,8 +32,6 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_new, TensorImpl_refresh, TensorImpl_shape,
     TensorImpl_sizes, TensorImpl_span, TensorImpl_strides, int64_of, tx_multiply_overflows,
 )
-
-from operator import index
 
 import numpy as np
 
@@ -524,7 +522,7 @@ cdef bint is_short(object number) except -1:
 
 
 cdef object linspace_of_numpy(object start, object end, object steps, object endpoint, object dtype, object device):
-    steps = index(steps)
+    steps = PyNumber_Index(steps)
     if not 0 <= steps < 2**63:
         raise ValueError(f"linspace() needs a number of elements that is 0 or more and below 2**63, found num={steps}.")
     if dtype is None:

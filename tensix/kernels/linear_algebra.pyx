@@ -5,6 +5,7 @@ count, and their strides behind the steps from one core to the next. The iterato
 
 All else are functions of NumPy over zero-copy views; what is narrower than float32 is computed in that.
 """
+from cpython.number cimport PyNumber_Index
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 from numpy cimport npy_intp
@@ -25,8 +26,6 @@ from tensix.tensors.tensor_impl cimport (
     TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_shape, TensorImpl_sizes, TensorImpl_strides,
     int64_of, refuse_devices, wrap_dim,
 )
-
-from operator import index
 
 import numpy as np
 
@@ -303,7 +302,7 @@ cdef object dot(Kernel self, object table, arguments_t args):
 
 def cross_kernel(self, other, axis):
     """Name the argument, as NumPy wants it."""
-    axis = index(axis)
+    axis = PyNumber_Index(axis)
     for x in (self, other):
         if not -x.ndim <= axis < x.ndim or x.shape[axis] != 3:
             shapes = f"{self.shape} and {other.shape}"

@@ -24,8 +24,8 @@ model of this, in which loads may be as stale as ARM permits.
 How a loop is cut depends on shapes and never on the number of threads, wherever that could change a result.
 """
 import os
-from operator import index
 
+from cpython.number cimport PyNumber_Index
 from libc.stdint cimport int64_t, uint64_t
 from tensix.core.atomics cimport (
     tx_add_fetch_acq_rel, tx_compare_exchange_acq_rel, tx_exchange_acq_rel, tx_fetch_sub_acq_rel, tx_load_acquire,
@@ -167,7 +167,7 @@ def set_num_threads(n):
     """
     if isinstance(n, bool) or not isinstance(n, int):
         raise TypeError(f"set_num_threads() takes an int, found {type(n).__name__}.")
-    n = index(n)
+    n = PyNumber_Index(n)
     if not 1 <= n <= MAX_THREADS:
         raise ValueError(f"set_num_threads() takes 1 to {MAX_THREADS}, found {n}.")
     tx_store_relaxed(&NUM_THREADS, n)

@@ -22,10 +22,10 @@ time would cost those whose lines are near. So the table knows of a stack that w
 in it; if not, twice as many frames are read, as often as there must be. Whether it is there is found out at the first
 sight of such a stack: Note [Whose line it was] in ``code_origin.py``.
 """
-from operator import index
 from typing import NamedTuple
 
 cimport cython
+from cpython.number cimport PyNumber_Index
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int32_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, realloc
@@ -147,7 +147,7 @@ cdef class CallSites:
         self.site_count = 1
 
     def __init__(self, depth=DEFAULT_DEPTH, through=None):
-        depth = index(depth)
+        depth = PyNumber_Index(depth)
         if not 1 <= depth <= MAX_DEPTH:
             raise ValueError(f"depth must be from 1 to {MAX_DEPTH} frames, found {depth}.")
         self.depth = depth
@@ -251,7 +251,7 @@ cdef class CallSites:
 
 cdef call_site_t site_numbered(CallSites self, object number) except *:
     """Return the stack of lines that has a number."""
-    number = index(number)
+    number = PyNumber_Index(number)
     if not 0 < number < self.site_count or self.sites[<uint32_t>number].number != number:
         raise ValueError(f"no stack has the number {number}: ask for those that capture() of this table returned.")
     return self.sites[<uint32_t>number]
