@@ -59,7 +59,8 @@ def parse_size(size: int | str) -> int:
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", size.lower())
         if match is None or match[2] not in UNITS:
             raise ValueError(f"a size is a number and a unit such as '512M' or '1.5 GiB', found {size!r}.")
-        return int(float(match[1]) * UNITS[match[2]]) if "." in match[1] else int(match[1]) * UNITS[match[2]]
+        whole, _, part = match[1].partition(".")
+        return int(whole + part) * UNITS[match[2]] // 10 ** len(part)
     if isinstance(size, bool) or not isinstance(size, int):
         raise TypeError(f"a size is an int or a text such as '512MiB', found {type(size).__name__}.")
     if size < 0:
