@@ -82,11 +82,13 @@ def memory_of(number):
     return None
 
 
-def share_of(number, otherwise):
-    """Return a process's private bytes, with its share only of pages that forks share."""
-    with contextlib.suppress(OSError, ValueError), open(f"/proc/{number}/smaps_rollup", "rb") as file:
-        return sum(sizes_in(file, b"Pss_Anon:", b"SwapPss:"))
-    return otherwise
+def share_of(number):
+    """Return a process's private bytes, with its share only of pages that forks share, 0 if it has ended."""
+    with contextlib.suppress(OSError), open(f"/proc/{number}/smaps_rollup", "rb") as file:
+        if share := sum(sizes_in(file, b"Pss_Anon:", b"SwapPss:")):
+            return share
+    own = memory_of(number)  # where Linux does not show shares, before 5.4 or of another user's process
+    return own[0] if own else 0
 
 
 def allow_reserved(limit):

@@ -97,9 +97,11 @@ class LimitOfTree:
         if self.limit is None:
             return
         own = {number: facts for number in processes_of(pid) if (facts := memory_of(number))}
-        if sum(private for private, _ in own.values()) > self.limit:  # pages that forks share count in each
-            own = {number: (share_of(number, private), data) for number, (private, data) in own.items()}
         total = sum(private for private, _ in own.values())
+        for _ in range(2):  # again, since the shares of processes that end between two readings pass to the others
+            if total > self.limit:  # in memory_of, pages that forks share count in each
+                own = {number: (share_of(number), data) for number, (_, data) in own.items()}
+                total = sum(private for private, _ in own.values())
         self.most = max(self.most, total)
         left = max(self.limit - total, 0)
         share = left if left > self.limit // LITTLE else left // max(len(own), 1)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tensix.command_line.process_memory import memory_of, processes_of
+from tensix.command_line.process_memory import memory_of, processes_of, share_of
 from tensix.command_line.program import run_and_wait
 from tensix.memory import load_snapshot
 
@@ -260,6 +260,17 @@ def test_pages_that_forks_share_count_once(tmp_path):
            "[os.fork() for _ in range(3)]\ntime.sleep(0.6)\nos._exit(0)\n"  # fmt: skip
     done = run(tmp_path, "--limit-total", "350MiB", "-c", code)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_process_that_has_ended_has_no_memory():
+    """Also if it ends after its memory was read, and before its share is: it counted in full then."""
+    ended = os.fork() or os._exit(0)
+    try:
+        os.waitid(os.P_PID, ended, os.WEXITED | os.WNOWAIT)
+        assert (memory_of(ended), share_of(ended)) == (None, 0)
+    finally:
+        os.waitpid(ended, 0)
+    assert 0 < share_of(os.getpid()) <= memory_of(os.getpid())[0] + (1 << 20)
 
 
 def test_a_program_is_ended_where_refusing_is_too_late(tmp_path):
