@@ -9,8 +9,8 @@ stacks apart: what lies behind a guard page is a stack, and the region of an add
 whose allocator reserves a gigabyte at a time. Without the GIL, Python's does so, too, and has all of its objects.
 Arrays that were not touched are counted, but not resident: the parts may be more than the whole; then the rest is 0.
 
-Reading the table takes milliseconds in a large process. A thread that samples spends a fiftieth of its time on it,
-reads it at once when the process has grown by a twentieth, and repeats what it read last in between.
+Reading the table takes milliseconds in a large process. A thread that samples spends a fiftieth of its time on it, a
+tenth when the process has grown by a twentieth since, and repeats what it read last in between.
 """
 
 import re
@@ -36,7 +36,7 @@ PARTS = ("python", "heap", "heap_free", "arrow", "libraries", "files", "shared",
 COLUMNS = ("time_ns", "nbytes", "cached", "recording", *PARTS)
 UNTOUCHED = "untouched"  # bytes of blocks of other libraries that are not resident; a column where these are recorded
 MOST_SAMPLES = 4096
-PAUSE_PER_COST, PAUSE_PER_COST_WHILE_IT_GROWS = 50, 2
+PAUSE_PER_COST, PAUSE_PER_COST_WHILE_IT_GROWS = 50, 10
 GROWTH = 20  # a part of the process that is worth reading again
 MAPPING = re.compile(
     rb"^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \d+ *(.*)\n(?:Size|KernelPageSize|MMUPageSize): .*\n"
