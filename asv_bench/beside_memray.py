@@ -1,14 +1,18 @@
 """Compare what `python -m tensix memory` and memray tell of programs, and what that costs.
 
-    python asv_bench/beside_memray.py [PROGRAM ...]
+    python asv_bench/beside_memray.py [--times N] [PROGRAM ...]
 
 Programs are those of ``tests/consumers/programs``, or scripts that are given. Needs memray and what they import. Each
 is run plainly, under tensix, under tensix with ``--native`` and under memray, in turn, `ROUNDS` times. A time is the
 least of a whole command, over that of the program by itself: it includes writing the recording. "memory" is the most
 that the largest process had, over that of the program by itself. What is resident is that of the program's own process
 with ``--native``; by line are the blocks then, as far as they were touched. Peaks count also what was not touched.
+
+Starting and ending a command takes its time, however long the program runs. With ``--times``, one process runs the
+program N times: that part is then the smaller one.
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -97,11 +101,25 @@ def print_table(rows):
     print()
 
 
+def repeated(program, times, folder):
+    """Return the path of a program that runs this one so many times."""
+    path = folder / Path(program).name
+    path.write_text(f"import runpy\nfor _ in range({times}):\n    runpy.run_path({program!r}, run_name='__main__')\n")
+    return str(path)
+
+
 def main():
     """Print the tables."""
-    programs = sys.argv[1:] or sorted(map(str, PROGRAMS.glob("*.py")))
-    with tempfile.TemporaryDirectory() as folder:
-        known, costs = zip(*(rows_of(program, Path(folder)) for program in programs), strict=True)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--times", type=int, default=1, metavar="N", help="run each program N times in one process")
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", default=sorted(map(str, PROGRAMS.glob("*.py"))))
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        programs = arguments.programs
+        if arguments.times != 1:
+            programs = [repeated(os.path.abspath(program), arguments.times, folder) for program in programs]
+        known, costs = zip(*(rows_of(program, folder) for program in programs), strict=True)
     print_table([COLUMNS, *known])
     print_table([COSTS, *costs])
 
