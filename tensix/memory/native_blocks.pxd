@@ -9,7 +9,7 @@ cdef extern from "tensix/memory/preloaded.h" nogil:
     ctypedef struct tx_native_hooks_t:
         void (*made)(void* data, size_t nbytes, bint is_mapping, void* caller) noexcept nogil
         size_t (*gone)(void* data) noexcept nogil
-        size_t (*unmapped)(void* begin, size_t nbytes) noexcept nogil
+        size_t (*unmapped)(void* begin, size_t nbytes, bint is_own) noexcept nogil
         const char* begin
         const char* end
     ctypedef struct tx_preloaded_t:

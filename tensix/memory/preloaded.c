@@ -92,9 +92,9 @@ static size_t unmapped(void *begin, size_t nbytes, void *caller)
 {
     const tx_native_hooks_t *listening = hooks_now();
     int error = errno;
-    if (listening == NULL || is_own(listening, caller)) return 0;
+    if (listening == NULL) return 0;
     inside++;
-    nbytes = listening->unmapped(begin, nbytes);
+    nbytes = listening->unmapped(begin, nbytes, is_own(listening, caller));
     inside--;
     errno = error;
     return nbytes;
@@ -234,4 +234,4 @@ static __attribute__((constructor)) void begin(void)
     pthread_atfork(take_lock, release_lock, release_in_child);
 }
 
-EXPORTED const tx_preloaded_t tensix_preloaded_1 = {take_lock, release_lock, ignore, listen};
+EXPORTED const tx_preloaded_t tensix_preloaded_2 = {take_lock, release_lock, ignore, listen};

@@ -1,5 +1,5 @@
 /* What the recorder and the library that is loaded before a program know of each other; see preloaded.c. Another tensix
- * may be loaded in a process that inherits the environment: if this changes, so does the number in tensix_preloaded_1.
+ * may be loaded in a process that inherits the environment: if this changes, so does the number in tensix_preloaded_2.
  */
 #ifndef TENSIX_PRELOADED_H
 #define TENSIX_PRELOADED_H
@@ -12,7 +12,7 @@ enum { TX_LEAST_NATIVE_BYTES = 65536 }; /* smaller requests pass straight throug
 typedef struct {
     void (*made)(void *data, size_t nbytes, int is_mapping, void *caller);
     size_t (*gone)(void *data); /* before it goes; returns the bytes of a block that was noted, else 0 */
-    size_t (*unmapped)(void *begin, size_t nbytes); /* likewise, of any part of mappings */
+    size_t (*unmapped)(void *begin, size_t nbytes, int is_own); /* likewise; unless tensix asks, of any part of mappings */
     const char *begin, *end; /* of the code of tensix, whose own requests are not reported */
 } tx_native_hooks_t;
 

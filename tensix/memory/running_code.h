@@ -63,7 +63,7 @@ static int tx_running_positions(tx_position_t *out, int most)
 }
 
 /* Return the address of what a module names in the library that is loaded before the program, NULL without it. */
-static const tx_preloaded_t *tx_find_preloaded(void) { return dlsym(RTLD_DEFAULT, "tensix_preloaded_1"); }
+static const tx_preloaded_t *tx_find_preloaded(void) { return dlsym(RTLD_DEFAULT, "tensix_preloaded_2"); }
 
 /* Tell the file of the library that an address is in, and which kind it is. Takes the loader's lock. */
 static int tx_library_at(void *address, const char **path)

@@ -665,15 +665,18 @@ cdef size_t untouched_of(tape_t* tape) noexcept nogil:
     return untouched
 
 
-cdef size_t native_unmapped(void* begin, size_t nbytes) noexcept nogil:
-    """Note the end of mappings from here on, of one in part perhaps, and return the bytes that ended."""
+cdef size_t native_unmapped(void* begin, size_t nbytes, bint is_own) noexcept nogil:
+    """Note the end of mappings from here on, of one in part perhaps, and return the bytes that ended.
+
+    What tensix unmaps was not noted, except arenas of the interpreter, which are freed through ``tx_arena_free``.
+    """
     cdef size_t ended = 0
     cdef uint64_t position
     preloaded.lock()
     if noting != NULL:
         if block_table_find(&noting.living, begin, &position) and noting.records[position].nbytes == nbytes:
             ended = native_end(noting, begin)
-        else:
+        elif not is_own:
             while True:
                 more = end_mapping_in(noting, <uintptr_t>begin, <uintptr_t>begin + nbytes)
                 if more == 0:

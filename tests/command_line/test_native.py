@@ -210,6 +210,21 @@ def test_objects_of_python(recorded):
     assert (library, site["line"], is_freed) == ("Python", line_of("bytes(700_001)"), False)
 
 
+def test_arenas_that_the_interpreter_frees(tmp_path):
+    """Their end passes through tensix, which counts them."""
+    (tmp_path / "prog.py").write_text(
+        "import numpy\nfor _ in range(3):\n    texts = [str(n) * 9 for n in range(300_000)]\n    del texts\n"
+    )
+    done = tensix(tmp_path, "memory", "--native", "-o", "out.json", "prog.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    snapshot = load_snapshot(tmp_path / "out.json")
+    blocks, arenas = snapshot["blocks"], snapshot["allocators"].index("Python objects")
+    made = [row for row, allocator in enumerate(blocks["allocator"]) if allocator == arenas]
+    alive = [row for row in made if blocks["freed_ns"][row] is None]
+    assert sum(blocks["nbytes"][row] for row in made) > 60 << 20
+    assert sum(blocks["nbytes"][row] for row in alive) < 16 << 20
+
+
 def test_what_is_freed_after_the_recording_was_alive_in_it(recorded):
     assert [is_freed for *_, is_freed in found(recorded[1], 9_000_001)] == [False]
 
