@@ -91,6 +91,6 @@ def memory_summary(device: str | Device = "cpu") -> str:
         ]
     resident = resident_nbytes()
     if resident is not None:
-        now, most = map(format_size, resident)
+        now, most = map(format_size, resident[:2])
         rows += [("process resident", now), ("  at its peak", most)]
     return "\n".join(f"{name:<20}  {text}" for name, text in rows)

@@ -7,6 +7,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tensix/profiling/clock.h"
+
+typedef struct {
+    size_t now, most; /* bytes; 0 where the system does not say */
+    int64_t at_ns;
+} tx_resident_t;
+
+/* What of this process is in main memory, the most that ever was, and when: with the GIL, more may happen in between. */
+#if defined(__linux__)
+#include <fcntl.h>
+#include <unistd.h>
+static tx_resident_t tx_resident_now(void)
+{
+    tx_resident_t found;
+    char text[16384], *most, *now;
+    int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    ssize_t count = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    found.at_ns = tx_now_ns();
+    if (file >= 0) close(file);
+    text[count < 0 ? 0 : count] = 0;
+    most = strstr(text, "\nVmHWM:"), now = strstr(text, "\nVmRSS:");
+    found.most = most == NULL ? 0 : (size_t)strtoull(most + 7, NULL, 10) << 10;
+    found.now = now == NULL ? 0 : (size_t)strtoull(now + 7, NULL, 10) << 10;
+    return found;
+}
+#else
+static tx_resident_t tx_resident_now(void) { tx_resident_t found = {0, 0, 0}; return found; }
+#endif
+
 /* Bytes of the C library's heaps: in use, with what it mapped for single blocks, and free but kept. */
 #if defined(__GLIBC__) && defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 33)

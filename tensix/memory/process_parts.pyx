@@ -1,10 +1,14 @@
 """What the C library and Python manage of the memory of this process; from ``process_parts.h``."""
 
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport int64_t, uintptr_t
 
 __all__ = []
 
 cdef extern from "tensix/memory/process_parts.h":
+    ctypedef struct tx_resident_t:
+        size_t now, most
+        int64_t at_ns
+    tx_resident_t tx_resident_now() nogil
     void tx_heap_bytes(size_t* used, size_t* unused) nogil
     void tx_count_arenas()
     size_t tx_arena_bytes
@@ -13,6 +17,14 @@ cdef extern from "tensix/core/pages.h" nogil:
     size_t tx_resident_bytes(void* address, size_t nbytes)
 
 cdef bint are_counted = False
+
+
+def resident_now():
+    """Return the bytes in main memory now, the most that ever were, and the time in nanoseconds; 0 bytes if unknown."""
+    cdef tx_resident_t found
+    with nogil:
+        found = tx_resident_now()
+    return found.now, found.most, found.at_ns
 
 
 def heap_bytes():
@@ -25,9 +37,10 @@ def heap_bytes():
 
 def resident_in(uintptr_t begin, uintptr_t end):
     """Return how many bytes of a region are in main memory."""
-    cdef size_t nbytes
-    with nogil:
-        nbytes = tx_resident_bytes(<void*>begin, end - begin)
+    cdef size_t nbytes = 0
+    if begin != end:  # else the GIL stays here, for which another thread would make this one wait
+        with nogil:
+            nbytes = tx_resident_bytes(<void*>begin, end - begin)
     return nbytes
 
 

@@ -25,7 +25,7 @@ from tensix.core.cpu_allocator import region_bytes
 from tensix.core.memory_reports import memory_allocated
 from tensix.memory.background_thread import BackgroundThread
 from tensix.memory.caching_allocator import cached_bytes
-from tensix.memory.process_parts import arena_bytes, heap_bytes, resident_in
+from tensix.memory.process_parts import arena_bytes, heap_bytes, resident_in, resident_now
 
 __all__ = ["UNTOUCHED", "ResidentMemory", "ResidentParts", "resident"]
 
@@ -267,7 +267,7 @@ class ResidentMemory:
 
         That was somewhere between the two, so each part is the larger of the two.
         """
-        now, highest = resident_nbytes()
+        now, highest, at_ns = resident_nbytes()
         is_highest = highest > self.highest
         nbytes = highest if is_highest else now
         cached, recording = cached_bytes(), self.recording_bytes()
@@ -276,7 +276,7 @@ class ResidentMemory:
         python, *parts = parts_with(self.mappings, memory_allocated("cpu") + cached + in_heap, recording)
         row = cached, recording, max(python - in_arenas, 0), *parts, self.untouched
         before, self.row_before = self.row_before, row
-        return time.monotonic_ns() - self.started_ns, nbytes, *(map(max, before, row) if is_highest else row)
+        return at_ns - self.started_ns, nbytes, *(map(max, before, row) if is_highest else row)
 
     def read_mappings_if_due(self, nbytes):
         """Read the table of mappings if it is time to. See Note [Parts of the resident memory]."""
@@ -301,16 +301,13 @@ class ResidentMemory:
 
 
 def resident_nbytes():
-    """Return the bytes that are resident now and the most that ever were; None where no one tells."""
-    try:
-        with open("/proc/self/status", "rb", buffering=0) as file:
-            highest, now = re.findall(rb"^Vm(?:HWM|RSS):\s+(\d+) kB", file.read(), re.MULTILINE)
-        return int(now) << 10, int(highest) << 10
-    except (OSError, ValueError):
-        pass
+    """Return the bytes that are resident now, the most that ever were, and the time; None where no one tells."""
+    found = resident_now()
+    if all(found):
+        return found
     try:
         resource = import_module("resource")
     except ImportError:  # Windows
         return None
     highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return highest, highest
+    return highest, highest, time.monotonic_ns()

@@ -40,7 +40,7 @@ def test_a_peak_between_two_samples_is_seen():
     """If it is the highest of all; Linux remembers that one."""
     if resident_memory.resident_nbytes()[0] == resident_memory.resident_nbytes()[1]:
         bytearray(b"x") * (64 * MIB)  # else the system cannot tell now from the highest
-    _, highest = resident_memory.resident_nbytes()
+    highest = resident_memory.resident_nbytes()[1]
     with record(resident=3600) as recording:
         bytearray(b"x") * (highest + 64 * MIB)
     assert max(recording.snapshot(holders=False)["resident"]["nbytes"]) > highest + 60 * MIB
@@ -60,20 +60,21 @@ def test_intervals_that_are_none(interval):
 def test_samples_are_bounded_and_peaks_kept(monkeypatch):
     monkeypatch.setattr(resident_memory, "MOST_SAMPLES", 8)
     values = iter(range(100, 200))
-    monkeypatch.setattr(resident_memory, "resident_nbytes", lambda: (next(values), 0))
+    monkeypatch.setattr(resident_memory, "resident_nbytes", lambda: (next(values), 0, 7))
     samples = ResidentMemory(True, lambda: 0)
     samples.started_ns = 0
     for _ in range(37):
         samples.take()
     assert len(samples.rows) < 8 and samples.per_row == 8
     assert [nbytes for _, nbytes, *_ in samples.rows] == [107, 115, 123, 131, 136]
+    assert {at_ns for at_ns, *_ in samples.rows} == {7}  # when it was read, for the row is made later
 
 
 def test_systems_that_tell_less(monkeypatch):
     """No /proc: the highest so far; no module resource: nothing."""
-    monkeypatch.setattr(resident_memory, "open", lambda *_, **__: (_ for _ in ()).throw(OSError), raising=False)
-    now, highest = resident_memory.resident_nbytes()
-    assert now == highest > MIB
+    monkeypatch.setattr(resident_memory, "resident_now", lambda: (0, 0, 0))
+    now, highest, at_ns = resident_memory.resident_nbytes()
+    assert now == highest > MIB and abs(time.monotonic_ns() - at_ns) < 10**10
     monkeypatch.setattr(resident_memory, "import_module", lambda _: (_ for _ in ()).throw(ImportError))
     with record(resident=True) as recording:
         pass
