@@ -104,7 +104,8 @@ def print_table(rows):
 def repeated(program, times, folder):
     """Return the path of a program that runs this one so many times."""
     path = folder / Path(program).name
-    path.write_text(f"import runpy\nfor _ in range({times}):\n    runpy.run_path({program!r}, run_name='__main__')\n")
+    path.write_text(f"code = compile(open({program!r}).read(), {program!r}, 'exec')\n"
+                    f"for _ in range({times}):\n    exec(code, {{'__name__': '__main__'}})\n")  # fmt: skip
     return str(path)
 
 
