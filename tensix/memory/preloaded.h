@@ -12,7 +12,7 @@ enum { TX_LEAST_NATIVE_BYTES = 65536 }; /* smaller requests pass straight throug
 typedef struct {
     void (*made)(void *data, size_t nbytes, int is_mapping, void *caller);
     size_t (*gone)(void *data); /* before it goes; returns the bytes of a block that was noted, else 0 */
-    size_t (*unmapped)(void *begin, size_t nbytes, int is_own); /* likewise; unless tensix asks, of any part of mappings */
+    size_t (*unmapped)(void *begin, size_t nbytes, int is_own); /* likewise; if others ask, of parts too */
     const char *begin, *end; /* of the code of tensix, whose own requests are not reported */
 } tx_native_hooks_t;
 

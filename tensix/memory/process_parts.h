@@ -14,7 +14,7 @@ typedef struct {
     int64_t at_ns;
 } tx_resident_t;
 
-/* What of this process is in main memory, the most that ever was, and when: with the GIL, more may happen in between. */
+/* What of this process is in main memory, the most that ever was, and when: with the GIL, there may be long between. */
 #if defined(__linux__)
 #include <fcntl.h>
 #include <unistd.h>
@@ -55,8 +55,8 @@ static void tx_heap_bytes(size_t *used, size_t *unused) { *used = *unused = 0; }
 #endif
 
 /* Arenas of the interpreter's allocator of small objects. They are counted from tx_count_arenas() on; how many there
- * are by then only a report says, which the interpreter writes to the standard error of C; what other threads write there
- * in the same millisecond is lost.
+ * are by then only a report says, which the interpreter writes to the standard error of C; what other threads write
+ * there in the same millisecond is lost.
  */
 static size_t tx_arena_bytes = 0;
 #if !defined(Py_GIL_DISABLED)
