@@ -23,6 +23,7 @@ LITTLE = 4                 # if less than this part of the limit is left, each p
 LEFT_TO_ALL = 32 << 20     # bytes beyond the limit that processes may allocate, to raise an error and to exit
 ENDED_BY_US = 137          # the exit status after a kill by the kernel
 PATIENCE = 2.0             # seconds between SIGTERM and SIGKILL
+PAUSE_PER_COST = 10        # how long shares of pages are not read again, in times of the reading
 
 
 def run_within(words, settings, output, *, usr2):
@@ -91,18 +92,23 @@ class LimitOfTree:
 
     def __init__(self, limit, limit_of_each):
         self.limit, self.limit_of_each, self.most, self.ended_at = limit, limit_of_each, 0, None
+        self.shared, self.read_again = 0, 0.0
 
     def hold(self, pid):
         """Let each process grow by what is left, or terminate them all."""
         if self.limit is None:
             return
         own = {number: facts for number in processes_of(pid) if (facts := memory_of(number))}
-        total = sum(private for private, _ in own.values())
-        for _ in range(2):  # again, since the shares of processes that end between two readings pass to the others
-            if total > self.limit:  # in memory_of, pages that forks share count in each
+        counted = sum(private for private, _ in own.values())  # pages that forks share count in each
+        total, began = counted - min(self.shared, counted) if len(own) > 1 else counted, time.monotonic()
+        is_exact = len(own) == 1 or counted <= self.most
+        for is_due in (not is_exact and began >= self.read_again, False):
+            if is_due or total > self.limit:  # again, since shares of processes that end meanwhile pass to the others
                 own = {number: (share_of(number), data) for number, (_, data) in own.items()}
                 total = sum(private for private, _ in own.values())
-        self.most = max(self.most, total)
+                self.shared, ended = max(counted - total, 0), time.monotonic()
+                self.read_again, is_exact = ended + PAUSE_PER_COST * (ended - began), True
+        self.most = max(self.most, total if is_exact else 0)
         left = max(self.limit - total, 0)
         share = left if left > self.limit // LITTLE else left // max(len(own), 1)
         for number, (_, data) in own.items():

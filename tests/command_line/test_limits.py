@@ -255,11 +255,13 @@ def test_a_signal_without_a_limit_names_none(tmp_path):
     assert done.stdout == "done\n" and done.stderr.endswith(" MiB of a process were resident\n")
 
 
-def test_pages_that_forks_share_count_once(tmp_path):
+@pytest.mark.parametrize("limit", ["350MiB", "2GiB"])
+def test_pages_that_forks_share_count_once(tmp_path, limit):
     code = NUMPY + "import os, time\nkept.append(np.ones(200 << 20, np.uint8))\n" \
            "[os.fork() for _ in range(3)]\ntime.sleep(0.6)\nos._exit(0)\n"  # fmt: skip
-    done = run(tmp_path, "--limit-total", "350MiB", "-c", code)
+    done = run(tmp_path, "--limit-total", limit, "-c", code)
     assert done.returncode == 0, done.stderr
+    assert 200 < float(re.search(r"([\d.]+) MiB were private to all together", done.stderr)[1]) < 350
 
 
 def test_a_process_that_has_ended_has_no_memory():
