@@ -6,8 +6,10 @@ cdef extern from "tensix/memory/running_code.h" nogil:
         pass
 
 cdef extern from "tensix/memory/preloaded.h" nogil:
+    enum:
+        TX_SHARED_MAPPING
     ctypedef struct tx_native_hooks_t:
-        void (*made)(void* data, size_t nbytes, bint is_mapping, void* caller) noexcept nogil
+        void (*made)(void* data, size_t nbytes, int is_mapping, void* caller) noexcept nogil
         size_t (*gone)(void* data) noexcept nogil
         size_t (*unmapped)(void* begin, size_t nbytes, bint is_own) noexcept nogil
         const char* begin

@@ -167,7 +167,7 @@ EXPORTED void free(void *data)
 static void mapped(void *data, size_t nbytes, int access, int flags, void *caller)
 {
     if (data != MAP_FAILED && nbytes >= TX_LEAST_NATIVE_BYTES && (flags & MAP_ANONYMOUS) && (access & PROT_WRITE))
-        made(data, nbytes, 1, caller);
+        made(data, nbytes, flags & MAP_SHARED ? TX_SHARED_MAPPING : TX_PRIVATE_MAPPING, caller);
 }
 
 EXPORTED void *mmap(void *address, size_t nbytes, int access, int flags, int file, off_t offset)
@@ -201,7 +201,7 @@ EXPORTED void *mremap(void *before, size_t bytes_before, size_t nbytes, int flag
     noted = unmapped(before, bytes_before, CALLER);
     if (address != NULL) unmapped(address, nbytes, CALLER);
     data = real.mremap(before, bytes_before, nbytes, flags, address);
-    if (noted != 0 && data == MAP_FAILED) made(before, bytes_before, 1, CALLER); /* it stays */
+    if (noted != 0 && data == MAP_FAILED) made(before, bytes_before, TX_PRIVATE_MAPPING, CALLER); /* it stays */
     else if (noted != 0) mapped(data, nbytes, PROT_WRITE, MAP_ANONYMOUS, CALLER);
     return data;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 enum { TX_LEAST_NATIVE_BYTES = 65536 }; /* smaller requests pass straight through */
+enum { TX_PRIVATE_MAPPING = 1, TX_SHARED_MAPPING = 2 }; /* is_mapping; 0 is a block of the C heap */
 
 /* What the recorder wants to hear, in the thread where it happens. */
 typedef struct {

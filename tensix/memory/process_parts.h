@@ -10,30 +10,37 @@
 #include "tensix/profiling/clock.h"
 
 typedef struct {
-    size_t now, most; /* bytes; 0 where the system does not say */
+    size_t now, most, files, shared; /* bytes; 0 where the system does not say */
     int64_t at_ns;
 } tx_resident_t;
 
-/* What of this process is in main memory, the most that ever was, and when: with the GIL, there may be long between. */
+/* What of this process is in main memory, the most that ever was, what of it are pages of files and shared memory, and
+ * when: with the GIL, more may happen in between.
+ */
 #if defined(__linux__)
 #include <fcntl.h>
 #include <unistd.h>
+static size_t tx_size_in(const char *text, const char *name)
+{
+    const char *place = strstr(text, name);
+    return place == NULL ? 0 : (size_t)strtoull(place + strlen(name), NULL, 10) << 10;
+}
+
 static tx_resident_t tx_resident_now(void)
 {
     tx_resident_t found;
-    char text[16384], *most, *now;
+    char text[16384];
     int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     ssize_t count = file < 0 ? 0 : read(file, text, sizeof text - 1);
     found.at_ns = tx_now_ns();
     if (file >= 0) close(file);
     text[count < 0 ? 0 : count] = 0;
-    most = strstr(text, "\nVmHWM:"), now = strstr(text, "\nVmRSS:");
-    found.most = most == NULL ? 0 : (size_t)strtoull(most + 7, NULL, 10) << 10;
-    found.now = now == NULL ? 0 : (size_t)strtoull(now + 7, NULL, 10) << 10;
+    found.most = tx_size_in(text, "\nVmHWM:"), found.now = tx_size_in(text, "\nVmRSS:");
+    found.files = tx_size_in(text, "\nRssFile:"), found.shared = tx_size_in(text, "\nRssShmem:");
     return found;
 }
 #else
-static tx_resident_t tx_resident_now(void) { tx_resident_t found = {0, 0, 0}; return found; }
+static tx_resident_t tx_resident_now(void) { tx_resident_t found = {0, 0, 0, 0, 0}; return found; }
 #endif
 
 /* Bytes of the C library's heaps: in use, with what it mapped for single blocks, and free but kept. */
@@ -55,8 +62,8 @@ static void tx_heap_bytes(size_t *used, size_t *unused) { *used = *unused = 0; }
 #endif
 
 /* Arenas of the interpreter's allocator of small objects. They are counted from tx_count_arenas() on; how many there
- * are by then only a report says, which the interpreter writes to the standard error of C; what other threads write
- * there in the same millisecond is lost.
+ * are by then only a report says, which the interpreter writes to the standard error of C; what other threads write there
+ * in the same millisecond is lost.
  */
 static size_t tx_arena_bytes = 0;
 #if !defined(Py_GIL_DISABLED)

@@ -6,7 +6,7 @@ __all__ = []
 
 cdef extern from "tensix/memory/process_parts.h":
     ctypedef struct tx_resident_t:
-        size_t now, most
+        size_t now, most, files, shared
         int64_t at_ns
     tx_resident_t tx_resident_now() nogil
     void tx_heap_bytes(size_t* used, size_t* unused) nogil
@@ -20,19 +20,17 @@ cdef bint are_counted = False
 
 
 def resident_now():
-    """Return the bytes in main memory now, the most that ever were, and the time in nanoseconds; 0 bytes if unknown."""
+    """Return the bytes in main memory now, the most that ever were, the time in nanoseconds, and how many of the bytes
+    are pages of files, pages of shared memory, in use in the C library's heaps, and free but kept there.
+
+    What is unknown is 0. All are read without the GIL, for which other threads would make this one wait in between.
+    """
     cdef tx_resident_t found
-    with nogil:
-        found = tx_resident_now()
-    return found.now, found.most, found.at_ns
-
-
-def heap_bytes():
-    """Return the bytes of the C library's heaps that are in use, and those that are free but kept; 0 if unknown."""
     cdef size_t used, unused
     with nogil:
+        found = tx_resident_now()
         tx_heap_bytes(&used, &unused)
-    return used, unused
+    return found.now, found.most, found.at_ns, found.files, found.shared, used, unused
 
 
 def resident_in(uintptr_t begin, uintptr_t end):

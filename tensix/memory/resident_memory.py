@@ -4,13 +4,15 @@ Note [Parts of the resident memory]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 tensix counts arrays, caches and recordings. The interpreter's arenas are counted from the first call on. The C library
 tells the size of its heaps, which hold the smaller blocks that tensix counts too: what is left of them belongs to
-other libraries and to Python's larger objects. The kernel's table of mappings tells libraries, files, shared memory and
-stacks apart: what lies behind a guard page is a stack, and the region of an address that Arrow gives out is Arrow's,
-whose allocator reserves a gigabyte at a time. Without the GIL, Python's does so, too, and has all of its objects.
+other libraries and to Python's larger objects. The kernel counts pages of files and of shared memory. Its table of
+mappings tells libraries and stacks: what lies behind a guard page is a stack, and the region of an address that Arrow
+gives out is Arrow's, whose allocator reserves a gigabyte at a time. Without the GIL, Python's does so, too, and has all
+of its objects.
 Arrays that were not touched are counted, but not resident: the parts may be more than the whole; then the rest is 0.
 
 Reading the table takes milliseconds in a large process. A thread that samples spends a fiftieth of its time on it, a
-tenth when the process has grown by a twentieth since, and repeats what it read last in between.
+tenth when the process has grown by a twentieth since, and repeats what it read last in between. Pages of files are
+counted with each sample, and those of libraries by the table: what was copied on write of a file counts there, too.
 """
 
 import re
@@ -25,7 +27,7 @@ from tensix.core.cpu_allocator import region_bytes
 from tensix.core.memory_reports import memory_allocated
 from tensix.memory.background_thread import BackgroundThread
 from tensix.memory.caching_allocator import cached_bytes
-from tensix.memory.process_parts import arena_bytes, heap_bytes, resident_in, resident_now
+from tensix.memory.process_parts import arena_bytes, resident_in, resident_now
 
 __all__ = ["UNTOUCHED", "ResidentMemory", "ResidentParts", "resident"]
 
@@ -40,7 +42,7 @@ PAUSE_PER_COST, PAUSE_PER_COST_WHILE_IT_GROWS = 50, 10
 GROWTH = 20  # a part of the process that is worth reading again
 MAPPING = re.compile(
     rb"^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \d+ *(.*)\n(?:Size|KernelPageSize|MMUPageSize): .*\n"
-    rb"(?:(?:KernelPageSize|MMUPageSize): .*\n)*Rss: +(\d+) kB", re.MULTILINE
+    rb"(?:(?:KernelPageSize|MMUPageSize): .*\n)*Rss: +(\d+) kB\n(?:[A-Z]\w+: .*\n)*?Anonymous: +(\d+) kB", re.MULTILINE
 )  # fmt: skip
 MOST_OF_A_GUARD = 1 << 16  # bytes
 
@@ -114,9 +116,8 @@ def resident():
     (True, True)
     """
     arrays, cached = memory_allocated("cpu"), cached_bytes()
-    parts = parts_with(read_mappings(), arrays + cached, 0)
-    found = resident_nbytes()
-    total = found[0] if found else 0
+    total, _, _, *told = resident_nbytes() or (0,) * 7
+    parts = parts_with(read_mappings(), told, arrays + cached, 0)
     left, fitting = total, []
     for nbytes in (cached, *parts[:1], *parts[3:], parts[1], arrays, parts[2]):  # last what may not be touched
         fitting.append(min(nbytes, left))
@@ -125,26 +126,31 @@ def resident():
     return ResidentParts(total, arrays, cached, python, heap, heap_free, arrow, libraries, files, shared, stacks, left)
 
 
-def parts_with(mappings, counted, recording):
+def parts_with(mappings, told, counted, recording):
     """Return the bytes of `PARTS`.
 
     Parameters
     ----------
     mappings : tuple
         From `read_mappings`.
+    told : list of int
+        From `resident_now`: pages of files and of shared memory, and the C library's heaps.
     counted : int
         What tensix counts, which lies in the heap or in regions of its own.
     recording : int
         What a recording takes, in the heap.
     """
-    used, unused = heap_bytes()
+    files, shared, used, unused = told
     used -= max(counted - region_bytes(), 0) + recording
-    python, arrow, *others = mappings
-    return arena_bytes() + resident_in(*python), max(used, 0), unused, resident_in(*arrow), *others
+    python, arrow, libraries, more_of_files, stacks = mappings
+    files = max(files + more_of_files, 0)
+    heap = max(used, 0), unused
+    return arena_bytes() + resident_in(*python), *heap, resident_in(*arrow), libraries, files, shared, stacks
 
 
 def read_mappings():
-    """Return the regions of Python and Arrow, and the resident bytes of libraries, files, shared memory and stacks.
+    """Return the regions of Python and Arrow, the resident bytes of libraries, of files beyond pages of files (without
+    those of libraries, it is less than 0), and of stacks.
 
     What is not known is 0.
     """
@@ -154,32 +160,27 @@ def read_mappings():
         with open("/proc/self/smaps", "rb") as file:
             table = MAPPING.findall(file.read())
     except (OSError, MemoryError):
-        return python, arrow, 0, 0, 0, 0
-    programs = {name for _, _, access, name, _ in table if access[2:3] == b"x" and name.startswith(b"/")}
-    sums = {"libraries": 0, "files": 0, "shared": 0, "stacks": 0, "other": 0}
-    guard_end = run_begins = run_ends = 0
-    for begin, end, access, name, resident_kb in table:
-        begins, ends = int(begin, 16), int(end, 16)
+        return python, arrow, 0, 0, 0
+    programs = {name for _, _, access, name, _, _ in table if access[2:3] == b"x" and name.startswith(b"/")}
+    libraries = more_of_files = stacks = guard_end = run_begins = run_ends = 0
+    for begin, end, access, name, resident_kb, anonymous_kb in table:
+        begins, ends, nbytes, anonymous = int(begin, 16), int(end, 16), int(resident_kb) << 10, int(anonymous_kb) << 10
         if not name:
             run_begins, run_ends = begins if begins != run_ends else run_begins, ends
             if run_begins <= python_address < ends:  # with the parts of it that have no access, for nothing uses them
                 python = run_begins, ends
         is_guard = access == b"---p" and not name and ends - begins <= MOST_OF_A_GUARD
         if name in programs:
-            kind = "libraries"
-        elif name.startswith((b"/dev/shm/", b"/memfd:", b"/SYSV", b"/dev/zero")):
-            kind = "shared"
+            libraries += nbytes
+            more_of_files -= nbytes - anonymous
         elif name.startswith(b"/"):
-            kind = "files"
-        elif name.startswith(b"[stack"):
-            kind = "stacks"
+            more_of_files += anonymous  # copied on write
         elif not name and begins <= arrow_address < ends:
-            kind, arrow = "other", (begins, ends)
-        else:
-            kind = "stacks" if begins == guard_end and not name else "other"
-        sums[kind] += int(resident_kb) << 10
+            arrow = begins, ends
+        elif name.startswith(b"[stack") or (begins == guard_end and not name):
+            stacks += nbytes
         guard_end = ends if is_guard else 0
-    return python, arrow, *(sums[kind] for kind in ("libraries", "files", "shared", "stacks"))
+    return python, arrow, libraries, more_of_files, stacks
 
 
 def address_in_arrow():
@@ -202,9 +203,9 @@ class ResidentMemory:
     recording_bytes : callable
         Returns the bytes that the recording takes itself.
     native_bytes : callable, optional
-        Returns the bytes of recorded blocks of other libraries in the C heap and in the interpreter's arenas, which the
-        parts are then without, and how much of their mappings was never touched if it is called with True, which takes
-        time; None if such blocks are not recorded.
+        Returns the bytes of recorded blocks of other libraries in the C heap, in the interpreter's arenas and in shared
+        memory, which the parts are then without, and how much of their mappings was never touched if it is called with
+        True, which takes time; None if such blocks are not recorded.
 
     Notes
     -----
@@ -227,7 +228,7 @@ class ResidentMemory:
         self.thread = None
         self.untouched = 0
         self.row_before = (0,) * (2 + len(PARTS) + 1)
-        self.mappings, self.mapped_of, self.read_again, self.read_if_larger = ((0, 0), (0, 0), 0, 0, 0, 0), 0, 0.0, 0.0
+        self.mappings, self.mapped_of, self.read_again, self.read_if_larger = ((0, 0), (0, 0), 0, 0, 0), 0, 0.0, 0.0
 
     def start(self):
         """Begin with the first sample."""
@@ -267,13 +268,15 @@ class ResidentMemory:
 
         That was somewhere between the two, so each part is the larger of the two.
         """
-        now, highest, at_ns = resident_nbytes()
+        cached, recording = cached_bytes(), self.recording_bytes()
+        in_heap, in_arenas, in_shared, _ = self.native_bytes(False) or (0, 0, 0, 0)
+        counted = memory_allocated("cpu") + cached + in_heap  # from here on other threads may have the GIL
+        now, highest, at_ns, files, shared, *heap = resident_nbytes()
         is_highest = highest > self.highest
         nbytes = highest if is_highest else now
-        cached, recording = cached_bytes(), self.recording_bytes()
         self.read_mappings_if_due(nbytes)
-        in_heap, in_arenas, _ = self.native_bytes(False) or (0, 0, 0)
-        python, *parts = parts_with(self.mappings, memory_allocated("cpu") + cached + in_heap, recording)
+        told = files, max(shared - in_shared, 0), *heap
+        python, *parts = parts_with(self.mappings, told, counted, recording)
         row = cached, recording, max(python - in_arenas, 0), *parts, self.untouched
         before, self.row_before = self.row_before, row
         return at_ns - self.started_ns, nbytes, *(map(max, before, row) if is_highest else row)
@@ -284,7 +287,7 @@ class ResidentMemory:
         is_larger = nbytes > self.mapped_of + self.mapped_of // GROWTH
         if began >= (self.read_if_larger if is_larger else self.read_again):
             self.mappings, self.mapped_of = read_mappings(), nbytes
-            self.untouched = (self.native_bytes(True) or (0, 0, 0))[2]
+            self.untouched = (self.native_bytes(True) or (0,))[-1]
             ended = time.monotonic()
             self.read_again = ended + PAUSE_PER_COST * (ended - began)
             self.read_if_larger = ended + PAUSE_PER_COST_WHILE_IT_GROWS * (ended - began)
@@ -301,13 +304,13 @@ class ResidentMemory:
 
 
 def resident_nbytes():
-    """Return the bytes that are resident now, the most that ever were, and the time; None where no one tells."""
+    """Return what `resident_now` does, None where no one tells."""
     found = resident_now()
-    if all(found):
+    if found[0]:
         return found
     try:
         resource = import_module("resource")
     except ImportError:  # Windows
         return None
     highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return highest, highest, time.monotonic_ns()
+    return highest, highest, time.monotonic_ns(), 0, 0, 0, 0

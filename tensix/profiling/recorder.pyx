@@ -109,6 +109,7 @@ from tensix.memory.call_site cimport CallSites, CallSites_capture
 from tensix.memory.growing_array cimport grow
 from tensix.memory.native_blocks cimport (
     PYTHON_ARENAS,
+    TX_SHARED_MAPPING,
     listen,
     number_of_origin,
     origin_t,
@@ -221,7 +222,8 @@ cdef struct tape_t:
     block_table_t living     # address -> position of its record
     size_t live              # bytes of living blocks
     size_t bytes_in_heap     # of living blocks of other libraries, in the C library's heap
-    size_t bytes_in_arenas   # and in the interpreter's arenas
+    size_t bytes_in_arenas   # in the interpreter's arenas
+    size_t bytes_in_shared   # and in shared memory without a file
     uint32_t guesses[256]    # GUESSES; where the records of blocks may be, by their addresses
     events_t copies
     events_t failures
@@ -429,12 +431,13 @@ cdef class record(MemoryListener):
         return True
 
     def _native_bytes(self, measures):
-        """Return how many bytes of blocks of other libraries are in the C heap, in arenas, and not resident if that is
-        to be measured; None if they are not noted.
+        """Return how many bytes of blocks of other libraries are in the C heap, in arenas, in shared memory, and not
+        resident if that is to be measured; None if they are not noted.
         """
         if not self.native.started_ns:
             return None
-        return self.native.bytes_in_heap, self.native.bytes_in_arenas, untouched_of(&self.native) if measures else 0
+        untouched = untouched_of(&self.native) if measures else 0
+        return self.native.bytes_in_heap, self.native.bytes_in_arenas, self.native.bytes_in_shared, untouched
 
     def _call_at_failures(self, function):
         """Call a function with the bytes of each request that is refused, after it was noted."""
@@ -600,7 +603,7 @@ cdef void stop_noting(record self) noexcept:
         preloaded.unlock()
 
 
-cdef void native_made(void* data, size_t nbytes, bint is_mapping, void* caller) noexcept nogil:
+cdef void native_made(void* data, size_t nbytes, int is_mapping, void* caller) noexcept nogil:
     """Note a block of another library. See Note [Two tapes]."""
     cdef origin_t origin
     cdef block_record_t made
@@ -649,6 +652,8 @@ cdef void count_native(tape_t* tape, const block_record_t* one, size_t change) n
         tape.bytes_in_heap += change
     elif one.allocator == PYTHON_ARENAS:
         tape.bytes_in_arenas += change
+    elif one.is_mapping == TX_SHARED_MAPPING:
+        tape.bytes_in_shared += change
 
 
 cdef size_t untouched_of(tape_t* tape) noexcept nogil:

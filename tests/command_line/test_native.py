@@ -225,6 +225,18 @@ def test_arenas_that_the_interpreter_frees(tmp_path):
     assert sum(blocks["nbytes"][row] for row in alive) < 16 << 20
 
 
+def test_shared_memory_counts_once(tmp_path):
+    """As a block, and not as a part of resident memory."""
+    (tmp_path / "prog.py").write_text(
+        "import mmap, numpy, time\nshared = mmap.mmap(-1, 32 << 20)\n"
+        "shared.write(bytes([1]) * len(shared))\ntime.sleep(0.1)\n"
+    )
+    done = tensix(tmp_path, "memory", "--native", "-o", "out.json", "prog.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    snapshot = load_snapshot(tmp_path / "out.json")
+    assert 32 << 20 in snapshot["blocks"]["nbytes"] and max(snapshot["resident"]["shared"]) < 1 << 20
+
+
 def test_what_is_freed_after_the_recording_was_alive_in_it(recorded):
     assert [is_freed for *_, is_freed in found(recorded[1], 9_000_001)] == [False]
 

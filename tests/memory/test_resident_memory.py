@@ -1,6 +1,7 @@
 """Resident memory beside a recording."""
 
 import json
+import mmap
 import os
 import subprocess
 import sys
@@ -60,7 +61,7 @@ def test_intervals_that_are_none(interval):
 def test_samples_are_bounded_and_peaks_kept(monkeypatch):
     monkeypatch.setattr(resident_memory, "MOST_SAMPLES", 8)
     values = iter(range(100, 200))
-    monkeypatch.setattr(resident_memory, "resident_nbytes", lambda: (next(values), 0, 7))
+    monkeypatch.setattr(resident_memory, "resident_nbytes", lambda: (next(values), 0, 7, 0, 0, 0, 0))
     samples = ResidentMemory(True, lambda: 0)
     samples.started_ns = 0
     for _ in range(37):
@@ -72,8 +73,8 @@ def test_samples_are_bounded_and_peaks_kept(monkeypatch):
 
 def test_systems_that_tell_less(monkeypatch):
     """No /proc: the highest so far; no module resource: nothing."""
-    monkeypatch.setattr(resident_memory, "resident_now", lambda: (0, 0, 0))
-    now, highest, at_ns = resident_memory.resident_nbytes()
+    monkeypatch.setattr(resident_memory, "resident_now", lambda: (0,) * 7)
+    now, highest, at_ns, *_ = resident_memory.resident_nbytes()
     assert now == highest > MIB and abs(time.monotonic_ns() - at_ns) < 10**10
     monkeypatch.setattr(resident_memory, "import_module", lambda _: (_ for _ in ()).throw(ImportError))
     with record(resident=True) as recording:
@@ -92,6 +93,39 @@ def test_what_tensix_holds_itself_is_beside():
         second = recording.snapshot(holders=False)["resident"]
     assert second["cached"][-1] - first["cached"][-1] > 60 * MIB
     assert second["recording"][-1] - first["recording"][-1] > 100 * len(blocks)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems tell less")
+def test_files_and_shared_memory_are_of_the_moment(tmp_path):
+    """Also in samples that repeat what the table of mappings said."""
+    np.save(tmp_path / "file.npy", np.ones(32 * MIB, np.uint8))
+    samples = ResidentMemory(3600, lambda: 0)
+    samples.started_ns = 0
+    samples.take()
+    samples.read_again = samples.read_if_larger = float("inf")
+    shared = mmap.mmap(-1, 16 * MIB)
+    shared.write(bytes([1]) * len(shared))
+    mapped = np.load(tmp_path / "file.npy", mmap_mode="c")
+    assert mapped.sum() == 32 * MIB
+    samples.take()
+    shared.close()
+    del mapped
+    samples.take()
+    files, memory = ([row[COLUMNS.index(name)] / MIB for row in samples.rows] for name in ("files", "shared"))
+    on_tmpfs = files[1] - files[0] < 1  # whose pages are shared memory
+    assert abs(memory[1] - memory[0] - (48 if on_tmpfs else 16)) < 1 and abs(memory[2] - memory[0]) < 1
+    assert abs(files[1] - files[0] - (0 if on_tmpfs else 32)) < 1 and abs(files[2] - files[0]) < 1
+
+
+def test_what_caches_keep_is_of_the_same_moment(monkeypatch):
+    """Not of later, when another thread that had the GIL meanwhile may have dropped arrays."""
+    allocator = CachingAllocator(HugePageAllocator(), max_idle=60)
+    blocks, read = [allocator.allocate(64 * MIB)], resident_memory.resident_nbytes
+    monkeypatch.setattr(resident_memory, "resident_nbytes", lambda: (read(), blocks.clear())[0])
+    samples = ResidentMemory(3600, lambda: 0)
+    samples.started_ns = 0
+    first, second = (samples.sample()[COLUMNS.index("cached")] for _ in range(2))
+    assert second - first > 60 * MIB
 
 
 DIVIDED = """
