@@ -261,7 +261,7 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes, bint zeroed) noexcept nog
     header.nbytes = nbytes
     if own_region:
         (<size_t*>(<uintptr_t>header - sizeof(size_t)))[0] = padded
-        tx_add_fetch_relaxed(&bytes_in_regions, padded)
+        tx_add_fetch_relaxed(&bytes_in_regions, nbytes)
     header.seal = seal_of(data)
     return data
 
@@ -286,8 +286,8 @@ cdef void release_cpu(void* data) noexcept nogil:
     cdef void* begun = tx_begin_long_free(header.nbytes)
     header.seal = 0
     if mapped_bytes != 0:
+        tx_add_fetch_relaxed(&bytes_in_regions, -<uint64_t>header.nbytes)
         tx_unmap_pages(base, mapped_bytes)
-        tx_add_fetch_relaxed(&bytes_in_regions, -<uint64_t>mapped_bytes)
     else:
         free(base)
     tx_end_long_free(begun)

@@ -28,6 +28,7 @@ from tensix.core.memory_reports import memory_allocated
 from tensix.memory.background_thread import BackgroundThread
 from tensix.memory.caching_allocator import cached_bytes
 from tensix.memory.process_parts import arena_bytes, resident_in, resident_now
+from tensix.memory.shared_memory_allocator import shared_bytes
 
 __all__ = ["UNTOUCHED", "ResidentMemory", "ResidentParts", "resident"]
 
@@ -67,7 +68,7 @@ class ResidentParts(NamedTuple):
     arrow : int
         The memory that Arrow manages by itself, below the columns of pandas and Polars too.
     libraries, files, shared, stacks : int
-        Programs and libraries, other files that are mapped, shared memory, stacks of threads.
+        Programs and libraries, other files that are mapped, shared memory that is not of tensix, stacks of threads.
     rest : int
         What is in none of these, such as memory that other libraries map themselves.
     """
@@ -141,11 +142,12 @@ def parts_with(mappings, told, counted, recording):
         What a recording takes, in the heap.
     """
     files, shared, used, unused = told
-    used -= max(counted - region_bytes(), 0) + recording
+    own = shared_bytes()
+    used -= max(counted - region_bytes() - own, 0) + recording
     python, arrow, libraries, more_of_files, stacks = mappings
-    files = max(files + more_of_files, 0)
-    heap = max(used, 0), unused
-    return arena_bytes() + resident_in(*python), *heap, resident_in(*arrow), libraries, files, shared, stacks
+    files, shared, used = max(files + more_of_files, 0), max(shared - own, 0), max(used, 0)
+    python, arrow = arena_bytes() + resident_in(*python), resident_in(*arrow)
+    return python, used, unused, arrow, libraries, files, shared, stacks
 
 
 def read_mappings():

@@ -68,6 +68,7 @@ cdef struct shared_block_t:
     size_t nbytes           # that were reported; 0 if another process made them
     uint64_t stamp
 
+cdef uint64_t bytes_in_use = 0  # of blocks that were reported
 cdef shared_segment_t* segments = NULL
 cdef tx_lock_t LOCK = 0  # of that list
 
@@ -218,6 +219,11 @@ cdef class SharedMemoryAllocator(Allocator):
         return SharedMemoryAllocator_allocate(self, nbytes, out)
 
 
+def shared_bytes():
+    """Return how many bytes of blocks in use are shared memory, and count as `memory_allocated`."""
+    return bytes_in_use
+
+
 cdef int teach_multiprocessing() except -1:
     """Load what sends tensors to other processes, before there is one in shared memory: by value it would be a copy."""
     import_module(f"{__name__.partition('.')[0]}.files.shared_memory")  # a floor above, as soon as it is there
@@ -241,6 +247,7 @@ cdef int SharedMemoryAllocator_allocate(SharedMemoryAllocator self, size_t nbyte
             block = wrap(segment, segment.base + segment.used, nbytes, out)
             segment.used += padded
     block.stamp = report_allocation(out.data, nbytes, CPU, <PyObject*>self)
+    tx_add_fetch_relaxed(&bytes_in_use, nbytes)
     return 0
 
 
@@ -313,6 +320,7 @@ cdef void free_shared(void* ctx) noexcept nogil:
     cdef shared_block_t* block = <shared_block_t*>ctx
     if block.nbytes:
         report_free(block.data, block.nbytes, CPU, block.stamp, holds_gil())
+        tx_add_fetch_relaxed(&bytes_in_use, -<uint64_t>block.nbytes)
     disown(block.segment)
     free(block)
 

@@ -182,6 +182,33 @@ def test_what_was_not_touched_is_not_resident():
     assert parts.arrays < parts.total < 6 << 30 and parts.rest == 0 and kept.get() != 0
 
 
+BLOCKS = """
+import ctypes
+import numpy as np
+import tensix
+
+def grown(before):
+    after = tensix.memory.resident()
+    return [round((getattr(after, name) - getattr(before, name)) / 2**20) for name in ("arrays", "heap", "shared")]
+
+with tensix.memory.serve_numpy():
+    before = tensix.memory.resident()
+    large = [np.ones(5 << 19, np.uint8) for _ in range(16)]  # which end in a part of a huge page
+    small = [np.ones(1 << 20, np.uint8) for _ in range(40)]
+    print(*grown(before))
+    before = tensix.memory.resident()
+    shared = tensix.memory.SharedMemoryAllocator().allocate(32 << 20)
+    ctypes.memset(shared.get(), 1, 32 << 20)
+    print(*grown(before))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc tells")
+def test_blocks_outside_the_heap_are_arrays_only():
+    done = subprocess.run([sys.executable, "-c", BLOCKS], capture_output=True, text=True, check=True)
+    assert done.stdout == "80 0 0\n32 0 0\n"
+
+
 def test_the_parts_are_a_table():
     lines = str(resident()).splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["total", "arrays", "cached"] and lines[-1].startswith("rest ")
