@@ -99,10 +99,13 @@ def resident_peak(snapshot, replay):
 def sample_of_peak(resident):
     """Return the number of the sample in which least is kept, of those within a hundredth of the most resident bytes.
 
-    What tensix keeps stays resident after the arrays are gone, and little by little a process grows.
+    What tensix keeps stays resident after the arrays are gone, and little by little a process grows. Of equal ones it
+    is the first whose table of mappings, read some samples after a process has grown, has all libraries and stacks.
     """
     nbytes = np.array(resident["nbytes"], float)
-    return int(np.argmin(np.where(nbytes >= 0.99 * nbytes.max(), resident["cached"], np.inf)))
+    kept = np.where(nbytes >= 0.99 * nbytes.max(), resident["cached"], np.inf)
+    mapped = np.where(kept == kept.min(), np.add(resident["libraries"], resident["stacks"]), -np.inf)
+    return int(np.argmax(mapped >= mapped.max() - 0.01 * nbytes.max()))
 
 
 def rows_of_parts(resident, outside):

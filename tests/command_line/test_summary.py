@@ -2,7 +2,7 @@
 
 import pytest
 
-from tensix.command_line.summary import lines_of_summary
+from tensix.command_line.summary import lines_of_summary, sample_of_peak
 from tensix.command_line.terminal import Terminal
 from tensix.memory.resident_memory import COLUMNS
 from tensix.profiling.replay import Replay
@@ -93,3 +93,9 @@ def test_marks():
     many = [{"name": str(number), "time_ns": number} for number in range(30)]
     words = words_of(snapshot_of([], marks=many))
     assert "18 marks before these" in words and "at mark 0 bytes 18; at most 0 bytes before" in words
+
+
+def test_the_sample_of_the_peak_has_a_table_of_mappings_that_is_not_old():
+    resident = {"nbytes": [10, 1000, 1001, 995, 998, 999], "cached": [0, 0, 0, 0, 0, 5],
+                "libraries": [9, 300, 300, 700, 705, 900], "stacks": [0, 0, 0, 10, 10, 10]}  # fmt: skip
+    assert sample_of_peak(resident) == 3

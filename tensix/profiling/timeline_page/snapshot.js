@@ -82,9 +82,14 @@ class Snapshot {
    * Of those within a hundredth it is the one in which least is kept: `sample_of_peak` in summary.py. A peak between two
    * samples is in the later one, so the most that was alive since the one before counts. */
   #followResident() {
-    const { time_ns: times = [], nbytes = [], cached } = this.facts.resident ?? {};
+    const { time_ns: times = [], nbytes = [], cached, libraries, stacks } = this.facts.resident ?? {};
     this.residentPeak = nbytes.reduce((most, bytes) => Math.max(most, bytes), 0);
-    const sample = nbytes.reduce((best, bytes, at) => (bytes >= 0.99 * this.residentPeak && !(cached[at] >= cached[best]) ? at : best), -1);
+    const most = nbytes.flatMap((bytes, at) => (bytes >= 0.99 * this.residentPeak ? [at] : []));
+    const least = most.reduce((fewest, at) => Math.min(fewest, cached[at]), Infinity);
+    const mapped = (at) => (libraries?.[at] ?? 0) + (stacks?.[at] ?? 0);
+    const equal = most.filter((at) => cached[at] === least);
+    const all = equal.reduce((sum, at) => Math.max(sum, mapped(at)), 0) - 0.01 * this.residentPeak;
+    const sample = equal.find((at) => mapped(at) >= all) ?? -1;
     this.processPeak = this.residentPeak;
     if (sample < 0) return;
     const end = this.firstEventFrom(times[sample] + 1);
