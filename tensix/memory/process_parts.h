@@ -62,8 +62,8 @@ static void tx_heap_bytes(size_t *used, size_t *unused) { *used = *unused = 0; }
 #endif
 
 /* Arenas of the interpreter's allocator of small objects. They are counted from tx_count_arenas() on; how many there
- * are by then only a report says, which the interpreter writes to the standard error of C; what other threads write there
- * in the same millisecond is lost.
+ * are by then only a report says, which the interpreter writes to the standard error of C; what other threads write
+ * there in the same millisecond is lost.
  */
 static size_t tx_arena_bytes = 0;
 #if !defined(Py_GIL_DISABLED)
