@@ -42,6 +42,7 @@ __all__ = ["CPUAllocator"]
 cdef extern from "tensix/core/pages.h" nogil:
     void* tx_map_pages(size_t nbytes)
     void tx_unmap_pages(void* address, size_t nbytes)
+    void tx_keep_pages(void** base, size_t* nbytes, const void* first, const void* last)
     bint tx_read_bytes(void* to, const void* source, size_t nbytes)
     int tx_advise_huge_pages(void* address, size_t nbytes)
     int tx_bind_to_node(void* address, size_t nbytes, int node)
@@ -248,6 +249,7 @@ cdef void* alloc_cpu(CPUAllocator self, size_t nbytes, bint zeroed) noexcept nog
         return NULL
     cdef void* data = <void*>((<uintptr_t>base + header_bytes + alignment - 1) & ~(<uintptr_t>alignment - 1))
     if own_region:
+        tx_keep_pages(&base, &padded, <void*>(<uintptr_t>data - header_bytes), <void*>(<uintptr_t>data + nbytes))
         if self.huge_pages:
             tx_advise_huge_pages(data, nbytes & ~(HUGE_PAGE_BYTES - 1))  # advice: refusing it costs nothing
         if self.node != -1:

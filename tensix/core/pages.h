@@ -30,6 +30,11 @@ static __inline void tx_unmap_pages(void *address, size_t nbytes)
     VirtualFree(address, 0, MEM_RELEASE);
 }
 
+static __inline void tx_keep_pages(void **base, size_t *nbytes, const void *first, const void *last)
+{
+    (void)base; (void)nbytes; (void)first; (void)last; /* the system releases a region only as a whole */
+}
+
 /* Map a file from a multiple of a page on; return NULL and set errno if it cannot be done. */
 static __inline void *tx_map_file(int descriptor, size_t offset, size_t nbytes, int kind)
 {
@@ -106,6 +111,16 @@ static inline void *tx_map_pages(size_t nbytes)
 static inline void tx_unmap_pages(void *address, size_t nbytes)
 {
     munmap(address, nbytes);
+}
+
+/* Give back the pages of a region around a part of it: limits of private memory count them, touched or not. */
+static inline void tx_keep_pages(void **base, size_t *nbytes, const void *first, const void *last)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)*base, end = begin + *nbytes;
+    uintptr_t kept = (uintptr_t)first & ~(page - 1), kept_end = ((uintptr_t)last + page - 1) & ~(page - 1);
+    if (kept > begin && munmap((void *)begin, kept - begin) == 0) begin = kept; /* else there are too many regions */
+    if (kept_end < end && munmap((void *)kept_end, end - kept_end) == 0) end = kept_end;
+    *base = (void *)begin, *nbytes = end - begin;
 }
 
 /* Map a file from a multiple of a page on; return NULL and set errno if it cannot be done. */
