@@ -12,8 +12,8 @@ Arrays that were not touched are counted, but not resident: the parts may be mor
 
 Reading the table takes milliseconds in a large process. A thread that samples spends a fiftieth of its time on it, a
 tenth when the process has grown by a twentieth since, and repeats what it read last in between. Pages of files are
-counted with each sample, and those of libraries by the table: as far as libraries have grown since the last one, the
-samples in between had libraries for files. What was copied on write of a file counts by the table, too.
+counted with each sample; which of them are libraries, and what was copied on write, the table tells: libraries that are
+loaded meanwhile are files until it is read again.
 """
 
 import re
@@ -38,7 +38,6 @@ HAS_ARENAS = "t" not in getattr(sys, "abiflags", "")  # else there is no GIL
 PARTS = ("python", "heap", "heap_free", "arrow", "libraries", "files", "shared", "stacks")
 # Nanoseconds from the start; bytes that are resident, that caches keep, that the recording takes, and the other parts.
 COLUMNS = ("time_ns", "nbytes", "cached", "recording", *PARTS)
-LIBRARIES, FILES = COLUMNS.index("libraries"), COLUMNS.index("files")
 UNTOUCHED = "untouched"  # bytes of blocks of other libraries that are not resident; a column where these are recorded
 MOST_SAMPLES = 4096
 PAUSE_PER_COST, PAUSE_PER_COST_WHILE_IT_GROWS = 50, 10
@@ -153,10 +152,9 @@ def parts_with(mappings, told, counted, recording):
 
 
 def read_mappings():
-    """Return the regions of Python and Arrow, the resident bytes of libraries, of files beyond pages of files (without
-    those of libraries, it is less than 0), and of stacks.
+    """Return the regions of Python and Arrow, and bytes: of libraries, what to add to pages of files, and of stacks.
 
-    What is not known is 0.
+    What is added is what was copied on write, less the pages of libraries: mostly below 0. What is not known is 0.
     """
     python, python_address = (0, 0), 0 if HAS_ARENAS else id(object())
     arrow, arrow_address = (0, 0), address_in_arrow()
@@ -230,7 +228,7 @@ class ResidentMemory:
         self.count, self.per_row = 0, 1
         self.highest = 0
         self.thread = None
-        self.untouched = self.mapped_ns = 0
+        self.untouched = 0
         self.row_before = (0,) * (2 + len(PARTS) + 1)
         self.mappings, self.mapped_of, self.read_again, self.read_if_larger = ((0, 0), (0, 0), 0, 0, 0), 0, 0.0, 0.0
 
@@ -278,35 +276,23 @@ class ResidentMemory:
         now, highest, at_ns, files, shared, *heap = resident_nbytes()
         is_highest = highest > self.highest
         nbytes = highest if is_highest else now
-        self.read_mappings_if_due(nbytes, at_ns - self.started_ns)
+        self.read_mappings_if_due(nbytes)
         told = files, max(shared - in_shared, 0), *heap
         python, *parts = parts_with(self.mappings, told, counted, recording)
         row = cached, recording, max(python - in_arenas, 0), *parts, self.untouched
         before, self.row_before = self.row_before, row
         return at_ns - self.started_ns, nbytes, *(map(max, before, row) if is_highest else row)
 
-    def read_mappings_if_due(self, nbytes, at_ns):
+    def read_mappings_if_due(self, nbytes):
         """Read the table of mappings if it is time to. See Note [Parts of the resident memory]."""
         began, cost = time.monotonic(), -time.thread_time()  # without what it waits for the GIL
         is_larger = nbytes > self.mapped_of + self.mapped_of // GROWTH
         if began >= (self.read_if_larger if is_larger else self.read_again):
-            before, self.mappings, self.mapped_of = self.mappings, read_mappings(), nbytes
-            self.find_libraries(self.mappings[2] - before[2])
-            self.mapped_ns = at_ns
+            self.mappings, self.mapped_of = read_mappings(), nbytes
             self.untouched = (self.native_bytes(True) or (0,))[-1]
             cost, ended = cost + time.thread_time(), time.monotonic()
             self.read_again = ended + PAUSE_PER_COST * cost
             self.read_if_larger = ended + PAUSE_PER_COST_WHILE_IT_GROWS * cost
-
-    def find_libraries(self, grown):
-        """Let files in the rows since the last table be libraries, as far as these have grown by this one."""
-        rows, files = self.rows, None
-        for position, row in enumerate(rows):
-            if row[0] >= self.mapped_ns and grown > 0:
-                files = row[FILES] if files is None else files  # the table was of this sample
-                moved = max(min(row[FILES] - files, grown), 0)
-                libraries = row[LIBRARIES] + moved, row[FILES] - moved
-                rows[position] = *row[:LIBRARIES], *libraries, *row[FILES + 1:]
 
     def rows_until_now(self):
         """Return the samples, with one of this moment if they go on."""

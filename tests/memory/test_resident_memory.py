@@ -117,20 +117,6 @@ def test_files_and_shared_memory_are_of_the_moment(tmp_path):
     assert abs(files[1] - files[0] - (0 if on_tmpfs else 32)) < 1 and abs(files[2] - files[0]) < 1
 
 
-def test_libraries_that_a_later_table_shows_were_no_files(monkeypatch):
-    tables = iter([((0, 0), (0, 0), 30, -20, 0), ((0, 0), (0, 0), 80, -60, 0), ((0, 0), (0, 0), 80, -60, 0)])
-    pages = iter([20, 60, 90, 100, 60])
-    monkeypatch.setattr(resident_memory, "read_mappings", lambda: next(tables))
-    monkeypatch.setattr(resident_memory, "resident_nbytes", lambda: (500, 0, time.monotonic_ns(), next(pages), 0, 0, 0))
-    samples = ResidentMemory(3600, lambda: 0)
-    samples.started_ns = time.monotonic_ns()
-    for is_due in (True, False, False, True, True):  # the last has fewer files and no more libraries
-        samples.read_again = samples.read_if_larger = 0.0 if is_due else float("inf")
-        samples.take()
-    found = [(row[COLUMNS.index("libraries")], row[COLUMNS.index("files")]) for row in samples.rows]
-    assert found == [(30, 0), (70, 0), (80, 20), (80, 40), (80, 0)]
-
-
 def test_the_last_sample_reads_the_table_of_mappings(monkeypatch):
     """However much the process has grown since."""
     counts = []
