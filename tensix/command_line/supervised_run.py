@@ -101,7 +101,7 @@ class LimitOfTree:
         own = {number: facts for number in processes_of(pid) if (facts := memory_of(number))}
         counted = sum(private for private, _ in own.values())  # pages that forks share count in each
         total, began = counted - min(self.shared, counted) if len(own) > 1 else counted, time.monotonic()
-        is_exact = len(own) == 1 or counted <= self.most
+        is_exact = len(own) == 1
         for is_due in (not is_exact and began >= self.read_again, False):
             if is_due or total > self.limit:  # again, since shares of processes that end meanwhile pass to the others
                 own = {number: (share_of(number), data) for number, (_, data) in own.items()}
