@@ -10,10 +10,9 @@ gives out is Arrow's, whose allocator reserves a gigabyte at a time. Without the
 of its objects.
 Arrays that were not touched are counted, but not resident: the parts may be more than the whole; then the rest is 0.
 
-Reading the table takes milliseconds in a large process. A thread that samples spends a fiftieth of its time on it, a
-tenth when the process has grown by a twentieth since, and repeats what it read last in between. Pages of files are
-counted with each sample; which of them are libraries, and what was copied on write, the table tells: libraries that are
-loaded meanwhile are files until it is read again.
+Reading the table takes milliseconds in a large process. A thread that samples spends a twenty-fifth of its time on it,
+and repeats what it read last in between. Pages of files are counted with each sample; which of them are libraries, and
+what was copied on write, the table tells: libraries that are loaded meanwhile are files until it is read again.
 """
 
 import re
@@ -40,8 +39,7 @@ PARTS = ("python", "heap", "heap_free", "arrow", "libraries", "files", "shared",
 COLUMNS = ("time_ns", "nbytes", "cached", "recording", *PARTS)
 UNTOUCHED = "untouched"  # bytes of blocks of other libraries that are not resident; a column where these are recorded
 MOST_SAMPLES = 4096
-PAUSE_PER_COST, PAUSE_PER_COST_WHILE_IT_GROWS = 50, 10
-GROWTH = 20  # a part of the process that is worth reading again
+PAUSE_PER_COST = 24
 MAPPING = re.compile(
     rb"^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \d+ *(.*)\n(?:Size|KernelPageSize|MMUPageSize): .*\n"
     rb"(?:(?:KernelPageSize|MMUPageSize): .*\n)*Rss: +(\d+) kB\n(?:[A-Z]\w+: .*\n)*?Anonymous: +(\d+) kB", re.MULTILINE
@@ -230,7 +228,7 @@ class ResidentMemory:
         self.thread = None
         self.untouched = 0
         self.row_before = (0,) * (2 + len(PARTS) + 1)
-        self.mappings, self.mapped_of, self.read_again, self.read_if_larger = ((0, 0), (0, 0), 0, 0, 0), 0, 0.0, 0.0
+        self.mappings, self.read_again = ((0, 0), (0, 0), 0, 0, 0), 0.0
 
     def start(self):
         """Begin with the first sample."""
@@ -247,7 +245,7 @@ class ResidentMemory:
         if self.thread is not None:
             self.thread.end()
             self.thread = None
-            self.read_again = self.read_if_larger = 0.0
+            self.read_again = 0.0
             self.rows.append(self.sample())
 
     def take(self):
@@ -276,23 +274,20 @@ class ResidentMemory:
         now, highest, at_ns, files, shared, *heap = resident_nbytes()
         is_highest = highest > self.highest
         nbytes = highest if is_highest else now
-        self.read_mappings_if_due(nbytes)
+        self.read_mappings_if_due()
         told = files, max(shared - in_shared, 0), *heap
         python, *parts = parts_with(self.mappings, told, counted, recording)
         row = cached, recording, max(python - in_arenas, 0), *parts, self.untouched
         before, self.row_before = self.row_before, row
         return at_ns - self.started_ns, nbytes, *(map(max, before, row) if is_highest else row)
 
-    def read_mappings_if_due(self, nbytes):
+    def read_mappings_if_due(self):
         """Read the table of mappings if it is time to. See Note [Parts of the resident memory]."""
-        began, cost = time.monotonic(), -time.thread_time()  # without what it waits for the GIL
-        is_larger = nbytes > self.mapped_of + self.mapped_of // GROWTH
-        if began >= (self.read_if_larger if is_larger else self.read_again):
-            self.mappings, self.mapped_of = read_mappings(), nbytes
+        if time.monotonic() >= self.read_again:
+            began = time.thread_time()  # without what it waits for the GIL
+            self.mappings = read_mappings()
             self.untouched = (self.native_bytes(True) or (0,))[-1]
-            cost, ended = cost + time.thread_time(), time.monotonic()
-            self.read_again = ended + PAUSE_PER_COST * cost
-            self.read_if_larger = ended + PAUSE_PER_COST_WHILE_IT_GROWS * cost
+            self.read_again = time.monotonic() + PAUSE_PER_COST * (time.thread_time() - began)
 
     def rows_until_now(self):
         """Return the samples, with one of this moment if they go on."""

@@ -102,7 +102,7 @@ def test_files_and_shared_memory_are_of_the_moment(tmp_path):
     samples = ResidentMemory(3600, lambda: 0)
     samples.started_ns = 0
     samples.take()
-    samples.read_again = samples.read_if_larger = float("inf")
+    samples.read_again = float("inf")
     shared = mmap.mmap(-1, 16 * MIB)
     shared.write(bytes([1]) * len(shared))
     mapped = np.load(tmp_path / "file.npy", mmap_mode="c")
@@ -122,7 +122,7 @@ def test_the_last_sample_reads_the_table_of_mappings(monkeypatch):
     counts = []
     monkeypatch.setattr(resident_memory, "read_mappings", lambda: counts.append(0) or ((0, 0), (0, 0), 0, 0, 0))
     samples = ResidentMemory(3600, lambda: 0).start()
-    samples.read_if_larger, samples.mapped_of, before = float("inf"), 1, len(counts)
+    samples.read_again, before = float("inf"), len(counts)
     samples.stop()
     assert len(counts) == before + 1
 
@@ -131,7 +131,7 @@ def test_waiting_for_the_gil_is_not_the_cost_of_the_table(monkeypatch):
     monkeypatch.setattr(resident_memory, "read_mappings", lambda: time.sleep(0.2) or ((0, 0), (0, 0), 0, 0, 0))
     samples = ResidentMemory(3600, lambda: 0).start()
     samples.stop()
-    assert samples.read_if_larger < time.monotonic() + 1
+    assert samples.read_again < time.monotonic() + 1
 
 
 def test_what_caches_keep_is_of_the_same_moment(monkeypatch):
