@@ -32,8 +32,7 @@ from distributed import WorkerPlugin
 from distributed.protocol import dask_deserialize, dask_serialize
 
 from tensix._tensor import Tensor
-from tensix.files.file_map import FileMap
-from tensix.files.shared_memory import COPIES, LARGE, copy_for_messages
+from tensix.files.shared_memory import COPIES, LARGE, SharedFile, copy_for_messages, receive_tensor
 from tensix.memory import SharedMemoryAllocator
 from tensix.tensors.dtype import dtype_from_any
 from tensix.tensors.layout import strided
@@ -43,7 +42,7 @@ __all__ = ["ShareTensors"]
 LEASE = 30.0  # seconds
 MOST_BY_COPY = 0.8  # the share of a worker's memory limit up to which copies are made
 MOST_DESCRIPTORS = 512  # from which number on descriptors are not kept
-RECEIVED: dict[int, tuple] = {}  # address of a mapped storage -> descriptor, offset in the file, weakly the tensor
+RECEIVED: dict[int, tuple] = {}  # address of a mapped storage -> file, offset in it, weakly the tensor
 KEY = "tensix-processes"  # of what a worker tells those to which it connects
 
 
@@ -117,7 +116,7 @@ def handle_of(x, worker):
         place, kept = SharedMemoryAllocator.locate(x.data_ptr()), x
         place = place if place is not None and os.fstat(place[0]).st_size > LARGE else None
     elif (found := RECEIVED.get(x.storage().data_ptr())) and (kept := found[2]()) is not None and not is_written(x):
-        place = found[0], found[1] + x.storage_offset() * x.itemsize
+        place = found[0].fd, found[1] + x.storage_offset() * x.itemsize
     if place is None:
         limit = worker.memory_manager.memory_limit
         is_there = (x.data_ptr(), x.nbytes) in COPIES
@@ -133,8 +132,8 @@ def handle_of(x, worker):
     storage_offset, start = divmod(offset, x.itemsize)
     return {
         "process": (os.getpid(), beginning_of(os.getpid())), "descriptor": fd, "file": os.fstat(fd).st_ino,
-        "mode": "r" if x.readonly else "c", "start": start,
-        "geometry": (storage_offset, tuple(x.shape), tuple(x.stride())), "dtype": x.dtype.name,
+        "geometry": ("r" if x.readonly else "c", start, storage_offset, tuple(x.shape), tuple(x.stride())),
+        "dtype": x.dtype.name,
     }  # fmt: skip
 
 
@@ -160,25 +159,13 @@ def tensor_of(header, frames):
         If it is gone.
     """
     pid, began = header["process"]
-    fd = os.open(f"/proc/{pid}/fd/{header['descriptor']}", os.O_RDWR)
-    try:
-        found = os.fstat(fd)
-        if found.st_ino != header["file"] or beginning_of(pid) != began:
-            raise OSError(f"the tensor that process {pid} sent is gone: its memory was kept for {LEASE:.0f} seconds.")
-        nbytes = found.st_size - header["start"]
-        storage = FileMap(fd, found.st_size, header["mode"]).storage(header["start"], nbytes)
-        storage_offset, shape, strides = header["geometry"]
-        x = Tensor.from_storage(storage, storage_offset, shape, strides, dtype_from_any(header["dtype"]))
-        if fd < MOST_DESCRIPTORS:
-            RECEIVED[x.storage().data_ptr()] = fd, header["start"], weakref.ref(x)
-            weakref.finalize(x, forget, x.storage().data_ptr()).atexit = False
-            fd = None
-        return x
-    finally:
-        if fd is not None:
-            os.close(fd)
-
-
-def forget(address):
-    """Close the descriptor of a received tensor that is no more."""
-    os.close(RECEIVED.pop(address)[0])
+    file = SharedFile(os.open(f"/proc/{pid}/fd/{header['descriptor']}", os.O_RDWR))
+    if os.fstat(file.fd).st_ino != header["file"] or beginning_of(pid) != began:
+        raise OSError(f"the tensor that process {pid} sent is gone: its memory was kept for {LEASE:.0f} seconds.")
+    _, start, *_ = geometry = header["geometry"]
+    x = receive_tensor(file, *geometry, dtype_from_any(header["dtype"]))
+    if file.fd < MOST_DESCRIPTORS:
+        address = x.storage().data_ptr()
+        RECEIVED[address] = file, start, weakref.ref(x)
+        weakref.finalize(x, RECEIVED.pop, address).atexit = False
+    return x

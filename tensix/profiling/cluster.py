@@ -136,7 +136,7 @@ class record:  # noqa: N801 - it reads as what it does
             raise RuntimeError("the recording was not started: use it as a context manager.")
 
     def _peaks(self):
-        found = self.workers.reports()[1]
+        found = {**self.workers.reports().peaks}
         for tasks in [self.here.peaks(), *(tasks for _, tasks in self.workers.call("peaks"))]:
             for key, peak in tasks:
                 found[key] = max(peak, found.get(key, 0))
@@ -144,7 +144,7 @@ class record:  # noqa: N801 - it reads as what it does
 
     def _lost(self):
         there = {process_of(facts) for facts, _ in self.workers.call("facts")} | {process_of(self.here.facts())}
-        return [report for report in self.workers.reports()[0] if process_of(report) not in there]
+        return [one for one in [*self.workers.reports().latest.values()] if process_of(one) not in there]
 
     def _snapshot(self, holders):
         main = self.here.snapshot(holders)

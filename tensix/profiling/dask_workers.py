@@ -132,5 +132,5 @@ class Workers:
         return [answer for answer in answers.values() if answer]
 
     def reports(self):
-        """Return the last report of each worker that there ever was, and the peaks of their tasks."""
-        return [*self.reported.latest.values()], self.reported.peaks.copy()
+        """Return what all workers that there ever were reported."""
+        return self.reported

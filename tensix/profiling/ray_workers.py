@@ -40,20 +40,18 @@ class Collector:
     def __init__(self):
         self.reported, self.number, self.question, self.answers, self.seen = Reports(), 0, None, {}, {}
 
-    def report(self, report):
-        """Take a report, and return the question of now, with its number."""
+    def report(self, report, number, answer):
+        """Take a report with the answer to a question, and return the question of now, with its number."""
+        worker = process_of(report)
         self.reported.take(report)
-        self.seen[process_of(report)] = time.monotonic()
+        self.seen[worker] = time.monotonic()
+        if number == self.number:
+            self.answers.setdefault(worker, (report, answer))
         return self.number, self.question
 
     def ask(self, question):
         """Begin a question; None ends the recordings."""
         self.number, self.question, self.answers = self.number + 1, question, {}
-
-    def answer(self, number, facts, answer):
-        """Take the answer of a worker."""
-        if number == self.number:
-            self.answers[process_of(facts)] = facts, answer
 
     def answered(self):
         """Return the answers, and how many workers that reported lately have not answered."""
@@ -61,8 +59,8 @@ class Collector:
         return [*self.answers.values()], len(recent - self.answers.keys())
 
     def reports(self):
-        """Return the last report of each worker, and the peaks of their tasks."""
-        return [*self.reported.latest.values()], self.reported.peaks
+        """Return what all workers that there ever were reported."""
+        return self.reported
 
 
 class Substitutes:
@@ -151,7 +149,7 @@ class RecordedWorker:
     """The recording of a worker, and the thread that reports."""
 
     def __init__(self, name, settings):
-        self.name, self.answered, self.collector = name, 0, ray.get_actor(name)
+        self.name, self.answer, self.collector = name, (0, None), ray.get_actor(name)
         where = ray.get_runtime_context().get_node_id()[:8]
         self.recording = WorkerRecording.open(name, settings, None, f"worker {os.getpid()} on node {where}")
         self.substitutes = Substitutes(name, settings)
@@ -165,19 +163,19 @@ class RecordedWorker:
         return float(1 << 20)
 
     def report(self):
-        """Report, and answer what is asked; return the seconds until the next time."""
+        """Report, with an answer to what was asked last; return the seconds until the next time."""
         try:
-            number, question = ray.get(self.collector.report.remote(self.recording.report()))
-            if number > self.answered:
-                self.answered = number
-                if question is None:
-                    return self.close()
-                method, args = question
-                answer = getattr(self.recording, method)(*args)
-                ray.get(self.collector.answer.remote(number, self.recording.facts(), answer))
+            number, question = ray.get(self.collector.report.remote(self.recording.report(), *self.answer))
         except ray.exceptions.RayError:  # the program that records is gone
             return self.close()
-        return PAUSE
+        if number == self.answer[0]:
+            self.answer = number, None
+            return PAUSE
+        if question is None:
+            return self.close()
+        method, args = question
+        self.answer = number, getattr(self.recording, method)(*args)
+        return 0
 
 
 class Workers:
@@ -212,5 +210,5 @@ class Workers:
         return answers
 
     def reports(self):
-        """Return the last report of each worker that there ever was, and the peaks of their tasks."""
+        """Return what all workers that there ever were reported."""
         return ray.get(self.collector.reports.remote())

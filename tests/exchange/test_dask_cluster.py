@@ -143,7 +143,8 @@ def test_a_worker_that_is_killed_shows_what_it_held():
         distributed.wait(kept)
         ((address,),) = client.who_has([kept]).values()
         pid = client.run(os.getpid)[address]
-        wait_for(lambda: any(one["pid"] == pid and one["held"] >= 32 * MB for one in recording.workers.reports()[0]))
+        reports = recording.workers.reports().latest
+        wait_for(lambda: any(one["pid"] == pid and one["held"] >= 32 * MB for one in [*reports.values()]))
         assert recording.lost() == []
         os.kill(pid, signal.SIGKILL)
         wait_for(lambda: len(recording.lost()) == 1 and len(client.run(os.getpid)) == 2)

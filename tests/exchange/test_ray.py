@@ -166,5 +166,5 @@ def test_methods_of_actors_and_nested_tasks_are_recorded():
 
 
 def test_a_share_of_a_limit_that_there_is_not():
-    with pytest.raises(ValueError, match="it has none: give a size"):
+    with pytest.raises(ValueError, match="but there is none: give a size"):
         cluster.record(ray, limit="80%")
