@@ -55,7 +55,19 @@ class WorkerRecording:
 
     @classmethod
     def open(cls, name, settings, memory_limit=None, worker=None):
-        """Return the recording of this process that has a name, begun if there is none; `worker` is a worker's name."""
+        """Return the recording of this process that has a name; begun if there is none.
+
+        Parameters
+        ----------
+        name : str
+            Of the recording of the cluster.
+        settings : dict
+            As of the class.
+        memory_limit : int, optional
+            Of the worker.
+        worker : str, optional
+            How to call the worker.
+        """
         with LOCK:
             found = OPEN.get(name)
             if found is None:
