@@ -1,7 +1,8 @@
 """Measure Dask with tensix on this machine: sharing a tensor, unmanaged memory, and the cost of recording.
 
 Run ``python asv_bench/cluster.py [share] [unmanaged] [overhead]`` with distributed and pandas installed; without names,
-all. Four workers of two threads; nothing else should run on the machine.
+all. Four workers of two threads, which share the machine's memory as `LocalCluster` does by default; nothing else
+should run on the machine.
 """
 
 import contextlib
@@ -19,7 +20,6 @@ import tensix
 from tensix.files.dask_sharing import ShareTensors
 from tensix.memory import SharedMemoryAllocator, cluster
 
-MEMORY_LIMIT = 2 << 30
 GIB = 1 << 30
 ROUNDS = 5
 
@@ -54,6 +54,12 @@ def milliseconds(client, function, value, workers):
     return f"{1e3 * (time.perf_counter() - began):.0f}"
 
 
+def last_transfer(dask_worker):
+    """Return when a worker last began to get a tensor of another, and when it had it."""
+    found = dask_worker.transfer_incoming_log[-1]
+    return found["start"], found["stop"]
+
+
 def share(client):
     """Hand 1 GiB of one worker to all four, some times; the first connects the workers."""
     client.register_plugin(ShareTensors())
@@ -65,13 +71,16 @@ def share(client):
         distributed.wait(x)
         shown += [milliseconds(client, function, x, workers) for function in (first_of, sum_of)]
         copies = (total(client) - before) / GIB
-        print(f"share: a task on each without it, with 1 GiB mapped, read: {', '.join(shown)} ms; {copies:.2f} GiB")
+        starts, stops = zip(*client.run(last_transfer, workers=workers[1:]).values(), strict=True)
+        span = 1e3 * (max(stops) - min(starts))
+        print(f"share: a task on each without it, with 1 GiB mapped, read: {', '.join(shown)} ms; {copies:.2f} GiB; "
+              f"all others have it {span:.0f} ms after the first asked")  # fmt: skip
         del x
         time.sleep(1)
 
 
 def rechunk(client):
-    return da.ones((8000, 8000), chunks=(500, 8000)).rechunk((8000, 500)).persist()
+    return da.ones((16000, 8000), chunks=(500, 8000)).rechunk((16000, 250)).persist()
 
 
 def numbers(seed, rows=500_000):
@@ -95,7 +104,7 @@ def sort_merge(client, parts=8):
 
 
 def images(client):
-    stack = da.random.random((64, 1024, 1024), chunks=(4, 1024, 1024))
+    stack = da.random.random((128, 1024, 1024), chunks=(4, 1024, 1024))
     return da.map_overlap(lambda image: image - image.mean(axis=0), stack, depth=(0, 8, 8), boundary="none").persist()
 
 
@@ -103,7 +112,7 @@ WORKLOADS = {"rechunk": rechunk, "sort-merge": sort_merge, "image stack": images
 
 
 def unmanaged_of(dask_scheduler):
-    return [worker.memory.unmanaged for worker in dask_scheduler.workers.values()]
+    return [100 * worker.memory.unmanaged / worker.memory_limit for worker in dask_scheduler.workers.values()]
 
 
 def unmanaged(name, recorded):
@@ -117,7 +126,7 @@ def unmanaged(name, recorded):
         time.sleep(2)
         shown += [most, max(client.run_on_scheduler(unmanaged_of))]
         del result
-    shares = ", ".join(f"{100 * size / MEMORY_LIMIT:.1f}" for size in shown)
+    shares = ", ".join(f"{share:.1f}" for share in shown)
     print(f"unmanaged: {name}{', recorded' * recorded}: {shares} % of a worker's limit: before, most, after")
 
 
@@ -138,9 +147,10 @@ def overhead(client, name):
 
 @contextlib.contextmanager
 def started():
-    with distributed.LocalCluster(
-        n_workers=4, threads_per_worker=2, memory_limit=MEMORY_LIMIT, dashboard_address=":0"
-    ) as made, distributed.Client(made) as client:
+    with (
+        distributed.LocalCluster(n_workers=4, threads_per_worker=2, dashboard_address=":0") as made,
+        distributed.Client(made) as client,
+    ):
         yield client
 
 

@@ -2,10 +2,10 @@
 
 Note [Handles of shared memory]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-Dask talks by TCP, which carries no descriptor. So a worker sends where its descriptor is found: the process, when that
-began, the descriptor, and the number of its file. The receiver opens ``/proc/<process>/fd/<descriptor>``, checks that
-all of it is still so, and maps the file; from then on it needs the sender no more. What is sent this way has a file of
-its own, so if it is freed, the file is gone, and never another tensor is found in its place.
+Dask talks by TCP, which carries no descriptor. So a worker sends where its descriptor is found: the process, the
+descriptor, and the number of its file. The receiver opens ``/proc/<process>/fd/<descriptor>``, checks that it is this
+file, and maps it; from then on it needs the sender no more. What is sent this way has a file of its own, so if it is
+freed, the file is gone, and never another tensor is found in its place.
 
 Only a process that is known to find the sender's is sent a handle: when a worker connects to another to get a tensor,
 it says which boot of which machine, which process numbers and which user it has, and others get bytes.
@@ -15,19 +15,15 @@ answers that it has read the message. All else, such as copies and what actors r
 results that were kept so long took twice the memory of a worker that made one after another. If the memory is gone, the
 receiver cannot open it. To Dask, that is a connection that broke: it asks another worker, or computes it again.
 
-A receiver keeps its descriptor, to send the same file to others; Dask asks any worker that has the tensor. Of what it
-wrote to its pages a copy is sent, so `/proc/self/pagemap` is asked whether there are pages that are not the file's.
+A receiver keeps its descriptor, to send the same file to others; Dask asks any worker that has the tensor.
 
-Dask's tasks do not write their arguments; if one does, its pages become its own. But the sender would show what it
-writes to those who map its memory. So memory of a `SharedMemoryAllocator` is sent itself, and tasks must not write to
-results in place; of other tensors a copy is sent.
+Dask's tasks do not write their arguments; if one does, the tensor is copied before its first write, as a lazy clone is.
+But the sender would show what it writes to those who map its memory. So memory of a `SharedMemoryAllocator` is sent
+itself, and tasks must not write to results in place; of other tensors a copy is sent.
 """
 
-import mmap
 import os
-import weakref
 
-import numpy as np
 from distributed import WorkerPlugin
 from distributed.protocol import dask_deserialize, dask_serialize
 
@@ -42,7 +38,6 @@ __all__ = ["ShareTensors"]
 LEASE = 30.0  # seconds
 MOST_BY_COPY = 0.8  # the share of a worker's memory limit up to which copies are made
 MOST_DESCRIPTORS = 512  # from which number on descriptors are not kept
-RECEIVED: dict[int, tuple] = {}  # address of a mapped storage -> file, offset in it, weakly the tensor
 KEY = "tensix-processes"  # of what a worker tells those to which it connects
 
 
@@ -51,12 +46,6 @@ def place_of_processes():
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
         boot = file.read().strip()
     return f"{boot} {os.readlink('/proc/self/ns/pid')} {os.getuid()}"
-
-
-def beginning_of(pid):
-    """Return when a process began, in ticks since the machine did."""
-    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-        return int(file.read().rpartition(")")[2].split()[19])
 
 
 class ShareTensors(WorkerPlugin):
@@ -112,11 +101,9 @@ def handle_of(x, worker):
     if x.layout is not strided or x.device.type != "cpu" or x.nbytes < LARGE:
         raise NotImplementedError("it gets bytes")
     place = None
-    if type(x.storage().allocator) is SharedMemoryAllocator:  # not if a cache may use it again
+    if type(x.storage().allocator) in (SharedMemoryAllocator, type(None)):  # not if a cache may use it again
         place, kept = SharedMemoryAllocator.locate(x.data_ptr()), x
         place = place if place is not None and os.fstat(place[0]).st_size > LARGE else None
-    elif (found := RECEIVED.get(x.storage().data_ptr())) and (kept := found[2]()) is not None and not is_written(x):
-        place = found[0].fd, found[1] + x.storage_offset() * x.itemsize
     if place is None:
         limit = worker.memory_manager.memory_limit
         is_there = (x.data_ptr(), x.nbytes) in COPIES
@@ -131,23 +118,9 @@ def handle_of(x, worker):
     fd, offset = place
     storage_offset, start = divmod(offset, x.itemsize)
     return {
-        "process": (os.getpid(), beginning_of(os.getpid())), "descriptor": fd, "file": os.fstat(fd).st_ino,
-        "geometry": ("r" if x.readonly else "c", start, storage_offset, tuple(x.shape), tuple(x.stride())),
-        "dtype": x.dtype.name,
+        "process": os.getpid(), "descriptor": fd, "file": os.fstat(fd).st_ino, "start": start,
+        "geometry": (storage_offset, tuple(x.shape), tuple(x.stride())), "dtype": x.dtype.name, "readonly": x.readonly,
     }  # fmt: skip
-
-
-def is_written(x):
-    """Return whether the private mapping of a tensor's storage has, or may have, pages that are not of the file."""
-    address = x.storage().data_ptr()
-    first, last = address // mmap.PAGESIZE, (address + x.storage().nbytes() - 1) // mmap.PAGESIZE
-    try:
-        with open("/proc/self/pagemap", "rb") as file:
-            file.seek(8 * first)
-            flags = np.frombuffer(file.read(8 * (last - first + 1)), np.uint64) >> np.uint64(61)
-    except OSError:  # a container may hide it
-        return True
-    return len(flags) <= last - first or bool(((flags > 1) & (flags % 2 == 0)).any())  # present or swapped, of no file
 
 
 def tensor_of(header, frames):
@@ -158,14 +131,13 @@ def tensor_of(header, frames):
     OSError
         If it is gone.
     """
-    pid, began = header["process"]
-    file = SharedFile(os.open(f"/proc/{pid}/fd/{header['descriptor']}", os.O_RDWR))
-    if os.fstat(file.fd).st_ino != header["file"] or beginning_of(pid) != began:
+    pid = header["process"]
+    file = SharedFile(os.open(f"/proc/{pid}/fd/{header['descriptor']}", os.O_RDONLY))
+    if os.fstat(file.fd).st_ino != header["file"]:
         raise OSError(f"the tensor that process {pid} sent is gone: its memory was kept for {LEASE:.0f} seconds.")
-    _, start, *_ = geometry = header["geometry"]
-    x = receive_tensor(file, *geometry, dtype_from_any(header["dtype"]))
-    if file.fd < MOST_DESCRIPTORS:
-        address = x.storage().data_ptr()
-        RECEIVED[address] = file, start, weakref.ref(x)
-        weakref.finalize(x, RECEIVED.pop, address).atexit = False
+    mode = "r" if file.fd < MOST_DESCRIPTORS else "c"  # which keeps no descriptor
+    x = receive_tensor(file, mode, header["start"], *header["geometry"], dtype_from_any(header["dtype"]))
+    if mode == "r" and not header["readonly"]:
+        x = x.lazy_clone()
+    x.storage().readonly = header["readonly"]
     return x

@@ -44,14 +44,9 @@ class MapSpilled(WorkerPlugin):
         """Begin, where the worker writes chunks to disk at all."""
         slow = getattr(getattr(worker.data, "slow", None), "data", None)
         if isinstance(slow, Slow):
-            map_spilled(slow)
-
-
-def map_spilled(slow):
-    """Have one mapping of files do so."""
-    dump = slow.dump
-    slow.d.memmap = True
-    slow.dump = lambda value: aligned(dump(value))
+            dump = slow.dump
+            slow.d.memmap = True
+            slow.dump = lambda value: aligned(dump(value))
 
 
 def aligned(frames):

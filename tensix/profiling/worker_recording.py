@@ -44,7 +44,6 @@ class WorkerRecording:
     def __init__(self, settings, memory_limit):
         self.users, self.workers = 0, []
         self.sent, self.unfinished = 0, set()  # positions of tasks: those before are reported, except these
-        self.scopes = contextlib.ExitStack()
         with contextlib.ExitStack() as scopes:
             scopes.enter_context(allocator_within(settings["limit"], memory_limit))
             scopes.enter_context(serve_numpy())

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
 
 import dask
 import dask.array as da
@@ -17,7 +18,7 @@ from distributed.protocol import deserialize, serialize
 from distributed.spill import SpillBuffer
 
 import tensix
-from tensix.files.dask_spill import MapSpilled, map_spilled
+from tensix.files.dask_spill import MapSpilled
 
 
 @pytest.fixture
@@ -230,7 +231,7 @@ def test_a_worker_spills_tensors_to_disk(tmp_path):
 
 def buffer_that_maps(tmp_path):
     buffer = SpillBuffer(str(tmp_path), target=20_000_000)
-    map_spilled(buffer.slow.data)
+    MapSpilled().setup(SimpleNamespace(data=buffer))
     return buffer
 
 

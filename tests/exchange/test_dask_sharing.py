@@ -117,13 +117,14 @@ def test_a_handle_that_is_refused_is_a_connection_that_broke(client):
     def mistake_once(dask_worker):
         from tensix.files import dask_sharing  # noqa: PLC0415 - that of the worker
 
-        honest = dask_sharing.beginning_of
+        honest = dask_sharing.handle_of
 
-        def beginning_of(pid):
-            dask_sharing.beginning_of = honest
-            return honest(pid) + 1
+        def handle_of(x, worker):
+            dask_sharing.handle_of = honest
+            header = honest(x, worker)
+            return header | {"file": header["file"] + 1}
 
-        dask_sharing.beginning_of = beginning_of
+        dask_sharing.handle_of = handle_of
         return dask_sharing.__name__
 
     client.run(mistake_once, workers=[first])
@@ -136,13 +137,11 @@ def test_handles_are_checked():
     x = make_shared()
     header = handle_of(x, worker)
     assert tensor_of(header, []).tolist() == x.tolist()
-    for key, value in (("file", header["file"] + 1), ("process", (os.getpid(), 1))):
-        with pytest.raises(OSError, match="gone"):
+    with pytest.raises(OSError, match="gone"):
+        tensor_of(header | {"file": header["file"] + 1}, [])
+    for key, value in (("descriptor", 9999), ("process", 2**22 + 1)):
+        with pytest.raises(OSError):
             tensor_of(header | {key: value}, [])
-    with pytest.raises(OSError):
-        tensor_of(header | {"descriptor": 9999}, [])
-    with pytest.raises(OSError):
-        tensor_of(header | {"process": (2**22 + 1, 1)}, [])
     received = tensor_of(header, [])
     descriptors = os.listdir("/proc/self/fd")
     del x
@@ -177,13 +176,29 @@ def test_what_was_received_is_sent_on_as_the_same_file():
         onward = handle_of(x, worker)
         assert onward["file"] == header["file"] and onward["descriptor"] != header["descriptor"]
         assert tensor_of(onward, []).tolist() == x.tolist()
+    worker.pass_time()
+    count = len(os.listdir("/proc/self/fd"))
     received[499, 999] = 7
     onward = handle_of(received, worker)
     assert onward["file"] != header["file"] and tensor_of(onward, [])[499, 999].item() == 7
     worker.pass_time()
-    count = len(os.listdir("/proc/self/fd"))
     del received, x
-    assert not dask_sharing.RECEIVED and len(os.listdir("/proc/self/fd")) == count - 1
+    assert len(os.listdir("/proc/self/fd")) == count - 1
+
+
+@pytest.mark.parametrize("most", [0, 512])
+@pytest.mark.parametrize("readonly", [False, True])
+def test_few_descriptors_are_kept(monkeypatch, most, readonly):
+    monkeypatch.setattr(dask_sharing, "MOST_DESCRIPTORS", most)
+    x, worker = make_shared(), Worker()
+    x.storage().readonly = readonly
+    header = handle_of(x, worker)
+    count = len(os.listdir("/proc/self/fd"))
+    found = tensor_of(header, [])
+    assert found.readonly == readonly and len(os.listdir("/proc/self/fd")) == count + (most > 0)
+    if not readonly:
+        found[0, 0] = 5
+        assert x[0, 0].item() == 0 and found.sum().item() == x.sum().item() + 5
 
 
 def test_no_copy_where_memory_is_short():
