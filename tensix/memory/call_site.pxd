@@ -28,8 +28,8 @@ cdef struct call_site_t:
 cdef class CallSites:
     cdef readonly int depth
     cdef object origins        # CodeOrigins
-    cdef uint32_t site_count, site_capacity
-    cdef uint32_t frame_count, frame_capacity
+    cdef uint32_t site_count, frame_count
+    cdef size_t site_capacity, frame_capacity
     cdef uint32_t slot_count   # a power of two, at least twice the sites
     cdef call_site_t* sites    # site 0 has no frames
     cdef code_position_t* positions

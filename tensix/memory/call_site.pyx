@@ -28,9 +28,10 @@ cimport cython
 from cpython.number cimport PyNumber_Index
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int32_t, uint32_t, uint64_t, uintptr_t
-from libc.stdlib cimport calloc, free, realloc
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 from tensix._support.public_module cimport set_module
+from tensix.memory.growing_array cimport grow
 from tensix.core.python_reference cimport (
     may_run_python, pass_on, pending_exception_t, restore_exception, save_exception,
 )
@@ -449,19 +450,12 @@ cdef bint grow_slots(CallSites self) noexcept:
 
 cdef bint grow_arrays(CallSites self, uint32_t length) noexcept:
     """Make space for one more stack; return whether there is."""
-    cdef void* larger
-    if self.site_count >= self.site_capacity:
-        if self.site_count >= MAX_SITES:
+    if self.site_count >= self.site_capacity and (
+            self.site_count >= MAX_SITES or not grow(<void**>&self.sites, &self.site_capacity, sizeof(call_site_t))):
+        return False
+    while self.frame_count + length > self.frame_capacity:
+        if not grow(<void**>&self.positions, &self.frame_capacity, sizeof(code_position_t)):
             return False
-        larger = realloc(self.sites, 2 * (self.site_capacity + 32) * sizeof(call_site_t))
-        if larger == NULL:
-            return False
-        self.sites, self.site_capacity = <call_site_t*>larger, 2 * (self.site_capacity + 32)
-    if self.frame_count + length > self.frame_capacity:
-        larger = realloc(self.positions, 2 * (self.frame_capacity + 256) * sizeof(code_position_t))
-        if larger == NULL:
-            return False
-        self.positions, self.frame_capacity = <code_position_t*>larger, 2 * (self.frame_capacity + 256)
     return True
 
 

@@ -40,6 +40,7 @@ from tensix.core.python_reference cimport (
 )
 from tensix.memory.block_table cimport block_table_clear, block_table_put, block_table_t, block_table_take
 from tensix.memory.call_site cimport CallSites, CallSites_capture
+from tensix.memory.growing_array cimport grow
 
 from tensix._support.format_size import format_size
 from tensix.memory.call_site import NOWHERE
@@ -129,7 +130,8 @@ cdef class Profile(MemoryListener):
     cdef list places            # Frame of each line but the first
     cdef dict positions         # Frame -> position of its line
     cdef line_numbers_t* lines  # the first one is the sum of all, the second FROM_NOWHERE
-    cdef uint32_t line_count, line_capacity
+    cdef uint32_t line_count
+    cdef size_t line_capacity
     cdef uint32_t* line_of_site  # number of a stack -> position of its line, 0 if it was not looked up yet
     cdef uint32_t site_capacity
     cdef block_table_t living   # address -> position of its line
@@ -356,23 +358,19 @@ cdef uint32_t Profile_look_up(Profile self, uint32_t site) noexcept:
 
 cdef bint Profile_add_line(Profile self, object place) except -1:
     """Make space for one more line; return whether there was memory. The first one has no place: it is the sum."""
-    cdef line_numbers_t* larger
+    cdef bint has_space = True
     cdef bytes encoded = str(place).encode("utf-8", "backslashreplace")
     cdef char* text = <char*>malloc(len(encoded) + 1)
-    cdef uint32_t capacity
     if text == NULL:
         return False
     memcpy(text, <const char*>encoded, len(encoded) + 1)
     if self.line_count == self.line_capacity:
-        capacity = 2 * self.line_capacity + 16
         lock_listeners()
-        larger = <line_numbers_t*>realloc(self.lines, capacity * sizeof(line_numbers_t))
-        if larger != NULL:
-            self.lines, self.line_capacity = larger, capacity
+        has_space = grow(<void**>&self.lines, &self.line_capacity, sizeof(line_numbers_t))
         unlock_listeners()
-        if larger == NULL:
-            free(text)
-            return False
+    if not has_space:
+        free(text)
+        return False
     memset(&self.lines[self.line_count], 0, sizeof(line_numbers_t))
     self.lines[self.line_count].text = text
     self.line_count += 1
