@@ -159,7 +159,7 @@ cdef class Allocator:
             If there is no memory.
         """
         cdef data_ptr_t block
-        if type(self).allocate is not Allocator.allocate and is_written_in_python(type(self)):
+        if is_of_python_class(self) and overrides(self, "allocate") and is_written_in_python(type(self)):
             Allocator_refuse(self)  # c_allocate() would come back here, by way of the override
         block.operations = NULL
         self.c_allocate(nbytes_from_any(nbytes), &block)

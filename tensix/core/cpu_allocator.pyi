@@ -3,7 +3,6 @@ from typing import SupportsIndex
 from typing_extensions import disjoint_base
 
 from tensix.core.allocator import Allocator
-from tensix.core.data_ptr import DataPtr
 
 __all__ = ["CPUAllocator"]
 
@@ -32,6 +31,5 @@ class CPUAllocator(Allocator):
     @staticmethod
     def bytes_in_use() -> int:
         """Return the bytes of main memory that are given out and not yet freed, by all allocators that report."""
-    def allocate(self, nbytes: SupportsIndex) -> DataPtr: """Return a `DataPtr` to `nbytes` bytes, null for 0."""
     def raw_deleter(self) -> int: """Return the address of the function that frees any CPU block."""
     def raw_deallocate(self, address: SupportsIndex) -> None: """Free a block by its address alone; 0 is accepted."""

@@ -22,11 +22,11 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
-from tensix.core.allocator cimport NO_MEMORY, Allocator, alignment_from_any, nbytes_from_any
+from tensix.core.allocator cimport MALLOC_ALIGNMENT_BYTES, NO_MEMORY, Allocator, alignment_from_any
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.atomics cimport tx_add_fetch_relaxed
 from tensix.core.data_ptr cimport (
-    DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_operations_t, data_ptr_own, data_ptr_t,
+    address_from_any, data_ptr_init, data_ptr_operations_t, data_ptr_own, data_ptr_t,
 )
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport (
@@ -126,18 +126,6 @@ cdef class CPUAllocator(Allocator):
         """Return the bytes of main memory that are given out and not yet freed, by all allocators that report."""
         return bytes_given_out(CPU)
 
-    def allocate(self, nbytes):
-        """Return a `DataPtr` to `nbytes` bytes, null for 0.
-
-        Raises
-        ------
-        OutOfMemoryError
-            If the system has no memory; a `MemoryError`.
-        """
-        cdef data_ptr_t block
-        CPUAllocator_allocate(self, nbytes_from_any(nbytes), &block, <PyObject*>self)
-        return DataPtr_wrap(&block)
-
     def raw_deleter(self):
         """Return the address of the function that frees any CPU block."""
         return <uintptr_t>free_cpu
@@ -173,7 +161,19 @@ cdef class CPUAllocator(Allocator):
         return f"{type(self).__name__}(alignment={self.alignment}{options}{node})"
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
-        return CPUAllocator_allocate(self, nbytes, out, <PyObject*>self)
+        cdef int failed
+        if self.populates or self.junk_fill:  # which write to every page
+            with nogil:
+                failed = CPUAllocator_reserve(self, nbytes, self.zero_fill, out)
+        else:
+            failed = CPUAllocator_reserve(self, nbytes, self.zero_fill, out)
+        if failed:
+            CPUAllocator_refuse(self, nbytes)
+        data_ptr_own(out, out.data, &cpu_operations)
+        if nbytes != 0:
+            TX_ASSERT(is_sealed(out.data), "the header of a CPU block to be intact", <uintptr_t>out.data)
+            header_of(out.data).stamp = report_allocation(out.data, nbytes, CPU, <PyObject*>self)
+        return 0
 
     cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil:
         if CPUAllocator_reserve(self, nbytes, self.zero_fill, out) != 0:
@@ -182,23 +182,6 @@ cdef class CPUAllocator(Allocator):
         if nbytes != 0:
             header_of(out.data).stamp = report_allocation_without_gil(out.data, nbytes, CPU, <PyObject*>self)
         return 0
-
-
-cdef int CPUAllocator_allocate(CPUAllocator self, size_t nbytes, data_ptr_t* out, PyObject* allocator) except -1:
-    """Make a block and report it as made by `allocator`."""
-    cdef int failed
-    if self.populates or self.junk_fill:  # which write to every page
-        with nogil:
-            failed = CPUAllocator_reserve(self, nbytes, self.zero_fill, out)
-    else:
-        failed = CPUAllocator_reserve(self, nbytes, self.zero_fill, out)
-    if failed:
-        CPUAllocator_refuse(self, nbytes)
-    data_ptr_own(out, out.data, &cpu_operations)
-    if nbytes != 0:
-        TX_ASSERT(is_sealed(out.data), "the header of a CPU block to be intact", <uintptr_t>out.data)
-        header_of(out.data).stamp = report_allocation(out.data, nbytes, CPU, allocator)
-    return 0
 
 
 cdef int CPUAllocator_refuse(CPUAllocator self, size_t nbytes) except -1:

@@ -45,7 +45,7 @@ from tensix.core.atomics cimport (
     tx_add_fetch_relaxed, tx_compare_exchange_acq_rel, tx_fetch_sub_acq_rel, tx_load_relaxed,
 )
 from tensix.core.data_ptr cimport (
-    DataPtr, DataPtr_wrap, data_ptr_destroy, data_ptr_destroy_with_gil, data_ptr_facts, data_ptr_init,
+    DataPtr, data_ptr_destroy, data_ptr_destroy_with_gil, data_ptr_facts, data_ptr_init,
     data_ptr_operations, data_ptr_operations_t, data_ptr_t,
 )
 from tensix.core.device cimport CPU
@@ -167,18 +167,6 @@ cdef class Adaptor(Allocator):
     def alignment(self):
         """Every block's address is a multiple of so many bytes."""
         return alignment_of(self.upstream)
-
-    def allocate(self, nbytes):
-        """Return a `DataPtr` to at least `nbytes` bytes, null for 0.
-
-        Raises
-        ------
-        OutOfMemoryError
-            If upstream has no memory, or the adaptor refuses.
-        """
-        cdef data_ptr_t block
-        self.c_allocate(nbytes_from_any(nbytes), &block)
-        return DataPtr_wrap(&block)
 
     def is_simple_data_ptr(self, DataPtr data_ptr not None):
         """Return whether the block can be shared copy-on-write: upstream's answer counts."""

@@ -62,8 +62,8 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from tensix.core.allocator cimport (
-    NO_MEMORY, Allocator, Allocator_allocate, Allocator_copy_data, Allocator_is_simple, Allocator_try_allocate,
-    nbytes_from_any,
+    MALLOC_ALIGNMENT_BYTES, NO_MEMORY, Allocator, Allocator_allocate, Allocator_copy_data, Allocator_is_simple,
+    Allocator_try_allocate,
 )
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_load_relaxed, tx_store_relaxed
@@ -71,7 +71,7 @@ from tensix.core.cpu_allocator cimport (
     CPUAllocator, CPUAllocator_refuse, CPUAllocator_reserve, CPUBlock_set_keeper, CPUBlock_zero, may_be_read_in_front,
 )
 from tensix.core.data_ptr cimport (
-    DataPtr, DataPtr_wrap, data_ptr_destroy, data_ptr_facts, data_ptr_operations, data_ptr_operations_t, data_ptr_t,
+    DataPtr, data_ptr_destroy, data_ptr_facts, data_ptr_operations, data_ptr_operations_t, data_ptr_t,
 )
 from tensix.core.device cimport CPU
 from tensix.core.free_threading cimport GIL_EXISTS, tx_allow_taking, tx_while_stopped
@@ -304,18 +304,6 @@ cdef class CachingAllocator(Allocator):
     def alignment(self):
         """Every block's address is a multiple of so many bytes, as far as upstream says."""
         return getattr(self.upstream, "alignment", MALLOC_ALIGNMENT_BYTES)
-
-    def allocate(self, nbytes):
-        """Return a `DataPtr` to at least `nbytes` bytes, null for 0.
-
-        Raises
-        ------
-        OutOfMemoryError
-            If upstream has no memory, even after everything kept went back to it.
-        """
-        cdef data_ptr_t block
-        CachingAllocator_allocate(self, nbytes_from_any(nbytes), False, &block)
-        return DataPtr_wrap(&block)
 
     def is_simple_data_ptr(self, DataPtr data_ptr not None):
         """Return whether the block can be wrapped in another context: kept or not, upstream's answer counts."""
