@@ -12,10 +12,16 @@ cdef extern from "Python.h" nogil:
     bint PyType_HasFeature(PyTypeObject* cls, unsigned long feature)
     PyTypeObject* Py_TYPE(Allocator allocator)
 
+cdef extern from "tensix/core/stack.h":
+    int tx_check_stack(const char* what) except -1
+
 
 cdef enum:           # what is not 0 when a thread allocates without the GIL
     NO_MEMORY = -1
     NEEDS_GIL = 1    # only of a thread that Python knows
+
+cdef enum:
+    MALLOC_ALIGNMENT_BYTES = 16  # what every 64-bit C library promises
 
 
 cdef class Allocator:

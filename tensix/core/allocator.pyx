@@ -56,9 +56,6 @@ from tensix.core.memory_reports import remarks
 
 __all__ = ["Allocator", "OutOfMemoryError", "get_allocator", "set_allocator", "use_allocator"]
 
-cdef extern from "tensix/core/stack.h":
-    int tx_check_stack(const char* what) except -1
-
 cdef extern from *:
     """
     #include "tensix/core/thread_local.h"

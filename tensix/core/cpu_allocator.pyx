@@ -32,6 +32,10 @@ from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport (
     bytes_given_out, report_allocation, report_allocation_without_gil, report_free, report_out_of_memory,
 )
+from tensix.core.pages cimport (
+    tx_advise_huge_pages, tx_bind_to_node, tx_discard_pages, tx_huge_page_bytes, tx_keep_pages, tx_map_pages,
+    tx_populate, tx_read_bytes, tx_unmap_pages,
+)
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil, may_run_python, tx_begin_long_free, tx_end_long_free
 
@@ -39,21 +43,9 @@ from tensix.core.allocator import OutOfMemoryError, set_allocator
 
 __all__ = ["CPUAllocator"]
 
-cdef extern from "tensix/core/pages.h" nogil:
-    void* tx_map_pages(size_t nbytes)
-    void tx_unmap_pages(void* address, size_t nbytes)
-    void tx_keep_pages(void** base, size_t* nbytes, const void* first, const void* last)
-    bint tx_read_bytes(void* to, const void* source, size_t nbytes)
-    int tx_advise_huge_pages(void* address, size_t nbytes)
-    int tx_bind_to_node(void* address, size_t nbytes, int node)
-    int tx_populate(void* address, size_t nbytes)
-    int tx_discard_pages(void* address, size_t nbytes)
-    size_t tx_huge_page_bytes()
-
 DEFAULT_ALIGNMENT_BYTES = 64      # a cache line, and the widest vector register
 
 cdef enum:
-    MALLOC_ALIGNMENT_BYTES = 16   # what every 64-bit C library promises
     MIN_DISCARDED_BYTES = 33554432  # writing zeros over less is faster than touching new pages
     MIN_BOUND_BYTES = 65536       # smaller blocks are not worth pages of their own to bind
 

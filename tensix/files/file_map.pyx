@@ -7,6 +7,7 @@ from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_init, data_ptr_operations_t, data_ptr_t
 from tensix.core.python_reference cimport tx_begin_long_free, tx_end_long_free
+from tensix.core.pages cimport TX_MAP_PRIVATE, TX_MAP_READ_ONLY, TX_MAP_SHARED, tx_map_file, tx_unmap_file
 from tensix._support.public_module cimport set_module
 from tensix.core.shared_context cimport (
     shared_context_decrement, shared_context_facts, shared_context_increment, shared_context_is_unique,
@@ -17,13 +18,6 @@ from tensix._support.format_size import format_size
 from tensix.core.storage import Storage
 
 __all__ = ["FileMap"]
-
-cdef extern from "tensix/core/pages.h" nogil:
-    const int TX_MAP_READ_ONLY
-    const int TX_MAP_PRIVATE
-    const int TX_MAP_SHARED
-    void* tx_map_file(int descriptor, size_t offset, size_t nbytes, int kind)
-    void tx_unmap_file(void* address, size_t nbytes)
 
 cdef dict KINDS = {"r": TX_MAP_READ_ONLY, "c": TX_MAP_PRIVATE, "r+": TX_MAP_SHARED}
 

@@ -38,8 +38,8 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 from tensix.core.allocator cimport (
-    NO_MEMORY, Allocator, Allocator_allocate, Allocator_copy_data, Allocator_is_simple, Allocator_try_allocate,
-    alignment_from_any, current_allocator, nbytes_from_any,
+    MALLOC_ALIGNMENT_BYTES, NO_MEMORY, Allocator, Allocator_allocate, Allocator_copy_data, Allocator_is_simple,
+    Allocator_try_allocate, alignment_from_any, current_allocator, nbytes_from_any, tx_check_stack,
 )
 from tensix.core.atomics cimport (
     tx_add_fetch_relaxed, tx_compare_exchange_acq_rel, tx_fetch_sub_acq_rel, tx_load_relaxed,
@@ -68,11 +68,7 @@ __all__ = [
     "StatisticsAdaptor", "TrackedBlock", "TrackingAdaptor",
 ]
 
-cdef extern from "tensix/core/stack.h":
-    int tx_check_stack(const char* what) except -1
-
 cdef enum:
-    MALLOC_ALIGNMENT_BYTES = 16
     MAX_SPARE_NODES = 64
     GUARD = 0xFD              # what guard bytes hold
 

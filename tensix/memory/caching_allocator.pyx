@@ -77,6 +77,7 @@ from tensix.core.device cimport CPU
 from tensix.core.free_threading cimport GIL_EXISTS, tx_allow_taking, tx_while_stopped
 from tensix.core.lock cimport take_at_forks, tx_let_others_run, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.core.memory_reports cimport bytes_given_out, given_out, report_allocation_without_gil
+from tensix.core.pages cimport tx_resident_bytes, tx_trim_heap
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil, tx_begin_long_free, tx_end_long_free
 
@@ -87,10 +88,6 @@ __all__ = ["CachingAllocator", "CachingStats"]
 
 cdef extern from "tensix/bits.h" nogil:
     int tx_highest_bit(uint64_t word)
-
-cdef extern from "tensix/core/pages.h" nogil:
-    size_t tx_resident_bytes(void* address, size_t nbytes)
-    void tx_trim_heap()
 
 cdef extern from "tensix/memory/machine.h" nogil:
     ctypedef struct tx_memory_t:
@@ -127,7 +124,6 @@ cdef extern from *:
     int tx_at_thread_exit(front_t* front) nogil
 
 cdef enum:
-    MALLOC_ALIGNMENT_BYTES = 16
     MAX_DEPTH = 100           # allocators above each other; each takes some 350 bytes of the stack
     SLACK_BYTES = 16777216    # see Note [Unused blocks]
     SPARE_SHARE = 16          # memory is short when less than a sixteenth of it, and what is kept, is available

@@ -9,7 +9,7 @@ cimport cython
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint64_t, uintptr_t
 from libc cimport stdlib
-from tensix.core.allocator cimport Allocator, alignment_from_any
+from tensix.core.allocator cimport MALLOC_ALIGNMENT_BYTES, Allocator, alignment_from_any, tx_check_stack
 from tensix.core.data_ptr cimport (
     DataPtr, address_from_any, c_function_from_any, data_ptr_init, data_ptr_operations,
     data_ptr_operations_t, data_ptr_t, deleter_t,
@@ -25,12 +25,6 @@ from tensix.core.cpu_allocator import CPUAllocator
 __all__ = ["CallbackAllocator", "FunctionAllocator"]
 
 ctypedef void* (*malloc_t)(size_t nbytes) noexcept
-
-cdef extern from "tensix/core/stack.h":
-    int tx_check_stack(const char* what) except -1
-
-cdef enum:
-    MALLOC_ALIGNMENT_BYTES = 16
 
 
 cdef struct foreign_block_t:

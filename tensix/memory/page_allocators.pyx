@@ -11,21 +11,13 @@ from tensix.core.cpu_allocator cimport CPUAllocator
 from tensix.core.data_ptr cimport DataPtr, data_ptr_init, data_ptr_operations, data_ptr_operations_t, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
+from tensix.core.pages cimport TX_MAP_SHARED, tx_map_file, tx_map_pages, tx_page_bytes, tx_populate, tx_unmap_pages
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil, tx_begin_long_free, tx_end_long_free
 
 from tensix.core.allocator import OutOfMemoryError
 
 __all__ = ["HugePageAllocator", "MappedAllocator"]
-
-cdef extern from "tensix/core/pages.h" nogil:
-    void* tx_map_pages(size_t nbytes)
-    void tx_unmap_pages(void* address, size_t nbytes)
-    int tx_populate(void* address, size_t nbytes)
-    size_t tx_page_bytes()
-    const int TX_MAP_SHARED
-    void* tx_map_file(int descriptor, size_t offset, size_t nbytes, int kind)
-
 
 NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 

@@ -1,6 +1,7 @@
 """What the C library and Python manage of the memory of this process; from ``process_parts.h``."""
 
 from libc.stdint cimport int64_t, uintptr_t
+from tensix.core.pages cimport tx_resident_bytes
 
 __all__ = []
 
@@ -12,9 +13,6 @@ cdef extern from "tensix/memory/process_parts.h":
     void tx_heap_bytes(size_t* used, size_t* unused) nogil
     void tx_count_arenas()
     size_t tx_arena_bytes
-
-cdef extern from "tensix/core/pages.h" nogil:
-    size_t tx_resident_bytes(void* address, size_t nbytes)
 
 cdef bint are_counted = False
 

@@ -21,6 +21,7 @@ from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init,
 from tensix.core.device cimport CPU
 from tensix.core.lock cimport take_at_forks, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
+from tensix.core.pages cimport TX_MAP_READ_ONLY, TX_MAP_SHARED, tx_map_file, tx_page_bytes, tx_unmap_file
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
     holds_gil, holds_gil_at_exit, may_run_python, tx_begin_long_free, tx_end_long_free,
@@ -38,13 +39,6 @@ cdef extern from "tensix/memory/shared_memory.h" nogil:
     int tx_shared_file(size_t nbytes)
     void tx_close(int fd)
     int tx_process_id()
-
-cdef extern from "tensix/core/pages.h" nogil:
-    const int TX_MAP_READ_ONLY
-    const int TX_MAP_SHARED
-    size_t tx_page_bytes()
-    void* tx_map_file(int descriptor, size_t offset, size_t nbytes, int kind)
-    void tx_unmap_file(void* address, size_t nbytes)
 
 cdef enum:
     ALIGNMENT_BYTES = 64

@@ -87,6 +87,7 @@ from tensix.core.memory_reports cimport (
     unlock_listeners,
     use_t,
 )
+from tensix.core.pages cimport tx_is_untouched, tx_resident_bytes
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
     restore_exception,
@@ -137,10 +138,6 @@ cdef extern from "tensix/profiling/file_at.h" nogil:
     bint tx_copy_at(int file, void* data, size_t nbytes, uint64_t position, bint writes)
     bint tx_identify(int file, uint64_t* identity)
     int tx_close(int file)
-
-cdef extern from "tensix/core/pages.h" nogil:
-    size_t tx_resident_bytes(void* address, size_t nbytes)
-    int tx_is_untouched(void* address, size_t nbytes)
 
 cdef extern from "Python.h":
     bint PyGC_Disable()
