@@ -1,19 +1,20 @@
 """Allocators that stand on another allocator, and see every block that comes and goes.
 
 One class after the other: what all adaptors share, then a section for each, in the order of their names. What each
-does with a block stands in its ``c_allocate``, what it does when the block goes in the deleter below.
+does with a block stands in its ``c_allocate``, what it does when the block goes in a function below, its ``at_free``.
 
 Note [Adapted blocks]
 ~~~~~~~~~~~~~~~~~~~~~
 Most adaptors have to act when a block goes, so the block that they hand out is wrapped: its context is a node, which
-owns upstream's block, and its deleter the adaptor's. The node keeps the adaptor alive, the adaptor its upstream.
+owns upstream's block, and its deleter that of nodes. The node keeps the adaptor alive, the adaptor its upstream.
 A wrapped block is still simple if upstream's is: copy-on-write keeps the whole block, node and all, and frees it by
 its own deleter, so that adaptors see the last share go.
 
 Deleters run with or without the GIL and cannot touch objects; what they need of their adaptor is what it counts, a C
-struct to which the node points. A node that was made without the GIL cannot keep an object alive: it is one of the
-owners of that struct. A block of 0 bytes that upstream answers with null is not a block: it gets no node. An adaptor
-keeps a few nodes for its next blocks; the GIL protects them, and without it none are kept.
+struct to which the node points. There is also the function that the adaptor has called before a block goes. A node
+that was made without the GIL cannot keep an object alive: it is one of the owners of that struct. A block of 0 bytes
+that upstream answers with null is not a block: it gets no node. An adaptor keeps a few nodes for its next blocks, which
+saves a seventh of an allocation and a free; the GIL protects them, and without it none are kept.
 
 Adaptors that align, guard, limit or count allocate without the GIL. The others leave it to the base's c_try_allocate.
 
@@ -75,10 +76,13 @@ cdef enum:
 
 cdef tx_lock_t LOCK = 0   # of the records of all that track
 
+cdef struct adapted_block_t
+
 cdef struct counts_t:     # what an adaptor counts
     usage_t bytes
     usage_t blocks
     uint64_t owners       # the adaptor, and nodes without it
+    void (*at_free)(adapted_block_t* node) noexcept nogil  # what it does before a block goes; NULL: nothing
 
 
 cdef struct adapted_block_t:
@@ -192,11 +196,13 @@ cdef inline adapted_block_t* Adaptor_take(Adaptor self, size_t nbytes, size_t pa
     """
     cdef adapted_block_t* node = self.spare_nodes
     cdef bint is_block = False
-    if node == NULL:
-        node = new_node()
-    else:
+    if node != NULL:
         self.spare_nodes = <adapted_block_t*>node.note
         self.spare_node_count -= 1
+    else:
+        node = <adapted_block_t*>malloc(sizeof(adapted_block_t))
+        if node == NULL:
+            raise MemoryError("no memory for the node of a block.")
     try:
         Allocator_allocate(self.upstream, padded, &node.block)
         is_block = node.block.ctx != NULL or node.block.data != NULL
@@ -255,9 +261,19 @@ cdef inline void Adaptor_keep(Adaptor self, adapted_block_t* node) noexcept nogi
         free(node)
 
 
-cdef inline void adapted_block_free(adapted_block_t* node, bint has_gil) noexcept nogil:
-    """Free upstream's block and the node; the last thing that an adaptor's deleter does."""
+cdef void adapted_block_free(void* ctx) noexcept nogil:
+    """Free a block and its node; the deleter of them all."""
+    free_adapted_block(<adapted_block_t*>ctx, holds_gil())
+
+
+cdef void adapted_block_free_with_gil(void* ctx) noexcept nogil:
+    free_adapted_block(<adapted_block_t*>ctx, True)
+
+
+cdef inline void free_adapted_block(adapted_block_t* node, bint has_gil) noexcept nogil:
     cdef PyObject* adaptor = node.adaptor
+    if node.counts.at_free != NULL:
+        node.counts.at_free(node)
     if has_gil:
         data_ptr_destroy_with_gil(&node.block)
     else:
@@ -285,13 +301,6 @@ cdef object cached_bytes(Allocator allocator):
     return sum(cached) if cached else None
 
 
-cdef adapted_block_t* new_node() except NULL:
-    cdef adapted_block_t* node = <adapted_block_t*>malloc(sizeof(adapted_block_t))
-    if node == NULL:
-        raise MemoryError("no memory for the node of a block.")
-    return node
-
-
 cdef void adapted_block_move_up(adapted_block_t* node, size_t nbytes, data_ptr_t* out) noexcept nogil:
     """Let what is handed out begin a number of bytes behind the beginning of upstream's block."""
     node.front = nbytes
@@ -301,6 +310,11 @@ cdef void adapted_block_move_up(adapted_block_t* node, size_t nbytes, data_ptr_t
 cdef dict adapted_block_facts(void* node):
     """Say what a block of an adaptor is. See Note [Operations of a block]."""
     return {"nbytes": (<adapted_block_t*>node).nbytes, "block": data_ptr_facts(&(<adapted_block_t*>node).block)}
+
+
+cdef data_ptr_operations_t operations_of(const char* context) noexcept:
+    return data_ptr_operations_t(
+        adapted_block_free, adapted_block_free_with_gil, b"adapted_block_free", context, adapted_block_facts)
 
 
 cdef class AlignmentAdaptor(Adaptor):
@@ -402,16 +416,7 @@ cdef int check_promise(AlignmentAdaptor self, size_t front, data_ptr_t* out) exc
     return 0
 
 
-cdef void alignment_free(void* ctx) noexcept nogil:
-    adapted_block_free(<adapted_block_t*>ctx, holds_gil())
-
-
-cdef void alignment_free_with_gil(void* ctx) noexcept nogil:
-    adapted_block_free(<adapted_block_t*>ctx, True)
-
-
-cdef data_ptr_operations_t alignment_operations = data_ptr_operations_t(
-    alignment_free, alignment_free_with_gil, b"alignment_free", b"block of an AlignmentAdaptor", adapted_block_facts)
+cdef data_ptr_operations_t alignment_operations = operations_of(b"block of an AlignmentAdaptor")
 
 
 cdef class FailureCallbackAdaptor(Adaptor):
@@ -515,7 +520,7 @@ cdef class GuardAdaptor(Adaptor):
     cdef size_t back
 
     def __cinit__(self):
-        self.operations = &guard_operations
+        self.operations, self.counts.at_free = &guard_operations, check_guards
 
     def __init__(self, upstream=None, guard_bytes=64):
         super().__init__(upstream)
@@ -564,16 +569,14 @@ cdef void write_guards(GuardAdaptor self, adapted_block_t* node, data_ptr_t* out
     memset(<uint8_t*>out.data + node.nbytes, GUARD, self.back)
 
 
-cdef void guard_free(void* ctx) noexcept nogil:
+cdef void check_guards(adapted_block_t* node) noexcept nogil:
     """Check the guards of a block that goes. See Note [Guard bytes]."""
-    cdef adapted_block_t* node = <adapted_block_t*>ctx
     cdef uint8_t* data = <uint8_t*>node.block.data + node.front
     cdef size_t below = changed_from_the_end(<uint8_t*>node.block.data, node.front)
     cdef size_t above = changed_from_the_beginning(data + node.nbytes, <size_t>node.note)
     if (below or above) and may_run_python():
         with gil:
             report_changed_guards(<uintptr_t>data, node.nbytes, below, above)
-    adapted_block_free(node, holds_gil())
 
 
 cdef size_t changed_from_the_beginning(const uint8_t* guard, size_t nbytes) noexcept nogil:
@@ -606,8 +609,7 @@ cdef int report_changed_guards(uintptr_t data, size_t nbytes, size_t below, size
     )
 
 
-cdef data_ptr_operations_t guard_operations = data_ptr_operations_t(
-    guard_free, NULL, b"guard_free", b"block of a GuardAdaptor", adapted_block_facts)
+cdef data_ptr_operations_t guard_operations = operations_of(b"block of a GuardAdaptor")
 
 
 cdef class LimitingAdaptor(Adaptor):
@@ -654,7 +656,7 @@ cdef class LimitingAdaptor(Adaptor):
     cdef size_t most
 
     def __cinit__(self):
-        self.operations = &limiting_operations
+        self.operations, self.counts.at_free = &limiting_operations, subtract_bytes
 
     def __init__(self, upstream, limit):
         super().__init__(upstream)
@@ -710,22 +712,11 @@ cdef inline bint reserve(counts_t* counts, size_t nbytes, size_t most) noexcept 
     return False
 
 
-cdef void limiting_free(void* ctx) noexcept nogil:
-    """Free a block and subtract its bytes from those in use."""
-    limiting_free_block(<adapted_block_t*>ctx, holds_gil())
-
-
-cdef void limiting_free_with_gil(void* ctx) noexcept nogil:
-    limiting_free_block(<adapted_block_t*>ctx, True)
-
-
-cdef inline void limiting_free_block(adapted_block_t* node, bint has_gil) noexcept nogil:
+cdef void subtract_bytes(adapted_block_t* node) noexcept nogil:
     usage_remove(&node.counts.bytes, node.nbytes)
-    adapted_block_free(node, has_gil)
 
 
-cdef data_ptr_operations_t limiting_operations = data_ptr_operations_t(
-    limiting_free, limiting_free_with_gil, b"limiting_free", b"block of a LimitingAdaptor", adapted_block_facts)
+cdef data_ptr_operations_t limiting_operations = operations_of(b"block of a LimitingAdaptor")
 
 
 @cython.no_gc_clear  # blocks that are left, and __dealloc__, still need the file
@@ -770,7 +761,7 @@ cdef class LoggingAdaptor(Adaptor):
     cdef object own_file   # to be closed by us, or None
 
     def __cinit__(self):
-        self.operations = &logging_operations
+        self.operations, self.counts.at_free = &logging_operations, log_free
 
     def __dealloc__(self):
         if <PyObject*>self.own_file != NULL and self.own_file is not None:  # null if the base could not be made
@@ -811,23 +802,20 @@ cdef int write_line(LoggingAdaptor self, str event, uintptr_t address, size_t nb
     return 0
 
 
-cdef void logging_free(void* ctx) noexcept nogil:
+cdef void log_free(adapted_block_t* node) noexcept nogil:
     """Write a line before the block goes, so that its address is not given out before."""
-    cdef adapted_block_t* node = <adapted_block_t*>ctx
     if node.note != NULL and may_run_python():
         with gil:
-            log_free(node)
-    adapted_block_free(node, holds_gil())
+            write_line_of_free(node)
 
 
-cdef int log_free(adapted_block_t* node) noexcept:
+cdef int write_line_of_free(adapted_block_t* node) noexcept:
     # noexcept: Cython hands what is raised to sys.unraisablehook
     write_line(<LoggingAdaptor>node.adaptor, "free", <uintptr_t>node.block.data, node.nbytes)
     return 0
 
 
-cdef data_ptr_operations_t logging_operations = data_ptr_operations_t(
-    logging_free, NULL, b"logging_free", b"block of a LoggingAdaptor", adapted_block_facts)
+cdef data_ptr_operations_t logging_operations = operations_of(b"block of a LoggingAdaptor")
 
 
 cdef class StatisticsAdaptor(Adaptor):
@@ -856,7 +844,7 @@ cdef class StatisticsAdaptor(Adaptor):
     """
 
     def __cinit__(self):
-        self.operations = &statistics_operations
+        self.operations, self.counts.at_free = &statistics_operations, subtract_block
 
     def __init__(self, upstream=None):  # for errors of arguments that do not fit: they name the class that has it
         Adaptor.__init__(self, upstream)
@@ -914,23 +902,12 @@ cdef inline void count_block(counts_t* counts, size_t nbytes) noexcept nogil:
     usage_add(&counts.blocks, 1)
 
 
-cdef void statistics_free(void* ctx) noexcept nogil:
-    """Count a block that goes."""
-    statistics_free_block(<adapted_block_t*>ctx, holds_gil())
-
-
-cdef void statistics_free_with_gil(void* ctx) noexcept nogil:
-    statistics_free_block(<adapted_block_t*>ctx, True)
-
-
-cdef inline void statistics_free_block(adapted_block_t* node, bint has_gil) noexcept nogil:
+cdef void subtract_block(adapted_block_t* node) noexcept nogil:
     usage_remove(&node.counts.bytes, node.nbytes)
     usage_remove(&node.counts.blocks, 1)
-    adapted_block_free(node, has_gil)
 
 
-cdef data_ptr_operations_t statistics_operations = data_ptr_operations_t(
-    statistics_free, statistics_free_with_gil, b"statistics_free", b"block of a StatisticsAdaptor", adapted_block_facts)
+cdef data_ptr_operations_t statistics_operations = operations_of(b"block of a StatisticsAdaptor")
 
 
 class TrackedBlock(NamedTuple):
@@ -1016,7 +993,7 @@ cdef class TrackingAdaptor(Adaptor):
     cdef tracked_block_t ring   # with the lock
 
     def __cinit__(self):
-        self.operations = &tracking_operations
+        self.operations, self.counts.at_free = &tracking_operations, forget_block
         self.ring.next = self.ring.previous = &self.ring
         self.call_sites = CallSites()
 
@@ -1101,9 +1078,7 @@ cdef size_t copy_ring(const tracked_block_t* ring, tracked_block_t* copies, size
     return count
 
 
-cdef void tracking_free(void* ctx) noexcept nogil:
-    """Forget a block that goes."""
-    cdef adapted_block_t* node = <adapted_block_t*>ctx
+cdef void forget_block(adapted_block_t* node) noexcept nogil:
     cdef tracked_block_t* record = <tracked_block_t*>node.note
     if record != NULL:
         tx_lock_take(&LOCK)
@@ -1111,11 +1086,9 @@ cdef void tracking_free(void* ctx) noexcept nogil:
         record.previous.next = record.next
         tx_lock_release(&LOCK)
         free(record)
-    adapted_block_free(node, holds_gil())
 
 
-cdef data_ptr_operations_t tracking_operations = data_ptr_operations_t(
-    tracking_free, NULL, b"tracking_free", b"block of a TrackingAdaptor", adapted_block_facts)
+cdef data_ptr_operations_t tracking_operations = operations_of(b"block of a TrackingAdaptor")
 
 
 take_at_forks(&LOCK)
