@@ -1,7 +1,5 @@
 /** What another snapshot has more or less of, call site by call site. */
 
-const COMPARED = { peak: "at the peak", total: "in total", live: "live at the end" };
-
 /**
  * Return what says that two call sites of different runs are the same: file, function and the text of the line, for lines
  * move when a program is edited. Without the text it is the number. The command line does the same: `comparison.py`.
@@ -22,7 +20,7 @@ function comparisonOf(here, there) {
         rows.set(key, { here: noBlocks(), there: noBlocks(), site: null, name: site.name, source: snapshot.sourceOf(site.key) });
       }
       const row = rows.get(key);
-      for (const measure of Object.keys(COMPARED)) row[side][measure] += site[measure];
+      for (const measure of Object.keys(MEASURES)) row[side][measure] += site[measure];
       if (side === "here") row.site ??= site;
     }
   }
@@ -34,8 +32,7 @@ class Comparison {
   constructor(timeline) {
     this.timeline = timeline;
     this.input = make("input", { type: "file", accept: ".json", id: "other-file", onchange: () => this.read(this.input.files[0]) });
-    this.said = make("p", { className: "soft" });
-    this.said.setAttribute("role", "status");
+    this.said = make("p", { className: "soft", role: "status" });
     this.table = make("div");
     this.element = make("div", {},
       make("div", { className: "bar" }, make("label", {}, "Compare with a snapshot saved as .json ", this.input)), this.said, this.table);
@@ -62,10 +59,10 @@ class Comparison {
     const there = new Snapshot([...processesOf(facts).values()][0]);
     const whole = (measure) => ({ peak: [here.peak, there.peak], total: [here.total, there.total], live: [here.liveAtEnd, there.liveAtEnd] }[measure]);
     this.#say(`Here, against ${name} (${facts.program}, ${facts.started.replace("T", " ").slice(0, 19)}): `
-      + `${Object.entries(COMPARED).map(([measure, words]) => `${signedSize(whole(measure)[0] - whole(measure)[1])} ${words}`).join(", ")}.`);
+      + `${Object.entries(MEASURES).map(([measure, words]) => `${signedSize(whole(measure)[0] - whole(measure)[1])} ${words}`).join(", ")}.`);
     const rows = comparisonOf(here, there);
     rows.sort((one, other) => Math.abs(other.here.total - other.there.total) - Math.abs(one.here.total - one.there.total));
-    const columns = Object.entries(COMPARED).map(([measure, words]) => ({
+    const columns = Object.entries(MEASURES).map(([measure, words]) => ({
       name: words, isNumber: true,
       of: (row) => Math.abs(row.here[measure] - row.there[measure]),
       text: (row) => differenceOf(row.there[measure], row.here[measure]),
@@ -76,7 +73,7 @@ class Comparison {
         choose: (row) => { if (row.site && this.timeline.grouping.by === "site") this.timeline.choose({ group: row.site }); },
       }),
       ...columns,
-    ], rows, { sortBy: COMPARED.peak, empty: "Neither has a block." });
+    ], rows, { sortBy: MEASURES.peak, empty: "Neither has a block." });
     this.table.replaceChildren(table.element);
   }
 

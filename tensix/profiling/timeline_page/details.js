@@ -60,9 +60,7 @@ class Details {
       this.#head([chip(group), capitalised(group.one)], [["Close", () => timeline.choose({})]]),
       listOfFacts([
         [group.by === "site" ? "line" : group.one, nameWithSource(snapshot, group)],
-        ["at the peak", formatSize(group.peak)],
-        ["in total", formatSize(group.total)],
-        ["live at the end", formatSize(group.live)],
+        ...Object.entries(MEASURES).map(([measure, name]) => [name, formatSize(group[measure])]),
         ["blocks", formatCount(group.count)],
         ["largest", formatSize(group.largest)],
         ["mean lifetime", formatTime(group.life / group.count)],
@@ -103,11 +101,12 @@ function chip(group) {
 
 /** Return a frame's name and, where the snapshot has it, the text of its line. */
 function lineWithSource(snapshot, frame) {
-  const source = snapshot.sourceOf(frame);
-  return [
-    make("div", { className: "site" }, snapshot.nameOfFrame(frame)),
-    ...(source ? [make("code", { className: "source" }, source)] : []),
-  ];
+  return [make("div", { className: "site" }, snapshot.nameOfFrame(frame)), ...sourceText(snapshot.sourceOf(frame))];
+}
+
+/** Return the text of a line, in a list; an empty one without text. */
+function sourceText(text) {
+  return text ? [make("code", { className: "source" }, text)] : [];
 }
 
 /** Return the name of a group; one that is named after a line has the text of that line with it. */
@@ -150,9 +149,8 @@ function stackList(snapshot, stack) {
   if (!stack.frames.length) return make("ol", { className: "site" }, make("li", {}, "no Python frame"));
   return make("ol", { className: "site" }, ...stack.frames.map((frame, depth) => {
     const { file, line, function: name } = snapshot.facts.frames[frame];
-    const source = snapshot.sourceOf(frame);
     const isInside = depth < stack.frames.indexOf(stack.line);
     return make("li", { className: isInside ? "soft" : "" }, make("strong", {}, name), make("div", { className: "soft" }, `${file}:${line}`),
-      ...(source ? [make("code", { className: "source" }, source)] : []));
+      ...sourceText(snapshot.sourceOf(frame)));
   }));
 }

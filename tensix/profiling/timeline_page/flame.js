@@ -1,7 +1,6 @@
 /** The flame view: call stacks from the outermost frame down, each as wide as the bytes asked for under it. */
 
 const FLAME_ROW = 22;
-const MEASURES = { peak: "at the peak", total: "in total", live: "live at the end" };
 
 class Flame {
   constructor(timeline) {
@@ -59,8 +58,8 @@ class Flame {
 
   #button(node, depth, left, width, className) {
     const name = node.frame === null ? "everything" : this.snapshot.nameOfFrame(node.frame);
-    const button = make("button", { type: "button", className }, width > 0.02 ? name : "");
-    button.setAttribute("aria-label", `${name}, ${formatSize(node.bytes)}`);
+    const label = `${name}, ${formatSize(node.bytes)}`;
+    const button = make("button", { type: "button", className, "aria-label": label }, width > 0.02 ? name : "");
     Object.assign(button.style, { left: `${left * 100}%`, width: `${width * 100}%`, top: `${depth * FLAME_ROW}px` });
     if (node.isLeaf) button.style.background = cssOf(colourOfGroup(this.#groupOf(node.stack)));
     button.onpointerenter = button.onfocus = () => this.#say(node);
@@ -82,8 +81,7 @@ class Flame {
     const frame = node.frame === null || node.frame < 0 ? null : this.snapshot.facts.frames[node.frame];
     const where = frame ? `${frame.function}, ${frame.file}:${frame.line}` : node.frame === null ? "everything" : "no Python frame";
     this.text.textContent = `${formatSize(node.bytes)} ${MEASURES[this.measure]}, ${((100 * node.bytes) / whole).toFixed(1)} % · ${where}`;
-    const source = frame ? this.snapshot.sourceOf(node.frame) : "";
-    if (source) this.text.append(make("code", { className: "source" }, source));
+    if (frame) this.text.append(...sourceText(this.snapshot.sourceOf(node.frame)));
   }
 }
 

@@ -214,10 +214,8 @@ class Page {
     const opened = Math.max(0, this.tabs?.findIndex(({ panel }) => !panel.hidden) ?? 0);
     for (const { panel } of this.tabs ?? []) panel.remove();
     this.tabs = lists.map(([name, makeList], number) => {
-      const panel = make("div", { id: `list-${number}`, role: "tabpanel", hidden: true });
-      panel.setAttribute("aria-label", name);
-      const tab = make("button", { type: "button", role: "tab", onclick: () => this.open(number) }, name);
-      tab.setAttribute("aria-controls", panel.id);
+      const panel = make("div", { id: `list-${number}`, role: "tabpanel", "aria-label": name, hidden: true });
+      const tab = make("button", { type: "button", role: "tab", "aria-controls": panel.id, onclick: () => this.open(number) }, name);
       section.append(panel);
       return { name, tab, panel, makeList, list: null };
     });

@@ -8,6 +8,9 @@ const PARTS = [
   ["C heap", "#8a6fb0", "heap"], ["C heap, free", "#b9a9cf", "heap_free"],
 ];
 
+/** What is summed up of blocks: names of sums, and what they are called. */
+const MEASURES = { peak: "at the peak", total: "in total", live: "live at the end" };
+
 const NATIVE = 3; // the kind of blocks that other libraries asked for; the library is the innermost frame of their stacks
 
 class Snapshot {

@@ -84,7 +84,7 @@ function nameColumn(name, of, { chipOf, sourceOf = () => "", choose }) {
     name, of,
     text: (row) => make("div", { className: "line" },
       make("button", { type: "button", className: "site", onclick: () => choose(row) }, ...(chipOf?.(row) ? [chip(chipOf(row))] : []), of(row)),
-      ...(sourceOf(row) ? [make("code", { className: "source" }, sourceOf(row))] : [])),
+      ...sourceText(sourceOf(row))),
   };
 }
 
@@ -100,9 +100,7 @@ function tableOfGroups(timeline) {
       sourceOf: (group) => (hasLine ? snapshot.sourceOf(group.key) : ""),
       choose: (group) => timeline.choose({ group: group === timeline.group ? null : group }),
     }),
-    sizeColumn("at the peak", (group) => group.peak, most("peak")),
-    sizeColumn("in total", (group) => group.total, most("total")),
-    sizeColumn("live at the end", (group) => group.live, most("live")),
+    ...Object.entries(MEASURES).map(([measure, name]) => sizeColumn(name, (group) => group[measure], most(measure))),
     { name: "blocks", of: (group) => group.count, text: (group) => formatCount(group.count), isNumber: true },
     sizeColumn("largest", (group) => group.largest),
     timeColumn("mean lifetime", (group) => group.life / group.count),
