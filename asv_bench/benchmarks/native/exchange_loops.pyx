@@ -1,13 +1,7 @@
 # cython: language_level=3
 """A tensor handed to a library in C by DLPack, which drops it at once."""
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_SetName
-
-cdef extern from "tensix/exchange/dlpack.h":
-    ctypedef struct DLManagedTensorVersioned:
-        void (*deleter)(DLManagedTensorVersioned*) noexcept
-
-    ctypedef struct DLPackExchangeAPI:
-        int (*managed_tensor_from_py_object_no_sync)(void*, DLManagedTensorVersioned**) except -1
+from tensix.exchange.dlpack_header cimport DLManagedTensorVersioned, DLPackExchangeAPI
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
