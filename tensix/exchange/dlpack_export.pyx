@@ -5,19 +5,15 @@ See Note [Who calls a DLPack deleter] in ``dlpack.pyx``.
 Note [Slots]
 ~~~~~~~~~~~~
 A struct goes out with the GIL and comes back from anywhere. So slots for structs are taken with the GIL held, by one
-load each, without a GIL by an exchange, and given back by one store, where an allocator would count and lock. The name
-of a capsule stands in the slot as well: a capsule that still has its name thereby says what is in it, without Python's
-reading the name.
+load each, without a GIL by an exchange, and given back by one store, where an allocator would count and lock.
 """
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport strcpy
 from tensix.core.atomics cimport tx_load_acquire, tx_store_release
 from tensix.core.device cimport CPU, META, Device_get
 from tensix.core.export cimport begin_export, end_export, end_export_anywhere
-from tensix.core.free_threading cimport tx_take_with_gil
+from tensix.core.free_threading cimport stolen, tx_take_with_gil
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_has_guards
 from tensix.exchange.dlpack_header cimport (
     DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPACK_FLAG_BITMASK_IS_COPIED,
@@ -35,7 +31,6 @@ from tensix.tensors.dtype import bool as bool_type
 cdef extern from "Python.h":
     PyObject* PyCapsule_New(void* pointer, const char* name, void (*destructor)(PyObject*) noexcept) noexcept
     void* PyCapsule_GetPointer(PyObject* capsule, const char* name) except? NULL
-    const char* PyCapsule_GetName(PyObject* capsule) noexcept
     bint PyCapsule_IsValid(PyObject* capsule, const char* name) noexcept
 
 VERSION = DLPackVersion(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION)
@@ -59,18 +54,13 @@ fill_types()
 
 cdef object dlpack_capsule(TensorImpl impl, bint is_versioned, bint is_copied):
     """Return a capsule over a tensor's memory. `is_copied`: its consumer alone has the memory."""
-    cdef PyObject* capsule = versioned_capsule(impl, is_copied) if is_versioned else legacy_capsule(impl)
-    made = <object>capsule
-    Py_DECREF(made)
-    return made
+    return stolen(versioned_capsule(impl, is_copied) if is_versioned else legacy_capsule(impl))
 
 
 cdef PyObject* versioned_capsule(TensorImpl impl, bint is_copied) except NULL:
     """Return a new reference to a capsule."""
     cdef DLManagedTensorVersioned* made = export_versioned(impl, is_copied)
-    cdef slot_t* slot = slot_around(made)
-    cdef PyObject* capsule = PyCapsule_New(
-        made, VERSIONED if slot == NULL else slot.versioned_name, destroy_versioned_capsule)
+    cdef PyObject* capsule = PyCapsule_New(made, VERSIONED, destroy_versioned_capsule)
     if capsule == NULL:
         delete_versioned(made)
     return capsule
@@ -85,10 +75,8 @@ cdef PyObject* legacy_capsule(TensorImpl impl) except NULL:
             "max_version=(1, 0), or for a copy by copy=True."
         )
     cdef DLManagedTensor* made = <DLManagedTensor*>take_slot(sizeof(made[0]), impl.ndim)
-    cdef slot_t* slot = slot_around(made)
     fill_legacy(impl, data, made)
-    cdef PyObject* capsule = PyCapsule_New(
-        made, LEGACY if slot == NULL else slot.legacy_name, destroy_legacy_capsule)
+    cdef PyObject* capsule = PyCapsule_New(made, LEGACY, destroy_legacy_capsule)
     if capsule == NULL:
         delete_legacy(made)
     return capsule
@@ -160,23 +148,12 @@ cdef enum:
     SLOT_BYTES = 208   # of a versioned tensor with so many dimensions
 
 
-cdef struct slot_t:    # a power of two bytes
+cdef struct slot_t:
     uint64_t is_taken
-    char legacy_name[16]
-    char versioned_name[24]
     char content[SLOT_BYTES]
 
 cdef slot_t[EXPORT_SLOT_COUNT] SLOTS
 cdef slot_t* NEXT_SLOT = SLOTS
-
-cdef int name_slots() noexcept:
-    cdef int i
-    for i in range(EXPORT_SLOT_COUNT):
-        strcpy(SLOTS[i].legacy_name, LEGACY)
-        strcpy(SLOTS[i].versioned_name, VERSIONED)
-    return 0
-
-name_slots()
 
 
 cdef inline slot_t* slot_for_plain(TensorImpl impl) noexcept:
@@ -275,24 +252,14 @@ cdef void delete_legacy(DLManagedTensor* self) noexcept nogil:
 
 cdef void destroy_versioned_capsule(PyObject* capsule) noexcept:
     """Free what is still in the capsule: code that takes it out gives the capsule another name."""
-    cdef void* storage
-    cdef const char* name = PyCapsule_GetName(capsule)
-    cdef slot_t* slot = slot_around(name)
-    if slot != NULL:
-        storage = (<DLManagedTensorVersioned*>slot.content).manager_ctx
-        end_export(<StorageImpl>storage)
-        tx_store_release(&slot.is_taken, False)
-    elif PyCapsule_IsValid(capsule, VERSIONED):
-        delete_versioned(<DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED))
+    if PyCapsule_IsValid(capsule, VERSIONED):
+        versioned = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED)
+        end_export(<StorageImpl>versioned.manager_ctx)
+        give_slot_back(versioned)
 
 
 cdef void destroy_legacy_capsule(PyObject* capsule) noexcept:
-    cdef void* storage
-    cdef const char* name = PyCapsule_GetName(capsule)
-    cdef slot_t* slot = slot_around(name)
-    if slot != NULL:
-        storage = (<DLManagedTensor*>slot.content).manager_ctx
-        end_export(<StorageImpl>storage)
-        tx_store_release(&slot.is_taken, False)
-    elif PyCapsule_IsValid(capsule, LEGACY):
-        delete_legacy(<DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY))
+    if PyCapsule_IsValid(capsule, LEGACY):
+        legacy = <DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY)
+        end_export(<StorageImpl>legacy.manager_ctx)
+        give_slot_back(legacy)
