@@ -7,7 +7,7 @@ from cpython.buffer cimport (
     Py_buffer, PyBUF_ANY_CONTIGUOUS, PyBUF_C_CONTIGUOUS, PyBUF_F_CONTIGUOUS, PyBUF_FORMAT, PyBUF_FULL_RO, PyBUF_ND,
     PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
 )
-from libc.stdint cimport int64_t, uint8_t, uintptr_t
+from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from tensix.core.data_ptr cimport data_ptr_operations_t, data_ptr_own
 from tensix.core.device cimport CPU, Device_get
@@ -66,9 +66,6 @@ cdef struct exported_t:  # what the reader's view points to
     void* storage
     # sizes and strides in bytes follow
 
-cdef enum:
-    IS_BARE = 1  # set in the pointer where it is the storage itself: a reader that asks for no sizes needs no struct
-
 
 cdef int fill_buffer(TensorImpl impl, Py_buffer* view, int flags) except -1:
     """Fill in everything but `obj`; the tensor's storage is exported until `release_buffer`."""
@@ -86,12 +83,8 @@ cdef int fill_buffer(TensorImpl impl, Py_buffer* view, int flags) except -1:
     cdef Py_ssize_t itemsize = itemsize_of(impl.dtype_code)
     cdef int ndim = impl.ndim
     cdef bytes format = FORMATS[impl.dtype_code]
-    cdef Py_ssize_t* dims = NULL
-    if flags & PyBUF_ND and ndim:
-        dims = exported_dims(impl, itemsize)
-        view.internal = <exported_t*>dims - 1
-    else:
-        view.internal = <void*>(<uintptr_t><void*>storage | IS_BARE)
+    cdef Py_ssize_t* dims = exported_dims(impl, itemsize)
+    view.internal = <exported_t*>dims - 1
     begin_export(storage)
     view.buf = data if data != NULL else &NOTHING
     view.len = impl.numel * itemsize
@@ -99,7 +92,7 @@ cdef int fill_buffer(TensorImpl impl, Py_buffer* view, int flags) except -1:
     view.readonly = storage.is_readonly
     view.ndim = ndim if flags & PyBUF_ND else 1  # a consumer that asks for no sizes sees bytes, one after the other
     view.format = <char*>format if flags & PyBUF_FORMAT else NULL  # alive as long as FORMATS, and so this module
-    view.shape = dims
+    view.shape = dims if flags & PyBUF_ND and ndim else NULL
     view.strides = dims + ndim if has_strides and ndim else NULL
     view.suboffsets = NULL
     return 0
@@ -158,11 +151,8 @@ cdef bint is_column_major(TensorImpl impl) noexcept:
 
 
 cdef void release_buffer(Py_buffer* view) noexcept:
-    cdef exported_t* exported
-    if <uintptr_t>view.internal & IS_BARE:
-        end_export(<StorageImpl><void*>(<uintptr_t>view.internal - IS_BARE))
-    elif view.internal != NULL:
-        exported = <exported_t*>view.internal
+    cdef exported_t* exported = <exported_t*>view.internal
+    if exported != NULL:
         end_export(<StorageImpl>exported.storage)
         free(exported)
     view.internal = NULL
