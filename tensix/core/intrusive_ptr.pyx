@@ -2,6 +2,7 @@
 cimport cython
 from types import GenericAlias
 
+from cpython.object cimport PyObject_RichCompare
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint32_t, uint64_t, uintptr_t
 from tensix.core.atomics cimport tx_load_acquire, tx_store_relaxed
@@ -10,7 +11,7 @@ from tensix.core.free_threading cimport TX_COUNT
 from tensix.core.handle cimport drop_handle
 from tensix.core.intrusive_target cimport (
     IntrusiveTarget, IntrusiveTarget_check_unclaimed, IntrusiveTarget_no_owner, IntrusiveTarget_owned_already,
-    IntrusiveTarget_start_unique, compare_addresses, use_count, weak_use_count,
+    IntrusiveTarget_start_unique, use_count, weak_use_count,
 )
 from tensix._support.public_module cimport set_module
 
@@ -233,7 +234,7 @@ cdef class IntrusivePtr:
     def __richcmp__(self, other, int op):
         if other is not None and not isinstance(other, IntrusivePtr):
             return NotImplemented
-        return compare_addresses(IntrusivePtr_address(self), IntrusivePtr_address(other), op)
+        return PyObject_RichCompare(IntrusivePtr_address(self), IntrusivePtr_address(other), op)
 
     def __hash__(self):
         return hash(IntrusivePtr_address(self))

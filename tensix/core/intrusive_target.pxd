@@ -2,7 +2,7 @@
 
 Fields and vtable are part of the ABI: ``tensix/abi.pxd`` says the same of them.
 """
-from libc.stdint cimport int32_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 
 cdef class IntrusiveTarget:
@@ -30,7 +30,6 @@ cdef int IntrusiveTarget_check_weak_unclaimed(IntrusiveTarget self, str function
 cdef str IntrusiveTarget_no_owner(IntrusiveTarget self, str function)
 cdef str IntrusiveTarget_owned_already(IntrusiveTarget self)
 cdef str IntrusiveTarget_describe(IntrusiveTarget self)
-cdef bint compare_addresses(uintptr_t a, uintptr_t b, int op) noexcept
 
 # Private to tensix: told of every target that gets its first owner; NULL while there is no watcher.
 # See Note [Watching targets].

@@ -57,7 +57,7 @@ any more, and a ring of a strong pointer and a weak one back, which leaks in C++
 is freed.
 """
 cimport cython
-from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE, Py_TPFLAGS_HAVE_GC, PyTypeObject, traverseproc, visitproc
+from cpython.object cimport Py_TPFLAGS_HAVE_GC, PyTypeObject, traverseproc, visitproc
 from cpython.ref cimport Py_INCREF, PyObject
 from cpython.type cimport PyType_Modified
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
@@ -301,19 +301,6 @@ cdef str IntrusiveTarget_describe(IntrusiveTarget self):
         f"{state}{type(self).__name__} at {<uintptr_t><PyObject*>self:#x} "
         f"(use_count={strong_of(word)}, weak_use_count={weak_of(word)})"
     )
-
-
-cdef bint compare_addresses(uintptr_t a, uintptr_t b, int op) noexcept:
-    """Compare what two pointers point to; null is less than any target."""
-    if op == Py_EQ:
-        return a == b
-    if op == Py_NE:
-        return a != b
-    if op == Py_LT:
-        return a < b
-    if op == Py_LE:
-        return a <= b
-    return a > b if op == Py_GT else a >= b
 
 
 cdef int IntrusiveTarget_traverse(PyObject* self, visitproc visit, void* arg) noexcept:

@@ -2,6 +2,7 @@
 cimport cython
 from types import GenericAlias
 
+from cpython.object cimport PyObject_RichCompare
 from cpython.ref cimport PyObject
 from libc.stdint cimport uintptr_t
 from tensix.core.combined_refcount cimport lock_word, weak_incref_word
@@ -9,7 +10,7 @@ from tensix.core.free_threading cimport TX_COUNT, tx_exchange, tx_swap
 from tensix.core.intrusive_ptr cimport IntrusivePtr
 from tensix.core.intrusive_target cimport (
     IntrusiveTarget, IntrusiveTarget_check_weak_unclaimed, IntrusiveTarget_describe, IntrusiveTarget_no_owner,
-    compare_addresses, use_count, weak_decref, weak_use_count,
+    use_count, weak_decref, weak_use_count,
 )
 from tensix._support.public_module cimport set_module
 
@@ -154,7 +155,7 @@ cdef class WeakIntrusivePtr:
     def __richcmp__(self, other, int op):
         if other is not None and not isinstance(other, WeakIntrusivePtr):
             return NotImplemented
-        return compare_addresses(WeakIntrusivePtr_address(self), WeakIntrusivePtr_address(other), op)
+        return PyObject_RichCompare(WeakIntrusivePtr_address(self), WeakIntrusivePtr_address(other), op)
 
     def __hash__(self):
         return hash(<uintptr_t>self.target)
