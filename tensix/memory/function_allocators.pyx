@@ -53,7 +53,34 @@ cdef class ForeignAllocator(Allocator):
         return ForeignAllocator.c_is_simple(self, data_ptr.seen)
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
-        return ForeignAllocator_allocate(self, nbytes, out)
+        cdef foreign_block_t* block
+        cdef void* data
+        if nbytes == 0:
+            data_ptr_init(out, NULL, NULL, &foreign_operations)
+            return 0
+        block = <foreign_block_t*>stdlib.malloc(sizeof(foreign_block_t))
+        if block == NULL:
+            raise MemoryError("no memory for the context of a block.")
+        try:
+            data = self.take(nbytes)
+            if data == NULL:
+                report_out_of_memory(nbytes, CPU)
+                raise OutOfMemoryError(nbytes, self.alignment, CPUAllocator.bytes_in_use())
+        except BaseException:
+            stdlib.free(block)
+            raise
+        block.data, block.nbytes, block.allocator = data, nbytes, <PyObject*>self
+        block.function, block.needs_python = self.free_function, self.needs_python
+        Py_INCREF(self)
+        if <uintptr_t>data & (self.alignment - 1):
+            free_unreported(block)
+            raise RuntimeError(
+                f"{type(self).__name__} got the address {<uintptr_t>data:#x}, which is not a multiple of "
+                f"{self.alignment}. Return aligned addresses, or state the alignment that there is."
+            )
+        data_ptr_init(out, data, block, &foreign_operations)  # last: after an error there must be nothing to free again
+        block.stamp = report_allocation(data, nbytes, CPU, <PyObject*>self)
+        return 0
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
         return data_ptr_operations(pointer) == &foreign_operations or pointer.data == pointer.ctx
@@ -201,37 +228,6 @@ cdef class FunctionAllocator(ForeignAllocator):
         if self.malloc_function == NULL:
             raise RuntimeError("the FunctionAllocator is null: it was made without __init__.")
         return self.malloc_function(nbytes)
-
-
-cdef int ForeignAllocator_allocate(ForeignAllocator self, size_t nbytes, data_ptr_t* out) except -1:
-    cdef foreign_block_t* block
-    cdef void* data
-    if nbytes == 0:
-        data_ptr_init(out, NULL, NULL, &foreign_operations)
-        return 0
-    block = <foreign_block_t*>stdlib.malloc(sizeof(foreign_block_t))
-    if block == NULL:
-        raise MemoryError("no memory for the context of a block.")
-    try:
-        data = self.take(nbytes)
-        if data == NULL:
-            report_out_of_memory(nbytes, CPU)
-            raise OutOfMemoryError(nbytes, self.alignment, CPUAllocator.bytes_in_use())
-    except BaseException:
-        stdlib.free(block)
-        raise
-    block.data, block.nbytes, block.allocator = data, nbytes, <PyObject*>self
-    block.function, block.needs_python = self.free_function, self.needs_python
-    Py_INCREF(self)
-    if <uintptr_t>data & (self.alignment - 1):
-        free_unreported(block)
-        raise RuntimeError(
-            f"{type(self).__name__} got the address {<uintptr_t>data:#x}, which is not a multiple of {self.alignment}. "
-            "Return aligned addresses, or state the alignment that there is."
-        )
-    data_ptr_init(out, data, block, &foreign_operations)  # last: after an error there must be nothing to free again
-    block.stamp = report_allocation(data, nbytes, CPU, <PyObject*>self)
-    return 0
 
 
 cdef void free_foreign(void* ctx) noexcept nogil:

@@ -92,7 +92,22 @@ cdef class MappedAllocator(Allocator):
         return f"{type(self).__name__}({self.directory!r}{', populate=True' if self.populate else ''})"
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
-        return MappedAllocator_allocate(self, nbytes, out)
+        cdef mapped_block_t* block
+        if nbytes == 0:
+            data_ptr_init(out, NULL, NULL, &mapped_operations)
+            return 0
+        block = <mapped_block_t*>malloc(sizeof(mapped_block_t))
+        if block == NULL:
+            raise MemoryError("no memory for the context of a block.")
+        try:
+            block.data = map_block(self, nbytes)
+        except BaseException:
+            free(block)
+            raise
+        block.nbytes = nbytes
+        block.stamp = report_allocation(block.data, nbytes, CPU, <PyObject*>self)
+        data_ptr_init(out, block.data, block, &mapped_operations)
+        return 0
 
     cdef bint c_is_simple(self, const data_ptr_t* pointer) except -1:
         return data_ptr_operations(pointer) == &mapped_operations or pointer.data == pointer.ctx
@@ -143,25 +158,6 @@ cdef class HugePageAllocator(CPUAllocator):
         options = ["populate=True"] if self.populates else []
         options += [] if self.numa_node is None else [f"numa_node={self.numa_node}"]
         return f"{type(self).__name__}({', '.join(options)})"
-
-
-cdef int MappedAllocator_allocate(MappedAllocator self, size_t nbytes, data_ptr_t* out) except -1:
-    cdef mapped_block_t* block
-    if nbytes == 0:
-        data_ptr_init(out, NULL, NULL, &mapped_operations)
-        return 0
-    block = <mapped_block_t*>malloc(sizeof(mapped_block_t))
-    if block == NULL:
-        raise MemoryError("no memory for the context of a block.")
-    try:
-        block.data = map_block(self, nbytes)
-    except BaseException:
-        free(block)
-        raise
-    block.nbytes = nbytes
-    block.stamp = report_allocation(block.data, nbytes, CPU, <PyObject*>self)
-    data_ptr_init(out, block.data, block, &mapped_operations)
-    return 0
 
 
 cdef void* map_block(MappedAllocator self, size_t nbytes) except NULL:

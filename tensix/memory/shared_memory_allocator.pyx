@@ -210,7 +210,24 @@ cdef class SharedMemoryAllocator(Allocator):
         return f"{type(self).__name__}()"
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
-        return SharedMemoryAllocator_allocate(self, nbytes, out)
+        cdef shared_segment_t* segment
+        cdef shared_block_t* block
+        cdef size_t padded = (nbytes + ALIGNMENT_BYTES - 1) & ~<size_t>(ALIGNMENT_BYTES - 1)
+        if nbytes == 0:
+            data_ptr_init(out, NULL, NULL, &shared_operations)
+            return 0
+        if padded > MAX_SMALL_BYTES or padded == 0:
+            segment = new_segment(nbytes)
+            block = wrap(segment, segment.base, nbytes, out)
+        else:
+            with cython.critical_section(self):
+                segment = segment_to_fill(self, padded)
+                tx_add_fetch_relaxed(&segment.count, 1)
+                block = wrap(segment, segment.base + segment.used, nbytes, out)
+                segment.used += padded
+        block.stamp = report_allocation(out.data, nbytes, CPU, <PyObject*>self)
+        tx_add_fetch_relaxed(&bytes_in_use, nbytes)
+        return 0
 
 
 def shared_bytes():
@@ -221,27 +238,6 @@ def shared_bytes():
 cdef int teach_multiprocessing() except -1:
     """Load what sends tensors to other processes, before there is one in shared memory: by value it would be a copy."""
     import_module(f"{__name__.partition('.')[0]}.files.shared_memory")  # a floor above, as soon as it is there
-    return 0
-
-
-cdef int SharedMemoryAllocator_allocate(SharedMemoryAllocator self, size_t nbytes, data_ptr_t* out) except -1:
-    cdef shared_segment_t* segment
-    cdef shared_block_t* block
-    cdef size_t padded = (nbytes + ALIGNMENT_BYTES - 1) & ~<size_t>(ALIGNMENT_BYTES - 1)
-    if nbytes == 0:
-        data_ptr_init(out, NULL, NULL, &shared_operations)
-        return 0
-    if padded > MAX_SMALL_BYTES or padded == 0:
-        segment = new_segment(nbytes)
-        block = wrap(segment, segment.base, nbytes, out)
-    else:
-        with cython.critical_section(self):
-            segment = segment_to_fill(self, padded)
-            tx_add_fetch_relaxed(&segment.count, 1)
-            block = wrap(segment, segment.base + segment.used, nbytes, out)
-            segment.used += padded
-    block.stamp = report_allocation(out.data, nbytes, CPU, <PyObject*>self)
-    tx_add_fetch_relaxed(&bytes_in_use, nbytes)
     return 0
 
 
@@ -321,23 +317,19 @@ cdef void free_shared(void* ctx) noexcept nogil:
 
 cdef void disown(shared_segment_t* segment) noexcept nogil:
     """Drop a count of a segment; the last one unmaps it, unless the process is ending and does that itself."""
+    cdef shared_segment_t** place = &segments
     if tx_fetch_sub_acq_rel(&segment.count, 1) != 1 or not (may_run_python() or holds_gil_at_exit()):
         return
-    unlink(segment)
-    cdef void* begun = tx_begin_long_free(segment.nbytes)
-    tx_unmap_file(segment.base, segment.nbytes)
-    tx_end_long_free(begun)
-    tx_close(segment.fd)
-    free(segment)
-
-
-cdef void unlink(shared_segment_t* segment) noexcept nogil:
-    cdef shared_segment_t** place = &segments
     tx_lock_take(&LOCK)
     while place[0] != segment:
         place = &place[0].next
     place[0] = segment.next
     tx_lock_release(&LOCK)
+    cdef void* begun = tx_begin_long_free(segment.nbytes)
+    tx_unmap_file(segment.base, segment.nbytes)
+    tx_end_long_free(begun)
+    tx_close(segment.fd)
+    free(segment)
 
 
 cdef dict shared_block_facts(void* ctx):
