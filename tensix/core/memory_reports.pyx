@@ -370,8 +370,7 @@ cdef uint64_t tell_allocation(void* data, size_t nbytes, int8_t device_type, PyO
         if take_listener(listener, now):  # by hand: half of what a variable of its class would cost
             (<MemoryListener>listener).allocated(&block)
             decref_with_gil(listener)
-    if reporter_count != 0:
-        tell_reporters(data, <int64_t>nbytes, device_type)
+    tell_reporters(data, <int64_t>nbytes, device_type)
     return block.stamp
 
 
@@ -386,8 +385,7 @@ cdef uint64_t report_allocation_without_gil(
         with gil:
             return tell_allocation(data, nbytes, device_type, allocator)
     tell_listeners_without_python(&block)
-    if reporter_count != 0:
-        tell_reporters(data, <int64_t>nbytes, device_type)
+    tell_reporters(data, <int64_t>nbytes, device_type)
     return block.stamp
 
 
@@ -412,8 +410,7 @@ cdef void tell_free(void* data, size_t nbytes, int8_t device_type, uint64_t stam
             (<MemoryListener>slots[i]).freed(data, nbytes, stamp)
     if locks:
         unlock_listeners()
-    if reporter_count != 0:
-        tell_reporters(data, -<int64_t>nbytes, device_type)
+    tell_reporters(data, -<int64_t>nbytes, device_type)
 
 
 cdef inline bint listened(PyObject* slot, uint64_t epoch) noexcept nogil:
@@ -427,7 +424,7 @@ cdef inline bint take_listener(PyObject* slot, uint64_t epoch) noexcept:
 
 
 cdef void tell_reporters(void* data, int64_t nbytes, int8_t device_type) noexcept nogil:
-    if may_run_python():
+    if reporter_count != 0 and may_run_python():
         with gil:
             facts = <uintptr_t>data, nbytes, bytes_given_out(device_type), Device_get(device_type, -1)
             tell_all("report_memory_usage", facts)
