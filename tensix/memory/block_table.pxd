@@ -18,13 +18,9 @@ cdef struct block_table_t:
     size_t count
 
 
-cdef inline size_t block_table_hash(void* data) noexcept nogil:
-    return <size_t>((<uint64_t><uintptr_t>data * 0x9E3779B97F4A7C15U) >> 20)
-
-
 cdef inline size_t block_table_home(const block_table_t* self, void* data) noexcept nogil:
     """Return where the search for a block begins."""
-    return block_table_hash(data) & (self.capacity - 1)
+    return <size_t>((<uint64_t><uintptr_t>data * 0x9E3779B97F4A7C15U) >> 20) & (self.capacity - 1)
 
 
 cdef inline bint block_table_put(block_table_t* self, void* data, uint64_t number) noexcept nogil:

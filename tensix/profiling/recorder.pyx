@@ -100,7 +100,6 @@ from tensix.memory.block_table cimport (
     block_entry_t,
     block_table_clear,
     block_table_find,
-    block_table_hash,
     block_table_number,
     block_table_put,
     block_table_t,
@@ -151,7 +150,6 @@ cdef enum:
     STILL_ALIVE = -1      # in place of the time of a free
     NEVER = -1            # in place of that of a write
     UNKNOWN = 0xFFFFFFFF  # in place of the number of an allocator
-    GUESSES = 256
     WORTH_FORGETTING = 16  # part of the tape that has to be freed blocks, so that forgetting pays
     SPILL_COUNT = 8192    # records in memory before the first ones go to the file
     PART_COUNT = 1024     # records that are read at once
@@ -221,7 +219,6 @@ cdef struct tape_t:
     size_t bytes_in_heap     # of living blocks of other libraries, in the C library's heap
     size_t bytes_in_arenas   # in the interpreter's arenas
     size_t bytes_in_shared   # and in shared memory without a file
-    uint32_t guesses[256]    # GUESSES; where the records of blocks may be, by their addresses
     events_t copies
     events_t failures
     task_use_t* tasks        # by their numbers less one
@@ -878,15 +875,8 @@ cdef uint32_t stack_of_use(record self, uint64_t call) noexcept:
 
 cdef block_record_t* record_of(tape_t* tape, void* data) noexcept nogil:
     """Return the record of a block that cannot be freed now, NULL if it has none; with the lock."""
-    cdef uint32_t* guess = &tape.guesses[block_table_hash(data) % GUESSES]
-    cdef uint64_t position = guess[0]
-    if position < tape.count and tape.records[position].data == data:
-        if tape.records[position].freed_ns == STILL_ALIVE:
-            return &tape.records[position]
-    if not block_table_find(&tape.living, data, &position):
-        return NULL
-    guess[0] = <uint32_t>position
-    return &tape.records[position]
+    cdef uint64_t position
+    return &tape.records[position] if block_table_find(&tape.living, data, &position) else NULL
 
 
 cdef void note_use(record self, block_record_t* one, use_t use, uint64_t call, uint32_t stack) noexcept nogil:
@@ -1003,7 +993,6 @@ cdef void tape_append(tape_t* tape, block_record_t* made) noexcept nogil:
     made.number = tape.numbers
     if reserve_record(tape) and block_table_put(&tape.living, made.data, tape.count):
         tape.records[tape.count] = made[0]
-        tape.guesses[block_table_hash(made.data) % GUESSES] = <uint32_t>tape.count
         tape.count += 1
         tape.live += made.nbytes
         if made.task != 0:
