@@ -82,7 +82,7 @@ class RecordedProcess:
         with contextlib.ExitStack() as files:
             recording._keep_in(*(files.enter_context(file_without_name(self.folder, "xb+", buffering=0))
                                  for _ in range(1 + self.is_native)))  # fmt: skip
-        recording._call_at_failures(lambda nbytes: self.at_failure and self.at_failure(nbytes))
+        recording._at_failure = lambda nbytes: self.at_failure and self.at_failure(nbytes)
         self.recording = recording.start()
         if self.is_native and not recording._note_native():
             print(f"tensix: process {self.pid} records no blocks of other libraries: LD_PRELOAD has no effect on "

@@ -292,7 +292,7 @@ cdef class record(MemoryListener):
     cdef list marks             # of the snapshot
     cdef list tasks             # by their numbers on the tape less one
     cdef dict task_numbers      # by the objects
-    cdef object at_failure      # called with the bytes that were refused, or None
+    cdef public object _at_failure  # called with the bytes of each request that is refused, after it was noted
     cdef uint64_t call          # the latest of which the stack was taken
     cdef uint32_t call_stack
     cdef bint is_examining      # variables. See Note [Moments of a recording]
@@ -433,10 +433,6 @@ cdef class record(MemoryListener):
         untouched = untouched_of(&self.native) if measures else 0
         return self.native.bytes_in_heap, self.native.bytes_in_arenas, self.native.bytes_in_shared, untouched
 
-    def _call_at_failures(self, function):
-        """Call a function with the bytes of each request that is refused, after it was noted."""
-        self.at_failure = function
-
     def _snapshot_in_parts(self, take, *, holders=True):
         """Return a snapshot without its blocks, whose columns are given to `take`, a part after the other.
 
@@ -559,10 +555,10 @@ cdef class record(MemoryListener):
     cdef void failed(self, size_t nbytes) noexcept:
         cdef pending_exception_t pending
         add_event(self, &self.tape.failures, nbytes)
-        if self.at_failure is not None:
+        if self._at_failure is not None:
             pending = save_exception()
             try:
-                self.at_failure(nbytes)
+                self._at_failure(nbytes)
             except BaseException as error:
                 pass_on(error)
             restore_exception(pending)
