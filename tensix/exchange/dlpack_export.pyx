@@ -84,11 +84,6 @@ cdef PyObject* legacy_capsule(TensorImpl impl) except NULL:
 
 cdef DLManagedTensorVersioned* export_versioned(TensorImpl impl, bint is_copied) except NULL:
     """Return a tensor that keeps the block by an export."""
-    cdef slot_t* slot = slot_for_plain(impl)
-    if slot != NULL:
-        made = <DLManagedTensorVersioned*>slot.content
-        fill_versioned(impl, address_of_plain(impl), made, is_copied)
-        return made
     cdef void* data = exportable_data(impl)
     made = <DLManagedTensorVersioned*>take_slot(sizeof(made[0]), impl.ndim)
     fill_versioned(impl, data, made, is_copied)
@@ -105,23 +100,13 @@ cdef int export_dltensor(TensorImpl impl, DLTensor* out) except -1:
     return 0
 
 
-cdef inline bint is_plain(TensorImpl impl) noexcept:
-    """Whether it has elements which can be exported for writing without further checks."""
-    cdef PyObject* storage = <PyObject*>impl.storage
-    return <object>storage is not None and impl.device_type == CPU and TYPES[impl.dtype_code].bits != 0 \
-        and impl.numel != 0 and not (<StorageImpl>storage).guarded and not (<StorageImpl>storage).was_shrunk \
-        and (<StorageImpl>storage).block.data != NULL
-
-
-cdef inline void* address_of_plain(TensorImpl impl) noexcept:
-    cdef PyObject* storage = <PyObject*>impl.storage
-    return <char*>(<StorageImpl>storage).block.data + impl.storage_offset * itemsize_of(impl.dtype_code)
-
-
 cdef void* exportable_data(TensorImpl impl) except? NULL:
     """Return the address of the first element, NULL without elements; what cannot be exported is a BufferError."""
-    if impl.storage is None or impl.device_type != CPU or TYPES[impl.dtype_code].bits == 0:
+    cdef PyObject* storage = <PyObject*>impl.storage
+    if <object>storage is None or impl.device_type != CPU or TYPES[impl.dtype_code].bits == 0:
         refuse_export(impl)
+    if impl.numel != 0 and not (<StorageImpl>storage).guarded and not (<StorageImpl>storage).was_shrunk:
+        return <char*>(<StorageImpl>storage).block.data + impl.storage_offset * itemsize_of(impl.dtype_code)
     try:
         if StorageImpl_has_guards(<StorageImpl>impl.storage) and not (<StorageImpl>impl.storage).is_readonly:
             TensorImpl_mutable_data(impl)  # may run Python code, as nothing does until the tensor is exported
@@ -156,14 +141,6 @@ cdef slot_t[EXPORT_SLOT_COUNT] SLOTS
 cdef slot_t* NEXT_SLOT = SLOTS
 
 
-cdef inline slot_t* slot_for_plain(TensorImpl impl) noexcept:
-    """Return the next slot if it is free and `is_plain`, else NULL. See Note [Slots]."""
-    cdef slot_t* slot = NEXT_SLOT
-    if not is_plain(impl) or impl.ndim > SLOT_DIMS or not tx_take_with_gil(&slot.is_taken):
-        return NULL
-    return slot
-
-
 cdef void* take_slot(size_t size, int ndim) except NULL:
     """Return a slot for a struct, with sizes and strides behind it: the next one, or another one, or elsewhere."""
     global NEXT_SLOT
@@ -181,16 +158,11 @@ cdef void* take_slot(size_t size, int ndim) except NULL:
     return made
 
 
-cdef inline slot_t* slot_around(const void* inside) noexcept nogil:
-    """Return the slot in which an address lies, NULL if it lies elsewhere."""
-    cdef uintptr_t offset = <uintptr_t>inside - <uintptr_t>SLOTS
-    return &SLOTS[offset // sizeof(slot_t)] if offset < sizeof(SLOTS) else NULL
-
-
 cdef inline void give_slot_back(void* content) noexcept nogil:
-    cdef slot_t* slot = slot_around(content)
-    if slot != NULL:
-        tx_store_release(&slot.is_taken, False)
+    """Give back what `take_slot` returned."""
+    cdef uintptr_t offset = <uintptr_t>content - <uintptr_t>SLOTS
+    if offset < sizeof(SLOTS):
+        tx_store_release(&SLOTS[offset // sizeof(slot_t)].is_taken, False)
     else:
         free(content)
 
