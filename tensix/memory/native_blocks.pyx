@@ -23,13 +23,6 @@ from tensix.memory.growing_array cimport grow
 __all__ = []
 
 cdef extern from "tensix/memory/running_code.h" nogil:
-    """
-    typedef struct {void **items; size_t count, capacity;} tx_items_t;  /* numbered from 1 */
-    """
-    ctypedef struct tx_items_t:
-        void** items
-        size_t count
-        size_t capacity
     ctypedef struct tx_named_line_t:
         int line
         int kinds[2]
@@ -58,7 +51,12 @@ cdef enum:
     PASSED_ON = 0xFFFFFFFF   # in place of a number: ask who called this library
     MOST_CALLERS = 16
 
-cdef tx_items_t libraries, lines, stacks  # paths; tx_named_line_t; uint32_t: library, length, lines
+cdef struct items_t:         # numbered from 1
+    void** items
+    size_t count
+    size_t capacity
+
+cdef items_t libraries, lines, stacks  # paths; tx_named_line_t; uint32_t: library, length, lines
 cdef block_table_t library_of_address, line_of_hash, stack_of_hash
 preloaded = tx_find_preloaded()
 
@@ -155,7 +153,7 @@ cdef uint32_t number_of_origin(const origin_t* origin) noexcept nogil:
     return number
 
 
-cdef uint32_t append(tx_items_t* table, void* item) noexcept nogil:
+cdef uint32_t append(items_t* table, void* item) noexcept nogil:
     """Return the number of a new item, 0 if there is no memory for it."""
     if item == NULL:
         return 0
@@ -198,7 +196,7 @@ cdef tuple frame_at(uint32_t number):
     return names[0], line.line, names[1]
 
 
-cdef void* item_at(tx_items_t* table, uint32_t number) noexcept:
+cdef void* item_at(items_t* table, uint32_t number) noexcept:
     """Return an item, which stays where it is, NULL for 0."""
     cdef void* item = NULL
     preloaded.lock()
