@@ -75,12 +75,8 @@ static __inline size_t tx_resident_bytes(void *address, size_t nbytes) { (void)a
 static __inline int tx_is_untouched(void *address, size_t nbytes) { (void)address; (void)nbytes; return 0; }
 static __inline void tx_trim_heap(void) {}
 static __inline int tx_discard_pages(void *address, size_t nbytes) { (void)address; (void)nbytes; return -1; }
-static __inline int tx_advise_huge_pages(void *address, size_t nbytes) { (void)address; (void)nbytes; return -1; }
-static __inline int tx_bind_to_node(void *address, size_t nbytes, int node)
-{
-    (void)address; (void)nbytes; (void)node;
-    return -1;
-}
+static __inline void tx_advise_huge_pages(void *address, size_t nbytes) { (void)address; (void)nbytes; }
+static __inline void tx_bind_to_node(void *address, size_t nbytes, int node) { (void)address; (void)nbytes; (void)node; }
 
 #else
 
@@ -254,29 +250,23 @@ static inline int tx_discard_pages(void *address, size_t nbytes)
 #endif
 }
 
-static inline int tx_advise_huge_pages(void *address, size_t nbytes)
+/* Advice and a preference: where the system refuses them, nothing changes. */
+static inline void tx_advise_huge_pages(void *address, size_t nbytes)
 {
-#if defined(MADV_HUGEPAGE)
-    return madvise(address, nbytes, MADV_HUGEPAGE);
-#else
     (void)address; (void)nbytes;
-    errno = ENOSYS;
-    return -1;
+#if defined(MADV_HUGEPAGE)
+    madvise(address, nbytes, MADV_HUGEPAGE);
 #endif
 }
 
-/* Prefer a NUMA node for whole pages; 1 is MPOL_PREFERRED of <linux/mempolicy.h>. */
-static inline int tx_bind_to_node(void *address, size_t nbytes, int node)
+/* Prefer a NUMA node, 0 to 63, for whole pages; 1 is MPOL_PREFERRED of <linux/mempolicy.h>. */
+static inline void tx_bind_to_node(void *address, size_t nbytes, int node)
 {
 #if defined(__linux__) && defined(SYS_mbind)
-    unsigned long mask;
-    if (node < 0 || node >= (int)(8 * sizeof mask)) { errno = EINVAL; return -1; }
-    mask = 1UL << node;
-    return (int)syscall(SYS_mbind, address, nbytes, 1, &mask, 8 * sizeof mask + 1, 0);
+    unsigned long mask = 1UL << node;
+    syscall(SYS_mbind, address, nbytes, 1, &mask, 8 * sizeof mask + 1, 0);
 #else
     (void)address; (void)nbytes; (void)node;
-    errno = ENOSYS;
-    return -1;
 #endif
 }
 

@@ -18,5 +18,5 @@ cdef extern from "tensix/core/pages.h" nogil:
     int tx_is_untouched(void* address, size_t nbytes)
     void tx_trim_heap()
     int tx_discard_pages(void* address, size_t nbytes)
-    int tx_advise_huge_pages(void* address, size_t nbytes)
-    int tx_bind_to_node(void* address, size_t nbytes, int node)
+    void tx_advise_huge_pages(void* address, size_t nbytes)
+    void tx_bind_to_node(void* address, size_t nbytes, int node)
