@@ -347,9 +347,7 @@ def set_allocator(device_type, Allocator allocator, priority=0):
         raise ValueError(f"a priority must be from 0 to 255, found {priority}.")
     if allocator is None and type_code == CPU:
         raise TypeError("the CPU always needs an Allocator, found None.")
-    cdef PyObject* wanted = NULL
-    if allocator is not None:
-        wanted = <PyObject*>allocator
+    cdef PyObject* wanted = NULL if allocator is None else <PyObject*>allocator
     with CHANGES:
         registered = REGISTRY[type_code]
         if registered is not None and priority < registered[1]:

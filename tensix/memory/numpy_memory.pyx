@@ -102,9 +102,7 @@ def serve(bint wanted, Allocator allocator=None):
     """
     global SERVER, numpys
     cdef PyDataMem_Handler* speaker = &results if wanted else &numpys
-    cdef PyObject* wanted_server = NULL
-    if wanted:
-        wanted_server = <PyObject*>allocator
+    cdef PyObject* wanted_server = <PyObject*>allocator if wanted else NULL
     if numpys.version == 0:
         numpys = (<PyDataMem_Handler*>PyCapsule_GetPointer(<object>PyDataMem_DefaultHandler, "mem_handler"))[0]
         PyCapsule_SetPointer(<object>PyDataMem_DefaultHandler, &served)
@@ -256,11 +254,8 @@ cdef void* take_slowly(void* ctx, size_t size, bint zeroed) noexcept:
 
 cdef int ask(void* ctx, size_t size, bint zeroed, data_ptr_t* out) except -1:
     """Allocate a block, and make a record of it if it needs one."""
-    cdef Allocator allocator
-    if (<PyObject**>ctx)[0] == <PyObject*>None:
-        allocator = current_allocator(CPU)
-    else:
-        allocator = <Allocator>(<PyObject**>ctx)[0]
+    cdef PyObject* asked = (<PyObject**>ctx)[0]
+    cdef Allocator allocator = current_allocator(CPU) if asked == <PyObject*>None else <Allocator>asked
     if type(allocator) is CachingAllocator and (<CachingAllocator>allocator).is_over_cpu:
         CachingAllocator_allocate(allocator, size, zeroed, out)
         if may_be_read_in_front(out.data):
