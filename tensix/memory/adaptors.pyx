@@ -25,8 +25,8 @@ Note [Guard bytes]
     upstream's block      data (aligned as upstream's)     data + nbytes
     |  guard in front ...  |  nbytes bytes ...               |  guard behind ...
 
-Both guards hold one value. The one in front is as long as the alignment asks, so that data stays aligned. Who writes
-the guards' own value into them is not found, nor one beyond them, nor a read.
+Both guards hold the same value. The length of the one in front is a multiple of the alignment, so that data stays
+aligned. A write of that same value, a write beyond the guards and a read are not found.
 """
 import os
 import threading
@@ -89,7 +89,7 @@ cdef struct adapted_block_t:
     data_ptr_t block      # upstream's; owned
     PyObject* adaptor     # owned; NULL if it was made without the GIL
     counts_t* counts      # of the adaptor; owned if that is NULL
-    void* note            # whatever the adaptor writes down about this block; of a spare node, the next one
+    void* note            # what the adaptor notes about this block; of a spare node, the next one
     size_t nbytes         # asked for
     size_t front          # bytes of upstream's block before what is handed out
 
@@ -302,7 +302,7 @@ cdef object cached_bytes(Allocator allocator):
 
 
 cdef void adapted_block_move_up(adapted_block_t* node, size_t nbytes, data_ptr_t* out) noexcept nogil:
-    """Let what is handed out begin a number of bytes behind the beginning of upstream's block."""
+    """Let the block that is handed out begin so many bytes after the beginning of upstream's block."""
     node.front = nbytes
     out.data = <char*>node.block.data + nbytes
 
@@ -405,7 +405,7 @@ cdef class AlignmentAdaptor(Adaptor):
 
 
 cdef int check_promise(AlignmentAdaptor self, size_t front, data_ptr_t* out) except -1:
-    """Give a block back that would have to be moved up further than it is larger: upstream's promise is not kept."""
+    """Free a block and raise if it is too small to be aligned, because upstream did not keep its alignment."""
     cdef uintptr_t address = <uintptr_t>out.data
     if front > self.extra:
         data_ptr_destroy(out)
