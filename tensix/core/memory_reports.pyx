@@ -32,7 +32,8 @@ What `freed` uses goes after `stop_listening`: a ``__dealloc__`` that frees it c
 
 A thread that allocates without the GIL takes it to call `allocated` if Python knows the thread. Others, such as those
 of a thread pool in C, might be waited for by the one that has the GIL: `allocated_without_python` is called instead, as
-`freed` is with the lock and no Python. A failure in such a thread is not told.
+`freed` is with the lock and no Python; `allocated` calls it if it is not overridden. A failure in such a thread is not
+told.
 
 The Python listeners, `MemoryReporter`, are called last and with the GIL.
 
@@ -131,7 +132,7 @@ cdef class MemoryListener:
         stop_listening(self)
 
     cdef void allocated(self, const new_block_t* block) noexcept:
-        pass
+        self.allocated_without_python(block)
 
     cdef void allocated_without_python(self, const new_block_t* block) noexcept nogil:
         pass
@@ -378,25 +379,21 @@ cdef uint64_t report_allocation_without_gil(
         void* data, size_t nbytes, int8_t device_type, PyObject* allocator) noexcept nogil:
     """Count a block that is given out to any thread, and return its stamp. See Note [Listening]."""
     cdef new_block_t block = new_block_t(data, nbytes, 0, allocator)
+    cdef int i
     high_water_add(&given_out[device_type], nbytes, False)
     if listener_count == 0:
         return 0
     if python_knows_thread():
         with gil:
             return tell_allocation(data, nbytes, device_type, allocator)
-    tell_listeners_without_python(&block)
-    tell_reporters(data, <int64_t>nbytes, device_type)
-    return block.stamp
-
-
-cdef void tell_listeners_without_python(new_block_t* block) noexcept nogil:
-    cdef int i
     lock_listeners()
     block.stamp = epoch | <uint64_t>current_thread_number() << EPOCH_BITS
     for i in range(slot_end):
         if listened(slots[i], epoch):
-            (<MemoryListener>slots[i]).allocated_without_python(block)
+            (<MemoryListener>slots[i]).allocated_without_python(&block)
     unlock_listeners()
+    tell_reporters(data, <int64_t>nbytes, device_type)
+    return block.stamp
 
 
 cdef void tell_free(void* data, size_t nbytes, int8_t device_type, uint64_t stamp, bint has_gil) noexcept nogil:

@@ -108,9 +108,6 @@ cdef class statistics(MemoryListener):
     cdef str only_once(self):
         return "a scope of statistics is entered once: call statistics() again for another one."
 
-    cdef void allocated(self, const new_block_t* block) noexcept:
-        self.allocated_without_python(block)
-
     cdef void allocated_without_python(self, const new_block_t* block) noexcept nogil:
         if counts(self, block.stamp):
             usage_add(&self.bytes, block.nbytes)
