@@ -14,7 +14,7 @@ import atexit
 import os
 from _thread import RLock
 
-from tensix.core.lock cimport take_at_forks, tx_lock_t
+from tensix.core.lock cimport fork_hook_t, take_at_forks, tx_at_fork, tx_lock_t
 
 __all__ = []
 
@@ -164,14 +164,12 @@ cdef extern from *:
     #define tx_begin_stopping() ((void)0)
     #define tx_end_stopping() ((void)0)
     #endif
-    #include "tensix/core/at_fork.h"
     """
     tx_lock_t tx_callers_lock
     void tx_begin_stopping()
     void tx_end_stopping()
     int tx_make_callers_key()
-    int tx_at_fork(void*, void*, void (*in_child)())
-    void (*tx_forget_callers)()
+    fork_hook_t tx_forget_callers
 
 if tx_make_callers_key() or tx_at_fork(NULL, NULL, tx_forget_callers):
     raise MemoryError("no memory to be told of threads that end, and of forks.")
