@@ -24,20 +24,10 @@ from libc.stdio cimport fprintf, stderr
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 from tensix.core.memory_reports cimport (
-    MemoryListener,
-    lock_listeners,
-    new_block_t,
-    start_listening,
-    stop_listening,
-    unlock_listeners,
+    MemoryListener, lock_listeners, new_block_t, start_listening, stop_listening, unlock_listeners,
 )
 from tensix._support.public_module cimport set_module
-from tensix.core.python_reference cimport (
-    restore_exception,
-    pass_on,
-    pending_exception_t,
-    save_exception,
-)
+from tensix.core.python_reference cimport pass_on, pending_exception_t, restore_exception, save_exception
 from tensix.memory.block_table cimport block_table_clear, block_table_put, block_table_t, block_table_take
 from tensix.memory.call_site cimport CallSites, CallSites_capture
 from tensix.memory.growing_array cimport grow

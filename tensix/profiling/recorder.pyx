@@ -67,55 +67,23 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 from tensix.core.memory_reports cimport (
-    EXPORTED,
-    MemoryListener,
-    NATIVE_BLOCK,
-    OUT_OF_SIGHT,
-    OWNED,
-    READ,
-    RETURNED,
-    WRITTEN,
-    current_kind,
-    current_operation,
-    current_thread_number,
-    lock_listeners,
-    new_block_t,
-    operation_t,
-    start_listening,
-    stop_listening,
-    thread_of_stamp,
-    unlock_listeners,
-    use_t,
+    EXPORTED, NATIVE_BLOCK, OUT_OF_SIGHT, OWNED, READ, RETURNED, WRITTEN, MemoryListener, current_kind,
+    current_operation, current_thread_number, lock_listeners, new_block_t, operation_t, start_listening, stop_listening,
+    thread_of_stamp, unlock_listeners, use_t,
 )
 from tensix.core.pages cimport tx_is_untouched, tx_resident_bytes
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
-    restore_exception,
-    may_run_python,
-    pass_on,
-    pending_exception_t,
-    save_exception,
+    may_run_python, pass_on, pending_exception_t, restore_exception, save_exception,
 )
 from tensix.memory.block_table cimport (
-    block_entry_t,
-    block_table_clear,
-    block_table_find,
-    block_table_number,
-    block_table_put,
-    block_table_t,
+    block_entry_t, block_table_clear, block_table_find, block_table_number, block_table_put, block_table_t,
     block_table_take,
 )
 from tensix.memory.call_site cimport CallSites, CallSites_capture
 from tensix.memory.growing_array cimport grow
 from tensix.memory.native_blocks cimport (
-    PYTHON_ARENAS,
-    TX_SHARED_MAPPING,
-    listen,
-    number_of_origin,
-    origin_t,
-    preloaded,
-    take_origin,
-    tx_native_hooks_t,
+    PYTHON_ARENAS, TX_SHARED_MAPPING, listen, number_of_origin, origin_t, preloaded, take_origin, tx_native_hooks_t,
 )
 
 from tensix._support.argument_errors import names_signature
