@@ -18,9 +18,10 @@ cdef class Kernel:
     cdef empty_function_t empty_function  # NULL for all but a few
     cdef number_function_t number_function  # the same
     cdef str name                         # what it prints as
+    cdef int variant                      # which of its operators a function that serves several runs here
     cdef object schema                    # of the first operator that it was registered for
     cdef bint is_foreign                  # whether it is in Python, and calls operators for what it does with tensors
     cdef bint serves_any                  # whether it looks up what the arguments are, and so fits every operator
 
 
-cdef Kernel Kernel_of(str name, kernel_function_t function)
+cdef Kernel Kernel_of(str name, kernel_function_t function, int variant=*)

@@ -39,9 +39,9 @@ def refuse(self: Kernel, table, args: arguments_t):
     raise NotImplementedError(f"{self!r} cannot be called.")
 
 
-def Kernel_of(name, function):
+def Kernel_of(name, function, variant=0):
     kernel: Kernel = Kernel.__new__(Kernel)
-    kernel.name, kernel.function = name, function
+    kernel.name, kernel.function, kernel.variant = name, function, variant
     return kernel
 
 

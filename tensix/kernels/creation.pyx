@@ -52,6 +52,8 @@ cdef enum:
     INTS = 2
     FLOATS = 4
     OTHERS = 8
+    REAL = 1   # variants of kernels: of `frequencies`,
+    LOWER = 1  # and of `triangle`
 
 
 # ---- factories
@@ -531,20 +533,14 @@ cdef object linspace_of_numpy(object start, object end, object steps, object end
     return numbers_of_numpy(steps, dtype, device, np.linspace, start, end, steps, endpoint, False, exact)
 
 
-cdef object fftfreq(Kernel self, object table, arguments_t args):
-    """Return the frequencies of a transform: those of 0 and above first, then those below."""
-    n = <object>args[0]
-    return frequencies(args, n, (n + 1) // 2, n // 2, "fftfreq")
+cdef object frequencies(Kernel self, object table, arguments_t args):
+    """Return the frequencies of a transform, computed in float64; what is not plain is left to NumPy.
 
-
-cdef object rfftfreq(Kernel self, object table, arguments_t args):
-    """Return the frequencies of the first half of a transform."""
-    n = <object>args[0]
-    return frequencies(args, n, n // 2 + 1, 0, "rfftfreq")
-
-
-cdef object frequencies(arguments_t args, object n, object above, object below, str name):
-    """Return multiples of a frequency, computed in float64, from 0 and from below 0 on; what is not plain by NumPy."""
+    Those of 0 and above come first, then those below; of the transform of real numbers there are the first alone.
+    """
+    cdef object n = <object>args[0]
+    cdef object above = n // 2 + 1 if self.variant == REAL else (n + 1) // 2
+    cdef object below = 0 if self.variant == REAL else n // 2
     cdef object d = <object>args[1]
     cdef DType dtype = <object>args[2]
     cdef object device = <object>args[4]
@@ -553,14 +549,15 @@ cdef object frequencies(arguments_t args, object n, object above, object below, 
     cdef double lowest
     check_strided(<object>args[3], <object>args[5])
     if n < 1:
-        raise ValueError(f"{name}() needs 1 element or more, found {n}.")
+        raise ValueError(f"{self.name}() needs 1 element or more, found {n}.")
     if is_number(d) and n < GRAIN_ELEMENTS and code in (FLOAT32, FLOAT64) and (
             device is None or Device_from_any(device).type_code == CPU):
         lowest, first_part, count = 1.0 / (n * d), above, above + below
         made = new_vector(count, code, CPU, -1)
         fill_frequencies(TensorImpl_mutable_data(made.impl), lowest, first_part, count, code)
         return made
-    return numbers_of_numpy(above + below, float32 if dtype is None else dtype, device, getattr(np.fft, name), n, d)
+    function = getattr(np.fft, self.name)
+    return numbers_of_numpy(above + below, float32 if dtype is None else dtype, device, function, n, d)
 
 
 cdef void fill_frequencies(void* out, double lowest, int64_t above, int64_t count, uint8_t code) noexcept nogil:
@@ -625,15 +622,7 @@ cdef Kernel TRIL_BY_NUMPY = NumpyKernel(np.tril)
 cdef Kernel TRIU_BY_NUMPY = NumpyKernel(np.triu)
 
 
-cdef object tril(Kernel self, object table, arguments_t args):
-    return triangle(table, args, True, TRIL_BY_NUMPY)
-
-
-cdef object triu(Kernel self, object table, arguments_t args):
-    return triangle(table, args, False, TRIU_BY_NUMPY)
-
-
-cdef object triangle(object table, arguments_t args, bint is_lower, Kernel by_numpy):
+cdef object triangle(Kernel self, object table, arguments_t args):
     """Copy matrices with zeros on one side of a diagonal; what does not lie in rows is left to NumPy."""
     cdef TensorImpl x = (<TensorBase>args[0]).impl
     cdef int64_t* sizes = TensorImpl_sizes(x)
@@ -642,6 +631,7 @@ cdef object triangle(object table, arguments_t args, bint is_lower, Kernel by_nu
     cdef triangles_t triangles
     cdef void* target
     cdef const void* source
+    cdef Kernel by_numpy = TRIL_BY_NUMPY if self.variant == LOWER else TRIU_BY_NUMPY
     if x.contiguous and x.ndim >= 2 and type(k) is int and -sizes[x.ndim - 2] <= k <= sizes[x.ndim - 1]:
         made = EMPTY.call_empty(x.ndim, sizes, x.dtype_code, CPU, -1)
     if made is None:
@@ -651,7 +641,7 @@ cdef object triangle(object table, arguments_t args, bint is_lower, Kernel by_nu
     triangles.target, triangles.source = <char*>target, <const char*>source
     triangles.lines = x.numel // sizes[x.ndim - 1] if x.numel else 0
     triangles.rows, triangles.columns, triangles.diagonal = sizes[x.ndim - 2], sizes[x.ndim - 1], k
-    triangles.itemsize, triangles.is_lower = itemsize_of(x.dtype_code), is_lower
+    triangles.itemsize, triangles.is_lower = itemsize_of(x.dtype_code), self.variant == LOWER
     triangles.share = max(CHUNK_ELEMENTS // max(triangles.columns, 1), 1)
     run_shares(
         copy_triangles, &triangles, (triangles.lines + triangles.share - 1) // triangles.share, x.numel, x, None,
@@ -705,12 +695,12 @@ for _table, _kernel in (
     (native_functions.ARANGE, Kernel_of("arange", arange)),
     (native_functions.LINSPACE, Kernel_of("linspace", linspace)),
     (native_functions.EYE, Kernel_of("eye", eye)),
-    (native_functions.FFTFREQ, Kernel_of("fftfreq", fftfreq)),
-    (native_functions.RFFTFREQ, Kernel_of("rfftfreq", rfftfreq)),
+    (native_functions.FFTFREQ, Kernel_of("fftfreq", frequencies)),
+    (native_functions.RFFTFREQ, Kernel_of("rfftfreq", frequencies, REAL)),
 ):
     _table.register("CompositeExplicitAutograd", _kernel)
 for _table, _key, _kernel in copy.KERNELS + empty.KERNELS:
     _table.register(_key, _kernel)
 native_functions.MESHGRID.register("CPU", Kernel_of("meshgrid", meshgrid))
-native_functions.TRIL.register("CPU", Kernel_of("tril", tril))
-native_functions.TRIU.register("CPU", Kernel_of("triu", triu))
+native_functions.TRIL.register("CPU", Kernel_of("tril", triangle, LOWER))
+native_functions.TRIU.register("CPU", Kernel_of("triu", triangle))

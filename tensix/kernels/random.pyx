@@ -44,6 +44,7 @@ ctypedef void (*fill_t)(const tx_stream_t* stream, uint64_t group, void* data, i
 
 cdef enum:
     GROUPS_OF_CHUNK = 256
+    NORMAL = 1  # the variant of `fill_floating`
 
 cdef object LARGEST_SEED = (1 << 128) - 1
 
@@ -210,28 +211,23 @@ cdef uint64_t take_groups(Generator generator, int64_t count, int of_group) exce
     return first
 
 
-cdef object uniform_(Kernel self, object table, arguments_t args):
-    """Fill with numbers from 0 up to, but without, 1."""
-    return fill_floating("uniform_", args, tx_random_uniform_f32, tx_random_uniform_f64)
+cdef object fill_floating(Kernel self, object table, arguments_t args):
+    """Fill a tensor of float32 or float64; on meta check the arguments.
 
-
-cdef object normal_(Kernel self, object table, arguments_t args):
-    """Fill with numbers of mean 0 and variance 1."""
-    return fill_floating("normal_", args, tx_random_normal_f32, tx_random_normal_f64)
-
-
-cdef object fill_floating(str name, arguments_t args, fill_t single, fill_t double_):
-    """Fill a tensor of float32 or float64; on meta check the arguments."""
+    With numbers from 0 up to, but without, 1; or with normal ones, of mean 0 and variance 1.
+    """
     cdef TensorImpl impl = (<TensorBase>args[0]).impl
-    cdef Generator generator = checked_generator(name, <object>args[1])
+    cdef Generator generator = checked_generator(self.name, <object>args[1])
+    cdef bint is_normal = self.variant == NORMAL
     if impl.dtype_code != FLOAT32 and impl.dtype_code != FLOAT64:
-        raise TypeError(f"{name}() fills float32 and float64 tensors, found {dtype_of_code(impl.dtype_code).name}.")
+        found = dtype_of_code(impl.dtype_code).name
+        raise TypeError(f"{self.name}() fills float32 and float64 tensors, found {found}.")
     if impl.device_type == META:
         TensorImpl_bump_version(impl)
     elif impl.dtype_code == FLOAT32:
-        fill(impl, generator, FLOAT32, single, 256, 0, 0)
+        fill(impl, generator, FLOAT32, tx_random_normal_f32 if is_normal else tx_random_uniform_f32, 256, 0, 0)
     else:
-        fill(impl, generator, FLOAT64, double_, 128, 0, 0)
+        fill(impl, generator, FLOAT64, tx_random_normal_f64 if is_normal else tx_random_uniform_f64, 128, 0, 0)
     return <object>args[0]
 
 
@@ -298,8 +294,8 @@ cdef int check_range(TensorImpl impl, object low, object high) except -1:
 
 for _table, _kernel in (
     (native_functions.RANDOM_, Kernel_of("random_", random_)),
-    (native_functions.UNIFORM_, Kernel_of("uniform_", uniform_)),
-    (native_functions.NORMAL_, Kernel_of("normal_", normal_)),
+    (native_functions.UNIFORM_, Kernel_of("uniform_", fill_floating)),
+    (native_functions.NORMAL_, Kernel_of("normal_", fill_floating, NORMAL)),
 ):
     _table.register("CPU", _kernel)
     _table.register("Meta", _kernel)

@@ -39,6 +39,8 @@ from tensix.loops.numpy_kernel import NumpyKernel
 
 cdef enum:
     PARTS = 16
+    LARGEST = 1
+    SMALLEST = 2
 
 cdef OperatorTable CONTIGUOUS = native_functions.CONTIGUOUS
 
@@ -46,8 +48,8 @@ cdef OperatorTable CONTIGUOUS = native_functions.CONTIGUOUS
 # ---- positions
 
 
-cdef object position(arguments_t args, bint is_largest):
-    """Return where along an axis, or in the elements one after the other, a function of NumPy finds something."""
+cdef object position(Kernel self, object table, arguments_t args):
+    """Return where the largest or smallest element is: along an axis, or in the elements one after the other."""
     cdef TensorBase ordered = <TensorBase>args[0]
     cdef TensorImpl x = ordered.impl
     cdef TensorImpl made
@@ -69,7 +71,7 @@ cdef object position(arguments_t args, bint is_largest):
     if functions == NULL:  # of two bytes, whose order is the same in four
         ordered = Tensor_wrap(converted(ordered.impl, FLOAT32))
         functions = functions_of(FLOAT32)
-    find_in_lines(ordered.impl, made, functions.argmax if is_largest else functions.argmin)
+    find_in_lines(ordered.impl, made, functions.argmax if self.variant == LARGEST else functions.argmin)
     return result
 
 
@@ -136,14 +138,6 @@ cdef int refuse_empty(TensorImpl x, uint64_t axes) except -1:
         if (axes >> i) & 1 and TensorImpl_sizes(x)[i] == 0:
             raise ValueError("attempt to get argmax or argmin of an empty sequence: there is no element to point at.")
     return 0
-
-
-cdef object argmax(Kernel self, object table, arguments_t args):
-    return position(args, True)
-
-
-cdef object argmin(Kernel self, object table, arguments_t args):
-    return position(args, False)
 
 
 # ---- choice
@@ -466,8 +460,8 @@ cdef Kernel SEARCH_BY_NUMPY = NumpyKernel(searchsorted_kernel, widens=True)
 
 
 for _table, _kernel in (
-    (native_functions.ARGMAX, Kernel_of("argmax", argmax)),
-    (native_functions.ARGMIN, Kernel_of("argmin", argmin)),
+    (native_functions.ARGMAX, Kernel_of("argmax", position, LARGEST)),
+    (native_functions.ARGMIN, Kernel_of("argmin", position, SMALLEST)),
     (native_functions.COUNT_NONZERO,
      ReductionKernel("count_nonzero", None, 0, working=dict.fromkeys(TRUTH, "int64"))),
 ):

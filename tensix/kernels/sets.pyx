@@ -94,8 +94,14 @@ cdef TensorImpl first_of(TensorImpl column, int64_t count):
     return made
 
 
-cdef tuple unique(arguments_t args, bint wants_inverse, bint wants_indices, bint wants_counts):
-    """Return the values, where each is first, which each element is, and how many are equal: what is wanted of it."""
+cdef enum:  # what an operator returns beside the values
+    INDICES = 1   # where each value is first
+    INVERSE = 2   # which value each element is
+    COUNTS = 4    # how many elements are equal
+
+
+cdef object unique(Kernel self, object table, arguments_t args):
+    """Return the values, and what else the kernel's variant names, in the order of these names."""
     cdef TensorImpl x = (<TensorBase>args[0]).impl
     cdef TensorImpl elements = x
     cdef TensorImpl inverse = None
@@ -105,6 +111,9 @@ cdef tuple unique(arguments_t args, bint wants_inverse, bint wants_indices, bint
     cdef TensorImpl values
     cdef groups_t groups
     cdef int64_t found = 0
+    cdef bint wants_indices = self.variant & INDICES
+    cdef bint wants_inverse = self.variant & INVERSE
+    cdef bint wants_counts = self.variant & COUNTS
     if x.dtype_code == FLOAT16 or x.dtype_code == BFLOAT16:
         elements = converted(x, FLOAT32)
     elements = flattened(elements)
@@ -139,28 +148,12 @@ cdef tuple unique(arguments_t args, bint wants_inverse, bint wants_indices, bint
         results.append(Tensor_wrap(inverse))
     if wants_counts:
         results.append(Tensor_wrap(first_of(counts, found)))
-    return tuple(results)
+    return tuple(results) if self.variant else results[0]
 
 
 cdef void* address_of(TensorImpl made) except? NULL:
     """Return the address that a tensor is written to; NULL for None."""
     return NULL if made is None else TensorImpl_mutable_data(made)
-
-
-cdef object unique_all(Kernel self, object table, arguments_t args):
-    return unique(args, True, True, True)
-
-
-cdef object unique_counts(Kernel self, object table, arguments_t args):
-    return unique(args, False, False, True)
-
-
-cdef object unique_inverse(Kernel self, object table, arguments_t args):
-    return unique(args, True, False, False)
-
-
-cdef object unique_values(Kernel self, object table, arguments_t args):
-    return unique(args, False, False, False)[0]
 
 
 # ---- whether an element is among others
@@ -295,9 +288,9 @@ cdef Kernel ISIN_OF_COMPLEX = NumpyKernel(np.isin, promotes=True)
 
 for _table, _kernel in (
     (native_functions.ISIN, Kernel_of("isin", isin)),
-    (native_functions.UNIQUE_ALL, Kernel_of("unique_all", unique_all)),
-    (native_functions.UNIQUE_COUNTS, Kernel_of("unique_counts", unique_counts)),
-    (native_functions.UNIQUE_INVERSE, Kernel_of("unique_inverse", unique_inverse)),
-    (native_functions.UNIQUE_VALUES, Kernel_of("unique_values", unique_values)),
+    (native_functions.UNIQUE_ALL, Kernel_of("unique_all", unique, INDICES | INVERSE | COUNTS)),
+    (native_functions.UNIQUE_COUNTS, Kernel_of("unique_counts", unique, COUNTS)),
+    (native_functions.UNIQUE_INVERSE, Kernel_of("unique_inverse", unique, INVERSE)),
+    (native_functions.UNIQUE_VALUES, Kernel_of("unique_values", unique)),
 ):
     _table.register("CPU", _kernel)

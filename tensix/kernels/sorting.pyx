@@ -93,18 +93,10 @@ cdef argsort_function_t STABLE_POSITIONS[47]
 
 
 cdef object sort(Kernel self, object table, arguments_t args):
-    return along(args, False)
-
-
-cdef object argsort(Kernel self, object table, arguments_t args):
-    return along(args, True)
-
-
-cdef object along(arguments_t args, bint wants_positions):
-    """Every order is stable, whether that is asked for or not."""
+    """Return elements or positions in order; every order is stable, whether that is asked for or not."""
     cdef TensorImpl x = (<TensorBase>args[0]).impl
     cdef bint descending = <object>args[2]
-    return Tensor_wrap(ordered(x, wrap_dim(int64_of(<object>args[1]), x.ndim), descending, wants_positions))
+    return Tensor_wrap(ordered(x, wrap_dim(int64_of(<object>args[1]), x.ndim), descending, self.variant))
 
 
 cdef TensorImpl ordered(TensorImpl x, int dim, bint descending, bint wants_positions):
@@ -486,6 +478,6 @@ cdef int take_functions() except -1:
 
 
 take_functions()
-native_functions.SORT.register("CPU", Kernel_of("sort", sort))
-native_functions.ARGSORT.register("CPU", Kernel_of("argsort", argsort))
+native_functions.SORT.register("CPU", Kernel_of("sort", sort, False))
+native_functions.ARGSORT.register("CPU", Kernel_of("argsort", sort, True))
 native_functions.PARTITION.register("CPU", NumpyKernel(np.partition, widens=True))

@@ -28,6 +28,9 @@ cdef OperatorTable NEG = elementwise.negative.table
 cdef OperatorTable CLONE, LAZY_CLONE, INDEX, ZEROS
 from tensix.dispatch.native_functions import CLONE, LAZY_CLONE, INDEX, ZEROS
 
+cdef enum:
+    VALUES = 1  # the variant of `part` that is not the indices
+
 
 # ---- making
 
@@ -101,12 +104,9 @@ cdef object values_of(SparseTensorImpl x, uint8_t code):
     return ndarray_of_impl(converted(x.values.impl, code), False)
 
 
-cdef object indices(Kernel self, object table, arguments_t args):
-    return INDEX.call_with(sparse_of(<TensorBase>args[0]).indices, Ellipsis)
-
-
-cdef object values(Kernel self, object table, arguments_t args):
-    return INDEX.call_with(sparse_of(<TensorBase>args[0]).values, Ellipsis)
+cdef object part(Kernel self, object table, arguments_t args):
+    x = sparse_of(<TensorBase>args[0])
+    return INDEX.call_with(x.values if self.variant == VALUES else x.indices, Ellipsis)
 
 
 cdef object nnz(Kernel self, object table, arguments_t args):
@@ -244,8 +244,8 @@ cdef int add_products(out, rows, columns, entries, factors) except -1:
 
 
 for _table, _kernel in (
-    (native_functions.INDICES, Kernel_of("indices", indices)),
-    (native_functions.VALUES, Kernel_of("values", values)),
+    (native_functions.INDICES, Kernel_of("indices", part)),
+    (native_functions.VALUES, Kernel_of("values", part, VALUES)),
     (native_functions.NNZ, Kernel_of("nnz", nnz)),
     (native_functions.IS_COALESCED, Kernel_of("is_coalesced", is_coalesced)),
     (native_functions.COALESCE, Kernel_of("coalesce", coalesce)),

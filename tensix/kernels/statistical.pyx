@@ -65,6 +65,7 @@ cdef extern from "tensix/loops/reduce.h" nogil:
 cdef enum:
     MOST_HALVINGS = 4   # sixteen blocks keep as many threads busy, and their partial results are soon combined
     FEW_RESULTS = 16
+    ROOT = 1            # the variant of `spread` that is the standard deviation
 
 
 cdef dict OPERATIONS = {"sum": TX_SUM, "prod": TX_PROD, "max": TX_MAX, "min": TX_MIN, "any": TX_ANY, "all": TX_ALL,
@@ -627,8 +628,8 @@ cdef object mean(Kernel self, object table, arguments_t args):
     return Tensor_wrap(converted(mean_impl(x, working, axes, keepdims), result_code(x)))
 
 
-cdef object spread(arguments_t args, bint has_root):
-    """Return the variance, or its root."""
+cdef object spread(Kernel self, object table, arguments_t args):
+    """Return the variance, or its root: the standard deviation."""
     cdef TensorImpl x = (<TensorBase>args[0]).impl
     cdef double correction = <object>args[2]
     cdef bint keepdims = <object>args[3]
@@ -641,19 +642,9 @@ cdef object spread(arguments_t args, bint has_root):
     center = mean_impl(x, working, axes, True)
     out = reduce(&SQUARES[working], x, center, SQUARES[working].join.source, axes, keepdims)
     divide(out, max(divisor, 0.0))
-    if has_root:
+    if self.variant == ROOT:
         take_roots(out)
     return Tensor_wrap(out if working != out.dtype_code else converted(out, result_code(x)))
-
-
-cdef object var(Kernel self, object table, arguments_t args):
-    """Return the variance."""
-    return spread(args, False)
-
-
-cdef object std(Kernel self, object table, arguments_t args):
-    """Return the root of the variance."""
-    return spread(args, True)
 
 
 # ---- running sums and products
@@ -672,11 +663,12 @@ cdef struct scan_t:
     npy_intp share       # of lines, or of the width if there is one line
 
 
-cdef object accumulate(arguments_t args, int operation, object function):
-    """Return what reducing the first, the first two, … elements along an axis gives."""
+cdef object accumulate(Kernel self, object table, arguments_t args):
+    """Return what reducing the first, the first two, … elements along an axis gives: sums or products."""
     cdef TensorImpl x = (<TensorBase>args[0]).impl
     cdef TensorImpl out
     cdef bint include_initial = <object>args[3]
+    cdef int operation = self.variant
     cdef int64_t sizes[64]
     cdef uint8_t code
     cdef int dim, i
@@ -692,7 +684,7 @@ cdef object accumulate(arguments_t args, int operation, object function):
     code = result.code
     check_cast(x.dtype_code, code)
     if x.device_type != META and (tx_scan(operation, code) == NULL or result.kind in "biu" and result is not wide):
-        return accumulate_by_numpy(x, dim, result, include_initial, function)
+        return accumulate_by_numpy(x, dim, result, include_initial, np.add if operation == TX_SUM else np.multiply)
     if result is not wide:
         x = converted(x, code)
     for i in range(x.ndim):
@@ -761,20 +753,12 @@ cdef object accumulate_by_numpy(TensorImpl x, int dim, object result, bint inclu
     return Tensor_wrap(converted(take_over(out), result.code))
 
 
-cdef object cumulative_sum(Kernel self, object table, arguments_t args):
-    return accumulate(args, TX_SUM, np.add)
-
-
-cdef object cumulative_prod(Kernel self, object table, arguments_t args):
-    return accumulate(args, TX_PROD, np.multiply)
-
-
 for _table, _kernel in (
     (native_functions.MEAN, Kernel_of("mean", mean)),
-    (native_functions.VAR, Kernel_of("var", var)),
-    (native_functions.STD, Kernel_of("std", std)),
-    (native_functions.CUMULATIVE_SUM, Kernel_of("cumulative_sum", cumulative_sum)),
-    (native_functions.CUMULATIVE_PROD, Kernel_of("cumulative_prod", cumulative_prod)),
+    (native_functions.VAR, Kernel_of("var", spread)),
+    (native_functions.STD, Kernel_of("std", spread, ROOT)),
+    (native_functions.CUMULATIVE_SUM, Kernel_of("cumulative_sum", accumulate, TX_SUM)),
+    (native_functions.CUMULATIVE_PROD, Kernel_of("cumulative_prod", accumulate, TX_PROD)),
 ):
     _table.register("CPU", _kernel)
     _table.register("Meta", _kernel)

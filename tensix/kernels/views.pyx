@@ -757,43 +757,29 @@ cdef object as_strided(Kernel kernel, object table, arguments_t args):
 # ---- parts of complex numbers, which lie in memory one after the other
 
 
-cdef object real(Kernel kernel, object table, arguments_t args):
-    """View the real parts; of other numbers, the tensor itself."""
-    a = <TensorBase>args[0]
-    check_number(a, "real")
-    if dtype_of_code(a.impl.dtype_code).kind == "c":
-        return part_of(a, 0)
-    return Tensor_wrap(TensorImpl_shallow_copy(a.impl))
+cdef enum:
+    REAL = 0
+    IMAGINARY = 1
 
 
-cdef object imag(Kernel kernel, object table, arguments_t args):
-    """View the imaginary parts; of other numbers, make zeros."""
-    a = <TensorBase>args[0]
-    base = a.impl
-    check_number(a, "imag")
-    if dtype_of_code(base.dtype_code).kind == "c":
-        return part_of(a, 1)
-    made = EMPTY.call_empty(base.ndim, TensorImpl_sizes(base), base.dtype_code, base.device_type, base.device_index)
-    return FILL_.call_with(made, 0)
-
-
-cdef object part_of(TensorBase a, int part):
-    """Return a view of the real (0) or imaginary (1) parts of complex elements."""
-    base = a.impl
+cdef object part(Kernel kernel, object table, arguments_t args):
+    """View the real or imaginary parts: of other than complex numbers the tensor itself, or new zeros."""
+    base = (<TensorBase>args[0]).impl
+    if base.dtype_code == BOOL:
+        raise TypeError(f"{kernel.name}() is not defined for bool.")
+    if dtype_of_code(base.dtype_code).kind != "c":
+        if kernel.variant == REAL:
+            return Tensor_wrap(TensorImpl_shallow_copy(base))
+        made = EMPTY.call_empty(base.ndim, TensorImpl_sizes(base), base.dtype_code, base.device_type, base.device_index)
+        return FILL_.call_with(made, 0)
     view = TensorImpl_view(base, base.ndim)
     for i in range(base.ndim):
         TensorImpl_sizes(view)[i] = TensorImpl_sizes(base)[i]
         TensorImpl_strides(view)[i] = 2 * TensorImpl_strides(base)[i]
     view.dtype_code = dtype_from_any("float32" if dtype_of_code(base.dtype_code).itemsize == 8 else "float64").code
-    view.storage_offset = 2 * base.storage_offset + part
+    view.storage_offset = 2 * base.storage_offset + kernel.variant
     TensorImpl_refresh(view)
     return Tensor_wrap(view)
-
-
-cdef int check_number(TensorBase a, str name) except -1:
-    if a.impl.dtype_code == BOOL:
-        raise TypeError(f"{name}() is not defined for bool.")
-    return 0
 
 
 for _table, _kernel in (
@@ -825,7 +811,7 @@ for _table, _kernel in (
     (native_functions.CHUNK, Kernel_of("chunk", chunk)),
     (native_functions.UNFOLD, Kernel_of("unfold", unfold)),
     (native_functions.AS_STRIDED, Kernel_of("as_strided", as_strided)),
-    (native_functions.REAL, Kernel_of("real", real)),
-    (native_functions.IMAG, Kernel_of("imag", imag)),
+    (native_functions.REAL, Kernel_of("real", part, REAL)),
+    (native_functions.IMAG, Kernel_of("imag", part, IMAGINARY)),
 ):
     _table.register("CompositeExplicitAutograd", _kernel)
