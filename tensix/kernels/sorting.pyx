@@ -1,4 +1,4 @@
-"""Sorting: the lines of a dimension, each by the fastest order that a stable one cannot be told from.
+"""Sort along a dimension, with an unstable sort where the result cannot differ.
 
 Note [Stable and fast]
 ~~~~~~~~~~~~~~~~~~~~~~
@@ -13,6 +13,8 @@ many; of few, keys are cut short first, and what that has left in the wrong orde
 Many positions are not compared at all: they are dealt out by some bits of their keys at a time, from the lowest to the
 highest, each time in the order in which they lie. Only bits in which keys differ count: numbers close to each other
 take one round. Values alone are never dealt out: a million take NumPy's vectors a fifth of the time.
+
+Complex numbers are sorted by NumPy.
 """
 from libc.math cimport isnan
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -25,6 +27,8 @@ from tensix.loops.copy cimport converted, copied, copy_elements, in_order
 from tensix.loops.empty cimport empty_impl, empty_strided_impl
 from tensix.loops.item cimport ordered_t, place_of_ordered
 from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, run_shares
+from tensix.loops.numpy_results cimport call_numpy, take_over
+from tensix.exchange.ndarray cimport ndarray_of_impl
 from tensix.tensors.dtype cimport (
     BFLOAT16, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, INT64, UINT64, dtype_of_code, itemsize_of,
 )
@@ -83,10 +87,7 @@ cdef struct lines_t:
     int failed
 
 
-cdef PyArray_ArrFuncs* FUNCTIONS[47]
-cdef sort_function_t FASTEST[47]  # NumPy's, per type of the elements
-cdef sort_function_t STABLE[47]
-cdef argsort_function_t STABLE_POSITIONS[47]
+cdef PyArray_ArrFuncs* FUNCTIONS[47]  # NumPy's, per type of the elements
 
 
 # ---- kernels
@@ -104,6 +105,9 @@ cdef TensorImpl ordered(TensorImpl x, int dim, bint descending, bint wants_posit
     cdef uint8_t narrow = x.dtype_code
     cdef TensorImpl source = x
     cdef TensorImpl out, made
+    if narrow == COMPLEX64 or narrow == COMPLEX128:
+        return take_over(call_numpy(
+            complex_order, (ndarray_of_impl(x, False), dim, bool(descending), bool(wants_positions))))
     if narrow == FLOAT16 or narrow == BFLOAT16:
         source = converted(x, FLOAT32)
     if dim != x.ndim - 1 or not source.contiguous:
@@ -134,8 +138,10 @@ cdef TensorImpl flattened(TensorImpl x):
 cdef int sort_lines(TensorImpl source, TensorImpl out, bint descending, bint wants_positions) except -1:
     """Sort all lines."""
     cdef lines_t lines
+    cdef int place
     cdef int64_t length = TensorImpl_sizes(source)[source.ndim - 1]
-    lines.function = line_function(source.dtype_code, wants_positions)
+    place = place_of_ordered(source.dtype_code)
+    lines.function = SORT_POSITIONS[place] if wants_positions else SORT_VALUES[place]
     lines.length, lines.count = length, source.numel // length
     lines.per_chunk = max(CHUNK_ELEMENTS // 8 // length, 1)
     lines.code, lines.descending, lines.failed = source.dtype_code, descending, False
@@ -258,14 +264,15 @@ cdef inline uint64_t dealt_key(dealt_t item) noexcept nogil:
 cdef void sort_values(
         const ordered_t* source, ordered_t* out, const lines_t* lines, uint64_t* scratch) noexcept nogil:
     cdef int64_t count = lines.length
+    cdef int kind = NPY_QUICKSORT
+    if sizeof(ordered_t) == 1 or sizeof(ordered_t) == 2 and count > 3 * FEW:
+        kind = NPY_STABLESORT  # the faster one of these
     if sizeof(ordered_t) == 1 and count > FEWEST:
         count_values(source, out, count)
     else:
         memcpy(out, source, count * sizeof(ordered_t))
-        if sizeof(ordered_t) <= 2 and count > 3 * FEW:
-            STABLE[lines.code](out, count, NULL)
-        elif count > 1:
-            FASTEST[lines.code](out, count, NULL)
+        if count > 1:
+            FUNCTIONS[lines.code].sort[kind](out, count, NULL)
     if ordered_t is float or ordered_t is double:
         restore(source, out, count, lines.descending)
     if lines.descending:
@@ -338,7 +345,7 @@ cdef void sort_positions(
         memcpy(scratch, source, count * sizeof(ordered_t))  # of what others may change meanwhile, NumPy must not count
         for i in range(count):
             out[i] = i
-        STABLE_POSITIONS[lines.code](scratch, <npy_intp*>out, count, NULL)
+        FUNCTIONS[lines.code].argsort[NPY_STABLESORT](scratch, <npy_intp*>out, count, NULL)
         return
     distance = take_keys(source, scratch, count, &least)
     bits = bit_length(distance)
@@ -355,7 +362,7 @@ cdef void sort_positions(
     if not cut and is_dealt_out(count, bits):
         found = deal_out(out, scratch, count, low, bits)
     elif count > 1:
-        FASTEST[UINT64](out, count, NULL)
+        FUNCTIONS[UINT64].sort[NPY_QUICKSORT](out, count, NULL)
     if cut:
         move_along(out, scratch, count, mask)
     for i in range(count):
@@ -387,54 +394,16 @@ cdef void move_along(uint64_t* out, const uint64_t* keys, int64_t count, uint64_
         out[j] = item
 
 
-# Complex numbers, which NumPy orders; descending as ascending from the other end.
-
-
-cdef void sort_complex(const void* source, void* out, const lines_t* lines, uint64_t* scratch) noexcept nogil:
-    copy_complex(source, out, lines)
-    if STABLE[lines.code](out, lines.length, NULL) < 0:
-        (<lines_t*>lines).failed = True
-    if lines.descending:
-        reverse_complex(out, lines)
-
-
-cdef void sort_complex_positions(
-        const void* source, void* out, const lines_t* lines, uint64_t* scratch) noexcept nogil:
-    cdef int64_t* places = <int64_t*>out
-    cdef int64_t count = lines.length
-    cdef int64_t i
-    cdef void* items = malloc(<size_t>count * lines.source_size)
-    if items == NULL:
-        (<lines_t*>lines).failed = True
-        return
-    copy_complex(source, items, lines)
-    for i in range(count):
-        places[i] = i
-    if STABLE_POSITIONS[lines.code](items, <npy_intp*>places, count, NULL) < 0:
-        (<lines_t*>lines).failed = True
-    free(items)
-    if lines.descending:
-        reverse(places, count)
-        for i in range(count):
-            places[i] = count - 1 - places[i]
-
-
-cdef void copy_complex(const void* source, void* out, const lines_t* lines) noexcept nogil:
-    memcpy(out, source, lines.length * lines.source_size)
-    if lines.descending:
-        reverse_complex(out, lines)
-
-
-cdef void reverse_complex(void* items, const lines_t* lines) noexcept nogil:
-    cdef int64_t count = lines.length
-    cdef int64_t i
-    if lines.code == COMPLEX64:
-        reverse(<uint64_t*>items, count)
-        return
-    cdef uint64_t* parts = <uint64_t*>items
-    reverse(parts, 2 * count)
-    for i in range(count):
-        parts[2 * i], parts[2 * i + 1] = parts[2 * i + 1], parts[2 * i]
+def complex_order(elements, axis, descending, wants_positions):
+    """Return complex numbers in order, or their positions; descending is ascending from the other end."""
+    if descending:
+        elements = np.flip(elements, axis)
+    elements = elements.copy()  # which no other thread changes
+    found = (np.argsort if wants_positions else np.sort)(elements, axis, kind="stable")
+    if not descending:
+        return found
+    found = np.flip(found, axis)
+    return elements.shape[axis] - 1 - found if wants_positions else found.copy()
 
 
 cdef line_function_t[10] SORT_VALUES = [
@@ -452,28 +421,18 @@ cdef line_function_t[10] SORT_POSITIONS = [
 ]
 
 
-cdef line_function_t line_function(int code, bint wants_positions) noexcept:
-    if code == COMPLEX64 or code == COMPLEX128:
-        return sort_complex_positions if wants_positions else sort_complex
-    return SORT_POSITIONS[place_of_ordered(code)] if wants_positions else SORT_VALUES[place_of_ordered(code)]
-
-
 cdef PyArray_ArrFuncs* functions_of(int code) noexcept:
     """Return NumPy's functions for elements of a type; NULL for floats of two bytes, and what NumPy lacks."""
     return FUNCTIONS[code]
 
 
 cdef int take_functions() except -1:
-    """Take NumPy's functions; of one byte, the stable ones are the fastest."""
+    """Take NumPy's functions."""
     for code in range(47):
         dtype = dtype_of_code(code)
-        if dtype is None or code == FLOAT16 or code == BFLOAT16 or dtype.numpy is None:
-            continue
-        descr = dtype.numpy
-        functions = FUNCTIONS[code] = PyDataType_GetArrFuncs(<PyArray_Descr*>descr)
-        STABLE[code] = functions.sort[NPY_STABLESORT]
-        STABLE_POSITIONS[code] = functions.argsort[NPY_STABLESORT]
-        FASTEST[code] = functions.sort[NPY_STABLESORT if itemsize_of(code) == 1 else NPY_QUICKSORT]
+        if dtype is not None and code != FLOAT16 and code != BFLOAT16 and dtype.numpy is not None:
+            descr = dtype.numpy
+            FUNCTIONS[code] = PyDataType_GetArrFuncs(<PyArray_Descr*>descr)
     return 0
 
 
