@@ -6,7 +6,6 @@ count, and their strides behind the steps from one core to the next. The iterato
 All else are functions of NumPy over zero-copy views; what is narrower than float32 is computed in that.
 """
 from cpython.number cimport PyNumber_Index
-from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 from numpy cimport npy_intp
 from tensix.core.device cimport META
@@ -15,10 +14,11 @@ from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.iterator cimport (
-    GRAIN_ELEMENTS, inner_loop_t, iterator_begin_use, iterator_end_use, iterator_run, iterator_simplify, iterator_start,
-    iterator_t, iterator_total, iterator_walk,
+    GRAIN_ELEMENTS, broadcast_dims, inner_loop_t, iterator_add_outer, iterator_begin_use, iterator_end_use,
+    iterator_run, iterator_simplify, iterator_start, iterator_t, iterator_total, iterator_walk,
 )
 from tensix.kernels.statistical cimport axes_from_any, length_impl, take_loop
+from tensix.kernels.views cimport moved
 from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, FLOAT64, dtype_of_code, itemsize_of
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
@@ -36,32 +36,25 @@ from tensix.loops.numpy_kernel import NumpyKernel
 cdef struct call_t:
     inner_loop_t loop
     void* data
-    int operands
     int size_count
     int step_count
-    npy_intp sizes[4]       # of the cores
-    npy_intp steps[8]       # inside the cores
-
-
-cdef struct operand_t:
-    int ndim            # of what stands before the core
-    int64_t sizes[64]
-    npy_intp steps[64]
+    npy_intp sizes[3]       # of the cores
+    npy_intp steps[6]       # inside the cores
 
 
 cdef void core_loop(char** data, const npy_intp* count, const npy_intp* steps, void* context) noexcept nogil:
     """Call the loop of a generalised ufunc: the count and the steps, then those of the core."""
     cdef call_t* call = <call_t*>context
-    cdef npy_intp sizes[5]
-    cdef npy_intp all_steps[12]
+    cdef npy_intp sizes[4]
+    cdef npy_intp all_steps[9]
     cdef int i
     sizes[0] = count[0]
     for i in range(call.size_count):
         sizes[1 + i] = call.sizes[i]
-    for i in range(call.operands):
+    for i in range(3):  # operands
         all_steps[i] = steps[i]
     for i in range(call.step_count):
-        all_steps[call.operands + i] = call.steps[i]
+        all_steps[3 + i] = call.steps[i]
     call.loop(data, sizes, all_steps, call.data)
 
 
@@ -81,15 +74,13 @@ cdef object matmul(Kernel self, object table, arguments_t args):
     cdef TensorImpl x = converted(a.impl, working)
     cdef TensorImpl y = converted(b.impl, working)
     cdef call_t core = MATMUL[working]
-    cdef operand_t left, right
     cdef int64_t sizes[64]
     cdef npy_intp itemsize = itemsize_of(working)
     cdef bint has_rows = x.ndim > 1
     cdef bint has_columns = y.ndim > 1
     cdef int last = x.ndim - 1
     cdef int inner = y.ndim - 2 if has_columns else 0
-    operand_init(&left, x, x.ndim - 2, last, itemsize)
-    operand_init(&right, y, y.ndim - 2, y.ndim - 1, itemsize)
+    cdef int ndim, outer
     core.sizes[0] = TensorImpl_sizes(x)[last - 1] if has_rows else 1
     core.sizes[1] = TensorImpl_sizes(x)[last]
     core.sizes[2] = TensorImpl_sizes(y)[inner + 1] if has_columns else 1
@@ -98,20 +89,20 @@ cdef object matmul(Kernel self, object table, arguments_t args):
     core.steps[2] = TensorImpl_strides(y)[inner] * itemsize
     core.steps[3] = TensorImpl_strides(y)[inner + 1] * itemsize if has_columns else itemsize
     core.steps[4], core.steps[5] = core.sizes[2] * itemsize, itemsize
-    core.operands, core.size_count, core.step_count = 3, 3, 6
-    cdef int ndim = broadcast(&left, &right, sizes)
+    core.size_count, core.step_count = 3, 6
+    outer = ndim = broadcast_dims(
+        max(x.ndim - 2, 0), TensorImpl_sizes(x), max(y.ndim - 2, 0), TensorImpl_sizes(y), sizes)
     if ndim < 0:
         raise ValueError(
             f"matmul() of shapes {a.shape} and {b.shape}: what stands before the matrices cannot be broadcast together."
         )
-    cdef int outer = ndim
     if has_rows:
         sizes[ndim] = core.sizes[0]
         ndim += 1
     if has_columns:
         sizes[ndim] = core.sizes[2]
         ndim += 1
-    return Tensor_wrap(converted(product(&core, x, y, &left, &right, outer, ndim, sizes, working), code))
+    return Tensor_wrap(converted(product(&core, x, y, outer, ndim, sizes, working), code))
 
 
 cdef object vecdot(Kernel self, object table, arguments_t args):
@@ -126,26 +117,28 @@ cdef object vecdot(Kernel self, object table, arguments_t args):
     cdef TensorImpl x = converted(a.impl, working)
     cdef TensorImpl y = converted(b.impl, working)
     cdef call_t core = VECDOT[working]
-    cdef operand_t left, right
     cdef int64_t sizes[64]
     cdef npy_intp itemsize = itemsize_of(working)
     cdef int mine = wrap_dim(axis, x.ndim)
     cdef int other = wrap_dim(axis, y.ndim)
+    cdef int ndim
     if x.ndim == 0 or y.ndim == 0:  # wrap_dim() takes 0 and -1 for them
         raise IndexError(f"vecdot() needs at least one dimension on each side, found shapes {a.shape} and {b.shape}.")
-    operand_init(&left, x, mine, mine, itemsize)
-    operand_init(&right, y, other, other, itemsize)
-    core.sizes[0] = TensorImpl_sizes(x)[mine]
-    core.steps[0] = TensorImpl_strides(x)[mine] * itemsize
-    core.steps[1] = TensorImpl_strides(y)[other] * itemsize
-    core.operands, core.size_count, core.step_count = 3, 1, 2
-    cdef int ndim = broadcast(&left, &right, sizes)
-    if ndim < 0 or core.sizes[0] != TensorImpl_sizes(y)[other]:
+    if mine != x.ndim - 1:
+        x = moved(x, mine, x.ndim - 1)
+    if other != y.ndim - 1:
+        y = moved(y, other, y.ndim - 1)
+    core.sizes[0] = TensorImpl_sizes(x)[x.ndim - 1]
+    core.steps[0] = TensorImpl_strides(x)[x.ndim - 1] * itemsize
+    core.steps[1] = TensorImpl_strides(y)[y.ndim - 1] * itemsize
+    core.size_count, core.step_count = 1, 2
+    ndim = broadcast_dims(x.ndim - 1, TensorImpl_sizes(x), y.ndim - 1, TensorImpl_sizes(y), sizes)
+    if ndim < 0 or core.sizes[0] != TensorImpl_sizes(y)[y.ndim - 1]:
         raise ValueError(
             f"vecdot() of shapes {a.shape} and {b.shape} along dimension {axis}: those sizes must be the same, and the "
             "others must fit each other."
         )
-    return Tensor_wrap(converted(product(&core, x, y, &left, &right, ndim, ndim, sizes, working), code))
+    return Tensor_wrap(converted(product(&core, x, y, ndim, ndim, sizes, working), code))
 
 
 cdef int check_pair(TensorBase a, TensorBase b) except -1:
@@ -170,59 +163,25 @@ cdef int check_columns(TensorBase a, TensorBase b) except -1:
     raise ValueError(f"matmul() of shapes {TensorImpl_shape(x)} and {TensorImpl_shape(y)}: {problem}")
 
 
-cdef void operand_init(operand_t* self, TensorImpl x, int first, int second, npy_intp itemsize) noexcept:
-    """Take the dimensions that are not of the core."""
-    cdef int i
-    self.ndim = 0
-    for i in range(x.ndim):
-        if i != first and i != second:
-            self.sizes[self.ndim] = TensorImpl_sizes(x)[i]
-            self.steps[self.ndim] = TensorImpl_strides(x)[i] * itemsize
-            self.ndim += 1
-
-
-cdef int broadcast(const operand_t* left, const operand_t* right, int64_t* sizes) noexcept:
-    """Find the common sizes and return how many there are; -1 if there are none."""
-    cdef int ndim = max(left.ndim, right.ndim)
-    cdef int i
-    cdef int64_t mine, other
-    for i in range(ndim):
-        mine = left.sizes[i - ndim + left.ndim] if i >= ndim - left.ndim else 1
-        other = right.sizes[i - ndim + right.ndim] if i >= ndim - right.ndim else 1
-        if mine != other and mine != 1 and other != 1:
-            return -1
-        sizes[i] = other if mine == 1 else mine
-    return ndim
-
-
 cdef TensorImpl product(
-        call_t* core, TensorImpl x, TensorImpl y, const operand_t* left, const operand_t* right, int outer, int ndim,
-        const int64_t* sizes, uint8_t code):
+        call_t* core, TensorImpl x, TensorImpl y, int outer, int ndim, const int64_t* sizes, uint8_t code):
     """Return the products, over `outer` dimensions of the `ndim` that the result has; on meta the shape alone."""
     cdef iterator_t iterator
-    cdef int i, k
+    cdef int i
     cdef npy_intp work
-    cdef npy_intp itemsize = itemsize_of(code)
-    cdef npy_intp step = itemsize
     if core.loop == NULL:
         raise TypeError(f"matmul() and vecdot() are not implemented for {dtype_of_code(code).name}.")
     cdef TensorImpl out = empty_impl(ndim, sizes, code, x.device_type, x.device_index)
     if x.device_type == META or out.numel == 0:
         return out
+    cdef void* target = TensorImpl_mutable_data(out)
+    cdef int core_dims = 1 if core.size_count == 1 else 2
     iterator_start(&iterator, outer, sizes)
-    iterator.operands = 3
-    iterator.storages[0], iterator.storages[1] = <PyObject*>x.storage, <PyObject*>y.storage
-    iterator.storages[2] = <PyObject*>out.storage
-    iterator.data[0] = <char*>TensorImpl_const_data(x)
-    iterator.data[1] = <char*>TensorImpl_const_data(y)
-    iterator.data[2] = <char*>TensorImpl_mutable_data(out)
-    for i in range(outer, ndim):
-        step *= sizes[i]
-    for i in range(outer - 1, -1, -1):
-        for k in range(2):
-            iterator.steps[i][k] = step_of(left if k == 0 else right, i - outer)
-        iterator.steps[i][2] = step
-        step *= sizes[i]
+    iterator_add_outer(&iterator, x, max(x.ndim - core_dims, 0), <void*>TensorImpl_const_data(x))
+    iterator_add_outer(&iterator, y, max(y.ndim - core_dims, 0), <void*>TensorImpl_const_data(y))
+    iterator_add_outer(&iterator, out, outer, target)
+    for i in range(3):
+        iterator.itemsizes[i] = 0  # cores are not moved, as single elements may be
     work = iterator_total(&iterator)
     if work >= GRAIN_ELEMENTS:
         iterator_run(&iterator, core_loop, core)
@@ -238,12 +197,6 @@ cdef TensorImpl product(
         iterator_walk(&iterator, core_loop, core)
     iterator_end_use(&iterator)
     return out
-
-
-cdef npy_intp step_of(const operand_t* self, int place) noexcept:
-    """Return the step of a dimension counted from the end; 0 where the operand is repeated."""
-    cdef int i = self.ndim + place
-    return self.steps[i] if i >= 0 and self.sizes[i] != 1 else 0
 
 
 def register_products():
@@ -269,21 +222,19 @@ def tensordot_kernel(self, other, dims_self, dims_other):
     return np.tensordot(self, other, (dims_self, dims_other))
 
 
-def complex_of(array):
-    """Return NumPy's complex type of the same precision."""
-    return np.result_type(array.dtype, np.complex64)
+def as_complex(array):
+    """Return complex numbers of the same precision also where NumPy finds no imaginary parts."""
+    return array.astype(np.result_type(array.dtype, np.complex64), copy=False)
 
 
 def eig_kernel(self):
-    """Return complex results also where NumPy finds no imaginary parts."""
-    values, vectors = np.linalg.eig(self)
-    return values.astype(complex_of(values), copy=False), vectors.astype(complex_of(vectors), copy=False)
+    """Return complex values and vectors."""
+    return tuple(map(as_complex, np.linalg.eig(self)))
 
 
 def eigvals_kernel(self):
-    """Return complex results also where NumPy finds no imaginary parts."""
-    values = np.linalg.eigvals(self)
-    return values.astype(complex_of(values), copy=False)
+    """Return complex values."""
+    return as_complex(np.linalg.eigvals(self))
 
 
 cdef OperatorTable PRODUCT = native_functions.MATMUL

@@ -35,7 +35,7 @@ cdef struct iterator_t:
 
 
 cdef int iterator_start(iterator_t* self, int ndim, const int64_t* sizes) except -1
-cdef int iterator_add(iterator_t* self, TensorImpl operand, void* data) except -1
+cdef int iterator_add_outer(iterator_t* self, TensorImpl operand, int ndim, void* data) except -1
 cdef void iterator_add_element(iterator_t* self, void* data) noexcept
 cdef int iterator_run(iterator_t* self, inner_loop_t loop, void* loop_data) except -1
 cdef int iterator_begin_use(iterator_t* self) except -1
@@ -48,10 +48,16 @@ cdef void iterator_walk(iterator_t* self, inner_loop_t loop, void* loop_data) no
 cdef void iterator_run_part(
     const iterator_t* self, int dim, npy_intp start, npy_intp stop, inner_loop_t loop, void* loop_data) noexcept nogil
 cdef void iterator_split(iterator_t* self, int dim, inner_loop_t loop, void* loop_data) noexcept nogil
+cdef int broadcast_dims(int a_ndim, const int64_t* a, int b_ndim, const int64_t* b, int64_t* sizes) noexcept nogil
 cdef int broadcast_sizes(TensorImpl a, TensorImpl b, int64_t* sizes) except -1
 cdef TensorImpl new_result(int ndim, const int64_t* sizes, uint8_t dtype_code, TensorImpl x, TensorImpl y)
 cdef bint has_sizes(TensorImpl self, int ndim, const int64_t* sizes) noexcept nogil
 cdef bint same_strides(TensorImpl a, TensorImpl b) noexcept nogil
+
+
+cdef inline int iterator_add(iterator_t* self, TensorImpl operand, void* data) except -1:
+    """Add an operand, broadcast to the shape; `data` is the address of its first element."""
+    return iterator_add_outer(self, operand, operand.ndim, data)
 
 
 cdef inline int run_shares(

@@ -48,12 +48,12 @@ cdef int iterator_start(iterator_t* self, int ndim, const int64_t* sizes) except
     return 0
 
 
-cdef int iterator_add(iterator_t* self, TensorImpl operand, void* data) except -1:
-    """Add an operand, broadcast to the shape; `data` is the address of its first element."""
+cdef int iterator_add_outer(iterator_t* self, TensorImpl operand, int ndim, void* data) except -1:
+    """Add an operand of whose dimensions the first few are walked over."""
     cdef int64_t* sizes = TensorImpl_sizes(operand)
     cdef int64_t* strides = TensorImpl_strides(operand)
     cdef int64_t itemsize = itemsize_of(operand.dtype_code)
-    cdef int missing = self.ndim - operand.ndim
+    cdef int missing = self.ndim - ndim
     cdef int slot = self.operands
     TX_ASSERT(slot < MAX_OPERANDS, "a slot for another operand", slot)
     if missing < 0:
@@ -572,18 +572,27 @@ cdef bint same_strides(TensorImpl a, TensorImpl b) noexcept nogil:
 
 cdef int broadcast_sizes(TensorImpl a, TensorImpl b, int64_t* sizes) except -1:
     """Fill in the common shape of two tensors and return its number of dimensions."""
-    cdef int ndim = max(a.ndim, b.ndim)
+    cdef int found = broadcast_dims(a.ndim, TensorImpl_sizes(a), b.ndim, TensorImpl_sizes(b), sizes)
+    if found < 0:
+        raise ValueError(
+            f"shapes {TensorImpl_shape(a)} and {TensorImpl_shape(b)} cannot be broadcast together: "
+            f"sizes {TensorImpl_sizes(a)[a.ndim + found]} and {TensorImpl_sizes(b)[b.ndim + found]} differ and "
+            "neither is 1."
+        )
+    return found
+
+
+cdef int broadcast_dims(int a_ndim, const int64_t* a, int b_ndim, const int64_t* b, int64_t* sizes) noexcept nogil:
+    """Fill in the common sizes and return how many there are; if two differ, their place from the end, as -1."""
+    cdef int ndim = max(a_ndim, b_ndim)
     cdef int64_t x, y
     cdef int i, p, q
     for i in range(ndim):
-        p = i - (ndim - a.ndim)
-        q = i - (ndim - b.ndim)
-        x = TensorImpl_sizes(a)[p] if p >= 0 else 1
-        y = TensorImpl_sizes(b)[q] if q >= 0 else 1
+        p = i - (ndim - a_ndim)
+        q = i - (ndim - b_ndim)
+        x = a[p] if p >= 0 else 1
+        y = b[q] if q >= 0 else 1
         if x != y and x != 1 and y != 1:
-            raise ValueError(
-                f"shapes {TensorImpl_shape(a)} and {TensorImpl_shape(b)} cannot be broadcast together: "
-                f"sizes {x} and {y} differ and neither is 1."
-            )
+            return i - ndim
         sizes[i] = y if x == 1 else x
     return ndim
