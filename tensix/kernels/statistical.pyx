@@ -23,7 +23,7 @@ from tensix.core.device cimport META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operands cimport write_fitting
 from tensix.loops.conversion cimport (
-    conversion_init, converting_loop, converting_loop_init, converting_loop_t, copy_loop, copy_strided,
+    conversion_init, converting_loop, converting_loop_init, converting_loop_t, copy_strided,
 )
 from tensix.loops.copy cimport check_cast, converted, in_order
 from tensix.loops.empty cimport empty_impl
@@ -332,7 +332,7 @@ cdef TensorImpl reduce(
     cdef npy_intp steps[3]
     cdef npy_intp count = x.numel
     cdef int64_t step, center_step
-    cdef int64_t itemsize = itemsize_of(code)
+    cdef int itemsize = itemsize_of(code)
     cdef int64_t x_itemsize = itemsize_of(x.dtype_code)
     cdef inner_loop_t function = loop.function
     cdef void* data = loop.data
@@ -384,12 +384,8 @@ cdef TensorImpl reduce(
     return out
 
 
-cdef void fill_with(char* target, const char* element, npy_intp count, npy_intp itemsize) noexcept nogil:
-    cdef char* data[2]
-    cdef npy_intp steps[2]
-    data[0], data[1] = <char*>element, target
-    steps[0], steps[1] = 0, itemsize
-    copy_loop(itemsize)(data, &count, steps, NULL)
+cdef void fill_with(char* target, const char* element, npy_intp count, int itemsize) noexcept nogil:
+    copy_strided(itemsize, element, 0, target, itemsize, count)
 
 
 cdef struct blocks_t:
@@ -408,7 +404,7 @@ cdef int reduce_large(
         TensorImpl out, bint has_center) except -1:
     """Reduce on several threads. See Note [Reduction in blocks]."""
     cdef blocks_t blocks
-    cdef npy_intp itemsize = itemsize_of(out.dtype_code)
+    cdef int itemsize = itemsize_of(out.dtype_code)
     cdef int kept
     iterator_simplify(iterator, 1)
     blocks.dim, kept = longest_dim(iterator, True), longest_dim(iterator, False)

@@ -9,9 +9,9 @@ A loop that is given other types than it is made for runs inside another one, wh
 it, and goes on. The block stays in the processor's nearest cache, and no temporary tensor is made. Since what wraps
 the loop is a loop too, the iterator and the threads know nothing of it.
 """
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from numpy cimport npy_intp
-from tensix.loops.item cimport sixteen_bytes_t
+from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
 from tensix.loops.iterator cimport inner_loop_t
 from tensix.tensors.dtype cimport BFLOAT16, FLOAT32, FLOAT64, itemsize_of, refuse_undefined
 
@@ -30,31 +30,19 @@ cdef enum:
 # ---- as they are
 
 
-cdef void copy_1(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
-    copy_strided(1, data[0], steps[0], data[1], steps[1], count[0])
+cdef void copy(item_t** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
+    copy_strided(sizeof(item_t), <char*>data[0], steps[0], <char*>data[1], steps[1], count[0])
 
-cdef void copy_2(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
-    copy_strided(2, data[0], steps[0], data[1], steps[1], count[0])
 
-cdef void copy_4(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
-    copy_strided(4, data[0], steps[0], data[1], steps[1], count[0])
-
-cdef void copy_8(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
-    copy_strided(8, data[0], steps[0], data[1], steps[1], count[0])
-
-cdef void copy_16(char** data, const npy_intp* count, const npy_intp* steps, void* nothing) noexcept nogil:
-    copy_strided(16, data[0], steps[0], data[1], steps[1], count[0])
+cdef inner_loop_t[5] COPY = [
+    <inner_loop_t>copy[uint8_t], <inner_loop_t>copy[uint16_t], <inner_loop_t>copy[uint32_t],
+    <inner_loop_t>copy[uint64_t], <inner_loop_t>copy[sixteen_bytes_t],
+]
 
 
 cdef inner_loop_t copy_loop(int itemsize) noexcept nogil:
     """Return the loop that copies elements of a size, from its first operand to its second."""
-    if itemsize == 1:
-        return copy_1
-    if itemsize == 2:
-        return copy_2
-    if itemsize == 4:
-        return copy_4
-    return copy_8 if itemsize == 8 else copy_16
+    return COPY[place_of_item(itemsize)]
 
 
 cdef void copy_tile(

@@ -271,7 +271,7 @@ cdef void zero_loop(char** data, const npy_intp* count, const npy_intp* steps, v
     if steps[1] == size:
         memset(data[1], 0, count[0] * size)
     else:
-        copy_loop(size)(data, count, steps, NULL)
+        copy_strided(size, data[0], steps[0], data[1], steps[1], count[0])
 
 
 cdef int convert_element(uint8_t source_code, void* source, uint8_t target_code, void* target) except -1:
