@@ -17,7 +17,7 @@ from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
 from tensix.kernels.searching cimport places_of_mask
 from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
-from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, has_sizes, run_shares
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, advance, has_sizes, run_shares
 from tensix.loops.overlap cimport may_overlap
 from tensix.tensors.dtype cimport BOOL, INT64, UINT64, is_integer, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
@@ -198,7 +198,7 @@ cdef bint broadcast(gather_t* self, list indices) except -1:
 cdef bint take_distances(gather_t* self, list indices) except -1:
     """Write how far each position is from the start; return False if one is outside."""
     cdef int64_t steps[64]
-    cdef const int64_t* positions
+    cdef const char* positions
     cdef int64_t position
     cdef TensorImpl index
     cdef bint is_first = True
@@ -219,8 +219,8 @@ cdef bint take_distances(gather_t* self, list indices) except -1:
         for i in range(self.index_ndim):
             steps[i] = 0
             if i >= missing and TensorImpl_sizes(index)[i - missing] != 1:
-                steps[i] = TensorImpl_strides(index)[i - missing]
-        positions = <const int64_t*>TensorImpl_const_data(index)
+                steps[i] = TensorImpl_strides(index)[i - missing] * <int64_t>sizeof(int64_t)
+        positions = <const char*>TensorImpl_const_data(index)
         if not add_distances(self, positions, steps, self.steps[k], self.extents[k], is_first):
             return False
         is_first = False
@@ -228,7 +228,7 @@ cdef bint take_distances(gather_t* self, list indices) except -1:
 
 
 cdef bint add_distances(
-        gather_t* self, const int64_t* positions, const int64_t* steps, int64_t step, int64_t extent,
+        gather_t* self, const char* positions, const int64_t* steps, int64_t step, int64_t extent,
         bint is_first) noexcept nogil:
     """Add how far the positions along one dimension are, to nothing if they are the first."""
     cdef int64_t place[64]
@@ -244,22 +244,14 @@ cdef bint add_distances(
     for _ in range(self.count // row):
         for i in range(row):
             if i == 0 or inner != 0:
-                position = positions[i * inner]
+                position = (<const int64_t*>(positions + i * inner))[0]
                 position += extent if position < 0 else 0
                 if <uint64_t>position >= <uint64_t>extent:
                     return False
                 position *= step
             to[i] = position if is_first else to[i] + position
         to += row
-        dim = last - 1
-        while dim >= 0:
-            place[dim] += 1
-            positions += steps[dim]
-            if place[dim] < self.index_sizes[dim]:
-                break
-            positions -= steps[dim] * place[dim]
-            place[dim] = 0
-            dim -= 1
+        positions = advance(last, self.index_sizes, steps, place, positions)
     return True
 
 
@@ -448,7 +440,7 @@ cdef void move(item_t* other, const gather_t* self, const char* items, int64_t s
     cdef int inner_dims = self.inner.ndim
     cdef int64_t i, _
     cdef int dim
-    while inner_dims and (row == 1 or self.inner.steps[inner_dims - 1] == row * row_step):
+    while inner_dims > 0 and (row == 1 or self.inner.steps[inner_dims - 1] == row * row_step):
         inner_dims -= 1  # what lies as one dimension is walked as one
         if self.inner.sizes[inner_dims] != 1:
             row_step = self.inner.steps[inner_dims] if row == 1 else row_step
@@ -480,27 +472,13 @@ cdef void move(item_t* other, const gather_t* self, const char* items, int64_t s
                     else:
                         copy_strided(sizeof(item_t), <char*>other, step * sizeof(item_t), <char*>place, row_step, row)
                     other += row * step
-                    place = advance(&self.inner, inner_dims, inner, place)
+                    place = advance(inner_dims, self.inner.sizes, self.inner.steps, inner, place)
         dim = self.outer.ndim
-        items = advance(&self.outer, dim, outer, items)
+        items = advance(dim, self.outer.sizes, self.outer.steps, outer, items)
         while dim and outer[dim - 1] == 0:
             dim -= 1
         if dim == 0:
             return
-
-
-cdef inline const char* advance(const run_t* run, int dims, int64_t* position, const char* place) noexcept nogil:
-    """Go to the next place of a run, after the last to the first."""
-    cdef int dim = dims - 1
-    while dim >= 0:
-        position[dim] += 1
-        place += run.steps[dim]
-        if position[dim] < run.sizes[dim]:
-            return place
-        place -= run.steps[dim] * run.sizes[dim]
-        position[dim] = 0
-        dim -= 1
-    return place
 
 
 # ---- a position for each element
@@ -511,12 +489,13 @@ cdef struct along_t:
     int ndim
     int64_t sizes[64]           # of the result
     int64_t steps[64]           # bytes of the source, 0 along the dimension of the positions
-    int64_t index_steps[64]     # positions
+    int64_t index_steps[64]     # bytes
     int64_t step                # bytes of the source along that dimension
     int64_t extent
     const char* items
-    const int64_t* positions
+    const char* positions
     char* out
+    int64_t rows                # of the result
     bint is_done
 
 
@@ -542,7 +521,7 @@ cdef TensorBase gather_along(TensorImpl source, TensorImpl index, int dim):
         if i != dim and size != self.sizes[i] and size != 1:
             return None
         self.steps[i] = 0 if i == dim or size == 1 else TensorImpl_strides(source)[i] * self.itemsize
-        self.index_steps[i] = 0 if index_size == 1 else TensorImpl_strides(index)[i]
+        self.index_steps[i] = 0 if index_size == 1 else TensorImpl_strides(index)[i] * <int64_t>sizeof(int64_t)
     self.step, self.extent = TensorImpl_strides(source)[dim] * self.itemsize, TensorImpl_sizes(source)[dim]
     made = empty_impl(source.ndim, self.sizes, source.dtype_code, CPU, -1)
     result = Tensor_wrap(made)
@@ -550,7 +529,8 @@ cdef TensorBase gather_along(TensorImpl source, TensorImpl index, int dim):
         return result if made.numel == 0 else None
     self.out = <char*>TensorImpl_mutable_data(made)
     self.items = <const char*>TensorImpl_const_data(source)
-    self.positions = <const int64_t*>TensorImpl_const_data(index)
+    self.positions = <const char*>TensorImpl_const_data(index)
+    self.rows = made.numel // self.sizes[made.ndim - 1]
     run_shares(take_all, &self, 1, made.numel, source, index, None)
     return result if self.is_done else None
 
@@ -563,8 +543,9 @@ cdef void take_all(void* context, int64_t share) noexcept nogil:
 cdef bint take_along(item_t* out, const along_t* self) noexcept nogil:
     """Copy row by row; return False at a position outside."""
     cdef const char* items = self.items
-    cdef const int64_t* positions = self.positions
+    cdef const char* positions = self.positions
     cdef int64_t place[64]
+    cdef int64_t index_place[64]
     cdef int last = self.ndim - 1
     cdef int64_t row = self.sizes[last]
     cdef int64_t index_step = self.index_steps[last]
@@ -572,25 +553,15 @@ cdef bint take_along(item_t* out, const along_t* self) noexcept nogil:
     cdef int64_t i, position
     cdef int dim
     for dim in range(last):
-        place[dim] = 0
-    while True:
+        place[dim] = index_place[dim] = 0
+    for _ in range(self.rows):
         for i in range(row):
-            position = positions[i * index_step]
+            position = (<const int64_t*>(positions + i * index_step))[0]
             position += self.extent if position < 0 else 0
             if <uint64_t>position >= <uint64_t>self.extent:
                 return False
             out[i] = (<const item_t*>(items + i * item_step + position * self.step))[0]
         out += row
-        dim = last - 1
-        while dim >= 0:
-            place[dim] += 1
-            items += self.steps[dim]
-            positions += self.index_steps[dim]
-            if place[dim] < self.sizes[dim]:
-                break
-            items -= self.steps[dim] * place[dim]
-            positions -= self.index_steps[dim] * place[dim]
-            place[dim] = 0
-            dim -= 1
-        if dim < 0:
-            return True
+        items = advance(last, self.sizes, self.steps, place, items)
+        positions = advance(last, self.sizes, self.index_steps, index_place, positions)
+    return True

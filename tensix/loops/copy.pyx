@@ -15,7 +15,7 @@ from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.loops.conversion cimport conversion_init, conversion_loop, conversion_t, copy_loop, copy_strided, copy_tile
 from tensix.loops.empty cimport empty_impl, empty_like_impl
 from tensix.loops.iterator cimport (
-    GRAIN_ELEMENTS, inner_loop_t, iterator_add, iterator_add_element, iterator_run, iterator_start, iterator_t,
+    GRAIN_ELEMENTS, advance, inner_loop_t, iterator_add, iterator_add_element, iterator_run, iterator_start, iterator_t,
     new_result, rows_loop_t,
 )
 from tensix.loops.overlap cimport check_writable_once, is_same_view, may_overlap
@@ -143,29 +143,21 @@ cdef int gather(TensorImpl target, TensorImpl source) except -1:
     cdef int outer = source.ndim - 2
     cdef int64_t rows = sizes[outer]
     cdef int64_t columns = sizes[outer + 1]
+    cdef int64_t steps[5]
     cdef int64_t position[5]
     cdef int i
     if strides[outer] == columns * strides[outer + 1]:
         rows, columns = 1, rows * columns
-    for i in range(outer):
-        position[i] = 0
-    while True:  # over planes of the two innermost dimensions
+    for i in range(source.ndim):
+        steps[i], position[i] = strides[i] * itemsize, 0
+    for _ in range(source.numel // (rows * columns)):  # planes of the two innermost dimensions
         row = items
         for _ in range(rows):
-            copy_strided(itemsize, row, strides[outer + 1] * itemsize, to, itemsize, columns)
+            copy_strided(itemsize, row, steps[outer + 1], to, itemsize, columns)
             to += columns * itemsize
-            row += strides[outer] * itemsize
-        i = outer - 1
-        while i >= 0:
-            position[i] += 1
-            items += strides[i] * itemsize
-            if position[i] < sizes[i]:
-                break
-            items -= strides[i] * sizes[i] * itemsize
-            position[i] = 0
-            i -= 1
-        if i < 0:
-            return 0
+            row += steps[outer]
+        items = advance(outer, sizes, steps, position, items)
+    return 0
 
 
 cdef object lazy_clone(Kernel self, object table, arguments_t args):

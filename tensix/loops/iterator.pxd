@@ -60,6 +60,21 @@ cdef inline int iterator_add(iterator_t* self, TensorImpl operand, void* data) e
     return iterator_add_outer(self, operand, operand.ndim, data)
 
 
+cdef inline const char* advance(
+        int ndim, const int64_t* sizes, const int64_t* steps, int64_t* position, const char* place) noexcept nogil:
+    """Go to the next place in some dimensions, the last one first; after the last place to the first."""
+    cdef int dim = ndim - 1
+    while dim >= 0:
+        position[dim] += 1
+        place += steps[dim]
+        if position[dim] < sizes[dim]:
+            return place
+        place -= steps[dim] * sizes[dim]
+        position[dim] = 0
+        dim -= 1
+    return place
+
+
 cdef inline int run_shares(
         chunk_function_t function, void* context, int64_t shares, int64_t work, TensorImpl x, TensorImpl y,
         TensorImpl written) except -1:
