@@ -51,6 +51,11 @@ import numpy as np
 
 from tensix.dispatch import native_functions
 
+# The loops of tensix/loops/reduce.h
+ctypedef void (*run_t)(const void* x, npy_intp n, void* result, const void* center) noexcept nogil
+ctypedef void (*rows_t)(
+    void* result, const void* x, npy_intp n, npy_intp rows, npy_intp row_step, const void* center) noexcept nogil
+
 cdef extern from "tensix/loops/reduce.h" nogil:
     ctypedef struct tx_reduction_t:
         run_t run
@@ -68,12 +73,32 @@ cdef enum:
     ROOT = 1            # the variant of `spread` that is the standard deviation
 
 
+cdef struct reduction_loop_t:
+    inner_loop_t function
+    void* data
+    run_t run                       # what `function` calls; NULL: it is NumPy's
+    rows_t rows
+    const reduction_loop_t* join    # combines partial results
+    char identity[16]               # the result that changes nothing
+    int source                      # the type of the elements
+    npy_intp source_size
+    npy_intp result_size
+    int settled                     # the bool that nothing changes any more; -1 if there is none
+    bint by_pairs                   # whether blocks are combined two by two. See Note [Lanes]
+
+
 cdef dict OPERATIONS = {"sum": TX_SUM, "prod": TX_PROD, "max": TX_MAX, "min": TX_MIN, "any": TX_ANY, "all": TX_ALL,
                         "count_nonzero": TX_COUNT}
 
 
 cdef class ReductionKernel(Kernel):
     """Reduce the elements in their working type; by a ufunc's loop where tensix has none."""
+
+    cdef bint has_dtype          # whether the operator has the argument
+    cdef bint has_empty_result
+    cdef uint8_t working[47]   # per type of the elements: that in which they are reduced
+    cdef uint8_t results[47]   # and that of the result
+    cdef reduction_loop_t loops[47]
 
     def __init__(
             self, str operator, function, identity, *, working, results=None, has_dtype=False,

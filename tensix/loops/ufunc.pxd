@@ -2,7 +2,6 @@
 from libc.stdint cimport uint8_t
 from numpy cimport ufunc
 from tensix.dispatch.kernel cimport Kernel
-from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.loops.corrected_loops cimport original_loop_t
 from tensix.loops.iterator cimport inner_loop_t
 from tensix.tensors.tensor_base cimport TensorBase
@@ -38,30 +37,6 @@ cdef class UfuncKernel(Kernel):
     cdef int check(self, TensorImpl x, TensorImpl y) except -1
 
 
-cdef class PowerKernel(UfuncKernel):
-    pass
-
-
-cdef class IdentityKernel(UfuncKernel):
-    cdef bint changes_complex
-
-
-cdef class OutKernel(Kernel):
-    cdef UfuncKernel rules
-    cdef bint is_in_place
-
-
-cdef class CopyingOutKernel(Kernel):
-    cdef OperatorTable maker
-
-
-cdef class ClipKernel(Kernel):
-    cdef OperatorTable maximum
-    cdef OperatorTable minimum
-    cdef const inner_loop_t* loops  # by element types, for both bounds at once; NULL: in two steps
-
-
-cdef int UfuncKernel_code(UfuncKernel self, uint8_t code) except -1
 cdef int UfuncKernel_result_code(UfuncKernel self, uint8_t code) except -1
 cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, TensorImpl out, uint8_t result_code)
 cdef TensorImpl run_beside_number(typed_loop_t* loop, TensorImpl x, void* number, bint is_left, TensorImpl out)

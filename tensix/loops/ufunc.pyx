@@ -7,7 +7,7 @@ The kernel that makes a tensor and those that write to `out` or to the first ope
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memchr, memset, strchr
+from libc.string cimport memchr, memset
 from numpy cimport npy_intp, ufunc
 from tensix.core.device cimport CPU, META
 from tensix.core.storage_impl cimport StorageImpl
@@ -72,8 +72,8 @@ cdef class UfuncKernel(Kernel):
         if function.nin == 2:
             self.number_function = run_with_number
         if integers is not None:
-            UfuncKernel_take_loops(self, integers, b"iu")
-        UfuncKernel_take_loops(self, function, b"fc" if promotes else b"biufc")
+            UfuncKernel_take_loops(self, integers, "iu")
+        UfuncKernel_take_loops(self, function, "fc" if promotes else "biufc")
         UfuncKernel_correct(self)
 
     cdef int check(self, TensorImpl x, TensorImpl y) except -1:
@@ -172,6 +172,8 @@ cdef bint is_two(TensorImpl number) except -1:
 cdef class IdentityKernel(UfuncKernel):
     """Return elements as they are, complex ones unless a function changes those; large tensors share their bytes."""
 
+    cdef bint changes_complex
+
     def __init__(self, operator, function, **options):
         UfuncKernel.__init__(self, operator, function, **options)
         self.changes_complex, self.function = function is np.conjugate, share_or_run
@@ -191,6 +193,9 @@ cdef object share_or_run(Kernel kernel, object table, arguments_t args):
 
 cdef class OutKernel(Kernel):
     """Run a ufunc's loop and write the result to a tensor that is there: the argument `out`, or the first operand."""
+
+    cdef UfuncKernel rules
+    cdef bint is_in_place
 
     def __init__(self, UfuncKernel rules not None, *, in_place=False):
         self.rules, self.is_in_place, self.function = rules, in_place, write_result
@@ -224,6 +229,8 @@ cdef object write_with_number(Kernel kernel, object tensor, void* number, bint i
 
 cdef class CopyingOutKernel(Kernel):
     """Call an operator that makes a tensor, and copy that to the argument `out`, which comes behind all of its."""
+
+    cdef OperatorTable maker
 
     def __init__(self, OperatorTable maker not None):
         self.maker, self.function, self.name = maker, make_and_copy, f"{maker.schema.name}, then copy_"
@@ -264,8 +271,7 @@ cdef object are_equal(Kernel kernel, object table, arguments_t args):
         return False
     search.function, search.data, search.is_found = loop.function, loop.data, False
     if x.dtype_code != loop.code or y.dtype_code != loop.code:
-        converting_loop_init(&wrapped, loop.function, loop.data, 3)
-        convert_operands(&wrapped, loop, x, y, loop.result_code)
+        wrap_loop(&wrapped, loop, x, y, loop.result_code)
         search.function, search.data = converting_loop, &wrapped
     iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
@@ -294,6 +300,10 @@ cdef void search_run(char** data, const npy_intp* count, const npy_intp* steps, 
 
 cdef class ClipKernel(Kernel):
     """Bound a tensor from below and above by two other operators, so as to serve every device; on the CPU at once."""
+
+    cdef OperatorTable maximum
+    cdef OperatorTable minimum
+    cdef const inner_loop_t* loops  # by element types, for both bounds at once; NULL: in two steps
 
     def __init__(self, OperatorTable maximum not None, OperatorTable minimum not None, *, at_once=False):
         self.maximum, self.minimum, self.function = maximum, minimum, clip
@@ -338,7 +348,7 @@ cdef object clipped(inner_loop_t loop, TensorImpl x, TensorImpl low, TensorImpl 
     return result
 
 
-cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, const char* kinds) except -1:
+cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, str kinds) except -1:
     """Enter every loop whose inputs are of one type that tensix has, of one of NumPy's kinds."""
     cdef const uint8_t* types
     cdef typed_loop_t* loop
@@ -348,7 +358,7 @@ cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, const char* ki
         if types[0] != types[function.nin - 1] or CODES[types[0]] < 0 or CODES[types[function.nin]] < 0:
             continue  # times, objects, long double: tensix lacks these types
         loop = &self.loops[CODES[types[0]]]
-        if strchr(kinds, KINDS[types[0]]) != NULL and loop.function == NULL:
+        if dtype_of_code(CODES[types[0]]).kind in kinds and loop.function == NULL:
             loop.function = <inner_loop_t><void*>function.functions[i]  # it needs no GIL
             loop.data = <void*>function.data[i] if function.data != NULL else NULL
             loop.code, loop.result_code = CODES[types[0]], CODES[types[function.nin]]
@@ -356,8 +366,7 @@ cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, const char* ki
     return 0
 
 
-cdef int CODES[24]   # tensix's type codes by NumPy's 24 type numbers; -1 for types that tensix lacks
-cdef char KINDS[24]  # and NumPy's kinds
+cdef int CODES[24]  # tensix's type codes by NumPy's 24 type numbers; -1 for types that tensix lacks
 
 
 cdef int read_types() except -1:
@@ -368,7 +377,7 @@ cdef int read_types() except -1:
         if letter in "SUVOMm":
             continue
         try:
-            CODES[<int>dtype.num], KINDS[<int>dtype.num] = dtype_from_any(dtype).code, ord(dtype.kind)
+            CODES[<int>dtype.num] = dtype_from_any(dtype).code
         except TypeError:  # long double
             pass
     return 0
@@ -526,8 +535,7 @@ cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, TensorImpl out, uint
     if fits:
         iterator_run(&iterator, loop.function, loop.data)
         return out
-    converting_loop_init(&wrapped, loop.function, loop.data, 2)
-    convert_operands(&wrapped, loop, x, x, result_code)
+    wrap_loop(&wrapped, loop, x, None, result_code)
     iterator_run(&iterator, converting_loop, &wrapped)
     return out
 
@@ -560,8 +568,7 @@ cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y, Tenso
     if fits:
         iterator_run(&iterator, loop.function, loop.data)
         return out
-    converting_loop_init(&wrapped, loop.function, loop.data, 3)
-    convert_operands(&wrapped, loop, x, y, result_code)
+    wrap_loop(&wrapped, loop, x, y, result_code)
     iterator_run(&iterator, converting_loop, &wrapped)
     return out
 
@@ -594,10 +601,11 @@ cdef TensorImpl run_beside_number(typed_loop_t* loop, TensorImpl x, void* number
     return out
 
 
-cdef int convert_operands(
+cdef int wrap_loop(
         converting_loop_t* self, typed_loop_t* loop, TensorImpl x, TensorImpl y, uint8_t result_code) except -1:
-    """Set up the conversions of the inputs to the loop's type, and from its result."""
-    cdef int last = self.operands - 1
+    """Wrap a loop so that the inputs are converted to its type, and its result from it; `y` may be None."""
+    cdef int last = 1 if y is None else 2
+    converting_loop_init(self, loop.function, loop.data, last + 1)
     if x.dtype_code != loop.code:
         conversion_init(&self.conversions[0], x.dtype_code, loop.code)
     if last == 2 and y.dtype_code != loop.code:
