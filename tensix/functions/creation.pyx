@@ -702,9 +702,9 @@ def tensor(data, *, dtype=None, device=None):
     if made is not None:
         return made
     if wanted is None and isinstance(data, (list, tuple)):
-        found = type_of_sequence(data)
-        if found is not None:
-            return tensor(data, dtype=found)
+        found = types_in(data)
+        if any(isinstance(one, DType) for one in found):  # Python's numbers among them give way
+            return tensor(data, dtype=result_type(*found))
     array = call_ignoring_errors(np.array, (data, None if wanted is None else wanted.numpy))
     refuse_objects(array, data)
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
@@ -933,7 +933,10 @@ def from_dlpack(x, /, *, device=None, copy=None):
     if type(x) is Tensor:
         source = Tensor_wrap(TensorImpl_shallow_copy((<Tensor>x).impl))
     elif type(x) is ndarray:
-        source = Tensor_wrap(impl_of_exporting_array(x))
+        try:  # without the detour of a capsule; errors are those that it would bring
+            source = Tensor_wrap(impl_of_ndarray(x, True))
+        except (TypeError, ValueError) as error:
+            raise BufferError(f"the array cannot be shared: {error}") from None
     elif device is None:
         check_producer(x)
         source = Tensor_wrap(impl_of_dlpack(x, None, copy))
@@ -949,14 +952,6 @@ def from_dlpack(x, /, *, device=None, copy=None):
         return converted(source, None, device, copy)
     except NotImplementedError:  # it names an operator that the caller has not asked for
         raise BufferError(f"tensix cannot copy from {source.device} to {device}: no kernel is registered.") from None
-
-
-cdef TensorImpl impl_of_exporting_array(object array):
-    """View NumPy's array without the detour of a capsule; errors are those that the capsule would bring."""
-    try:
-        return impl_of_ndarray(array, True)
-    except (TypeError, ValueError) as error:
-        raise BufferError(f"the array cannot be shared: {error}") from None
 
 
 cdef int check_producer(object x) except -1:
@@ -1082,14 +1077,6 @@ cdef object of_sequence(object obj, DType wanted):
     if made is not None:
         return made
     return tensor(obj, dtype=wanted)
-
-
-cdef object type_of_sequence(object obj):
-    """Return the element type of nested sequences of tensors, arrays and their scalars; None if there are none."""
-    found = types_in(obj)
-    if any(isinstance(one, DType) for one in found):  # Python's numbers among them give way
-        return result_type(*found)
-    return None
 
 
 cdef list types_in(object obj):

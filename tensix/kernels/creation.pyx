@@ -39,7 +39,7 @@ from tensix.dispatch import native_functions
 from tensix.loops import copy, empty
 from tensix.loops.numpy_kernel import NumpyKernel
 from tensix.loops.numpy_results import computed
-from tensix.tensors.dtype import complex64, float32, int64
+from tensix.tensors.dtype import complex64, float32
 from tensix.tensors.memory_format import contiguous_format
 
 cdef OperatorTable ASTYPE, CLONE, COPY_, EMPTY, EXPAND, FILL_, RANDOM_, RESHAPE, ZEROS
@@ -339,16 +339,13 @@ cdef int64_t length_of_ints(object start, object end, object step) except -1:
     cdef int64_t first = PyLong_AsLongLongAndOverflow(start, &overflow[0])
     cdef int64_t bound = PyLong_AsLongLongAndOverflow(end, &overflow[1])
     cdef int64_t distance = PyLong_AsLongLongAndOverflow(step, &overflow[2])
-    if overflow[0] or overflow[1] or overflow[2] or not all_below(first, bound, distance):
+    cdef int64_t most = INT64_MAX // 4  # of three such numbers the sum cannot overflow
+    if overflow[0] or overflow[1] or overflow[2] or max(first, bound, distance) >= most or (
+            min(first, bound, distance) <= -most):
         return length_of(start, end, step)
     if (bound > first) != (distance > 0) or bound == first:
         return 0
     return (bound - first + distance - (1 if distance > 0 else -1)) // distance
-
-
-cdef inline bint all_below(int64_t a, int64_t b, int64_t c) noexcept:
-    """Return whether the sum of three numbers cannot overflow."""
-    return max(a, b, c) < INT64_MAX // 4 and min(a, b, c) > INT64_MIN // 4
 
 
 cdef int64_t length_of(object start, object end, object step) except -1:
@@ -469,17 +466,6 @@ cdef TensorBase new_vector(int64_t count, int code, int device_type, int device_
     return EMPTY.call_empty(1, &count, code, device_type, device_index)
 
 
-def default_type(*numbers):
-    """Return the element type of a result of these numbers."""
-    made = int64
-    for number in numbers:
-        if isinstance(number, complex):
-            return complex64
-        if isinstance(number, float):
-            made = float32
-    return made
-
-
 def numbers_of_numpy(count, dtype, device, function, *args):
     """Return the numbers that a function of NumPy makes as a tensor of a type, on a device: on meta none are made."""
     where = Device("cpu" if device is None else device)
@@ -528,7 +514,7 @@ cdef object linspace_of_numpy(object start, object end, object steps, object end
     if not 0 <= steps < 2**63:
         raise ValueError(f"linspace() needs a number of elements that is 0 or more and below 2**63, found num={steps}.")
     if dtype is None:
-        dtype = default_type(start, end, 0.0)
+        dtype = complex64 if isinstance(start, complex) or isinstance(end, complex) else float32
     exact = dtype.numpy if dtype.kind in "iu" else None
     return numbers_of_numpy(steps, dtype, device, np.linspace, start, end, steps, endpoint, False, exact)
 
@@ -627,15 +613,14 @@ cdef object triangle(Kernel self, object table, arguments_t args):
     cdef TensorImpl x = (<TensorBase>args[0]).impl
     cdef int64_t* sizes = TensorImpl_sizes(x)
     cdef object k = <object>args[1]
-    cdef TensorBase made = None
+    cdef TensorBase made
     cdef triangles_t triangles
     cdef void* target
     cdef const void* source
     cdef Kernel by_numpy = TRIL_BY_NUMPY if self.variant == LOWER else TRIU_BY_NUMPY
-    if x.contiguous and x.ndim >= 2 and type(k) is int and -sizes[x.ndim - 2] <= k <= sizes[x.ndim - 1]:
-        made = EMPTY.call_empty(x.ndim, sizes, x.dtype_code, CPU, -1)
-    if made is None:
+    if not (x.contiguous and x.ndim >= 2 and type(k) is int and -sizes[x.ndim - 2] <= k <= sizes[x.ndim - 1]):
         return by_numpy.function(by_numpy, table, args)
+    made = EMPTY.call_empty(x.ndim, sizes, x.dtype_code, CPU, -1)
     target = TensorImpl_mutable_data(made.impl)
     source = TensorImpl_const_data(x)
     triangles.target, triangles.source = <char*>target, <const char*>source
