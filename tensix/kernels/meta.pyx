@@ -53,21 +53,15 @@ cdef class MetaUfuncKernel(UfuncKernel):
 
     def __init__(self, UfuncKernel rules not None):
         self.operator_name, self.promotes, self.loops = rules.operator_name, rules.promotes, rules.loops
+        self.inputs, self.function = rules.inputs, shape_of_ufunc
         self.name = f"shape and type of {rules.operator_name}"
-        self.function = shape_of_one if rules.inputs == 1 else shape_of_two
 
 
-cdef object shape_of_one(Kernel self, object table, arguments_t args):
+cdef object shape_of_ufunc(Kernel kernel, object table, arguments_t args):
+    cdef UfuncKernel self = <UfuncKernel>kernel
     cdef TensorImpl x = (<TensorBase>args[0]).impl
-    code = UfuncKernel_result_code(<UfuncKernel>self, x.dtype_code)
-    return Tensor_wrap(new_result(x.ndim, TensorImpl_sizes(x), code, x, x))
-
-
-cdef object shape_of_two(Kernel self, object table, arguments_t args):
-    cdef TensorImpl x = (<TensorBase>args[0]).impl
-    cdef TensorImpl y = (<TensorBase>args[1]).impl
-    code = UfuncKernel_result_code(<UfuncKernel>self, promote_codes(x.dtype_code, y.dtype_code))
-    return broadcast_result(x, y, code)
+    cdef TensorImpl y = (<TensorBase>args[self.inputs - 1]).impl
+    return broadcast_result(x, y, UfuncKernel_result_code(self, promote_codes(x.dtype_code, y.dtype_code)))
 
 
 cdef object broadcast_result(TensorImpl x, TensorImpl y, uint8_t code):
