@@ -17,7 +17,9 @@ from tensix.loops.copy cimport converted
 from tensix.loops.empty cimport empty_impl
 from tensix.kernels.searching cimport places_of_mask
 from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
-from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, advance, has_sizes, run_shares
+from tensix.loops.iterator cimport (
+    CHUNK_ELEMENTS, GRAIN_ELEMENTS, advance, broadcast_dims, has_sizes, run_shares,
+)
 from tensix.loops.overlap cimport may_overlap
 from tensix.tensors.dtype cimport BOOL, INT64, UINT64, is_integer, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
@@ -165,8 +167,7 @@ cdef void add_dim(run_t* run, int64_t size, int64_t step) noexcept:
 cdef bint broadcast(gather_t* self, list indices) except -1:
     """Find the common shape of positions; return False if there is none, or an int alone."""
     cdef TensorImpl index
-    cdef int64_t size
-    cdef int i, place
+    cdef int i
     cdef bint found = False
     cdef bint is_empty = True
     self.index_ndim = 0
@@ -182,13 +183,9 @@ cdef bint broadcast(gather_t* self, list indices) except -1:
     for key in indices:
         if isinstance(key, TensorImpl):
             index = key
-            for i in range(index.ndim):
-                place = self.index_ndim - index.ndim + i
-                size = TensorImpl_sizes(index)[i]
-                if size != 1 and self.index_sizes[place] != 1 and self.index_sizes[place] != size:
-                    return False
-                if size != 1:
-                    self.index_sizes[place] = size
+            if broadcast_dims(
+                    index.ndim, TensorImpl_sizes(index), self.index_ndim, self.index_sizes, self.index_sizes) < 0:
+                return False
     self.count = 1
     for i in range(self.index_ndim):
         self.count *= self.index_sizes[i]

@@ -19,7 +19,7 @@ from tensix.loops.item cimport (
     value_t,
 )
 from tensix.loops.iterator cimport (
-    CHUNK_ELEMENTS, GRAIN_ELEMENTS, iterator_add, iterator_run, iterator_start, iterator_t, run_shares,
+    CHUNK_ELEMENTS, GRAIN_ELEMENTS, broadcast_dims, iterator_add, iterator_run, iterator_start, iterator_t, run_shares,
 )
 from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport (
@@ -191,8 +191,8 @@ cdef object where(Kernel self, object table, arguments_t args):
     ndim = max(mask.ndim, left.ndim, right.ndim)
     for i in range(ndim):
         sizes[i] = 1
-    for operand in (mask, left, right):
-        take_sizes(operand, ndim, sizes)
+    for operand in (mask, left, right):  # `iterator_add` refuses those that do not fit
+        broadcast_dims((<TensorImpl>operand).ndim, TensorImpl_sizes(<TensorImpl>operand), ndim, sizes, sizes)
     out = empty_impl(ndim, sizes, code, x.device_type, x.device_index)
     iterator_start(&iterator, ndim, sizes)
     iterator_add(&iterator, mask, <void*>TensorImpl_const_data(mask))
@@ -202,15 +202,6 @@ cdef object where(Kernel self, object table, arguments_t args):
     itemsize = itemsize_of(code)
     iterator_run(&iterator, choose_any, &itemsize)
     return Tensor_wrap(out)
-
-
-cdef int take_sizes(TensorImpl operand, int ndim, int64_t* sizes) except -1:
-    """Take the sizes of a tensor over where those found so far are 1; `iterator_add` refuses what does not fit."""
-    cdef int i
-    for i in range(operand.ndim):
-        if sizes[ndim - operand.ndim + i] == 1:
-            sizes[ndim - operand.ndim + i] = TensorImpl_sizes(operand)[i]
-    return 0
 
 
 # ---- elements that are not zero

@@ -576,8 +576,12 @@ cdef int broadcast_sizes(TensorImpl a, TensorImpl b, int64_t* sizes) except -1:
 
 
 cdef int broadcast_dims(int a_ndim, const int64_t* a, int b_ndim, const int64_t* b, int64_t* sizes) noexcept nogil:
-    """Fill in the common sizes and return how many there are; if two differ, their place from the end, as -1."""
+    """Fill in the common sizes and return how many there are; if two differ, their place from the end, as -1.
+
+    `sizes` may be those of the operand that has more of them.
+    """
     cdef int ndim = max(a_ndim, b_ndim)
+    cdef int found = ndim
     cdef int64_t x, y
     cdef int i, p, q
     for i in range(ndim):
@@ -585,7 +589,8 @@ cdef int broadcast_dims(int a_ndim, const int64_t* a, int b_ndim, const int64_t*
         q = i - (ndim - b_ndim)
         x = a[p] if p >= 0 else 1
         y = b[q] if q >= 0 else 1
-        if x != y and x != 1 and y != 1:
-            return i - ndim
-        sizes[i] = y if x == 1 else x
-    return ndim
+        if x == y or x == 1 or y == 1:
+            sizes[i] = y if x == 1 else x
+        elif found >= 0:
+            found = i - ndim
+    return found
