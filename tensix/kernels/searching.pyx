@@ -391,7 +391,7 @@ cdef void search(ordered_t* ordered, const search_t* self, int64_t start) noexce
     cdef int64_t stop = min(start + CHUNK_ELEMENTS, self.count)
     while start < stop:
         find_places(
-            ordered, self.length, values + start, min(stop - start, <int64_t>TOGETHER), self.from_right, True,
+            ordered, self.length, values + start, min(stop - start, <int64_t>TOGETHER), self.from_right,
             self.out + start)
         start += TOGETHER
 

@@ -5,16 +5,17 @@ not-a-number is unequal to all others, and so a value of its own.
 """
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 from tensix.core.device cimport CPU
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
-from tensix.loops.copy cimport converted
+from tensix.loops.copy cimport converted, copied
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.item cimport complex64_t, complex128_t, ordered_t, place_of_ordered, place_of_value, value_t
 from tensix.loops.iterator cimport run_shares
 from tensix.kernels.searching cimport TOGETHER, find_places
 from tensix.kernels.sorting cimport flattened, ordered
-from tensix.tensors.dtype cimport BFLOAT16, BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, INT64, itemsize_of
+from tensix.kernels.views cimport narrowed
+from tensix.tensors.dtype cimport BFLOAT16, BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, INT64
 from tensix.tensors.promotion cimport promote_codes
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_sizes
@@ -85,13 +86,7 @@ cdef TensorImpl column(int64_t count, int code):
 
 cdef TensorImpl first_of(TensorImpl column, int64_t count):
     """Return the first elements alone; the column itself if that is all."""
-    cdef TensorImpl made
-    if column is None or column.numel == count:
-        return column
-    made = empty_impl(1, &count, column.dtype_code, CPU, -1)
-    memcpy(
-        TensorImpl_mutable_data(made), TensorImpl_const_data(column), count * itemsize_of(column.dtype_code))
-    return made
+    return column if column.numel == count else copied(narrowed(column, 0, 0, count), column.dtype_code)
 
 
 cdef enum:  # what an operator returns beside the values
@@ -192,7 +187,7 @@ cdef bint look_up(ordered_t* elements, const membership_t* self) noexcept nogil:
         i = 0
         while i < self.count:
             count = min(self.count - i, <int64_t>TOGETHER)
-            find_places(values, self.value_count - 1, elements + i, count, False, False, places)
+            find_places(values, self.value_count - 1, elements + i, count, False, places)
             for j in range(count):
                 out[i + j] = values[places[j]] == elements[i + j]
             i += count
