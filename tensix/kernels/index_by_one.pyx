@@ -13,12 +13,14 @@ from libc.string cimport memcpy, memset
 from tensix.core.device cimport CPU
 from tensix.loops.empty cimport empty_impl
 from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
-from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, has_sizes, run_shares
+from tensix.loops.iterator cimport CHUNK_ELEMENTS, GRAIN_ELEMENTS, run_shares
 from tensix.loops.overlap cimport may_overlap
 from tensix.loops.parallel cimport parallel_for
 from tensix.tensors.dtype cimport BOOL, INT64, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
-from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_sizes
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl, TensorImpl_const_data, TensorImpl_has_sizes, TensorImpl_mutable_data, TensorImpl_sizes,
+)
 
 
 cdef enum:
@@ -84,7 +86,7 @@ cdef bint write_rows(TensorImpl target, object key, TensorImpl values) except -1
     take_keys(&self, index)
     if values.ndim != 0:
         ndim = result_sizes(&self, target, index, sizes)
-        if not has_sizes(values, ndim, sizes):
+        if not TensorImpl_has_sizes(values, ndim, sizes):
             return False
     elif self.row_bytes != self.itemsize:
         return False

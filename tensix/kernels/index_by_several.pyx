@@ -18,14 +18,14 @@ from tensix.loops.empty cimport empty_impl
 from tensix.kernels.searching cimport places_of_mask
 from tensix.loops.item cimport item_t, place_of_item, sixteen_bytes_t
 from tensix.loops.iterator cimport (
-    CHUNK_ELEMENTS, GRAIN_ELEMENTS, advance, broadcast_dims, has_sizes, run_shares,
+    CHUNK_ELEMENTS, GRAIN_ELEMENTS, advance, broadcast_dims, run_shares,
 )
 from tensix.loops.overlap cimport may_overlap
 from tensix.tensors.dtype cimport BOOL, INT64, UINT64, is_integer, itemsize_of
 from tensix.tensors.tensor_base cimport TensorBase, Tensor_wrap
 from tensix.tensors.tensor_impl cimport (
-    TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_refresh_order, TensorImpl_sizes,
-    TensorImpl_strides,
+    TensorImpl, TensorImpl_const_data, TensorImpl_has_sizes, TensorImpl_mutable_data, TensorImpl_refresh_order,
+    TensorImpl_sizes, TensorImpl_strides,
 )
 
 import_array()
@@ -401,7 +401,7 @@ cdef bint scatter(TensorImpl target, list keys, TensorImpl values) except -1:
     if not gather_init(&self, target, keys, indices):
         return False
     ndim = result_sizes(&self, sizes)
-    if values.ndim != 0 and not (values.contiguous and has_sizes(values, ndim, sizes)):
+    if values.ndim != 0 and not (values.contiguous and TensorImpl_has_sizes(values, ndim, sizes)):
         return False
     self.distances = few
     if self.count > FEW:

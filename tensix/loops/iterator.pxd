@@ -51,7 +51,6 @@ cdef void iterator_split(iterator_t* self, int dim, inner_loop_t loop, void* loo
 cdef int broadcast_dims(int a_ndim, const int64_t* a, int b_ndim, const int64_t* b, int64_t* sizes) noexcept nogil
 cdef int broadcast_sizes(TensorImpl a, TensorImpl b, int64_t* sizes) except -1
 cdef TensorImpl new_result(int ndim, const int64_t* sizes, uint8_t dtype_code, TensorImpl x, TensorImpl y)
-cdef bint has_sizes(TensorImpl self, int ndim, const int64_t* sizes) noexcept nogil
 cdef bint same_strides(TensorImpl a, TensorImpl b) noexcept nogil
 
 

@@ -26,7 +26,9 @@ from tensix.core.storage_impl cimport StorageImpl, StorageImpl_begin_use, Storag
 from tensix.loops.empty cimport empty_impl, empty_in_order_impl
 from tensix.loops.parallel cimport chunk_function_t, parallel_for
 from tensix.tensors.dtype cimport itemsize_of
-from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_shape, TensorImpl_sizes, TensorImpl_strides
+from tensix.tensors.tensor_impl cimport (
+    TensorImpl, TensorImpl_has_sizes, TensorImpl_shape, TensorImpl_sizes, TensorImpl_strides,
+)
 
 cdef extern from "tensix/loops/items.h" nogil:
     void tx_transpose(
@@ -535,23 +537,13 @@ cdef TensorImpl new_result(int ndim, const int64_t* sizes, uint8_t dtype_code, T
 
     For a function of x alone y is x. The device is that of x.
     """
-    cdef TensorImpl like = x if has_sizes(x, ndim, sizes) else y
-    cdef TensorImpl other = y if has_sizes(y, ndim, sizes) else x
-    if like.contiguous or not has_sizes(like, ndim, sizes):
+    cdef TensorImpl like = x if TensorImpl_has_sizes(x, ndim, sizes) else y
+    cdef TensorImpl other = y if TensorImpl_has_sizes(y, ndim, sizes) else x
+    if like.contiguous or not TensorImpl_has_sizes(like, ndim, sizes):
         return empty_impl(ndim, sizes, dtype_code, x.device_type, x.device_index)
-    if has_sizes(other, ndim, sizes) and not same_strides(like, other):
+    if TensorImpl_has_sizes(other, ndim, sizes) and not same_strides(like, other):
         return empty_impl(ndim, sizes, dtype_code, x.device_type, x.device_index)
     return empty_in_order_impl(like, dtype_code)
-
-
-cdef bint has_sizes(TensorImpl self, int ndim, const int64_t* sizes) noexcept nogil:
-    cdef int i
-    if self.ndim != ndim:
-        return False
-    for i in range(ndim):
-        if TensorImpl_sizes(self)[i] != sizes[i]:
-            return False
-    return True
 
 
 cdef bint same_strides(TensorImpl a, TensorImpl b) noexcept nogil:

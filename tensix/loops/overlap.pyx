@@ -1,6 +1,7 @@
 """Whether memory is written twice, or written while it is read."""
 from libc.stdint cimport int64_t
 from libc.stdlib cimport llabs
+from tensix.loops.iterator cimport same_strides
 from tensix.tensors.dtype cimport itemsize_of
 from tensix.tensors.tensor_impl cimport (
     TensorImpl, TensorImpl_const_data, TensorImpl_same_sizes, TensorImpl_sizes, TensorImpl_span, TensorImpl_strides,
@@ -22,12 +23,8 @@ cdef bint may_overlap(TensorImpl a, TensorImpl b) except -1:
 
 cdef bint is_same_view(TensorImpl a, TensorImpl b) except -1:
     """Return whether two tensors have the same elements at the same places in memory."""
-    cdef int i
-    if a.dtype_code != b.dtype_code or not TensorImpl_same_sizes(a, b):
+    if a.dtype_code != b.dtype_code or not (TensorImpl_same_sizes(a, b) and same_strides(a, b)):
         return False
-    for i in range(a.ndim):
-        if TensorImpl_strides(a)[i] != TensorImpl_strides(b)[i]:
-            return False
     return TensorImpl_const_data(a) == TensorImpl_const_data(b)
 
 

@@ -67,15 +67,19 @@ cdef inline void TensorImpl_copy_dims(
         TensorImpl_strides(view)[target + i] = TensorImpl_strides(base)[source + i]
 
 
-cdef inline bint TensorImpl_same_sizes(TensorImpl a, TensorImpl b) noexcept nogil:
-    """Compare shapes: the entries in use only, since what a body had before may lie behind them."""
+cdef inline bint TensorImpl_has_sizes(TensorImpl self, int ndim, const int64_t* sizes) noexcept nogil:
+    """Compare a shape: the entries in use only, since what a body had before may lie behind them."""
     cdef int i
-    if a.ndim != b.ndim:
+    if self.ndim != ndim:
         return False
-    for i in range(a.ndim):
-        if TensorImpl_sizes(a)[i] != TensorImpl_sizes(b)[i]:
+    for i in range(ndim):
+        if TensorImpl_sizes(self)[i] != sizes[i]:
             return False
     return True
+
+
+cdef inline bint TensorImpl_same_sizes(TensorImpl a, TensorImpl b) noexcept nogil:
+    return TensorImpl_has_sizes(a, b.ndim, TensorImpl_sizes(b))
 
 
 cdef inline void TensorImpl_refresh_order(TensorImpl self, int64_t numel) noexcept nogil:

@@ -78,10 +78,7 @@ class TensorImpl:
     """
 
     def __dealloc__(self):
-        if self.ndim > INLINE_DIMS:
-            free(self.dims.outline)
-        if self.storage is not None and not is_dead(self.combined_refcount):
-            drop(self.storage)  # never owned, so destroy() was not called
+        strip(self)
 
     def destroy(self, holds_gil):
         if self.meta is not None:
