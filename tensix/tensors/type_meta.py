@@ -18,7 +18,7 @@ from importlib import import_module
 
 import cython
 import numpy as np
-from cython.cimports.cpython.object import PyObject
+from cython.cimports.cpython.object import PyObject, PyObject_RichCompare
 from cython.cimports.cpython.ref import Py_INCREF
 from cython.cimports.libc.stdint import uint16_t
 from cython.cimports.libc.stdlib import free, malloc
@@ -42,7 +42,6 @@ LOCK = threading.Lock()
 
 
 @cython.final
-@cython.total_ordering
 @cython.cclass
 class TypeIdentifier:
     """TypeIdentifier()\n--\n
@@ -66,17 +65,11 @@ class TypeIdentifier:
         if args or kwargs:
             raise import_module("tensix._support.argument_errors").error_of_arguments(type(self), args, kwargs)
 
-    def __eq__(self, other):
+    def __richcmp__(self, other, op: cython.int):
         if not isinstance(other, TypeIdentifier):
             return NotImplemented
         that: TypeIdentifier = other
-        return self.underlying_id == that.underlying_id
-
-    def __lt__(self, other):
-        if not isinstance(other, TypeIdentifier):
-            return NotImplemented
-        that: TypeIdentifier = other
-        return self.underlying_id < that.underlying_id
+        return PyObject_RichCompare(self.underlying_id, that.underlying_id, op)
 
     def __hash__(self):
         return self.underlying_id
@@ -86,7 +79,6 @@ class TypeIdentifier:
 
 
 @cython.final
-@cython.total_ordering
 @cython.cclass
 class TypeMeta:
     """TypeMeta()\n--\n
@@ -263,17 +255,11 @@ class TypeMeta:
         number = count_from_any(count)
         destroy_elements(cython.address(DATA[self.index]), elements_at(self, address, number), number)
 
-    def __eq__(self, other):
+    def __richcmp__(self, other, op: cython.int):
         if not isinstance(other, TypeMeta):
             return NotImplemented
         that: TypeMeta = other
-        return self.index == that.index
-
-    def __lt__(self, other):
-        if not isinstance(other, TypeMeta):
-            return NotImplemented
-        that: TypeMeta = other
-        return self.index < that.index
+        return PyObject_RichCompare(self.index, that.index, op)
 
     def __hash__(self):
         return self.index
