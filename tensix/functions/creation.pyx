@@ -19,7 +19,7 @@ from tensix.exchange.ndarray cimport impl_of_ndarray
 from tensix.exchange.numpy_calls cimport call_ignoring_errors
 from tensix._tensor cimport Tensor
 from tensix.tensors.tensor_base cimport Tensor_wrap
-from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_shallow_copy, int64_of
+from tensix.tensors.tensor_impl cimport TensorImpl_shallow_copy, int64_of
 
 import numpy as np
 

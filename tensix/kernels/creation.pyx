@@ -424,9 +424,9 @@ cdef TensorBase range_of_floats(object start, object step, int64_t count, uint8_
         return None
     made = even_floats(first, second - first, count, code)
     if count:  # the sum has lost the sign of a zero, the difference perhaps a bit of the second
-        write_float(made.impl, 0, first)
+        write_float(TensorImpl_mutable_data(made.impl), code, 0, first)
         if count > 1:
-            write_float(made.impl, 1, second)
+            write_float(TensorImpl_mutable_data(made.impl), code, 1, second)
     return made
 
 
@@ -437,13 +437,11 @@ cdef TensorBase even_floats(double first, double distance, int64_t count, uint8_
     return filled(&range)
 
 
-cdef int write_float(TensorImpl impl, int64_t place, double number) except -1:
-    cdef void* data = TensorImpl_mutable_data(impl)
-    if impl.dtype_code == FLOAT32:
-        (<float*>data)[place] = <float>number
+cdef inline void write_float(void* numbers, uint8_t code, int64_t place, double number) noexcept nogil:
+    if code == FLOAT32:
+        (<float*>numbers)[place] = <float>number
     else:
-        (<double*>data)[place] = number
-    return 0
+        (<double*>numbers)[place] = number
 
 
 ctypedef fused number_t:
@@ -495,7 +493,7 @@ cdef object linspace(Kernel self, object table, arguments_t args):
         if distance != 0:  # too small for a float; or there are no numbers, or only one
             made = even_floats(first, distance, count, code)
             if intervals < count:
-                write_float(made.impl, count - 1, last)
+                write_float(TensorImpl_mutable_data(made.impl), code, count - 1, last)
             return made
     return linspace_of_numpy(start, end, steps, <object>args[3], dtype, device)
 
@@ -531,8 +529,9 @@ cdef object frequencies(Kernel self, object table, arguments_t args):
     cdef DType dtype = <object>args[2]
     cdef object device = <object>args[4]
     cdef uint8_t code = FLOAT32 if dtype is None else dtype.code
-    cdef int64_t count, first_part
+    cdef int64_t count, first_part, i
     cdef double lowest
+    cdef void* numbers
     check_strided(<object>args[3], <object>args[5])
     if n < 1:
         raise ValueError(f"{self.name}() needs 1 element or more, found {n}.")
@@ -540,21 +539,12 @@ cdef object frequencies(Kernel self, object table, arguments_t args):
             device is None or Device_from_any(device).type_code == CPU):
         lowest, first_part, count = 1.0 / (n * d), above, above + below
         made = new_vector(count, code, CPU, -1)
-        fill_frequencies(TensorImpl_mutable_data(made.impl), lowest, first_part, count, code)
+        numbers = TensorImpl_mutable_data(made.impl)
+        for i in range(count):
+            write_float(numbers, code, i, (i if i < first_part else i - count) * lowest)
         return made
     function = getattr(np.fft, self.name)
     return numbers_of_numpy(above + below, float32 if dtype is None else dtype, device, function, n, d)
-
-
-cdef void fill_frequencies(void* out, double lowest, int64_t above, int64_t count, uint8_t code) noexcept nogil:
-    cdef int64_t i
-    cdef double frequency
-    for i in range(count):
-        frequency = (i if i < above else i - count) * lowest
-        if code == FLOAT32:
-            (<float*>out)[i] = <float>frequency
-        else:
-            (<double*>out)[i] = frequency
 
 
 cdef object eye(Kernel self, object table, arguments_t args):

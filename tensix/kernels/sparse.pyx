@@ -29,7 +29,8 @@ cdef OperatorTable CLONE, LAZY_CLONE, INDEX, ZEROS
 from tensix.dispatch.native_functions import CLONE, LAZY_CLONE, INDEX, ZEROS
 
 cdef enum:
-    VALUES = 1  # the variant of `part` that is not the indices
+    VALUES = 1    # variants of kernels: of `part`,
+    NEGATIVE = 1  # and of `with_other_values`
 
 
 # ---- making
@@ -160,17 +161,13 @@ cdef object itself(Kernel self, object table, arguments_t args):
     return <object>args[0]
 
 
-cdef object clone(Kernel self, object table, arguments_t args):
+cdef object with_other_values(Kernel self, object table, arguments_t args):
+    """Return a tensor with the same indices, whose values are copied, or negative."""
     x = sparse_of(<TensorBase>args[0])
-    return like(x, x.indices, CLONE.call1(x.values), x.is_coalesced)
+    return like(x, x.indices, (NEG if self.variant == NEGATIVE else CLONE).call1(x.values), x.is_coalesced)
 
 
 # ---- arithmetic
-
-
-cdef object neg(Kernel self, object table, arguments_t args):
-    x = sparse_of(<TensorBase>args[0])
-    return like(x, x.indices, NEG.call1(x.values), x.is_coalesced)
 
 
 cdef object add(Kernel self, object table, arguments_t args):
@@ -251,8 +248,8 @@ for _table, _kernel in (
     (native_functions.COALESCE, Kernel_of("coalesce", coalesce)),
     (native_functions.TO_DENSE, Kernel_of("to_dense", to_dense)),
     (native_functions.TO_SPARSE, Kernel_of("itself", itself)),
-    (native_functions.CLONE, Kernel_of("clone", clone)),
-    (elementwise.negative.table, Kernel_of("sparse neg", neg)),
+    (native_functions.CLONE, Kernel_of("clone", with_other_values)),
+    (elementwise.negative.table, Kernel_of("sparse neg", with_other_values, NEGATIVE)),
     (elementwise.add.table, Kernel_of("sparse add", add)),
     (elementwise.multiply.table, Kernel_of("sparse mul", mul)),
     (native_functions.MATMUL, Kernel_of("sparse matmul", matmul)),

@@ -4,7 +4,6 @@ from tensix.dispatch.kernel cimport Kernel, arguments_t
 from tensix.tensors.tensor_impl cimport TensorImpl
 
 
-cdef int64_t position_of(object number) except? -1
 cdef object selected(TensorImpl base, int dim, int64_t index)
 cdef TensorImpl moved(TensorImpl base, int source, int target)
 cdef TensorImpl narrowed(TensorImpl base, int dim, int64_t start, int64_t length)

@@ -5,8 +5,6 @@ from tensix.tensors.tensor_impl cimport TensorImpl
 
 cdef TensorImpl empty_impl(
     int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
-cdef TensorImpl empty_impl_in(
-    object memory_format, int ndim, const int64_t* sizes, uint8_t dtype_code, int8_t device_type, int8_t device_index)
 cdef TensorImpl empty_strided_impl(TensorImpl like, uint8_t dtype_code)
 cdef TensorImpl empty_in_order_impl(TensorImpl like, uint8_t dtype_code)
 cdef void put_in_order(TensorImpl out, const int64_t* like) noexcept
