@@ -277,24 +277,6 @@ static inline tx_convert_t tx_conversion(int from, int to)
     if (from == 6 && to == 15) return tx_f32_bf16;
     if (from == 15 && to == 6) return tx_bf16_f32;
     return 0;
-#undef TX_ROW
-#undef TX_ROW_TO_OTHERS
-#undef TX_ROW_OF_FLOATS
 }
 
-#undef TX_LOOP
-#undef TX_FROM_INTEGERS
-#undef TX_TO_INTEGERS
-#undef TX_REAL_REAL
-#undef TX_TO_OTHERS
-#undef TX_INTEGER
-#undef TX_COMPLEX
-#undef TX_IS_WITHIN
-#undef TX_LOOP_BY
-#undef TX_STORE
-#undef TX_FOUR
-#undef TX_I32
-#undef TX_TO_LESS
-#undef TX_U32
-#undef TX_U64
 #endif /* TENSIX_CONVERT_H */

@@ -435,23 +435,18 @@ static inline tx_reduction_t tx_reduction(int operation, int code)
     case TX_SQUARES: switch (code) { TX_FLOATING_CASES(squares) TX_COMPLEX_CASES(squares) } break;
     }
     return none;
-#undef TX_CASE
-#undef TX_INTEGER_CASES
-#undef TX_FLOATING_CASES
-#undef TX_COMPLEX_CASES
-#undef TX_TRUTH_CASES
 }
 
 /* Return the loop that makes running sums or products of elements of a type: of small integers in 64 bits. */
 static inline tx_scan_t tx_scan(int operation, int code)
 {
-#define TX_CASE(CODE, TYPE) case CODE: return operation == TX_SUM ? tx_scan_sum_##TYPE : tx_scan_prod_##TYPE;
+#define TX_SCAN_CASE(CODE, TYPE) case CODE: return operation == TX_SUM ? tx_scan_sum_##TYPE : tx_scan_prod_##TYPE;
     switch (code) {
-    TX_CASE(0, u8) TX_CASE(1, i8) TX_CASE(2, i16) TX_CASE(3, i32) TX_CASE(4, i64) TX_CASE(27, u16) TX_CASE(28, u32)
-    TX_CASE(29, u64) TX_CASE(6, f32) TX_CASE(7, f64) TX_CASE(11, b)
+    TX_SCAN_CASE(0, u8) TX_SCAN_CASE(1, i8) TX_SCAN_CASE(2, i16) TX_SCAN_CASE(3, i32) TX_SCAN_CASE(4, i64)
+    TX_SCAN_CASE(27, u16) TX_SCAN_CASE(28, u32) TX_SCAN_CASE(29, u64) TX_SCAN_CASE(6, f32) TX_SCAN_CASE(7, f64)
+    TX_SCAN_CASE(11, b)
     }
     return NULL;
-#undef TX_CASE
 }
 
 #endif
