@@ -9,7 +9,7 @@ from numpy cimport npy_intp
 from tensix.core.device cimport CPU, META
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.kernels.sorting cimport find_function_t, flattened, functions_of
+from tensix.kernels.sorting cimport FUNCTIONS, find_function_t, flattened
 from tensix.kernels.statistical cimport axes_from_any, reduced_impl
 from tensix.kernels.views cimport moved
 from tensix.loops.copy cimport converted
@@ -67,10 +67,10 @@ cdef object position(Kernel self, object table, arguments_t args):
     if axis is not None and axis != x.ndim - 1:
         ordered = Tensor_wrap(moved(x, axis, x.ndim - 1))
     ordered = CONTIGUOUS.call1(ordered)
-    functions = functions_of(x.dtype_code)
+    functions = FUNCTIONS[x.dtype_code]
     if functions == NULL:  # of two bytes, whose order is the same in four
         ordered = Tensor_wrap(converted(ordered.impl, FLOAT32))
-        functions = functions_of(FLOAT32)
+        functions = FUNCTIONS[FLOAT32]
     find_in_lines(ordered.impl, made, functions.argmax if self.variant == LARGEST else functions.argmin)
     return result
 
@@ -225,14 +225,6 @@ cdef struct places_t:
     bint counts             # whether elements are counted, not written
 
 
-cdef int64_t count_places(value_t* elements, const places_t* self, int64_t start, int64_t stop) noexcept nogil:
-    cdef int64_t found = 0
-    cdef int64_t i
-    for i in range(start, stop):
-        found += is_set(elements[i], self.bits)
-    return found
-
-
 cdef void write_places(value_t* elements, const places_t* self, int64_t start, int64_t stop, int64_t found,
                        int64_t end) noexcept nogil:
     """Write positions row by row, from so many that are found to an end. See Note [Choosing without branches]."""
@@ -286,8 +278,13 @@ cdef inline bint is_set(value_t element, uint64_t bits) noexcept nogil:
 cdef void go_through(value_t* elements, places_t* self, int64_t part) noexcept nogil:
     cdef int64_t start = part * self.part
     cdef int64_t stop = min(start + self.part, self.count)
+    cdef uint64_t bits = self.bits
+    cdef int64_t found = 0
+    cdef int64_t i
     if self.counts:
-        self.found[part] = count_places(elements, self, start, stop)
+        for i in range(start, stop):
+            found += is_set(elements[i], bits)
+        self.found[part] = found
     else:
         write_places(elements, self, start, stop, self.found[part - 1] if part else 0, self.found[part])
 

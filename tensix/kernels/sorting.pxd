@@ -16,4 +16,4 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef TensorImpl ordered(TensorImpl x, int dim, bint descending, bint wants_positions)
 cdef TensorImpl flattened(TensorImpl x)
-cdef PyArray_ArrFuncs* functions_of(int code) noexcept
+cdef PyArray_ArrFuncs* FUNCTIONS[47]  # NumPy's, per type of the elements; NULL where it has none of use

@@ -87,9 +87,6 @@ cdef struct lines_t:
     int failed
 
 
-cdef PyArray_ArrFuncs* FUNCTIONS[47]  # NumPy's, per type of the elements
-
-
 # ---- kernels
 
 
@@ -421,13 +418,8 @@ cdef line_function_t[10] SORT_POSITIONS = [
 ]
 
 
-cdef PyArray_ArrFuncs* functions_of(int code) noexcept:
-    """Return NumPy's functions for elements of a type; NULL for floats of two bytes, and what NumPy lacks."""
-    return FUNCTIONS[code]
-
-
 cdef int take_functions() except -1:
-    """Take NumPy's functions."""
+    """Take NumPy's functions for all types but floats of two bytes, and what NumPy lacks."""
     for code in range(47):
         dtype = dtype_of_code(code)
         if dtype is not None and code != FLOAT16 and code != BFLOAT16 and dtype.numpy is not None:
