@@ -285,21 +285,19 @@ cdef int read_signature(TensorFunction self) except -1:
     if self.positional >= 0:
         return 0
     with READING:
-        return 0 if self.positional >= 0 else read_signature_now(self)
-
-
-cdef int read_signature_now(TensorFunction self) except -1:
-    declared = import_module("inspect").signature(self.declaration).parameters.values()
-    self.parameters = tuple([parameter.name for parameter in declared])
-    self.others = {
-        other: name for other, names in OTHER_NAMES.items() for name in names
-        if name in self.parameters and other not in self.parameters
-    }
-    behind = tuple([one.name for one in declared if one.kind is one.KEYWORD_ONLY])
-    self.names_behind = [behind[:count] for count in range(len(behind) + 1)]
-    self.only_by_place = tuple([one.name for one in declared if one.kind is one.POSITIONAL_ONLY])
-    takes_any = any([one.kind is one.VAR_POSITIONAL for one in declared])
-    self.positional = ANY_COUNT if takes_any else len([one for one in declared if one.kind is not one.KEYWORD_ONLY])
+        if self.positional >= 0:  # read by another thread
+            return 0
+        declared = import_module("inspect").signature(self.declaration).parameters.values()
+        self.parameters = tuple([parameter.name for parameter in declared])
+        self.others = {
+            other: name for other, names in OTHER_NAMES.items() for name in names
+            if name in self.parameters and other not in self.parameters
+        }
+        behind = tuple([one.name for one in declared if one.kind is one.KEYWORD_ONLY])
+        self.names_behind = [behind[:count] for count in range(len(behind) + 1)]
+        self.only_by_place = tuple([one.name for one in declared if one.kind is one.POSITIONAL_ONLY])
+        takes_any = any([one.kind is one.VAR_POSITIONAL for one in declared])
+        self.positional = ANY_COUNT if takes_any else len([one for one in declared if one.kind is not one.KEYWORD_ONLY])
     return 0
 
 

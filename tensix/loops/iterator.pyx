@@ -119,23 +119,19 @@ cdef int iterator_begin_use(iterator_t* self) except -1:
     """Use the operands' storages while the GIL is given up; the last one is written. See Note [Storages in use]."""
     cdef int i
     for i in range(self.operands):
+        if self.storages[i] == NULL or <object>self.storages[i] is None:
+            continue
         try:
-            begin_use_of(self.storages[i], i == self.operands - 1)
+            if i == self.operands - 1:
+                begin_export(<StorageImpl>self.storages[i])
+            else:
+                StorageImpl_begin_use(<StorageImpl>self.storages[i])
         except RuntimeError:
             while i < self.operands:  # these were not begun
                 self.storages[i] = NULL
                 i += 1
             iterator_end_use(self)
             raise
-    return 0
-
-
-cdef int begin_use_of(PyObject* storage, bint is_written) except -1:
-    if storage == NULL or <object>storage is None:
-        return 0
-    if not is_written:
-        return StorageImpl_begin_use(<StorageImpl>storage)
-    begin_export(<StorageImpl>storage)
     return 0
 
 

@@ -35,8 +35,7 @@ class TensorBase:
         self.impl = UNDEFINED
 
     def __dealloc__(self):
-        if self.impl is not UNDEFINED:
-            drop(self.impl)
+        drop_body(self)
 
 
 TENSOR_CLASS = cython.declare(type, TensorBase)  # whose handles `Tensor_wrap` makes
