@@ -89,7 +89,7 @@ cdef bint gather_init(gather_t* self, TensorImpl base, list keys, list indices) 
         elif key is not None:
             if isinstance(key, TensorBase):
                 index = (<TensorBase>key).impl
-            elif isinstance(key, ndarray) and is_plain(key):
+            elif isinstance(key, ndarray) and PyArray_ISCARRAY_RO(key) and key.dtype.char in "?bhilqBHI":
                 index = impl_of_ndarray(key, False)
             else:
                 return False
@@ -141,11 +141,6 @@ cdef bint gather_init(gather_t* self, TensorImpl base, list keys, list indices) 
             add_dim(run, length, TensorImpl_strides(base)[dim] * step * self.itemsize)
             dim += 1
     return self.outer.ndim + self.inner.ndim < 33 and broadcast(self, indices)
-
-
-cdef bint is_plain(ndarray key) except -1:
-    """Return whether an array of positions, or a mask, lies in memory as tensors do."""
-    return PyArray_ISCARRAY_RO(key) and key.dtype.char in "?bhilqBHI"
 
 
 cdef bint fits(TensorImpl mask, TensorImpl base, int consumed, bint has_ellipsis) except -1:

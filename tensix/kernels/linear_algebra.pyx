@@ -67,7 +67,8 @@ cdef object matmul(Kernel self, object table, arguments_t args):
     cdef TensorBase a = <TensorBase>args[0]
     cdef TensorBase b = <TensorBase>args[1]
     cdef uint8_t code, working
-    check_pair(a, b)
+    if a.impl.device_type != b.impl.device_type:
+        refuse_devices(a.impl, b.impl)
     code = promote_codes(a.impl.dtype_code, b.impl.dtype_code)
     check_columns(a, b)
     working = FLOAT32 if code == BFLOAT16 else code
@@ -111,7 +112,8 @@ cdef object vecdot(Kernel self, object table, arguments_t args):
     cdef TensorBase b = <TensorBase>args[1]
     cdef uint8_t code, working
     cdef int64_t axis = int64_of(<object>args[2])
-    check_pair(a, b)
+    if a.impl.device_type != b.impl.device_type:
+        refuse_devices(a.impl, b.impl)
     code = promote_codes(a.impl.dtype_code, b.impl.dtype_code)
     working = FLOAT32 if code == BFLOAT16 else code
     cdef TensorImpl x = converted(a.impl, working)
@@ -139,12 +141,6 @@ cdef object vecdot(Kernel self, object table, arguments_t args):
             "others must fit each other."
         )
     return Tensor_wrap(converted(product(&core, x, y, ndim, ndim, sizes, working), code))
-
-
-cdef int check_pair(TensorBase a, TensorBase b) except -1:
-    if a.impl.device_type != b.impl.device_type:
-        refuse_devices(a.impl, b.impl)
-    return 0
 
 
 cdef int check_columns(TensorBase a, TensorBase b) except -1:
@@ -199,19 +195,14 @@ cdef TensorImpl product(
     return out
 
 
-def register_products():
-    """Take NumPy's loops, and enter the kernels."""
-    for code in range(46):
-        dtype = dtype_of_code(code)
-        if dtype is not None:
-            take_loop(np.matmul, dtype, &MATMUL[code].loop, &MATMUL[code].data)
-            take_loop(np.vecdot, dtype, &VECDOT[code].loop, &VECDOT[code].data)
-    for key in ("CPU", "Meta"):
-        native_functions.MATMUL.register(key, Kernel_of("numpy.matmul", matmul))
-        native_functions.VECDOT.register(key, Kernel_of("numpy.vecdot", vecdot))
-
-
-register_products()
+for _code in range(46):
+    _dtype = dtype_of_code(_code)
+    if _dtype is not None:
+        take_loop(np.matmul, _dtype, &MATMUL[<int>_code].loop, &MATMUL[<int>_code].data)
+        take_loop(np.vecdot, _dtype, &VECDOT[<int>_code].loop, &VECDOT[<int>_code].data)
+for _key in ("CPU", "Meta"):
+    native_functions.MATMUL.register(_key, Kernel_of("numpy.matmul", matmul))
+    native_functions.VECDOT.register(_key, Kernel_of("numpy.vecdot", vecdot))
 
 
 # ---- functions of NumPy

@@ -40,7 +40,6 @@ from tensix.tensors.memory_format import contiguous_format
 cdef OperatorTable CLONE = native_functions.CLONE
 cdef OperatorTable EMPTY = native_functions.EMPTY
 cdef OperatorTable FILL_ = native_functions.FILL_
-cdef OperatorTable INDEX = native_functions.INDEX
 
 
 cdef int64_t position_of(object number) except? -1:
