@@ -13,7 +13,7 @@ cdef bint write_number(uint8_t code, void* data, object value) except -1
 cdef bint write_fitting(uint8_t code, void* data, object value) except -1
 cdef object read_number(uint8_t code, const void* data)
 cpdef TensorBase scalar_like(TensorBase tensor, object value)
-cdef TensorBase number_as_tensor(TensorBase tensor, object value)
+cdef TensorBase number_of_type(TensorBase tensor, uint8_t code, object value)
 cdef object call_binary(OperatorTable table, object left, object right)
 cdef object call_operator(OperatorTable table, object left, object right)
 cdef object tensor_of_array(TensorBase tensor, object value)

@@ -56,13 +56,11 @@ cpdef TensorBase scalar_like(TensorBase tensor, object value):
     return number_of_type(tensor, tensor.impl.dtype_code, value)
 
 
-cdef TensorBase number_as_tensor(TensorBase tensor, object value):
-    """Return a number as a tensor without dimensions, of the type that it has alone, on the device of a tensor."""
-    return number_of_type(tensor, BOOL, value)
-
-
 cdef TensorBase number_of_type(TensorBase tensor, uint8_t code, object value):
-    """Return a number as a tensor of a type, unless its kind is too low for it, on the device of a tensor."""
+    """Return a number as a tensor of a type, unless its kind is too low for it, on the device of a tensor.
+
+    Of bool, the lowest kind, a number becomes what it is alone.
+    """
     impl = tensor.impl
     if impl is UNDEFINED:
         refuse_undefined()

@@ -28,9 +28,9 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from tensix.dispatch.argument_parser cimport ArgumentParser
 from tensix.dispatch.kernel cimport argument_t
-from tensix.dispatch.operands cimport call_binary, is_number, number_as_tensor, scalar_like
+from tensix.dispatch.operands cimport call_binary, is_number, number_of_type, scalar_like
 from tensix.dispatch.operator_table cimport OperatorTable, OperatorTable_parser
-from tensix.tensors.dtype cimport dtype_from_any
+from tensix.tensors.dtype cimport BOOL, dtype_from_any
 from tensix.tensors.tensor_base cimport TensorBase
 
 from importlib import import_module
@@ -437,7 +437,7 @@ cdef object call_fitted(OperatorFunction self, argument_t* given):
         for place in range(total):
             value = <object>given[place]
             if (<const char*>self.forms)[place] == c"o" and value is not None and not isinstance(value, TensorBase):
-                value = number_as_tensor(any_tensor, value) if like is None else scalar_like(like, value)
+                value = number_of_type(any_tensor, BOOL, value) if like is None else scalar_like(like, value)
                 like = <TensorBase>value if like is None else like
                 made = give(made, given, place, value)
     for place in range(total, len(parser.defaults)):

@@ -149,8 +149,9 @@ def full(shape, fill_value, *, dtype=None, device=None, alignment=None, layout=N
     cdef bint is_tensor = isinstance(fill_value, Tensor)
     if dtype is None:
         dtype = fill_value.dtype if is_tensor else type_of_number(fill_value)
-    elif not is_tensor and type(fill_value) not in NUMBERS:
-        check_number(fill_value)
+    elif not is_tensor and type(fill_value) not in NUMBERS and (
+            fill_value is None or isinstance(fill_value, (str, bytes)) or np.ndim(fill_value)):
+        raise TypeError(f"fill_value must be a number or a tensor, found {type(fill_value).__name__}.")
     if alignment is None and not is_tensor:
         return FULL.call((as_shape(shape), fill_value), options_of(dtype, device, layout, pin_memory))
     if alignment is None:
@@ -194,12 +195,6 @@ cdef object type_of_number(object value):
         return dtype_from_any(type(value))
     except TypeError:
         raise TypeError(f"fill_value must be a number or a tensor, found {type(value).__name__}.") from None
-
-
-cdef object check_number(object value):
-    """Refuse what is neither a number nor an array of one: later `fill_` would, by its own name."""
-    if value is None or isinstance(value, (str, bytes)) or np.ndim(value):
-        raise TypeError(f"fill_value must be a number or a tensor, found {type(value).__name__}.")
 
 
 cdef inline object call_with_options(
