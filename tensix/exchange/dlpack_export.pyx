@@ -105,7 +105,8 @@ cdef void* exportable_data(TensorImpl impl) except? NULL:
     cdef PyObject* storage = <PyObject*>impl.storage
     if <object>storage is None or impl.device_type != CPU or TYPES[impl.dtype_code].bits == 0:
         refuse_export(impl)
-    if impl.numel != 0 and not (<StorageImpl>storage).guarded and not (<StorageImpl>storage).was_shrunk:
+    if impl.numel != 0 and not (<StorageImpl>storage).guarded and not (<StorageImpl>storage).was_shrunk \
+            and (<StorageImpl>storage).block.data != NULL:
         return <char*>(<StorageImpl>storage).block.data + impl.storage_offset * itemsize_of(impl.dtype_code)
     try:
         if StorageImpl_has_guards(<StorageImpl>impl.storage) and not (<StorageImpl>impl.storage).is_readonly:

@@ -32,6 +32,13 @@ def test_lazy_clone_copies_at_once(export):
     assert x.lazy_clone().is_cow()
 
 
+def test_elements_without_memory_are_not_exported(export):
+    x = tensix.ones(4)
+    x.storage().set_data_ptr(tensix.core.DataPtr())
+    with pytest.raises((BufferError, RuntimeError, ValueError), match="not allocated|cannot coerce"):  # NumPy hides ours
+        export(x)
+
+
 def test_lazy_clone_gets_its_own_bytes_before_it_goes_out(export):
     x = tensix.zeros(2)
     lazy = x.lazy_clone()
