@@ -19,7 +19,7 @@ from tensix.command_line.program import (
     run_and_wait,
     words_of,
 )
-from tensix.command_line.progress import progress
+from tensix.command_line.progress import Progress
 from tensix.command_line.recorded_files import FAILED, PagesWanted, check_output, folder_of_running
 
 __all__ = ["fill"]
@@ -98,7 +98,8 @@ def run(arguments):
             raise ValueError(f"a snapshot takes no arguments, found {words[1:]}.")
         if arguments.through:
             raise ValueError(f"--through needs a program to record, but {words[0]} is a snapshot.")
-        with progress(f"reading {words[0]}"):
+        with Progress() as progress:
+            progress.say(f"reading {words[0]}")
             snapshot = report().load_snapshot(words[0])
         return report().show(snapshot, other, output, arguments)
     options = {name: value for name in ("max_events", "through") if (value := getattr(arguments, name)) is not None}
@@ -117,7 +118,8 @@ def run(arguments):
             pages.write_wanted(pid)
 
         pid, status = run_and_wait(words, settings, meanwhile)
-        with progress("reading what its processes recorded"):
+        with Progress() as progress:
+            progress.say("reading what its processes recorded")
             snapshot = pages.gather(pid)
         is_incomplete = any(name.endswith(FAILED) for name in os.listdir(folder))
     if snapshot is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import tensix._modules  # noqa: F401 - first: the command has not imported it
 from tensix.command_line.comparison import lines_of_comparison
-from tensix.command_line.progress import progress
+from tensix.command_line.progress import Progress
 from tensix.command_line.summary import lines_of_summary
 from tensix.command_line.terminal import Terminal, printable
 from tensix.core import format_size, parse_size
@@ -79,11 +79,13 @@ def show(snapshot, other, output, arguments):
     """Print the summary and write the file, a page with what it is compared with; return 3 if too much is advised."""
     processes = [snapshot, *snapshot.get("processes", ())]
     terminal = Terminal()
-    with progress(f"reading {sum(len(one['blocks']['nbytes']) for one in processes):,} blocks"):
+    with Progress() as progress:
+        progress.say(f"reading {sum(len(one['blocks']['nbytes']) for one in processes):,} blocks")
         findings = findings_of(snapshot, arguments.advice)  # for the summary and for the page
     if not arguments.quiet:
         print_summary(snapshot, other, findings, terminal)
-    with progress(f"writing {output}"):  # last: if there is no space for the file, what can be said is said
+    with Progress() as progress:  # last: if there is no space for the file, what can be said is said
+        progress.say(f"writing {output}")
         save(snapshot, other, findings, output)
     if not arguments.quiet:
         print(terminal.good(f"wrote {output}, {format_size(output.stat().st_size)}"))
