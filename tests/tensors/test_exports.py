@@ -35,7 +35,7 @@ def test_lazy_clone_copies_at_once(export):
 def test_elements_without_memory_are_not_exported(export):
     x = tensix.ones(4)
     x.storage().set_data_ptr(tensix.core.DataPtr())
-    with pytest.raises((BufferError, RuntimeError, ValueError), match=r"not allocated|cannot coerce"):  # which NumPy says
+    with pytest.raises((BufferError, RuntimeError, ValueError), match=r"not allocated|cannot coerce"):  # by NumPy
         export(x)
 
 
