@@ -480,13 +480,20 @@ cdef void iterator_run_part(
         const iterator_t* self, int dim, npy_intp start, npy_intp stop, inner_loop_t loop,
         void* loop_data) noexcept nogil:
     """Walk over a stretch of one dimension and all of the others."""
-    cdef iterator_t part = self[0]
-    cdef int k
+    cdef iterator_t part
+    cdef int i, k
     TX_ASSERT(0 <= dim < self.ndim, "a dimension of the walk", dim)
     TX_ASSERT(0 <= start < stop <= self.sizes[dim], "a stretch of the dimension", start)
+    part.ndim, part.operands = self.ndim, self.operands
+    part.rows_loop, part.tile_loop, part.keeps_rows = self.rows_loop, self.tile_loop, self.keeps_rows
+    for i in range(self.ndim):
+        part.sizes[i] = self.sizes[i]
+        for k in range(self.operands):
+            part.steps[i][k] = self.steps[i][k]
     part.sizes[dim] = stop - start
     for k in range(self.operands):
-        part.data[k] += start * self.steps[dim][k]
+        part.data[k] = self.data[k] + start * self.steps[dim][k]
+        part.itemsizes[k] = self.itemsizes[k]
     iterator_walk(&part, loop, loop_data)
 
 
