@@ -242,14 +242,22 @@ cdef object dot(Kernel self, object table, arguments_t args):
     return native_functions.TENSORDOT(<object>args[0], <object>args[1], (ndim - 1,), (max(other - 2, 0),))
 
 
-def cross_kernel(self, other, axis):
-    """Name the argument, as NumPy wants it."""
+def following(x):
+    """Return for each element the next one of the last dimension, for the last one the first."""
+    return native_functions.ROLL(x, (-1,), (-1,))
+
+
+def cross(self, other, axis=-1):
+    """Multiply crosswise in six operations: ``x[i] * y[i + 1] - x[i + 1] * y[i]`` is element ``i + 2``."""
     axis = PyNumber_Index(axis)
     for x in (self, other):
         if not -x.ndim <= axis < x.ndim or x.shape[axis] != 3:
             shapes = f"{self.shape} and {other.shape}"
             raise ValueError(f"cross() needs 3 elements along axis {axis}, found shapes {shapes}.")
-    return np.linalg.cross(self, other, axis=axis)
+    if axis != -1:
+        self, other = self.movedim(axis, -1), other.movedim(axis, -1)
+    made = following(self * following(other) - following(self) * other)
+    return made if axis == -1 else made.movedim(-1, axis)
 
 
 def outer(self, other):
@@ -305,11 +313,11 @@ for _table, _function in (
     _table.register("CPU", NumpyKernel(_function, floats=True, widens=True))
 for _table, _function in (
     (native_functions.EINSUM, einsum_kernel), (native_functions.TENSORDOT, tensordot_kernel),
-    (native_functions.CROSS, cross_kernel),
 ):
     _table.register("CPU", NumpyKernel(_function, promotes=True, widens=True))
 native_functions.DOT.register("CompositeExplicitAutograd", Kernel_of("dot", dot))
 native_functions.OUTER.register("CPU", outer)
+native_functions.CROSS.register("CPU", cross)
 native_functions.MATRIX_POWER.register("CPU", NumpyKernel(np.linalg.matrix_power, widens=True))
 native_functions.SOLVE.register("CPU", NumpyKernel(np.linalg.solve, promotes=True, floats=True, widens=True))
 native_functions.VECTOR_NORM.register("CPU", Kernel_of("vector_norm", vector_norm))
