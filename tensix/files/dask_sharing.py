@@ -22,6 +22,7 @@ But the sender would show what it writes to those who map its memory. So memory 
 itself, and tasks must not write to results in place; of other tensors a copy is sent.
 """
 
+import fcntl
 import os
 
 from distributed import WorkerPlugin
@@ -100,11 +101,8 @@ def handle_of(x, worker):
     """
     if x.layout is not strided or x.device.type != "cpu" or x.nbytes < LARGE:
         raise NotImplementedError("it gets bytes")
-    place = None
-    if type(x.storage().allocator) in (SharedMemoryAllocator, type(None)):  # not if a cache may use it again
-        place, kept = SharedMemoryAllocator.locate(x.data_ptr()), x
-        place = place if place is not None and os.fstat(place[0]).st_size > LARGE else None
-    if place is None:
+    place, kept = SharedMemoryAllocator.locate(x.data_ptr()), x
+    if place is None or not is_of_one_block(place[0], x.storage().allocator):
         limit = worker.memory_manager.memory_limit
         is_there = (x.data_ptr(), x.nbytes) in COPIES
         if limit and not is_there and worker.monitor.get_process_memory() + x.nbytes > MOST_BY_COPY * limit:
@@ -121,6 +119,12 @@ def handle_of(x, worker):
         "process": os.getpid(), "descriptor": fd, "file": os.fstat(fd).st_ino, "start": start,
         "geometry": (storage_offset, tuple(x.shape), tuple(x.stride())), "dtype": x.dtype.name, "readonly": x.readonly,
     }  # fmt: skip
+
+
+def is_of_one_block(fd, allocator):
+    """Return whether a file has one block, which no cache uses again: the allocator's, or one that was received."""
+    is_received = fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+    return os.fstat(fd).st_size > LARGE and (is_received or type(allocator) is SharedMemoryAllocator)
 
 
 def tensor_of(header, frames):

@@ -81,10 +81,19 @@ def share(x: Tensor) -> Tensor:
     >>> share(x) is x
     True
     """
-    if SharedMemoryAllocator.locate(x.data_ptr()) is not None:
-        return x  # sent itself, whatever its strides
+    return copy_of(x) if place_of(x) is None else x  # sent itself, whatever its strides
+
+
+def copy_of(x: Tensor) -> Tensor:
+    """Return a copy in shared memory."""
     with use_allocator(ALLOCATOR):
         return empty_like(x).copy_(x)
+
+
+def place_of(x: Tensor) -> tuple[int, int] | None:
+    """Return the descriptor and the offset of shared memory that a tensor writes to, None if it has none."""
+    place = SharedMemoryAllocator.locate(x.data_ptr())
+    return None if place is not None and x.storage().is_cow() else place
 
 
 class SharedFile:
@@ -150,7 +159,7 @@ def copy_for_messages(x: Tensor) -> tuple[Tensor, Tensor]:
     place = x.data_ptr(), x.nbytes
     copy = COPIES.get(place)
     if copy is None or not array_equal(copy, data):
-        copy = COPIES[place] = share(data)
+        copy = COPIES[place] = copy_of(data)
         weakref.finalize(x, COPIES.pop, place, None).atexit = False
     return x, copy
 
@@ -160,7 +169,7 @@ def reduce_tensor(x: Tensor):
     has_memory = x.layout is strided and x.numel() > 0 and x.device.type == "cpu"  # undefined: no elements, no device
     mode = "r" if x.readonly else "r+"
     sent = x
-    place = SharedMemoryAllocator.locate(x.data_ptr()) if has_memory else None
+    place = place_of(x) if has_memory else None
     if place is None:
         if not has_memory or x.nbytes < LARGE:
             return x.__reduce_ex__(pickle.DEFAULT_PROTOCOL)

@@ -74,8 +74,8 @@ class RecordTasks(NameTasks):
         """Begin."""
         self.worker = worker
         self.memory_limit = worker.memory_manager.memory_limit
-        name = f"worker {worker.name} at {worker.address}"
-        self.recording = WorkerRecording.open(self.name, self.settings, self.memory_limit, name)
+        self.recording = WorkerRecording.open(self.name, self.settings, self.memory_limit)
+        self.recording.workers.append(f"worker {worker.name} at {worker.address}")
         super().setup(worker)
         self.reports = PeriodicCallback(self.report, PAUSE_MS)
         self.reports.start()

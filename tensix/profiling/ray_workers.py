@@ -151,7 +151,8 @@ class RecordedWorker:
     def __init__(self, name, settings):
         self.name, self.answer, self.collector = name, (0, None), ray.get_actor(name)
         where = ray.get_runtime_context().get_node_id()[:8]
-        self.recording = WorkerRecording.open(name, settings, None, f"worker {os.getpid()} on node {where}")
+        self.recording = WorkerRecording.open(name, settings)
+        self.recording.workers.append(f"worker {os.getpid()} on node {where}")
         self.substitutes = Substitutes(name, settings)
         self.substitutes.open()
         self.thread = BackgroundThread("tensix reports", self.report, 0, in_child=False).start()

@@ -53,27 +53,13 @@ class WorkerRecording:
             self.scopes = scopes.pop_all()
 
     @classmethod
-    def open(cls, name, settings, memory_limit=None, worker=None):
-        """Return the recording of this process that has a name; begun if there is none.
-
-        Parameters
-        ----------
-        name : str
-            Of the recording of the cluster.
-        settings : dict
-            As of the class.
-        memory_limit : int, optional
-            Of the worker.
-        worker : str, optional
-            How to call the worker.
-        """
+    def open(cls, name, settings, memory_limit=None):
+        """Return the recording of a name, begun if there is none here; parameters as for `WorkerRecording`."""
         with LOCK:
             found = OPEN.get(name)
             if found is None:
                 found = OPEN[name] = cls(settings, memory_limit)
             found.users += 1
-            if worker is not None:
-                found.workers.append(worker)
             return found
 
     def close(self, name):

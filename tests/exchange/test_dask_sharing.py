@@ -1,5 +1,6 @@
 """Tensors that Dask's workers of one machine hand each other as memory."""
 
+import multiprocessing
 import os
 import signal
 import sys
@@ -184,6 +185,39 @@ def test_what_was_received_is_sent_on_as_the_same_file():
     worker.pass_time()
     del received, x
     assert len(os.listdir("/proc/self/fd")) == count - 1
+
+
+def test_a_block_that_a_cache_may_use_again_is_copied():
+    """Also through an array, whose tensor has no allocator."""
+    x = make(tensix.memory.CachingAllocator(SharedMemoryAllocator()))
+    worker = Worker()
+    for sent in (x, tensix.from_numpy(np.asarray(x))):
+        found = tensor_of(handle_of(sent, worker), [])
+        x.fill_(-1.0)
+        assert found[0, 1].item() == 1
+        x.copy_(make())
+
+
+def read_and_write(tensors, results):
+    x = tensors.get()
+    before = x.sum().item()
+    x[0, 0] = 5
+    results.put((before, x[0, 0].item()))
+
+
+def test_what_was_received_is_sent_to_other_processes():
+    """By its elements: what is written there is not written to the sender's file."""
+    source, worker = make_shared(), Worker()
+    x = tensor_of(handle_of(source, worker), [])
+    assert shared_memory.share(x) is not x
+    context = multiprocessing.get_context("spawn")
+    tensors, results = context.Queue(), context.Queue()
+    process = context.Process(target=read_and_write, args=(tensors, results))
+    process.start()
+    tensors.put(x)
+    assert results.get(timeout=60) == (source.sum().item(), 5)
+    process.join()
+    assert x[0, 0].item() == source[0, 0].item() == 0
 
 
 @pytest.mark.parametrize("most", [0, 512])
