@@ -213,14 +213,23 @@ static inline size_t tx_resident_bytes(void *address, size_t nbytes)
     return resident;
 }
 
-/* Whether no page that lies wholly in a block is in main memory, for which the first one mostly suffices. Where the system
- * does not say which pages are, all are reported as untouched: the caller checks that by tx_resident_bytes().
- */
+/* Whether no page that lies wholly in a block is in main memory, which mostly the first one tells; 0 if that is unknown. */
 static inline int tx_is_untouched(void *address, size_t nbytes)
 {
+    enum { PAGES_AT_ONCE = 4096 };
+    tx_presence_t present[PAGES_AT_ONCE];
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), end = ((uintptr_t)address + nbytes) & ~(page - 1);
-    uintptr_t begin = ((uintptr_t)address + page - 1) & ~(page - 1);
-    return begin < end && tx_resident_bytes((void *)begin, page) == 0 && tx_resident_bytes((void *)begin, end - begin) == 0;
+    uintptr_t begin = ((uintptr_t)address + page - 1) & ~(page - 1), at;
+    size_t i, pages;
+    for (at = begin; at < end; at += pages * page) {
+        pages = at == begin ? 1 : (end - at) / page;
+        if (pages > PAGES_AT_ONCE) pages = PAGES_AT_ONCE;
+        if (mincore((void *)at, pages * page, present) != 0) return 0;
+        for (i = 0; i < pages; i++) {
+            if (present[i] & 1) return 0;
+        }
+    }
+    return begin < end;
 }
 
 /* Let the C library give the system what it has kept itself. */

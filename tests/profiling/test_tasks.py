@@ -88,7 +88,7 @@ def test_threads_and_coroutines_have_a_task_each():
     assert found_in(recording) == expected | {f"coroutine {number}": (8 * number, 0) for number in range(1, 5)}
 
 
-def test_a_block_stays_its_tasks_whoever_frees_it():
+def test_a_block_counts_for_its_task_when_another_one_frees_it():
     with record() as recording:
         with task("maker"):
             x = tensix.empty(1000)
