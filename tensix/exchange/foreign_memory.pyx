@@ -38,7 +38,7 @@ cdef TensorImpl impl_over_memory(
     cdef int i
     for i in range(ndim):
         if sizes[i] < 0:
-            raise ValueError(f"a size is 0 or more, found {sizes[i]}.")
+            refuse_negative(sizes[i])
         own_sizes[i] = sizes[i]
     if strides == NULL:
         impl.numel = contiguous_strides(ndim, own_sizes, own_strides)
@@ -58,10 +58,7 @@ cdef TensorImpl impl_over_memory(
         if data == NULL:
             raise ValueError(f"there are {impl.numel} elements, but their address is 0.")
         if <uintptr_t>data & (alignment_of(dtype_code) - 1):  # alignments are powers of two
-            raise ValueError(
-                f"the elements are not aligned: {dtype_of_code(dtype_code).name} needs addresses that divide by "
-                f"{alignment_of(dtype_code)}, found {<uintptr_t>data:#x}. Copy them first."
-            )
+            refuse_alignment(dtype_code, data)
         data_ptr_init(&storage.block, <char*>data + first * itemsize, NULL, NULL)
         impl.storage_offset = -first
     else:
@@ -76,5 +73,16 @@ cdef TensorImpl impl_over_memory(
 cdef int64_t LARGEST = 2**63 - 1
 
 
+cdef int refuse_negative(int64_t size) except -1:
+    raise ValueError(f"a size is 0 or more, found {size}.")
+
+
 cdef int refuse_span(TensorImpl impl) except -1:
     raise ValueError(f"the elements of shape {impl.shape} with stride {impl.stride} do not fit into 63 bits of bytes.")
+
+
+cdef int refuse_alignment(uint8_t dtype_code, void* data) except -1:
+    raise ValueError(
+        f"the elements are not aligned: {dtype_of_code(dtype_code).name} needs addresses that divide by "
+        f"{alignment_of(dtype_code)}, found {<uintptr_t>data:#x}. Copy them first."
+    )

@@ -128,16 +128,12 @@ def dtype_from_any(dtype):
     if isinstance(dtype, DType):
         return dtype
     found = find_dtype(dtype)
-    if found is not None:
-        return found
-    reason = ""
-    with contextlib.suppress(TypeError, ValueError):
-        if (isinstance(dtype, str) or isinstance(dtype, np.dtype)) and not np.dtype(dtype).isnative:
-            reason = ", whose elements have their bytes in the machine's order"
-    raise TypeError(
-        f"{dtype!r} is not an element type of tensix{reason}; there are {', '.join(BY_NAME)}, and NumPy's names for "
-        "them, such as 'f4'."
-    )
+    if found is None:
+        raise TypeError(
+            f"{dtype!r} is not an element type of tensix{reason_of(dtype)}; there are {', '.join(BY_NAME)}, and "
+            "NumPy's names for them, such as 'f4'."
+        )
+    return found
 
 
 @cython.cfunc
@@ -156,6 +152,15 @@ def find_dtype(dtype):
             found = bfloat16
         return found
     return None
+
+
+@cython.cfunc
+def reason_of(dtype):
+    """Return why tensix lacks a type of NumPy, as part of a sentence."""
+    with contextlib.suppress(TypeError, ValueError):
+        if (isinstance(dtype, str) or isinstance(dtype, np.dtype)) and not np.dtype(dtype).isnative:
+            return ", whose elements have their bytes in the machine's order"
+    return ""
 
 
 def numpy_dtype_of(dtype):

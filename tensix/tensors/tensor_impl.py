@@ -365,18 +365,9 @@ def contiguous_strides(ndim, sizes, strides):
 
 def TensorImpl_check_bounds(self):
     """Check that every element lies inside the storage."""
-    if TensorImpl_is_within(self):
-        return 0
-    itemsize = int(itemsize_of(self.dtype_code))  # Python ints: no overflow
-    first = last = int(self.storage_offset)
-    for size, stride in zip(TensorImpl_shape(self), TensorImpl_stride(self), strict=True):
-        first += min(stride * (size - 1), 0)
-        last += max(stride * (size - 1), 0)
-    raise RuntimeError(
-        f"shape {TensorImpl_shape(self)} with stride {TensorImpl_stride(self)} and storage offset "
-        f"{self.storage_offset} needs elements {first} to {last} ({(last + 1) * itemsize:,} bytes), "
-        f"the storage has {cython.cast(StorageImpl, self.storage).size_bytes:,} bytes."
-    )
+    if not TensorImpl_is_within(self):
+        refuse_bounds(self)
+    return 0
 
 
 @cython.cfunc
@@ -434,6 +425,21 @@ def TensorImpl_span(self, first, last):
                 return False
             last[0] += span
     return True
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def refuse_bounds(self: TensorImpl) -> cython.int:
+    itemsize = int(itemsize_of(self.dtype_code))  # Python ints: no overflow
+    first = last = int(self.storage_offset)
+    for size, stride in zip(TensorImpl_shape(self), TensorImpl_stride(self), strict=True):
+        first += min(stride * (size - 1), 0)
+        last += max(stride * (size - 1), 0)
+    raise RuntimeError(
+        f"shape {TensorImpl_shape(self)} with stride {TensorImpl_stride(self)} and storage offset "
+        f"{self.storage_offset} needs elements {first} to {last} ({(last + 1) * itemsize:,} bytes), "
+        f"the storage has {cython.cast(StorageImpl, self.storage).size_bytes:,} bytes."
+    )
 
 
 @cython.cfunc

@@ -27,7 +27,7 @@ from cython.cimports.tensix._support.public_module import set_module
 from cython.cimports.tensix.core.allocator import nbytes_from_any
 from cython.cimports.tensix.core.data_ptr import address_from_any, c_function_from_any
 from cython.cimports.tensix.core.python_reference import decref_with_gil, holds_gil_at_exit, may_run_python
-from cython.cimports.tensix.tensors.dtype import UNDEFINED, dtype_from_any, dtype_of_code
+from cython.cimports.tensix.tensors.dtype import UNDEFINED, DType, dtype_from_any, dtype_of_code
 
 from tensix.tensors.dtype import DTYPE_COUNT
 
@@ -353,11 +353,7 @@ def enter(cls, data: cython.pointer(type_meta_data_t), functions: tuple) -> uint
     """Return the class's index in the table, a new one unless it has one; under the lock."""
     known = INDEX_OF_CLASS.get(address_of(cls))
     if known is not None:
-        there = cython.address(DATA[cython.cast(uint16_t, known)])
-        if (
-            there.itemsize != data.itemsize or there.construct != data.construct or there.copy != data.copy
-            or there.destroy != data.destroy or there.is_reference != data.is_reference
-        ):  # fmt: skip
+        if not same_type(cython.address(DATA[cython.cast(uint16_t, known)]), data):
             raise RuntimeError(
                 f"{class_name(cls)} is registered already, with another itemsize or other functions. "
                 "Register a subclass of it."
@@ -375,6 +371,14 @@ def enter(cls, data: cython.pointer(type_meta_data_t), functions: tuple) -> uint
     FUNCTIONS.append(functions)
     INDEX_OF_CLASS[address_of(cls)] = index
     return index
+
+
+@cython.cfunc
+def same_type(a: cython.pointer(type_meta_data_t), b: cython.pointer(type_meta_data_t)) -> cython.bint:
+    return (
+        a.itemsize == b.itemsize and a.construct == b.construct and a.copy == b.copy and a.destroy == b.destroy
+        and a.is_reference == b.is_reference
+    )  # fmt: skip
 
 
 @cython.cfunc
@@ -525,13 +529,18 @@ def drop_references(references: reference_p, count: cython.size_t) -> cython.voi
         decref_with_gil(references[i])
 
 
-# The part of the table that is known ahead; static memory is zero, so these types are trivial.
-for _code in range(DTYPE_COUNT):
-    DATA[cython.cast(cython.int, _code)].is_assignable = True
-    _dtype = dtype_of_code(_code)
-    if _dtype is not None:
-        DATA[cython.cast(cython.int, _code)].itemsize, NAMES[_code] = _dtype.itemsize, _dtype.name
-NAMES[UNDEFINED] = "nullptr (uninitialized)"
+@cython.cfunc
+def enter_element_types():
+    """Fill the part of the table that is known ahead; static memory is zero, so these types are trivial."""
+    for code in range(DTYPE_COUNT):
+        DATA[code].is_assignable = True
+        dtype: DType = dtype_of_code(code)
+        if dtype is not None:
+            DATA[code].itemsize, NAMES[code] = dtype.itemsize, dtype.name
+    NAMES[UNDEFINED] = "nullptr (uninitialized)"
+
+
+enter_element_types()
 
 
 set_module("tensix", (TypeIdentifier, TypeMeta))  # See Note [Modules of classes]
