@@ -3,7 +3,7 @@
 ``python out_of_memory.py KIND [part/parts] [name …]`` prints how many calls and failures were tried, and what was
 wrong. The kinds:
 
-``ours``
+``tensix``
     One allocation of tensix fails.
 ``served``
     The same, while NumPy's arrays come from that allocator too.
@@ -78,7 +78,7 @@ def picture_of_operands(o):
     return [picture(x) for x in tensors], counts
 
 
-class Ours:
+class Allocations:
     """Let one allocation of tensix fail."""
 
     sizes = SIZES
@@ -147,7 +147,7 @@ OF_OTHERS = [
     ("CallbackAllocator", "ArgumentError", "CPython's ctypes"),
     ("load .np|TensorFile", "FileFormatError: .*(without exception|with an exception) set", "CPython's frames"),
     ("Generator|repr|Tensor.__?repr_.*|Tensor.__setitem__ of tensors|fill_|share|sparse_coo|tensor|use_allocator"
-     r"|einsum|(Tensor\.)?median|quantile|fft\.[a-z]*fftn?$|linalg\.(cholesky|cross|det|eig|inv|pinv|qr|slogdet|solve"
+     r"|einsum|(Tensor\.)?median|quantile|fft\.[a-z]*fftn?$|linalg\.(cholesky|det|eig|inv|pinv|qr|slogdet|solve"
      r"|svd|tensordot|matrix_(norm|power|rank))",
      "ended with -11", "CPython's PyContextVar_Set drops a token that it could not make"),
     ("Library|TensorFile|from_file|files.RawFile|load|save|pad", "ended with -27",
@@ -163,7 +163,7 @@ if sys.version_info[:2] in {(3, 12), (3, 13)}:  # seen in 3.12.1 and 3.13.0, wit
 # An __array_ufunc__ that raises in these loses a reference to the tensor, also without tensix.
 SERVED_OF_OTHERS = [("numpy.(add reduce|multiply accumulate)", LEFT, "NumPy's calls of __array_ufunc__")]
 
-KINDS = {"ours": Ours, "served": Ours, "python": Pythons, "exhausted": Pythons}
+KINDS = {"tensix": Allocations, "served": Allocations, "python": Pythons, "exhausted": Pythons}
 
 
 class Sweep:
@@ -298,7 +298,7 @@ def sweep(name, kind, moment):
     with tensix.use_allocator(allocator), contextlib.ExitStack() as stack:
         if kind == "served":
             stack.enter_context(memory.serve_numpy())
-        failures = Ours(allocator) if KINDS[kind] is Ours else Pythons(kind == "exhausted")
+        failures = Allocations(allocator) if KINDS[kind] is Allocations else Pythons(kind == "exhausted")
         one = Sweep(name, failures)
         try:
             one.succeeds(operands(5))  # what is made once is there
@@ -319,7 +319,7 @@ def main():
     names = rest or sorted(ALL)[part::parts]
     tensix.set_num_threads(2)
     faulthandler.enable()
-    known = {"ours": [], "served": SERVED_OF_OTHERS}.get(kind, OF_OTHERS)
+    known = {"tensix": [], "served": SERVED_OF_OTHERS}.get(kind, OF_OTHERS)
     points, problems, others = 0, 0, collections.Counter()
     for name in names:
         found, wrong = in_a_process(name, kind)

@@ -30,7 +30,7 @@ def test_operands_may_change_at_any_moment(arguments):
     assert "moments" in last or "changes by another thread" in last
 
 
-FAILURES = [("ours", "0/24"), ("served", "3/80")]  # allocations of Python: .ci/memory_errors
+FAILURES = [("tensix", "0/24"), ("served", "3/80")]  # allocations of Python: .ci/memory_errors
 
 
 @pytest.mark.parametrize("arguments", FAILURES, ids=[kind for kind, *_ in FAILURES])
