@@ -71,7 +71,7 @@ cdef int walk(TensorImpl target, void* data, TensorImpl source) except -1:
     iterator_start(&iterator, target.ndim, TensorImpl_sizes(target))
     iterator_add(&iterator, source, <void*>TensorImpl_const_data(source))
     iterator_add(&iterator, target, data)
-    iterator.tile_loop = tile_loop
+    iterator.tile_loop, iterator.waits_for_memory = tile_loop, True
     iterator_run(&iterator, loop, loop_data)
     return 0
 

@@ -31,6 +31,7 @@ cdef struct iterator_t:
     PyObject* storages[4]   # of the operands, borrowed until the walk begins to use them; NULL: none
     rows_loop_t rows_loop   # called for the rows of a plane in which the last operand stays; NULL: rows come one by one
     bint keeps_rows         # whether runs go along rows also if these are short: the loop is slow with other steps
+    bint waits_for_memory   # whether the loop computes for a shorter time than its elements need to arrive
     rows_loop_t tile_loop   # called for a tile, whose operands lie in two orders; NULL: its rows come one by one
 
 

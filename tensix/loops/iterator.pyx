@@ -35,6 +35,16 @@ cdef extern from "tensix/loops/items.h" nogil:
         int itemsize, const char* source, npy_intp source_step, char* to, npy_intp to_step, npy_intp rows,
         npy_intp columns)
 
+cdef extern from "tensix/loops/stream.h" nogil:
+    ctypedef struct streaming_loop_t "tx_streaming_loop_t":
+        inner_loop_t function
+        void* data
+        int last
+        npy_intp size
+    npy_intp STREAM_FROM "TX_STREAM_FROM"
+    void streaming_loop "tx_streaming_loop"(
+        char** data, const npy_intp* count, const npy_intp* steps, void* wrapped) noexcept
+
 
 cdef int iterator_start(iterator_t* self, int ndim, const int64_t* sizes) except -1:
     """Set the shape to walk over."""
@@ -42,7 +52,7 @@ cdef int iterator_start(iterator_t* self, int ndim, const int64_t* sizes) except
     self.ndim = ndim
     self.operands = 0
     self.rows_loop = self.tile_loop = NULL
-    self.keeps_rows = False
+    self.keeps_rows = self.waits_for_memory = False
     for i in range(MAX_OPERANDS):
         self.itemsizes[i] = 0
     for i in range(ndim):
@@ -102,17 +112,32 @@ cdef npy_intp iterator_total(const iterator_t* self) noexcept nogil:
 cdef int iterator_run(iterator_t* self, inner_loop_t loop, void* loop_data) except -1:
     """Call the inner loop on every run of elements; each element is written once, so threads may share the work."""
     cdef npy_intp total = iterator_total(self)
+    cdef streaming_loop_t streaming
     if total == 0:
         return 0
     iterator_simplify(self, self.operands - 1)
     if total < GRAIN_ELEMENTS:
         iterator_walk(self, loop, loop_data)
         return 0
+    if self.waits_for_memory and writes_past_cache(self, total):
+        streaming.function, streaming.data = loop, loop_data
+        streaming.last, streaming.size = self.operands - 1, self.itemsizes[self.operands - 1]
+        loop, loop_data = streaming_loop, &streaming
     iterator_begin_use(self)
     with nogil:
         iterator_split(self, longest_dim(self), loop, loop_data)
     iterator_end_use(self)
     return 0
+
+
+cdef bint writes_past_cache(const iterator_t* self, npy_intp total) noexcept:
+    """Return whether the result is large and is not read, too. See Note [Stores past the cache]."""
+    cdef int last = self.operands - 1
+    cdef int i
+    for i in range(last):
+        if self.storages[i] == self.storages[last]:
+            return False
+    return total * self.itemsizes[last] >= STREAM_FROM
 
 
 cdef int iterator_begin_use(iterator_t* self) except -1:

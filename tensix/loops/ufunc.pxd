@@ -23,7 +23,8 @@ cdef struct typed_loop_t:
     void* data
     uint8_t code         # of the inputs
     uint8_t result_code
-    bint keeps_rows      # as in iterator_t: such as exp, which NumPy vectorises for numbers side by side
+    bint keeps_rows        # as in iterator_t: such as exp, which NumPy vectorises for numbers side by side
+    bint waits_for_memory  # as in iterator_t
 
 
 cdef class UfuncKernel(Kernel):

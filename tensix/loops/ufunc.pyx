@@ -58,6 +58,12 @@ cdef dict HINTS = {
     ),
 }
 
+# NumPy's functions whose loops take less time than their elements need to arrive.
+cdef frozenset WAIT_FOR_MEMORY = frozenset({
+    "absolute", "add", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "maximum", "minimum", "multiply",
+    "negative", "subtract",
+})
+
 cdef object ONE = 1  # what `alpha` nearly always is
 cdef kernel_function_t RUN_SCALED = run_scaled  # by its address, so that it is not compiled into `run_two`
 
@@ -363,6 +369,7 @@ cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, str kinds) exc
             loop.data = <void*>function.data[i] if function.data != NULL else NULL
             loop.code, loop.result_code = CODES[types[0]], CODES[types[function.nin]]
             loop.keeps_rows = self.promotes and self.source != "sqrt"
+            loop.waits_for_memory = self.source in WAIT_FOR_MEMORY
     return 0
 
 
@@ -531,7 +538,7 @@ cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, TensorImpl out, uint
     iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
     iterator_add(&iterator, out, target)
-    iterator.keeps_rows = loop.keeps_rows
+    iterator.keeps_rows, iterator.waits_for_memory = loop.keeps_rows, loop.waits_for_memory
     if fits:
         iterator_run(&iterator, loop.function, loop.data)
         return out
@@ -565,6 +572,7 @@ cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y, Tenso
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
     iterator_add(&iterator, y, <void*>TensorImpl_const_data(y))
     iterator_add(&iterator, out, target)
+    iterator.waits_for_memory = loop.waits_for_memory
     if fits:
         iterator_run(&iterator, loop.function, loop.data)
         return out
@@ -597,6 +605,7 @@ cdef TensorImpl run_beside_number(typed_loop_t* loop, TensorImpl x, void* number
     if not is_left:
         iterator_add_element(&iterator, number)
     iterator_add(&iterator, out, target)
+    iterator.waits_for_memory = loop.waits_for_memory
     iterator_run(&iterator, loop.function, loop.data)
     return out
 

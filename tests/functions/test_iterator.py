@@ -176,3 +176,49 @@ def test_short_rows_with_gaps(columns, dtype):
     filled[1::2, :] = y
     same(filled[::2], np.full((3000, columns), 3, dtype))
     same(filled[1::2], b)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    ("dtype", "offset"),
+    [("float32", 0), ("float32", 1), ("float64", 3), ("uint8", 0), ("uint8", 61), ("complex128", 0), ("complex128", 1)],
+)
+def test_results_larger_than_the_cache(dtype, offset, threads):
+    """Stored past the cache from the first line on that an element begins with, but for what is left at the ends."""
+    count = (33 << 20) // np.dtype(dtype).itemsize + 7
+    a = (np.arange(count + offset) % 100).astype(dtype)
+    x = tensix.from_numpy(a)[offset:]
+    a = a[offset:]
+    out = tensix.zeros(count + offset, dtype=x.dtype)
+    before = tensix.get_num_threads()
+    tensix.set_num_threads(threads)
+    try:
+        same(tensix.add(x, x, out=out[offset:]), a + a)
+        assert not out[:offset].any()
+        same(x.clone(), a)
+        same(x * 2, a * 2)
+        same(x.add_(1), a)  # in place, in the array's own memory
+    finally:
+        tensix.set_num_threads(before)
+
+
+def test_large_results_that_do_not_lie_side_by_side():
+    a = np.random.default_rng(0).random((3 << 20, 3), "float32")
+    x, row, column = (tensix.from_numpy(array) for array in (a, a[5], a[:, :1]))
+    same(x + row, a + a[5])
+    same(x + column, a + a[:, :1])
+    out = tensix.zeros(3 << 20, 6, dtype=tensix.float32)
+    same(tensix.multiply(x, x, out=out[:, ::2]), a * a)
+    assert not out[:, 1::2].any()
+    same(x.T.contiguous(), a.T)
+    same(tensix.flip(x, axis=0).clone(), a[::-1])
+
+
+def test_large_result_of_which_no_element_begins_a_line():
+    room = np.zeros((33 << 20) + 64 + 16, np.uint8)
+    start = -room.ctypes.data % 64 + 8
+    out = room[start : start + (33 << 20)].view(np.complex128)
+    a = np.arange(out.size, dtype=np.complex128)
+    x = tensix.from_numpy(a)
+    tensix.add(x, x, out=tensix.from_numpy(out))
+    same(tensix.from_numpy(out), a + a)
