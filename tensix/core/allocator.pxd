@@ -5,7 +5,8 @@ Fields and vtable of `Allocator` are part of the ABI: ``tensix/abi.pxd`` says th
 from cpython.object cimport PyTypeObject
 from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, uint64_t
-from tensix.core.data_ptr cimport DataPtr, data_ptr_t
+from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_t
+from tensix.core.device cimport CPU
 
 cdef extern from "Python.h" nogil:
     unsigned long Py_TPFLAGS_HEAPTYPE
@@ -41,7 +42,16 @@ cdef inline int Allocator_allocate(Allocator self, size_t nbytes, data_ptr_t* ou
     if is_of_python_class(self) and overrides(self, "allocate"):
         return Allocator.c_allocate(self, nbytes, out)
     out.operations = NULL  # somebody else's class may fill in the other fields only
-    return self.c_allocate(nbytes, out)
+    self.c_allocate(nbytes, out)
+    return refuse_null(self, "allocate", nbytes, out) if is_null(out, nbytes) else 0
+
+
+cdef inline bint is_null(const data_ptr_t* block, size_t nbytes) noexcept nogil:
+    """Return whether a block of main memory has no address; one of another device needs none."""
+    return block.data == NULL and nbytes != 0 and block.device_type == CPU
+
+
+cdef int refuse_null(Allocator self, str method, size_t nbytes, data_ptr_t* out) except -1
 
 
 cdef inline int Allocator_try_allocate(Allocator self, size_t nbytes, data_ptr_t* out) noexcept nogil:
@@ -49,7 +59,11 @@ cdef inline int Allocator_try_allocate(Allocator self, size_t nbytes, data_ptr_t
     if is_of_python_class(self):
         return Allocator.c_try_allocate(self, nbytes, out)
     out.operations = NULL
-    return self.c_try_allocate(nbytes, out)
+    cdef int status = self.c_try_allocate(nbytes, out)
+    if status == 0 and is_null(out, nbytes):
+        data_ptr_destroy(out)
+        return NEEDS_GIL  # c_allocate() is asked then, and checked
+    return status
 
 
 cdef inline bint Allocator_is_simple(Allocator self, const data_ptr_t* pointer) except -1:

@@ -158,8 +158,11 @@ cdef class Allocator:
         cdef data_ptr_t block
         if is_of_python_class(self) and overrides(self, "allocate") and is_written_in_python(type(self)):
             Allocator_refuse(self)  # c_allocate() would come back here, by way of the override
+        cdef size_t size = nbytes_from_any(nbytes)
         block.operations = NULL
-        self.c_allocate(nbytes_from_any(nbytes), &block)
+        self.c_allocate(size, &block)
+        if is_null(&block, size):
+            refuse_null(self, "allocate", size, &block)
         return DataPtr_wrap(&block)
 
     def clone(self, address, nbytes):
@@ -517,13 +520,15 @@ cdef int Allocator_take(Allocator self, str method, object block, size_t nbytes,
     if not isinstance(block, DataPtr):
         raise TypeError(f"{type(self).__name__}.{method}() must return a DataPtr, found {type(block).__name__}.")
     DataPtr_move_out(block, out)
-    if nbytes != 0 and out.data == NULL:
-        data_ptr_destroy(out)
-        raise RuntimeError(
-            f"{type(self).__name__}.{method}() returned a null address for {nbytes:,} bytes. "
-            "Raise OutOfMemoryError when there is no memory."
-        )
-    return 0
+    return 0 if out.data != NULL or nbytes == 0 else refuse_null(self, method, nbytes, out)
+
+
+cdef int refuse_null(Allocator self, str method, size_t nbytes, data_ptr_t* out) except -1:
+    data_ptr_destroy(out)
+    raise RuntimeError(
+        f"{type(self).__name__}.{method}() returned a null address for {nbytes:,} bytes. "
+        "Raise OutOfMemoryError when there is no memory."
+    )
 
 
 cdef int allocate_copy(Allocator self, const void* src, size_t nbytes, data_ptr_t* out) except -1:

@@ -75,6 +75,24 @@ cdef class FieldAllocator(Allocator):
         return 0
 
 
+cdef class NullAllocator(Allocator):
+    """An allocator without memory that does not say so; its blocks have a context all the same."""
+    cdef readonly int contexts
+
+    cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
+        self.contexts += 1
+        out.data, out.ctx = NULL, malloc(1)
+        out.deleter, out.keep_alive = free, NULL
+        out.device_type, out.device_index = 0, -1
+        return 0
+
+    cdef int c_try_allocate(self, size_t nbytes, data_ptr_t* out) noexcept nogil:
+        out.data, out.ctx = NULL, malloc(1)
+        out.deleter, out.keep_alive = free, NULL
+        out.device_type, out.device_index = 0, -1
+        return 0
+
+
 cdef int wrapped_blocks = 0
 
 

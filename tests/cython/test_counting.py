@@ -6,6 +6,7 @@ import weakref
 
 import pytest
 
+import tensix
 from tensix import explain
 from tensix.core import (
     CPUAllocator,
@@ -16,8 +17,9 @@ from tensix.core import (
     WeakIntrusivePtr,
     make_intrusive,
     raw,
+    use_allocator,
 )
-from tensix.memory import CachingAllocator, StatisticsAdaptor
+from tensix.memory import CachingAllocator, GuardAdaptor, LimitingAdaptor, StatisticsAdaptor
 
 
 class Node(IntrusiveTarget):
@@ -267,6 +269,23 @@ def test_an_allocator_may_write_the_fields_that_it_knows(counting):
         copies = storage.clone(), storage.lazy_clone(), Storage.from_data_ptr(8, allocator.allocate(8))
         assert len({copy.mutable_data_ptr() for copy in copies}) == 3
         del storage, copies
+
+
+@pytest.mark.parametrize("adaptor", [None, CachingAllocator, StatisticsAdaptor, LimitingAdaptor, GuardAdaptor])
+@pytest.mark.parametrize("size", [8, 1 << 20])
+def test_an_allocator_that_gives_null_is_refused(counting, adaptor, size):
+    allocator = counting.NullAllocator()
+    if adaptor is not None:
+        allocator = adaptor(allocator, 1 << 30) if adaptor is LimitingAdaptor else adaptor(allocator)
+    for request in (
+        lambda: allocator.allocate(size),
+        lambda: Storage(size, allocator),
+        lambda: Storage(0, allocator, resizable=True).resize_(size),
+    ):
+        with pytest.raises(RuntimeError, match=r"NullAllocator\.allocate\(\) returned a null address"):
+            request()
+    with use_allocator(allocator), pytest.raises(RuntimeError, match="returned a null address"):
+        tensix.ones(size) + tensix.ones(size)
 
 
 @pytest.mark.parametrize("make", [CPUAllocator, CachingAllocator, lambda: StatisticsAdaptor(CPUAllocator())])

@@ -18,7 +18,7 @@ def test_every_kind_of_import_is_seen():
     seen = {path.relative_to(PACKAGE).as_posix(): set(tensix_imports_of(path)) for path in SOURCES}
     assert seen["core/__init__.py"] > {"tensix.core.device", "tensix.core.storage"}
     assert seen["core/raw.pyx"] == {"tensix.core.combined_refcount", "tensix.core.intrusive_target"}
-    assert seen["core/allocator.pxd"] == {"tensix.core.data_ptr"}
+    assert seen["core/allocator.pxd"] == {"tensix.core.data_ptr", "tensix.core.device"}
     assert seen["kernels/views.pyx"] > {"tensix.tensors.tensor_base", "tensix.dispatch.native_functions"}
 
 
