@@ -61,7 +61,7 @@ def lines_of_summary(snapshot, terminal):
     if dropped:
         yield terminal.warm(f"    {count_of(dropped, 'event')} not kept: give a larger --max-events")
     if not snapshot.get("ended", True):
-        yield terminal.warm("    the process was killed, or could not write what it did last: that is not known")
+        yield terminal.warm("    the process was killed, ran exec(), or could not write: what it did last is not known")
     yield from lines_of_marks(replay.at_marks(snapshots))
     yield ""
     if len(snapshots) > 1:

@@ -188,6 +188,11 @@ cdef class Profile(MemoryListener):
     def __str__(self):
         lines = [f"{'peak':>12} {'total':>12} {'count':>9} {'alive':>12} {'count':>9}  line"]
         rows = self.rows
+        if not rows:
+            return (
+                "no block was allocated. NumPy's arrays are seen inside tensix.memory.serve_numpy(), PyTorch's tensors "
+                "inside serve_torch()."
+            )
         for row in [*rows, row_of(&self.lines[0], None)]:
             place = "all lines together" if row.place is None else row.place
             lines.append(

@@ -394,7 +394,7 @@ def test_a_process_without_space_for_its_recording(folder, capfd):
     captured = capfd.readouterr()
     [line] = captured.err.splitlines()
     assert re.match(r"tensix: the memory of process \d+ could not be written: .*\. TMPDIR says", line)
-    assert "the process was killed, or could not write what it did last: that is not known" in captured.out
+    assert "the process was killed, ran exec(), or could not write: what it did last is not known" in captured.out
     assert not load_snapshot("out.json")["ended"]
 
 

@@ -82,7 +82,7 @@ def test_blocks_without_pages_leave_nothing_over():
 
 def test_a_program_that_was_killed():
     words = words_of(snapshot_of([], ended=False))
-    assert "the process was killed, or could not write what it did last: that is not known" in words
+    assert "the process was killed, ran exec(), or could not write: what it did last is not known" in words
 
 
 def test_marks():

@@ -6,6 +6,7 @@ import json
 import signal
 import threading
 
+import numpy as np
 import pytest
 
 import tensix
@@ -81,6 +82,12 @@ def test_table_is_printed_with_human_sizes(capsys):
     assert row.endswith(str(p.rows[0].place))
     assert whole.endswith("all lines together") and str(p).splitlines() == [heading, row, whole]
     block.reset()
+
+
+def test_a_profile_without_blocks_says_what_it_sees(capsys):
+    with profile():
+        np.ones(1000)
+    assert "NumPy's arrays are seen inside tensix.memory.serve_numpy()" in capsys.readouterr().out
 
 
 def test_plain_data():
