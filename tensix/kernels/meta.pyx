@@ -5,8 +5,8 @@ asking for an element raises an error that says so.
 """
 cimport cython
 from libc.stdint cimport int64_t, uint8_t
-from tensix.core.allocator cimport Allocator, nbytes_from_any
-from tensix.core.data_ptr cimport DataPtr_wrap, data_ptr_init, data_ptr_t
+from tensix.core.allocator cimport Allocator
+from tensix.core.data_ptr cimport data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU, META, Device_get
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_mutable_data
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
@@ -28,13 +28,7 @@ cdef OperatorTable EMPTY = native_functions.EMPTY
 
 @cython.final
 cdef class MetaAllocator(Allocator):
-    """Give out blocks without memory."""
-
-    def allocate(self, nbytes):
-        """Return a null `DataPtr`, whatever the size."""
-        cdef data_ptr_t block
-        self.c_allocate(nbytes_from_any(nbytes), &block)
-        return DataPtr_wrap(&block)
+    """Give out blocks without memory: null, whatever the size."""
 
     cdef int c_allocate(self, size_t nbytes, data_ptr_t* out) except -1:
         data_ptr_init(out, NULL, NULL, NULL)

@@ -173,10 +173,13 @@ cdef int fill(TensorImpl impl, Generator generator, uint8_t code, fill_t functio
               object bound) except -1:
     """Fill a tensor with what a function makes, elements of a type and so many of a group of words.
 
-    A tensor of another type, or whose elements do not lie one after the other, gets a copy.
+    A tensor of another type, or whose elements do not lie one after the other, gets a copy. On meta there are none.
     """
     cdef fill_job_t job
     check_writable_once(impl)
+    if impl.device_type == META:
+        TensorImpl_bump_version(impl)
+        return 0
     cdef TensorImpl made = impl
     if not impl.contiguous or impl.dtype_code != code:
         made = empty_impl(impl.ndim, TensorImpl_sizes(impl), code, CPU, -1)
@@ -212,7 +215,7 @@ cdef uint64_t take_groups(Generator generator, int64_t count, int of_group) exce
 
 
 cdef object fill_floating(Kernel self, object table, arguments_t args):
-    """Fill a tensor of float32 or float64; on meta check the arguments.
+    """Fill a tensor of float32 or float64.
 
     With numbers from 0 up to, but without, 1; or with normal ones, of mean 0 and variance 1.
     """
@@ -222,9 +225,7 @@ cdef object fill_floating(Kernel self, object table, arguments_t args):
     if impl.dtype_code != FLOAT32 and impl.dtype_code != FLOAT64:
         found = dtype_of_code(impl.dtype_code).name
         raise TypeError(f"{self.name}() fills float32 and float64 tensors, found {found}.")
-    if impl.device_type == META:
-        TensorImpl_bump_version(impl)
-    elif impl.dtype_code == FLOAT32:
+    if impl.dtype_code == FLOAT32:
         fill(impl, generator, FLOAT32, tx_random_normal_f32 if is_normal else tx_random_uniform_f32, 256, 0, 0)
     else:
         fill(impl, generator, FLOAT64, tx_random_normal_f64 if is_normal else tx_random_uniform_f64, 128, 0, 0)
@@ -232,13 +233,11 @@ cdef object fill_floating(Kernel self, object table, arguments_t args):
 
 
 cdef object random_(Kernel kernel, object table, arguments_t args):
-    """Fill with integers from a number up to, but without, another; on meta check the arguments."""
+    """Fill with integers from a number up to, but without, another."""
     cdef TensorImpl impl = (<TensorBase>args[0]).impl
     cdef Generator generator = checked_generator("random_", <object>args[3])
     low, high = index(<object>args[1]), index(<object>args[2])
     check_range(impl, low, high)
-    if impl.device_type == META:
-        return <object>args[0]
     cdef uint8_t code = UINT64 if impl.dtype_code == UINT64 else INT64
     signed = low - (1 << 64) if low >= 1 << 63 else low  # the same bits
     if high - low <= 1 << 32:
