@@ -92,7 +92,7 @@ class LimitOfTree:
 
     def __init__(self, limit, limit_of_each):
         self.limit, self.limit_of_each, self.most, self.ended_at = limit, limit_of_each, 0, None
-        self.shared, self.read_again = 0, 0.0
+        self.shared, self.cost, self.ended = 0, 0.0, 0.0  # of the last exact reading, and the seconds that it took
 
     def hold(self, pid):
         """Let each process grow by what is left, or terminate them all."""
@@ -102,12 +102,13 @@ class LimitOfTree:
         counted = sum(private for private, _ in own.values())  # pages that forks share count in each
         total, began = counted - min(self.shared, counted) if len(own) > 1 else counted, time.monotonic()
         is_exact = len(own) == 1
-        for is_due in (not is_exact and began >= self.read_again, False):
+        pause = self.cost * (4 if total > 1.02 * self.most else PAUSE_PER_COST)  # the peak is read more often
+        for is_due in (not is_exact and began >= self.ended + pause, False):
             if is_due or total > self.limit:  # again, since shares of processes that end meanwhile pass to the others
                 own = {number: (share_of(number), data) for number, (_, data) in own.items()}
                 total = sum(private for private, _ in own.values())
-                self.shared, ended = max(counted - total, 0), time.monotonic()
-                self.read_again, is_exact = ended + PAUSE_PER_COST * (ended - began), True
+                self.shared, self.ended, is_exact = max(counted - total, 0), time.monotonic(), True
+                self.cost = self.ended - began
         self.most = max(self.most, total if is_exact else 0)
         left = max(self.limit - total, 0)
         share = left if left > self.limit // LITTLE else left // max(len(own), 1)

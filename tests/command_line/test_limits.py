@@ -225,10 +225,13 @@ def work(count):
     for _ in range(count):
         kept.append(np.ones(10 << 20, np.uint8))
         time.sleep(0.02)
+    everybody.wait()
     time.sleep(0.5)
     return sum(x.nbytes for x in kept)
 if __name__ == "__main__":
-    with ProcessPoolExecutor(3, mp_context=multiprocessing.get_context("fork")) as pool:
+    fork = multiprocessing.get_context("fork")
+    everybody = fork.Barrier(3)
+    with ProcessPoolExecutor(3, mp_context=fork) as pool:
         print(sum(pool.map(work, [20] * 3)))
 """
 
@@ -255,7 +258,7 @@ def test_a_limit_leaves_most_of_it_to_arrays_of_any_size(tmp_path):
     code = NUMPY + "try:\n    while True: kept.append(np.ones(2 << 20, np.uint8))\n" \
            "except MemoryError: print(2 * len(kept))\n"  # fmt: skip
     done = run(tmp_path, "--limit", "400MiB", "-c", code)
-    assert done.returncode == 0 and 330 < int(done.stdout) < 400 + 64
+    assert done.returncode == 0 and 300 < int(done.stdout) < 400 + 64  # the rest is of the interpreter and NumPy
 
 
 def test_a_signal_without_a_limit_names_none(tmp_path):

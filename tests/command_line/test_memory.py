@@ -61,6 +61,11 @@ def die(n):
     os.kill(os.getpid(), signal.SIGKILL)
 
 if __name__ == "__main__":
+    pid = os.fork()  # before multiprocessing is used: some versions of it write errors at the end of such a child
+    if pid == 0:
+        work(6_000_000)
+        sys.exit(0)
+    os.waitpid(pid, 0)
     for method in ("fork", "spawn"):
         context = multiprocessing.get_context(method)
         with context.Pool(1) as pool:
@@ -71,11 +76,6 @@ if __name__ == "__main__":
     process.start()
     process.join()
     os.system(shlex.quote(sys.executable) + " -c 'import numpy as np; np.ones(5_000_000, np.uint8)'")
-    pid = os.fork()
-    if pid == 0:
-        work(6_000_000)
-        sys.exit(0)
-    os.waitpid(pid, 0)
 """
 
 
