@@ -16,8 +16,7 @@ from benchmarks.public_calls import all_rows
 from heat_map import heat_map
 
 import tensix
-from tensix.command_line.progress import Progress
-from tensix.command_line.terminal import Terminal
+from tensix.command_line.terminal import Progress, Terminal
 
 SIZES = ((3, 4), (64, 64), (1024, 1024))
 SLOWER = 1.05  # times the neighbour: below that, two runs differ by as much

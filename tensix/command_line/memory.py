@@ -19,8 +19,8 @@ from tensix.command_line.program import (
     run_and_wait,
     words_of,
 )
-from tensix.command_line.progress import Progress
 from tensix.command_line.recorded_files import FAILED, PagesWanted, check_output, folder_of_running
+from tensix.command_line.terminal import Progress
 
 __all__ = ["fill"]
 

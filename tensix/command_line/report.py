@@ -10,9 +10,8 @@ from pathlib import Path
 
 import tensix._modules  # noqa: F401 - first: the command has not imported it
 from tensix.command_line.comparison import lines_of_comparison
-from tensix.command_line.progress import Progress
 from tensix.command_line.summary import lines_of_summary
-from tensix.command_line.terminal import Terminal, printable
+from tensix.command_line.terminal import Progress, Terminal, printable
 from tensix.core import format_size, parse_size
 from tensix.memory import Snapshot, load_snapshot, record
 from tensix.profiling.advice import findings_of, kinds_of, summary_of

@@ -1,10 +1,10 @@
-"""Colours on a terminal, and texts from elsewhere without control characters."""
+"""Colours and progress on a terminal, and texts from elsewhere without control characters."""
 
 import os
 import sys
 from functools import partialmethod
 
-__all__ = ["Terminal", "printable"]
+__all__ = ["Progress", "Terminal", "printable"]
 
 
 def printable(text):
@@ -28,3 +28,19 @@ class Terminal:
     good = partialmethod(_colour, "32")  # made
     warm = partialmethod(_colour, "33")  # gone
     bad = partialmethod(_colour, "31")  # failed
+
+
+class Progress:
+    """One line on the standard error, removed when the work is done; nothing if that is not a terminal."""
+
+    def __enter__(self):
+        self._is_shown = sys.stderr is not None and sys.stderr.isatty()
+        return self
+
+    def say(self, text):
+        """Put a text in place of the one before."""
+        if self._is_shown:
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    def __exit__(self, *exc_info):
+        self.say("")
