@@ -1,4 +1,4 @@
-"""Which variables of a function are not loaded again from an instruction on.
+"""Which variables of a function are not loaded again from an instruction on, and what a snapshot has of that.
 
 Note [Liveness of variables]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -159,6 +159,51 @@ def running(code, position, names):
         if flow.lines[number] is not None:
             return flow, number, lines_of_statement(frame_at(code, flow.lines[number]))
     return None, None, None
+
+
+def facts_of(moments, known):
+    """Return which variables were not used any more at the moments of a recording; `known` keeps what was found out.
+
+    A moment is the number of the block whose allocation it was, and what `bindings.moment` returned, numbers of blocks
+    in place of addresses. Of it there is what `death_of` returns, with ``names``, the ``block`` of the moment, the
+    ``blocks`` that the variables hold, and ``depth``, how many frames of the block's stack are further in. Without
+    names and blocks there is ``at``, where in the source the operation is that runs, and the ``types`` of names there.
+    """
+
+    def once(find, code, *arguments):
+        key = find, code, code.co_filename, *arguments
+        if key not in known:
+            known[key] = find(code, *arguments)
+        return known[key]
+
+    facts = {}
+    for block, frames, held, types in moments:
+        code, position, depth = frames[0]
+        place = once(place_in_source, code, position)
+        if None not in place:
+            facts[code, code.co_filename, position] = {
+                "block": block, "depth": depth, "line": place[0], "at": place, "types": types, "names": (),
+                "blocks": [], "dead": [], "live": [], "made": [], "is_after": False,
+            }  # fmt: skip
+        for number, frame, names, part in held:
+            code, position, depth = frames[frame]
+            where = once(death_of, code, position, names)
+            if where is None and part:  # the variable is used again, most of the array is not
+                found = once(place_of_copy, code, position, *names)
+                where = found and found | {"part": part}
+            if where is not None:
+                key = code, code.co_filename, names, where["line"], where["is_after"], where.get("part")
+                fact = facts.setdefault(key, where | {"names": names, "block": block, "depth": depth, "blocks": []})
+                if number not in fact["blocks"]:
+                    fact["blocks"].append(number)
+    FLOWS.clear()
+    return [fact | {"names": list(fact["names"])} for fact in facts.values()]
+
+
+def place_in_source(code, position):
+    """Return the first and last line and column of what runs at a position."""
+    flow = flow_of(code)
+    return [*flow.instructions[flow.at(position)].positions]
 
 
 def place_of_copy(code, position, name):

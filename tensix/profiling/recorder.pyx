@@ -1191,7 +1191,8 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
     operators = [operator.schema.qualified_name for operator in known_operators]
     clones = {number for number, operator in enumerate(known_operators, 1) if operator.schema.name == "clone"}
     positions = positions_of_sources(reader, clones)
-    facts = import_module("tensix.profiling.moments").facts_of(self.moments.copy(), self.deaths) if self.moments else []
+    moments = self.moments.copy()
+    facts = import_module("tensix.profiling.liveness").facts_of(moments, self.deaths) if moments else []
     numbers = dict.fromkeys([number for fact in facts for number in (fact["block"], *fact["blocks"])])
     untouched = []
     living, blocks_left_out = {}, 0  # address -> bytes and position

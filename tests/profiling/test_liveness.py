@@ -9,8 +9,7 @@ import warnings
 
 import pytest
 
-from tensix.profiling.liveness import death_of, place_of_copy
-from tensix.profiling.moments import FLOWS
+from tensix.profiling.liveness import FLOWS, death_of, facts_of, place_of_copy
 
 NAMES = "abcd"
 
@@ -167,3 +166,15 @@ COPIES = {
 def test_a_place_of_a_copy(tmp_path, name):
     text, place = COPIES[name]
     assert place_in(tmp_path, text, place_of_copy, "x") == place
+
+
+def test_two_views_of_one_size_are_told_apart(tmp_path):
+    """The file writes into one of them, so it has no place of a copy, whatever is known of the other."""
+    names = []
+
+    def note(code, position):
+        held = [(1, 0, ("x",), 40), (2, 0, ("y",), 40)]
+        names.extend(fact["names"] for fact in facts_of([(0, [(code, position, 0)], held, {})], {}))
+
+    place_in(tmp_path, "def run():\n    x = [1]\n    y = [1]\n    here()\n    y[0] = 1\n    return x, y", note)
+    assert names == [[], ["x"]]
