@@ -289,13 +289,9 @@ class ResidentMemory:
             self.untouched = (self.native_bytes(True) or (0,))[-1]
             self.read_again = time.monotonic() + PAUSE_PER_COST * (time.thread_time() - began)
 
-    def rows_until_now(self):
-        """Return the samples, with one of this moment if they go on."""
-        return [*self.rows, self.sample()] if self.thread is not None else self.rows
-
     def columns(self):
-        """Return the samples up to now as a snapshot has them."""
-        rows = self.rows_until_now()
+        """Return the samples up to now as a snapshot has them, with one of this moment if they go on."""
+        rows = [*self.rows, self.sample()] if self.thread is not None else self.rows
         names = COLUMNS if self.native_bytes(False) is None else (*COLUMNS, UNTOUCHED)
         return {name: [row[position] for row in rows] for position, name in enumerate(names)}
 

@@ -174,23 +174,21 @@ def finds_variables(code):
 cdef int note_variables(dict nodes, object frame, object code, int number, object tensor) except -1:
     """Note the variables of one function, which inner functions do not share; of a script its global ones."""
     cdef bint is_optimized = code.co_flags & IS_OPTIMIZED
-    variables = frame.f_locals if is_optimized else frame.f_globals
+    variables = locals_of(frame) if is_optimized else frame.f_globals
     shared = code.co_cellvars
     for name in code.co_varnames if is_optimized else tuple(variables):
         if name in variables and name not in shared:
             note(nodes, variables[name], (number, name), tensor)
-    drop_variables(variables, is_optimized)
     return 0
 
 
-cdef int drop_variables(object variables, bint is_optimized) except -1:
-    """Empty the dict that a frame keeps its variables in once it was asked, before Python 3.13, if no one else has it.
-
-    The frame has a reference, and the caller.
-    """
-    if is_optimized and type(variables) is dict and Py_REFCNT(<PyObject*>variables) == 2:
-        (<dict>variables).clear()
-    return 0
+def locals_of(frame):
+    """Return the variables of a function. Before Python 3.13 its frame keeps a dict of them, which would keep them."""
+    variables = frame.f_locals
+    found = dict(variables)
+    if frame.f_code.co_flags & IS_OPTIMIZED and type(variables) is dict and Py_REFCNT(<PyObject*>variables) == 2:
+        (<dict>variables).clear()  # only the frame has it, and this function
+    return found
 
 
 cdef int note(dict nodes, object value, object parent, object tensor) except -1:
@@ -216,7 +214,7 @@ cdef int note(dict nodes, object value, object parent, object tensor) except -1:
 
 cdef int note_types(dict types, object frame, object code) except -1:
     """Note what the names in a function are: arrays, numbers, and the module of NumPy."""
-    variables, others, numpy = frame.f_locals, frame.f_globals, sys.modules["numpy"]
+    variables, others, numpy = locals_of(frame), frame.f_globals, sys.modules["numpy"]
     for name in (*code.co_varnames, *code.co_names):
         value = variables[name] if name in variables else others.get(name)
         if type(value) is ndarray:
@@ -229,6 +227,4 @@ cdef int note_types(dict types, object frame, object code) except -1:
             types[name] = "type"
         elif value is numpy:
             types[name] = "numpy"
-    value = None
-    drop_variables(variables, code.co_flags & IS_OPTIMIZED)
     return 0

@@ -34,6 +34,7 @@ from types import (
 from tensix.core.referents import attributes_of_module, having, holding, referents_of, referring
 from tensix.core.storage import Storage
 from tensix.memory.resident_memory import resident_nbytes
+from tensix.profiling.bindings import locals_of
 from tensix.profiling.torch_tensors import address_of, named_tensors
 
 __all__ = []
@@ -115,7 +116,6 @@ class Search:
         self.most_nbytes = max(LEAST_NBYTES, int(MOST_SHARE * resident[0]) if resident else 0)
         self.left_out = 0  # objects
         self.finished = finished_frames(tracked)
-        self.steps = 0
         found = [getattr(sys.modules.get(name), cls, None) for name, cls in HANDLES.items()]
         self.handles = [handle for handle in found if handle is not None]
         self.kinds = {}  # id of a type -> (the type, the class of handles that it is or derives from, or None)
@@ -132,18 +132,15 @@ class Search:
         # Of two names of a module the first one: multiprocessing enters __main__ once more.
         self.modules = {id(attributes_of(module)): name for name, module in reversed(list(sys.modules.items()))}
 
-    def is_spent(self):
-        """Whether the search has taken the time or the memory that it may take."""
-        entries = sum(map(len, (self.found, self.places, self.looked_into, self.parents)))
-        nbytes = entries * NBYTES_OF_ENTRY + sys.getsizeof(self.tracked)
-        return nbytes > self.most_nbytes or time.monotonic() > self.deadline
-
     def within_bounds(self, values):
-        """Yield the values of a sequence until the search has taken all that it may."""
+        """Yield the values of a sequence until the search has taken all the time or memory that it may."""
         for number, value in enumerate(values):
-            if number % STEP == 0 and self.is_spent():
-                self.left_out += len(values) - number
-                return
+            if number % STEP == 0:
+                entries = sum(map(len, (self.found, self.places, self.looked_into, self.parents)))
+                nbytes = entries * NBYTES_OF_ENTRY + sys.getsizeof(self.tracked)
+                if nbytes > self.most_nbytes or time.monotonic() > self.deadline:
+                    self.left_out += len(values) - number
+                    return
             yield value
 
     def among_tracked(self, find, wanted):
@@ -152,31 +149,23 @@ class Search:
             yield from self.within_bounds(find(self.tracked[start : start + AT_ONCE], wanted))
 
     def look_at(self, container):
-        """Find holders among what a container refers to, and in containers that the collector passes over."""
-        for value in self.within_bounds(having(referents_of(container), self.handles)):
-            if self.is_holder(value, type(value)):
-                self.note(value, container)
-            else:
-                self.look_into(value)
-
-    def look_into(self, value):
-        """Find holders in a container that the collector passes over, because nothing in it can be part of a cycle."""
-        waiting = [value]
+        """Find holders among what a container refers to, and in the containers there that the collector passes over."""
+        waiting = [container]
         while waiting:
-            value = waiting.pop()
-            is_passed_over = (type(value) is dict or type(value) is tuple) and not gc.is_tracked(value)
-            if not is_passed_over or id(value) in self.looked_into:
-                continue
-            self.looked_into.add(id(value))  # each once, though it may lie in many others
-            self.steps += 1
-            if self.steps % STEP == 0 and self.is_spent():
-                self.left_out += 1 + len(waiting)
-                return
-            for inner in having(referents_of(value), self.handles):
-                if self.is_holder(inner, type(inner)):
-                    self.note(inner, value)
-                else:
-                    waiting.append(inner)
+            container = waiting.pop()
+            for value in self.within_bounds(having(referents_of(container), self.handles)):
+                if self.is_holder(value, type(value)):
+                    self.note(value, container)
+                elif self.is_passed_over(value):
+                    waiting.append(value)
+
+    def is_passed_over(self, value):
+        """Whether the collector passes over a container, since it cannot be in a cycle; False when asked again."""
+        is_container = type(value) is dict or type(value) is tuple
+        if not is_container or gc.is_tracked(value) or id(value) in self.looked_into:
+            return False
+        self.looked_into.add(id(value))  # each once, though it may lie in many others
+        return True
 
     def look_at_models(self):
         """Find holders among the parameters of PyTorch's models, and with them the gradients, which only C++ holds."""
@@ -197,17 +186,15 @@ class Search:
 
     def look_at_frame(self, frame):
         """Find holders among the variables of one running function."""
-        variables = frame.f_locals
-        for name, value in variables.items():
+        for name, value in locals_of(frame).items():
             code = frame.f_code
             place = f"{name} in {code.co_qualname} ({code.co_filename}:{frame.f_lineno})"
             if self.is_holder(value, type(value)):
                 self.note(value, place)
             else:
                 self.variables.setdefault(id(value), (value, place))
-                self.look_into(value)
-        if type(variables) is dict and sys.getrefcount(variables) == UNSHARED:
-            variables.clear()  # before Python 3.13 the frame would keep it, and everything in it, alive
+                if self.is_passed_over(value):
+                    self.look_at(value)
 
     def is_holder(self, value, kind):
         """Whether a value is a tensor or storage on a block that matters."""
@@ -451,13 +438,3 @@ def repr_of(thing):
         return repr(thing)
     except Exception:
         return f"a {qualname_of_type(type(thing))} whose repr raises"
-
-
-def unshared_count():
-    """Return what `sys.getrefcount` says of the variables of a frame that nothing else refers to."""
-    frame = sys._getframe()
-    variables = frame.f_locals
-    return sys.getrefcount(variables)
-
-
-UNSHARED = unshared_count()
