@@ -19,16 +19,18 @@ from typing import NamedTuple
 
 cimport cython
 from cpython.ref cimport Py_INCREF, PyObject
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from libc.stdio cimport fprintf, stderr
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from tensix.core.memory_reports cimport (
     MemoryListener, lock_listeners, new_block_t, start_listening, stop_listening, unlock_listeners,
 )
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport pass_on, pending_exception_t, restore_exception, save_exception
-from tensix.memory.block_table cimport block_table_clear, block_table_put, block_table_t, block_table_take
+from tensix.memory.block_table cimport (
+    block_table_clear, block_table_number, block_table_put, block_table_t, block_table_take,
+)
 from tensix.memory.call_site cimport CallSites, CallSites_capture
 from tensix.memory.growing_array cimport grow
 
@@ -122,8 +124,7 @@ cdef class Profile(MemoryListener):
     cdef line_numbers_t* lines  # the first one is the sum of all, the second FROM_NOWHERE
     cdef uint32_t line_count
     cdef size_t line_capacity
-    cdef uint32_t* line_of_site  # number of a stack -> position of its line, 0 if it was not looked up yet
-    cdef uint32_t site_capacity
+    cdef block_table_t line_of_site  # number of a stack and 1 -> position of its line
     cdef block_table_t living   # address -> position of its line
 
     def __cinit__(self, *args, **kwargs):
@@ -144,7 +145,7 @@ cdef class Profile(MemoryListener):
         for i in range(self.line_count):
             free(self.lines[i].text)
         free(self.lines)
-        free(self.line_of_site)
+        block_table_clear(&self.line_of_site)
 
     @property
     def rows(self):
@@ -206,10 +207,9 @@ cdef class Profile(MemoryListener):
 
     cdef void allocated(self, const new_block_t* block) noexcept:
         cdef uint32_t site = CallSites_capture(self.sites)
-        cdef uint32_t position = 0
+        cdef uint32_t position
         with cython.critical_section(self):
-            if site < self.site_capacity:
-                position = self.line_of_site[site]
+            position = <uint32_t>block_table_number(&self.line_of_site, <void*>(<uintptr_t>site + 1))
             if position == 0:
                 position = Profile_look_up(self, site)
         if position != 0:  # else there is no memory, and the block does not count
@@ -327,22 +327,12 @@ cdef inline void take(line_numbers_t* line, int64_t nbytes) noexcept nogil:
 cdef uint32_t Profile_look_up(Profile self, uint32_t site) noexcept:
     """Return the position of a stack's line, at the first sight of the stack; 0 if memory runs out."""
     cdef pending_exception_t pending = save_exception()
-    cdef uint32_t* larger
     cdef uint32_t position = 0
-    cdef uint32_t capacity
     try:
         place = self.sites.place(site)
-        known = self.positions.get(place)
-        if known is None and Profile_add_line(self, place):
-            known = self.positions[place]
-        capacity = 2 * site + 64
-        if known is not None and site >= self.site_capacity:
-            larger = <uint32_t*>realloc(self.line_of_site, capacity * sizeof(uint32_t))
-            if larger != NULL:
-                memset(larger + self.site_capacity, 0, (capacity - self.site_capacity) * sizeof(uint32_t))
-                self.line_of_site, self.site_capacity = larger, capacity
-        if known is not None and site < self.site_capacity:
-            position = self.line_of_site[site] = known
+        if place in self.positions or Profile_add_line(self, place):
+            position = self.positions[place]
+            block_table_put(&self.line_of_site, <void*>(<uintptr_t>site + 1), position)  # else it is looked up again
     except MemoryError:
         pass
     except BaseException as error:
