@@ -117,7 +117,7 @@ MOST_HELD = 1024  # living blocks whose holders are looked for, the largest
 cdef enum:
     STILL_ALIVE = -1      # in place of the time of a free
     NEVER = -1            # in place of that of a write
-    UNKNOWN = 0xFFFFFFFF  # in place of the number of an allocator
+    UNKNOWN = 0xFFFFFFFF  # in place of the number of an allocator: 0 - 1
     WORTH_FORGETTING = 16  # part of the tape that has to be freed blocks, so that forgetting pays
     SPILL_COUNT = 8192    # records in memory before the first ones go to the file
     PART_COUNT = 1024     # records that are read at once
@@ -254,9 +254,8 @@ cdef class record(MemoryListener):
     cdef int64_t duration_ns    # of what was stopped
     cdef list allocators        # allocators and threads by their numbers on the tape
     cdef dict threads
-    cdef block_table_t numbers  # of allocators, from 1; their addresses stay theirs, for the list keeps them
+    cdef block_table_t numbers  # of allocators and operators, from 1; their addresses stay theirs: the lists keep them
     cdef list operators         # by their numbers on the tape less one
-    cdef dict operator_numbers
     cdef list marks             # of the snapshot
     cdef list tasks             # by their numbers on the tape less one
     cdef dict task_numbers      # by the objects
@@ -279,8 +278,7 @@ cdef class record(MemoryListener):
         self.tape.max_count = self.native.max_count = DEFAULT_MAX_EVENTS
         self.tape.file = self.native.file = -1
         self.allocators, self.threads = [], {}
-        self.operators, self.operator_numbers = [], {}
-        self.marks = []
+        self.operators, self.marks = [], []
         self.examined, self.moments, self.deaths = {}, [], {}
         self.tasks, self.task_numbers = [], {}
 
@@ -471,10 +469,10 @@ cdef class record(MemoryListener):
         with cython.critical_section(self):
             made.stack = CallSites_capture(self.sites)
             if operation.number != 0:
-                made.operator, made.call = number_of_operator(self, operation.operator), operation.number
+                made.operator, made.call = number_in(self, self.operators, operation.operator), operation.number
                 self.call, self.call_stack = operation.number, made.stack
                 self.made, self.made_in = block.data, operation.number
-            made.allocator = number_of_allocator(self, block.allocator)
+            made.allocator = number_in(self, self.allocators, block.allocator) - 1
             made.task = number_of_task(self, get_value(CURRENT_TASK))
             if <object>made.thread not in self.threads:
                 note_thread(self, made.thread)
@@ -487,9 +485,8 @@ cdef class record(MemoryListener):
 
     cdef void allocated_without_python(self, const new_block_t* block) noexcept nogil:
         cdef block_record_t made
-        cdef uint64_t number = block_table_number(&self.numbers, block.allocator)
         begin_record(&made, block)
-        made.allocator = <uint32_t>number - 1 if number != 0 else UNKNOWN
+        made.allocator = <uint32_t>block_table_number(&self.numbers, block.allocator) - 1
         tape_append(&self.tape, &made)
 
     cdef void used(self, void* data, use_t use) noexcept:
@@ -875,15 +872,6 @@ cdef inline void begin_record(block_record_t* made, const new_block_t* block) no
     made.kind = current_kind()
 
 
-cdef uint32_t number_of_operator(record self, PyObject* operator) noexcept:
-    """Return the number of an operator, from 1."""
-    number = self.operator_numbers.get(<uintptr_t>operator)
-    if number is None:
-        self.operators.append(<object>operator)
-        number = self.operator_numbers[<uintptr_t>operator] = len(self.operators)
-    return number
-
-
 cdef uint32_t number_of_task(record self, object one) noexcept:
     """Return the number of a task, from 1; 0 for None, or if there is no memory. See Note [Tasks on the tape]."""
     cdef tape_t* tape = &self.tape
@@ -916,22 +904,22 @@ cdef tuple use_of_task(tape_t* tape, size_t position):
     return found.current, found.peak
 
 
-cdef uint32_t number_of_allocator(record self, PyObject* allocator) noexcept:
-    """Return the position of an allocator among those that were met."""
+cdef uint32_t number_in(record self, list met, PyObject* thing) noexcept:
+    """Return the number of an allocator or operator among those that were met, from 1; 0 if there is no memory."""
     cdef uint64_t number
     cdef bint is_known = True
     lock_listeners()
-    number = block_table_number(&self.numbers, allocator)
+    number = block_table_number(&self.numbers, thing)
     unlock_listeners()
     if number == 0:
-        self.allocators.append(<object>allocator)
-        number = len(self.allocators)
+        met.append(<object>thing)
+        number = len(met)
         lock_listeners()
-        is_known = block_table_put(&self.numbers, allocator, number)
+        is_known = block_table_put(&self.numbers, thing, number)
         unlock_listeners()
         if not is_known:
-            self.allocators.pop()
-    return <uint32_t>number - 1 if is_known else UNKNOWN
+            met.pop()
+    return <uint32_t>number if is_known else 0
 
 
 cdef int note_thread(record self, uint32_t thread) noexcept:
