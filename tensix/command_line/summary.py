@@ -46,9 +46,9 @@ def lines_of_summary(snapshot, terminal):
     if len(snapshots) > 1:
         rows[0] = *rows[0][:2], f"{rows[0][2]}, in {count_of(len(snapshots), 'process')} together"
     elif snapshot.get("resident", {}).get("nbytes"):
-        resident, kept, other = resident_peak(snapshot, replay)
+        resident, kept, other, rows_of_parts = resident_peak(snapshot, replay)
         words = f"at most; {format_size(other)} are outside {inside}, {format_size(kept)} are kept by tensix"
-        rows += [("resident", resident, words), *rows_of_parts(snapshot["resident"], other)]
+        rows += [("resident", resident, words), *rows_of_parts]
     copied, refused = ([event["nbytes"] for one in snapshots for event in one[key]] for key in ("copies", "failures"))
     if copied:
         rows.append(("copied", sum(copied), f"at {count_of(len(copied), 'first write')}"))
@@ -79,21 +79,27 @@ def lines_of_marks(marks):
 
 
 def resident_peak(snapshot, replay):
-    """Return the most resident bytes of a process, how many of them tensix keeps, and how many are outside arrays.
+    """Return the most resident bytes of a process, those that tensix keeps, those outside arrays, and rows of these.
 
     tensix keeps freed blocks for reuse, and the recording. A peak between two samples is in the later one, so what
     counts of the arrays is the most that was alive since the sample before; some of it may be kept by then, so that
     what is kept is at most what the other parts leave. Blocks of other libraries count as far as they were touched.
     """
-    columns = {name: np.array(column, float) for name, column in snapshot["resident"].items()}
-    position = sample_of_peak(snapshot["resident"])
-    times = columns["time_ns"] + snapshot.get("offset_ns", 0)
-    arrays = replay.most_between(times[position - 1] if position else 0, times[position])
-    arrays -= min(int(columns.get("untouched", columns["cached"] * 0)[position]), arrays)
-    nbytes = int(max(columns["nbytes"]))
-    named = sum(int(columns[name][position]) for name, _ in PARTS)
-    kept = min(int(columns["cached"][position] + columns["recording"][position]), max(nbytes - arrays - named, 0))
-    return nbytes, kept, max(nbytes - arrays - kept, 0)
+    resident, shift = snapshot["resident"], snapshot.get("offset_ns", 0)
+    position = sample_of_peak(resident)
+    at_peak, nbytes = {name: column[position] for name, column in resident.items()}, max(resident["nbytes"])
+    begin = resident["time_ns"][position - 1] + shift if position else 0
+    arrays = replay.most_between(begin, at_peak["time_ns"] + shift)
+    arrays -= min(at_peak.get("untouched", 0), arrays)
+    named = sum(at_peak[name] for name, _ in PARTS)
+    kept = min(at_peak["cached"] + at_peak["recording"], max(nbytes - arrays - named, 0))
+    outside = left = max(nbytes - arrays - kept, 0)
+    rows = []
+    for name, words in PARTS:
+        rows.append(("", min(at_peak[name], left), words))
+        left -= rows[-1][1]
+    rows.append(("", left, "the rest"))
+    return nbytes, kept, outside, [row for row in rows if row[1] >= max(outside // 100, 1)]
 
 
 def sample_of_peak(resident):
@@ -108,18 +114,6 @@ def sample_of_peak(resident):
     return int(np.argmax(mapped >= mapped.max() - 0.01 * nbytes.max()))
 
 
-def rows_of_parts(resident, outside):
-    """Return what is outside arrays when most is resident, as rows of the summary."""
-    position = sample_of_peak(resident)
-    left, rows = outside, []
-    for name, words in PARTS:
-        nbytes = min(resident[name][position], left)
-        left -= nbytes
-        rows.append(("", nbytes, words))
-    rows.append(("", left, "the rest"))
-    return [row for row in rows if row[1] >= max(outside // 100, 1)]
-
-
 def lines_of_processes(snapshots, terminal):
     """Yield a table of processes, each with its own peak."""
     yield f"{'peak':>12} {'total':>12} {'blocks':>9} {'resident':>12} {'kept':>12} {'outside':>12}   process"
@@ -128,7 +122,7 @@ def lines_of_processes(snapshots, terminal):
         sizes = [replay.peak, int(replay.nbytes.sum())]
         resident = ["", "", ""]
         if snapshot.get("resident", {}).get("nbytes"):
-            resident = map(format_size, resident_peak(snapshot, replay))
+            resident = map(format_size, resident_peak(snapshot, replay)[:3])
         words = [*map(format_size, sizes), f"{len(replay.nbytes):,}", *resident]
         name = printable(snapshot["name"]) if number else "the program itself"
         killed = "" if snapshot.get("ended", True) else terminal.warm(", killed")
