@@ -70,7 +70,7 @@ def test_every_pixel(recording, show, seed, order):
     ):
         found = page.run(
             "(() => { const owners = new Int32Array(90 * 70);"
-            f" page.timeline.bands.draw({view}, 90, 70, owners); return [...owners]; }})()"
+            f" for (const _ of page.timeline.bands.steps({view}, 90, 70, owners)); return [...owners]; }})()"
         )
         expected = expected_owners(snapshot, view, 90, 70, key)
         assert [found[90 * row : 90 * row + 90] for row in range(70)] == expected

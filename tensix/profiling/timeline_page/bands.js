@@ -28,16 +28,11 @@ class Bands {
   }
 
   /**
-   * Fill `owners` (width * height numbers, top row first) with blocks, -1 where there is none.
+   * Fill `owners` (width * height numbers, top row first) with blocks, -1 where there is none; yield after each small part
+   * of it. Only one such work may be under way.
    *
    * A column in which much happens shows the moment at which most was alive, so no peak is lost.
    */
-  draw(view, width, height, owners) {
-    const steps = this.steps(view, width, height, owners);
-    while (!steps.next().done);
-  }
-
-  /** Do what `draw` does, and yield after each small part of it. Only one such work may be under way. */
   *steps({ t0, t1, y0, y1 }, width, height, owners) {
     const { snapshot } = this;
     owners.fill(-1);

@@ -84,21 +84,6 @@ function timeOnAxis(nanoseconds, step, latest) {
   return nanoseconds === 0 ? "0" : `${(nanoseconds / size).toFixed(digits)} ${unit}`;
 }
 
-/** Return the most that is alive in each of so many equal parts of the time. */
-function skylineOf(snapshot, until, columns) {
-  const most = new Float64Array(columns);
-  let event = 0;
-  let live = 0;
-  for (let column = 0; column < columns; column++) {
-    most[column] = live;
-    for (const end = ((column + 1) / columns) * until; event < snapshot.events && snapshot.eventTime[event] < end; event++) {
-      live = snapshot.live[event];
-      if (live > most[column]) most[column] = live;
-    }
-  }
-  return most;
-}
-
 function lifeOf(snapshot, block) {
   const isAlive = snapshot.freed[block] === Infinity;
   const end = isAlive ? snapshot.duration : snapshot.freed[block];

@@ -3,10 +3,9 @@
  *
  * While the view moves through a million events, an exact picture of it takes longer than a frame. So each frame shows
  * what there is already, moved and stretched to where it belongs: the picture of the whole, coarse when one is far in,
- * and the latest ones over it. The rest of the frame goes on with a picture of the view as it was when that was begun. Of
- * a small snapshot every frame is exact.
+ * and the latest other one over it. The rest of the frame goes on with a picture of the view as it was when that was
+ * begun. Of a small snapshot every frame is exact.
  */
-const MOST_PICTURES = 5;
 const ROWS_COLOURED_AT_A_TIME = 16;
 
 class Pictures {
@@ -17,7 +16,7 @@ class Pictures {
 
   /** Begin again, after a change of size or order. */
   forget() {
-    this.kept = []; // the latest last
+    this.kept = []; // the whole first, and the latest part of it
     this.work = null; // a generator
     this.colouring = 0; // counts the changes of colours
   }
@@ -41,21 +40,20 @@ class Pictures {
   #nextWork(view, whole, columns, rows, paints) {
     const pictureOf = (wanted) => this.kept.find((picture) => sameView(picture.view, wanted));
     const exact = pictureOf(view);
-    if (!exact) return this.#make(view, columns, rows, paints);
+    if (!exact) return this.#make(view, whole, columns, rows, paints);
     const old = [exact, ...this.kept].find((picture) => picture.colouring !== this.colouring);
     if (old) return this.#colour(old, paints);
-    return pictureOf(whole) ? null : this.#make(whole, columns, rows, paints, true);
+    return pictureOf(whole) ? null : this.#make(whole, whole, columns, rows, paints);
   }
 
-  *#make(view, columns, rows, paints, isWhole = false) {
+  *#make(view, whole, columns, rows, paints) {
     const canvas = make("canvas", { width: columns, height: rows });
-    const picture = { view, columns, rows, owners: new Int32Array(columns * rows), canvas };
+    const isWhole = sameView(view, whole);
+    const picture = { view, columns, rows, owners: new Int32Array(columns * rows), canvas, isWhole };
     yield* this.bands.steps(view, columns, rows, picture.owners);
     yield* this.#colour(picture, paints);
-    // The first one is of everything: it stays, so that there is always something to show.
-    if (this.kept.length === MOST_PICTURES) this.kept.splice(1, 1);
-    if (isWhole) this.kept.unshift(picture);
-    else this.kept.push(picture);
+    const others = this.kept.filter((other) => other.isWhole !== isWhole);
+    this.kept = isWhole ? [picture, ...others] : [...others, picture];
   }
 
   /** Give pixels the colours of their groups, and bands that are thick enough a border. */
@@ -95,8 +93,9 @@ class Pictures {
   show(context, view, columns, rows) {
     context.clearRect(0, 0, columns, rows);
     context.imageSmoothingEnabled = false;
-    for (const picture of this.#layers(view)) {
+    for (const picture of this.kept) {
       const from = picture.view;
+      if (from.t1 <= view.t0 || from.t0 >= view.t1 || from.y1 <= view.y0 || from.y0 >= view.y1) continue;
       const x = ((from.t0 - view.t0) / (view.t1 - view.t0)) * columns;
       const y = ((view.y1 - from.y1) / (view.y1 - view.y0)) * rows;
       const width = ((from.t1 - from.t0) / (view.t1 - view.t0)) * columns;
@@ -112,26 +111,9 @@ class Pictures {
     }
   }
 
-  /** Return the pictures that overlap a view, the finest last; none below one that fills the view. */
-  #layers(view) {
-    const layers = [];
-    for (const picture of this.#finestFirst()) {
-      const { t0, t1, y0, y1 } = picture.view;
-      if (t1 <= view.t0 || t0 >= view.t1 || y1 <= view.y0 || y0 >= view.y1) continue;
-      layers.unshift(picture);
-      if (t0 <= view.t0 && t1 >= view.t1 && y0 <= view.y0 && y1 >= view.y1) break;
-    }
-    return layers;
-  }
-
-  #finestFirst() {
-    const spanOf = ({ view: { t0, t1, y0, y1 } }) => (t1 - t0) * (y1 - y0);
-    return [...this.kept].sort((one, other) => spanOf(one) - spanOf(other));
-  }
-
-  /** Return the block at a time and a size, -1 where there is none, from the finest picture that shows it. */
+  /** Return the block at a time and a size, -1 where there is none, from the finer picture that shows it. */
   blockAt(time, bytes) {
-    for (const { view, columns, rows, owners } of this.#finestFirst()) {
+    for (const { view, columns, rows, owners } of [...this.kept].reverse()) {
       const column = Math.floor(((time - view.t0) / (view.t1 - view.t0)) * columns);
       const row = Math.floor(((view.y1 - bytes) / (view.y1 - view.y0)) * rows);
       if (column >= 0 && column < columns && row >= 0 && row < rows) return owners[row * columns + column];

@@ -450,9 +450,18 @@ class Timeline extends EventTarget {
   #skylineOf(columns, height) {
     if (this.skyline?.columns === columns && this.skyline.height === height) return this.skyline.path;
     const path = new Path2D();
-    const { t1 } = this.whole;
-    const scale = height / (Math.max(this.snapshot.peak, 1) * 1.06);
-    skylineOf(this.snapshot, t1, columns).forEach((live, column) => path.rect(column, height - live * scale, 1, live * scale));
+    const { snapshot, whole } = this;
+    const scale = height / (Math.max(snapshot.peak, 1) * 1.06);
+    let event = 0;
+    let live = 0;
+    for (let column = 0; column < columns; column++) {
+      let most = live;
+      for (const end = ((column + 1) / columns) * whole.t1; snapshot.eventTime[event] < end; event++) {
+        live = snapshot.live[event];
+        if (live > most) most = live;
+      }
+      path.rect(column, height - most * scale, 1, most * scale);
+    }
     this.skyline = { columns, height, path };
     return path;
   }
