@@ -55,7 +55,7 @@ class BlackBox:
 
     def begin(self):
         """Start, for this process and those that it forks."""
-        REMARKS.extend((self.words_of_limit, self.words_of_page))
+        REMARKS.extend((self.words_of_limit, lambda: f"{self.settings['page']} will show what was alive."))
         self.recorded.at_failure = self.write_for_refusal
         sys.excepthook = self.hook_before(sys.excepthook, lambda kind, error, traceback: error)
         threading.excepthook = self.hook_before(threading.excepthook, lambda failed: failed.exc_value)
@@ -114,7 +114,3 @@ class BlackBox:
             f"The limit of the process is {format_size(limit)}: {format_size(private)} are in memory, "
             f"{format_size(max(data - private, 0))} are reserved."
         )
-
-    def words_of_page(self):
-        """Return the name of the page, as a sentence."""
-        return f"{self.settings['page']} will show what was alive."

@@ -56,13 +56,11 @@ def facts_of_tensor(tensor):
         "bytes": tensor.nbytes,
         "alignment": min(address & -address, 4096),
         "mapped": tensor.numel() != 0 and tensor.allocator is None,
-        "first_values": [number_or_text(value) for value in first_values(tensor).tolist()],
+        "first_values": [  # complex numbers, infinities and what is not a number are texts in JSON
+            value if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)) else str(value)
+            for value in first_values(tensor).tolist()
+        ],
     }
-
-
-def number_or_text(value):
-    """Return a value as JSON has it: complex numbers, infinities and what is not a number are texts there."""
-    return value if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)) else str(value)
 
 
 def first_values(tensor):

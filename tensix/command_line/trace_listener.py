@@ -85,10 +85,11 @@ class TraceListener(MemoryReporter):
         """Take the end of a call."""
         call, tensors, made = self._open.pop()
         shown = [result] if isinstance(result, Tensor) else []
-        for event in call["events"]:
-            if event["kind"] == "allocate" and shown:
-                self._note_allocator(event, result)
         if shown:
+            for event in call["events"]:
+                block = self.blocks.get(event["address"]) if event["kind"] == "allocate" else None
+                if block is not None and result.storage().data_ptr() == event["address"]:
+                    block["allocator"] = event["allocator"] = repr(result.allocator)
             call["result"] = self._result(result, tensors, made)
             if self._open:
                 self._open[-1][2].add(result.body_address())  # so that the outer call knows it again
@@ -122,11 +123,6 @@ class TraceListener(MemoryReporter):
         if isinstance(value, tuple) and any(isinstance(item, Tensor) for item in value):
             return "(" + ", ".join(map(self._describe, value)) + ("," if len(value) == 1 else "") + ")"
         return " ".join(repr(value).split())
-
-    def _note_allocator(self, event, result):
-        block = self.blocks.get(event["address"])
-        if block is not None and result.storage().data_ptr() == event["address"]:
-            block["allocator"] = event["allocator"] = repr(result.allocator)
 
     def _owners(self, tensors):
         """Return how many owners the storage of each tensor has, our own handle not counted."""

@@ -74,7 +74,8 @@ def link_of_target(target: IntrusiveTarget) -> Link:
     link = Link(type(target).__qualname__, "target")
     link.say("address", id(target), address_text(id(target)))
     counts = facts_of_target(target)
-    link.say("owners", counts, owners_text(counts))
+    is_new = counts["strong"] == 0 and not counts["is_expired"]
+    link.say("owners", counts, "none yet" if is_new else f"{counts['strong']} strong, {counts['weak']} weak")
     if counts["is_expired"]:
         return link.say("state", "expired", "expired: the last owner is gone, and what it owned with it")
     if isinstance(target, StorageImpl):
@@ -82,13 +83,6 @@ def link_of_target(target: IntrusiveTarget) -> Link:
     if isinstance(target, TensorImpl):
         return describe_body(link, target)
     return link
-
-
-def owners_text(counts: dict[str, Any]) -> str:
-    """Return how many own a target, and the owners if it is not a tensor's body."""
-    if counts["strong"] == 0 and not counts["is_expired"]:
-        return "none yet"
-    return f"{counts['strong']} strong, {counts['weak']} weak"
 
 
 def describe_body(link: Link, impl: TensorImpl) -> Link:

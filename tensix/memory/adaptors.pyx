@@ -572,28 +572,19 @@ cdef void write_guards(GuardAdaptor self, adapted_block_t* node, data_ptr_t* out
 cdef void check_guards(adapted_block_t* node) noexcept nogil:
     """Check the guards of a block that goes. See Note [Guard bytes]."""
     cdef uint8_t* data = <uint8_t*>node.block.data + node.front
-    cdef size_t below = changed_from_the_end(<uint8_t*>node.block.data, node.front)
-    cdef size_t above = changed_from_the_beginning(data + node.nbytes, <size_t>node.note)
+    cdef size_t below = changed_from(data - 1, -1, node.front)
+    cdef size_t above = changed_from(data + node.nbytes, 1, <size_t>node.note)
     if (below or above) and may_run_python():
         with gil:
             report_changed_guards(<uintptr_t>data, node.nbytes, below, above)
 
 
-cdef size_t changed_from_the_beginning(const uint8_t* guard, size_t nbytes) noexcept nogil:
-    """Return the place of the first byte that is changed, from 1, or 0 if there is none."""
+cdef size_t changed_from(const uint8_t* first, int step, size_t nbytes) noexcept nogil:
+    """Return how far from the block, from 1, the nearest byte of a guard is that is changed, 0 if there is none."""
     cdef size_t i
     for i in range(nbytes):
-        if guard[i] != GUARD:
+        if first[<Py_ssize_t>i * step] != GUARD:
             return i + 1
-    return 0
-
-
-cdef size_t changed_from_the_end(const uint8_t* guard, size_t nbytes) noexcept nogil:
-    """Return the place of the last byte that is changed, from 1 and from the end, or 0 if there is none."""
-    cdef size_t i
-    for i in range(1, nbytes + 1):
-        if guard[nbytes - i] != GUARD:
-            return i
     return 0
 
 

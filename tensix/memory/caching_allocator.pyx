@@ -237,6 +237,7 @@ cdef class CachingAllocator(Allocator):
     """
 
     def __cinit__(self):
+        global caches
         self.cache = <cache_t*>calloc(1, sizeof(cache_t))
         if self.cache == NULL:
             raise MemoryError("no memory for the lists of a CachingAllocator.")
@@ -246,7 +247,9 @@ cdef class CachingAllocator(Allocator):
         if GIL_EXISTS:
             set_front_bounds(&self.cache.front)
             self.cache.front.cache, self.cache.fronts = self.cache, &self.cache.front
-        enter_cache(self.cache)
+        tx_lock_take(&LOCK)
+        self.cache.next_cache, caches = caches, self.cache
+        tx_lock_release(&LOCK)
         measure_outside()
         self.upstream = CPUAllocator(huge_pages=True)
         self.is_over_cpu = True
@@ -958,13 +961,6 @@ cdef uint64_t bytes_kept(bint for_ever) noexcept nogil:
             nbytes += bytes_in(cache)
         cache = cache.next_cache
     return nbytes
-
-
-cdef void enter_cache(cache_t* cache) noexcept nogil:
-    global caches
-    tx_lock_take(&LOCK)
-    cache.next_cache, caches = caches, cache
-    tx_lock_release(&LOCK)
 
 
 def give_back_before_fork():

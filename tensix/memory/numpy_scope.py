@@ -11,12 +11,6 @@ from tensix.memory.serving_scope import ServingScope
 __all__ = ["serve_numpy"]
 
 
-def load_globals():
-    """Import the modules of NumPy that make lasting arrays: else the first call in a scope might import them."""
-    importlib.import_module("numpy.ma")  # masked
-    importlib.import_module("numpy.polynomial")
-
-
 class serve_numpy(ServingScope):  # noqa: N801 - it reads as what it does
     """Let NumPy's arrays lie in tensix's memory, in all threads, from now on.
 
@@ -58,7 +52,8 @@ class serve_numpy(ServingScope):  # noqa: N801 - it reads as what it does
 
     @names_signature
     def __init__(self, allocator=None):
-        load_globals()
+        for name in ("numpy.ma", "numpy.polynomial"):  # they make lasting arrays: the first call in a scope might do so
+            importlib.import_module(name)
         super().__init__(allocator)
 
     def _serve(self, wanted, allocator):

@@ -274,20 +274,16 @@ class ResidentMemory:
         now, highest, at_ns, files, shared, *heap = resident_nbytes()
         is_highest = highest > self.highest
         nbytes = highest if is_highest else now
-        self.read_mappings_if_due()
+        if time.monotonic() >= self.read_again:  # see Note [Parts of the resident memory]
+            began = time.thread_time()  # without what it waits for the GIL
+            self.mappings = read_mappings()
+            self.untouched = (self.native_bytes(True) or (0,))[-1]
+            self.read_again = time.monotonic() + PAUSE_PER_COST * (time.thread_time() - began)
         told = files, max(shared - in_shared, 0), *heap
         python, *parts = parts_with(self.mappings, told, counted, recording)
         row = cached, recording, max(python - in_arenas, 0), *parts, self.untouched
         before, self.row_before = self.row_before, row
         return at_ns - self.started_ns, nbytes, *(map(max, before, row) if is_highest else row)
-
-    def read_mappings_if_due(self):
-        """Read the table of mappings if it is time to. See Note [Parts of the resident memory]."""
-        if time.monotonic() >= self.read_again:
-            began = time.thread_time()  # without what it waits for the GIL
-            self.mappings = read_mappings()
-            self.untouched = (self.native_bytes(True) or (0,))[-1]
-            self.read_again = time.monotonic() + PAUSE_PER_COST * (time.thread_time() - began)
 
     def columns(self):
         """Return the samples up to now as a snapshot has them, with one of this moment if they go on."""

@@ -73,6 +73,7 @@ cdef int take(size_t nbytes, void** data, char* text) noexcept nogil:
     cdef data_ptr_t block
     cdef PyObject* error = NULL
     cdef kind_t before
+    cdef bint is_kept, has_header
     cdef int status
     if not is_serving:
         return 1
@@ -81,21 +82,16 @@ cdef int take(size_t nbytes, void** data, char* text) noexcept nogil:
         before = exchange_kind(TORCH_TENSOR)
         status = allocate_without_gil(&server, nbytes, &block, &error)
         exchange_kind(before)
-        if status != 0 or enter_block(nbytes, &block) != 0:
+        is_kept = status == 0 and data_ptr_operations(&block) == &caching_operations
+        has_header = is_kept and (<kept_block_t*>block.ctx).has_header
+        if status == 0 and not has_header and not record_put(NULL, nbytes, &block):  # to be found by its address
+            data_ptr_destroy(&block)
+            status = -1
+        if status != 0:
             say_why(nbytes, error, text)
             return -1
     data[0] = block.data
     return 0
-
-
-cdef int enter_block(size_t nbytes, data_ptr_t* block) noexcept nogil:
-    """Make a record of a block if it needs one to be found by its address; -1, and no block, if there is no memory."""
-    if data_ptr_operations(block) == &caching_operations and (<kept_block_t*>block.ctx).has_header:
-        return 0
-    if record_put(NULL, nbytes, block):
-        return 0
-    data_ptr_destroy(block)
-    return -1
 
 
 cdef int free_block(void* data, size_t* nbytes) noexcept nogil:
