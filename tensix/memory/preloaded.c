@@ -63,40 +63,31 @@ static int is_own(const tx_native_hooks_t *listening, const char *caller)
     return caller >= listening->begin && caller < listening->end;
 }
 
+/* Call a hook as if it were not there: nothing in it is reported, and errno stays. */
+#define TELL(call) do { int error = errno; inside++; call; inside--; errno = error; } while (0)
+
 static void made(void *data, size_t nbytes, int is_mapping, void *caller)
 {
     const tx_native_hooks_t *listening = hooks_now();
-    int error = errno;
     if (listening == NULL || data == NULL || is_own(listening, caller)) return;
     if (ignored && !is_mapping) return; /* an arena serves other threads, too */
-    inside++;
-    listening->made(data, nbytes, is_mapping, caller);
-    inside--;
-    errno = error;
+    TELL(listening->made(data, nbytes, is_mapping, caller));
 }
 
 static size_t gone(void *data)
 {
     const tx_native_hooks_t *listening = hooks_now();
     size_t nbytes;
-    int error = errno;
     if (listening == NULL || data == NULL || real.malloc_usable_size(data) < TX_LEAST_NATIVE_BYTES) return 0;
-    inside++;
-    nbytes = listening->gone(data);
-    inside--;
-    errno = error;
+    TELL(nbytes = listening->gone(data));
     return nbytes;
 }
 
 static size_t unmapped(void *begin, size_t nbytes, void *caller)
 {
     const tx_native_hooks_t *listening = hooks_now();
-    int error = errno;
     if (listening == NULL) return 0;
-    inside++;
-    nbytes = listening->unmapped(begin, nbytes, is_own(listening, caller));
-    inside--;
-    errno = error;
+    TELL(nbytes = listening->unmapped(begin, nbytes, is_own(listening, caller)));
     return nbytes;
 }
 

@@ -24,8 +24,9 @@ def table_of_profile(profile):
 
 def table_of_snapshot(snapshot):
     """Return a snapshot as HTML, the lines whose blocks weigh most at the peak first."""
-    peak, weights = peak_of(snapshot)
-    lines = sorted(weights.items(), key=lambda item: -item[1])
+    replay = Replay([snapshot])
+    peak, sums = replay.peak, replay.sums_by(snapshot["call_sites"][stack] for stack in snapshot["blocks"]["stack"])
+    lines = sorted(((frame, weight) for frame, (weight, *_) in sums.items() if weight), key=lambda item: -item[1])
     head = ("at the peak", "share", "line") if lines else ()
     rows = ((format_size(n), f"{100 * n / peak:.0f} %", place_of(snapshot, frame)) for frame, n in lines[:MOST_LINES])
     return html_table(f"Peak {format_size(peak)}", head, rows, more(lines) or repr(snapshot))
@@ -35,13 +36,6 @@ def more(rows):
     """Return what is said of the rows that are left out."""
     left = len(rows) - MOST_LINES
     return f"{left:,} more lines are left out." if left > 0 else ""
-
-
-def peak_of(snapshot):
-    """Return how many bytes were alive at most, and of how many each frame was the origin."""
-    replay = Replay([snapshot])
-    sums = replay.sums_by(snapshot["call_sites"][stack] for stack in snapshot["blocks"]["stack"])
-    return replay.peak, {frame: weight for frame, (weight, *_) in sums.items() if weight}
 
 
 def place_of(snapshot, frame):

@@ -8,7 +8,7 @@ class Page {
     this.timeline = new Timeline(find("plot"), find("overview"));
     this.details = new Details(this.timeline, find("details"));
     this.timeline.addEventListener("choose", () => this.#markChosen());
-    this.timeline.addEventListener("filter", () => this.#fillLists());
+    this.timeline.addEventListener("filter", () => this.tabs?.forEach(({ list }) => list?.fill?.()));
     this.#wire();
     this.#offer(find("process"), [...this.processes.keys()].map((name) => [name, name === ALL ? "all, summed" : name]));
     find("process").parentElement.hidden = this.processes.size === 1;
@@ -143,10 +143,6 @@ class Page {
     for (const { list } of this.tabs ?? []) list?.mark?.();
   }
 
-  #fillLists() {
-    for (const { list } of this.tabs ?? []) list?.fill?.();
-  }
-
   #wire() {
     const { timeline } = this;
     find("zoom-in").onclick = () => timeline.zoomTime(0.5);
@@ -176,7 +172,9 @@ class Page {
     document.addEventListener("drop", (event) => {
       event.preventDefault(); // a browser would leave the page for the file
       const [file] = event.dataTransfer.files;
-      if (file) this.#openComparison().read(file);
+      if (!file) return;
+      this.open(this.tabs.findIndex(({ name }) => name === "Compare"));
+      this.comparison.read(file);
     });
   }
 
@@ -184,11 +182,6 @@ class Page {
     document.documentElement.dataset.theme = theme;
     find("theme").textContent = theme === "dark" ? "Light" : "Dark";
     if (this.timeline?.snapshot) this.timeline.choose(this.timeline); // its colours are others
-  }
-
-  #openComparison() {
-    this.open(this.tabs.findIndex(({ name }) => name === "Compare"));
-    return this.comparison;
   }
 
   #makeComparison() {

@@ -34,7 +34,10 @@ class Snapshot {
     this.#orderEvents();
     this.#followLive();
     this.#followResident();
-    this.#sumUp();
+    // A stack knows its line, which is the call site of its blocks.
+    this.stacks = facts.stacks.map((frames, number) => ({ number, frames, line: facts.call_sites[number] ?? -1, ...noBlocks() }));
+    for (let block = 0; block < this.count; block++) addTo(this.stackOf(block), this, block);
+    this.total = this.stacks.reduce((sum, stack) => sum + stack.total, 0);
   }
 
   /** Put allocations and frees in one order; of those at one moment allocations go first, so that none is freed before. */
@@ -134,15 +137,6 @@ class Snapshot {
   /** Return what of other libraries' blocks is not resident at a sample: the bands above are so much higher. */
   untouchedAt(sample) {
     return this.facts.resident.untouched?.[sample] ?? 0;
-  }
-
-  /** Add up blocks by stack; a stack knows its line, which is the call site of its blocks. */
-  #sumUp() {
-    this.stacks = this.facts.stacks.map((frames, number) => ({
-      number, frames, line: this.facts.call_sites[number] ?? -1, ...noBlocks(),
-    }));
-    for (let block = 0; block < this.count; block++) addTo(this.stackOf(block), this, block);
-    this.total = this.stacks.reduce((sum, stack) => sum + stack.total, 0);
   }
 
   /** Return the blocks in groups by one of GROUPINGS; made when first asked for. */

@@ -13,7 +13,7 @@ class Table {
     this.heads = columns.map((column) => make("th", { scope: "col", className: column.isNumber ? "number" : "" },
       make("button", { type: "button", onclick: () => this.sort(column) }, column.name)));
     this.body = make("tbody");
-    this.more = make("button", { type: "button", className: "more", onclick: () => this.#grow() });
+    this.more = make("button", { type: "button", className: "more", onclick: () => { this.shown += 5 * ROWS_AT_A_TIME; this.fill(); } });
     this.element = make("div", {},
       make("div", { className: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, ...this.heads)), this.body)),
       this.more);
@@ -53,11 +53,6 @@ class Table {
   /** Mark the rows of what is chosen; they stay the same rows, so that the keyboard's focus stays where it is. */
   mark() {
     this.filled.forEach((row, number) => { this.body.children[number].className = this.isChosen(row) ? "chosen" : ""; });
-  }
-
-  #grow() {
-    this.shown += 5 * ROWS_AT_A_TIME;
-    this.fill();
   }
 }
 
