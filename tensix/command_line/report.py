@@ -82,7 +82,9 @@ def show(snapshot, other, output, arguments):
         progress.say(f"reading {sum(len(one['blocks']['nbytes']) for one in processes):,} blocks")
         findings = findings_of(snapshot, arguments.advice)  # for the summary and for the page
     if not arguments.quiet:
-        print_summary(snapshot, other, findings, terminal)
+        lines = [*lines_of_summary(snapshot, terminal), *map(printable, summary_of(findings))]
+        lines += [] if other is None else ["", *lines_of_comparison(snapshot, other)]
+        print("\n".join(lines))
     with Progress() as progress:  # last: if there is no space for the file, what can be said is said
         progress.say(f"writing {output}")
         save(snapshot, other, findings, output)
@@ -104,15 +106,3 @@ def save(snapshot, other, findings, output):
         compared = {} if other is None else {"compared": other}
         snapshot = Snapshot(with_advice(snapshot | compared, findings.advice))
     snapshot.save(output)
-
-
-def print_summary(snapshot, other, findings, terminal):
-    """Print the summary, advice, and the differences from another snapshot, if there is one."""
-    for line in lines_of_summary(snapshot, terminal):
-        print(line)
-    for line in summary_of(findings):
-        print(printable(line))
-    if other is not None:
-        print()
-        for line in lines_of_comparison(snapshot, other):
-            print(line)

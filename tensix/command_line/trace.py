@@ -6,6 +6,7 @@ import json
 import os
 import textwrap
 import traceback
+from itertools import count
 
 import tensix
 from tensix._tensor import Tensor
@@ -127,16 +128,10 @@ def balance(listener, variables):
 
 def render(report):
     """Yield the lines of a report."""
-    terminal = Terminal()
-    step = 0
+    terminal, numbers = Terminal(), map(str, count(1))
     for entry in report["statements"]:
         yield terminal.strong(f">>> {entry['source']}")
-        for event in entry["events"]:
-            if event["kind"] == "call":
-                step += 1
-                yield from render_call(terminal, event, str(step), 0)
-            else:
-                yield "    " + render_memory(terminal, event)
+        yield from render_events(terminal, entry["events"], numbers, 0)
         if "result" in entry:
             yield from entry["result"].splitlines()
         yield ""
@@ -145,6 +140,15 @@ def render(report):
         yield ""
     if "balance" in report:
         yield from render_balance(terminal, report["balance"])
+
+
+def render_events(terminal, events, numbers, depth):
+    """Yield the lines of calls and of what happened to memory between them."""
+    for event in events:
+        if event["kind"] == "call":
+            yield from render_call(terminal, event, next(numbers), depth)
+        else:
+            yield "    " * max(depth, 1) + render_memory(terminal, event)
 
 
 def render_call(terminal, call, number, depth):
@@ -157,13 +161,7 @@ def render_call(terminal, call, number, depth):
     yield terminal.faint(f"{indent}schema  {call['schema']}")
     dtype = call["result"]["dtype"] if "result" in call else "none"
     yield f"{indent}chosen  key {call['key']}, kernel {call['kernel']}, dtype {dtype}"
-    inner = 0
-    for event in call["events"]:
-        if event["kind"] == "call":
-            inner += 1
-            yield from render_call(terminal, event, f"{number}.{inner}", depth + 1)
-        else:
-            yield indent + render_memory(terminal, event)
+    yield from render_events(terminal, call["events"], (f"{number}.{inner}" for inner in count(1)), depth + 1)
     if call.get("failed"):
         yield indent + terminal.bad("raised")
     elif "result" in call:
@@ -204,8 +202,8 @@ def render_result(terminal, result):
 def render_balance(terminal, facts):
     """Yield the lines of the balance."""
     yield terminal.strong("balance")
-    for word, which in (("allocated", "allocated"), ("freed", "freed")):
-        yield f"    {word:<10} {facts['blocks_' + which]:>3} blocks {format_size(facts['bytes_' + which]):>12}"
+    for word in ("allocated", "freed"):
+        yield f"    {word:<10} {facts['blocks_' + word]:>3} blocks {format_size(facts['bytes_' + word]):>12}"
     yield f"    {'peak':<21}{format_size(facts['peak_bytes']):>12}"
     if not facts["alive"]:
         yield "    still alive: nothing"

@@ -403,8 +403,12 @@ cdef uint32_t add(
     """Return a new site with the number of another, or its own if that is 0; 0 if there is no memory."""
     if 2 * (self.site_count + 1) > self.slot_count and not grow_slots(self):
         return 0
-    if not grow_arrays(self, length):
+    if self.site_count >= self.site_capacity and (
+            self.site_count >= MAX_SITES or not grow(<void**>&self.sites, &self.site_capacity, sizeof(call_site_t))):
         return 0
+    while self.frame_count + length > self.frame_capacity:
+        if not grow(<void**>&self.positions, &self.frame_capacity, sizeof(code_position_t)):
+            return 0
     cdef uint32_t made = self.site_count, i
     cdef call_site_t* site = &self.sites[made]
     site.hash, site.first, site.length = hashed, self.frame_count, length
@@ -445,17 +449,6 @@ cdef bint grow_slots(CallSites self) noexcept:
         enter(slots, slot_count, self.sites[site].hash, site)
     free(self.slots)
     self.slots, self.slot_count = slots, slot_count
-    return True
-
-
-cdef bint grow_arrays(CallSites self, uint32_t length) noexcept:
-    """Make space for one more stack; return whether there is."""
-    if self.site_count >= self.site_capacity and (
-            self.site_count >= MAX_SITES or not grow(<void**>&self.sites, &self.site_capacity, sizeof(call_site_t))):
-        return False
-    while self.frame_count + length > self.frame_capacity:
-        if not grow(<void**>&self.positions, &self.frame_capacity, sizeof(code_position_t)):
-            return False
     return True
 
 

@@ -57,12 +57,6 @@ FINDERS = frozenset((
 PLAIN = frozenset((ndarray, list, tuple, dict, str, bytes, int, float, complex, bool, type(None)))
 
 
-def is_traced():
-    """Whether a debugger or tracer may read variables."""
-    monitoring = getattr(sys, "monitoring", None)
-    return sys.gettrace() is not None or (monitoring is not None and monitoring.get_tool(DEBUGGER) is not None)
-
-
 def moment(origins, least):
     """Return the variables of this thread that alone hold arrays of so many bytes.
 
@@ -72,9 +66,13 @@ def moment(origins, least):
     user's calls arrays and numbers.
     """
     frames, held, types, nodes = [], [], {}, {}
-    if not GIL_EXISTS or is_traced():
+    monitoring, torch = getattr(sys, "monitoring", None), sys.modules.get("torch")
+    is_debugged = monitoring is not None and monitoring.get_tool(DEBUGGER) is not None
+    if not GIL_EXISTS or is_debugged or sys.gettrace() is not None:  # who traces may read variables
         return frames, held, types
-    tensor = type_of_tensors()
+    tensor = getattr(torch, "Tensor", None)  # while PyTorch is imported it may not be there
+    if not hasattr(tensor, "_use_count") or not hasattr(torch._C, "_storage_Use_Count"):
+        tensor = None  # it does not tell who shares the memory of tensors
     note_frames(frames, nodes, origins, tensor, types)
     if len(nodes) < MOST_NODES:
         known = {}
@@ -85,13 +83,6 @@ def moment(origins, least):
                     names = tuple(sorted({name for _, name in variables}))
                     held.append((address, min(variables)[0], names, bytes_of_view(number, nodes)))
     return frames, held, types
-
-
-def type_of_tensors():
-    """Return the class of PyTorch's tensors, None if it is not imported or does not tell who shares their memory."""
-    torch = sys.modules.get("torch")
-    tensor = getattr(torch, "Tensor", None)
-    return tensor if hasattr(tensor, "_use_count") and hasattr(torch._C, "_storage_Use_Count") else None
 
 
 def block_of(array, tensor):

@@ -55,7 +55,12 @@ class Flow:
             for number, one in enumerate(self.instructions):
                 if entry.start <= one.offset < entry.end:
                     self.handlers[number].add(self.numbers[entry.target])
-        self.following = [self.next_of(number, one) for number, one in enumerate(self.instructions)]
+        self.following = [set() for _ in self.instructions]  # of one that raises nothing
+        for number, one in enumerate(self.instructions):
+            if one.opname not in JUMPS and one.opname not in ENDS and number + 1 < len(self.instructions):
+                self.following[number].add(number + 1)
+            if one.opcode in dis.hasjrel or one.opcode in dis.hasjabs:
+                self.following[number].add(self.numbers[one.argval])
         self.leading = [[] for _ in self.instructions]
         for number, following in enumerate(self.following):
             for other in {*following, *self.handlers[number]}:
@@ -65,15 +70,6 @@ class Flow:
     def at(self, position):
         """Return the number of the instruction that runs; the position may be in what CPython keeps after it."""
         return max(bisect_right([*self.numbers], position) - 1, 0)
-
-    def next_of(self, number, one):
-        """Return which instructions may follow one that raises nothing."""
-        following = set()
-        if one.opname not in JUMPS and one.opname not in ENDS and number + 1 < len(self.instructions):
-            following.add(number + 1)
-        if one.opcode in dis.hasjrel or one.opcode in dis.hasjabs:
-            following.add(self.numbers[one.argval])
-        return following
 
     def find_live(self):
         """Find the variables that are live before each instruction, going backwards until nothing changes."""

@@ -231,14 +231,6 @@ def is_count(value):
     return type(value) is int and 0 <= value < 1 << 64
 
 
-def is_text(value):
-    return isinstance(value, str)
-
-
-def is_bool(value):
-    return type(value) is bool
-
-
 def is_kind(value):
     return is_count(value) and value < 4
 
@@ -246,14 +238,14 @@ def is_kind(value):
 def are_types(value):
     """Whether a value says what names are: by a word, or by dtype and shape of an array and more."""
     return isinstance(value, dict) and all(
-        is_text(one) or (isinstance(one, list) and len(one) > 1 and is_text(one[0])
-                         and fault_in(one[1], [is_count], {}) is None)
+        isinstance(one, str) or (isinstance(one, list) and len(one) > 1 and isinstance(one[0], str)
+                                 and fault_in(one[1], [is_count], {}) is None)
         for one in value.values()
     )  # fmt: skip
 
 
-# What a snapshot has. Of a value there is the function that accepts it, or the name of the list in which it is a
-# position; in a tuple if it may be null. Of a list there is what each item is. A question mark ends the name of what
+# What a snapshot has. Of a value there is its type, the function that accepts it, or the name of the list in which it is
+# a position; in a tuple if it may be null. Of a list there is what each item is. A question mark ends the name of what
 # may be missing.
 EVENTS = [{"time_ns": is_count, "nbytes": is_count, "stack": "stacks"}]
 COLUMNS = {
@@ -266,30 +258,30 @@ USES = {  # all of these or none
 }  # fmt: skip
 SAMPLES = {name: [is_count] for name in RESIDENT_COLUMNS} | {f"{UNTOUCHED}?": [is_count]}
 SNAPSHOT = {
-    "program": is_text, "started": is_text, "tensix": is_text, "duration_ns": is_count, "dropped": is_count,
-    "left_out?": is_count, "blocks_left_out?": is_count, "allocators": [is_text], "threads": [is_text],
-    "operators?": [is_text],
-    "frames": [{"file": is_text, "line": is_count, "function": is_text, "source?": is_text}],
+    "program": str, "started": str, "tensix": str, "duration_ns": is_count, "dropped": is_count,
+    "left_out?": is_count, "blocks_left_out?": is_count, "allocators": [str], "threads": [str],
+    "operators?": [str],
+    "frames": [{"file": str, "line": is_count, "function": str, "source?": str}],
     "stacks": [["frames"]],
     "call_sites": [("frames",)],
     "tasks?": [{
-        "key": is_text, "name": is_text, "peak": is_count, "left": is_count, "began_ns": is_count,
+        "key": str, "name": str, "peak": is_count, "left": is_count, "began_ns": is_count,
         "ended_ns": (is_count,),
     }],
     "blocks": COLUMNS,
     "copies": EVENTS,
     "failures": EVENTS,
-    "holders": [{"block": "blocks", "text": is_text, "finished?": is_text}],
-    "marks?": [{"name": is_text, "time_ns": is_count}],
+    "holders": [{"block": "blocks", "text": str, "finished?": str}],
+    "marks?": [{"name": str, "time_ns": is_count}],
     "untouched?": ["blocks"],
-    "advice?": [{"text": is_text, "saves": is_count, "peak_after": is_count, "blocks": ["blocks"]}],
+    "advice?": [{"text": str, "saves": is_count, "peak_after": is_count, "blocks": ["blocks"]}],
     "moments?": [{
-        "block": "blocks", "blocks": ["blocks"], "names": [is_text], "line": is_count, "is_after": is_bool,
+        "block": "blocks", "blocks": ["blocks"], "names": [str], "line": is_count, "is_after": bool,
         "depth": is_count, "dead": [is_count], "live": [is_count], "made": [is_count], "at?": [is_count],
         "part?": is_count, "types?": are_types,
     }],
     "resident?": SAMPLES,
-    "processes?": [{"pid": is_count, "name": is_text, "offset_ns": is_count, "ended?": is_bool}],
+    "processes?": [{"pid": is_count, "name": str, "offset_ns": is_count, "ended?": bool}],
 }  # fmt: skip
 
 
@@ -327,14 +319,14 @@ def accepts(shape, data):
     if isinstance(shape, str):
         count = len(data["blocks"]["nbytes"] if shape == "blocks" else data.get(shape, ()))
         return lambda value: type(value) is int and 0 <= value < count
-    return shape
+    return (lambda value: type(value) is shape) if isinstance(shape, type) else shape
 
 
 def damage_of(data):
     """Return what does not fit together in a snapshot, None if everything does."""
     blocks = data.get("blocks")
     has_uses = "operators" in data or (isinstance(blocks, dict) and not USES.keys().isdisjoint(blocks))
-    for shape in (SNAPSHOT, {"operators": [is_text], "blocks": USES} if has_uses else {}):
+    for shape in (SNAPSHOT, {"operators": [str], "blocks": USES} if has_uses else {}):
         fault = fault_in(data, shape, data)
         if fault is not None:
             return f"{fault} is missing or of the wrong kind"

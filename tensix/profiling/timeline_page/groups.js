@@ -64,7 +64,8 @@ class Grouping {
   constructor(snapshot, by) {
     const { keyOfStack, keyOfBlock, nameOf, one, many } = GROUPINGS[by];
     Object.assign(this, { by, one, many, isByStack: Boolean(keyOfStack) });
-    const keyOf = keyOfBlock ? keyOfBlock(snapshot) : perStack(snapshot, keyOfStack(snapshot));
+    const keys = keyOfStack && snapshot.stacks.map(keyOfStack(snapshot));
+    const keyOf = keyOfBlock?.(snapshot) ?? ((block) => keys[snapshot.stackOfBlock[block]]);
     const found = new Map();
     const groupOfBlock = new Array(snapshot.count);
     for (let block = 0; block < snapshot.count; block++) {
@@ -83,11 +84,6 @@ class Grouping {
   groupOf(block) {
     return this.groups[this.rankOfBlock[block]];
   }
-}
-
-function perStack(snapshot, keyOf) {
-  const keys = snapshot.stacks.map(keyOf);
-  return (block) => keys[snapshot.stackOfBlock[block]];
 }
 
 /**
