@@ -244,9 +244,9 @@ def are_types(value):
     )  # fmt: skip
 
 
-# What a snapshot has. Of a value there is its type, the function that accepts it, or the name of the list in which it is
-# a position; in a tuple if it may be null. Of a list there is what each item is. A question mark ends the name of what
-# may be missing.
+# What a snapshot has. Of a value there is its type, the function that accepts it, or the name of the list in which it
+# is a position; in a tuple if it may be null. Of a list there is what each item is. A question mark ends the name of
+# what may be missing.
 EVENTS = [{"time_ns": is_count, "nbytes": is_count, "stack": "stacks"}]
 COLUMNS = {
     "address": [is_count], "nbytes": [is_count], "allocated_ns": [is_count], "freed_ns": [(is_count,)],

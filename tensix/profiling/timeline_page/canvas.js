@@ -62,19 +62,10 @@ function clamp(start, end, most, least) {
   return [from, from + length];
 }
 
-/** Return the power of two that is this or more, so that ticks are round in KiB and MiB. */
-function stepOfSizes(bytes) {
-  return 2 ** Math.max(0, Math.ceil(Math.log2(bytes)));
-}
-
 /** Return 1, 2 or 5 times a power of ten that is this or more. */
 function stepOfTimes(nanoseconds) {
   const power = 10 ** Math.floor(Math.log10(nanoseconds));
   return [1, 2, 5, 10].find((digit) => digit * power >= nanoseconds * 0.9999) * power;
-}
-
-function shortSize(bytes) {
-  return formatSize(bytes).replace(/\.?0+ (?=[KMG])/, " ").replace(/^1024 bytes$/, "1 KiB");
 }
 
 /** Return a time with as many digits as the step between times needs, in the unit that suits the latest. */

@@ -80,7 +80,10 @@ class Pictures {
         if (block === chosen && isOutline(owners, pixel, columns, block)) colour = ink;
         else if (isFaint(block)) colour = (isEdge ? faintBorder : faint)[rank];
         else if (isEdge) colour = border[rank];
-        else colour = (idleFrom && isHatched(pixel, columns) && timeOf(pixel % columns) > idleFrom[block] ? pale : plain)[rank];
+        else {
+          const isStripe = ((pixel % columns) + Math.floor(pixel / columns)) % 8 < 4;
+          colour = (idleFrom && isStripe && timeOf(pixel % columns) > idleFrom[block] ? pale : plain)[rank];
+        }
         colours[pixel - first] = colour;
       }
       context.putImageData(image, 0, top);
@@ -130,8 +133,4 @@ function isOutline(owners, pixel, columns, block) {
   const column = pixel % columns;
   return column === 0 || column === columns - 1 || owners[pixel - 1] !== block || owners[pixel + 1] !== block
     || owners[pixel - columns] !== block || owners[pixel + columns] !== block;
-}
-
-function isHatched(pixel, columns) {
-  return ((pixel % columns) + Math.floor(pixel / columns)) % 8 < 4;
 }

@@ -340,7 +340,8 @@ class Timeline extends EventTarget {
     context.fillStyle = colour;
     context.strokeStyle = line;
     context.lineWidth = 1;
-    const step = stepOfSizes((y1 - y0) / Math.max(2, this.height / 64));
+    // A power of two, so that ticks are round in KiB and MiB.
+    const step = 2 ** Math.max(0, Math.ceil(Math.log2((y1 - y0) / Math.max(2, this.height / 64))));
     context.textAlign = "right";
     context.textBaseline = "middle";
     for (let bytes = Math.ceil(y0 / step) * step; bytes <= y1; bytes += step) {
@@ -348,7 +349,8 @@ class Timeline extends EventTarget {
       context.globalAlpha = 0.5;
       strokeLine(context, 0, y, this.width, y);
       context.globalAlpha = 1;
-      context.fillText(bytes ? shortSize(bytes) : "0", -8, y);
+      const text = formatSize(bytes).replace(/\.?0+ (?=[KMG])/, " ").replace(/^1024 bytes$/, "1 KiB");
+      context.fillText(bytes ? text : "0", -8, y);
     }
     const tick = stepOfTimes((t1 - t0) / Math.max(2, this.width / 110));
     context.textAlign = "center";
