@@ -12,6 +12,7 @@ import time
 from importlib import import_module
 from pathlib import Path
 
+from tensix._support.format_size import format_size
 from tensix.command_line.process_memory import limit_to, memory_of, processes_of, share_of, tolerance_of
 from tensix.command_line.program import run_and_wait
 from tensix.command_line.recorded_files import ARRAYS_PEAK, PagesWanted, check_output
@@ -118,22 +119,21 @@ class LimitOfTree:
                 limit_to(most if self.limit_of_each is None else min(most, self.limit_of_each), number)
         if self.ended_at is None and total > self.limit + tolerance_of(self.limit):
             self.ended_at = time.monotonic()
-            text = import_module("tensix._support.format_size").format_size
             largest = max(own, key=lambda number: own[number][0])
-            print(f"tensix: the program's processes use {text(total)}, more than the limit of {text(self.limit)}, and "
-                  f"are terminated. Process {largest} uses {text(own[largest][0])}.", file=sys.stderr)  # fmt: skip
+            print(f"tensix: the program's processes use {format_size(total)}, more than the limit of "
+                  f"{format_size(self.limit)}, and are terminated. Process {largest} uses "
+                  f"{format_size(own[largest][0])}.", file=sys.stderr)  # fmt: skip
             send(own, signal.SIGTERM)  # so that they can write their files
         elif self.ended_at is not None and time.monotonic() - self.ended_at > PATIENCE:
             send(own, signal.SIGKILL)
 
     def line(self, limit_of_arrays, arrays):
         """Return the memory used and the limits, in words."""
-        text = import_module("tensix._support.format_size").format_size
         resource = import_module("resource")
         resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-        words = [f"at most {text(resident)} of a process were resident"]
-        words += [f"{text(max(arrays))} of it in arrays"] if arrays else []
-        words += [f"{text(self.most)} were private to all together"] if self.limit is not None else []
+        words = [f"at most {format_size(resident)} of a process were resident"]
+        words += [f"{format_size(max(arrays))} of it in arrays"] if arrays else []
+        words += [f"{format_size(self.most)} were private to all together"] if self.limit is not None else []
         limits = {"a process": self.limit_of_each, "all processes": self.limit, "arrays": limit_of_arrays}
-        of = ", ".join(f"{text(nbytes)} for {name}" for name, nbytes in limits.items() if nbytes is not None)
+        of = ", ".join(f"{format_size(nbytes)} for {name}" for name, nbytes in limits.items() if nbytes is not None)
         return ", ".join(words) + (f"; the limit is {of}" if of else "")

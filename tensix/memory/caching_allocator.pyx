@@ -268,8 +268,15 @@ cdef class CachingAllocator(Allocator):
             self.max_cached = max_cached
 
     def __dealloc__(self):
+        cdef cache_t** place = &caches
         if self.cache != NULL:
-            close_cache(self.cache)
+            tx_lock_take(&LOCK)
+            while place[0] != self.cache:
+                place = &place[0].next_cache
+            place[0] = self.cache.next_cache
+            self.cache.allocator, self.cache.is_closed = NULL, True  # nothing is kept any more
+            tx_store_relaxed(&self.cache.max_cached, 0)
+            tx_lock_release(&LOCK)
             evict(self.cache, 0, True)
             disown(self.cache)
 
@@ -688,18 +695,6 @@ cdef void empty_front(front_t* front, block_list_t* gone) noexcept nogil:
         while kept != NULL:
             block_list_add(gone, kept)
             kept = unlink_in_front(front, number)
-
-
-cdef void close_cache(cache_t* cache) noexcept nogil:
-    """Let nothing be kept any more."""
-    cdef cache_t** place = &caches
-    tx_lock_take(&LOCK)
-    while place[0] != cache:
-        place = &place[0].next_cache
-    place[0] = cache.next_cache
-    cache.allocator, cache.is_closed = NULL, True
-    tx_store_relaxed(&cache.max_cached, 0)
-    tx_lock_release(&LOCK)
 
 
 cdef inline front_t* present_front(cache_t* cache) noexcept nogil:

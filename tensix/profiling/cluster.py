@@ -90,8 +90,7 @@ class record:  # noqa: N801 - it reads as what it does
         dict
             From the key of a task to bytes; the largest value if it ran more than once.
         """
-        self._check_begun()
-        return self.collected[0] if self.collected else self._peaks()
+        return self._result(0, self._peaks)
 
     def snapshot(self, *, holders=True):
         """Return what all processes recorded: this one, with the workers as its other processes.
@@ -106,8 +105,7 @@ class record:  # noqa: N801 - it reads as what it does
         Snapshot
             ``"tasks"`` of a process has for each task its key, its peak, and the bytes still allocated when it ended.
         """
-        self._check_begun()
-        return self.collected[1] if self.collected else self._snapshot(holders)
+        return self._result(1, self._snapshot, holders)
 
     def save(self, path):
         """Write the page, or the snapshot.
@@ -128,12 +126,12 @@ class record:  # noqa: N801 - it reads as what it does
             With ``"name"``, ``"pid"``, ``"held"``: the allocated bytes, and ``"lines"``: the lines that hold most, as
             bytes, file, line and function.
         """
-        self._check_begun()
-        return self.collected[2] if self.collected else self._lost()
+        return self._result(2, self._lost)
 
-    def _check_begun(self):
+    def _result(self, number, find, *arguments):
         if self.here is None:
             raise RuntimeError("the recording was not started: use it as a context manager.")
+        return self.collected[number] if self.collected else find(*arguments)
 
     def _peaks(self):
         found = {**self.workers.reports().peaks}

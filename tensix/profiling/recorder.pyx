@@ -1031,21 +1031,21 @@ cdef void open_file(tape_t* tape, int file) noexcept:
     tx_identify(file, tape.identity)
 
 
-cdef bint is_file(int file, const uint64_t* identity) noexcept nogil:
-    """Return whether it is a tape's file still: a program may close it, and open another by the same number."""
+cdef bint has_file(const tape_t* tape) noexcept nogil:
+    """Return whether the file is a tape's still: a program may close it, and open another by the same number."""
     cdef uint64_t[3] found
-    return file >= 0 and tx_identify(file, found) and memcmp(found, identity, sizeof(found)) == 0
+    return tape.file >= 0 and tx_identify(tape.file, found) and memcmp(found, tape.identity, sizeof(found)) == 0
 
 
 cdef void close_file(tape_t* tape) noexcept nogil:
-    if is_file(tape.file, tape.identity):
+    if has_file(tape):
         tx_close(tape.file)
 
 
 cdef void remove_freed(tape_t* tape) noexcept nogil:
     """Take freed blocks off the tape: all to its file, else the oldest, at most half of it. See Note [The tape]."""
     cdef block_record_t buffer[256]
-    if tape.file >= 0 and not is_file(tape.file, tape.identity):
+    if tape.file >= 0 and not has_file(tape):
         tape.dropped += min(tape.file_total, tape.file_capacity)
         tape.file, tape.file_total = -1, 0
     cdef size_t excess = tape.count if tape.file >= 0 else (tape.count + 1) // 2
@@ -1094,30 +1094,25 @@ cdef class TapeReader:
     What is in memory is copied at once: it moves when the program goes on.
     """
 
-    cdef block_record_t* copy
-    cdef size_t copied, in_file, dropped
-    cdef int file
-    cdef uint64_t[3] identity
+    cdef tape_t tape                # with a copy of the records
+    cdef size_t in_file
     cdef block_record_t part[1024]  # PART_COUNT
 
-    def __cinit__(self):
-        self.copy = NULL
-
     def __dealloc__(self):
-        free(self.copy)
+        free(self.tape.records)
 
     cdef size_t count(self) noexcept:
-        return self.in_file + self.copied
+        return self.in_file + self.tape.count
 
     cdef const block_record_t* read(self, size_t first, size_t* count) except NULL:
         """Return records from a position on, and how many there are in a row."""
         if first >= self.in_file:
             count[0] = min(<size_t>PART_COUNT, self.count() - first)
-            return &self.copy[first - self.in_file]
+            return &self.tape.records[first - self.in_file]
         count[0] = min(<size_t>PART_COUNT, self.in_file - first)
         cdef size_t nbytes = count[0] * sizeof(block_record_t)
-        if not tx_copy_at(self.file, self.part, nbytes, first * sizeof(block_record_t), False) or not is_file(
-                self.file, self.identity):  # asked afterwards: bytes of another file mean nothing
+        if not tx_copy_at(self.tape.file, self.part, nbytes, first * sizeof(block_record_t), False) or not has_file(
+                &self.tape):  # asked afterwards: bytes of another file mean nothing
             raise OSError("the file of a recording cannot be read: was it closed or cut off, or is its disk gone?")
         return self.part
 
@@ -1130,18 +1125,16 @@ cdef TapeReader reader_of(tape_t* tape, bint is_native):
         lock_listeners()
     if tape.file >= 0:
         remove_freed(tape)
-    reader.copied, reader.dropped, reader.file = tape.count, tape.dropped, tape.file
-    memcpy(reader.identity, tape.identity, sizeof(tape.identity))
-    reader.in_file = min(tape.file_total, tape.file_capacity)
-    reader.copy = <block_record_t*>malloc(max(tape.count, <size_t>1) * sizeof(block_record_t))
-    if reader.copy != NULL and tape.count:
-        memcpy(reader.copy, tape.records, tape.count * sizeof(block_record_t))
+    reader.tape, reader.in_file = tape[0], min(tape.file_total, tape.file_capacity)
+    reader.tape.records = <block_record_t*>malloc(max(tape.count, <size_t>1) * sizeof(block_record_t))
+    if reader.tape.records != NULL and tape.count:
+        memcpy(reader.tape.records, tape.records, tape.count * sizeof(block_record_t))
     if is_native:
         preloaded.unlock()
     else:
         unlock_listeners()
-    if reader.copy == NULL:
-        raise MemoryError(f"no memory for a snapshot of {reader.copied:,} blocks.")
+    if reader.tape.records == NULL:
+        raise MemoryError(f"no memory for a snapshot of {reader.tape.count:,} blocks.")
     return reader
 
 
@@ -1150,10 +1143,10 @@ cdef dict held_by_stack(tape_t* tape, bint is_native):
     cdef TapeReader reader = reader_of(tape, is_native)
     cdef size_t i
     held = {}
-    for i in range(reader.copied):
-        if reader.copy[i].freed_ns == STILL_ALIVE:
-            key = reader.copy[i].stack, reader.copy[i].task
-            held[key] = held.get(key, 0) + reader.copy[i].nbytes
+    for i in range(reader.tape.count):
+        if reader.tape.records[i].freed_ns == STILL_ALIVE:
+            key = reader.tape.records[i].stack, reader.tape.records[i].task
+            held[key] = held.get(key, 0) + reader.tape.records[i].nbytes
     return held
 
 
@@ -1218,7 +1211,7 @@ cdef object snapshot_of(record self, bint wants_holders, object take):
             if len(living) > MOST_HELD:
                 blocks_left_out += len(living) - MOST_HELD
                 living = dict(heapq.nlargest(MOST_HELD, living.items(), key=lambda item: item[1][0]))
-    dropped = sum([(<TapeReader>one).dropped for one in readers])
+    dropped = sum([(<TapeReader>one).tape.dropped for one in readers])
     reader = readers = None  # they take memory
     holders, left_out = holders_of(living) if wants_holders else ([], 0)
     made = Snapshot({
