@@ -1,4 +1,4 @@
-"""Private: a number for each living block, found by its address.
+"""Private: a number for each living block, found by its address, or for anything else that has 64 bits of its own.
 
 A hash table with open addressing, and without marks for what was taken.
 """

@@ -1,5 +1,6 @@
 """Private: which lines of Python called, taken cheaply and looked up later."""
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint32_t
+from tensix.memory.block_table cimport block_table_t
 
 cdef extern from "Python.h":
     ctypedef struct PyCodeObject:
@@ -18,7 +19,6 @@ cdef enum found_user_t:
 
 
 cdef struct call_site_t:
-    uint64_t hash
     uint32_t first     # position of its innermost frame
     uint32_t length
     uint32_t number    # which site has the same lines; the site itself if it has no instructions
@@ -30,10 +30,9 @@ cdef class CallSites:
     cdef object origins        # CodeOrigins
     cdef uint32_t site_count, frame_count
     cdef size_t site_capacity, frame_capacity
-    cdef uint32_t slot_count   # a power of two, at least twice the sites
     cdef call_site_t* sites    # site 0 has no frames
     cdef code_position_t* positions
-    cdef uint32_t* slots       # open addressing: numbers of sites, 0 for empty
+    cdef block_table_t of_hash  # hash of positions -> their site
 
 # Return the number of the current thread's stack, 0 if it has none or memory runs out; with the GIL.
 cdef uint32_t CallSites_capture(CallSites self) noexcept

@@ -28,9 +28,10 @@ cimport cython
 from cpython.number cimport PyNumber_Index
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int32_t, uint32_t, uint64_t, uintptr_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
 from libc.string cimport memcpy
 from tensix._support.public_module cimport set_module
+from tensix.memory.block_table cimport block_table_clear, block_table_number, block_table_put
 from tensix.memory.growing_array cimport grow
 from tensix.core.python_reference cimport (
     may_run_python, pass_on, pending_exception_t, restore_exception, save_exception,
@@ -160,7 +161,7 @@ cdef class CallSites:
             drop_code(self.positions[i].code)
         free(self.sites)
         free(self.positions)
-        free(self.slots)
+        block_table_clear(&self.of_hash)
 
     def capture(self):
         """Return the number of the stack that this is called from.
@@ -384,25 +385,20 @@ cdef uint32_t new_site_of(CallSites self, const code_position_t* taken, uint32_t
 cdef inline uint32_t find(
         CallSites self, const code_position_t* taken, uint32_t length, uint64_t hashed) noexcept nogil:
     """Return which site these positions are, or 0."""
-    cdef uint32_t mask = self.slot_count - 1
-    cdef uint32_t slot = <uint32_t>hashed & mask
-    cdef call_site_t* site
-    if self.slots == NULL:
+    cdef uint32_t number = <uint32_t>block_table_number(&self.of_hash, <void*>hashed), i
+    cdef const code_position_t* known
+    if number == 0 or self.sites[number].length != length:
         return 0
-    while self.slots[slot] != 0:
-        site = &self.sites[self.slots[slot]]
-        if site.hash == hashed and site.length == length:
-            if is_same(&self.positions[site.first], taken, length):
-                return self.slots[slot]
-        slot = (slot + 1) & mask
-    return 0
+    known = &self.positions[self.sites[number].first]
+    for i in range(length):  # not memcmp: there is padding
+        if known[i].code != taken[i].code or known[i].offset != taken[i].offset:
+            return 0
+    return number
 
 
 cdef uint32_t add(
         CallSites self, const code_position_t* taken, uint32_t length, uint64_t hashed, uint32_t number) noexcept:
     """Return a new site with the number of another, or its own if that is 0; 0 if there is no memory."""
-    if 2 * (self.site_count + 1) > self.slot_count and not grow_slots(self):
-        return 0
     if self.site_count >= self.site_capacity and (
             self.site_count >= MAX_SITES or not grow(<void**>&self.sites, &self.site_capacity, sizeof(call_site_t))):
         return 0
@@ -411,45 +407,16 @@ cdef uint32_t add(
             return 0
     cdef uint32_t made = self.site_count, i
     cdef call_site_t* site = &self.sites[made]
-    site.hash, site.first, site.length = hashed, self.frame_count, length
+    if not block_table_put(&self.of_hash, <void*>hashed, made):  # in place of other positions with this hash, if any
+        return 0
+    site.first, site.length = self.frame_count, length
     site.number, site.user = number if number != 0 else made, NOT_KNOWN
     memcpy(&self.positions[self.frame_count], taken, length * sizeof(code_position_t))
     for i in range(length):
         Py_INCREF(<object><PyObject*>taken[i].code)
     self.frame_count += length
     self.site_count += 1
-    enter(self.slots, self.slot_count, hashed, made)
     return made
-
-
-cdef inline void enter(uint32_t* slots, uint32_t slot_count, uint64_t hashed, uint32_t site) noexcept nogil:
-    """Write a site into the first empty slot from where it belongs."""
-    cdef uint32_t slot = <uint32_t>hashed & (slot_count - 1)
-    while slots[slot] != 0:
-        slot = (slot + 1) & (slot_count - 1)
-    slots[slot] = site
-
-
-cdef inline bint is_same(const code_position_t* one, const code_position_t* other, uint32_t length) noexcept nogil:
-    cdef uint32_t i
-    for i in range(length):  # not memcmp: there is padding
-        if one[i].code != other[i].code or one[i].offset != other[i].offset:
-            return False
-    return True
-
-
-cdef bint grow_slots(CallSites self) noexcept:
-    """Make the hash table twice as large; return whether there was memory."""
-    cdef uint32_t slot_count = max(<uint32_t>64, 2 * self.slot_count)
-    cdef uint32_t* slots = <uint32_t*>calloc(slot_count, sizeof(uint32_t))
-    cdef uint32_t site
-    if slots == NULL:
-        return False
-    for site in range(1, self.site_count):
-        enter(slots, slot_count, self.sites[site].hash, site)
-    free(self.slots)
-    self.slots, self.slot_count = slots, slot_count
-    return True
 
 
 set_module("tensix", (CallSites,))  # See Note [Modules of classes]
