@@ -119,8 +119,7 @@ cdef class Profile(MemoryListener):
     cdef readonly bint quiet
     cdef CallSites sites
     cdef object through         # what it was given
-    cdef list places            # Frame of each line but the first
-    cdef dict positions         # Frame -> position of its line
+    cdef dict positions         # Frame -> position of its line, of all but the first and in their order
     cdef line_numbers_t* lines  # the first one is the sum of all, the second FROM_NOWHERE
     cdef uint32_t line_count
     cdef size_t line_capacity
@@ -130,7 +129,7 @@ cdef class Profile(MemoryListener):
     def __cinit__(self, *args, **kwargs):
         self.needs_lock = True
         self.sites = CallSites(DEPTH)
-        self.places, self.positions = [], {}
+        self.positions = {}
         if not Profile_add_line(self, None) or not Profile_add_line(self, NOWHERE):
             raise MemoryError("no memory for a profile.")
 
@@ -151,7 +150,7 @@ cdef class Profile(MemoryListener):
     def rows(self):
         """A `ProfileRow` for each line that allocated, the highest peak first."""
         with cython.critical_section(self):
-            found = [row_of(&self.lines[i + 1], place) for i, place in enumerate(list(self.places))]
+            found = [row_of(&self.lines[i + 1], place) for i, place in enumerate(list(self.positions))]
         return sorted((row for row in found if row.total_count), key=lambda row: (-row.peak_bytes, row.place))
 
     def as_dict(self):
@@ -360,7 +359,6 @@ cdef bint Profile_add_line(Profile self, object place) except -1:
     self.lines[self.line_count].text = text
     self.line_count += 1
     if place is not None:
-        self.places.append(place)
         self.positions[place] = self.line_count - 1
     return True
 
