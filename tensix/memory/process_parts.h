@@ -3,10 +3,8 @@
 #define TENSIX_PROCESS_PARTS_H
 
 #include <Python.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tensix/memory/machine.h"
 #include "tensix/profiling/clock.h"
 
 typedef struct {
@@ -18,25 +16,14 @@ typedef struct {
  * when: with the GIL, more may happen in between.
  */
 #if defined(__linux__)
-#include <fcntl.h>
-#include <unistd.h>
-static size_t tx_size_in(const char *text, const char *name)
-{
-    const char *place = strstr(text, name);
-    return place == NULL ? 0 : (size_t)strtoull(place + strlen(name), NULL, 10) << 10;
-}
-
 static tx_resident_t tx_resident_now(void)
 {
     tx_resident_t found;
-    char text[16384];
-    int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    ssize_t count = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    char text[TX_FILE_BYTES];
+    tx_read_text("", "/proc/self/status", "", text);
     found.at_ns = tx_now_ns();
-    if (file >= 0) close(file);
-    text[count < 0 ? 0 : count] = 0;
-    found.most = tx_size_in(text, "\nVmHWM:"), found.now = tx_size_in(text, "\nVmRSS:");
-    found.files = tx_size_in(text, "\nRssFile:"), found.shared = tx_size_in(text, "\nRssShmem:");
+    found.most = tx_number_after(text, "VmHWM:", 0) << 10, found.now = tx_number_after(text, "VmRSS:", 0) << 10;
+    found.files = tx_number_after(text, "RssFile:", 0) << 10, found.shared = tx_number_after(text, "RssShmem:", 0) << 10;
     return found;
 }
 #else
