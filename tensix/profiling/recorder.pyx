@@ -294,15 +294,8 @@ cdef class record(MemoryListener):
     def __dealloc__(self):
         stop_listening(self)
         stop_noting(self)
-        close_file(&self.native)
-        close_file(&self.tape)
-        free(self.native.records)
-        block_table_clear(&self.native.living)
-        free(self.tape.records)
-        free(self.tape.copies.records)
-        free(self.tape.failures.records)
-        free(self.tape.tasks)
-        block_table_clear(&self.tape.living)
+        tape_free(&self.native)
+        tape_free(&self.tape)
         block_table_clear(&self.numbers)
 
     @property
@@ -1037,9 +1030,14 @@ cdef bint has_file(const tape_t* tape) noexcept nogil:
     return tape.file >= 0 and tx_identify(tape.file, found) and memcmp(found, tape.identity, sizeof(found)) == 0
 
 
-cdef void close_file(tape_t* tape) noexcept nogil:
+cdef void tape_free(tape_t* tape) noexcept nogil:
     if has_file(tape):
         tx_close(tape.file)
+    block_table_clear(&tape.living)
+    free(tape.records)
+    free(tape.copies.records)
+    free(tape.failures.records)
+    free(tape.tasks)
 
 
 cdef void remove_freed(tape_t* tape) noexcept nogil:
