@@ -64,4 +64,4 @@ cdef inline void* CPUBlock_keeper(void* data) noexcept nogil:
 
 cdef void CPUBlock_zero(void* data, size_t nbytes) noexcept nogil
 cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, bint zeroed, data_ptr_t* out) noexcept nogil
-cdef int CPUAllocator_refuse(CPUAllocator self, size_t nbytes) except -1
+cdef int refuse_memory(size_t nbytes, size_t alignment) except -1

@@ -160,7 +160,7 @@ cdef class CPUAllocator(Allocator):
         else:
             failed = CPUAllocator_reserve(self, nbytes, self.zero_fill, out)
         if failed:
-            CPUAllocator_refuse(self, nbytes)
+            refuse_memory(nbytes, self.alignment)
         data_ptr_own(out, out.data, &cpu_operations)
         if nbytes != 0:
             TX_ASSERT(is_sealed(out.data), "the header of a CPU block to be intact", <uintptr_t>out.data)
@@ -176,9 +176,10 @@ cdef class CPUAllocator(Allocator):
         return 0
 
 
-cdef int CPUAllocator_refuse(CPUAllocator self, size_t nbytes) except -1:
+cdef int refuse_memory(size_t nbytes, size_t alignment) except -1:
+    """Report that the system has no main memory for a block, and raise."""
     report_out_of_memory(nbytes, CPU)
-    raise OutOfMemoryError(nbytes, self.alignment, bytes_given_out(CPU))
+    raise OutOfMemoryError(nbytes, alignment, bytes_given_out(CPU))
 
 
 cdef int CPUAllocator_reserve(CPUAllocator self, size_t nbytes, bint zeroed, data_ptr_t* out) noexcept nogil:

@@ -68,7 +68,7 @@ from tensix.core.allocator cimport (
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_load_relaxed, tx_store_relaxed
 from tensix.core.cpu_allocator cimport (
-    CPUAllocator, CPUAllocator_refuse, CPUAllocator_reserve, CPUBlock_set_keeper, CPUBlock_zero, may_be_read_in_front,
+    CPUAllocator, CPUAllocator_reserve, CPUBlock_set_keeper, CPUBlock_zero, may_be_read_in_front, refuse_memory,
 )
 from tensix.core.data_ptr cimport (
     DataPtr, data_ptr_destroy, data_ptr_facts, data_ptr_operations, data_ptr_operations_t, data_ptr_t,
@@ -452,7 +452,7 @@ cdef kept_block_t* take_from_upstream(CachingAllocator self, size_t nbytes, bint
         make_space(self.cache, capacity, &gone, True)
         block_list_let_go(&gone)
         if try_upstream(self, capacity, zeroed, True, &kept) != 0:
-            CPUAllocator_refuse(<CPUAllocator>self.upstream, nbytes)
+            refuse_memory(nbytes, (<CPUAllocator>self.upstream).alignment)
         return kept
     kept = <kept_block_t*>calloc(1, sizeof(kept_block_t))
     if kept == NULL:

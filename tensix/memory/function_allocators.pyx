@@ -10,17 +10,15 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint64_t, uintptr_t
 from libc cimport stdlib
 from tensix.core.allocator cimport MALLOC_ALIGNMENT_BYTES, Allocator, alignment_from_any, tx_check_stack
+from tensix.core.cpu_allocator cimport refuse_memory
 from tensix.core.data_ptr cimport (
     DataPtr, address_from_any, c_function_from_any, data_ptr_init, data_ptr_operations,
     data_ptr_operations_t, data_ptr_t, deleter_t,
 )
 from tensix.core.device cimport CPU
-from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
+from tensix.core.memory_reports cimport report_allocation, report_free
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport drop_python_reference, holds_gil, may_run_python
-
-from tensix.core.allocator import OutOfMemoryError
-from tensix.core.cpu_allocator import CPUAllocator
 
 __all__ = ["CallbackAllocator", "FunctionAllocator"]
 
@@ -64,8 +62,7 @@ cdef class ForeignAllocator(Allocator):
         try:
             data = self.take(nbytes)
             if data == NULL:
-                report_out_of_memory(nbytes, CPU)
-                raise OutOfMemoryError(nbytes, self.alignment, CPUAllocator.bytes_in_use())
+                refuse_memory(nbytes, self.alignment)
         except BaseException:
             stdlib.free(block)
             raise

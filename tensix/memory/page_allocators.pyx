@@ -7,15 +7,13 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
 from tensix.core.allocator cimport Allocator
-from tensix.core.cpu_allocator cimport CPUAllocator
+from tensix.core.cpu_allocator cimport CPUAllocator, refuse_memory
 from tensix.core.data_ptr cimport DataPtr, data_ptr_init, data_ptr_operations, data_ptr_operations_t, data_ptr_t
 from tensix.core.device cimport CPU
-from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
+from tensix.core.memory_reports cimport report_allocation, report_free
 from tensix.core.pages cimport TX_MAP_SHARED, tx_map_file, tx_map_pages, tx_page_bytes, tx_populate, tx_unmap_pages
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil, tx_begin_long_free, tx_end_long_free
-
-from tensix.core.allocator import OutOfMemoryError
 
 __all__ = ["HugePageAllocator", "MappedAllocator"]
 
@@ -165,7 +163,7 @@ cdef void* map_block(MappedAllocator self, size_t nbytes) except NULL:
     cdef void* data = NULL
     cdef bint was_populated = True
     if nbytes >> 62:
-        refuse(self, nbytes)
+        refuse_memory(nbytes, self.alignment)
     if self.directory is None:
         data = tx_map_pages(nbytes)
     else:
@@ -176,13 +174,8 @@ cdef void* map_block(MappedAllocator self, size_t nbytes) except NULL:
         if not was_populated:
             tx_unmap_pages(data, nbytes)
     if data == NULL or not was_populated:
-        refuse(self, nbytes)
+        refuse_memory(nbytes, self.alignment)
     return data
-
-
-cdef int refuse(MappedAllocator self, size_t nbytes) except -1:
-    report_out_of_memory(nbytes, CPU)
-    raise OutOfMemoryError(nbytes, self.alignment, CPUAllocator.bytes_in_use())
 
 
 cdef void* map_new_file(str directory, size_t nbytes) except? NULL:

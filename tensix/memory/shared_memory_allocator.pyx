@@ -17,10 +17,11 @@ from libc.stdint cimport uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from tensix.core.allocator cimport Allocator, nbytes_from_any
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_fetch_sub_acq_rel, tx_load_relaxed
+from tensix.core.cpu_allocator cimport refuse_memory
 from tensix.core.data_ptr cimport DataPtr_wrap, address_from_any, data_ptr_init, data_ptr_operations_t, data_ptr_t
 from tensix.core.device cimport CPU
 from tensix.core.lock cimport take_at_forks, tx_lock_release, tx_lock_t, tx_lock_take
-from tensix.core.memory_reports cimport report_allocation, report_free, report_out_of_memory
+from tensix.core.memory_reports cimport report_allocation, report_free
 from tensix.core.pages cimport TX_MAP_READ_ONLY, TX_MAP_SHARED, tx_map_file, tx_page_bytes, tx_unmap_file
 from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
@@ -29,9 +30,6 @@ from tensix.core.python_reference cimport (
 
 import os
 from importlib import import_module
-
-from tensix.core.allocator import OutOfMemoryError
-from tensix.core.cpu_allocator import CPUAllocator
 
 __all__ = ["SharedMemoryAllocator"]
 
@@ -267,8 +265,7 @@ cdef shared_segment_t* new_segment(size_t nbytes) except NULL:
 cdef int refuse(size_t nbytes, int error=ENOMEM, bint is_readonly=False) except -1:
     """Raise for the reason why memory could not be allocated."""
     if error == ENOMEM:
-        report_out_of_memory(nbytes, CPU)
-        raise OutOfMemoryError(nbytes, ALIGNMENT_BYTES, CPUAllocator.bytes_in_use())
+        refuse_memory(nbytes, ALIGNMENT_BYTES)
     hint = ""
     if error in (EACCES, EPERM) and not is_readonly:
         hint = ": its descriptor does not allow that. Attach it with readonly=True, or open it for reading and writing"
