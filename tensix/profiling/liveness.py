@@ -309,14 +309,13 @@ def codes_in(code):
             yield from codes_in(one)
 
 
-STRINGS = {}
 WORD = re.compile(r"[^\W\d]\w*")
 
 
 def strings_of(file):
     """Return the words in strings of a file that could be code: all but keys, documentation, and what is printed."""
     tree = tree_of(file)
-    if file not in STRINGS or STRINGS[file][0] is not tree:
+    if not hasattr(tree, "words"):
         words, passed = set(), set()
         for node in ast.walk(tree):  # from outside to inside
             is_print = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
@@ -326,5 +325,5 @@ def strings_of(file):
                 passed.update(map(id, [text, *getattr(text, "values", ())]))  # what is formatted has pieces
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in passed:
                 words.update(WORD.findall(node.value))
-        STRINGS[file] = tree, words
-    return STRINGS[file][1]
+        tree.words = words
+    return tree.words
