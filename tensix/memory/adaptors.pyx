@@ -796,14 +796,8 @@ cdef int write_line(LoggingAdaptor self, str event, uintptr_t address, size_t nb
 cdef void log_free(adapted_block_t* node) noexcept nogil:
     """Write a line before the block goes, so that its address is not given out before."""
     if node.note != NULL and may_run_python():
-        with gil:
-            write_line_of_free(node)
-
-
-cdef int write_line_of_free(adapted_block_t* node) noexcept:
-    # noexcept: Cython hands what is raised to sys.unraisablehook
-    write_line(<LoggingAdaptor>node.adaptor, "free", <uintptr_t>node.block.data, node.nbytes)
-    return 0
+        with gil:  # noexcept: Cython hands what is raised to sys.unraisablehook
+            write_line(<LoggingAdaptor>node.adaptor, "free", <uintptr_t>node.block.data, node.nbytes)
 
 
 cdef data_ptr_operations_t logging_operations = operations_of(b"block of a LoggingAdaptor")

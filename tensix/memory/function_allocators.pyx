@@ -86,8 +86,8 @@ cdef class ForeignAllocator(Allocator):
     cdef void* take(self, size_t nbytes) except? NULL:
         return NULL
 
-    cdef int give_back(self, void* data) except -1:
-        return 0
+    cdef void give_back(self, void* data) noexcept:  # Cython hands what is raised to sys.unraisablehook
+        pass
 
 
 cdef class CallbackAllocator(ForeignAllocator):
@@ -157,9 +157,8 @@ cdef class CallbackAllocator(ForeignAllocator):
         address = self.allocate_callback(nbytes)
         return NULL if address is None else <void*>address_from_any(address, "what allocate() returned")
 
-    cdef int give_back(self, void* data) except -1:
+    cdef void give_back(self, void* data) noexcept:
         self.deallocate_callback(<uintptr_t>data)
-        return 0
 
 
 cdef class FunctionAllocator(ForeignAllocator):
@@ -242,14 +241,9 @@ cdef void free_unreported(foreign_block_t* block) noexcept nogil:
         block.function(block.data)
     else:
         with gil:
-            give_back(block)
+            (<ForeignAllocator>block.allocator).give_back(block.data)
     drop_python_reference(block.allocator, False)
     stdlib.free(block)
-
-
-cdef int give_back(foreign_block_t* block) noexcept:
-    (<ForeignAllocator>block.allocator).give_back(block.data)  # noexcept: Cython hands what it raises to unraisablehook
-    return 0
 
 
 cdef dict foreign_block_facts(void* ctx):
