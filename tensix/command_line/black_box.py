@@ -39,13 +39,8 @@ GROUP_SHARE = 20      # less than this part of the limit is little
 class BlackBox:
     """Write the file of a recorded process when memory runs out.
 
-    Parameters
-    ----------
-    recorded : RecordedProcess
-        The process.
-    settings : dict
-        ``"page"``: the name of the page in errors. ``"limit"``: the limit of the process in bytes, or None. ``"usr2"``:
-        whether SIGUSR2 requests a page. ``"is_kept"``: as for `RecordedProcess`.
+    Settings are ``"page"``: the name of the page in errors; ``"limit"``: that of the process in bytes, or None; and
+    ``"usr2"``: whether SIGUSR2 requests a page.
     """
 
     def __init__(self, recorded, settings):

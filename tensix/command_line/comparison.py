@@ -13,13 +13,7 @@ MEASURES = ("at the peak", "in total", "at the end")
 
 
 def lines_of_comparison(here, there):
-    """Yield how a snapshot differs from another one.
-
-    Parameters
-    ----------
-    here, there : Snapshot
-        The one that is shown, and the one it is compared with.
-    """
+    """Yield how a snapshot differs from another one."""
     sides, marks = zip(*(sums_of_sites(snapshot) for snapshot in (here, there)), strict=True)
     yield f"against {printable(there['program'])} of {printable(there['started'])}"
     yield f"    {'':<12} {'there':>12} {'here':>12} {'difference':>12}"

@@ -40,15 +40,7 @@ PASSED_ON = [number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := ge
 
 
 def add_program(parser, also=""):
-    """Add the arguments that say what to run, which are those of Python.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        Of a command.
-    also : str, optional
-        What else the first word may be.
-    """
+    """Add the arguments that say what to run, which are those of Python; `also` is what else the first word may be."""
     parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE ARGS",
                         help="run a module, as python -m does")  # fmt: skip
     parser.add_argument("-c", dest="code", nargs=argparse.REMAINDER, metavar="CODE ARGS",
@@ -61,12 +53,7 @@ def add_program(parser, also=""):
 def words_of(arguments):
     """Return the program and its arguments as words for Python.
 
-    Raises
-    ------
-    ValueError
-        If there is no program, or more than one.
-    FileNotFoundError
-        If the script or folder is not there.
+    Raises ValueError if there is no program or more than one, FileNotFoundError if the script or folder is not there.
     """
     forms = {"-m": arguments.module, "-c": arguments.code, "": arguments.program}
     given = {flag: words for flag, words in forms.items() if words is not None}
@@ -157,21 +144,10 @@ def exchange_for(words, settings):
 def run_and_wait(words, settings, meanwhile, limit=None):
     """Run a program beside this process, to which signals for the program are sent.
 
-    Parameters
-    ----------
-    words : list of str
-        Of the program.
-    settings : dict
-        For `program_setup`.
-    meanwhile : callable
-        Called with the number of the process at once, every `PAUSE` seconds while it runs, and when it has ended.
-    limit : int, optional
-        The most private memory of the process, in bytes. See Note [Limits of processes] in ``process_memory.py``.
-
-    Returns
-    -------
-    pid, status : int
-        The number of the process, and its exit status as shells count: 128 and the signal, if one ended it.
+    `meanwhile` is called with the number of the process at once, every `PAUSE` seconds while it runs, and when it has
+    ended. `limit` is the most private memory of the process, in bytes. See Note [Limits of processes] in
+    ``process_memory.py``. Returned are the number of the process, and its exit status as shells count: 128 and the
+    signal, if one ended it.
     """
     process = None
 

@@ -22,13 +22,7 @@ begun = []  # what is kept for as long as the process lives
 
 
 def begin(text):
-    """Begin, once in a process.
-
-    Parameters
-    ----------
-    text : str
-        A dict as Python writes it: which of the things below are wanted.
-    """
+    """Begin, once in a process; the text is a dict as Python writes it: which of the things below are wanted."""
     if begun:
         return
     settings = ast.literal_eval(text)  # NumPy has imported it, and json not

@@ -32,12 +32,7 @@ def check_output(output, words=()):
 def folder_of_running(pid):
     """Return the folder of a program that runs, and the first of its processes from this one on that belongs to it.
 
-    The process may be one of the program, or the command that began it.
-
-    Raises
-    ------
-    ValueError
-        If none of its processes is recorded.
+    The process may be one of the program, or the command that began it. Raises ValueError if none of them is recorded.
     """
     for number in processes_of(pid):
         with contextlib.suppress(OSError), open(f"/proc/{number}/environ", "rb") as file:
@@ -54,15 +49,6 @@ class PagesWanted:
     """Write the page when a process of the program left a reason to. See Note [The black box] in ``black_box.py``.
 
     What that needs is imported when it is needed: the command should take no memory from its program.
-
-    Parameters
-    ----------
-    folder : str
-        Where processes leave their files.
-    output : Path
-        Of the page.
-    words : list of str
-        The program and its arguments.
     """
 
     def __init__(self, folder, output, words):
@@ -82,15 +68,7 @@ class PagesWanted:
                 self.write(pid, f"process {name.partition('-')[0]}: {reason}")
 
     def write(self, pid, reason):
-        """Write the page, and say why.
-
-        Parameters
-        ----------
-        pid : int
-            Of the process that was begun first.
-        reason : str
-            In words.
-        """
+        """Write the page, for the program whose first process has this number, and say why."""
         report = import_module("tensix.command_line.report")
         try:
             snapshot = self.gather(pid)

@@ -45,18 +45,10 @@ RUNNING, ENDING, ENDED = range(3)  # of a recording
 
 
 class RecordedProcess:
-    """The recording of this process, and its file.
+    """The recording of this process, and its file in a folder.
 
-    Parameters
-    ----------
-    folder : str
-        For the file.
-    options : dict
-        Of `record`.
-    is_kept : bool
-        Whether the file is of use when the process ends as it should.
-    is_native : bool
-        Whether blocks of other libraries are recorded, too.
+    `options` are those of `record`. `is_kept` says whether the file is of use when the process ends as it should,
+    `is_native` whether blocks of other libraries are recorded, too.
     """
 
     def __init__(self, folder, options, is_kept, is_native):
@@ -199,13 +191,7 @@ class RecordedProcess:
 
 
 class ColumnFiles(contextlib.ExitStack):
-    """Columns of a snapshot, each in a file, which the scope closes. See Note [Memory of a recording].
-
-    Parameters
-    ----------
-    folder : str
-        Where the files are, without names.
-    """
+    """Columns of a snapshot, each in a file of a folder, which the scope closes. See Note [Memory of a recording]."""
 
     def __init__(self, folder):
         super().__init__()

@@ -43,16 +43,8 @@ def check_recording(options, folder):
 def gather(folder, pid, began_ns, program):
     """Return the snapshot of a program with those of its other processes, None if there is none.
 
-    Parameters
-    ----------
-    folder : str
-        Where each process left a file.
-    pid : int
-        The process that was begun first.
-    began_ns : int
-        When it was begun.
-    program : str
-        What to call the program if that process left no file.
+    Each process left a file in the folder. If the one that was begun first, at a time and with a number, left none, the
+    program is called by `program`.
     """
     snapshots = [load_snapshot(path) for path in Path(folder).glob("*.json")]
     if not snapshots:

@@ -21,15 +21,7 @@ PARTS = (
 
 
 def lines_of_summary(snapshot, terminal):
-    """Yield the peak, the total, the resident memory, the processes and the call sites that matter most.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-        Perhaps with ``"resident"`` and ``"processes"``.
-    terminal : Terminal
-        Which dresses the words.
-    """
+    """Yield the peak, the total, the resident memory, the processes and the call sites that matter most."""
     snapshots = [snapshot, *snapshot.get("processes", ())]
     replay = Replay(snapshots)
     rows = [

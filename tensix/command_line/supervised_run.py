@@ -30,16 +30,8 @@ PAUSE_PER_COST = 10        # how long shares of pages are not read again, in tim
 def run_within(words, settings, output, *, usr2):
     """Run a program and return its exit status.
 
-    Parameters
-    ----------
-    words : list of str
-        The program and its arguments.
-    settings : dict
-        For `program_setup`; ``"limit"`` and ``"limit_total"`` are enforced here.
-    output : str or None
-        The file of the page; None: nothing is recorded.
-    usr2 : bool
-        Whether SIGUSR2 requests a page.
+    Of the settings for `program_setup`, ``"limit"`` and ``"limit_total"`` are enforced here. `output` is the file of
+    the page; None: nothing is recorded. `usr2` says whether SIGUSR2 requests a page.
     """
     limit, total = settings.get("limit"), settings.get("limit_total")
     if output is not None:
@@ -76,19 +68,8 @@ def send(numbers, number_of_signal):
 class LimitOfTree:
     """Limit the private memory of a process and all its descendants together.
 
-    Parameters
-    ----------
-    limit : int or None
-        The limit in bytes; None: unlimited.
-    limit_of_each : int or None
-        The limit of each process, in the same way.
-
-    Attributes
-    ----------
-    most : int
-        The largest sum that was measured, in bytes.
-    ended_at : float or None
-        When the program was terminated, because it exceeded the limit.
+    Limits are in bytes, None if there is none. `most` is the largest sum that was measured, `ended_at` when the program
+    was terminated because it exceeded the limit, or None.
     """
 
     def __init__(self, limit, limit_of_each):

@@ -50,12 +50,9 @@ def run(arguments):
 
 
 def trace(code):
-    """Run code under the recorder.
+    """Run code under the recorder; return a dict.
 
-    Returns
-    -------
-    dict
-        ``"statements"`` with their events and results, ``"balance"``, and ``"error"``, None if nothing was raised.
+    It has ``"statements"`` with their events and results, ``"balance"``, and ``"error"``, None if nothing was raised.
     """
     code = textwrap.dedent(code).strip()
     report = {"code": code, "statements": [], "error": None}

@@ -27,13 +27,7 @@ __all__ = []
 
 
 def link_of(x: Any) -> Link:
-    """Return the first link of an object's chain, with all the others in it.
-
-    Raises
-    ------
-    TypeError
-        If it is nothing that owns memory here.
-    """
+    """Return the first link of an object's chain, with all the others in it; TypeError if it owns no memory."""
     if isinstance(x, Tensor):
         return link_of_handle(x, x.impl if x.defined() else None, "strong")
     if isinstance(x, Storage):

@@ -6,25 +6,12 @@ __all__ = []
 
 
 class Link:
-    """One owner in a chain: what it is, the facts about it, and what it owns.
+    """One owner in a chain: what it is, such as ``"StorageImpl"``, the facts about it, and what it owns.
 
-    Parameters
-    ----------
-    what : str
-        Its name for a person, such as ``"StorageImpl"``.
-    kind : str
-        Its name for a program: ``"handle"``, ``"target"``, ``"memory"``, ``"context"``, ``"allocator"``, ``"object"``.
-
-    Attributes
-    ----------
-    facts : dict
-        Name to value, numbers as numbers; what JSON can say.
-    texts : dict
-        Name to the same for a person's eyes.
-    owns : list of tuple
-        How it owns, such as ``"strong"``, and what: another link.
-    others : str
-        Who else owns it, such as ``"2 other owners"``; empty if no one does.
+    `kind` is its name for a program: ``"handle"``, ``"target"``, ``"memory"``, ``"context"``, ``"allocator"``,
+    ``"object"``. `facts` are name to value, numbers as numbers, what JSON can say; `texts` are the same for a person's
+    eyes. `owns` has how it owns, such as ``"strong"``, and what: another link. `others` says who else owns it, such as
+    ``"2 other owners"``; it is empty if no one does.
     """
 
     def __init__(self, what: str, kind: str):

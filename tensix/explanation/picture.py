@@ -82,13 +82,7 @@ def variables(is_dark: bool) -> str:
 
 
 class Card:
-    """Draw a link with everything below it and at its sides.
-
-    Parameters
-    ----------
-    link : Link
-        What it shows.
-    """
+    """Draw a link with everything below it and at its sides."""
 
     def __init__(self, link: Link):
         self.link = link

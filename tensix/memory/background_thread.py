@@ -13,22 +13,14 @@ RUNNING = []
 
 
 class BackgroundThread:
-    """Call a function now and then, in a daemon thread, from `start` to `end`.
+    """Call a function now and then, in a daemon thread of a name, from `start` to `end`.
+
+    The function takes nothing and returns the pause after it in seconds; `pause` is that before the first call, and
+    `in_child` says whether it goes on in the child of a fork.
 
     The thread ends before a fork and begins again after it: CPython warns of forks in processes with threads. CPython
     3.13.0 warns nevertheless, since it counts threads that hooks start after the fork; 3.12.1 and 3.14.10 do not. Work
     that is due is done before the fork, so that forks may follow each other faster than the work.
-
-    Parameters
-    ----------
-    name : str
-        Of the thread.
-    work : callable
-        Takes nothing and returns the pause after it in seconds.
-    pause : float, seconds
-        Before the function is called first.
-    in_child : bool
-        Whether it goes on in the child of a fork.
     """
 
     def __init__(self, name, work, pause, in_child):

@@ -41,20 +41,8 @@ HIDDEN_FILES = (os.path.dirname(os.path.dirname(__file__)) + os.sep, "<frozen ")
 class CodeOrigins(dict):
     """Say of each file where its code comes from: a dict that finds out what it is asked for the first time.
 
-    See Note [Whose line it was].
-
-    Parameters
-    ----------
-    through : list of str or path-like, or None
-        Packages by the names that they are imported by, or folders; ``"site-packages"`` means all that are
-        installed, and None for ``["site-packages"]``.
-
-    Raises
-    ------
-    TypeError
-        If that is not a list, or holds something else.
-    ValueError
-        If a package or folder is not there.
+    See Note [Whose line it was]. `through` is as of `CallSites`, which raises the same errors; None means
+    ``["site-packages"]``.
     """
 
     def __init__(self, through=None):

@@ -127,18 +127,10 @@ def resident():
 
 
 def parts_with(mappings, told, counted, recording):
-    """Return the bytes of `PARTS`.
+    """Return the bytes of `PARTS`, from what `read_mappings` returned and what `resident_now` told of files and heaps.
 
-    Parameters
-    ----------
-    mappings : tuple
-        From `read_mappings`.
-    told : list of int
-        From `resident_now`: pages of files and of shared memory, and the C library's heaps.
-    counted : int
-        What tensix counts, which lies in the heap or in regions of its own.
-    recording : int
-        What a recording takes, in the heap.
+    `counted` is what tensix counts, which lies in the heap or in regions of its own; `recording` is what a recording
+    takes, in the heap.
     """
     files, shared, used, unused = told
     own = shared_bytes()
@@ -196,19 +188,11 @@ def address_in_arrow():
 class ResidentMemory:
     """Sample how much of the process is in main memory, in a thread, from `start` to `stop`.
 
-    Parameters
-    ----------
-    interval : float or True
-        Seconds between samples; True means `DEFAULT_INTERVAL`.
-    recording_bytes : callable
-        Returns the bytes that the recording takes itself.
-    native_bytes : callable, optional
-        Returns the bytes of recorded blocks of other libraries in the C heap, in the interpreter's arenas and in shared
-        memory, which the parts are then without, and how much of their mappings was never touched if it is called with
-        True, which takes time; None if such blocks are not recorded.
+    There are so many seconds between samples; True means `DEFAULT_INTERVAL`. `recording_bytes` returns the bytes that
+    the recording takes itself. `native_bytes` returns the bytes of recorded blocks of other libraries in the C heap, in
+    the interpreter's arenas and in shared memory, which the parts are then without, and how much of their mappings was
+    never touched if it is called with True, which takes time; None if such blocks are not recorded.
 
-    Notes
-    -----
     Linux tells the highest value so far, too: a peak between two samples stands in the later one. Other systems that
     have `resource` tell nothing else, so there the line never falls. Elsewhere there are no samples.
 

@@ -57,15 +57,7 @@ async def dask_setup(worker):
 
 
 class RecordTasks(NameTasks):
-    """Record a worker; its memory limit bounds what is kept of freed blocks.
-
-    Parameters
-    ----------
-    name : str
-        Of the recording.
-    settings : dict
-        Of `WorkerRecording`.
-    """
+    """Record a worker, with settings of `WorkerRecording`; its memory limit bounds what is kept of freed blocks."""
 
     def __init__(self, name, settings):
         self.name, self.settings, self.recording = name, settings, None

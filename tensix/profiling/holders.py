@@ -71,20 +71,11 @@ dictoffset_of_type = type.__dict__["__dictoffset__"].__get__
 
 
 def holders_of(addresses):
-    """Return who holds the blocks that start at given addresses.
+    """Return who holds the living blocks that start at given addresses, and how many objects were left out.
 
-    Parameters
-    ----------
-    addresses : container of int
-        Of living blocks.
-
-    Returns
-    -------
-    list of (int, str, str or None)
-        Address and a line of text for every tensor and storage found. Then which finished function's variable it is, if
-        nothing but tracebacks of exceptions keeps it.
-    int
-        How many objects were left out, because the search took too long or too much memory.
+    For every tensor and storage found there are its address, a line of text, and which finished function's variable it
+    is if nothing but tracebacks of exceptions keeps it, else None. Objects are left out if the search takes too long or
+    too much memory.
     """
     if not addresses:
         return [], 0
@@ -98,15 +89,7 @@ def holders_of(addresses):
 
 
 class Search:
-    """Collect tensors and storages, and where they are held.
-
-    Parameters
-    ----------
-    addresses : container of int
-        Of the blocks that matter.
-    tracked : list
-        All objects that the collector knows.
-    """
+    """Collect tensors and storages on blocks that matter, and where they are held, among all tracked objects."""
 
     def __init__(self, addresses, tracked):
         self.addresses, self.tracked = addresses, tracked

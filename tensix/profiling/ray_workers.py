@@ -64,15 +64,7 @@ class Collector:
 
 
 class Substitutes:
-    """What is submitted in place of remote functions and classes, while it is open. See Note [Tasks of Ray].
-
-    Parameters
-    ----------
-    name : str
-        Of the recording.
-    settings : dict
-        Of `WorkerRecording`.
-    """
+    """What is submitted in place of remote functions and classes, while it is open. See Note [Tasks of Ray]."""
 
     def __init__(self, name, settings):
         self.name, self.settings = name, settings

@@ -179,14 +179,9 @@ def sort_blocks(data):
 
 
 def add_sources(frames, left_out=lambda file: False):
-    """Add to frames of a snapshot the texts of their lines, where they can be read now.
+    """Add to frames of a snapshot the texts of their lines, where they can be read now and are not there yet.
 
-    Parameters
-    ----------
-    frames : list of dict
-        Changed in place. Those that have a text already keep it.
-    left_out : callable, optional
-        Called with the name of a file; whether it is not to be read.
+    `left_out` says of the name of a file whether it is not to be read.
     """
     cache = import_module("linecache").cache
     by_file = itemgetter("file")
@@ -205,17 +200,10 @@ def add_sources(frames, left_out=lambda file: False):
 
 
 def lines_of_source(file, is_fresh=False):
-    """Return the lines of a file that a frame names, none if they cannot be read.
+    """Return the lines of a file that a frame names, none if they cannot be read; `is_fresh`: as they are now.
 
     A snapshot may come from anybody, and name anything: what is there, but no regular file, is not opened, for a pipe
     would be waited for and a device may have no end. Code without a file, as in a notebook, is known to `linecache`.
-
-    Parameters
-    ----------
-    file : str
-        Its name.
-    is_fresh : bool, optional
-        Whether it is read again if it has changed.
     """
     linecache = import_module("linecache")
     try:

@@ -9,15 +9,7 @@ __all__ = ["address_of", "named_tensors"]
 
 
 def address_of(tensor, base):
-    """Return where the block of a tensor begins; 0 if it has none in main memory.
-
-    Parameters
-    ----------
-    tensor : torch.Tensor
-        Any, also of a class that is derived from it.
-    base : type
-        `torch.Tensor`.
-    """
+    """Return where the block of a tensor begins, also of a derived class; 0 if it has none in main memory."""
     try:
         if base.device.__get__(tensor).type != "cpu":
             return 0
@@ -27,13 +19,7 @@ def address_of(tensor, base):
 
 
 def named_tensors(tracked):
-    """Yield tensors with words for what they are, such as ``"exp_avg of Adam, for layers.0.weight of Net"``.
-
-    Parameters
-    ----------
-    tracked : iterable
-        Objects among which models and optimizers are found.
-    """
+    """Yield tensors with words for what they are, such as ``"exp_avg of Adam, for layers.0.weight of Net"``."""
     torch = sys.modules.get("torch")
     module = getattr(sys.modules.get("torch.nn.modules.module"), "Module", None)
     optimizer = getattr(sys.modules.get("torch.optim.optimizer"), "Optimizer", None)

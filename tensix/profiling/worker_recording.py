@@ -33,12 +33,8 @@ LOCK = threading.Lock()
 class WorkerRecording:
     """What is recorded in this process; workers that share the process share it.
 
-    Parameters
-    ----------
-    settings : dict
-        ``"limit"``, of arrays, and ``"options"`` of `tensix.memory.record`.
-    memory_limit : int or None
-        Of the worker, in bytes.
+    Settings are the ``"limit"`` of arrays, and ``"options"`` of `tensix.memory.record`; `memory_limit` is the worker's
+    own, in bytes, or None.
     """
 
     def __init__(self, settings, memory_limit):
@@ -134,13 +130,7 @@ def allocator_within(limit, memory_limit):
 
 
 def bytes_of_limit(limit, memory_limit):
-    """Return the bytes of a limit, which may be a share of the worker's.
-
-    Raises
-    ------
-    ValueError
-        If it is a share and the worker has no limit.
-    """
+    """Return the bytes of a limit, which may be a share of the worker's; ValueError if that has none."""
     if not (isinstance(limit, str) and limit.rstrip().endswith("%")):
         return parse_size(limit)
     share = float(limit.rstrip()[:-1]) / 100
