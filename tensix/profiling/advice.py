@@ -87,11 +87,6 @@ def kinds_of(kinds):
     return wanted
 
 
-def advice_of(snapshot, kinds=None):
-    """Return the advice for a snapshot, largest saving first; none if an older version wrote it, without uses."""
-    return findings_of(snapshot, kinds).advice
-
-
 # tensix does not see reads of these kinds of blocks.
 FOREIGN = {1: "NumPy's arrays", 2: "PyTorch's tensors", 3: "blocks of other libraries"}
 
@@ -107,9 +102,9 @@ class Findings(NamedTuple):
 
 
 def findings_of(snapshot, kinds=None):
-    """Return the findings of a replay of a snapshot; for a million blocks this takes seconds."""
+    """Return the findings of a replay of a snapshot, largest saving first; for a million blocks this takes seconds."""
     wanted = kinds_of(kinds)
-    if "operators" not in snapshot:
+    if "operators" not in snapshot:  # an older version wrote it, without uses
         return Findings([])
     replay = Replay([snapshot])
     uses, sizes = Uses(snapshot, replay), snapshot["blocks"]["nbytes"]

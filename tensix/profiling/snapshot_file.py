@@ -100,7 +100,7 @@ class Snapshot(dict):
         Variables are named if the source can still be read. What must be kept for reasons that memory does not show
         cannot be known.
         """
-        return import_module("tensix.profiling.advice").advice_of(self, kinds)
+        return import_module("tensix.profiling.advice").findings_of(self, kinds).advice
 
     def _repr_html_(self):
         return import_module("tensix.profiling.tables").table_of_snapshot(self)

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from string import Template
 
-from tensix.profiling.advice import advice_of
+from tensix.profiling.advice import findings_of
 
 __all__ = ["html_of_snapshot", "with_advice"]
 
@@ -64,7 +64,8 @@ def with_advice(snapshot, advice=None):
     """Return what the page takes: a snapshot with what it advises, which is looked for if it is not there or given."""
     if "advice" in snapshot:
         return snapshot
-    return snapshot | {"advice": [one._asdict() for one in (advice_of(snapshot) if advice is None else advice)]}
+    advice = findings_of(snapshot).advice if advice is None else advice
+    return snapshot | {"advice": [one._asdict() for one in advice]}
 
 
 def json_for_html(value):

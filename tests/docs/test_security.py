@@ -369,7 +369,7 @@ def test_a_snapshot_opens_regular_files_only(tmp_path, monkeypatch):
     os.mkfifo(tmp_path / "pipe")
     special = ["/dev/null", str(tmp_path / "pipe"), str(tmp_path)]
     for name in (*special, __file__, "a\0b", "\ud800"):
-        assert {one.place.file for one in advice.advice_of(snapshot_named(name))} == {name}
+        assert {one.place.file for one in advice.findings_of(snapshot_named(name)).advice} == {name}
     assert __file__ in opened and not set(special) & set(opened)
 
 

@@ -1,8 +1,8 @@
 /** What tells blocks apart: by it they are coloured, stacked, and listed in the first table. */
 
 /**
- * A key for each stack or for each block, and the name of a key. `many` is the name of the table, `isKnown` whether the
- * snapshot says it at all.
+ * A key for each stack or for each block, and the name of a key, by default itself. `many` is the name of the table,
+ * `isKnown` whether the snapshot says it at all.
  */
 const GROUPINGS = {
   site: {
@@ -27,12 +27,10 @@ const GROUPINGS = {
   library: {
     one: "library", many: "Libraries",
     keyOfStack: ({ facts }) => (stack) => (stack.frames.length ? libraryOf(facts.frames[stack.frames[0]].file) : "no Python frame"),
-    nameOf: (snapshot, name) => name,
   },
   thread: {
     one: "thread", many: "Threads",
     keyOfBlock: ({ facts }) => (block) => facts.threads[facts.blocks.thread[block]],
-    nameOf: (snapshot, name) => name,
   },
   allocator: {
     one: "allocator", many: "Allocators",
@@ -62,7 +60,7 @@ const GROUPINGS = {
 /** The blocks in groups, those with most at the peak first: a group's place among them is its rank. */
 class Grouping {
   constructor(snapshot, by) {
-    const { keyOfStack, keyOfBlock, nameOf, one, many } = GROUPINGS[by];
+    const { keyOfStack, keyOfBlock, nameOf = (_, name) => name, one, many } = GROUPINGS[by];
     Object.assign(this, { by, one, many, isByStack: Boolean(keyOfStack) });
     const keys = keyOfStack && snapshot.stacks.map(keyOfStack(snapshot));
     const keyOf = keyOfBlock?.(snapshot) ?? ((block) => keys[snapshot.stackOfBlock[block]]);
