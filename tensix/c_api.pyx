@@ -37,8 +37,6 @@ from tensix.tensors.tensor_impl cimport (
 
 from tensix._tensor import Tensor as TensorClass
 
-__all__ = []
-
 cdef enum:
     DTYPE_COUNT = 47
 

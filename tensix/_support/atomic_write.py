@@ -10,8 +10,6 @@ import os
 import stat
 import warnings
 
-__all__ = []
-
 # Attributes about the bytes of the old file: the rights of a program, and checksums that the system compares.
 OF_OLD_CONTENT = {"security.capability", "security.evm", "security.ima"}
 

@@ -2,8 +2,6 @@
 
 from html import escape
 
-__all__ = []
-
 
 def html_table(caption, head, rows, note=""):
     """Return a table as HTML, everything in it escaped.

@@ -16,8 +16,6 @@ from _thread import RLock
 
 from tensix.core.lock cimport fork_hook_t, take_at_forks, tx_at_fork, tx_lock_t
 
-__all__ = []
-
 cdef extern from *:
     """
     #include "tensix/core/callers.h"

@@ -3,8 +3,6 @@
 No thread takes one of these while it has another one, so their order does not matter.
 """
 
-__all__ = []
-
 cdef enum:
     MOST_LOCKS = 64
 

@@ -6,8 +6,6 @@ from tensix.core.data_ptr cimport DataPtr, data_ptr_facts
 from tensix.core.intrusive_target cimport IntrusiveTarget
 from tensix.core.storage_impl cimport StorageImpl
 
-__all__ = []
-
 
 def facts_of_data_ptr(DataPtr data_ptr not None):
     """Return what a block of memory is: its addresses and device, who frees it, and what its context is made of."""

@@ -18,8 +18,6 @@ from libc.stdint cimport uintptr_t
 from libc.string cimport memset
 from tensix.core.free_threading cimport tx_while_stopped
 
-__all__ = []
-
 attributes_of_module = ModuleType.__dict__["__dict__"].__get__  # what a class of modules may override
 
 cdef extern from "Python.h" nogil:

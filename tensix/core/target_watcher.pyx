@@ -24,8 +24,6 @@ from tensix.core.intrusive_target cimport IntrusiveTarget
 
 from tensix.core.free_threading import change_lock
 
-__all__ = []
-
 cdef extern from "Python.h":
     bint PyObject_IS_GC(object o)
 

@@ -15,8 +15,6 @@ from tensix.tensors.dtype import DType
 from tensix.tensors.memory_format import MemoryFormat
 from tensix.tensors.tensor_base import found_no_tensor
 
-__all__ = []
-
 # What a kind of argument may be in Python; those of UNCHECKED may be anything.
 PYTHON_TYPES = {
     "Tensor": TensorBase, "int": int, "Scalar": (int, float, complex, bool), "float": (int, float), "bool": bool,

@@ -31,8 +31,6 @@ from tensix.tensors.tensor_impl cimport TensorImpl_mutable_data
 
 from tensix.dispatch import native_functions
 
-__all__ = []
-
 cdef OperatorTable EMPTY = native_functions.EMPTY
 cdef OperatorTable FILL_ = native_functions.FILL_
 cdef object NUMPY_SCALAR = np.generic

@@ -23,8 +23,6 @@ from cython.cimports.tensix.tensors.tensor_impl import (
 
 from tensix.dispatch import native_functions
 
-__all__ = []
-
 DETACH = cython.declare(OperatorTable, native_functions.DETACH)
 
 

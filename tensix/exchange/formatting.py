@@ -11,8 +11,6 @@ and whether it can be written.
 
 import numpy as np
 
-__all__ = []
-
 PREFIX = "tensor("
 NEW_LINE = "\n" + " " * len(PREFIX)
 TOLD_BY_NUMBERS = ("float32", "int64", "bool")

@@ -18,8 +18,6 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_sizes, TensorImpl_strides,
 )
 
-__all__ = []
-
 cnp.import_array()
 
 DEFAULT_KEYS = cython.declare(uint64_t, dense_keys_of_device(CPU))

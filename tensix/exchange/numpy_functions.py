@@ -25,8 +25,6 @@ from cython.cimports.tensix.exchange.ndarray import exported_ndarray_of_impl, re
 from cython.cimports.tensix.exchange.numpy_functions import Py_EnterRecursiveCall, Py_LeaveRecursiveCall
 from cython.cimports.tensix.tensors.tensor_base import TensorBase
 
-__all__ = []
-
 # Functions that write to their first parameter, and its name; all others write to `out`.
 WRITERS = {
     np.copyto: "dst", np.fill_diagonal: "a", np.place: "arr", np.put: "a", np.put_along_axis: "arr", np.putmask: "a",

@@ -35,8 +35,6 @@ from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_is_dense
 
 from tensix.tensors.dtype import uint8
 
-__all__ = []
-
 STATES = cython.declare(object, weakref.WeakValueDictionary())  # (storage's address, start, nbytes) -> StorageState
 ALIGNMENT_BYTES = 8  # of the largest element
 

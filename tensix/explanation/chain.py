@@ -23,8 +23,6 @@ from tensix.explanation.memory import address_text, link_of_allocator, link_of_b
 from tensix.tensors.sparse_tensor_impl import SparseTensorImpl
 from tensix.tensors.tensor_impl import TensorImpl
 
-__all__ = []
-
 
 def link_of(x: Any) -> Link:
     """Return the first link of an object's chain, with all the others in it; TypeError if it owns no memory."""

@@ -2,8 +2,6 @@
 
 from typing import Any, Self
 
-__all__ = []
-
 
 class Link:
     """One owner in a chain: what it is, such as ``"StorageImpl"``, the facts about it, and what it owns.

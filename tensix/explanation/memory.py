@@ -9,8 +9,6 @@ import numpy as np
 from tensix.core import Allocator, format_size, get_allocator
 from tensix.explanation.link import Link, plural
 
-__all__ = []
-
 MAX_DEPTH = 16  # of objects that hold each other, and of allocators over each other
 SAID = {  # facts with lines or links of their own
     "data", "ctx", "deleter", "deleter_name", "library", "context", "device", "keeps_alive", "block", "function",

@@ -9,8 +9,6 @@ from typing import Any
 
 from tensix.explanation.link import Link
 
-__all__ = []
-
 LETTER, LINE = 7.25, 18  # width and height of the small letters
 PADDING, HEAD = 14, 34  # of a card
 GAP, SIDE_GAP = 46, 84  # between cards, downwards and sideways

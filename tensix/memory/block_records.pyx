@@ -8,8 +8,6 @@ from libc.stdlib cimport free, malloc
 from tensix.core.lock cimport take_at_forks, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.memory.block_table cimport block_table_number, block_table_put, block_table_t, block_table_take
 
-__all__ = []
-
 cdef tx_lock_t LOCK = 0
 cdef block_table_t records  # address -> record; with the lock
 record_count = 0

@@ -20,8 +20,6 @@ from tensix.core.memory_reports cimport python_knows_thread
 from tensix.memory.block_table cimport block_table_number, block_table_put, block_table_t
 from tensix.memory.growing_array cimport grow
 
-__all__ = []
-
 cdef extern from "tensix/memory/running_code.h" nogil:
     ctypedef struct tx_named_line_t:
         int line

@@ -60,8 +60,6 @@ from tensix.memory.caching_allocator cimport (
     cache_take_in_front, kept_block_free, kept_block_give_out, kept_block_keep, kept_block_point, kept_block_t,
 )
 
-__all__ = []
-
 import_array()
 
 cdef extern from "numpy/arrayobject.h":

@@ -3,8 +3,6 @@
 from libc.stdint cimport int64_t, uintptr_t
 from tensix.core.pages cimport tx_resident_bytes
 
-__all__ = []
-
 cdef extern from "tensix/memory/process_parts.h":
     ctypedef struct tx_resident_t:
         size_t now, most, files, shared

@@ -25,8 +25,6 @@ from tensix.core.python_reference cimport pending_exception_t, restore_exception
 from tensix.memory.block_records cimport kept_block_at, record_put, record_t, record_take
 from tensix.memory.caching_allocator cimport caching_operations, kept_block_free, kept_block_t
 
-__all__ = []
-
 cdef extern from "tensix/memory/torch_allocator.h" nogil:
     enum:
         TX_TORCH_TEXT_BYTES

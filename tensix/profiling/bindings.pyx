@@ -31,8 +31,6 @@ from numpy import generic, ndarray
 from tensix.memory.code_origin import HIDDEN, USER
 from tensix.profiling.torch_tensors import address_of
 
-__all__ = []
-
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* thing)
     PyObject* PyList_GET_ITEM(PyObject* sequence, Py_ssize_t position)

@@ -8,8 +8,6 @@ from tensix.profiling.statements import lines_of_statement, target_of
 from tensix.profiling.temporaries import rewritten
 from tensix.profiling.uses import Change, where
 
-__all__ = []
-
 MOST_BETWEEN = 50  # blocks from an operand to its result
 SMALLEST_PART = 100  # of the peak: less is not worth advice
 

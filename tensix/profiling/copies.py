@@ -26,8 +26,6 @@ from tensix.profiling.statements import expressions_at, lines_of_statement, scop
 from tensix.profiling.temporaries import Types
 from tensix.profiling.uses import Change, where
 
-__all__ = []
-
 # Functions of NumPy, most of them methods as well, that read their arguments and return something new.
 READERS = frozenset((
     "all", "any", "argmax", "argmin", "argsort", "average", "bincount", "corrcoef", "count_nonzero", "cov", "cumprod",

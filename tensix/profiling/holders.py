@@ -37,8 +37,6 @@ from tensix.memory.resident_memory import resident_nbytes
 from tensix.profiling.bindings import locals_of
 from tensix.profiling.torch_tensors import address_of, named_tensors
 
-__all__ = []
-
 MOST_SECONDS = 30
 # What the search takes, at most: this share of what the process has in main memory, but not less than the number.
 MOST_SHARE = 1 / 4

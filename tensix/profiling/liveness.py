@@ -25,8 +25,6 @@ from tensix.memory.call_site import Frame
 from tensix.profiling.bindings import FINDERS
 from tensix.profiling.statements import can_follow, can_precede, is_written, lines_of_statement, tree_of
 
-__all__ = []
-
 ACCESS = re.compile(r"(LOAD|STORE|DELETE)_(?:FAST|NAME|GLOBAL|FROM_DICT_OR_GLOBALS)")
 # After these the next instruction is not reached.
 JUMPS = {"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_ABSOLUTE"}

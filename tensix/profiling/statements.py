@@ -4,8 +4,6 @@ import ast
 
 from tensix.profiling.snapshot_file import lines_of_source
 
-__all__ = []
-
 TREES = {}
 WRITERS = frozenset(("sort", "partition", "fill", "put", "itemset", "resize", "setflags", "setfield", "byteswap",
                      "copyto", "place", "putmask", "put_along_axis", "fill_diagonal", "shuffle", "at"))  # fmt: skip

@@ -4,8 +4,6 @@ from tensix._support.format_size import format_size
 from tensix._support.html_table import html_table
 from tensix.profiling.replay import Replay
 
-__all__ = []
-
 MOST_LINES = 10
 
 

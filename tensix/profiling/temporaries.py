@@ -16,8 +16,6 @@ import numpy as np
 
 from tensix.profiling.statements import expressions_at, lines_of_statement, statement_of
 
-__all__ = []
-
 OPERATORS = {
     ast.Add: ("+", "add"), ast.Sub: ("-", "subtract"), ast.Mult: ("*", "multiply"), ast.Div: ("/", "divide"),
     ast.FloorDiv: ("//", "floor_divide"), ast.Mod: ("%", "remainder"), ast.Pow: ("**", "power"),

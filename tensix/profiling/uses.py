@@ -14,8 +14,6 @@ import numpy as np
 from tensix.memory.call_site import Frame
 from tensix.profiling.statements import lines_of_statement
 
-__all__ = []
-
 MOST_FOLLOWING = 50  # allocations that are read to see how far out a variable lives
 
 

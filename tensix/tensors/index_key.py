@@ -12,8 +12,6 @@ import cython
 import numpy as np
 from cython.cimports.cpython.number import PyIndex_Check
 
-__all__ = []
-
 
 def is_position(key):
     """Return whether a key selects one place: any integer, and what says so by ``__index__`` and is not an array."""

@@ -9,8 +9,6 @@ from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl, TensorImpl_reserve, TensorImpl_sizes, TensorImpl_strides, contiguous_strides, int64_of,
 )
 
-__all__ = []
-
 SPARSE_CPU = cython.declare(cython.ulonglong, bits_of_key("SparseCPU"))
 
 

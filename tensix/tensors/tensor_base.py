@@ -12,8 +12,6 @@ from cython.cimports.tensix.core.free_list import (
 from cython.cimports.tensix.core.handle import drop, own_new
 from cython.cimports.tensix.tensors.tensor_impl import TensorImpl_new, TensorImpl_sizes, TensorImpl_strides
 
-__all__ = []
-
 UNDEFINED = TensorImpl_new(46, 0, 1)  # the null of tensors: one dimension of size 0, no dtype, no keys
 TensorImpl_sizes(UNDEFINED)[0] = 0
 TensorImpl_strides(UNDEFINED)[0] = 1

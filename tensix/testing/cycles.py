@@ -20,8 +20,6 @@ from tensix.core.referents import referents_of
 from tensix.tensors.sparse_tensor_impl import SparseTensorImpl
 from tensix.tensors.tensor_impl import TensorImpl
 
-__all__ = []
-
 MAX_LOOKED_AT = 100_000  # objects; what is farther away is not found
 MAX_LINES = 20
 

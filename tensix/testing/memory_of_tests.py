@@ -20,8 +20,6 @@ from tensix.profiling.profiler import Profile
 from tensix.profiling.recorder import record
 from tensix.testing.leaks import assert_no_leaks
 
-__all__ = []
-
 MAX_LINES = 5  # of a message
 MAX_NAMED = 5  # modules
 

@@ -9,8 +9,6 @@ import sys
 from importlib import import_module
 from importlib.machinery import PathFinder
 
-__all__ = []
-
 HERE = os.path.dirname(__file__)
 PACKAGE = os.path.dirname(os.path.dirname(HERE))
 PACKAGE_HOME = os.path.dirname(PACKAGE)
