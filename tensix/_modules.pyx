@@ -3,7 +3,9 @@
 import sys
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 
-from cpython.object cimport PyObject
+from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.object cimport Py_TPFLAGS_HEAPTYPE, PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF
 
 # Note [One shared object]
 # ~~~~~~~~~~~~~~~~~~~~~~~~
@@ -18,6 +20,13 @@ from cpython.object cimport PyObject
 # A compiled module is executed once in a process, and holds the operators that it registered kernels for. A module in
 # plain Python that was executed again, because somebody took it out of sys.modules, would declare operators without
 # kernels. So what `import tensix` imported is kept here, and importing it again gives the same modules.
+#
+# Note [Modules of classes]
+# ~~~~~~~~~~~~~~~~~~~~~~~~~
+# A public class says that it is from the package where users find it, ``tensix`` most often: in errors, in `help` and
+# in pickles, which stay readable when the class is moved to another file. A Python class has ``__module__ = "tensix"``
+# in its body. Of a compiled class Python reads the module in the name that it has in C: of those in the ``__all__`` of
+# a module that name is replaced when the module has been executed.
 cdef extern from *:
     """
     #define MODULE(symbol, name) PyObject *PyInit_##symbol(void);
@@ -44,6 +53,12 @@ cdef extern from "Python.h":
 
 cdef dict places = {tx_modules[i].name.decode(): i for i in range(tx_module_count)}
 imported = {}  # name -> module; see Note [Imported once]
+# Where users find the classes of a module, or the module itself if they do not use them; see Note [Modules of classes].
+cdef dict homes = {name: name for name in (
+    "tensix.dispatch.kernel", "tensix.dispatch.operator", "tensix.loops.numpy_kernel",
+    "tensix.tensors.element_allocator",
+)}
+homes["tensix.files.file_map"] = "tensix.files"
 
 
 class ModuleLoader(ExtensionFileLoader):
@@ -56,6 +71,21 @@ class ModuleLoader(ExtensionFileLoader):
 
     def exec_module(self, module):
         PyModule_ExecDef(module, PyModule_GetDef(module))
+        name_classes(module, homes.get(module.__name__, "tensix"))
+
+
+cdef int name_classes(module, str package) except -1:
+    """Say of a module's public classes that they are from a package. See Note [Modules of classes]."""
+    cdef bytes name
+    for cls in map(vars(module).get, getattr(module, "__all__", ())):
+        if isinstance(cls, type) and not cls.__flags__ & Py_TPFLAGS_HEAPTYPE:
+            name = f"{package}.{cls.__name__}".encode()
+            Py_INCREF(name)  # compiled classes live as long as the process
+            (<PyTypeObject*>cls).tp_name = PyBytes_AS_STRING(name)
+            for member in vars(cls).values():
+                if isinstance(member, staticmethod):
+                    member.__func__.__module__ = package
+    return 0
 
 
 class ImportedLoader:

@@ -20,7 +20,6 @@ from cython.cimports.cpython.number import PyIndex_Check
 from cython.cimports.cpython.object import Py_EQ, Py_NE
 from cython.cimports.libc.stdint import int64_t, uint8_t, uint64_t, uintptr_t
 from cython.cimports.libc.string import memcpy
-from cython.cimports.tensix._support.public_module import set_module
 from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.device import CPU, META, Device, Device_from_any, Device_get
 from cython.cimports.tensix.core.handle import retain
@@ -1552,6 +1551,3 @@ def assignable(target: TensorBase, value) -> TensorBase:
 set_tensor_class(Tensor)
 for _name in names_elsewhere.METHODS:
     enter(_name, names_elsewhere.AbsentName(_name))
-
-
-set_module("tensix", (Tensor,))  # See Note [Modules of classes]

@@ -49,7 +49,6 @@ from tensix.core.memory_reports cimport python_knows_thread
 from tensix.core.python_reference cimport (
     may_run_python, pass_on, pending_exception_t, restore_exception, save_exception,
 )
-from tensix._support.public_module cimport set_module
 
 from tensix.core.free_threading import change_lock
 from tensix.core.memory_reports import remarks
@@ -574,4 +573,3 @@ cdef size_t alignment_from_any(object alignment) except 0:
 
 if tx_at_fork(NULL, NULL, forget_users):
     raise MemoryError("no memory to register for forks.")
-set_module("tensix", (Allocator,))  # See Note [Modules of classes]

@@ -36,7 +36,6 @@ from tensix.core.pages cimport (
     tx_advise_huge_pages, tx_bind_to_node, tx_discard_pages, tx_huge_page_bytes, tx_keep_pages, tx_map_pages,
     tx_populate, tx_read_bytes, tx_unmap_pages,
 )
-from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil, may_run_python, tx_begin_long_free, tx_end_long_free
 
 from tensix.core.allocator import OutOfMemoryError, set_allocator
@@ -325,6 +324,3 @@ cdef data_ptr_operations_t cpu_operations = data_ptr_operations_t(
 cdef data_ptr_operations_t uncounted_cpu_operations = data_ptr_operations_t(
     release_cpu, NULL, b"release_cpu", b"block of a CPUAllocator, not counted", block_facts)
 set_allocator("cpu", CPUAllocator())
-
-
-set_module("tensix", (CPUAllocator,))  # See Note [Modules of classes]

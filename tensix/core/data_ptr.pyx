@@ -39,7 +39,6 @@ from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
 from tensix.core.assertions cimport TX_ASSERT, TX_ASSERT_GIL
 from tensix.core.device cimport Device, Device_from_any, Device_get
-from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
     restore_exception, drop_python_reference, may_run_python, pending_exception_t, save_exception,
 )
@@ -483,6 +482,3 @@ cdef deleter_t deleter_from_any(object deleter, PyObject** keep_alive) except? N
         keep_alive[0] = <PyObject*>deleter
         Py_XINCREF(keep_alive[0])
     return function
-
-
-set_module("tensix", (DataPtr,))  # See Note [Modules of classes]

@@ -2,7 +2,6 @@
 cimport cython
 from cpython.number cimport PyNumber_Index
 from libc.stdint cimport int8_t
-from tensix._support.public_module cimport set_module
 
 __all__ = ["Device", "rename_privateuse1_backend"]
 
@@ -187,6 +186,3 @@ cdef str device_type_name(int8_t type_code):
 
 
 cdef Device THE_CPU = interned(CPU, -1)
-
-
-set_module("tensix", (Device,))  # See Note [Modules of classes]

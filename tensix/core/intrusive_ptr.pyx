@@ -13,7 +13,6 @@ from tensix.core.intrusive_target cimport (
     IntrusiveTarget, IntrusiveTarget_check_unclaimed, IntrusiveTarget_no_owner, IntrusiveTarget_owned_already,
     IntrusiveTarget_start_unique, use_count, weak_use_count,
 )
-from tensix._support.public_module cimport set_module
 
 __all__ = ["IntrusivePtr", "make_intrusive"]
 
@@ -311,6 +310,3 @@ cdef uintptr_t IntrusivePtr_address(object pointer) noexcept:
     if pointer is None or (<IntrusivePtr>pointer).target is None:
         return 0
     return <uintptr_t><PyObject*>(<IntrusivePtr>pointer).target
-
-
-set_module("tensix", (IntrusivePtr,))  # See Note [Modules of classes]

@@ -68,7 +68,6 @@ from tensix.core.combined_refcount cimport (
     strong_of, unique_word, weak_decref_word, weak_incref_word, weak_of,
 )
 from tensix.core.free_threading cimport TX_COUNT, tx_while_stopped
-from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
     restore_exception, drop_python_reference, may_run_python, pending_exception_t, save_exception,
 )
@@ -329,6 +328,3 @@ def init_subclass(cls, **kwargs):
 # Cython has no syntax for __init_subclass__ in an extension type, so it is put into the type's namespace.
 (<dict>(<type_object_t*>IntrusiveTarget).tp_dict)["__init_subclass__"] = classmethod(init_subclass)
 PyType_Modified(IntrusiveTarget)
-
-
-set_module("tensix", (IntrusiveTarget,))  # See Note [Modules of classes]

@@ -63,7 +63,6 @@ from libc.string cimport memcpy
 from tensix.core.assertions cimport TX_ASSERT
 from tensix.core.atomics cimport tx_add_fetch_relaxed, tx_load_relaxed
 from tensix.core.device cimport CPU, DEVICE_TYPE_COUNT, Device_get, device_type_from_any
-from tensix._support.public_module cimport set_module
 from tensix.core.free_threading cimport (
     GIL_EXISTS, TX_COUNT, stolen, tx_change_t, tx_allow_taking, tx_take_reference, tx_while_stopped,
 )
@@ -640,4 +639,3 @@ tallies[<int>CPU].has_shares = not GIL_EXISTS
 tx_set_elsewhere(<uint64_t*>&tallies[<int>CPU].elsewhere)
 for number in range(DEVICE_TYPE_COUNT):
     take_at_forks(&tallies[<int>number].lock)
-set_module("tensix", (MemoryReporter,))  # See Note [Modules of classes]

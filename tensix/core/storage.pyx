@@ -14,7 +14,6 @@ from tensix.core.handle cimport drop_handle, retain
 from tensix.core.intrusive_ptr cimport IntrusivePtr
 from tensix.core.intrusive_target cimport IntrusiveTarget_start_unique, use_count, weak_use_count
 from tensix.core.memory_reports cimport report_copy
-from tensix._support.public_module cimport set_module
 from tensix.core.weak_intrusive_ptr cimport WeakIntrusivePtr
 from tensix.core.refcounted_deleter cimport refcounted_alias, refcounted_apply, refcounted_is_shared_alias
 from tensix.core.storage_impl cimport (
@@ -536,6 +535,3 @@ cdef StorageImpl StorageImpl_lazy_clone(StorageImpl impl):
         clone = StorageImpl_clone(impl)
         report_copy(clone.size_bytes)
     return clone
-
-
-set_module("tensix", (Storage,))  # See Note [Modules of classes]

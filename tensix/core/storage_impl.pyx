@@ -47,7 +47,6 @@ from tensix.core.intrusive_target cimport IntrusiveTarget, use_count
 from tensix.core.memory_reports cimport (
     OUT_OF_SIGHT, OWNED, READ, WRITTEN, call_when_watched, report_use, use_t, use_watchers,
 )
-from tensix._support.public_module cimport set_module
 from tensix.core.shared_context cimport shared_context_new, shared_context_t, shared_context_wrap
 from tensix.core.python_reference cimport restore_exception, pending_exception, pending_exception_t, save_exception
 
@@ -652,6 +651,3 @@ cdef StorageImpl StorageImpl_allocate(size_t nbytes, Allocator allocator, bint r
     if self.is_watched:
         StorageImpl_report_use(self, OWNED)
     return self
-
-
-set_module("tensix", (StorageImpl,))  # See Note [Modules of classes]

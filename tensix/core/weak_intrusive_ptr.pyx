@@ -12,7 +12,6 @@ from tensix.core.intrusive_target cimport (
     IntrusiveTarget, IntrusiveTarget_check_weak_unclaimed, IntrusiveTarget_describe, IntrusiveTarget_no_owner,
     use_count, weak_decref, weak_use_count,
 )
-from tensix._support.public_module cimport set_module
 
 __all__ = ["WeakIntrusivePtr"]
 
@@ -184,6 +183,3 @@ cdef void drop_weak_handle(PyObject* target) noexcept:
     if target != NULL:
         TX_COUNT((<IntrusiveTarget>target).weak_handle_count, -1)
         weak_decref(<IntrusiveTarget>target)
-
-
-set_module("tensix", (WeakIntrusivePtr,))  # See Note [Modules of classes]

@@ -6,7 +6,6 @@ functionalities away and leaves the backends, for without its own a tensor would
 from libc.stdint cimport uint64_t
 from tensix.core.free_threading cimport TX_COUNT
 from tensix.core.memory_reports cimport call_when_watched
-from tensix._support.public_module cimport set_module
 from tensix.tensors.dispatch_key cimport BACKEND_BITS, bits_of_key
 
 from importlib import import_module
@@ -113,6 +112,3 @@ cdef class exclude_keys(Guard):
 
     cdef uint64_t* state(self) noexcept:
         return &tx_excluded
-
-
-set_module("tensix", (exclude_keys, include_keys))  # See Note [Modules of classes]

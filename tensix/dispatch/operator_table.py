@@ -49,7 +49,6 @@ import cython
 from cython.cimports.cpython.ref import Py_DECREF, Py_INCREF
 from cython.cimports.libc.stdint import uint64_t
 from cython.cimports.libc.string import memcpy
-from cython.cimports.tensix._support.public_module import set_module
 from cython.cimports.tensix.core.device import CPU, Device_from_any, Device_get
 from cython.cimports.tensix.core.free_threading import TX_COUNT, tx_change_t, tx_while_stopped
 from cython.cimports.tensix.core.memory_reports import begin_operation, end_operation
@@ -804,6 +803,3 @@ AUTOGRAD = cython.declare(object, slot_from_any("Autograd"))
 FALLBACKS = cython.declare(dict, {})  # slot -> kernel
 LISTENERS = cython.declare(tuple, ())
 UNREGISTERED = cython.declare(list, [])  # kernels in C, in which calls may still be
-
-
-set_module("tensix", (OperatorTable,))  # See Note [Modules of classes]

@@ -8,7 +8,6 @@ from tensix.core.allocator cimport nbytes_from_any
 from tensix.core.data_ptr cimport DataPtr, data_ptr_destroy, data_ptr_init, data_ptr_operations_t, data_ptr_t
 from tensix.core.python_reference cimport tx_begin_long_free, tx_end_long_free
 from tensix.core.pages cimport TX_MAP_PRIVATE, TX_MAP_READ_ONLY, TX_MAP_SHARED, tx_map_file, tx_unmap_file
-from tensix._support.public_module cimport set_module
 from tensix.core.shared_context cimport (
     shared_context_decrement, shared_context_facts, shared_context_increment, shared_context_is_unique,
     shared_context_point, shared_context_t, shared_context_new, shared_context_wrap,
@@ -212,6 +211,3 @@ cdef data_ptr_operations_t share_operations = data_ptr_operations_t(
     return_share, NULL, b"return_share", b"map of a file", shared_context_facts)
 cdef data_ptr_operations_t pages_operations = data_ptr_operations_t(
     unmap_pages, NULL, b"unmap_pages", b"mapped pages", pages_facts)
-
-
-set_module("tensix.files", (FileMap,))  # See Note [Modules of classes]

@@ -8,7 +8,6 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 from tensix.core.atomics cimport tx_add_fetch_acq_rel, tx_fetch_sub_acq_rel, tx_load_acquire
 from tensix.core.device cimport CPU, META
 from tensix.core.free_threading cimport tx_while_stopped
-from tensix._support.public_module cimport set_module
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.loops.copy cimport copy_elements
 from tensix.loops.empty cimport empty_impl
@@ -298,6 +297,3 @@ for _table, _kernel in (
 ):
     _table.register("CPU", _kernel)
     _table.register("Meta", _kernel)
-
-
-set_module("tensix", (Generator,))  # See Note [Modules of classes]

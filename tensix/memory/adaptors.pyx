@@ -53,7 +53,6 @@ from tensix.core.device cimport CPU
 from tensix.core.free_threading cimport GIL_EXISTS
 from tensix.core.lock cimport take_at_forks, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.core.memory_reports cimport report_out_of_memory
-from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport drop_python_reference, holds_gil, may_run_python
 from tensix.core.usage cimport usage_add, usage_remove, usage_t
 from tensix.memory.call_site cimport CallSites, CallSites_capture
@@ -1077,7 +1076,3 @@ cdef data_ptr_operations_t tracking_operations = operations_of(b"block of a Trac
 
 
 take_at_forks(&LOCK)
-set_module("tensix", (  # See Note [Modules of classes]
-    Adaptor, AlignmentAdaptor, FailureCallbackAdaptor, GuardAdaptor, LimitingAdaptor, LoggingAdaptor,
-    StatisticsAdaptor, TrackingAdaptor,
-))

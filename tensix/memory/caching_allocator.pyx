@@ -78,7 +78,6 @@ from tensix.core.free_threading cimport GIL_EXISTS, tx_allow_taking, tx_while_st
 from tensix.core.lock cimport take_at_forks, tx_let_others_run, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.core.memory_reports cimport bytes_given_out, given_out, report_allocation_without_gil
 from tensix.core.pages cimport tx_resident_bytes, tx_trim_heap
-from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil, tx_begin_long_free, tx_end_long_free
 
 from tensix.core.allocator import OutOfMemoryError
@@ -1083,4 +1082,3 @@ if not GIL_EXISTS and tx_make_front_key(leave_front):
 atexit.register(end_ticker_at_exit)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=give_back_before_fork, after_in_child=forget_ticker)
-set_module("tensix", (CachingAllocator,))  # See Note [Modules of classes]

@@ -30,7 +30,6 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int32_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
-from tensix._support.public_module cimport set_module
 from tensix.memory.block_table cimport block_table_clear, block_table_number, block_table_put
 from tensix.memory.growing_array cimport grow
 from tensix.core.python_reference cimport (
@@ -417,6 +416,3 @@ cdef uint32_t add(
     self.frame_count += length
     self.site_count += 1
     return made
-
-
-set_module("tensix", (CallSites,))  # See Note [Modules of classes]

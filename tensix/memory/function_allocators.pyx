@@ -17,7 +17,6 @@ from tensix.core.data_ptr cimport (
 )
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_allocation, report_free
-from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport drop_python_reference, holds_gil, may_run_python
 
 __all__ = ["CallbackAllocator", "FunctionAllocator"]
@@ -252,6 +251,3 @@ cdef dict foreign_block_facts(void* ctx):
 
 cdef data_ptr_operations_t foreign_operations = data_ptr_operations_t(
     free_foreign, NULL, b"free_foreign", b"block of another library's or Python's functions", foreign_block_facts)
-
-
-set_module("tensix", (CallbackAllocator, FunctionAllocator))  # See Note [Modules of classes]

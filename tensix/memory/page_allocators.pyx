@@ -12,7 +12,6 @@ from tensix.core.data_ptr cimport DataPtr, data_ptr_init, data_ptr_operations, d
 from tensix.core.device cimport CPU
 from tensix.core.memory_reports cimport report_allocation, report_free
 from tensix.core.pages cimport TX_MAP_SHARED, tx_map_file, tx_map_pages, tx_page_bytes, tx_populate, tx_unmap_pages
-from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport holds_gil, tx_begin_long_free, tx_end_long_free
 
 __all__ = ["HugePageAllocator", "MappedAllocator"]
@@ -210,6 +209,3 @@ cdef dict mapped_block_facts(void* ctx):
 
 cdef data_ptr_operations_t mapped_operations = data_ptr_operations_t(
     free_mapped, NULL, b"free_mapped", b"mapping of a MappedAllocator", mapped_block_facts)
-
-
-set_module("tensix", (HugePageAllocator, MappedAllocator))  # See Note [Modules of classes]

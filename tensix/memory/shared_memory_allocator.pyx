@@ -23,7 +23,6 @@ from tensix.core.device cimport CPU
 from tensix.core.lock cimport take_at_forks, tx_lock_release, tx_lock_t, tx_lock_take
 from tensix.core.memory_reports cimport report_allocation, report_free
 from tensix.core.pages cimport TX_MAP_READ_ONLY, TX_MAP_SHARED, tx_map_file, tx_page_bytes, tx_unmap_file
-from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
     holds_gil, holds_gil_at_exit, may_run_python, tx_begin_long_free, tx_end_long_free,
 )
@@ -338,4 +337,3 @@ cdef data_ptr_operations_t shared_operations = data_ptr_operations_t(
 
 
 take_at_forks(&LOCK)
-set_module("tensix", (SharedMemoryAllocator,))  # See Note [Modules of classes]

@@ -3,7 +3,6 @@ from libc.stdint cimport uint32_t, uint64_t
 from tensix.core.memory_reports cimport (
     MemoryListener, current_thread_number, new_block_t, start_listening, thread_of_stamp,
 )
-from tensix._support.public_module cimport set_module
 from tensix.core.usage cimport usage_add, usage_remove, usage_t
 
 from tensix._support.format_size import format_size
@@ -121,6 +120,3 @@ cdef class statistics(MemoryListener):
 
 cdef inline bint counts(statistics self, uint64_t stamp) noexcept nogil:
     return self.thread == 0 or self.thread == thread_of_stamp(stamp)
-
-
-set_module("tensix", (statistics,))  # See Note [Modules of classes]

@@ -26,7 +26,6 @@ from libc.string cimport memcpy, memset
 from tensix.core.memory_reports cimport (
     MemoryListener, lock_listeners, new_block_t, start_listening, stop_listening, unlock_listeners,
 )
-from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport pass_on, pending_exception_t, restore_exception, save_exception
 from tensix.memory.block_table cimport (
     block_table_clear, block_table_number, block_table_put, block_table_t, block_table_take,
@@ -500,6 +499,3 @@ def watch_leaks():
     whole_process = <PyObject*>watching
     if Py_AtExit(report_leaks):
         raise RuntimeError("cannot report leaks: too many functions wait for the end of the process already.")
-
-
-set_module("tensix", (Profile, copies))  # See Note [Modules of classes]

@@ -72,7 +72,6 @@ from tensix.core.memory_reports cimport (
     thread_of_stamp, unlock_listeners, use_t,
 )
 from tensix.core.pages cimport tx_is_untouched, tx_resident_bytes
-from tensix._support.public_module cimport set_module
 from tensix.core.python_reference cimport (
     may_run_python, pass_on, pending_exception_t, restore_exception, save_exception,
 )
@@ -1376,6 +1375,3 @@ class StackNumbering:
         if number == len(self.call_sites):  # it is new
             self.call_sites.append(None if place is None else self.frames[place])
         return number
-
-
-set_module("tensix", (record,))  # See Note [Modules of classes]

@@ -11,7 +11,6 @@ from importlib import import_module
 
 import cython
 from cython.cimports.libc.stdint import uint64_t
-from cython.cimports.tensix._support.public_module import set_module
 from cython.cimports.tensix.core.device import device_type_name
 
 __all__ = ["DispatchKey", "DispatchKeySet"]  # noqa: F822 - `__getattr__` gives the first
@@ -224,6 +223,3 @@ def set_of_bits(bits: uint64_t) -> DispatchKeySet:
     made: DispatchKeySet = DispatchKeySet.__new__(DispatchKeySet)
     made.bits = bits
     return made
-
-
-set_module("tensix", (DispatchKeySet,))  # See Note [Modules of classes]

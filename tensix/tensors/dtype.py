@@ -16,7 +16,6 @@ import importlib
 
 import cython
 import numpy as np
-from cython.cimports.tensix._support.public_module import set_module
 
 from tensix.core.storage import NullError
 
@@ -214,6 +213,3 @@ uint32 = register(UINT32, "uint32", 4, "u", np.dtype("u4"))
 uint64 = register(UINT64, "uint64", 8, "u", np.dtype("u8"))
 
 IS_COMPLETE = True
-
-
-set_module("tensix", (DType,))  # See Note [Modules of classes]

@@ -37,7 +37,6 @@ from cython.cimports.cpython.ref import Py_INCREF
 from cython.cimports.cpython.tuple import PyTuple_New, PyTuple_SET_ITEM
 from cython.cimports.libc.stdint import INT64_MAX, INT64_MIN, int64_t, uint64_t, uintptr_t
 from cython.cimports.libc.stdlib import free, malloc
-from cython.cimports.tensix._support.public_module import set_module
 from cython.cimports.tensix.core.assertions import TX_ASSERT
 from cython.cimports.tensix.core.combined_refcount import is_dead
 from cython.cimports.tensix.core.data_ptr import destroy_reference
@@ -558,6 +557,3 @@ def refuse_devices(a, b):
         f"{Device_get(a.device_type, a.device_index)} and {Device_get(b.device_type, b.device_index)}. Move one of "
         "them with to_device()."
     )
-
-
-set_module("tensix", (TensorImpl,))  # See Note [Modules of classes]

@@ -23,7 +23,6 @@ from cython.cimports.cpython.ref import Py_INCREF
 from cython.cimports.libc.stdint import uint16_t
 from cython.cimports.libc.stdlib import free, malloc
 from cython.cimports.libc.string import memcpy
-from cython.cimports.tensix._support.public_module import set_module
 from cython.cimports.tensix.core.allocator import nbytes_from_any
 from cython.cimports.tensix.core.data_ptr import address_from_any, c_function_from_any
 from cython.cimports.tensix.core.python_reference import decref_with_gil, holds_gil_at_exit, may_run_python
@@ -541,6 +540,3 @@ def enter_element_types():
 
 
 enter_element_types()
-
-
-set_module("tensix", (TypeIdentifier, TypeMeta))  # See Note [Modules of classes]

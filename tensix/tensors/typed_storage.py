@@ -5,7 +5,6 @@ import operator
 import cython
 from cython.cimports.cpython.bytes import PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cython.cimports.cpython.object import PyObject
-from cython.cimports.tensix._support.public_module import set_module
 from cython.cimports.tensix.core.cow_context import cow_is_cow
 from cython.cimports.tensix.core.handle import retain
 from cython.cimports.tensix.core.memory_reports import OUT_OF_SIGHT
@@ -208,6 +207,3 @@ def element_address(context: context_p, position: cython.Py_ssize_t) -> cython.p
     if not -count <= position < count:
         raise IndexError(f"index {position} is out of bounds for a storage of {count} elements.")
     return cython.cast(cython.p_char, context.block.data) + (position + count * (position < 0)) * context.type.itemsize
-
-
-set_module("tensix", (TypedStorage,))  # See Note [Modules of classes]
