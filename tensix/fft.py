@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from tensix._support.loaded_later import no_attribute
+from tensix._support.loaded_later import loaded_later
 from tensix._tensor import Tensor
 from tensix.core import Device
 from tensix.dispatch import native_functions
@@ -19,14 +19,7 @@ __all__ = [
     "rfftfreq", "rfftn",
 ]  # fmt: skip
 
-
-def __dir__():
-    return sorted(__all__)  # what a shell offers: not what the functions here are made of
-
-
-def __getattr__(name):
-    raise no_attribute(__name__, name, __all__, advice)
-
+__getattr__, __dir__ = loaded_later(__name__, {}, advice)
 
 _Norm = Literal["backward", "ortho", "forward"]
 _Axes = int | Sequence[int] | None

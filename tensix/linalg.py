@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from tensix._support.loaded_later import no_attribute
+from tensix._support.loaded_later import loaded_later
 from tensix._tensor import Tensor
 from tensix.dispatch import native_functions
 from tensix.dispatch.annotations import Operand
@@ -25,13 +25,7 @@ __all__ = [
     "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
 
-
-def __dir__():
-    return sorted(__all__)  # what a shell offers: not what the functions here are made of
-
-
-def __getattr__(name):
-    raise no_attribute(__name__, name, __all__, advice)
+__getattr__, __dir__ = loaded_later(__name__, {}, advice)
 
 
 class EigResult(NamedTuple):

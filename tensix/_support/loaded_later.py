@@ -6,7 +6,7 @@ from types import BuiltinFunctionType, FunctionType
 
 
 def loaded_later(package, sources, advice=None):
-    """Return the ``__getattr__`` and ``__dir__`` of a package.
+    """Return the ``__getattr__`` and ``__dir__`` of a package, or of a module from which nothing is loaded later.
 
     Parameters
     ----------
@@ -16,13 +16,21 @@ def loaded_later(package, sources, advice=None):
         For each name the module that has it, below the package, or beside it if it begins with a dot; None for a module
         of that name. A module that is called like one of its names would take its place in the package.
     advice : callable, optional
-        Returns what to say of a name that there is not, or None; called with the package and the name.
+        Returns what to say of a name that there is not, or None; called with the package and the name. Without it, the
+        error suggests the nearest name.
     """
     namespace = vars(sys.modules[package])
 
     def load(name):
         if name not in sources:
-            raise no_attribute(package, name, namespace["__all__"], advice)
+            text = None if advice is None else advice(package, name)
+            if text is not None:
+                raise AttributeError(text)
+            text = f"module {package!r} has no attribute {name!r}"
+            if name.startswith("_"):
+                raise AttributeError(text)
+            # With `obj` too, Python would suggest a name a second time when it prints the traceback.
+            raise AttributeError(Suggestion(text, name, namespace["__all__"]), name=name)
         source = sources[name]
         found = executed_module(f".{source or name}", package)
         if source is not None:
@@ -52,34 +60,6 @@ def executed_module(name, package):
             if all(attribute.startswith("__") for attribute in vars(sys.modules[added])):
                 del sys.modules[added]
         raise
-
-
-def no_attribute(module, name, names, advice=None):
-    """Return the error for a name that a module does not have.
-
-    Parameters
-    ----------
-    module : str
-        Its full name.
-    name : str
-        What was asked for.
-    names : iterable of str
-        The names that the module has. The error suggests the nearest one.
-    advice : callable, optional
-        As for `loaded_later`; what it says comes before a suggestion.
-
-    Returns
-    -------
-    AttributeError
-    """
-    text = None if advice is None else advice(module, name)
-    if text is not None:
-        return AttributeError(text)
-    text = f"module {module!r} has no attribute {name!r}"
-    if name.startswith("_"):
-        return AttributeError(text)
-    # With `obj` too, Python would suggest a name a second time when it prints the traceback.
-    return AttributeError(Suggestion(text, name, names), name=name)
 
 
 class Suggestion:

@@ -88,7 +88,7 @@ def add_other_names(arguments):
 
 def names_set_by(assignment):
     """Return the names on the left."""
-    return {target.id for target in assignment.targets}
+    return names_in(assignment.targets)
 
 
 def names_in(parts):
