@@ -73,7 +73,7 @@ def imports_of(path):
                 yield from ((node.module, alias.name, node not in top) for alias in node.names)
     else:
         for indent, module, names in IMPORT.findall(path.read_text(encoding="utf-8")):
-            for name in re.findall(r"([\w.]+)(?:\s+as\s+\w+)?", names):
+            for name in re.findall(r"([\w.]+|\*)(?:\s+as\s+\w+)?", names):
                 yield (module, name, bool(indent)) if module else (name, None, bool(indent))
 
 
