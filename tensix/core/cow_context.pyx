@@ -61,11 +61,6 @@ from tensix.core.storage_impl cimport (
 )
 
 
-cdef void cow_deleter(void* ctx) noexcept nogil:
-    """Drop a share of a block that its last sharer may write."""
-    shared_context_decrement(<shared_context_t*>ctx)
-
-
 cdef inline void assert_unwritten(shared_context_t* context) noexcept nogil:
     TX_ASSERT(
         context.nbytes == 0 or context.checksum == TX_CHECKSUM(context.original.data, context.nbytes),
@@ -75,12 +70,12 @@ cdef inline void assert_unwritten(shared_context_t* context) noexcept nogil:
 cdef void cow_readonly_deleter(void* ctx) noexcept nogil:
     """Drop a share of a block that no one may write."""
     assert_unwritten(<shared_context_t*>ctx)
-    shared_context_decrement(<shared_context_t*>ctx)
+    shared_context_decrement(ctx)
 
 
 # With the GIL it frees by the same function: a share is not a link of a long chain, which saves 30 instructions.
 cdef data_ptr_operations_t cow_operations = data_ptr_operations_t(
-    cow_deleter, cow_deleter, b"cow_deleter", b"copy-on-write context", shared_context_facts)
+    shared_context_decrement, shared_context_decrement, b"cow_deleter", b"copy-on-write context", shared_context_facts)
 cdef data_ptr_operations_t cow_readonly_operations = data_ptr_operations_t(
     cow_readonly_deleter, NULL, b"cow_readonly_deleter", b"copy-on-write context of read-only bytes",
     shared_context_facts)

@@ -9,12 +9,8 @@ from tensix.core.shared_context cimport (
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_mutable_data, StorageImpl_new, StorageImpl_share
 
 
-cdef void refcounted_deleter(void* ctx) noexcept nogil:
-    shared_context_decrement(<shared_context_t*>ctx)
-
-
 cdef data_ptr_operations_t refcounted_operations = data_ptr_operations_t(
-    refcounted_deleter, NULL, b"refcounted_deleter", b"shared context", shared_context_facts)
+    shared_context_decrement, NULL, b"refcounted_deleter", b"shared context", shared_context_facts)
 
 
 cdef bint refcounted_is_shared(const data_ptr_t* block) noexcept nogil:

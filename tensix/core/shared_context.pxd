@@ -46,8 +46,9 @@ cdef inline void shared_context_increment(shared_context_t* self) noexcept nogil
     tx_add_fetch_relaxed(&self.count, 1)
 
 
-cdef inline void shared_context_decrement(shared_context_t* self) noexcept nogil:
-    """Drop a count; the last one frees the block."""
+cdef inline void shared_context_decrement(void* ctx) noexcept nogil:
+    """Drop a count; the last one frees the block. Also a deleter: that of blocks which own a count."""
+    cdef shared_context_t* self = <shared_context_t*>ctx
     if tx_fetch_sub_acq_rel(&self.count, 1) == 1:
         data_ptr_destroy(&self.original)
         free(self)

@@ -182,11 +182,6 @@ cdef void unmap_pages(void* ctx) noexcept nogil:
     free(ctx)
 
 
-cdef void return_share(void* ctx) noexcept nogil:
-    """Drop a storage's share of the pages; the last one unmaps them."""
-    shared_context_decrement(<shared_context_t*>ctx)
-
-
 cdef int map_pages(int descriptor, size_t nbytes, int kind, data_ptr_t* block) except -1:
     """Fill `block`, which owns nothing, with the pages of a file."""
     cdef void* address
@@ -208,6 +203,6 @@ cdef dict pages_facts(void* ctx):
 
 
 cdef data_ptr_operations_t share_operations = data_ptr_operations_t(
-    return_share, NULL, b"return_share", b"map of a file", shared_context_facts)
+    shared_context_decrement, NULL, b"return_share", b"map of a file", shared_context_facts)
 cdef data_ptr_operations_t pages_operations = data_ptr_operations_t(
     unmap_pages, NULL, b"unmap_pages", b"mapped pages", pages_facts)
