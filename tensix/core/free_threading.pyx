@@ -19,7 +19,7 @@ from tensix.core.lock cimport fork_hook_t, take_at_forks, tx_at_fork, tx_lock_t
 cdef extern from *:
     """
     #include "tensix/core/callers.h"
-    #include "tensix/core/finalization.h"
+    #include "tensix/core/gil.h"
     static tx_lock_t tx_callers_lock = 0;
     #if defined(Py_GIL_DISABLED)
     static PyMutex tx_stopping = {0};

@@ -1,12 +1,23 @@
-/* Whether this thread holds the GIL, so that what the GIL protects may be touched; without a GIL, whether it is attached.
- * Unlike PyGILState_Check this is right with subinterpreters too: where in doubt the answer is 0.
- */
+/* Whether Python objects may be touched: by this thread, and at all. */
 #ifndef TENSIX_GIL_H
 #define TENSIX_GIL_H
 
 #include <Python.h>
 #include "tensix/core/thread_local.h"
 
+/* Whether the interpreter ends, asked before every late call into it. The function is public from CPython 3.13 on. */
+static inline int tx_is_finalizing(void)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    return !Py_IsInitialized() || Py_IsFinalizing();
+#else
+    return !Py_IsInitialized() || _Py_IsFinalizing();
+#endif
+}
+
+/* Whether this thread holds the GIL, so that what the GIL protects may be touched; without a GIL, whether it is attached.
+ * Unlike PyGILState_Check this is right with subinterpreters too: where in doubt the answer is 0.
+ */
 static inline int tx_holds_gil(void)
 {
 #if PY_VERSION_HEX >= 0x030D0000

@@ -2,6 +2,9 @@
  *
  * Open to open again takes one locked instruction. A thread that finds it taken tries for a moment, and then lets the
  * system run other threads, for the one that has the lock may have been interrupted.
+ *
+ * tx_at_fork has the system call functions around a fork. Python's own hooks run Python code between them and the fork,
+ * and other threads meanwhile: a lock that is taken in one would be waited for by a thread that holds the GIL.
  */
 #ifndef TENSIX_LOCK_H
 #define TENSIX_LOCK_H
@@ -10,9 +13,12 @@
 #if defined(_WIN32)
 #include <windows.h>
 #define tx_let_others_run() SwitchToThread()
+#define tx_at_fork(before, in_parent, in_child) ((void)(before), (void)(in_parent), (void)(in_child), 0)
 #else
+#include <pthread.h>
 #include <sched.h>
 #define tx_let_others_run() sched_yield()
+#define tx_at_fork(before, in_parent, in_child) pthread_atfork((before), (in_parent), (in_child))
 #endif
 
 typedef uint64_t tx_lock_t;

@@ -7,8 +7,6 @@ cdef extern from "tensix/core/lock.h" nogil:
     void tx_lock_take(tx_lock_t* lock)
     void tx_lock_release(tx_lock_t* lock)
     void tx_let_others_run()
-
-cdef extern from "tensix/core/at_fork.h":
     ctypedef void (*fork_hook_t)() noexcept nogil
     int tx_at_fork(fork_hook_t before, fork_hook_t in_parent, fork_hook_t in_child)
 

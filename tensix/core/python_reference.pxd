@@ -17,10 +17,8 @@ from cpython.exc cimport PyErr_Fetch, PyErr_Restore, PyErr_SetInterrupt
 from cpython.ref cimport PyObject
 
 
-cdef extern from "tensix/core/finalization.h" nogil:
-    bint tx_is_finalizing()
-
 cdef extern from "tensix/core/gil.h" nogil:
+    bint tx_is_finalizing()
     bint holds_gil "tx_holds_gil" ()
     bint holds_gil_at_exit "tx_holds_gil_at_exit" ()
     void* tx_begin_long_free(size_t nbytes)  # the GIL is not held until tx_end_long_free()
