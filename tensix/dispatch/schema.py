@@ -7,6 +7,7 @@ defaults, what is keyword-only, and what comes back. ``Tensor(a)`` marks what al
 import ast
 import re
 from functools import cache
+from typing import NamedTuple
 
 from tensix.dispatch.argument_parser import PYTHON_TYPES, UNCHECKED, ArgumentParser
 
@@ -23,24 +24,17 @@ LITERAL = r"""(?ax)
       | 0[xXoObB][\da-fA-F_]+(?!\w) | (?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][-+]?\d[\d_]*)?[jJ]?(?!\w) )+"""
 
 
-class Argument:
+class Argument(NamedTuple):
     """Describe one argument of an operator."""
 
-    default: object
-
-    def __init__(
-        self, name, type, default=None, *, has_default=False, optional=False, keyword_only=False, alias=None,
-        is_write=False,
-    ):  # fmt: skip
-        self.name, self.type, self.default, self.has_default = name, type, default, has_default
-        self.optional, self.keyword_only, self.alias, self.is_write = optional, keyword_only, alias, is_write
-
-    def __eq__(self, other):
-        if not isinstance(other, Argument):
-            return NotImplemented
-        return vars(self) == vars(other)
-
-    __hash__ = None
+    name: str
+    type: str
+    default: object = None
+    has_default: bool = False
+    optional: bool = False
+    keyword_only: bool = False
+    alias: str | None = None
+    is_write: bool = False
 
     def __repr__(self):
         return f"Argument({self.type} {self.name})"
@@ -79,27 +73,25 @@ class FunctionSchema:
         self.qualified_name = f"{self.operator_name}.{overload}" if overload else self.operator_name
         self.body, self.returns, self.text = body, returns, text
         self.returns_several = returns.startswith("(")
-        self._arguments = self._parser = self._results = None
+        self._parser = self._results = None
 
     @property
     def arguments(self) -> tuple[Argument, ...]:
         """In order; what is in the parentheses is read when it is first asked for."""
-        if self._arguments is None:
-            self._results = ArgumentParser(parse_results(self.returns, self.text))
-            self._arguments = tuple(parse_arguments(self.body, self.text))
-        return self._arguments
+        return self.parser.arguments
 
     @property
     def parser(self) -> ArgumentParser:
         """What fits the arguments of calls to these."""
         if self._parser is None:
-            self._parser = ArgumentParser(self.arguments)
+            self._results = ArgumentParser(parse_results(self.returns, self.text))
+            self._parser = ArgumentParser(parse_arguments(self.body, self.text))
         return self._parser
 
     @property
     def results(self) -> ArgumentParser:
         """What accepts each result."""
-        self.arguments  # noqa: B018 - reads both
+        self.parser  # noqa: B018 - reads both
         return self._results
 
     def bind(self, args, kwargs):
@@ -159,7 +151,7 @@ def parse_schema(text: str, namespace: str = "tensix") -> FunctionSchema:
         If the line cannot be read, or names a type that there is not, or a default does not fit; the text says where.
     """
     schema = declared_schema(text, namespace)
-    schema.parser  # noqa: B018 - reads the arguments
+    schema.parser  # noqa: B018 - reads both
     return schema
 
 
