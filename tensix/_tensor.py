@@ -40,7 +40,7 @@ from cython.cimports.tensix.exchange.buffer import buffer_format, fill_buffer, r
 from cython.cimports.tensix.exchange.dlpack import exchange_api_capsule
 from cython.cimports.tensix.exchange.dlpack_export import dlpack_capsule
 from cython.cimports.tensix.exchange.ndarray import (
-    exported_ndarray_of_impl, impl_of_ndarray, printable_of_impl, readable_of_impl,
+    exported_ndarray_of_impl, impl_of_ndarray, readable_of_impl,
 )
 from cython.cimports.tensix.exchange.numpy_calls import call_ignoring_errors
 from cython.cimports.tensix.exchange.pickling import reduce_tensor
@@ -1148,10 +1148,10 @@ class Tensor(TensorBase):
     def __repr__(self):
         if self.impl is UNDEFINED:
             return "Tensor(undefined)"
-        return format_tensor(self, printable)
+        return format_tensor(self)
 
     def _repr_html_(self):
-        return exchange.table_of_tensor(self, printable)
+        return exchange.table_of_tensor(self)
 
     def __format__(self, spec: str):
         """Format the only element of a tensor without dimensions like the number it is."""
@@ -1450,12 +1450,6 @@ def address_for_good(tensor: TensorBase) -> dict:
     storage.has_escaped = True
     StorageImpl_report_use(storage, OUT_OF_SIGHT)
     return {**interface_facts(tensor), "data": (address, tensor.readonly)}
-
-
-def printable(tensor: TensorBase):
-    """Return a tensor's elements for printing, as an array."""
-    source = on_cpu(tensor)
-    return printable_of_impl(source.impl)
 
 
 @cython.cfunc

@@ -11,24 +11,24 @@ and whether it can be written.
 
 import numpy as np
 
+from tensix.exchange.ndarray import printable
+
 PREFIX = "tensor("
 NEW_LINE = "\n" + " " * len(PREFIX)
 TOLD_BY_NUMBERS = ("float32", "int64", "bool")
 options = {"precision": 4, "floatmode": "maxprec_equal"}
 
 
-def format_tensor(tensor, elements_of):
+def format_tensor(tensor):
     """Return the text of a tensor. See Note [How a tensor is printed].
 
     Parameters
     ----------
     tensor : Tensor
         Of any layout on any device, but defined.
-    elements_of : callable
-        Returns the elements of a strided tensor as a `numpy.ndarray`.
     """
     if tensor.is_sparse:
-        return format_sparse(tensor, elements_of)
+        return format_sparse(tensor)
     facts = []
     if tensor.device.type != "cpu":
         facts.append(f"device='{tensor.device}'")
@@ -38,7 +38,7 @@ def format_tensor(tensor, elements_of):
     elif tensor.size == 0:
         elements = "[]"
     else:
-        elements = format_elements(tensor, elements_of, PREFIX)
+        elements = format_elements(tensor, PREFIX)
     if is_meta or is_cut(tensor) or (tensor.size == 0 and tensor.ndim != 1):
         facts.append(f"shape={tensor.shape}")
     facts += type_facts(tensor, is_meta or tensor.size == 0)
@@ -54,22 +54,22 @@ def set_precision(digits):
     options["precision"] = digits
 
 
-def format_sparse(tensor, elements_of):
+def format_sparse(tensor):
     """Return the text of a sparse tensor, a line for the indices and one for the values."""
     lines = []
     for name, part in (("indices", tensor.indices()), ("values", tensor.values())):
         prefix = f"{PREFIX}{name}="
-        elements = format_elements(part, elements_of, prefix) if part.size else f"[], shape={part.shape}"
+        elements = format_elements(part, prefix) if part.size else f"[], shape={part.shape}"
         lines.append(f"{name}={elements}")
     facts = [f"shape={tensor.shape}", f"nnz={tensor.nnz}", *type_facts(tensor, tensor.nnz == 0)]
     lines.append(", ".join([*facts, f"layout={tensor.layout!r}"]))
     return PREFIX + f",{NEW_LINE}".join(lines) + ")"
 
 
-def format_elements(tensor, elements_of, prefix):
+def format_elements(tensor, prefix):
     """Return nested brackets with the elements, whose lines are indented by the length of `prefix`."""
     return np.array2string(
-        elements_of(tensor), separator=", ", prefix=prefix, suffix=")",
+        printable(tensor), separator=", ", prefix=prefix, suffix=")",
         threshold=0 if is_cut(tensor) else tensor.size, **options,
     )  # fmt: skip
 

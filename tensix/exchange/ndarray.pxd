@@ -30,6 +30,5 @@ cdef uint8_t CODES[24]  # number of NumPy's type -> our code, or NO_TYPE
 cdef object ndarray_of_impl(TensorImpl impl, bint writable)
 cdef object exported_ndarray_of_impl(TensorImpl impl)
 cdef object ndarray_of_type(TensorImpl impl, object descr, bint writable)
-cdef object printable_of_impl(TensorImpl impl)
 cdef object readable_of_impl(TensorImpl impl)
 cdef TensorImpl impl_of_ndarray(object array, bint is_shared)

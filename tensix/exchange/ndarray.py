@@ -14,6 +14,7 @@ from cython.cimports.tensix.core.storage_impl import StorageImpl, StorageImpl_be
 from cython.cimports.tensix.exchange.foreign_memory import impl_over_memory
 from cython.cimports.tensix.tensors.dispatch_key import dense_keys_of_device
 from cython.cimports.tensix.tensors.dtype import BFLOAT16, dtype_from_any, dtype_of_code, itemsize_of, numpy_dtype_of
+from cython.cimports.tensix.tensors.tensor_base import TensorBase
 from cython.cimports.tensix.tensors.tensor_impl import (
     TensorImpl, TensorImpl_const_data, TensorImpl_mutable_data, TensorImpl_sizes, TensorImpl_strides,
 )
@@ -102,11 +103,13 @@ def array_over(impl: TensorImpl, descr, writable: cython.bint):
     return new_array(descr, impl.ndim, shape, strides, data, cnp.NPY_ARRAY_WRITEABLE if writable else 0)
 
 
-def printable_of_impl(impl):
-    """Return an array to print the elements of.
+def printable(tensor):
+    """Return an array to print the elements of a strided tensor of.
 
     Of bfloat16 that will be cut in print, only the edges are widened, and an item between, for NumPy to cut.
     """
+    source = cython.cast(TensorBase, tensor.cpu(), typecheck=True)
+    impl = source.impl
     if impl.dtype_code != BFLOAT16:
         return ndarray_of_impl(impl, False)
     bits = ndarray_of_type(impl, np.dtype(np.uint16), False)

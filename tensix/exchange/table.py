@@ -9,6 +9,7 @@ import numpy as np
 from tensix._support.format_size import format_size
 from tensix._support.html_table import html_table
 from tensix.exchange.formatting import options
+from tensix.exchange.ndarray import printable
 
 __all__ = ["table_of_tensor"]
 
@@ -16,15 +17,13 @@ MOST = 10
 LEFT_OUT = "…"
 
 
-def table_of_tensor(tensor, elements_of):
+def table_of_tensor(tensor):
     """Return a tensor as HTML.
 
     Parameters
     ----------
     tensor : Tensor
         Of any layout on any device, or undefined.
-    elements_of : callable
-        Returns the elements of a strided tensor as a `numpy.ndarray`.
     """
     if not tensor.defined():
         return html_table("Tensor, undefined", (), ())
@@ -38,14 +37,14 @@ def table_of_tensor(tensor, elements_of):
     if tensor.device.type == "meta":
         return html_table(caption, (), (), "elements without memory")
     if tensor.is_sparse:
-        return table_of_entries(tensor, caption, elements_of)
+        return table_of_entries(tensor, caption)
     if tensor.size == 0:
         return html_table(caption, (), (), "no elements")
     first = tensor.ndim - 2
     note = f"[{'0, ' * first}:, :] of {tensor.shape}" if first > 0 else ""
     matrix = tensor[(0,) * first] if first > 0 else tensor[(None,) * -first]
     rows, columns = shown(matrix.shape[0]), shown(matrix.shape[1])
-    elements = np.block([[elements_of(corner(matrix, y, x)) for x in spans(columns)] for y in spans(rows)])
+    elements = np.block([[printable(corner(matrix, y, x)) for x in spans(columns)] for y in spans(rows)])
     texts = with_gap(
         [with_gap(line, columns) for line in texts_of(elements)], rows,
         [LEFT_OUT] * (len(columns) + (len(columns) < matrix.shape[1])),
@@ -55,14 +54,14 @@ def table_of_tensor(tensor, elements_of):
     return html_table(caption, head, ([label, *line] for label, line in zip(labels, texts, strict=True)), note)
 
 
-def table_of_entries(tensor, caption, elements_of):
+def table_of_entries(tensor, caption):
     """Return a sparse tensor as HTML: a row for each entry, its position and its value."""
     entries = shown(tensor.nnz)
     if not entries:
         return html_table(caption, (), (), "no elements stored")
     indices, values = tensor.indices(), tensor.values()[None]
     places, numbers = (
-        np.hstack([elements_of(corner(part, slice(None), span)) for span in spans(entries)])
+        np.hstack([printable(corner(part, slice(None), span)) for span in spans(entries)])
         for part in (indices, values)
     )
     rows = [[*map(str, place), text] for place, text in zip(places.T.tolist(), texts_of(numbers)[0], strict=True)]
