@@ -90,14 +90,14 @@ cdef void* tensor_data(Tensor tensor) noexcept nogil:
     cdef PyObject* body = body_of(tensor)
     if is_plain(<TensorImpl>body):
         return first_element(<TensorImpl>body)
-    return address_or_null(body, tensor_address)
+    return address_or_null(body, True)
 
 
 cdef const void* tensor_const_data(Tensor tensor) noexcept nogil:
     cdef PyObject* body = body_of(tensor)
     if is_plain(<TensorImpl>body):
         return first_element(<TensorImpl>body)
-    return address_or_null(body, tensor_const_address)
+    return address_or_null(body, False)
 
 
 cdef inline void* first_element(TensorImpl body) noexcept nogil:
@@ -131,14 +131,14 @@ cdef void* storage_data(Storage storage) noexcept nogil:
     cdef PyObject* target = target_of(storage)
     if target == NULL or not (<StorageImpl>target).guarded:
         return NULL if target == NULL else (<StorageImpl>target).block.data
-    return address_or_null(target, storage_address)
+    return address_or_null(target, True)
 
 
 cdef const void* storage_const_data(Storage storage) noexcept nogil:
     cdef PyObject* target = target_of(storage)
     if target == NULL or not (<StorageImpl>target).guarded:
         return NULL if target == NULL else (<StorageImpl>target).block.data
-    return address_or_null(target, storage_const_address)
+    return address_or_null(target, False)
 
 
 cdef size_t storage_nbytes(Storage storage) noexcept nogil:
@@ -146,36 +146,23 @@ cdef size_t storage_nbytes(Storage storage) noexcept nogil:
     return 0 if target == NULL else (<StorageImpl>target).size_bytes
 
 
-ctypedef uintptr_t (*address_t)(object owner) except? 0
-
-cdef uintptr_t tensor_address(object body) except? 0:
-    return <uintptr_t>TensorImpl_mutable_data(<TensorImpl>body)
-
-cdef uintptr_t tensor_const_address(object body) except? 0:
-    return <uintptr_t>TensorImpl_const_data(<TensorImpl>body)
-
-cdef uintptr_t storage_address(object storage) except? 0:
-    return <uintptr_t>StorageImpl_mutable_data(<StorageImpl>storage)
-
-cdef uintptr_t storage_const_address(object storage) except? 0:
-    return <uintptr_t>StorageImpl_const_data(<StorageImpl>storage)
-
-
-cdef void* address_or_null(PyObject* owner, address_t ask) noexcept nogil:
-    """Take the GIL and return an address, which may need a copy; NULL if it is refused."""
+cdef void* address_or_null(PyObject* owner, bint writes) noexcept nogil:
+    """Take the GIL and return the address of a body or storage, which may need a copy; NULL if it is refused."""
     cdef pending_exception_t pending
     cdef void* address = NULL
     if may_run_python():
         with gil:
             pending = save_exception()
-            address = ask_for_address(<object>owner, ask)
+            address = ask_for_address(<object>owner, writes)
             restore_exception(pending)
     return address
 
 
-cdef void* ask_for_address(object owner, address_t ask) noexcept:
+cdef void* ask_for_address(object owner, bint writes) noexcept:
     try:
-        return <void*>ask(owner)
+        if isinstance(owner, TensorImpl):
+            return TensorImpl_mutable_data(owner) if writes else <void*>TensorImpl_const_data(owner)
+        return StorageImpl_mutable_data(owner) if writes else <void*>StorageImpl_const_data(owner)
     except Exception:  # what is not an error, such as KeyboardInterrupt, goes to sys.unraisablehook
         return NULL
 
