@@ -117,4 +117,3 @@ cdef void end_uses(ArgumentParser parser, arguments_t args, int operands, Py_ssi
 cdef object run_python(Kernel self, object table, arguments_t args)
 cdef int check_returned(Kernel kernel, OperatorTable table, arguments_t args, object result) except -1
 cdef ArgumentParser OperatorTable_parser(OperatorTable self)
-cdef uint64_t keys_of(object values) except? 0

@@ -502,15 +502,9 @@ def exchange_slots(what):
 
 @cython.cfunc
 def call_slot(table: OperatorTable, slot: cython.int, every: tuple, args, kwargs):
-    """Run the kernel in a slot, and call listeners and watchers."""
-    if active_hooks:
-        return call_told(table, slot, every, args, kwargs)
-    return run(table, slot, PySequence_Fast_ITEMS(every))
-
-
-@cython.cfunc
-def call_told(table: OperatorTable, slot: cython.int, every: tuple, args, kwargs):
-    """Run a kernel within a note of its operator. See Note [Watching uses]."""
+    """Run the kernel in a slot; while anybody intervenes, within a note of its operator: Note [Watching uses]."""
+    if not active_hooks:
+        return run(table, slot, PySequence_Fast_ITEMS(every))
     begin_operation(cython.cast(kernel_p, table))
     try:
         if LISTENERS:
@@ -680,11 +674,19 @@ def keys_of_others(parser: ArgumentParser, args: arguments_t) -> uint64_t:
     keys: uint64_t = 0
     for place in range(len(parser.others)):
         if cython.cast(cython.p_char, parser.others)[place]:
-            value = cython.cast(object, args[place])
-            if isinstance(value, TensorBase):
-                keys |= cython.cast(TensorBase, value).impl.key_set
-            elif isinstance(value, (list, tuple)):
-                keys |= keys_of(value)
+            keys |= keys_of(cython.cast(object, args[place]), 2)  # no deeper: a list may lie in itself
+    return keys
+
+
+@cython.cfunc
+def keys_of(value, depth: cython.int) -> uint64_t:
+    """Return the keys of a tensor, or unite those of the tensors in a list or tuple, nested up to a depth."""
+    keys: uint64_t = 0
+    if isinstance(value, TensorBase):
+        keys = cython.cast(TensorBase, value).impl.key_set
+    elif depth and isinstance(value, (list, tuple)):
+        for item in value:
+            keys |= keys_of(item, depth - 1)
     return keys
 
 
@@ -754,19 +756,6 @@ def fill_masks(masks: cython.pointer(uint64_t), slots: cython.pointer(kernel_p))
             everywhere |= bit
     for backend in range(BACKEND_BITS):
         masks[backend] |= everywhere
-
-
-def keys_of(values):
-    """Unite the keys of the tensors among some arguments, those inside lists and tuples included."""
-    keys: uint64_t = 0
-    for value in values:
-        if isinstance(value, TensorBase):
-            keys |= cython.cast(TensorBase, value).impl.key_set
-        elif isinstance(value, (list, tuple)):  # no deeper: a list may lie in itself
-            for item in value:
-                if isinstance(item, TensorBase):
-                    keys |= cython.cast(TensorBase, item).impl.key_set
-    return keys
 
 
 def set_listeners(change):
