@@ -3,12 +3,13 @@
 from threading import RLock
 
 from tensix._support.argument_errors import names_signature
-from tensix.core import Allocator, DataPtr, OutOfMemoryError, get_allocator
+from tensix.core import Allocator, DataPtr, OutOfMemoryError
+from tensix.memory import Adaptor
 
 __all__ = ["FailingAllocator"]
 
 
-class FailingAllocator(Allocator):
+class FailingAllocator(Adaptor):
     """Allocate upstream, but fail once, at the n-th allocation.
 
     Parameters
@@ -53,7 +54,7 @@ class FailingAllocator(Allocator):
     def __init__(self, upstream: Allocator | None = None, fail_at: int | None = None):
         if fail_at is not None and fail_at < 1:
             raise ValueError(f"fail_at counts allocations from 1, found {fail_at}.")
-        self.upstream = get_allocator("cpu") if upstream is None else upstream
+        super().__init__(upstream)
         self.fail_at = fail_at
         self.calls = 0
         self._lock = RLock()  # a deleter that runs meanwhile on this thread may allocate
@@ -76,14 +77,6 @@ class FailingAllocator(Allocator):
         if fails:
             raise OutOfMemoryError(nbytes, 1, 0)
         return self.upstream.allocate(nbytes)
-
-    def is_simple_data_ptr(self, data_ptr: DataPtr) -> bool:
-        """Return upstream's answer: the block is upstream's."""
-        return self.upstream.is_simple_data_ptr(data_ptr)
-
-    def copy_data(self, dst: int, src: int, nbytes: int) -> None:
-        """Have upstream copy bytes; parameters as for `Allocator.copy_data`."""
-        self.upstream.copy_data(dst, src, nbytes)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.upstream!r}, fail_at={self.fail_at})"
