@@ -13,7 +13,7 @@ class that `Tensor` is made of. CPython calls it with the tensor in front, as an
 ``Py_TPFLAGS_METHOD_DESCRIPTOR``, and makes no bound method for it. The signature of the function is the standard's,
 that of the method shows the other forms.
 
-A call that needs none of this is handed on as it came, on the stack, to the C function that Cython made.
+A call that needs none of this is handed on as it came, on the stack.
 
 A declaration without a body is that of an operator, see `operator`: it names what the schema declares, in the same
 order. Its calls go to the operator's table, with no function in between. By the types of the schema, tensors are
@@ -44,12 +44,7 @@ cdef enum:
     MOST_ARGUMENTS = 8
     ANY_COUNT = 1 << 30
 
-ctypedef void (*any_function_t)() noexcept  # between two types of functions, or compilers warn of the cast
-
 cdef extern from "Python.h":
-    enum:
-        METH_FASTCALL
-        METH_KEYWORDS
     unsigned long Py_TPFLAGS_HAVE_VECTORCALL
     unsigned long Py_TPFLAGS_METHOD_DESCRIPTOR
     ctypedef void* vectorcallfunc
@@ -61,16 +56,8 @@ cdef extern from "Python.h":
     Py_ssize_t PyVectorcall_NARGS(size_t flagged)
     PyObject* PyVectorcall_Call(PyObject*, PyObject*, PyObject*)
     PyObject* PyObject_Vectorcall(PyObject* callable, PyObject** args, size_t flagged, PyObject* names) except NULL
-    bint PyCFunction_Check(object)
-    int PyCFunction_GET_FLAGS(object)
-    any_function_t PyCFunction_GET_FUNCTION(object)
-    PyObject* PyCFunction_GET_SELF(object)
-    unsigned long Py_TPFLAGS_HEAPTYPE
-    TypeObject* Py_TYPE(object)
     object PyMethod_New(object function, object self)
     void PyType_Modified(TypeObject*)
-
-ctypedef PyObject* (*fastcall_t)(PyObject* self, PyObject** args, Py_ssize_t count, PyObject* names) except NULL
 
 # What a parameter is called elsewhere -> what the standard calls it; a function has one of several.
 OTHER_NAMES = {
@@ -80,7 +67,6 @@ OTHER_NAMES = {
 }
 
 
-cdef TypeObject* known_class = NULL
 cdef object READING = change_lock()  # of signatures: what one has read is not replaced
 
 
@@ -94,8 +80,6 @@ cdef class TensorFunction:
     """
 
     cdef vectorcallfunc vectorcall
-    cdef fastcall_t fast       # of a declaration in C that takes its arguments where they lie, else NULL
-    cdef PyObject* fast_self
     cdef Py_ssize_t positional  # so many the declaration takes by position; -1 as long as its signature is not read
     cdef tuple parameters
     cdef tuple only_by_place
@@ -111,9 +95,6 @@ cdef class TensorFunction:
         self.positional = -1
         self.declaration = self.__wrapped__ = declaration
         self.takes_tensor, self.is_method = takes_tensor, is_method
-        if PyCFunction_Check(declaration) and PyCFunction_GET_FLAGS(declaration) == METH_FASTCALL | METH_KEYWORDS:
-            self.fast = <fastcall_t><any_function_t>PyCFunction_GET_FUNCTION(declaration)
-            self.fast_self = PyCFunction_GET_SELF(declaration)
 
     def __get__(self, instance, owner):
         return self if instance is None else PyMethod_New(self, instance)
@@ -206,20 +187,10 @@ cdef PyObject* call(PyObject* function, PyObject** args, size_t flagged, PyObjec
 
 
 cdef inline bint is_tensor(PyObject* found) noexcept:
-    """Return whether an argument is a tensor; the class of the last one is remembered, if it is static."""
-    global known_class
-    if Py_TYPE(<object>found) == known_class:
-        return True
-    if not isinstance(<object>found, TensorBase):
-        return False
-    if not Py_TYPE(<object>found).tp_flags & Py_TPFLAGS_HEAPTYPE:
-        known_class = Py_TYPE(<object>found)
-    return True
+    return isinstance(<object>found, TensorBase)
 
 
 cdef inline PyObject* hand_on(TensorFunction self, PyObject** args, Py_ssize_t count, PyObject* names) except NULL:
-    if self.fast != NULL:
-        return self.fast(self.fast_self, args, count, names)
     try:
         return PyObject_Vectorcall(<PyObject*>self.declaration, args, count, names)
     except TypeError as error:
