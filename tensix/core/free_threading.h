@@ -22,7 +22,6 @@ typedef void (*tx_change_t)(void *what);
 #endif
 
 #define tx_add_with_gil(word, amount) tx_add_fetch_relaxed((word), (amount))
-#define tx_take_with_gil(word) (tx_exchange_acq_rel((word), 1) == 0)
 
 #if defined(__GNUC__)
 __attribute__((visibility("hidden")))
@@ -89,13 +88,6 @@ static inline uint64_t tx_add_with_gil(uint64_t *word, uint64_t amount)
     uint64_t sum = tx_load_relaxed(word) + amount;
     tx_store_relaxed(word, sum);
     return sum;
-}
-
-static inline int tx_take_with_gil(uint64_t *word)
-{
-    if (tx_load_acquire(word) != 0) return 0;
-    tx_store_relaxed(word, 1);
-    return 1;
 }
 
 static inline int tx_take_reference(PyObject *object)

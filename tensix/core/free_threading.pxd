@@ -32,7 +32,6 @@ cdef extern from "tensix/core/free_threading.h" nogil:
     void tx_while_stopped(tx_change_t change, void* what)
     int TX_COUNT(int count, int amount)  # adds to a field of 32 bits and returns it
     uint64_t tx_add_with_gil(uint64_t* word, uint64_t amount)  # the same of 64 bits that are loaded and stored relaxed
-    bint tx_take_with_gil(uint64_t* word)  # set what is 0 to 1, and return whether it was 0
     bint GIL_EXISTS "TX_GIL_EXISTS"
     PyObject* tx_exchange(PyObject* owner, PyObject** field, PyObject* value)
     void tx_swap(PyObject** one, PyObject** other)

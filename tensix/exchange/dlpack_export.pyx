@@ -2,18 +2,19 @@
 
 See Note [Who calls a DLPack deleter] in ``dlpack.pyx``.
 
-Note [Slots]
-~~~~~~~~~~~~
-A struct goes out with the GIL and comes back from anywhere. So slots for structs are taken with the GIL held, by one
-load each, without a GIL by an exchange, and given back by one store, where an allocator would count and lock.
+Note [A place for one tensor]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+Most tensors that go out come back before the next one goes. A struct goes out with the GIL and comes back from
+anywhere. So the place for one is taken with the GIL held, by a store, without a GIL by an exchange, and given back by
+one store, where an allocator would count and lock: that takes a tenth of ``x.__dlpack__()``.
 """
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
-from tensix.core.atomics cimport tx_load_acquire, tx_store_release
+from tensix.core.atomics cimport tx_exchange_acq_rel, tx_load_acquire, tx_store_relaxed, tx_store_release
 from tensix.core.device cimport CPU, META, Device_get
 from tensix.core.export cimport begin_export, end_export, end_export_anywhere
-from tensix.core.free_threading cimport stolen, tx_take_with_gil
+from tensix.core.free_threading cimport GIL_EXISTS, stolen
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_has_guards
 from tensix.exchange.dlpack_header cimport (
     DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPACK_FLAG_BITMASK_IS_COPIED,
@@ -74,7 +75,7 @@ cdef PyObject* legacy_capsule(TensorImpl impl) except NULL:
             "the tensor is read-only, which a DLPack capsule before version 1.0 cannot say. Ask for a newer one by "
             "max_version=(1, 0), or for a copy by copy=True."
         )
-    cdef DLManagedTensor* made = <DLManagedTensor*>take_slot(sizeof(made[0]), impl.ndim)
+    cdef DLManagedTensor* made = <DLManagedTensor*>take_place(sizeof(made[0]), impl.ndim)
     fill_legacy(impl, data, made)
     cdef PyObject* capsule = PyCapsule_New(made, LEGACY, destroy_legacy_capsule)
     if capsule == NULL:
@@ -85,7 +86,7 @@ cdef PyObject* legacy_capsule(TensorImpl impl) except NULL:
 cdef DLManagedTensorVersioned* export_versioned(TensorImpl impl, bint is_copied) except NULL:
     """Return a tensor that keeps the block by an export."""
     cdef void* data = exportable_data(impl)
-    made = <DLManagedTensorVersioned*>take_slot(sizeof(made[0]), impl.ndim)
+    made = <DLManagedTensorVersioned*>take_place(sizeof(made[0]), impl.ndim)
     fill_versioned(impl, data, made, is_copied)
     return made
 
@@ -129,41 +130,32 @@ cdef int refuse_export(TensorImpl impl) except -1:
 
 
 cdef enum:
-    EXPORT_SLOT_COUNT = 64    # tensors that are out at the same time, in a loop that hands them to somebody
-    SLOT_DIMS = 8
-    SLOT_BYTES = 208   # of a versioned tensor with so many dimensions
+    PLACE_DIMS = 8
+    PLACE_WORDS = 26  # of a versioned tensor with so many dimensions
+
+cdef uint64_t[PLACE_WORDS] PLACE
+cdef uint64_t is_taken = 0
 
 
-cdef struct slot_t:
-    uint64_t is_taken
-    char content[SLOT_BYTES]
-
-cdef slot_t[EXPORT_SLOT_COUNT] SLOTS
-cdef slot_t* NEXT_SLOT = SLOTS
-
-
-cdef void* take_slot(size_t size, int ndim) except NULL:
-    """Return a slot for a struct, with sizes and strides behind it: the next one, or another one, or elsewhere."""
-    global NEXT_SLOT
-    cdef slot_t* slot
+cdef void* take_place(size_t size, int ndim) except NULL:
+    """Return memory for a struct, with sizes and strides behind it. See Note [A place for one tensor]."""
     cdef void* made
-    if ndim <= SLOT_DIMS:
-        if tx_load_acquire(&NEXT_SLOT.is_taken):
-            NEXT_SLOT = &SLOTS[0] if NEXT_SLOT == &SLOTS[EXPORT_SLOT_COUNT - 1] else NEXT_SLOT + 1
-        slot = NEXT_SLOT
-        if tx_take_with_gil(&slot.is_taken):
-            return slot.content
+    if ndim <= PLACE_DIMS and tx_load_acquire(&is_taken) == 0:
+        if GIL_EXISTS:
+            tx_store_relaxed(&is_taken, 1)
+            return PLACE
+        if tx_exchange_acq_rel(&is_taken, 1) == 0:
+            return PLACE
     made = malloc(size + 2 * ndim * sizeof(int64_t))
     if made == NULL:
         raise MemoryError("no memory for a DLPack tensor.")
     return made
 
 
-cdef inline void give_slot_back(void* content) noexcept nogil:
-    """Give back what `take_slot` returned."""
-    cdef uintptr_t offset = <uintptr_t>content - <uintptr_t>SLOTS
-    if offset < sizeof(SLOTS):
-        tx_store_release(&SLOTS[offset // sizeof(slot_t)].is_taken, False)
+cdef inline void give_back(void* content) noexcept nogil:
+    """Give back what `take_place` returned."""
+    if content == <void*>PLACE:
+        tx_store_release(&is_taken, 0)
     else:
         free(content)
 
@@ -214,13 +206,13 @@ cdef void delete_versioned(DLManagedTensorVersioned* self) noexcept nogil:
     """Delete an exported tensor, as the consumer asks. See Note [Who calls a DLPack deleter]."""
     if self != NULL:
         end_export_anywhere(<StorageImpl>self.manager_ctx)
-        give_slot_back(self)
+        give_back(self)
 
 
 cdef void delete_legacy(DLManagedTensor* self) noexcept nogil:
     if self != NULL:
         end_export_anywhere(<StorageImpl>self.manager_ctx)
-        give_slot_back(self)
+        give_back(self)
 
 
 cdef void destroy_versioned_capsule(PyObject* capsule) noexcept:
@@ -228,11 +220,11 @@ cdef void destroy_versioned_capsule(PyObject* capsule) noexcept:
     if PyCapsule_IsValid(capsule, VERSIONED):
         versioned = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, VERSIONED)
         end_export(<StorageImpl>versioned.manager_ctx)
-        give_slot_back(versioned)
+        give_back(versioned)
 
 
 cdef void destroy_legacy_capsule(PyObject* capsule) noexcept:
     if PyCapsule_IsValid(capsule, LEGACY):
         legacy = <DLManagedTensor*>PyCapsule_GetPointer(capsule, LEGACY)
         end_export(<StorageImpl>legacy.manager_ctx)
-        give_slot_back(legacy)
+        give_back(legacy)
