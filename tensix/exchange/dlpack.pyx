@@ -260,12 +260,9 @@ cdef int table_make_tensor(
     try:
         out[0] = export_versioned(new_like(prototype), True)
         return 0
-    except MemoryError as error:
-        text = str(error).encode()
-        set_error(error_ctx, "MemoryError", text)
     except BaseException as error:
         text = str(error).encode()
-        set_error(error_ctx, "BufferError", text)
+        set_error(error_ctx, b"MemoryError" if isinstance(error, MemoryError) else b"BufferError", text)
     return -1
 
 

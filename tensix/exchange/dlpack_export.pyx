@@ -19,7 +19,7 @@ from tensix.core.storage_impl cimport StorageImpl, StorageImpl_has_guards
 from tensix.exchange.dlpack_header cimport (
     DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPACK_FLAG_BITMASK_IS_COPIED,
     DLPACK_FLAG_BITMASK_READ_ONLY, DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION, DLPackVersion, DLTensor, kDLBfloat,
-    kDLBool, kDLComplex, kDLCPU, kDLFloat, kDLInt, kDLUInt,
+    kDLBool, kDLComplex, kDLCPU, kDLFloat, kDLInt, kDLUInt, managed_t,
 )
 from tensix.tensors.dtype cimport dtype_from_any, itemsize_of
 from tensix.tensors.tensor_impl cimport (
@@ -63,7 +63,7 @@ cdef PyObject* versioned_capsule(TensorImpl impl, bint is_copied) except NULL:
     cdef DLManagedTensorVersioned* made = export_versioned(impl, is_copied)
     cdef PyObject* capsule = PyCapsule_New(made, VERSIONED, destroy_versioned_capsule)
     if capsule == NULL:
-        delete_versioned(made)
+        delete(made)
     return capsule
 
 
@@ -76,10 +76,10 @@ cdef PyObject* legacy_capsule(TensorImpl impl) except NULL:
             "max_version=(1, 0), or for a copy by copy=True."
         )
     cdef DLManagedTensor* made = <DLManagedTensor*>take_place(sizeof(made[0]), impl.ndim)
-    fill_legacy(impl, data, made)
+    fill(made, impl, data)
     cdef PyObject* capsule = PyCapsule_New(made, LEGACY, destroy_legacy_capsule)
     if capsule == NULL:
-        delete_legacy(made)
+        delete(made)
     return capsule
 
 
@@ -87,7 +87,11 @@ cdef DLManagedTensorVersioned* export_versioned(TensorImpl impl, bint is_copied)
     """Return a tensor that keeps the block by an export."""
     cdef void* data = exportable_data(impl)
     made = <DLManagedTensorVersioned*>take_place(sizeof(made[0]), impl.ndim)
-    fill_versioned(impl, data, made, is_copied)
+    made.version = VERSION
+    made.flags = DLPACK_FLAG_BITMASK_READ_ONLY if (<StorageImpl>impl.storage).is_readonly else 0
+    if is_copied:
+        made.flags |= DLPACK_FLAG_BITMASK_IS_COPIED
+    fill(made, impl, data)
     return made
 
 
@@ -160,21 +164,10 @@ cdef inline void give_back(void* content) noexcept nogil:
         free(content)
 
 
-cdef inline void fill_legacy(TensorImpl impl, void* data, DLManagedTensor* out) noexcept:
+cdef inline void fill(managed_t* out, TensorImpl impl, void* data) noexcept:
+    """Fill in what both versions have, and export the storage."""
     cdef PyObject* storage = <PyObject*>impl.storage
-    out.deleter = delete_legacy
-    out.manager_ctx = storage
-    describe(impl, data, &out.dl_tensor, <int64_t*>(out + 1))
-    begin_export(<StorageImpl>storage)
-
-
-cdef inline void fill_versioned(TensorImpl impl, void* data, DLManagedTensorVersioned* out, bint is_copied) noexcept:
-    cdef PyObject* storage = <PyObject*>impl.storage
-    out.version = VERSION
-    out.flags = DLPACK_FLAG_BITMASK_READ_ONLY if (<StorageImpl>storage).is_readonly else 0
-    if is_copied:
-        out.flags |= DLPACK_FLAG_BITMASK_IS_COPIED
-    out.deleter = delete_versioned
+    out.deleter = delete[managed_t]
     out.manager_ctx = storage
     describe(impl, data, &out.dl_tensor, <int64_t*>(out + 1))
     begin_export(<StorageImpl>storage)
@@ -202,14 +195,8 @@ cdef inline void describe_elements(TensorImpl impl, void* data, DLTensor* out) n
     out.byte_offset = 0
 
 
-cdef void delete_versioned(DLManagedTensorVersioned* self) noexcept nogil:
+cdef void delete(managed_t* self) noexcept nogil:
     """Delete an exported tensor, as the consumer asks. See Note [Who calls a DLPack deleter]."""
-    if self != NULL:
-        end_export_anywhere(<StorageImpl>self.manager_ctx)
-        give_back(self)
-
-
-cdef void delete_legacy(DLManagedTensor* self) noexcept nogil:
     if self != NULL:
         end_export_anywhere(<StorageImpl>self.manager_ctx)
         give_back(self)

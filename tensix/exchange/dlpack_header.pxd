@@ -69,6 +69,11 @@ cdef struct DLManagedTensorVersioned:
     DLTensor dl_tensor
 
 
+ctypedef fused managed_t:
+    DLManagedTensor
+    DLManagedTensorVersioned
+
+
 # The table by which C code exchanges tensors without capsules; it is found on a Python type, and lives for ever.
 # Functions return 0, or -1 with a Python exception set. None of them waits for a stream.
 cdef struct DLPackExchangeAPIHeader:
