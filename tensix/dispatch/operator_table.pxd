@@ -16,10 +16,6 @@ cdef enum:
     UNREAD = 1 << 30
 
 
-cdef extern from "tensix/core/stack.h":
-    int tx_check_stack(const char* what) except -1
-
-
 cdef extern from "Python.h":
     PyObject* NONE "Py_None"
     arguments_t PySequence_Fast_ITEMS(object)  # of a tuple: its own, borrowed
@@ -74,13 +70,6 @@ cdef inline int OperatorTable_slot(OperatorTable self, uint64_t keys) noexcept n
 
 # The function of a kernel without Cython's look for errors behind the call: a use is ended before. NULL is an error.
 ctypedef PyObject* (*any_function_t)(PyObject* kernel, PyObject* table, PyObject** args) noexcept
-
-
-cdef extern from *:
-    """
-    #define TX_RESULT(found) (found)
-    """
-    object TX_RESULT(PyObject*)
 
 
 cdef extern from "tensix/core/callers.h":

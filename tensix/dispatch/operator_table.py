@@ -49,8 +49,9 @@ import cython
 from cython.cimports.cpython.ref import Py_DECREF, Py_INCREF
 from cython.cimports.libc.stdint import uint64_t
 from cython.cimports.libc.string import memcpy
+from cython.cimports.tensix.core.allocator import tx_check_stack
 from cython.cimports.tensix.core.device import CPU, Device_from_any, Device_get
-from cython.cimports.tensix.core.free_threading import TX_COUNT, tx_change_t, tx_while_stopped
+from cython.cimports.tensix.core.free_threading import TX_COUNT, stolen, tx_change_t, tx_while_stopped
 from cython.cimports.tensix.core.memory_reports import begin_operation, end_operation
 from cython.cimports.tensix.dispatch.argument_parser import ArgumentParser
 from cython.cimports.tensix.dispatch.kernel import Kernel, Kernel_of, argument_t, arguments_t
@@ -412,7 +413,7 @@ class OperatorTable:
         memcpy(args + 2, self.defaults + 2, (STACK_ARGUMENTS - 2) * cython.sizeof(argument_t))
         kernel: kernel_p = self.slots[OperatorTable_slot(self, a.impl.key_set | b.impl.key_set)]
         if cython.cast(Kernel, kernel).is_foreign:
-            return TX_RESULT(call_function(kernel, self, args))
+            return stolen(call_function(kernel, self, args))
         begin_use_of(a)
         if b.impl is UNDEFINED:
             end_use_of(a)
@@ -420,7 +421,7 @@ class OperatorTable:
         found = call_function(kernel, self, args)
         end_use_of(b)
         end_use_of(a)
-        return TX_RESULT(found)
+        return stolen(found)
 
     def call_with(self, a, argument):
         args: argument_t[6]  # STACK_ARGUMENTS
@@ -591,11 +592,11 @@ def run_of_one(self: OperatorTable, a: TensorBase, args: arguments_t):
     """Run the kernel for the only tensor among the arguments."""
     kernel: kernel_p = self.slots[OperatorTable_slot(self, a.impl.key_set)]
     if cython.cast(Kernel, kernel).is_foreign:
-        return TX_RESULT(call_function(kernel, self, args))
+        return stolen(call_function(kernel, self, args))
     begin_use_of(a)
     found = call_function(kernel, self, args)
     end_use_of(a)
-    return TX_RESULT(found)
+    return stolen(found)
 
 
 @cython.cfunc
@@ -615,12 +616,12 @@ def run(self: OperatorTable, slot: cython.int, args: arguments_t):
     """Run the kernel in a slot. See Note [Calls of a table]."""
     kernel: kernel_p = self.slots[slot]
     if cython.cast(Kernel, kernel).is_foreign:
-        return TX_RESULT(call_function(kernel, self, args))
+        return stolen(call_function(kernel, self, args))
     parser = self.parser
     items = begin_uses(parser, args)
     found = call_function(kernel, self, args)
     end_uses(parser, args, parser.operand_count, items)
-    return TX_RESULT(found)
+    return stolen(found)
 
 
 def begin_uses(parser, args):
