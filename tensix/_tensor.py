@@ -848,7 +848,7 @@ class Tensor(TensorBase):
 
     def __richcmp__(self, other, op: cython.int):
         if other is None and op in (Py_EQ, Py_NE):
-            return filled_with_bool(self, op == Py_NE)
+            return FULL_LIKE.call((self, op == Py_NE), {"dtype": dtypes.bool})
         return call_operator(cython.cast(OperatorTable, COMPARISONS[op]), self, other)
 
     def __hash__(self):
@@ -1275,12 +1275,6 @@ def attribute_by(table: OperatorTable, tensor: TensorBase, name: str):
         return table.call1(tensor)
     except (NotImplementedError, TypeError) as error:
         raise AttributeError(f"a {tensor.layout} tensor of {tensor.dtype} has no {name}.") from error
-
-
-@cython.cfunc
-def filled_with_bool(tensor: TensorBase, value):
-    """Return what comparing every element with None gives."""
-    return FULL_LIKE.call((tensor, value), {"dtype": dtypes.bool})
 
 
 @cython.cfunc

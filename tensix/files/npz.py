@@ -158,14 +158,11 @@ def save_npz(path: str | os.PathLike[str], tensors: Mapping[str, Any], *, compre
             if compress:
                 info.compress_type = zipfile.ZIP_DEFLATED
             else:
-                info.extra = padding_at(file.tell() + local_header_size(info, is_large))
+                header = LOCAL_HEADER + len(info.filename.encode()) + 20 * is_large
+                info.extra = padding_at(file.tell() + header)
             with archive.open(info, "w", force_zip64=is_large) as member:
                 for part in parts_of(x):
                     member.write(part)
-
-
-def local_header_size(info, is_large):
-    return LOCAL_HEADER + len(info.filename.encode("utf-8")) + 20 * is_large
 
 
 def padding_at(position):

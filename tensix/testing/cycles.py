@@ -112,21 +112,14 @@ def shortest_cycle(start: int, graph: Graph, component: dict[int, int]) -> list[
     for owner in waiting:  # which grows meanwhile
         for how, owned in graph[owner]:
             if owned == start:
-                return [*way_to(owner, came_from, start), (owner, how)]
+                steps = [(owner, how)]
+                while steps[-1][0] != start:
+                    steps.append(came_from[steps[-1][0]])
+                return steps[::-1]
             if owned not in came_from and component[owned] == component[start]:
                 came_from[owned] = (owner, how)
                 waiting.append(owned)
     return []
-
-
-def way_to(thing: int, came_from: dict[int, tuple[int, str]], start: int) -> list[tuple[int, str]]:
-    """Return the steps from the start to an object."""
-    steps = []
-    while thing != start:
-        owner, how = came_from[thing]
-        steps.append((owner, how))
-        thing = owner
-    return steps[::-1]
 
 
 def render(path: list[tuple[Any, str]]) -> str:
@@ -186,18 +179,13 @@ def owned_in_python(owner: Any) -> Iterable[Edge]:
     named = getattr(owner, "__dict__", None)
     named = dict(named) if isinstance(named, dict) else {}
     for cls in type(owner).__mro__:
-        for slot in slots_of(cls):
+        slots = cls.__dict__.get("__slots__", ())
+        for slot in (slots,) if isinstance(slots, str) else tuple(slots):
             if hasattr(owner, slot):
                 named[slot] = getattr(owner, slot)
     known = {id(value) for value in named.values()} | {id(getattr(owner, "__dict__", None)), id(type(owner))}
     others = [("", value) for value in referents_of(owner) if id(value) not in known]
     return [(f".{name}", value) for name, value in named.items()] + others
-
-
-def slots_of(cls: type) -> tuple[str, ...]:
-    """Return the names of a class's slots."""
-    slots = cls.__dict__.get("__slots__", ())
-    return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
 def has_contents(cell: Any) -> bool:

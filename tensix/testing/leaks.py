@@ -107,15 +107,11 @@ def describe_class(cls: type, targets: list[IntrusiveTarget]) -> str:
     """Return the line for the targets of a class."""
     size = ""
     if issubclass(cls, StorageImpl):
-        size = f", {format_size(sum(storage_bytes(target) for target in targets))}"
+        living = filter(raw.use_count, targets)  # an expired one has given its bytes back
+        size = f", {format_size(sum(facts_of_storage(target)['nbytes'] for target in living))}"
     named = "; ".join(map(describe_target, targets[:MAX_NAMED]))
     more = f"; and {len(targets) - MAX_NAMED} more" if len(targets) > MAX_NAMED else ""
     return f"{len(targets)} {cls.__qualname__}{size}: {named}{more}"
-
-
-def storage_bytes(storage: StorageImpl) -> int:
-    """Return the bytes that a storage holds; an expired one has given them back."""
-    return facts_of_storage(storage)["nbytes"] if raw.use_count(storage) else 0
 
 
 def describe_target(target: IntrusiveTarget) -> str:
