@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from tensix.dispatch import OperatorTable, native_functions
+from tensix.dispatch import native_functions
 from tensix.dispatch.annotations import Operand
 from tensix.dispatch.tensor_function import alias, operator
-from tensix.kernels.meta import MetaFunctionKernel, MetaUfuncKernel
-from tensix.loops.numpy_kernel import NumpyKernel
+from tensix.kernels.meta import MetaUfuncKernel
 from tensix.loops.ufunc import (
     ARRAY_EQUAL, ClipKernel, CopyingOutKernel, IdentityKernel, OutKernel, PowerKernel, UfuncKernel,
 )
@@ -51,16 +50,15 @@ SCHEMA_TYPES = {"complex": "Scalar", "float": "float", "int": "int", "bool": "bo
 
 
 def elementwise(
-    source: Any = None, *, operator_name: str | None = None, promotes: bool = False, integers: Any = None,
+    ufunc: Any = None, *, operator_name: str | None = None, promotes: bool = False, integers: Any = None,
     kernel: type[UfuncKernel] = UfuncKernel, in_place: bool = False, alpha: bool = False, method: bool = True,
 ) -> Callable[[Declaration], Declaration]:  # fmt: skip
     """Make an elementwise function of its declaration, a function of one tensor or two and options by name.
 
     Parameters
     ----------
-    source : numpy.ufunc, callable or OperatorTable, optional
-        What computes: the loops of a ufunc; another function of NumPy, on arrays of the operands' common element type;
-        an operator that is there already. If not given, the declaration's body, made of other functions.
+    ufunc : numpy.ufunc, optional
+        Whose loops compute. If not given, the declaration's body does, made of other functions.
     operator_name : str, optional
         The operator's name; that of the function if not given.
     promotes : bool, optional
@@ -85,8 +83,6 @@ def elementwise(
     def make(declaration):
         code, name = declaration.__code__, operator_name or declaration.__name__
         inputs, names = code.co_posonlyargcount, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        if isinstance(source, OperatorTable):
-            return operator(source, method=method)(declaration)
         defaults, own = declaration.__kwdefaults__, [option for option in names[inputs:] if option != "out"]
         types = [SCHEMA_TYPES[declaration.__annotations__[option]] for option in own]
         rest = [f"{kind} {o}={defaults[o]!r}" for kind, o in zip(types, own, strict=True)] + ["Scalar alpha=1"][:alpha]
@@ -102,8 +98,11 @@ def elementwise(
         return operator(table, out=out, in_place=to_self, method=method)(declaration)
 
     def register(declaration, table, out, to_self):
-        if isinstance(source, np.ufunc):
-            rules = kernel(table.schema.name, source, integers=integers, promotes=promotes, alpha=alpha)
+        if ufunc is None:
+            table.register("CompositeImplicitAutograd", declaration)
+            out.register("CompositeImplicitAutograd", CopyingOutKernel(table))
+        else:
+            rules = kernel(table.schema.name, ufunc, integers=integers, promotes=promotes, alpha=alpha)
             table.register("CPU", rules)
             table.register("Meta", MetaUfuncKernel(rules))
             for variant in (out, to_self):
@@ -111,13 +110,6 @@ def elementwise(
                     writer = OutKernel(rules, in_place=variant is to_self)
                     variant.register("CPU", writer)
                     variant.register("Meta", writer)  # it knows of meta itself
-        else:
-            if source is None:
-                table.register("CompositeImplicitAutograd", declaration)
-            else:
-                table.register("CPU", NumpyKernel(source, promotes=True, widens=True))
-                table.register("Meta", MetaFunctionKernel(table.schema.name))
-            out.register("CompositeImplicitAutograd", CopyingOutKernel(table))
 
     return make
 
@@ -988,7 +980,7 @@ def conj(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
     """
 
 
-@elementwise(native_functions.REAL, method=False)
+@operator(native_functions.REAL, method=False)
 def real(x: Tensor, /) -> Tensor:
     """Return the real part of each element, as a view.
 
@@ -1003,7 +995,7 @@ def real(x: Tensor, /) -> Tensor:
     """
 
 
-@elementwise(native_functions.IMAG, method=False)
+@operator(native_functions.IMAG, method=False)
 def imag(x: Tensor, /) -> Tensor:
     """Return the imaginary part of each element, as a view; of real numbers new zeros.
 

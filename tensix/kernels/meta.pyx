@@ -10,7 +10,6 @@ from tensix.core.data_ptr cimport data_ptr_init, data_ptr_t
 from tensix.core.device cimport CPU, META, Device_get
 from tensix.core.storage_impl cimport StorageImpl, StorageImpl_mutable_data
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
-from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.loops.copy cimport fill_element
 from tensix.loops.empty cimport empty_like_impl
 from tensix.loops.iterator cimport broadcast_sizes, iterator_add, iterator_start, iterator_t, new_result
@@ -22,8 +21,6 @@ from tensix.tensors.tensor_impl cimport TensorImpl, TensorImpl_sizes, refuse_dev
 
 from tensix.core import set_allocator
 from tensix.dispatch import native_functions
-
-cdef OperatorTable EMPTY = native_functions.EMPTY
 
 
 @cython.final
@@ -55,34 +52,13 @@ cdef object shape_of_ufunc(Kernel kernel, object table, arguments_t args):
     cdef UfuncKernel self = <UfuncKernel>kernel
     cdef TensorImpl x = (<TensorBase>args[0]).impl
     cdef TensorImpl y = (<TensorBase>args[self.inputs - 1]).impl
-    return broadcast_result(x, y, UfuncKernel_result_code(self, promote_codes(x.dtype_code, y.dtype_code)))
-
-
-cdef object broadcast_result(TensorImpl x, TensorImpl y, uint8_t code):
-    """Return a tensor of a type and of the shape of two, on meta, where one of them is."""
+    cdef uint8_t code = UfuncKernel_result_code(self, promote_codes(x.dtype_code, y.dtype_code))
     cdef int64_t sizes[64]
     check_common_device(x, y)
     ndim = broadcast_sizes(x, y, sizes)
     if x.device_type != META:
         x, y = y, x  # the result is made where the first is
     return Tensor_wrap(new_result(ndim, sizes, code, x, y))
-
-
-cdef class MetaFunctionKernel(Kernel):
-    """Give the result of an elementwise operator its shape, and the type that the CPU's kernel gives no elements."""
-
-    def __init__(self, str operator not None):
-        self.name, self.function = f"shape and type of {operator}", shape_of_function
-
-
-cdef object shape_of_function(Kernel self, object table, arguments_t args):
-    cdef OperatorTable called = table
-    cdef int operands = called.parser.positional
-    cdef TensorBase made
-    cdef list samples = [EMPTY((0,), dtype=(<object>args[i]).dtype) for i in range(operands)]
-    cdef list options = [<object>args[i] for i in range(operands, called.count)]
-    made = called.call((*samples, *options), None)
-    return broadcast_result((<TensorBase>args[0]).impl, (<TensorBase>args[operands - 1]).impl, made.impl.dtype_code)
 
 
 cdef int check_common_device(TensorImpl a, TensorImpl b) except -1:
