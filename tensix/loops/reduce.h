@@ -50,10 +50,14 @@ enum { TX_SUM, TX_PROD, TX_MAX, TX_MIN, TX_ANY, TX_ALL, TX_COUNT, TX_SQUARES, TX
 /* The first of two equal numbers stays, and what is not a number takes the place of one. */
 #define TX_LARGER_OR_NAN(a, b) ((b) > (a) || (b) != (b) ? (b) : (a))
 #define TX_SMALLER_OR_NAN(a, b) ((b) < (a) || (b) != (b) ? (b) : (a))
-#define TX_ITSELF(x) (x)
+#define TX_OR(a, b) ((a) | (b))
+#define TX_AND(a, b) ((a) & (b))
 #define TX_ROWS_OF_LANES 8
-#define TX_IS_TRUE(x) ((x) != 0)
-#define TX_HALF_IS_TRUE(x) (((x) & 0x7FFF) != 0)
+/* What is taken of element i. */
+#define TX_ITSELF(x, i) ((x)[i])
+#define TX_IS_TRUE(x, i) ((x)[i] != 0)
+#define TX_HALF_IS_TRUE(x, i) (((x)[i] & 0x7FFF) != 0)
+#define TX_PAIR_IS_TRUE(x, i) (((x)[2 * (i)] != 0) | ((x)[2 * (i) + 1] != 0))
 
 /* Four rows at a time: each result is read and written a quarter as often. PER results are those of one element. */
 #define TX_ROWS(NAME, T, W, TAKE, OP, PER)                                                                          \
@@ -67,8 +71,8 @@ enum { TX_SUM, TX_PROD, TX_MAX, TX_MIN, TX_ANY, TX_ALL, TX_COUNT, TX_SQUARES, TX
             const T *a = (const T *)row, *b = (const T *)(row + row_step);                                          \
             const T *c = (const T *)(row + 2 * row_step), *d = (const T *)(row + 3 * row_step);                     \
             for (i = 0; i < PER * n; i++) {                                                                         \
-                const W ab = OP((W)TAKE(a[i]), (W)TAKE(b[i]));                                                      \
-                const W cd = OP((W)TAKE(c[i]), (W)TAKE(d[i]));                                                      \
+                const W ab = OP((W)TAKE(a, i), (W)TAKE(b, i));                                                      \
+                const W cd = OP((W)TAKE(c, i), (W)TAKE(d, i));                                                      \
                 const W all = OP(ab, cd);                                                                           \
                 to[i] = OP(to[i], all);                                                                             \
             }                                                                                                       \
@@ -76,7 +80,7 @@ enum { TX_SUM, TX_PROD, TX_MAX, TX_MIN, TX_ANY, TX_ALL, TX_COUNT, TX_SQUARES, TX
         for (; rows > 0; rows--, row += row_step) {                                                                 \
             const T *a = (const T *)row;                                                                            \
             for (i = 0; i < PER * n; i++) {                                                                         \
-                const W x = (W)TAKE(a[i]);                                                                          \
+                const W x = (W)TAKE(a, i);                                                                          \
                 to[i] = OP(to[i], x);                                                                               \
             }                                                                                                       \
         }                                                                                                           \
@@ -91,7 +95,7 @@ enum { TX_SUM, TX_PROD, TX_MAX, TX_MIN, TX_ANY, TX_ALL, TX_COUNT, TX_SQUARES, TX
         W all = *(W *)result;                                                                                       \
         intptr_t i;                                                                                                 \
         for (i = 0; i < n; i++) {                                                                                   \
-            const W one = (W)TAKE(x[i]);                                                                            \
+            const W one = (W)TAKE(x, i);                                                                            \
             all = OP(all, one);                                                                                     \
         }                                                                                                           \
         *(W *)result = all;                                                                                         \
@@ -99,30 +103,31 @@ enum { TX_SUM, TX_PROD, TX_MAX, TX_MIN, TX_ANY, TX_ALL, TX_COUNT, TX_SQUARES, TX
     }                                                                                                               \
     TX_ROWS(NAME, T, W, TAKE, OP, 1)
 
-/* See Note [Lanes]. PER is 2 for complex numbers, whose parts are reduced side by side. */
+/* See Note [Lanes]. Two results are KEPT, as PER, of complex numbers whose parts are reduced side by side. */
 #define TX_FOLD(W, OP, WIDTH)                                                                                       \
     if (WIDTH >= PER && WIDTH < 256 / sizeof(W)) for (i = 0; i < WIDTH; i++) {                                      \
         lanes[i] = OP(lanes[i], lanes[i + WIDTH]);                                                                  \
     }
 #define TX_FOLD_ALL(W, OP)                                                                                          \
     TX_FOLD(W, OP, 32) TX_FOLD(W, OP, 16) TX_FOLD(W, OP, 8) TX_FOLD(W, OP, 4) TX_FOLD(W, OP, 2) TX_FOLD(W, OP, 1)
-#define TX_LANES(NAME, W, IDENTITY, OP, COMPONENTS, CHECK)                                                          \
+#define TX_LANES(NAME, W, IDENTITY, OP, TAKE, COMPONENTS, KEPT, START, CHECK)                                       \
     TX_RUN(NAME)                                                                                                    \
     {                                                                                                               \
-        enum { LANES = 256 / sizeof(W), PER = COMPONENTS };                                                         \
+        enum { LANES = 256 / sizeof(W), PER = KEPT };                                                               \
         const W *x = (const W *)elements;                                                                           \
-        const W *const begin = x, *const end = x + PER * n;                                                         \
+        const W *const begin = x, *const end = x + COMPONENTS * n;                                                  \
         W *all = (W *)result;                                                                                       \
         W lanes[LANES], part[LANES];                                                                                \
         intptr_t i;                                                                                                 \
+        START                                                                                                       \
         for (i = 0; i < LANES; i++) lanes[i] = IDENTITY;                                                            \
         while (x < end) {                                                                                           \
             const W *const stop = end - x > TX_ROWS_OF_LANES * LANES ? x + TX_ROWS_OF_LANES * LANES : end;          \
             for (i = 0; i < LANES; i++) part[i] = IDENTITY;                                                         \
             for (; stop - x >= LANES; x += LANES) {                                                                 \
-                for (i = 0; i < LANES; i++) part[i] = OP(part[i], x[i]);                                            \
+                for (i = 0; i < LANES; i++) part[i] = OP(part[i], TAKE(x, i));                                      \
             }                                                                                                       \
-            for (i = 0; i < stop - x; i++) part[i] = OP(part[i], x[i]);                                             \
+            for (i = 0; i < stop - x; i++) part[i] = OP(part[i], TAKE(x, i));                                       \
             for (i = 0; i < LANES; i++) lanes[i] = OP(lanes[i], part[i]);                                           \
             x = stop;                                                                                               \
         }                                                                                                           \
@@ -130,8 +135,7 @@ enum { TX_SUM, TX_PROD, TX_MAX, TX_MIN, TX_ANY, TX_ALL, TX_COUNT, TX_SQUARES, TX
         CHECK                                                                                                       \
         for (i = 0; i < PER; i++) all[i] = OP(all[i], lanes[i]);                                                    \
         (void)center; (void)begin;                                                                                  \
-    }                                                                                                               \
-    TX_ROWS(NAME, W, W, TX_ITSELF, OP, COMPONENTS)
+    }
 
 #define TX_OUT_OF_RANGE(a) ((a) == 0 || !isfinite(a))
 #define TX_VANISHES(NAME, W, SHIFTS)                                                                                \
@@ -184,37 +188,12 @@ TX_VANISHES(tx_vanishes_f64, double, 1075)
     TX_ROWS(NAME, W, W, TX_ITSELF, OP_OR_NAN, 1)
 
 /* The sum of squared distances; of complex numbers, those of both parts. */
+#define TX_SQUARE(x, i) (((x)[i] - centers[i]) * ((x)[i] - centers[i]))
+#define TX_CENTERS(W, COMPONENTS)                                                                                   \
+    W centers[LANES];                                                                                               \
+    for (i = 0; i < LANES; i++) centers[i] = ((const W *)center)[i % COMPONENTS];
 #define TX_SQUARED(NAME, W, COMPONENTS)                                                                             \
-    TX_RUN(NAME)                                                                                                    \
-    {                                                                                                               \
-        enum { LANES = 256 / sizeof(W), PER = 1 };                                                                  \
-        const W *x = (const W *)elements;                                                                           \
-        const W *const end = x + COMPONENTS * n;                                                                    \
-        W lanes[LANES], part[LANES], centers[LANES];                                                                \
-        intptr_t i;                                                                                                 \
-        for (i = 0; i < LANES; i++) {                                                                               \
-            lanes[i] = 0;                                                                                           \
-            centers[i] = ((const W *)center)[i % COMPONENTS];                                                       \
-        }                                                                                                           \
-        while (x < end) {                                                                                           \
-            const W *const stop = end - x > TX_ROWS_OF_LANES * LANES ? x + TX_ROWS_OF_LANES * LANES : end;          \
-            for (i = 0; i < LANES; i++) part[i] = 0;                                                                \
-            for (; stop - x >= LANES; x += LANES) {                                                                 \
-                for (i = 0; i < LANES; i++) {                                                                       \
-                    const W distance = x[i] - centers[i];                                                           \
-                    part[i] += distance * distance;                                                                 \
-                }                                                                                                   \
-            }                                                                                                       \
-            for (i = 0; i < stop - x; i++) {                                                                        \
-                const W distance = x[i] - centers[i];                                                               \
-                part[i] += distance * distance;                                                                     \
-            }                                                                                                       \
-            for (i = 0; i < LANES; i++) lanes[i] += part[i];                                                        \
-            x = stop;                                                                                               \
-        }                                                                                                           \
-        TX_FOLD_ALL(W, TX_ADD)                                                                                      \
-        *(W *)result += lanes[0];                                                                                   \
-    }                                                                                                               \
+    TX_LANES(NAME, W, 0, TX_ADD, TX_SQUARE, COMPONENTS, 1, TX_CENTERS(W, COMPONENTS), )                             \
     TX_NARROW_CLONES static void NAME##_rows(                                                                       \
         void *result, const void *elements, intptr_t n, intptr_t rows, intptr_t row_step, const void *center)       \
     {                                                                                                               \
@@ -236,55 +215,33 @@ TX_VANISHES(tx_vanishes_f64, double, 1075)
     }
 
 /* How many elements are not 0: first in numbers as wide as the elements, as many as those can count. */
-#define TX_COUNTED(NAME, T, NARROW, TRUTH, COMPONENTS)                                                              \
-    TX_RUN(NAME)                                                                                                    \
+#define TX_TRUTHS(TYPE, T, NARROW, TRUTH, PARTS)                                                                    \
+    TX_RUN(tx_count_##TYPE)                                                                                         \
     {                                                                                                               \
         const T *x = (const T *)elements;                                                                           \
         intptr_t i, stop;                                                                                           \
         while (n > 0) {                                                                                             \
             NARROW found = 0;                                                                                       \
             stop = n < 255 ? n : 255;                                                                               \
-            for (i = 0; i < stop; i++) {                                                                            \
-                found += (NARROW)(TRUTH(x[COMPONENTS * i]) | TRUTH(x[COMPONENTS * i + COMPONENTS - 1]));            \
-            }                                                                                                       \
+            for (i = 0; i < stop; i++) found += (NARROW)TRUTH(x, i);                                                \
             *(int64_t *)result += (int64_t)found;                                                                   \
-            x += COMPONENTS * stop;                                                                                 \
+            x += PARTS * stop;                                                                                      \
             n -= stop;                                                                                              \
         }                                                                                                           \
         (void)center;                                                                                               \
     }                                                                                                               \
-    TX_TRUTH_ROWS(NAME, T, int64_t, TRUTH, COMPONENTS, to[i] + is_true)
+    TX_ROWS(tx_count_##TYPE, T, int64_t, TRUTH, TX_ADD, 1)                                                          \
+    TX_ROWS(tx_any_##TYPE, T, uint8_t, TRUTH, TX_OR, 1)                                                             \
+    TX_ROWS(tx_all_##TYPE, T, uint8_t, TRUTH, TX_AND, 1)
 
-#define TX_TRUTH_ROWS(NAME, T, W, TRUTH, COMPONENTS, COMBINED)                                                      \
-    TX_NARROW_CLONES static void NAME##_rows(                                                                       \
-        void *result, const void *elements, intptr_t n, intptr_t rows, intptr_t row_step, const void *center)       \
-    {                                                                                                               \
-        W *TX_RESTRICT to = (W *)result;                                                                            \
-        const char *row = (const char *)elements;                                                                   \
-        intptr_t i;                                                                                                 \
-        for (; rows > 0; rows--, row += row_step) {                                                                 \
-            const T *x = (const T *)row;                                                                            \
-            for (i = 0; i < n; i++) {                                                                               \
-                const uint8_t is_true = TRUTH(x[COMPONENTS * i]) | TRUTH(x[COMPONENTS * i + COMPONENTS - 1]);       \
-                to[i] = (W)(COMBINED);                                                                              \
-            }                                                                                                       \
-        }                                                                                                           \
-        (void)center;                                                                                               \
-    }
-
-#define TX_TRUTHS(TYPE, T, NARROW, TRUTH, COMPONENTS)                                                               \
-    TX_COUNTED(tx_count_##TYPE, T, NARROW, TRUTH, COMPONENTS)                                                       \
-    TX_TRUTH_ROWS(tx_any_##TYPE, T, uint8_t, TRUTH, COMPONENTS, to[i] | is_true)                                    \
-    TX_TRUTH_ROWS(tx_all_##TYPE, T, uint8_t, TRUTH, COMPONENTS, to[i] & is_true)
-
-#define TX_WIDE_TRUTHS(TYPE, T, NARROW, TRUTH, COMPONENTS)                                                          \
-    TX_TRUTHS(TYPE, T, NARROW, TRUTH, COMPONENTS)                                                                   \
+#define TX_WIDE_TRUTHS(TYPE, T, NARROW, TRUTH, PART_TRUTH, PARTS)                                                   \
+    TX_TRUTHS(TYPE, T, NARROW, TRUTH, PARTS)                                                                        \
     TX_RUN(tx_any_##TYPE)                                                                                           \
     {                                                                                                               \
         const T *x = (const T *)elements;                                                                           \
         NARROW found = 0;                                                                                           \
         intptr_t i;                                                                                                 \
-        for (i = 0; i < COMPONENTS * n; i++) found |= (NARROW)TRUTH(x[i]);                                          \
+        for (i = 0; i < PARTS * n; i++) found |= (NARROW)PART_TRUTH(x, i);                                          \
         *(uint8_t *)result |= found != 0;                                                                           \
         (void)center;                                                                                               \
     }                                                                                                               \
@@ -293,9 +250,7 @@ TX_VANISHES(tx_vanishes_f64, double, 1075)
         const T *x = (const T *)elements;                                                                           \
         NARROW missing = 0;                                                                                         \
         intptr_t i;                                                                                                 \
-        for (i = 0; i < n; i++) {                                                                                   \
-            missing |= (NARROW)!(TRUTH(x[COMPONENTS * i]) | TRUTH(x[COMPONENTS * i + COMPONENTS - 1]));             \
-        }                                                                                                           \
+        for (i = 0; i < n; i++) missing |= (NARROW)!TRUTH(x, i);                                                    \
         *(uint8_t *)result &= missing == 0;                                                                         \
         (void)center;                                                                                               \
     }
@@ -313,11 +268,11 @@ TX_VANISHES(tx_vanishes_f64, double, 1075)
         intptr_t i, j;                                                                                              \
         if (n == 0) return;                                                                                         \
         for (; pitch == 1 && lines >= 4; lines -= 4, x += 4 * x_step, to += 4 * to_step) {                          \
-            W a = (W)TAKE(x[0]), b = (W)TAKE(x[x_step]), c = (W)TAKE(x[2 * x_step]), d = (W)TAKE(x[3 * x_step]);    \
+            W a = (W)TAKE(x, 0), b = (W)TAKE(x, x_step), c = (W)TAKE(x, 2 * x_step), d = (W)TAKE(x, 3 * x_step);    \
             to[0] = a, to[to_step] = b, to[2 * to_step] = c, to[3 * to_step] = d;                                   \
             for (i = 1; i < n; i++) {                                                                               \
-                const W e = (W)TAKE(x[i]), f = (W)TAKE(x[i + x_step]);                                              \
-                const W g = (W)TAKE(x[i + 2 * x_step]), h = (W)TAKE(x[i + 3 * x_step]);                             \
+                const W e = (W)TAKE(x, i), f = (W)TAKE(x, i + x_step);                                              \
+                const W g = (W)TAKE(x, i + 2 * x_step), h = (W)TAKE(x, i + 3 * x_step);                             \
                 to[i] = a = OP(a, e);                                                                               \
                 to[i + to_step] = b = OP(b, f);                                                                     \
                 to[i + 2 * to_step] = c = OP(c, g);                                                                 \
@@ -326,21 +281,21 @@ TX_VANISHES(tx_vanishes_f64, double, 1075)
         }                                                                                                           \
         for (; lines > 0; lines--, x += x_step, to += to_step) {                                                    \
             if (pitch == 1) {                                                                                       \
-                W all = (W)TAKE(x[0]);                                                                              \
+                W all = (W)TAKE(x, 0);                                                                              \
                 to[0] = all;                                                                                        \
                 for (i = 1; i < n; i++) {                                                                           \
-                    const W one = (W)TAKE(x[i]);                                                                    \
+                    const W one = (W)TAKE(x, i);                                                                    \
                     to[i] = all = OP(all, one);                                                                     \
                 }                                                                                                   \
                 continue;                                                                                           \
             }                                                                                                       \
-            for (j = 0; j < width; j++) to[j] = (W)TAKE(x[j]);                                                      \
+            for (j = 0; j < width; j++) to[j] = (W)TAKE(x, j);                                                      \
             for (i = 1; i < n; i++) {                                                                               \
                 const T *const row = x + i * pitch;                                                                 \
                 const W *const before = to + (i - 1) * pitch;                                                       \
                 W *TX_RESTRICT after = to + i * pitch;                                                              \
                 for (j = 0; j < width; j++) {                                                                       \
-                    const W one = (W)TAKE(row[j]);                                                                  \
+                    const W one = (W)TAKE(row, j);                                                                  \
                     after[j] = OP(before[j], one);                                                                  \
                 }                                                                                                   \
             }                                                                                                       \
@@ -355,15 +310,18 @@ TX_VANISHES(tx_vanishes_f64, double, 1075)
     TX_FREE(tx_max_##TYPE, T, T, TX_ITSELF, TX_LARGER)                                                              \
     TX_FREE(tx_min_##TYPE, T, T, TX_ITSELF, TX_SMALLER)
 #define TX_FLOATING(TYPE, T)                                                                                        \
-    TX_LANES(tx_sum_##TYPE, T, 0, TX_ADD, 1, )                                                                      \
-    TX_LANES(tx_prod_##TYPE, T, 1, TX_MULTIPLY, 1, TX_IN_ORDER(TYPE, T))                                            \
+    TX_LANES(tx_sum_##TYPE, T, 0, TX_ADD, TX_ITSELF, 1, 1, , )                                                      \
+    TX_ROWS(tx_sum_##TYPE, T, T, TX_ITSELF, TX_ADD, 1)                                                              \
+    TX_LANES(tx_prod_##TYPE, T, 1, TX_MULTIPLY, TX_ITSELF, 1, 1, , TX_IN_ORDER(TYPE, T))                            \
+    TX_ROWS(tx_prod_##TYPE, T, T, TX_ITSELF, TX_MULTIPLY, 1)                                                        \
     TX_EXTREME(tx_max_##TYPE, T, (T)-INFINITY, TX_LARGER, TX_LARGER_OR_NAN)                                         \
     TX_EXTREME(tx_min_##TYPE, T, (T)INFINITY, TX_SMALLER, TX_SMALLER_OR_NAN)                                        \
     TX_SCAN(tx_scan_sum_##TYPE, T, T, TX_ITSELF, TX_ADD)                                                            \
     TX_SCAN(tx_scan_prod_##TYPE, T, T, TX_ITSELF, TX_MULTIPLY)                                                      \
     TX_SQUARED(tx_squares_##TYPE, T, 1)
 #define TX_COMPLEX(TYPE, T)                                                                                         \
-    TX_LANES(tx_sum_##TYPE, T, 0, TX_ADD, 2, )                                                                      \
+    TX_LANES(tx_sum_##TYPE, T, 0, TX_ADD, TX_ITSELF, 2, 2, , )                                                      \
+    TX_ROWS(tx_sum_##TYPE, T, T, TX_ITSELF, TX_ADD, 2)                                                              \
     TX_SQUARED(tx_squares_##TYPE, T, 2)
 
 TX_INTEGER(u8, uint8_t, uint64_t)
@@ -395,14 +353,14 @@ static void tx_all_8_run(const void *elements, intptr_t n, void *result, const v
     *(uint8_t *)result &= memchr(elements, 0, (size_t)n) == NULL;
     (void)center;
 }
-TX_WIDE_TRUTHS(16, uint16_t, uint16_t, TX_IS_TRUE, 1)
-TX_WIDE_TRUTHS(32, uint32_t, uint32_t, TX_IS_TRUE, 1)
-TX_WIDE_TRUTHS(64, uint64_t, uint64_t, TX_IS_TRUE, 1)
-TX_WIDE_TRUTHS(f16, uint16_t, uint16_t, TX_HALF_IS_TRUE, 1)
-TX_WIDE_TRUTHS(f32, float, uint32_t, TX_IS_TRUE, 1)
-TX_WIDE_TRUTHS(f64, double, uint64_t, TX_IS_TRUE, 1)
-TX_WIDE_TRUTHS(c64, float, uint32_t, TX_IS_TRUE, 2)
-TX_WIDE_TRUTHS(c128, double, uint64_t, TX_IS_TRUE, 2)
+TX_WIDE_TRUTHS(16, uint16_t, uint16_t, TX_IS_TRUE, TX_IS_TRUE, 1)
+TX_WIDE_TRUTHS(32, uint32_t, uint32_t, TX_IS_TRUE, TX_IS_TRUE, 1)
+TX_WIDE_TRUTHS(64, uint64_t, uint64_t, TX_IS_TRUE, TX_IS_TRUE, 1)
+TX_WIDE_TRUTHS(f16, uint16_t, uint16_t, TX_HALF_IS_TRUE, TX_HALF_IS_TRUE, 1)
+TX_WIDE_TRUTHS(f32, float, uint32_t, TX_IS_TRUE, TX_IS_TRUE, 1)
+TX_WIDE_TRUTHS(f64, double, uint64_t, TX_IS_TRUE, TX_IS_TRUE, 1)
+TX_WIDE_TRUTHS(c64, float, uint32_t, TX_PAIR_IS_TRUE, TX_IS_TRUE, 2)
+TX_WIDE_TRUTHS(c128, double, uint64_t, TX_PAIR_IS_TRUE, TX_IS_TRUE, 2)
 
 /* Return the loops of an operation for elements of a type; none are NULL. */
 static inline tx_reduction_t tx_reduction(int operation, int code)
