@@ -33,6 +33,9 @@ cdef void copy_tile(
     char** data, npy_intp columns, npy_intp rows, const npy_intp* column_steps, const npy_intp* row_steps,
     void* itemsize) noexcept nogil
 cdef int conversion_init(conversion_t* self, uint8_t source_code, uint8_t target_code) except -1
+cdef void convert_block(
+    const conversion_t* self, char* source, npy_intp source_step, char* target, npy_intp target_step,
+    npy_intp count) noexcept nogil
 cdef void conversion_loop(char** data, const npy_intp* count, const npy_intp* steps, void* conversion) noexcept nogil
 cdef void converting_loop_init(converting_loop_t* self, inner_loop_t function, void* data, int operands) noexcept
 cdef void converting_loop(char** data, const npy_intp* count, const npy_intp* steps, void* self) noexcept nogil

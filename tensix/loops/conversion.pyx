@@ -77,55 +77,35 @@ cdef int conversion_init(conversion_t* self, uint8_t source_code, uint8_t target
     return 0
 
 
-cdef void convert_block(const conversion_t* self, char* source, char* target, npy_intp count) noexcept nogil:
-    """Convert at most a block of elements that lie without gaps on both sides."""
+cdef void convert_block(
+        const conversion_t* self, char* source, npy_intp source_step, char* target, npy_intp target_step,
+        npy_intp count) noexcept nogil:
+    """Convert at most a block of elements from anywhere to anywhere."""
     cdef double between[2048]
+    cdef sixteen_bytes_t given[1024]
+    cdef sixteen_bytes_t made[1024]
+    cdef char* out = target if target_step == self.target_size else <char*>made
+    if source_step != self.source_size:
+        copy_strided(self.source_size, source, source_step, <char*>given, self.source_size, count)
+        source = <char*>given
     if self.second == NULL:
-        self.first(source, target, count)
+        self.first(source, out, count)
     else:
         self.first(source, between, count)
-        self.second(between, target, count)
-
-
-cdef void read_block(
-        const conversion_t* self, char* source, npy_intp step, char* target, npy_intp count) noexcept nogil:
-    """Convert at most a block of elements from anywhere to where they lie without gaps."""
-    cdef sixteen_bytes_t buffer[1024]
-    if step != self.source_size:
-        copy_strided(self.source_size, source, step, <char*>buffer, self.source_size, count)
-        source = <char*>buffer
-    convert_block(self, source, target, count)
-
-
-cdef void write_block(
-        const conversion_t* self, char* source, char* target, npy_intp step, npy_intp count) noexcept nogil:
-    """Convert at most a block of elements that lie without gaps to anywhere."""
-    cdef sixteen_bytes_t buffer[1024]
-    if step == self.target_size:
-        convert_block(self, source, target, count)
-        return
-    convert_block(self, source, <char*>buffer, count)
-    copy_strided(self.target_size, <char*>buffer, self.target_size, target, step, count)
+        self.second(between, out, count)
+    if out != target:
+        copy_strided(self.target_size, out, self.target_size, target, target_step, count)
 
 
 cdef void conversion_loop(char** data, const npy_intp* count, const npy_intp* steps, void* conversion) noexcept nogil:
     """Inner loop: convert the first operand to the second."""
     cdef const conversion_t* self = <const conversion_t*>conversion
-    cdef sixteen_bytes_t buffer[1024]
-    cdef char* source = data[0]
-    cdef char* target = data[1]
-    cdef npy_intp left = count[0]
-    cdef npy_intp taken
-    while left > 0:
-        taken = min(left, self.block)
-        if steps[1] == self.target_size:
-            read_block(self, source, steps[0], target, taken)
-        else:
-            read_block(self, source, steps[0], <char*>buffer, taken)
-            copy_strided(self.target_size, <char*>buffer, self.target_size, target, steps[1], taken)
-        source += taken * steps[0]
-        target += taken * steps[1]
-        left -= taken
+    cdef npy_intp done = 0
+    while done < count[0]:
+        convert_block(
+            self, data[0] + done * steps[0], steps[0], data[1] + done * steps[1], steps[1],
+            min(count[0] - done, self.block))
+        done += self.block
 
 
 # ---- into a loop
@@ -158,17 +138,20 @@ cdef void converting_loop(char** data, const npy_intp* count, const npy_intp* st
         block = min(block, self.conversions[i].block)
         passed_steps[i] = self.conversions[i].source_size if i == last else self.conversions[i].target_size
         if i != last and steps[i] == 0:  # one element serves all blocks
-            read_block(&self.conversions[i], given[i], 0, <char*>buffers[i], 1)
+            convert_block(&self.conversions[i], given[i], 0, <char*>buffers[i], self.conversions[i].target_size, 1)
             passed_steps[i] = 0
     while left > 0:
         taken = min(left, block)
         for i in range(self.operands):
             passed[i] = given[i] if self.conversions[i].first == NULL else <char*>buffers[i]
             if i != last and self.conversions[i].first != NULL and steps[i] != 0:
-                read_block(&self.conversions[i], given[i], steps[i], <char*>buffers[i], taken)
+                convert_block(
+                    &self.conversions[i], given[i], steps[i], <char*>buffers[i], self.conversions[i].target_size, taken)
         self.function(passed, &taken, passed_steps, self.data)
         if self.conversions[last].first != NULL:
-            write_block(&self.conversions[last], <char*>buffers[last], given[last], steps[last], taken)
+            convert_block(
+                &self.conversions[last], <char*>buffers[last], self.conversions[last].source_size, given[last],
+                steps[last], taken)
         for i in range(self.operands):
             given[i] += taken * steps[i]
         left -= taken

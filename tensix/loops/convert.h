@@ -75,10 +75,10 @@ static inline double tx_double_of_half(uint16_t half)
     return value;
 }
 
-/* Such loops are vectorised by others at -O2 and by GCC at -O3. */
+/* Such loops are vectorised by others at -O2 and by GCC at -O3, choices if exceptions of floating point do not count. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
-#pragma GCC optimize("O3")
+#pragma GCC optimize("O3", "no-trapping-math")
 #endif
 
 #define TX_LOOP(NAME, FROM, TO, EXPRESSION)                                  \
@@ -89,34 +89,26 @@ static inline double tx_double_of_half(uint16_t half)
         for (intptr_t i = 0; i < count; i++) EXPRESSION;                     \
     }
 
-/* Each line of these calls M(name, C type, code) for a type; two copies, since no macro expands inside itself. */
-#define TX_FROM_INTEGERS(M)                                                                                    \
-    M(u8, uint8_t, 0) M(i8, int8_t, 1) M(i16, int16_t, 2) M(i32, int32_t, 3) M(i64, int64_t, 4) M(b, uint8_t, 11) \
-    M(u16, uint16_t, 27) M(u32, uint32_t, 28) M(u64, uint64_t, 29)
-#define TX_TO_INTEGERS(M, F, FROM)                                                                              \
-    M(u8, uint8_t, F, FROM) M(i8, int8_t, F, FROM) M(i16, int16_t, F, FROM) M(i32, int32_t, F, FROM)             \
-    M(i64, int64_t, F, FROM) M(u16, uint16_t, F, FROM) M(u32, uint32_t, F, FROM) M(u64, uint64_t, F, FROM)
-
 /* What is not 0 is true, and counts once: files and other libraries hold other bytes than 0 and 1. */
-#define TX_VALUE_b(x) ((x) != 0)
-#define TX_VALUE_u8(x) (x)
-#define TX_VALUE_i8(x) (x)
-#define TX_VALUE_i16(x) (x)
-#define TX_VALUE_i32(x) (x)
-#define TX_VALUE_i64(x) (x)
-#define TX_VALUE_f32(x) (x)
-#define TX_VALUE_f64(x) (x)
-#define TX_VALUE_u16(x) (x)
-#define TX_VALUE_u32(x) (x)
-#define TX_VALUE_u64(x) (x)
-#define TX_REAL_REAL(T, TO, F, FROM) TX_NARROW_CLONES TX_LOOP(tx_##F##_##T, FROM, TO, t[i] = (TO)TX_VALUE_##F(s[i]))
-#define TX_TO_OTHERS(F, FROM)                                                \
-    TX_REAL_REAL(f32, float, F, FROM)                                        \
-    TX_REAL_REAL(f64, double, F, FROM)                                       \
+#define TX_TRUTH(x) ((x) != 0)
+#define TX_SAME(x) (x)
+/* Each line of these calls M(name, C type, code, value) for a type; two copies, since no macro expands inside itself. */
+#define TX_FROM_INTEGERS(M)                                                                                    \
+    M(u8, uint8_t, 0, TX_SAME) M(i8, int8_t, 1, TX_SAME) M(i16, int16_t, 2, TX_SAME) M(i32, int32_t, 3, TX_SAME) \
+    M(i64, int64_t, 4, TX_SAME) M(b, uint8_t, 11, TX_TRUTH) M(u16, uint16_t, 27, TX_SAME)                       \
+    M(u32, uint32_t, 28, TX_SAME) M(u64, uint64_t, 29, TX_SAME)
+#define TX_TO_INTEGERS(M, F, FROM, VALUE)                                                                       \
+    M(u8, uint8_t, F, FROM, VALUE) M(i8, int8_t, F, FROM, VALUE) M(i16, int16_t, F, FROM, VALUE)                 \
+    M(i32, int32_t, F, FROM, VALUE) M(i64, int64_t, F, FROM, VALUE) M(u16, uint16_t, F, FROM, VALUE)             \
+    M(u32, uint32_t, F, FROM, VALUE) M(u64, uint64_t, F, FROM, VALUE)
+#define TX_REAL_REAL(T, TO, F, FROM, VALUE) TX_NARROW_CLONES TX_LOOP(tx_##F##_##T, FROM, TO, t[i] = (TO)VALUE(s[i]))
+#define TX_TO_OTHERS(F, FROM, VALUE)                                         \
+    TX_REAL_REAL(f32, float, F, FROM, VALUE)                                 \
+    TX_REAL_REAL(f64, double, F, FROM, VALUE)                                \
     TX_NARROW_CLONES TX_LOOP(tx_##F##_b, FROM, uint8_t, t[i] = s[i] != 0)    \
-    TX_LOOP(tx_##F##_c64, FROM, tx_complex64, { t[i].real = (float)TX_VALUE_##F(s[i]); t[i].imag = 0; })   \
-    TX_LOOP(tx_##F##_c128, FROM, tx_complex128, { t[i].real = (double)TX_VALUE_##F(s[i]); t[i].imag = 0; })
-#define TX_INTEGER(F, FROM, CODE) TX_TO_INTEGERS(TX_REAL_REAL, F, FROM) TX_TO_OTHERS(F, FROM)
+    TX_LOOP(tx_##F##_c64, FROM, tx_complex64, { t[i].real = (float)VALUE(s[i]); t[i].imag = 0; })   \
+    TX_LOOP(tx_##F##_c128, FROM, tx_complex128, { t[i].real = (double)VALUE(s[i]); t[i].imag = 0; })
+#define TX_INTEGER(F, FROM, CODE, VALUE) TX_TO_INTEGERS(TX_REAL_REAL, F, FROM, VALUE) TX_TO_OTHERS(F, FROM, VALUE)
 #define TX_COMPLEX(F, FROM)                                                  \
     TX_LOOP(tx_##F##_f32, FROM, float, t[i] = (float)s[i].real)              \
     TX_LOOP(tx_##F##_f64, FROM, double, t[i] = (double)s[i].real)            \
@@ -125,13 +117,15 @@ static inline double tx_double_of_half(uint16_t half)
     TX_LOOP(tx_##F##_c128, FROM, tx_complex128, { t[i].real = (double)s[i].real; t[i].imag = (double)s[i].imag; })
 
 TX_FROM_INTEGERS(TX_INTEGER)
-TX_TO_OTHERS(f32, float)
-TX_TO_OTHERS(f64, double)
+TX_TO_OTHERS(f32, float, TX_SAME)
+TX_TO_OTHERS(f64, double, TX_SAME)
 TX_COMPLEX(c64, tx_complex64)
 TX_COMPLEX(c128, tx_complex128)
 
-/* Floating-point numbers to integers: see above. No NaN is within anything. */
+/* Floating-point numbers to integers: see above. No NaN is within anything. The choice is among numbers, so that the
+   loops can be vectorised. */
 #define TX_IS_WITHIN(x, low, high) ((x) > (low) && (x) < (high))
+#define TX_I32(x) (int32_t)(TX_IS_WITHIN(x, -0x1p31f, 0x1p31f) ? (x) : -0x1p31f)
 
 #if defined(__x86_64__) || defined(_M_X64)
 
@@ -145,27 +139,6 @@ static inline __m128i tx_four_i32_of_f32(const float *s) { return _mm_cvttps_epi
 static inline __m128i tx_four_i32_of_f64(const double *s)
 {
     return _mm_unpacklo_epi64(_mm_cvttpd_epi32(_mm_loadu_pd(s)), _mm_cvttpd_epi32(_mm_loadu_pd(s + 2)));
-}
-
-static inline __m128i tx_four_u32_of_f32(const float *s)
-{
-    const __m128 half = _mm_set1_ps(0x1p31f), x = _mm_loadu_ps(s);
-    const __m128 is_upper = _mm_and_ps(_mm_cmpge_ps(x, half), _mm_cmplt_ps(x, _mm_set1_ps(0x1p32f)));
-    const __m128i rest = _mm_cvttps_epi32(_mm_sub_ps(x, _mm_and_ps(is_upper, half)));
-    return _mm_xor_si128(rest, _mm_slli_epi32(_mm_castps_si128(is_upper), 31));
-}
-
-static inline __m128i tx_two_u32_of_f64(const double *s)
-{
-    const __m128d half = _mm_set1_pd(0x1p31), x = _mm_loadu_pd(s);
-    const __m128d is_upper = _mm_and_pd(_mm_cmpge_pd(x, half), _mm_cmplt_pd(x, _mm_set1_pd(0x1p32)));
-    const __m128i rest = _mm_cvttpd_epi32(_mm_sub_pd(x, _mm_and_pd(is_upper, half)));
-    return _mm_xor_si128(rest, _mm_slli_epi32(_mm_shuffle_epi32(_mm_castpd_si128(is_upper), 0x88), 31));
-}
-
-static inline __m128i tx_four_u32_of_f64(const double *s)
-{
-    return _mm_unpacklo_epi64(tx_two_u32_of_f64(s), tx_two_u32_of_f64(s + 2));
 }
 
 /* The lowest bits of eight and of sixteen int32. */
@@ -204,32 +177,35 @@ static inline __m128i tx_sixteen_i8(__m128i a, __m128i b, __m128i c, __m128i d)
     TX_LOOP_BY(16, tx_##F##_i8, FROM, int8_t,                                \
                TX_STORE(tx_sixteen_i8(TX_FOUR(F, 0), TX_FOUR(F, 4), TX_FOUR(F, 8), TX_FOUR(F, 12))),   \
                tx_i32_of_##F(s))                                             \
-    TX_LOOP_BY(8, tx_##F##_u32, FROM, uint32_t,                              \
-               { TX_STORE(tx_four_u32_of_##F(s)); TX_STORE_AT(4, tx_four_u32_of_##F(s + 4)); }, TX_U32(*s))  \
     TX_LOOP_BY(4, tx_##F##_i64, FROM, int64_t, for (int i = 0; i < 4; i++) t[i] = tx_i64_of_##F(s + i), \
                tx_i64_of_##F(s))
 
 #else
 
-/* The choice is among numbers, so that the loops can be vectorised. */
-#define TX_I32(x) (int32_t)(TX_IS_WITHIN(x, -0x1p31f, 0x1p31f) ? (x) : -0x1p31f)
 #define TX_TO_LESS(F, FROM)                                                  \
     TX_LOOP(tx_##F##_i32, FROM, int32_t, t[i] = TX_I32(s[i]))                \
     TX_LOOP(tx_##F##_i16, FROM, int16_t, t[i] = (int16_t)TX_I32(s[i]))       \
     TX_LOOP(tx_##F##_i8, FROM, int8_t, t[i] = (int8_t)TX_I32(s[i]))          \
-    TX_LOOP(tx_##F##_u32, FROM, uint32_t, t[i] = TX_U32(s[i]))               \
     TX_LOOP(tx_##F##_i64, FROM, int64_t, t[i] = (int64_t)(TX_IS_WITHIN(s[i], -0x1p63f, 0x1p63f) ? s[i] : -0x1p63f))
 
 #endif
 
-#define TX_U32(x)                                                            \
-    (TX_IS_WITHIN(x, -0x1p31f, 0x1p31f) ? (uint32_t)(int32_t)(x)             \
-     : TX_IS_WITHIN(x, 0, 0x1p32f) ? (uint32_t)(x) : (uint32_t)1 << 31)
+/* The upper half of uint32 is the lower one with another highest bit. */
+#define TX_TO_U32(F, FROM)                                                   \
+    static inline uint32_t tx_u32_of_##F(FROM x)                             \
+    {                                                                        \
+        const int is_upper = (x >= 0x1p31f) & (x < 0x1p32f);                 \
+        const FROM rest = is_upper ? x - 0x1p31f : x;                        \
+        return (uint32_t)TX_I32(rest) ^ (uint32_t)is_upper << 31;            \
+    }                                                                        \
+    TX_NARROW_CLONES TX_LOOP(tx_##F##_u32, FROM, uint32_t, t[i] = tx_u32_of_##F(s[i]))
 #define TX_U64(x)                                                            \
     (fabs(x) < 0x1p63 ? (uint64_t)(int64_t)(x)             \
      : TX_IS_WITHIN(x, 0, 0x1p64f) ? (uint64_t)(x) : (uint64_t)1 << 63)
 TX_TO_LESS(f32, float)
 TX_TO_LESS(f64, double)
+TX_TO_U32(f32, float)
+TX_TO_U32(f64, double)
 TX_LOOP(tx_f32_u64, float, uint64_t, t[i] = TX_U64(s[i]))
 TX_LOOP(tx_f64_u64, double, uint64_t, t[i] = TX_U64(s[i]))
 
@@ -250,7 +226,7 @@ static inline tx_convert_t tx_conversion(int from, int to)
 #define TX_ROW_TO_OTHERS(F)                                                                                    \
         case 6: return tx_##F##_f32;  case 7: return tx_##F##_f64;   case 9: return tx_##F##_c64;               \
         case 10: return tx_##F##_c128; case 11: return tx_##F##_b;
-#define TX_ROW(F, FROM, CODE)                                                                                  \
+#define TX_ROW(F, FROM, CODE, VALUE)                                                                           \
     if (from == CODE) switch (to) {                                                                            \
         case 0: return tx_##F##_u8;   case 1: return tx_##F##_i8;    case 2: return tx_##F##_i16;               \
         case 3: return tx_##F##_i32;  case 4: return tx_##F##_i64;   case 27: return tx_##F##_u16;              \

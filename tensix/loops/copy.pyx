@@ -12,7 +12,9 @@ from tensix.core.storage_impl cimport StorageImpl
 from libc.string cimport memcmp, memset
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
-from tensix.loops.conversion cimport conversion_init, conversion_loop, conversion_t, copy_loop, copy_strided, copy_tile
+from tensix.loops.conversion cimport (
+    conversion_init, conversion_loop, conversion_t, convert_block, copy_loop, copy_strided, copy_tile,
+)
 from tensix.loops.empty cimport empty_impl, empty_like_impl
 from tensix.loops.iterator cimport (
     GRAIN_ELEMENTS, advance, inner_loop_t, iterator_add, iterator_add_element, iterator_run, iterator_start, iterator_t,
@@ -218,6 +220,7 @@ cdef object fill_(Kernel self, object table, arguments_t args):
     """Write one value everywhere."""
     # Before any address is taken: converting may run the value's own code, which may do anything.
     cdef iterator_t iterator
+    cdef conversion_t conversion
     cdef TensorBase target = <TensorBase>args[0]
     cdef object value = <object>args[1]
     cdef TensorImpl impl = target.impl
@@ -234,7 +237,8 @@ cdef object fill_(Kernel self, object table, arguments_t args):
         element = PyArray_DATA(array)
     cdef void* data = TensorImpl_mutable_data(impl)
     if impl.dtype_code != code:
-        convert_element(code, element, impl.dtype_code, converted_buffer)
+        conversion_init(&conversion, code, impl.dtype_code)
+        convert_block(&conversion, <char*>element, 0, <char*>converted_buffer, 0, 1)
         element = converted_buffer
     cdef int itemsize = itemsize_of(impl.dtype_code)
     cdef inner_loop_t loop = zero_loop if memcmp(element, ZERO, itemsize) == 0 else copy_loop(itemsize)
@@ -264,17 +268,6 @@ cdef void zero_loop(char** data, const npy_intp* count, const npy_intp* steps, v
         memset(data[1], 0, count[0] * size)
     else:
         copy_strided(size, data[0], steps[0], data[1], steps[1], count[0])
-
-
-cdef int convert_element(uint8_t source_code, void* source, uint8_t target_code, void* target) except -1:
-    cdef conversion_t conversion
-    cdef char* data[2]
-    cdef npy_intp[2] steps = [0, 0]
-    cdef npy_intp count = 1
-    data[0], data[1] = <char*>source, <char*>target
-    conversion_init(&conversion, source_code, target_code)
-    conversion_loop(data, &count, steps, &conversion)
-    return 0
 
 
 cdef inline uint8_t element_code(uint8_t code) noexcept:
