@@ -34,7 +34,7 @@ from tensix.loops.iterator cimport (
 )
 from tensix.loops.numpy_results cimport call_numpy, take_over
 from tensix.loops.parallel cimport parallel_for
-from tensix.loops.ufunc cimport UfuncKernel, run_beside_number, run_unary, types_of_loop
+from tensix.loops.ufunc cimport UfuncKernel, run_beside_number, run_loop, types_of_loop
 from tensix.tensors.dtype cimport (
     BFLOAT16, BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT64, default_float_code, dtype_from_any,
     dtype_of_code, itemsize_of,
@@ -625,7 +625,7 @@ cdef TensorImpl mean_impl(TensorImpl x, uint8_t working, uint64_t axes, bint kee
 cdef int take_roots(TensorImpl self) except -1:
     """Take the square root of every element in place."""
     if self.device_type != META:
-        run_unary(&SQRT.loops[self.dtype_code], self, self, self.dtype_code)
+        run_loop(&SQRT.loops[self.dtype_code], self, None, self, self.dtype_code)
     return 0
 
 

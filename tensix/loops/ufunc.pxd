@@ -39,6 +39,6 @@ cdef class UfuncKernel(Kernel):
 
 
 cdef int UfuncKernel_result_code(UfuncKernel self, uint8_t code) except -1
-cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, TensorImpl out, uint8_t result_code)
+cdef TensorImpl run_loop(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out, uint8_t result_code)
 cdef TensorImpl run_beside_number(typed_loop_t* loop, TensorImpl x, void* number, bint is_left, TensorImpl out)
 cdef TensorBase scaled(TensorBase left, TensorBase right, object alpha)

@@ -92,7 +92,7 @@ cdef object run_one(Kernel self, object table, arguments_t args):
     cdef typed_loop_t* loop = &(<UfuncKernel>self).loops[x.dtype_code]
     if loop.function == NULL:
         return Tensor_wrap(UfuncKernel_result(<UfuncKernel>self, x, None))
-    return Tensor_wrap(run_unary(loop, x, None, loop.result_code))
+    return Tensor_wrap(run_loop(loop, x, None, None, loop.result_code))
 
 
 cdef object run_two(Kernel self, object table, arguments_t args):
@@ -116,7 +116,7 @@ cdef object run_with_number(Kernel kernel, object tensor, void* number, bint is_
 cdef inline TensorImpl result_of_two(UfuncKernel self, TensorImpl x, TensorImpl y):
     if x.dtype_code != y.dtype_code or self.loops[x.dtype_code].function == NULL:
         return UfuncKernel_result(self, x, y)
-    return run_binary(&self.loops[x.dtype_code], x, y, None, self.loops[x.dtype_code].result_code)
+    return run_loop(&self.loops[x.dtype_code], x, y, None, self.loops[x.dtype_code].result_code)
 
 
 cdef class PowerKernel(UfuncKernel):
@@ -368,7 +368,7 @@ cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, str kinds) exc
             loop.function = <inner_loop_t><void*>function.functions[i]  # it needs no GIL
             loop.data = <void*>function.data[i] if function.data != NULL else NULL
             loop.code, loop.result_code = CODES[types[0]], CODES[types[function.nin]]
-            loop.keeps_rows = self.promotes and self.source != "sqrt"
+            loop.keeps_rows = self.inputs == 1 and self.promotes and self.source != "sqrt"
             loop.waits_for_memory = self.source in WAIT_FOR_MEMORY
     return 0
 
@@ -457,7 +457,7 @@ cdef TensorImpl UfuncKernel_result(UfuncKernel self, TensorImpl x, TensorImpl y)
     common = x.dtype_code if y is None else promote_codes(x.dtype_code, y.dtype_code)
     cdef typed_loop_t* loop = &self.loops[UfuncKernel_code(self, common)]
     result_code = UfuncKernel_result_code(self, common)
-    return run_unary(loop, x, None, result_code) if y is None else run_binary(loop, x, y, None, result_code)
+    return run_loop(loop, x, y, None, result_code)
 
 
 cdef object UfuncKernel_write(UfuncKernel self, TensorBase a, TensorBase b, TensorBase target):
@@ -480,10 +480,7 @@ cdef object UfuncKernel_write(UfuncKernel self, TensorBase a, TensorBase b, Tens
     cdef TensorImpl left = without_overlap(x, out)
     cdef TensorImpl right = None if y is None else without_overlap(y, out)
     TensorImpl_mutable_data(out)  # once more: it may have been cloned while the operands were copied
-    if y is None:
-        run_unary(&self.loops[code], left, out, out.dtype_code)
-    else:
-        run_binary(&self.loops[code], left, right, out, out.dtype_code)
+    run_loop(&self.loops[code], left, right, out, out.dtype_code)
     TensorImpl_bump_version(out)
     return target
 
@@ -521,58 +518,37 @@ cdef TensorImpl without_overlap(TensorImpl operand, TensorImpl out):
     return copied(operand, operand.dtype_code)
 
 
-cdef TensorImpl run_unary(typed_loop_t* loop, TensorImpl x, TensorImpl out, uint8_t result_code):
-    """Run over a tensor and write to `out`, or to a new tensor of a type if that is None.
+cdef TensorImpl run_loop(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out, uint8_t result_code):
+    """Run over one tensor or two and write to `out`, or to a new tensor of a type if that is None; `y` may be None.
 
     Where types are not the loop's, elements are converted in blocks. See Note [Conversion in blocks].
     """
-    cdef iterator_t iterator
-    cdef converting_loop_t wrapped
-    cdef bint fits = x.dtype_code == loop.code and result_code == loop.result_code
-    if out is None:
-        out = new_result(x.ndim, TensorImpl_sizes(x), result_code, x, x)
-    cdef void* target = TensorImpl_mutable_data(out)
-    if fits and x.contiguous and out.contiguous and x.numel < GRAIN_ELEMENTS:
-        run_flat(loop, x, None, out, target)
-        return out
-    iterator_start(&iterator, x.ndim, TensorImpl_sizes(x))
-    iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
-    iterator_add(&iterator, out, target)
-    iterator.keeps_rows, iterator.waits_for_memory = loop.keeps_rows, loop.waits_for_memory
-    if fits:
-        iterator_run(&iterator, loop.function, loop.data)
-        return out
-    wrap_loop(&wrapped, loop, x, None, result_code)
-    iterator_run(&iterator, converting_loop, &wrapped)
-    return out
-
-
-cdef TensorImpl run_binary(typed_loop_t* loop, TensorImpl x, TensorImpl y, TensorImpl out, uint8_t result_code):
-    """Run over two tensors and write to `out`, or to a new tensor of a type if that is None; converted as above."""
     cdef int64_t sizes[64]
     cdef iterator_t iterator
     cdef converting_loop_t wrapped
     cdef int ndim
     cdef TensorImpl like
     cdef void* target
-    cdef bint fits = x.dtype_code == loop.code and y.dtype_code == loop.code and result_code == loop.result_code
-    if fits and x.contiguous and y.contiguous and (out is None or out.contiguous):
-        like = flat_shape(x, y)
+    cdef bint fits = x.dtype_code == loop.code and result_code == loop.result_code
+    fits = fits and (y is None or y.dtype_code == loop.code)
+    if fits and x.contiguous and (y is None or y.contiguous) and (out is None or out.contiguous):
+        like = x if y is None else flat_shape(x, y)
         if like is not None and like.numel < GRAIN_ELEMENTS:
             if out is None:
                 out = empty_impl(like.ndim, TensorImpl_sizes(like), result_code, x.device_type, x.device_index)
             target = TensorImpl_mutable_data(out)
             run_flat(loop, x, y, out, target)
             return out
-    ndim = broadcast_sizes(x, y, sizes)
+    ndim = broadcast_sizes(x, x if y is None else y, sizes)
     if out is None:
-        out = new_result(ndim, sizes, result_code, x, y)
+        out = new_result(ndim, sizes, result_code, x, x if y is None else y)
     target = TensorImpl_mutable_data(out)
     iterator_start(&iterator, ndim, sizes)
     iterator_add(&iterator, x, <void*>TensorImpl_const_data(x))
-    iterator_add(&iterator, y, <void*>TensorImpl_const_data(y))
+    if y is not None:
+        iterator_add(&iterator, y, <void*>TensorImpl_const_data(y))
     iterator_add(&iterator, out, target)
-    iterator.waits_for_memory = loop.waits_for_memory
+    iterator.keeps_rows, iterator.waits_for_memory = loop.keeps_rows, loop.waits_for_memory
     if fits:
         iterator_run(&iterator, loop.function, loop.data)
         return out
