@@ -544,28 +544,18 @@ def highest(numpy_dtype):
 
 
 TRUTH = {dtype_of_code(code).name: "bool" for code in range(46) if dtype_of_code(code) is not None}
-
-
-def register_reductions():
-    """Enter the kernels; on meta they find the shape and stop."""
-    wide = WIDENED | {"float16": "float32", "bfloat16": "float32"}
-    plain = {"bfloat16": "float32"}
-    for table, kernel in (
-        (native_functions.SUM, ReductionKernel("sum", None, 0, working=wide, results=WIDENED, has_dtype=True)),
-        (native_functions.PROD,
-         ReductionKernel("prod", np.multiply, 1, working=wide, results=WIDENED, has_dtype=True)),
-        (native_functions.MAX,
-         ReductionKernel("max", np.maximum, lowest, working=plain, results={}, has_empty_result=False)),
-        (native_functions.MIN,
-         ReductionKernel("min", np.minimum, highest, working=plain, results={}, has_empty_result=False)),
-        (native_functions.ANY, ReductionKernel("any", None, False, working=TRUTH)),
-        (native_functions.ALL, ReductionKernel("all", None, True, working=TRUTH)),
-    ):
-        table.register("CPU", kernel)
-        table.register("Meta", kernel)
-
-
-register_reductions()
+cdef dict WIDE = WIDENED | {"float16": "float32", "bfloat16": "float32"}
+cdef dict PLAIN = {"bfloat16": "float32"}
+REDUCTIONS = (
+    (native_functions.SUM, ReductionKernel("sum", None, 0, working=WIDE, results=WIDENED, has_dtype=True)),
+    (native_functions.PROD, ReductionKernel("prod", np.multiply, 1, working=WIDE, results=WIDENED, has_dtype=True)),
+    (native_functions.MAX,
+     ReductionKernel("max", np.maximum, lowest, working=PLAIN, results={}, has_empty_result=False)),
+    (native_functions.MIN,
+     ReductionKernel("min", np.minimum, highest, working=PLAIN, results={}, has_empty_result=False)),
+    (native_functions.ANY, ReductionKernel("any", None, False, working=TRUTH)),
+    (native_functions.ALL, ReductionKernel("all", None, True, working=TRUTH)),
+)
 
 
 # ---- mean, variance and standard deviation
@@ -774,7 +764,8 @@ cdef object accumulate_by_numpy(TensorImpl x, int dim, object result, bint inclu
     return Tensor_wrap(converted(take_over(out), result.code))
 
 
-for _table, _kernel in (
+for _table, _kernel in (  # on meta they find the shape and stop
+    *REDUCTIONS,
     (native_functions.MEAN, Kernel_of("mean", mean)),
     (native_functions.VAR, Kernel_of("var", spread)),
     (native_functions.STD, Kernel_of("std", spread, ROOT)),
