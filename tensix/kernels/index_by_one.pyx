@@ -42,28 +42,25 @@ cdef struct selection_t:
 
 cdef TensorBase select_rows(TensorImpl source, object key):
     """Return the rows that a mask or positions select, in a new tensor; None if NumPy has to."""
-    cdef selection_t self
+    cdef part_t whole
+    cdef selection_t* self = &whole.keys
     cdef int64_t sizes[64]
     cdef TensorImpl made, index
     if not isinstance(key, TensorBase):
         return None
-    index = index_of((<TensorBase>key).impl)
-    if index is None or not selection_init(&self, source, index):
+    index = (<TensorBase>key).impl
+    if not selection_init(self, source, index):
         return None
-    made = empty_impl(result_sizes(&self, source, index, sizes), sizes, source.dtype_code, CPU, -1)
-    take_keys(&self, index)
-    cdef const char* rows = <const char*>TensorImpl_const_data(source)
-    cdef char* out = <char*>TensorImpl_mutable_data(made)
-    cdef part_t part
-    part.is_done = True
+    made = empty_impl(result_sizes(self, source, index, sizes), sizes, source.dtype_code, CPU, -1)
+    take_keys(self, index)
+    whole.rows = <char*>TensorImpl_const_data(source)
+    whole.other, whole.step, whole.reads = <char*>TensorImpl_mutable_data(made), self.row_bytes, True
     if self.selected * self.row_bytes < GRAIN_ELEMENTS:
-        part.is_done = copy_rows(&self, rows, out)
+        move_part(&whole, 0)
     else:
-        part.keys, part.rows, part.out = self, rows, out
-        run_shares(copy_in_parts, &part, 1, GRAIN_ELEMENTS, source, index, None)
-        self.outside = part.keys.outside
-    if not part.is_done:
-        refuse_position(&self)
+        run_shares(copy_in_parts, &whole, 1, GRAIN_ELEMENTS, source, index, None)
+    if not whole.is_done:
+        refuse_position(self)
     return Tensor_wrap(made)
 
 
@@ -72,48 +69,34 @@ cdef bint write_rows(TensorImpl target, object key, TensorImpl values) except -1
 
     `target` is writable, and `values` has its type.
     """
-    cdef selection_t self
+    cdef part_t whole
+    cdef selection_t* self = &whole.keys
     cdef int64_t sizes[64]
-    cdef part_t part
     cdef TensorImpl index
     cdef int ndim
     if not isinstance(key, TensorBase) or not values.contiguous:
         return False
-    cdef char* rows = <char*>TensorImpl_mutable_data(target)  # first: it may take bytes of its own, which runs any code
-    index = index_of((<TensorBase>key).impl)
-    if index is None or not selection_init(&self, target, index):
+    whole.rows = <char*>TensorImpl_mutable_data(target)  # first: it may take bytes of its own, which runs any code
+    index = (<TensorBase>key).impl
+    if not selection_init(self, target, index):
         return False
-    take_keys(&self, index)
+    take_keys(self, index)
     if values.ndim != 0:
-        ndim = result_sizes(&self, target, index, sizes)
+        ndim = result_sizes(self, target, index, sizes)
         if not TensorImpl_has_sizes(values, ndim, sizes):
             return False
     elif self.row_bytes != self.itemsize:
         return False
     if may_overlap(target, values) or may_overlap(target, index):
         return False
-    cdef const char* given = <const char*>TensorImpl_const_data(values)
-    cdef int64_t step = 0 if values.ndim == 0 else self.row_bytes
-    if not are_inside(&self):  # nothing is written then
-        refuse_position(&self)
-    if self.key_count + self.selected * (self.row_bytes // self.itemsize) < GRAIN_ELEMENTS:
-        scatter_rows(&self, rows, given, step)
-        return True
+    whole.other, whole.reads = <char*>TensorImpl_const_data(values), False
+    whole.step = 0 if values.ndim == 0 else self.row_bytes
+    if not are_inside(self):  # nothing is written then
+        refuse_position(self)
     # Safe whatever other threads write to the keys meanwhile: they are checked as they are read.
-    part.keys, part.rows, part.given, part.step = self, rows, given, step
-    run_shares(scatter_part, &part, 1, GRAIN_ELEMENTS, index, values, target)
+    run_shares(
+        move_part, &whole, 1, self.key_count + self.selected * (self.row_bytes // self.itemsize), index, values, target)
     return True
-
-
-cdef void scatter_part(void* part, int64_t share) noexcept nogil:
-    scatter_rows(&(<part_t*>part).keys, <char*>(<part_t*>part).rows, (<part_t*>part).given, (<part_t*>part).step)
-
-
-cdef TensorImpl index_of(TensorImpl key):
-    """Return a key in the form that is read here: bools, or int64; None if it is neither or does not lie in order."""
-    if key.device_type != CPU or key.storage is None or not key.contiguous or key.ndim == 0:
-        return None
-    return key if key.dtype_code in (BOOL, INT64) else None
 
 
 cdef bint selection_init(selection_t* self, TensorImpl rows, TensorImpl index) except -1:
@@ -121,9 +104,11 @@ cdef bint selection_init(selection_t* self, TensorImpl rows, TensorImpl index) e
     cdef bint is_mask = index.dtype_code == BOOL
     cdef int taken = index.ndim if is_mask else 1
     cdef int i
-    if not rows.contiguous or rows.device_type != CPU or rows.storage is None or rows.ndim < taken:
+    if not is_mask and index.dtype_code != INT64 or index.ndim == 0 or not (rows.contiguous and index.contiguous):
         return False
-    if rows.ndim - taken + (1 if is_mask else index.ndim) > 64:
+    if rows.device_type != CPU or index.device_type != CPU or rows.storage is None or index.storage is None:
+        return False
+    if rows.ndim < taken or rows.ndim - taken + (1 if is_mask else index.ndim) > 64:
         return False
     self.itemsize = itemsize_of(rows.dtype_code)
     self.row_count, self.row_bytes = 1, self.itemsize
@@ -151,11 +136,11 @@ cdef int take_keys(selection_t* self, TensorImpl index) except -1:
 
 cdef struct part_t:
     selection_t keys
-    const char* rows
-    char* out
+    char* rows
+    char* other        # what the rows are copied to, or what is written to them, if it is not read,
+    int64_t step       # and how far it is from one to the next
+    bint reads
     bint is_done
-    const char* given  # what is written to the rows, and the step from one to the next
-    int64_t step
 
 
 cdef void copy_in_parts(void* whole, int64_t share) noexcept nogil:
@@ -163,14 +148,14 @@ cdef void copy_in_parts(void* whole, int64_t share) noexcept nogil:
     cdef part_t parts[PARTS]
     cdef part_t* part
     cdef selection_t* self = &(<part_t*>whole).keys
-    cdef const char* rows = (<part_t*>whole).rows
-    cdef char* out = (<part_t*>whole).out
+    cdef char* out = (<part_t*>whole).other
     cdef int64_t i, start, stop
     cdef int64_t left = self.selected
     cdef int64_t count = min(<int64_t>PARTS, self.key_count, 1 + self.selected * self.row_bytes // PART_BYTES)
     for i in range(count):
         part = &parts[i]
-        part.keys, part.rows, part.out = self[0], rows, out
+        part[0] = (<part_t*>whole)[0]
+        part.other = out
         start, stop = self.key_count // count * i, self.key_count // count * (i + 1)
         if i == count - 1:
             stop = self.key_count
@@ -185,16 +170,17 @@ cdef void copy_in_parts(void* whole, int64_t share) noexcept nogil:
             part.keys.positions += start
         left -= part.keys.selected
         out += part.keys.selected * self.row_bytes
-    parallel_for(count, copy_part, parts)
+    parallel_for(count, move_part, parts)
+    (<part_t*>whole).is_done = True
     for i in range(count):
         if not parts[i].is_done:
             self.outside, (<part_t*>whole).is_done = parts[i].keys.outside, False
             return
 
 
-cdef void copy_part(void* parts, int64_t i) noexcept nogil:
+cdef void move_part(void* parts, int64_t i) noexcept nogil:
     cdef part_t* part = &(<part_t*>parts)[i]
-    part.is_done = copy_rows(&part.keys, part.rows, part.out)
+    part.is_done = move_rows(&part.keys, part.rows, part.other, part.step, part.reads)
 
 
 cdef int result_sizes(const selection_t* self, TensorImpl rows, TensorImpl index, int64_t* sizes) noexcept:
@@ -233,16 +219,10 @@ cdef int64_t set_bytes(const uint8_t* mask, int64_t count) noexcept nogil:
 # ---- loops
 
 
-ctypedef bint (*copy_items_t)(const void* rows, selection_t* self, char* to) noexcept nogil
-ctypedef void (*scatter_items_t)(void* rows, selection_t* self, const char* given, int64_t step) noexcept nogil
-cdef copy_items_t[5] COPY_ITEMS = [
-    <copy_items_t>copy_items[uint8_t], <copy_items_t>copy_items[uint16_t], <copy_items_t>copy_items[uint32_t],
-    <copy_items_t>copy_items[uint64_t], <copy_items_t>copy_items[sixteen_bytes_t],
-]
-cdef scatter_items_t[5] SCATTER_ITEMS = [
-    <scatter_items_t>scatter_items[uint8_t], <scatter_items_t>scatter_items[uint16_t],
-    <scatter_items_t>scatter_items[uint32_t], <scatter_items_t>scatter_items[uint64_t],
-    <scatter_items_t>scatter_items[sixteen_bytes_t],
+ctypedef bint (*move_items_t)(void* rows, selection_t* self, char* other, int64_t step, bint reads) noexcept nogil
+cdef move_items_t[5] MOVE_ITEMS = [
+    <move_items_t>move_items[uint8_t], <move_items_t>move_items[uint16_t], <move_items_t>move_items[uint32_t],
+    <move_items_t>move_items[uint64_t], <move_items_t>move_items[sixteen_bytes_t],
 ]
 
 
@@ -259,40 +239,45 @@ cdef int64_t take_places(selection_t* part, const selection_t* self, int64_t sta
     return part.key_count
 
 
-cdef bint copy_rows(selection_t* self, const char* rows, char* out) noexcept nogil:
-    """Copy the selected rows one after the other; return False at a position outside."""
+cdef bint move_rows(selection_t* self, char* rows, char* other, int64_t step, bint reads) noexcept nogil:
+    """Copy the selected rows one after the other, or write to them, `step` 0 the same row; False: one is outside."""
     cdef selection_t part
     cdef int64_t places[PLACES]
     cdef int64_t left = self.selected
     cdef int64_t start = 0
-    cdef int64_t i, position
-    if self.row_bytes == self.itemsize:
-        return COPY_ITEMS[place_of_item(self.itemsize)](rows, self, out)
+    cdef int64_t i, place
+    if self.row_bytes == self.itemsize and (reads or self.mask == NULL):
+        return MOVE_ITEMS[place_of_item(self.itemsize)](rows, self, other, step, reads)
     if self.mask == NULL:
         for i in range(self.key_count):
-            position = place_of(self, self.positions[i])
-            if position < 0:
+            place = place_of(self, self.positions[i])
+            if place < 0:
                 return False
-            memcpy(out + i * self.row_bytes, rows + position * self.row_bytes, self.row_bytes)
+            if reads:
+                memcpy(other, rows + place * self.row_bytes, self.row_bytes)
+            else:
+                memcpy(rows + place * self.row_bytes, other, self.row_bytes)
+            other += step
         return True
     while start < self.key_count:
         left -= take_places(&part, self, start, left, places)
-        copy_rows(&part, rows, out)
-        out += part.key_count * self.row_bytes
+        move_rows(&part, rows, other, step, reads)
+        other += part.key_count * step
         start += PLACES
-    memset(out, 0, left * self.row_bytes)
+    if reads:
+        memset(other, 0, left * self.row_bytes)
     return True
 
 
-cdef bint copy_items(item_t* rows, selection_t* self, char* to) noexcept nogil:
-    """Copy rows of one item. See Note [Choosing without branches]."""
-    cdef item_t* out = <item_t*>to
+cdef bint move_items(item_t* rows, selection_t* self, char* other, int64_t step, bint reads) noexcept nogil:
+    """Copy rows of one item, or write to them. See Note [Choosing without branches]."""
+    cdef item_t* out = <item_t*>other
     cdef const uint8_t* mask = self.mask
     cdef int64_t selected = self.selected
     cdef int64_t count = self.key_count
     cdef int64_t i = 0
     cdef int64_t found = 0
-    cdef int64_t position
+    cdef int64_t place
     if mask != NULL:
         while i < count and found < selected:
             out[found] = rows[i]
@@ -302,10 +287,13 @@ cdef bint copy_items(item_t* rows, selection_t* self, char* to) noexcept nogil:
             memset(&out[found], 0, (selected - found) * sizeof(item_t))
         return True
     for i in range(count):
-        position = place_of(self, self.positions[i])
-        if position < 0:
+        place = place_of(self, self.positions[i])
+        if place < 0:
             return False
-        out[i] = rows[position]
+        if reads:
+            out[i] = rows[place]
+        else:
+            rows[place] = (<item_t*>(other + i * step))[0]
     return True
 
 
@@ -325,38 +313,6 @@ cdef bint are_inside(selection_t* self) noexcept nogil:
             if place_of(self, self.positions[i]) < 0:
                 return False
     return True
-
-
-cdef void scatter_rows(selection_t* self, char* rows, const char* given, int64_t step) noexcept nogil:
-    """Write to the selected rows what lies at `given`, and `step` bytes further for each."""
-    cdef selection_t part
-    cdef int64_t places[PLACES]
-    cdef int64_t left = self.selected
-    cdef int64_t start = 0
-    cdef int64_t i, place
-    while self.mask != NULL and start < self.key_count:
-        left -= take_places(&part, self, start, left, places)
-        scatter_rows(&part, rows, given, step)
-        given += part.key_count * step
-        start += PLACES
-    if self.mask != NULL:
-        return
-    if self.row_bytes == self.itemsize:
-        SCATTER_ITEMS[place_of_item(self.itemsize)](rows, self, given, step)
-        return
-    for i in range(self.key_count):
-        place = place_of(self, self.positions[i])
-        if place >= 0:
-            memcpy(rows + place * self.row_bytes, given + i * step, self.row_bytes)
-
-
-cdef void scatter_items(item_t* rows, selection_t* self, const char* given, int64_t step) noexcept nogil:
-    cdef int64_t i, place
-    for i in range(self.key_count):
-        place = place_of(self, self.positions[i])
-        if place >= 0:
-            rows[place] = (<const item_t*>given)[0]
-        given += step
 
 
 cdef int refuse_position(const selection_t* self) except -1:
