@@ -42,8 +42,8 @@ from tensix.loops.numpy_results import computed
 from tensix.tensors.dtype import complex64, float32
 from tensix.tensors.memory_format import contiguous_format
 
-cdef OperatorTable ASTYPE, CLONE, COPY_, EMPTY, EXPAND, FILL_, RANDOM_, RESHAPE, ZEROS
-from tensix.dispatch.native_functions import ASTYPE, CLONE, COPY_, EMPTY, EXPAND, FILL_, RANDOM_, RESHAPE, ZEROS
+cdef OperatorTable ASTYPE, CLONE, EMPTY, EXPAND, FILL_, RANDOM_, RESHAPE, ZEROS
+from tensix.dispatch.native_functions import ASTYPE, CLONE, EMPTY, EXPAND, FILL_, RANDOM_, RESHAPE, ZEROS
 cdef object LONGEST = 2**63 - 1
 
 cdef enum:
@@ -295,9 +295,7 @@ cdef object arange(Kernel self, object table, arguments_t args):
     cdef bint are_ints = PyLong_CheckExact(start) and PyLong_CheckExact(end) and PyLong_CheckExact(step)
     cdef bint wants_ints
     cdef int64_t count
-    cdef Device where = None
     cdef TensorBase made = None
-    cdef TensorBase target = None
     check_strided(<object>args[4], <object>args[6])
     if step == 0:
         raise ValueError("arange() needs a step other than 0.")
@@ -307,22 +305,16 @@ cdef object arange(Kernel self, object table, arguments_t args):
         dtype = dtype_of_code(INT64 if are_ints or not has_float(start, end, step) else FLOAT32)
     wants_ints = is_integer(dtype.code)
     count = length_of_ints(start, end, step) if are_ints else length_of(start, end, step)
-    if device is not None:
-        where = Device_from_any(device)
-        if where.type_code != CPU:  # before any number is made: the device may be meta, or have no memory for them
-            target = new_vector(count, dtype.code, where.type_code, where.index)
-        if where.type_code == META:
-            return target
-    if are_ints and (dtype.code == INT64 or not wants_ints):
+    if device is not None and Device_from_any(device).type_code != CPU:
+        pass
+    elif are_ints and (dtype.code == INT64 or not wants_ints):
         made = range_of_ints(start, step, count)
     elif not are_ints and not wants_ints and is_number(start) and is_number(end) and is_number(step):
         made = range_of_floats(start, step, count, FLOAT32 if dtype.code == FLOAT32 else FLOAT64)
-    if made is None:
-        new_vector(count, dtype.code, META, -1)  # refuses lengths that NumPy would round up to 2**63, and lose
-        made = computed(np.arange, start, end, step, dtype.numpy if wants_ints else None)
-    if made.impl.dtype_code != dtype.code:
-        made = ASTYPE.call_with(made, dtype)
-    return made if target is None else COPY_.call2(target, made)
+    if made is not None:
+        return made if made.impl.dtype_code == dtype.code else ASTYPE.call_with(made, dtype)
+    new_vector(count, dtype.code, META, -1)  # refuses lengths that NumPy would round up to 2**63, and lose
+    return numbers_of_numpy(count, dtype, device, np.arange, start, end, step, dtype.numpy if wants_ints else None)
 
 
 cdef bint is_number(object value) noexcept:
