@@ -9,7 +9,6 @@ from tensix.core.device cimport CPU, META, Device_from_any
 from tensix.core.handle cimport own_new
 from tensix.core.storage cimport StorageImpl_lazy_clone
 from tensix.core.storage_impl cimport StorageImpl
-from libc.string cimport memcmp, memset
 from tensix.dispatch.kernel cimport Kernel, Kernel_of, arguments_t
 from tensix.dispatch.operator_table cimport OperatorTable
 from tensix.loops.conversion cimport (
@@ -241,7 +240,7 @@ cdef object fill_(Kernel self, object table, arguments_t args):
         convert_block(&conversion, <char*>element, 0, <char*>converted_buffer, 0, 1)
         element = converted_buffer
     cdef int itemsize = itemsize_of(impl.dtype_code)
-    cdef inner_loop_t loop = zero_loop if memcmp(element, ZERO, itemsize) == 0 else copy_loop(itemsize)
+    cdef inner_loop_t loop = copy_loop(itemsize)
     cdef npy_intp count = impl.numel
     cdef npy_intp[2] steps = [0, itemsize]
     cdef (char*)[2] ends = [<char*>element, <char*>data]
@@ -256,18 +255,6 @@ cdef object fill_(Kernel self, object table, arguments_t args):
         iterator_run(&iterator, loop, &itemsize)
     TensorImpl_bump_version(impl)
     return target
-
-
-cdef char[16] ZERO  # bytes of the widest element
-
-
-cdef void zero_loop(char** data, const npy_intp* count, const npy_intp* steps, void* itemsize) noexcept nogil:
-    """Inner loop: write zeros by the C library."""
-    cdef int size = (<int*>itemsize)[0]
-    if steps[1] == size:
-        memset(data[1], 0, count[0] * size)
-    else:
-        copy_strided(size, data[0], steps[0], data[1], steps[1], count[0])
 
 
 cdef inline uint8_t element_code(uint8_t code) noexcept:
