@@ -99,8 +99,8 @@ HAS_VECTOR_MATH = is_true("defined(__x86_64__) && defined(__GLIBC__) && !defined
 HAS_PRELOADED = is_true("defined(__linux__) && defined(__GLIBC__)") and not get_config_var("Py_GIL_DISABLED")
 # Loops of our own over elements that the compiler can take many at once; GCC does so from -O3 on.
 VECTORISED = (
-    "kernels/index_by_one", "kernels/index_by_several", "kernels/manipulation", "kernels/random", "kernels/searching",
-    "kernels/sets", "kernels/sorting", "kernels/statistical", "loops/conversion", "loops/corrected_loops",
+    "kernels/indexing", "kernels/manipulation", "kernels/random", "kernels/searching", "kernels/sets",
+    "kernels/sorting", "kernels/statistical", "loops/conversion", "loops/corrected_loops",
 )  # fmt: skip
 # What small calls go through. The others are as fast at -O1, which takes GCC two thirds of the time.
 HOT = (
