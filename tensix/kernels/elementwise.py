@@ -678,9 +678,7 @@ def minimum(x1: Operand, x2: Operand, /, *, out: Tensor | None = None) -> Tensor
     """
 
 
-for _key in ("CompositeImplicitAutograd", "CPU"):
-    _kernel = ClipKernel(maximum.table, minimum.table, at_once=_key == "CPU")
-    native_functions.CLIP.register(_key, _kernel)
+native_functions.CLIP.register("CompositeImplicitAutograd", ClipKernel(maximum.table, minimum.table))
 
 
 def equal_by_operators(x1, x2):

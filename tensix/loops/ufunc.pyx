@@ -23,7 +23,7 @@ from tensix.loops.iterator cimport (
 )
 from tensix.loops.overlap cimport check_writable_once, is_same_view, may_overlap
 from tensix.tensors.dtype cimport (
-    BFLOAT16, FLOAT16, FLOAT32, FLOAT64, default_float_code, dtype_from_any, dtype_of_code, itemsize_of,
+    BFLOAT16, FLOAT16, FLOAT32, FLOAT64, default_float_code, dtype_of_code, itemsize_of,
 )
 from tensix.exchange.ndarray cimport readable_of_impl
 from tensix.dispatch.operands cimport scalar_like
@@ -305,17 +305,16 @@ cdef void search_run(char** data, const npy_intp* count, const npy_intp* steps, 
 
 
 cdef class ClipKernel(Kernel):
-    """Bound a tensor from below and above by two other operators, so as to serve every device; on the CPU at once."""
+    """Bound a tensor from below and above: on the CPU at once, or by two other operators, which serve every device."""
 
     cdef OperatorTable maximum
     cdef OperatorTable minimum
-    cdef const inner_loop_t* loops  # by element types, for both bounds at once; NULL: in two steps
+    cdef const inner_loop_t* loops  # by element types, for both bounds at once
 
-    def __init__(self, OperatorTable maximum not None, OperatorTable minimum not None, *, at_once=False):
-        self.maximum, self.minimum, self.function = maximum, minimum, clip
+    def __init__(self, OperatorTable maximum not None, OperatorTable minimum not None):
         cdef int is_math
-        self.loops = faster_loops("clip", &is_math) if at_once else NULL
-        self.name = "maximum and minimum at once" if at_once else "maximum, then minimum"
+        self.maximum, self.minimum, self.loops = maximum, minimum, faster_loops("clip", &is_math)
+        self.function, self.name = clip, "maximum and minimum"
 
 
 cdef object clip(Kernel kernel, object table, arguments_t args):
@@ -323,7 +322,7 @@ cdef object clip(Kernel kernel, object table, arguments_t args):
     cdef TensorBase x = <TensorBase>args[0]
     cdef TensorBase low = <TensorBase>args[1]
     cdef TensorBase high = <TensorBase>args[2]
-    if self.loops != NULL and is_bound(low, x.impl) and is_bound(high, x.impl):
+    if is_bound(low, x.impl) and is_bound(high, x.impl):
         if self.loops[x.impl.dtype_code] != NULL:
             return clipped(self.loops[x.impl.dtype_code], x.impl, low.impl, high.impl)
     cdef TensorBase raised = x if low is None else self.maximum.call2(x, low)
@@ -333,10 +332,10 @@ cdef object clip(Kernel kernel, object table, arguments_t args):
 
 
 cdef bint is_bound(TensorBase bound, TensorImpl x):
-    """Return whether it is a single element of the tensor's type that can be read where that is."""
+    """Return whether it is a single element of the tensor's type, and both can be read here."""
     if bound is None or bound.impl.ndim != 0 or bound.impl.dtype_code != x.dtype_code:
         return False
-    return bound.impl.device_type == CPU and x.device_type == CPU
+    return bound.impl.device_type == CPU and x.device_type == CPU and x.storage is not None
 
 
 cdef object clipped(inner_loop_t loop, TensorImpl x, TensorImpl low, TensorImpl high):
@@ -374,23 +373,11 @@ cdef int UfuncKernel_take_loops(UfuncKernel self, ufunc function, str kinds) exc
 
 
 cdef int CODES[24]  # tensix's type codes by NumPy's 24 type numbers; -1 for types that tensix lacks
-
-
-cdef int read_types() except -1:
-    """Enter the types of NumPy's that tensix has."""
-    memset(CODES, -1, sizeof(CODES))
-    for letter in np.typecodes["All"]:
-        dtype = np.dtype(letter)
-        if letter in "SUVOMm":
-            continue
-        try:
-            CODES[<int>dtype.num] = dtype_from_any(dtype).code
-        except TypeError:  # long double
-            pass
-    return 0
-
-
-read_types()
+memset(CODES, -1, sizeof(CODES))
+for _code in range(46):
+    _dtype = dtype_of_code(_code)
+    if _dtype is not None and _code != BFLOAT16:  # See Note [bfloat16 and NumPy]
+        CODES[<int>_dtype.numpy.num] = _code
 cdef UfuncKernel DIFFERS = UfuncKernel("array_equal", np.not_equal)
 ARRAY_EQUAL = Kernel_of("numpy.not_equal up to the first difference", are_equal)
 
