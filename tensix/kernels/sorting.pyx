@@ -418,17 +418,11 @@ cdef line_function_t[10] SORT_POSITIONS = [
 ]
 
 
-cdef int take_functions() except -1:
-    """Take NumPy's functions for all types but floats of two bytes, and what NumPy lacks."""
-    for code in range(47):
-        dtype = dtype_of_code(code)
-        if dtype is not None and code != FLOAT16 and code != BFLOAT16 and dtype.numpy is not None:
-            descr = dtype.numpy
-            FUNCTIONS[code] = PyDataType_GetArrFuncs(<PyArray_Descr*>descr)
-    return 0
-
-
-take_functions()
+for _code in range(47):  # NumPy's functions for all types but floats of two bytes, and what NumPy lacks
+    _dtype = dtype_of_code(_code)
+    if _dtype is not None and _code != FLOAT16 and _code != BFLOAT16 and _dtype.numpy is not None:
+        _descr = _dtype.numpy
+        FUNCTIONS[<int>_code] = PyDataType_GetArrFuncs(<PyArray_Descr*>_descr)
 native_functions.SORT.register("CPU", Kernel_of("sort", sort, False))
 native_functions.ARGSORT.register("CPU", Kernel_of("argsort", sort, True))
 native_functions.PARTITION.register("CPU", NumpyKernel(np.partition, widens=True))
