@@ -400,7 +400,7 @@ cdef int UfuncKernel_correct(UfuncKernel self) except -1:
             self.loops[code].function, self.loops[code].data = loop, &self.originals[code]
             if self.originals[code].function == NULL:
                 self.loops[code].code = self.loops[code].result_code = code
-    if is_math:
+    if is_math or self.operator_name == "floor_divide":
         self.loops[FLOAT16].function = NULL
     return 0
 
