@@ -20,8 +20,8 @@ order. Its calls go to the operator's table, with no function in between. By the
 checked to be some, what names an element type becomes a `DType`, and one or more ints become a tuple; where the
 annotation is ``Operand``, a number becomes a tensor with the others.
 
-A docstring that says "parameters as for" another function is shown with the parameters, results and errors of that
-function, unless it has such a section itself.
+A docstring that says "parameters as for" or "errors as for" another function is shown with the parameters, results and
+errors of that function, unless it has such a section itself.
 """
 from cpython.number cimport PyIndex_Check
 from cpython.object cimport PyObject
@@ -150,19 +150,22 @@ cdef class TensorFunction:
         return f"<function {self.__module__}.{self.__name__}>"
 
 
+cdef tuple SECTIONS = ("Parameters", "Returns", "Raises", "Notes", "Examples")  # the first three may be another's
+
+
 cdef object described(TensorFunction self):
     """Return the docstring of the declaration, with the sections of the one whose parameters it says to have."""
     re, doc = import_module("re"), self.declaration.__doc__  # few programs ask
-    found = re.search("parameters as for `([a-z]+)`", doc or "")
+    found = re.search("(?:parameters|errors) as for `([a-z]+)`", doc or "")
     if found is None:
         return doc
-    names, start = self.declaration.__globals__, r"\n\n(?=(?:Parameters|Returns|Raises|Notes|Examples)\n-)"
+    names, start = self.declaration.__globals__, rf"\n\n(?=(?:{'|'.join(SECTIONS)})\n-)"
     other = names[found[1]] if found[1] in names else getattr(import_module("tensix"), found[1])
-    cleandoc = import_module("inspect").cleandoc
-    first, *own = re.split(start, cleandoc(doc))
-    missing = {"Parameters", "Returns", "Raises"} - {section.partition("\n")[0] for section in own}
-    others = [section for section in re.split(start, cleandoc(other.__doc__)) if section.partition("\n")[0] in missing]
-    return "\n\n".join([first, *others, *own])
+    first, *own = re.split(start, import_module("inspect").cleandoc(doc))
+    others = re.split(start, import_module("inspect").cleandoc(other.__doc__))
+    sections = {section.partition("\n")[0]: section for section in [*others, *own]}
+    kept = [*SECTIONS[:3], *[section.partition("\n")[0] for section in own]]
+    return "\n\n".join([first, *[sections[name] for name in SECTIONS if name in sections and name in kept]])
 
 
 cdef PyObject* call(PyObject* function, PyObject** args, size_t flagged, PyObject* names) except NULL:

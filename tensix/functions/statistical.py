@@ -139,7 +139,7 @@ def prod(x: Tensor, /, *, axis: Axes = None, dtype: _DTypeLike | None = None, ke
 
 @operator(native_functions.STD)
 def std(x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
-    """Return the standard deviations: the square roots of the variances.
+    """Return the standard deviations: the square roots of the variances; errors as for `mean`.
 
     Parameters
     ----------
@@ -152,13 +152,6 @@ def std(x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: b
     keepdims : bool, optional
         Whether reduced axes stay, with size 1.
 
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If an axis is named twice.
-
     Examples
     --------
     >>> tensix.std(tensix.tensor([1.0, 3.0]))
@@ -168,7 +161,7 @@ def std(x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: b
 
 @operator(native_functions.SUM)
 def sum(x: Tensor, /, *, axis: Axes = None, dtype: _DTypeLike | None = None, keepdims: bool = False) -> Tensor:
-    """Return the sums, of no elements 0.
+    """Return the sums, of no elements 0; errors as for `mean`.
 
     Parameters
     ----------
@@ -180,13 +173,6 @@ def sum(x: Tensor, /, *, axis: Axes = None, dtype: _DTypeLike | None = None, kee
         The type of the result. If not given, small integers become int64 or uint64, and bools int64.
     keepdims : bool, optional
         Whether reduced axes stay, with size 1.
-
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If an axis is named twice.
 
     Examples
     --------
