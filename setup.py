@@ -71,7 +71,8 @@ if sys.platform == "win32":
 else:
     COMPILE_ARGS = ["-fno-strict-aliasing", "-Wno-unused-function", "-g" if DEBUG else "-g0"]
     # A loop that lies across a cache line runs at half its speed: copies of every second float64 took 1.9 of NumPy's.
-    COMPILE_ARGS += ["-falign-loops=32"]
+    # Small calls take 0.94 to 1.12 of their time by where functions begin, so these begin with a line.
+    COMPILE_ARGS += ["-falign-loops=32", "-falign-functions=64"]
     if sys.platform == "linux":
         # Calls of CPython go through the address that the loader found, not through a jump to it: `empty` takes 15 ns
         # less of 155, `view` and `shape` 3.

@@ -41,6 +41,7 @@ cdef extern from "tensix/loops/stream.h" nogil:
         void* data
         int last
         npy_intp size
+        bint copies
     npy_intp STREAM_FROM "TX_STREAM_FROM"
     void streaming_loop "tx_streaming_loop"(
         char** data, const npy_intp* count, const npy_intp* steps, void* wrapped) noexcept
@@ -112,32 +113,36 @@ cdef npy_intp iterator_total(const iterator_t* self) noexcept nogil:
 cdef int iterator_run(iterator_t* self, inner_loop_t loop, void* loop_data) except -1:
     """Call the inner loop on every run of elements; each element is written once, so threads may share the work."""
     cdef npy_intp total = iterator_total(self)
-    cdef streaming_loop_t streaming
     if total == 0:
         return 0
     iterator_simplify(self, self.operands - 1)
     if total < GRAIN_ELEMENTS:
         iterator_walk(self, loop, loop_data)
         return 0
-    if self.waits_for_memory and writes_past_cache(self, total):
-        streaming.function, streaming.data = loop, loop_data
-        streaming.last, streaming.size = self.operands - 1, self.itemsizes[self.operands - 1]
-        loop, loop_data = streaming_loop, &streaming
     iterator_begin_use(self)
     with nogil:
-        iterator_split(self, longest_dim(self), loop, loop_data)
+        run_large_walk(self, total, loop, loop_data)
     iterator_end_use(self)
     return 0
 
 
-cdef bint writes_past_cache(const iterator_t* self, npy_intp total) noexcept:
-    """Return whether the result is large and is not read, too. See Note [Stores past the cache]."""
+cdef void run_large_walk(iterator_t* self, npy_intp total, inner_loop_t loop, void* loop_data) noexcept nogil:
+    """Share the runs among threads. See Note [Stores past the cache]."""
     cdef int last = self.operands - 1
+    cdef streaming_loop_t streaming = streaming_loop_t(
+        loop, loop_data, last, self.itemsizes[last], self.tile_loop != NULL)  # which copies have
+    if self.waits_for_memory and total * self.itemsizes[last] >= STREAM_FROM and not is_read(self, last):
+        loop, loop_data = streaming_loop, &streaming
+    iterator_split(self, longest_dim(self), loop, loop_data)
+
+
+cdef bint is_read(const iterator_t* self, int written) noexcept nogil:
+    """Return whether the storage of an operand is that of one before it."""
     cdef int i
-    for i in range(last):
-        if self.storages[i] == self.storages[last]:
-            return False
-    return total * self.itemsizes[last] >= STREAM_FROM
+    for i in range(written):
+        if self.storages[i] == self.storages[written]:
+            return True
+    return False
 
 
 cdef int iterator_begin_use(iterator_t* self) except -1:

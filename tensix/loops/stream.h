@@ -18,7 +18,7 @@
 #define TX_STREAM_FROM ((intptr_t)32 << 20) /* bytes of the result: few processors have more cache for one core */
 #define TX_STREAM_LINE(to, from)                                                                            \
     for (int i = 0; i < TX_LINE; i += 16)                                                                   \
-        _mm_stream_si128((__m128i *)((to) + i), _mm_load_si128((const __m128i *)((from) + i)))
+        _mm_stream_si128((__m128i *)((to) + i), _mm_loadu_si128((const __m128i *)((from) + i)))
 #define TX_END_STREAM _mm_sfence()
 #else
 #define TX_STREAM_FROM INTPTR_MAX
@@ -33,6 +33,7 @@ typedef struct {
     void *data;
     int last;      /* of the operands, the result */
     intptr_t size; /* of its elements */
+    int copies;    /* whether they are those of the first operand, which need not be written to a block first */
 } tx_streaming_loop_t;
 
 static void tx_streaming_loop(char **data, const intptr_t *count, const intptr_t *steps, void *wrapped)
@@ -41,7 +42,7 @@ static void tx_streaming_loop(char **data, const intptr_t *count, const intptr_t
     const int last = self->last;
     const intptr_t size = self->size, whole = TX_STREAM_BLOCK / size;
     const intptr_t to_line = -(uintptr_t)data[last] & (TX_LINE - 1); /* bytes */
-    char buffer[TX_STREAM_BLOCK + TX_LINE], *block = buffer + (-(uintptr_t)buffer & (TX_LINE - 1)), *place[4];
+    char buffer[TX_STREAM_BLOCK + TX_LINE], *block = buffer + (-(uintptr_t)buffer & (TX_LINE - 1)), *place[4], *made;
     if (steps[last] != size || *count < whole || to_line % size != 0) { /* else an element begins where a line does */
         self->function(data, count, steps, self->data);
         return;
@@ -53,9 +54,10 @@ static void tx_streaming_loop(char **data, const intptr_t *count, const intptr_t
         n = wanted < rest ? wanted : rest;
         for (int k = 0; k < last; k++) place[k] = data[k] + start * steps[k];
         place[last] = streams ? block : to;
-        self->function(place, &n, steps, self->data);
+        made = streams && self->copies && steps[0] == size ? place[0] : block;
+        if (made == block) self->function(place, &n, steps, self->data);
         if (streams)
-            for (intptr_t line = 0; line < TX_STREAM_BLOCK; line += TX_LINE) TX_STREAM_LINE(to + line, block + line);
+            for (intptr_t line = 0; line < TX_STREAM_BLOCK; line += TX_LINE) TX_STREAM_LINE(to + line, made + line);
     }
     TX_END_STREAM;
 }
