@@ -167,7 +167,7 @@ def wait_for(condition, seconds=30):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_program_that_is_killed_leaves_a_page(tmp_path, begin, number):
     process, pid = begin("run", "--limit", "1GiB")
-    time.sleep(1.5)  # a kill cannot be heard: the file of a moment before counts
+    time.sleep(4 if number == signal.SIGKILL else 0.5)  # a kill cannot be heard: the file of a moment before counts
     os.kill(pid, number)
     shown = process.communicate(timeout=30)[1]
     assert process.returncode == 128 + number
