@@ -305,12 +305,11 @@ cdef object arange(Kernel self, object table, arguments_t args):
         dtype = dtype_of_code(INT64 if are_ints or not has_float(start, end, step) else FLOAT32)
     wants_ints = is_integer(dtype.code)
     count = length_of_ints(start, end, step) if are_ints else length_of(start, end, step)
-    if device is not None and Device_from_any(device).type_code != CPU:
-        pass
-    elif are_ints and (dtype.code == INT64 or not wants_ints):
-        made = range_of_ints(start, step, count)
-    elif not are_ints and not wants_ints and is_number(start) and is_number(end) and is_number(step):
-        made = range_of_floats(start, step, count, FLOAT32 if dtype.code == FLOAT32 else FLOAT64)
+    if device is None or Device_from_any(device).type_code == CPU:
+        if are_ints and (dtype.code == INT64 or not wants_ints):
+            made = range_of_ints(start, step, count)
+        elif not are_ints and not wants_ints and is_number(start) and is_number(end) and is_number(step):
+            made = range_of_floats(start, step, count, FLOAT32 if dtype.code == FLOAT32 else FLOAT64)
     if made is not None:
         return made if made.impl.dtype_code == dtype.code else ASTYPE.call_with(made, dtype)
     new_vector(count, dtype.code, META, -1)  # refuses lengths that NumPy would round up to 2**63, and lose

@@ -64,7 +64,7 @@ cdef int walk(TensorImpl target, void* data, TensorImpl source) except -1:
     cdef int itemsize = itemsize_of(target.dtype_code)
     cdef inner_loop_t loop = copy_loop(itemsize)
     cdef void* loop_data = &itemsize
-    cdef rows_loop_t tile_loop = copy_tile
+    cdef rows_loop_t tile_loop = copy_tile  # conversions have none, and several compute longer than memory takes
     if target.dtype_code != source.dtype_code:
         check_cast(source.dtype_code, target.dtype_code)
         conversion_init(&conversion, source.dtype_code, target.dtype_code)
@@ -72,7 +72,7 @@ cdef int walk(TensorImpl target, void* data, TensorImpl source) except -1:
     iterator_start(&iterator, target.ndim, TensorImpl_sizes(target))
     iterator_add(&iterator, source, <void*>TensorImpl_const_data(source))
     iterator_add(&iterator, target, data)
-    iterator.tile_loop, iterator.waits_for_memory = tile_loop, True
+    iterator.tile_loop, iterator.waits_for_memory = tile_loop, tile_loop != NULL
     iterator_run(&iterator, loop, loop_data)
     return 0
 

@@ -21,7 +21,7 @@ cdef inline const char* types_of_loop(ufunc function, int loop) noexcept:
 cdef struct typed_loop_t:
     inner_loop_t function  # NULL: NumPy has none for this type
     void* data
-    uint8_t code         # of the inputs
+    uint8_t code           # of the inputs
     uint8_t result_code
     bint keeps_rows        # as in iterator_t: such as exp, which NumPy vectorises for numbers side by side
     bint waits_for_memory  # as in iterator_t

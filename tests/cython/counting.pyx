@@ -8,6 +8,7 @@ from tensix cimport (
     IntrusiveTarget,
     Storage,
     WeakIntrusivePtr,
+    allocate_block,
     data_ptr_t,
     decref,
     incref,
@@ -91,6 +92,15 @@ cdef class NullAllocator(Allocator):
         out.deleter, out.keep_alive = free, NULL
         out.device_type, out.device_index = 0, -1
         return 0
+
+
+def allocate_without_gil(size_t nbytes):
+    """Ask the registered allocator for a block, and return the status and whether there is anything in the block."""
+    cdef data_ptr_t block
+    cdef int status
+    with nogil:
+        status = allocate_block(nbytes, &block)
+    return status, block.data != NULL or block.ctx != NULL
 
 
 cdef int wrapped_blocks = 0

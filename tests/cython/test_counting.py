@@ -15,8 +15,10 @@ from tensix.core import (
     IntrusiveTarget,
     Storage,
     WeakIntrusivePtr,
+    get_allocator,
     make_intrusive,
     raw,
+    set_allocator,
     use_allocator,
 )
 from tensix.memory import CachingAllocator, GuardAdaptor, LimitingAdaptor, StatisticsAdaptor
@@ -286,6 +288,17 @@ def test_an_allocator_that_gives_null_is_refused(counting, adaptor, size):
             request()
     with use_allocator(allocator), pytest.raises(RuntimeError, match="returned a null address"):
         tensix.ones(size) + tensix.ones(size)
+
+
+def test_null_is_refused_without_the_gil(counting, unraisable):
+    allocator, before = counting.NullAllocator(), get_allocator("cpu")
+    set_allocator("cpu", allocator, priority=255)
+    try:
+        assert counting.allocate_without_gil(8) == (-1, False)
+    finally:
+        set_allocator("cpu", before, priority=255)
+    assert allocator.contexts == 1  # c_allocate() was asked, and says why
+    assert ["returned a null address for 8 bytes" in str(error) for error in unraisable] == [True]
 
 
 @pytest.mark.parametrize("make", [CPUAllocator, CachingAllocator, lambda: StatisticsAdaptor(CPUAllocator())])
